@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { projectRoot } from '../src/platform/project-root.ts';
 
 /**
- * `npm run bench`: compiles service and harness and runs the compiled harness, so that what is measured is the JavaScript
- * that production runs. Its own output folder keeps a build going on beside it out of the measurement.
+ * `npm run bench`: compiles service and harness and runs the compiled harness, so that what is measured is the
+ * JavaScript that production runs. Its own output folder keeps a build going on beside it out of the measurement.
  */
 const root = projectRoot();
 const main = join(root, 'dist', '.bench', 'bench', 'main.js');

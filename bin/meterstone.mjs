@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// One command of src/commands: from the sources where their loader is installed, which is a development dependency, else
-// from what `npm run build` left in dist/.
+// One command of src/commands: from the sources where their loader is installed, which is a development dependency,
+// else from what `npm run build` left in dist/.
 //
 //   node bin/meterstone.mjs org create --name Acme
 import { existsSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const COMMANDS = ['start', 'migrate', 'org', 'secrets', 'doctor', 'health', 'scenario', 'demo'];
 const [name, ...rest] = process.argv.slice(2);
 
-const USAGE = `usage: meterstone ${COMMANDS.join(' | ')} [options]; --help after a command tells what it does`;
+const USAGE = `usage: meterstone ${COMMANDS.join(' | ')} [options]; --help after a command says what it does`;
 if (['--help', '-h', 'help'].includes(name)) {
   console.log(USAGE);
   process.exit(0);

@@ -1,8 +1,8 @@
 // Mends postgres.js 3.4.9 in node_modules: a connection that the server cuts inside a transaction crashes the process
 // (`nextWrite` on a null socket), and what was left unsent, unanswered or still running is then mixed into the
-// connection's next session (porsager/postgres issues 1154 and 1208). Plain JavaScript, since it runs after `npm install`
-// and before the build, from the folder that ships. Safe to run twice; another text than expected fails, so that a new version of the driver is
-// looked at before it is used.
+// connection's next session (porsager/postgres issues 1154 and 1208). Plain JavaScript, since it runs after `npm
+// install` and before the build, from the folder that ships. Safe to run twice; another text than expected fails, so
+// that a new version of the driver is looked at before it is used.
 import { readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,8 +12,8 @@ const MARK = '/* mended */';
 /** Edits by file: [text that must stand there once, text in its place]. */
 const EDITS = {
   'connection.js': [
-    // A query that comes when the session is gone is refused instead of being kept for the next one. True: the pool must
-    // not move a closed connection to those in use.
+    // A query that comes when the session is gone is refused instead of being kept for the next one. True: the pool
+    // must not move a closed connection to those in use.
     [
       `    if (q.cancelled)
       return
@@ -75,7 +75,7 @@ const EDITS = {
       errorResponse.code === '25006' && onreadonly()
     } else {`,
     ],
-    // A session that is cut while the driver asks for its types rejects the waiting query; nobody waits for this one.
+    // A session that is cut while the driver asks for its types rejects the waiting query; this one has no waiter.
     [
       `      order by b.oid
     \`], [], execute)`,
@@ -84,7 +84,8 @@ const EDITS = {
     ],
   ],
   'index.js': [
-    // All sessions of the pool end after their present work, as when their life is over: the next ones find the new server.
+    // All sessions of the pool end after their present work, as when their life is over: the next ones find the new
+    // server.
     [
       `Connection(options, queues, { onopen, onend, onclose }))`,
       `Connection(options, queues, { onopen, onend, onclose, onreadonly }))`,

@@ -43,8 +43,8 @@ export type QueueName = keyof typeof queues;
 const Caller = { from: z.string(), cid: z.string(), at: z.number() };
 
 /**
- * Whose job it is: what the shares of a queue go by. Any text that names the customer will do, if all jobs of a queue use
- * the same; without one, `customer_id` of the payload or of its `item` is taken.
+ * Whose job it is: what the shares of a queue go by. Any text that names the customer will do, if all jobs of a queue
+ * use the same; without one, `customer_id` of the payload or of its `item` is taken.
  */
 const Owner = { organization_id: z.string(), customer_key: z.string().optional() };
 
@@ -74,8 +74,8 @@ const Command = z.object({
 const MOST_GATHERED = 100;
 
 /**
- * Every job: its queue and the schema of its payload. New fields are optional until the last old job is gone. Jobs without
- * an owner hold work of several organizations, bounded by who makes them.
+ * Every job: its queue and the schema of its payload. New fields are optional until the last old job is gone. Jobs
+ * without an owner hold work of several organizations, bounded by who makes them.
  */
 export const jobs = {
   'command.run': { queue: 'writes', payload: Command },
@@ -89,7 +89,7 @@ export const jobs = {
       commands: z.array(Command).min(1).max(MOST_GATHERED),
     }),
   },
-  /** A read: it runs while its caller waits, and nobody asks for it again but the caller. */
+  /** A read: it runs while its caller waits, and only the caller repeats it. */
   'preview.run': { queue: 'previews', payload: Command },
   /** Commands on credit notes have a pool of their own. */
   'credit-note.command': { queue: 'credit-notes', payload: Command },

@@ -6,7 +6,7 @@ import type { Config } from './platform/config.ts';
 export type ClockOfJob = 'B' | 'R';
 
 /**
- * What a process that starts does about a tick that nobody claimed: `latest` runs the last missed one at once, which by
+ * What a process that starts does about an unclaimed tick: `latest` runs the last missed one at once, which by
  * its selection ("due at or before") makes up all of them; `skip` leaves it to the next tick.
  */
 export type CatchUp = 'latest' | 'skip';

@@ -3,7 +3,7 @@
  * number, so that a run can be repeated byte for byte without keeping what was sent.
  */
 export interface EventSource {
-  /** Tells the events of two runs apart. */
+  /** Distinguishes the events of two runs. */
   label: string;
   /** Unix seconds of the events. */
   at: number;
@@ -33,7 +33,9 @@ export function eventJson(source: EventSource, number: number, amount = (number 
   );
 }
 
-/** Body of one request: one event under `event`, or several under `events`. Event k of request n has number n × per + k. */
+/**
+ * Body of one request: one event under `event`, or several under `events`. Event k of request n has number n × per + k.
+ */
 export function requestBody(source: EventSource, request: number, eventsPerRequest: number): string {
   if (eventsPerRequest === 1) return `{"event":${eventJson(source, request)}}`;
   const first = request * eventsPerRequest;

@@ -58,7 +58,8 @@ async function withoutTimeout(sql: Environment['sql'], statements: string[]): Pr
 const textArray = (words: readonly string[]): string => `array['${words.join("','")}']`;
 
 const insertion = ({ organizationId, rows, subscription, hours, label }: Preload): string => `
-  insert into events (id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties, digest,
+  insert into events (
+    id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties, digest,
     created_at)
   select gen_random_uuid(), '${organizationId}',
     ${subscription === undefined ? `'sub-' || n % ${SUBSCRIPTIONS}` : `'${subscription}'`},

@@ -6,7 +6,9 @@ const SECONDS_OF_MONTH = 29 * 24 * 3600;
 /** Prime to the seconds of the month: the events of every code are spread over all of it. */
 const STEP = 1_000_003;
 
-/** Events of subscriptions in February 2024, over all hours and the codes of the burst's metrics; one insertion each. */
+/**
+ * Events of subscriptions in February 2024, over all hours and the codes of the burst's metrics; one insertion each.
+ */
 export async function fillWindow(
   environment: Environment,
   organizationId: string,

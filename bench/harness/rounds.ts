@@ -6,7 +6,7 @@ const MOST_DIFFERENCE = 0.25;
 
 /**
  * Measures baseline, candidates, baseline, candidates … so that slow drifts of the machine hit all alike. When the
- * baseline rounds differ too much, everything is measured once more and the second result counts
+ * baseline rounds differ too much, everything is measured again and the second result counts
  * (benchmark.md#harness).
  */
 export async function interleave<Name extends string>(

@@ -20,8 +20,9 @@ async function copyOf(sql: Sql, table: string, replaced: Record<string, string>,
 }
 
 /**
- * Makes the function that stores one invoice like a given one by nothing but the statements that it needs at the least, each
- * sent once, in one transaction: lock, usage, invoice, line, fees with inputs, journal, number, audit line, next date.
+ * Makes the function that stores one invoice like a given one by nothing but the statements that it needs at the least,
+ * each sent once, in one transaction: lock, usage, invoice, line, fees with inputs, journal, number, audit line, next
+ * date.
  */
 export async function bareInvoices(sql: Sql, organizationId: string, invoiceId: string) {
   const of = `where source.organization_id = '${organizationId}' and source.invoice_id = '${invoiceId}'`;
@@ -56,7 +57,8 @@ export async function bareInvoices(sql: Sql, organizationId: string, invoiceId: 
   return ({ customer_id, subscription_id, external_id }: Billed) =>
     sql.begin(async (tx) => {
       const id = crypto.randomUUID();
-      await tx`select id from customers where organization_id = ${organizationId} and id = ${customer_id} for no key update`;
+      await tx`select id from customers
+        where organization_id = ${organizationId} and id = ${customer_id} for no key update`;
       await tx`
         select shape_id, sum(sum) from usage_buckets
         where organization_id = ${organizationId} and external_subscription_id = ${external_id}
@@ -83,7 +85,8 @@ export async function bareInvoices(sql: Sql, organizationId: string, invoiceId: 
       await tx`
         insert into customer_invoice_sequences (organization_id, customer_id, billing_entity_id, last)
         select organization_id, id, billing_entity_id, 1 from customers where id = ${customer_id}
-        on conflict (organization_id, customer_id, billing_entity_id) do update set last = customer_invoice_sequences.last + 1`;
+        on conflict (organization_id, customer_id, billing_entity_id) do update
+          set last = customer_invoice_sequences.last + 1`;
       await tx.unsafe(
         `${activity} where source.organization_id = '${organizationId}' and source.resource_id = '${invoiceId}'`,
         [id],

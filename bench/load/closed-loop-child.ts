@@ -52,8 +52,8 @@ async function run(load: ClosedLoad): Promise<ClosedResult> {
 }
 
 /**
- * Bytes of the request of a number. Made here and not by autocannon, whose request builder takes as long as all the rest
- * of a request does, on the cores that the service needs.
+ * Bytes of the request of a number. Made here and not by autocannon, whose request builder takes as long as all the
+ * rest of a request does, on the cores that the service needs.
  */
 function requestMaker(load: ClosedLoad): (request: number) => Buffer {
   const { host, pathname } = new URL(load.url);

@@ -14,8 +14,8 @@ process.once('message', async (load: NeighbourLoad) => {
 });
 
 /**
- * A quiet neighbour: writes, reads and events at fixed instants, whatever the answers do; latency counts from the instant
- * at which a request was due.
+ * A quiet neighbour: writes, reads and events at fixed instants, whatever the answers do; latency counts from the
+ * instant at which a request was due.
  */
 async function run({ url, apiKey, seconds, perSecond, label }: NeighbourLoad): Promise<NeighbourResult> {
   const pool = new Pool(url, { connections: CONNECTIONS, pipelining: 1, headersTimeout: PATIENCE_MS });

@@ -12,8 +12,8 @@ process.once('message', async (load: OpenLoad) => {
 });
 
 /**
- * Open loop: requests are due at fixed instants whatever the answers do, and latency counts from the DUE time, so that a
- * server that falls behind cannot hide it. A request waits inside this process when all connections are busy.
+ * Open loop: requests are due at fixed instants whatever the answers do, and latency counts from the DUE time, so that
+ * a server that falls behind cannot hide it. A request waits inside this process when all connections are busy.
  */
 async function run(load: OpenLoad): Promise<OpenResult> {
   const url = new URL(load.url);

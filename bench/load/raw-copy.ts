@@ -44,7 +44,9 @@ function connectWithoutDelay({ hostname, port }: URL): Promise<Socket> {
   });
 }
 
-/** Rows of COPY's text format; the texts of the bench hold nothing to escape but the quotes of JSON, which need none. */
+/**
+ * Rows of COPY's text format; the texts of the bench hold nothing to escape but the quotes of JSON, which need none.
+ */
 export const copyRows = (organizationId: string, events: readonly IncomingEvent[], at: string): string =>
   events
     .map(

@@ -12,7 +12,7 @@ const CONCURRENCY = 20;
 
 /**
  * The baseline of draining: a worker as one writes it first, each job one event, one statement, one reply, by the same
- * storage function. It leaves the asynchronous steps to nobody.
+ * storage function. It leaves the asynchronous steps out.
  */
 const runtime = openRuntime(loadConfig(), 'per-event worker');
 const deps = { ...runtime, finisher: { add: () => {} }, catalogs: new CatalogCache() };

@@ -8,8 +8,8 @@ import { stopOnSignal } from '../../src/platform/process/stop.ts';
 import { optionalText, text } from '../../src/platform/schema/fields.ts';
 
 /**
- * The whole ingress, with `POST /events` replaced by a probe that answers what it was sent: key, limiter, body and zod as
- * in production, no storage. BENCH_LIMITER=off leaves the limiter out.
+ * The whole ingress, with `POST /events` replaced by a probe that answers what it was sent: key, limiter, body and zod
+ * as in production, no storage. BENCH_LIMITER=off leaves the limiter out.
  */
 const Event = z.object({
   transaction_id: text(),

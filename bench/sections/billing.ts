@@ -20,8 +20,8 @@ const WITHIN_MS = 900_000;
 const WARM_UP = 20;
 
 /**
- * G18: invoices a second when subscriptions of one organization fall due at the same instant, with a fee and three charges
- * each: tick, queue, one worker process. Against the statements that such an invoice needs at the least.
+ * G18: invoices a second when subscriptions of one organization fall due at the same instant, with a fee and three
+ * charges each: tick, queue, one worker process. Against the statements that such an invoice needs at the least.
  */
 export async function measureBilling(environment: Environment, effort: Effort): Promise<Findings> {
   const findings = emptyFindings();

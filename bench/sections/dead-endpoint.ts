@@ -16,14 +16,14 @@ const SETTLED_MS = 10_000;
 const LOOK_EVERY_MS = 250;
 /** Ticks a second of processor times in /proc, on every Linux. */
 const TICKS = 100;
-/** Nobody listens there. */
+/** Nothing listens there. */
 const DEAD_URL = 'http://127.0.0.1:9/hook';
 /** Failures of the endpoint so far: its circuit is open. */
 const FAILURES = 20;
 
 /**
- * G24: processor time of workers, Postgres and Redis while 100 000 deliveries wait behind a dead endpoint, beside the same
- * service with none: what it costs more, as a share of one core. Sweeps and probes go on meanwhile.
+ * G24: processor time of workers, Postgres and Redis while 100 000 deliveries wait behind a dead endpoint, beside the
+ * same service with none: what it costs more, as a share of one core. Sweeps and probes go on meanwhile.
  */
 export async function measureDeadEndpoint(environment: Environment): Promise<Findings> {
   const findings = emptyFindings();
@@ -57,7 +57,8 @@ async function makeDeadEndpoint(environment: Environment): Promise<string> {
   await sql`
     insert into webhook_endpoints (id, organization_id, webhook_url, signature_algo, secret, consecutive_failures,
       failures_since, circuit_open_until, created_at, updated_at)
-    values (${id}, ${organization.id}, ${DEAD_URL}, 'hmac', 'whsec_', ${FAILURES}, ${since}, ${since}, ${since}, ${since})`;
+    values (${id}, ${organization.id}, ${DEAD_URL}, 'hmac', 'whsec_', ${FAILURES}, ${since}, ${since}, ${since},
+      ${since})`;
   await sql`
     with event as (
       insert into webhook_events (id, organization_id, webhook_type, object_type, occurred_at, payload, created_at)
@@ -67,7 +68,8 @@ async function makeDeadEndpoint(environment: Environment): Promise<string> {
     )
     insert into webhook_deliveries (id, organization_id, webhook_endpoint_id, event_id, endpoint, next_attempt_at,
       created_at, updated_at)
-    select gen_random_uuid(), ${organization.id}, ${id}, event.id, ${DEAD_URL}, ${since}, ${since}, ${since} from event`;
+    select gen_random_uuid(), ${organization.id}, ${id}, event.id, ${DEAD_URL}, ${since}, ${since},
+      ${since} from event`;
   await sql`vacuum analyze webhook_deliveries`;
   // What is stored gets its place in the feed once; that is not what waiting costs.
   while ((await sql`select from webhook_events where sequence is null limit 1`).length > 0) await pause(LOOK_EVERY_MS);

@@ -98,7 +98,9 @@ function begin(attack: Attack, stage: Stage) {
   };
 }
 
-/** Waits until no caller's job is left and the ingress answers at once: no attack makes the quiet of the next one loud. */
+/**
+ * Waits until no caller's job is left and the ingress answers at once: no attack makes the quiet of the next one loud.
+ */
 async function untilCalm(producer: Producer, url: string): Promise<void> {
   const deadline = performance.now() + CALM_WITHIN_MS;
   const queues = [producer.queue('writes'), producer.queue('events')];

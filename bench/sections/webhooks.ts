@@ -79,7 +79,8 @@ async function createEndpoint({ sql, ...environment }: Environment, url: string,
   const now = realNow();
   await sql`
     insert into webhook_endpoints (id, organization_id, webhook_url, signature_algo, secret, created_at, updated_at)
-    values (${id}, ${organization.id}, ${url}, 'hmac', ${`whsec_${randomBytes(24).toString('base64')}`}, ${now}, ${now})`;
+    values (${id}, ${organization.id}, ${url}, 'hmac', ${`whsec_${randomBytes(24).toString('base64')}`}, ${now},
+      ${now})`;
   return { id, organizationId: organization.id, url };
 }
 

@@ -133,7 +133,8 @@ async function insertBarely({ sql }: Runtime, organization: BenchOrganization): 
   const now = realNow();
   const { external_id, name, email, country, currency } = customerOf();
   await sql`
-    insert into customers (id, organization_id, billing_entity_id, external_id, sequential_id, slug, name, email, country,
+    insert into customers (id, organization_id, billing_entity_id, external_id, sequential_id, slug, name, email,
+      country,
       currency, created_at, updated_at)
     values (${id}, ${organization.id}, ${organization.id}, ${external_id}, ${nextNumber()}, ${`BEN-${id}`}, ${name},
       ${email}, ${country}, ${currency}, ${now}, ${now})`;

@@ -17,8 +17,9 @@ new Command('doctor')
   .parse();
 
 /**
- * `meterstone doctor`: looks at settings, stores, schema and queues of a service as its processes would meet them; of the
- * `npm start` that runs here unless DATABASE_URL and REDIS_URL are set. One line each; ends with 1 when something is wrong.
+ * `meterstone doctor`: looks at settings, stores, schema and queues of a service as its processes would meet them; of
+ * the `npm start` that runs here unless DATABASE_URL and REDIS_URL are set. One line each; ends with 1 when something
+ * is wrong.
  */
 let isWell = true;
 const say = (ok: boolean, line: string) => {

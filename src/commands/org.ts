@@ -173,7 +173,7 @@ function show(facts: object, json: boolean): void {
   else for (const [key, value] of Object.entries(facts)) console.log(`${key.padEnd(16)} ${value}`);
 }
 
-/** Tells every ingress to forget what it knows of the organization's keys; one that does not hear it does so within a minute. */
+/** Makes every ingress drop what it caches of the organization's keys; one that misses it does so within a minute. */
 async function announce({ config, redisUrl }: Place, organizationId: string, former: string): Promise<void> {
   if (redisUrl === undefined) return;
   const redis = connectPatiently(redisUrl, 'meterstone org');

@@ -2,8 +2,8 @@ import type { Request, Response } from 'express';
 import type { Operation } from '../platform/operation.ts';
 import { Refusal, refuse } from '../platform/refusal.ts';
 import { bodyWithPlaces } from '../platform/schema/error-places.ts';
-import { answeredInTime } from './answered-in-time.ts';
 import type { Identity } from './authenticate.ts';
+import { answeredInTime } from './database-in-time.ts';
 import type { EdgeDeps, Outcome } from './edge.ts';
 import { ignoredHeader } from './ignored.ts';
 import { addressOf, type EdgeLocals, type RateFigures } from './rate-limit.ts';
@@ -17,9 +17,9 @@ export const BASE_PATH = '/api/v1';
 export const READ_TIMEOUT_MS = 30_000;
 
 /**
- * What every request of an operation passes, in order: authenticate → rate limit → authorise → body → root key → operation →
- * answer → API log (api-keys.md#authentication). The answer carries the request id and the caller's rate figures
- * whatever happens.
+ * What every request of an operation passes, in order: authenticate → rate limit → authorise → body → root key →
+ * operation → answer → API log (api-keys.md#authentication). The answer carries the request id and the caller's rate
+ * figures whatever happens.
  */
 export function answerRequest(
   deps: EdgeDeps,
@@ -84,7 +84,7 @@ async function authenticate(deps: EdgeDeps, request: Request, response: Response
   return identity;
 }
 
-// A poll that does not count, or a caller whom nobody could identify because the database is away
+// A poll that does not count, or a caller that could not be identified because the database is away
 // (rate-limits.md#headers).
 async function figuresOfUncounted(
   deps: EdgeDeps,

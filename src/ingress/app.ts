@@ -19,8 +19,8 @@ export interface Consoles {
 }
 
 /**
- * The one Express app. The API is a router per first path segment, event routes first: routes and middlewares ahead of a
- * request are what it pays for (http-server.md#middleware). Nothing but a router is ever mounted: a mounted app would
+ * The one Express app. The API is a router per first path segment, event routes first: routes and middlewares ahead of
+ * a request are what it pays for (http-server.md#middleware). Nothing but a router is ever mounted: a mounted app would
  * re-parent every request again (2.1 rule 4).
  */
 export function createApp(deps: EdgeDeps, operations: readonly Operation[], consoles: Consoles): Express {
@@ -57,7 +57,10 @@ function splitPath(path: string): [segment: string, rest: string] {
   return end === -1 ? [path, '/'] : [path.slice(0, end), path.slice(end)];
 }
 
-/** Static segments stand before parameters, whatever the order of the rooms' tables: `/events/batch` before `/events/:id`. */
+/**
+ * Static segments stand before parameters, whatever the order of the rooms' tables: `/events/batch` before
+ * `/events/:id`.
+ */
 export function literalFirst(operations: readonly Operation[]): Operation[] {
   const rank = (operation: Operation) =>
     operation.path

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Temporal } from 'temporal-polyfill';
 import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Sql } from '../platform/db/connect.ts';
-import { answeredInTime } from './answered-in-time.ts';
+import { answeredInTime } from './database-in-time.ts';
 import { FairGate } from './fair-gate.ts';
 
 /** What a key stands for: the organization comes from it alone. */
@@ -30,9 +30,11 @@ const LOOKUP_TIMEOUT_MS = 10_000;
 const MOST_KNOWN = 50_000;
 /** The same of made-up keys, kept apart: a flood of them pushes out one another, never a real key. */
 const MOST_UNKNOWN = 10_000;
-/** Keys of one address that are looked up at once; the others wait, and are refused with it once it is over its limit. */
+/**
+ * Keys of one address that are looked up at once; the others wait, and are refused with it once it is over its limit.
+ */
 const LOOKUPS_PER_ADDRESS = 4;
-/** A client that opens this many connections with keys nobody has seen lately waits no longer. */
+/** A client that opens this many connections with keys not seen lately waits no longer. */
 const WAITING_PER_ADDRESS = 1000;
 
 /** Who asks for the identity behind a key that is not known yet. */
@@ -40,7 +42,7 @@ export interface Asking {
   address: string;
   /** @throws Refusal 429, once the address is over its limit: called before each query */
   refuseIfOver(): void;
-  /** Counts a key that nobody has. @throws Refusal 401, or 429 once the address is over its limit */
+  /** Counts an unknown key. @throws Refusal 401, or 429 once the address is over its limit */
   refuseUnknown(): Promise<never>;
 }
 
@@ -148,7 +150,8 @@ async function findIdentity(sql: Sql, digest: Buffer): Promise<Identity | null> 
     }[]
   >`
     select key.id, key.organization_id, key.permissions, key.expires_at, organization.sandbox,
-      jsonb_build_object('events', rate_limit_events, 'events_bulk', rate_limit_events_bulk, 'access', rate_limit_access,
+      jsonb_build_object('events', rate_limit_events, 'events_bulk', rate_limit_events_bulk, 'access',
+      rate_limit_access,
         'current_usage', rate_limit_current_usage, 'default', rate_limit_default) as limits
     from api_keys key join organizations organization on organization.id = key.organization_id
     where key.value_digest = ${digest}`;

@@ -10,7 +10,7 @@ import { answerPlace, inputPlace, replyPlace, type SealedInput } from '../platfo
 import { isSealed } from '../platform/secrets/seal.ts';
 import { type Deployment, openText, sealText } from '../platform/secrets/secrets.ts';
 import type { CommandJobName, JobPayload } from '../queues.ts';
-import { answeredInTime } from './answered-in-time.ts';
+import { answeredInTime } from './database-in-time.ts';
 
 // The caller has waited for the write timeout already.
 const LOOK_UP_TIMEOUT_MS = 1000;

@@ -49,9 +49,9 @@ const MOST_KNOWN = 50_000;
 const MOST_LOOK_UPS = 2;
 
 /**
- * Names the customer whose rows a command locks, so that no more than two of them run at once (`customer_key` of a job).
- * A record whose customer this process does not know yet names itself, and is looked up meanwhile for the next time:
- * commands on one record wait for each other anyway, and none waits for a look-up.
+ * Names the customer whose rows a command locks, so that no more than two of them run at once (`customer_key` of a
+ * job). A record whose customer this process does not know yet names itself, and is looked up meanwhile for the next
+ * time: commands on one record wait for each other anyway, and none waits for a look-up.
  */
 export function createCustomerKeys(sql: Sql) {
   const known = new Map<string, string>();
@@ -75,7 +75,7 @@ export function createCustomerKeys(sql: Sql) {
   }
 
   return {
-    /** The customer of a command at `path` with this input; undefined when it locks none, or nobody can say which. */
+    /** The customer of a command at `path` with this input; undefined when it locks none, or an unknown one. */
     keyOf(path: string, organizationId: string, input: unknown): string | undefined {
       const { body, ...params } = input as CommandInput;
       const fields: Record<string, unknown> = { ...(body ?? {}), ...params };

@@ -15,7 +15,7 @@ import { nudge } from '../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../platform/records/system-transaction.ts';
 import type { Turns } from '../platform/turns/turns.ts';
 import { READ_TIMEOUT_MS } from './answer-request.ts';
-import { answeredInTime } from './answered-in-time.ts';
+import { answeredInTime } from './database-in-time.ts';
 import { awaitFile, sendFile } from './documents.ts';
 import type { FairGate } from './fair-gate.ts';
 import type { HeavyReads } from './heavy-reads.ts';
@@ -28,7 +28,7 @@ import { sharedSql } from './shared-sql.ts';
 type Deps = SystemDeps & { limiters: Limiters; reads: FairGate; heavyReads: HeavyReads; turns: Turns };
 type Visit = Awaited<ReturnType<typeof visitOf>>;
 
-/** A document that is still being drawn is waited for this long; then the browser is told to come again. */
+/** A document that is still being drawn is waited for this long; then the browser is asked to come again. */
 const PATIENCE_MS = 5000;
 const RELOAD_SECONDS = 3;
 
@@ -41,9 +41,9 @@ const NOTICES: Readonly<Record<number, keyof PortalTexts['notices']>> = {
 };
 
 /**
- * `/customer-portal/{token}`: what a customer sees of itself, and its documents, for browsers without a key. The token says
- * who it is. Counts for the caller's address, as every call without a key does. Nothing changes here but that a document is
- * asked for which nobody has asked for yet.
+ * `/customer-portal/{token}`: what a customer sees of itself, and its documents, for browsers without a key. The token
+ * says who it is. Counts for the caller's address, as every call without a key does. Nothing changes here but that a
+ * document is asked for that have not been asked for yet.
  *
  * Rule: customers.md#deletion-portal-checkout.
  */

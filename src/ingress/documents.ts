@@ -19,8 +19,8 @@ const LOOK_EVERY_MS = 100;
 const MISSING = 'X-Svc-Missing-Characters';
 
 /**
- * `/documents/{id}`: the file behind a signed link, for browsers without a key. Counts for the caller's address, as every
- * call without a key does. Drawing happens in the documents pool, never here.
+ * `/documents/{id}`: the file behind a signed link, for browsers without a key. Counts for the caller's address, as
+ * every call without a key does. Drawing happens in the documents pool, never here.
  */
 export function mountDocuments(
   root: Express,
@@ -66,7 +66,8 @@ async function serve(
 type DrawnFile = StoredFile & { content: Uint8Array };
 
 /**
- * The file of a document once it has been drawn; undefined when that takes longer than `patienceMs` or the caller leaves.
+ * The file of a document once it has been drawn; undefined when that takes longer than `patienceMs` or the caller
+ * leaves.
  *
  * @throws Refusal 404 document
  */

@@ -9,18 +9,22 @@ import { type Command, type CommandAnswer, type CommandLaneDeps, lookUp } from '
 const SLOW_JOB_MS = 3000;
 /** Jobs of one record in flight: the second one only beside a slow first. */
 const MOST_IN_FLIGHT = 2;
-/** Commands that wait in this process for one record; more are refused. At 200 a second they would wait for the timeout. */
+/**
+ * Commands that wait in this process for one record; more are refused. At 200 a second they would wait for the timeout.
+ */
 const MOST_WAITING = 2000;
 /**
- * Commands of one job. Many at once cost less each, but all their answers and the requests that follow them are one piece
- * of work for this process, and everybody's requests wait behind it. Measured with 100 callers of one wallet: jobs of 100
- * without a rest 1500 to 2300 holds a second and twice the p50 of another organization's writes; 25 with the rest below
- * 500 to 850 and 1.1 ×.
+ * Commands of one job. Many at once cost less each, but all their answers and the requests that follow them are one
+ * piece of work for this process, and everybody's requests wait behind it. Measured with 100 callers of one wallet:
+ * jobs of 100 without a rest 1500 to 2300 holds a second and twice the p50 of another organization's writes; 25 with
+ * the rest below 500 to 850 and 1.1 ×.
  */
 const MOST_TOGETHER = 25;
 /** What a command that runs in a transaction of its own counts for in a job: about as long as so many. */
 const ALONE_WEIGHT = 10;
-/** After a job the line rests so many times as long as it took, if something waits: a third of the time is one record's. */
+/**
+ * After a job the line rests so many times as long as it took, if something waits: a third of the time is one record's.
+ */
 const REST_FACTOR = 2;
 /** A job that waited for a lock is no reason to rest for longer. */
 const LONGEST_REST_MS = 100;
@@ -45,10 +49,10 @@ export interface GatheredCommand {
 }
 
 /**
- * Sends commands that wait for one record as few jobs: the first one at once, what comes meanwhile together a while after
- * that one has ended. So many callers hold neither a connection nor a slot while they wait for each other, and one record
- * never has the whole processor. A caller alone never waits. Answers and the write timeout are those of any command; what
- * was not sent by then is not run (everywhere.md#writes-are-jobs).
+ * Sends commands that wait for one record as few jobs: the first one at once, what comes meanwhile together a while
+ * after that one has ended. So many callers hold neither a connection nor a slot while they wait for each other, and
+ * one record never has the whole processor. A caller alone never waits. Answers and the write timeout are those of any
+ * command; what was not sent by then is not run (everywhere.md#writes-are-jobs).
  */
 export function createGatheringLane(deps: CommandLaneDeps) {
   const timeoutMs = deps.config.WRITE_TIMEOUT_SECONDS * 1000;

@@ -12,14 +12,14 @@ const LOOK_EVERY_MS = 1000;
 const ABSENT_AFTER_MS = 3000;
 /** What was looked at so long ago says nothing about now: Redis may have been the one that was away. */
 const LOOK_IS_GOOD_FOR_MS = 3000;
-/** Ingress and workers start together: until then a pool that nobody has seen may still be on its way. */
+/** Ingress and workers start together: until then a pool that has not been seen may still be starting. */
 const START_MS = 60_000;
 
 /** Knows whether what is handed over now would be worked on. */
 export interface HandOver {
   /**
-   * Refuses what nobody would work on, before it is handed over: Redis is away, or the queue has no worker. A worker that
-   * is busy is one; what may have reached Redis is waited for as long as ever.
+   * Refuses what no worker would take, before it is handed over: Redis is away, or the queue has no worker. A worker
+   * that is busy is one; what may have reached Redis is waited for as long as ever.
    *
    * @throws Refusal 503
    */

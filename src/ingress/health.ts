@@ -18,14 +18,18 @@ import { pendingSince } from './pending-since.ts';
 
 const CHECK_WITHIN_MS = 2000;
 
-/** `/health` (the process answers), `/ready` (stores answer, the tables are there and every queue moves), `/metrics` (Prometheus). */
+/**
+ * `/health` (the process answers), `/ready` (stores answer, the tables are there and every queue moves), `/metrics`
+ * (Prometheus).
+ */
 export function mountHealth(
   app: Express,
   deps: { sql: Sql; redis: Redis; producer: Producer; metrics: Metrics; sharedMetrics: SharedMetrics; config: Config },
 ): void {
   const startedAtMs = realNowMs();
   // So that a start waits for a job of each queue, not for the workers' next ping.
-  for (const name of Object.keys(queues) as QueueName[]) void ping(deps.producer.queue(name)).catch(() => {}); // workers ping too
+  // workers ping too
+  for (const name of Object.keys(queues) as QueueName[]) void ping(deps.producer.queue(name)).catch(() => {});
   // Counted until nothing is missing: the settings of a process do not change, and it seals with a key that it has.
   let isComplete = false;
   const missingKeys = async () => {

@@ -6,7 +6,9 @@ import { FairGate } from './fair-gate.ts';
  * processor, as much as ten small reads.
  */
 const LIGHT = 100;
-/** Heavy reads of one organization at once: the processor is one, a second read would only hold memory (up to 100 MB). */
+/**
+ * Heavy reads of one organization at once: the processor is one, a second read would only hold memory (up to 100 MB).
+ */
 const HEAVY_PER_ORGANIZATION = 1;
 /** Of all organizations: what they hold together stays below half a gigabyte. */
 const HEAVY_AT_ONCE = 4;
@@ -16,7 +18,7 @@ const HEAVY_WAITING = 20;
 const HEAVY_WAITS_MS = 5000;
 /** Weights that a process remembers, some 200 bytes each; beyond it the oldest go. */
 const MOST_WEIGHTS = 10_000;
-/** A plan that grew is weighed anew after so long; what a read finds counts at once. */
+/** A plan that grew is weighed again after so long; what a read finds counts at once. */
 const WEIGHT_MS = 60_000;
 
 /**
@@ -43,7 +45,10 @@ export class HeavyReads {
     });
   }
 
-  /** The admission of one request, which gives its place up when `signal` is aborted: it is answered, or its caller is gone. */
+  /**
+   * The admission of one request, which gives its place up when `signal` is aborted: it is answered, or its caller is
+   * gone.
+   */
   of(organizationId: string, signal: AbortSignal): HeavyWork {
     let entering: Promise<void> | undefined;
     const enter = async () => {

@@ -11,8 +11,8 @@ export interface Idempotency {
 }
 
 /**
- * Scope and fingerprint of a request with an Idempotency-Key, as hex; null without one. Scope: organization, method, path
- * with decoded parameters, key. Fingerprint: sorted query pairs and the body by value. Rule: idempotency.md.
+ * Scope and fingerprint of a request with an Idempotency-Key, as hex; null without one. Scope: organization, method,
+ * path with decoded parameters, key. Fingerprint: sorted query pairs and the body by value. Rule: idempotency.md.
  *
  * @throws Refusal 422 idempotency_key: invalid_format
  */

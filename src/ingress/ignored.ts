@@ -9,8 +9,8 @@ const MOST_NAMES = 20;
 const NAME_MAX = 100;
 
 /**
- * Filters of a list that it does not know, by the names they were sent with. Nothing elsewhere: only a list answers more
- * than was asked for when a filter is misspelt.
+ * Filters of a list that it does not know, by the names they were sent with. Nothing elsewhere: only a list answers
+ * more than was asked for when a filter is misspelt.
  *
  * sent, query  the same parameters in the same order, before and after the wire prefix was translated
  */
@@ -22,8 +22,8 @@ export function unknownFilters(operation: Operation, sent: Query, query: Query):
 }
 
 /**
- * Paths of the fields of a body that its operation does not know, below the root where it has one: `charges[4].nmae`. Where
- * anything is taken, nothing is said.
+ * Paths of the fields of a body that its operation does not know, below the root where it has one: `charges[4].nmae`.
+ * Where anything is taken, nothing is said.
  */
 export function unknownFields({ root, body, documentedBody }: BodyOfOperation, sent: unknown): string[] {
   if (!body) return [];

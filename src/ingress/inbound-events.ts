@@ -19,7 +19,9 @@ import type { WindowStore } from './window-store.ts';
 const BODY_MAX = '1mb';
 /** Signed events of a connection in a second; its provider sends the others again. */
 const EVENTS_PER_SECOND = 50;
-/** Events of an organization that are looked at at once, and those that may wait: it takes no more of the connections. */
+/**
+ * Events of an organization that are looked at at once, and those that may wait: it takes no more of the connections.
+ */
 const AT_ONCE = 4;
 const WAITING = 100;
 
@@ -27,12 +29,12 @@ const WAITING = 100;
 type Windows = Pick<WindowStore, 'increment' | 'seen'>;
 
 /**
- * What payment providers send us: `POST /webhooks/{provider}/{organization_id}?code=`, at the root and without a key; the
- * signature is the key. Whatever is signed is stored, answered with 200, then handled by a step; too much of it: 429.
- * Whatever is not: 400 and nothing more.
+ * What payment providers send us: `POST /webhooks/{provider}/{organization_id}?code=`, at the root and without a key;
+ * the signature is the key. Whatever is signed is stored, answered with 200, then handled by a step; too much of it:
+ * 429. Whatever is not: 400 and nothing more.
  *
  * Calls for a connection that is not there count for their address, unsigned ones for their address and organization: a
- * provider sends from the same addresses for everybody, so that the wrong secret of one keeps nobody else's events out.
+ * provider sends from the same addresses for everybody, so that one wrong secret keeps no other events out.
  * Over the limit of calls without a key: 429, before the body is read or anything is looked up.
  *
  * Rule: provider-connections.md#inbound-events, rate-limits.md#unauthenticated-calls.

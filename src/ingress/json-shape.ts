@@ -1,4 +1,4 @@
-/** Deepest nesting of a body: deeper than any document of the API; whoever walks a body recurses. */
+/** Deepest nesting of a body: deeper than any document of the API; code that walks a body recurses. */
 const DEEPEST = 64;
 /** Members of one object: no object of the API has a hundred, and properties of an event are hardly more. */
 const MOST_MEMBERS = 1000;
@@ -137,9 +137,9 @@ const MOST_KEPT_WITHIN = MOST_VALUES / MOST_KEPT;
 const TOO_MANY = '"[too many values]"';
 
 /**
- * A JSON object without its largest parts, of at most 100 000 values: each inner container of more than 1 000 values is a
- * text that says so, and the object keeps its first 100 members; nothing reads what stands behind these. The inner ones go
- * first, so that the parts around a long list stay. What is no object is left to the parser.
+ * A JSON object without its largest parts, of at most 100 000 values: each inner container of more than 1 000 values is
+ * a text that says so, and the object keeps its first 100 members; nothing reads what stands behind these. The inner
+ * ones go first, so that the parts around a long list stay. What is no object is left to the parser.
  */
 export function shortText(text: string): string {
   const parts: string[] = [];

@@ -1,5 +1,7 @@
 const BEAT_MS = 20;
-/** A beat that comes so much later than it should was held up by work of this process, or the machine gave it no time. */
+/**
+ * A beat that comes so much later than it should was held up by work of this process, or the machine gave it no time.
+ */
 const LATE_MS = 25;
 
 /** Knows whether this process' own event loop was held up lately. */

@@ -5,8 +5,8 @@ import { MOST_VALUES } from './json-shape.ts';
 /** Commas and brackets of an ordinary body: the largest record without lists of its own has a few hundred. */
 export const FEW_VALUES = 4000;
 /**
- * Likewise of a body whose own lists hold more, as a plan with charges and their filters: 10 000 filters with a price and a
- * value each. Measured: JSON of so many takes 8 ms to parse.
+ * Likewise of a body whose own lists hold more, as a plan with charges and their filters: 10 000 filters with a price
+ * and a value each. Measured: JSON of so many takes 8 ms to parse.
  */
 export const MANY_VALUES = 50_000;
 /** Members of an element in a list that rules of its own read. */

@@ -12,8 +12,9 @@ type Parameter = {
 };
 
 /**
- * Parameters of an operation's query as clients send them: lists by `name[]`, values by key as `name[key]`, with the types
- * that the filters say of themselves (`meta`). Query schemas take whatever is sent, so their own shape says nothing.
+ * Parameters of an operation's query as clients send them: lists by `name[]`, values by key as `name[key]`, with the
+ * types that the filters say of themselves (`meta`). Query schemas take whatever is sent, so their own shape says
+ * nothing.
  */
 export function queryParameters(operation: Operation): Parameter[] {
   return Object.entries(queryFields(operation) ?? {}).map(([name, field]) => {

@@ -11,8 +11,8 @@ interface OperationObject {
 type Content = Record<string, { schema: unknown }>;
 
 /**
- * The document with its bodies and answers as named components, the same shape once, and what a body or an answer refers to inside
- * itself (`#/$defs/…` of JSON Schema) as components too: in a document such a reference leads nowhere.
+ * The document with its bodies and answers as named components, the same shape once, and what a body or an answer
+ * refers to inside itself (`#/$defs/…` of JSON Schema) as components too: in a document such a reference leads nowhere.
  */
 export function withSharedSchemas(document: OpenApi): object {
   const schemas: Record<string, unknown> = { ...document.components?.schemas };

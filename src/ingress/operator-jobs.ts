@@ -60,7 +60,8 @@ async function depthOf(producer: Producer, name: QueueName) {
 }
 
 /**
- * A tick of a job at once, as if its time had come; the schedulers run it. It is skipped while the former run still works.
+ * A tick of a job at once, as if its time had come; the schedulers run it. It is skipped while the former run still
+ * works.
  *
  * @throws Refusal 404 job
  */

@@ -10,9 +10,9 @@ const FORWARDING =
   /^(?:x-forwarded-.+|x-original-.+|forwarded|via|x-real-ip|cf-.+|(?:true|x|x-cluster|fastly|fly)-client-ip)$/;
 
 /**
- * Guards the consoles: HTTP Basic login as "operator" with QUEUE_BOARD_PASSWORD; without a password only callers of this
- * machine are let in who name it as their host and came through no proxy. A foreign Host is a page of another site that
- * resolves to this machine (DNS rebinding), and what a page of another site asks for by itself is refused.
+ * Guards the consoles: HTTP Basic login as "operator" with QUEUE_BOARD_PASSWORD; without a password only callers of
+ * this machine are let in who name it as their host and came through no proxy. A foreign Host is a page of another site
+ * that resolves to this machine (DNS rebinding), and what a page of another site asks for by itself is refused.
  */
 export function operatorOnly(config: Config): RequestHandler {
   const password = config.QUEUE_BOARD_PASSWORD;
@@ -30,7 +30,7 @@ export function operatorOnly(config: Config): RequestHandler {
   };
 }
 
-/** Nginx forwards as HTTP/1.0 and with a loopback host unless it is told otherwise; browsers and scrapers speak 1.1. */
+/** Nginx forwards as HTTP/1.0 and with a loopback host unless configured otherwise; browsers and scrapers speak 1.1. */
 const isFromThisMachine = (request: IncomingMessage): boolean =>
   LOOPBACK_ADDRESS.test(request.socket.remoteAddress ?? '') &&
   LOOPBACK_HOST.test(request.headers.host ?? '') &&
@@ -38,7 +38,7 @@ const isFromThisMachine = (request: IncomingMessage): boolean =>
   isOfOwnPage(request.headers) &&
   !isForwarded(request.headers);
 
-/** Browsers say whose page asks; a scraper, curl and an address that was typed in are nobody's. */
+/** Browsers say whose page asks; a scraper, curl and an address that was typed in name none. */
 function isOfOwnPage({ origin, host, 'sec-fetch-site': site = 'none' }: IncomingHttpHeaders): boolean {
   if (site !== 'none' && site !== 'same-origin') return false;
   return origin === undefined || origin === `http://${host}` || origin === `https://${host}`;

@@ -22,8 +22,8 @@ interface OperatorDeps {
 }
 
 /**
- * The operator's routes ask for the token of OPERATOR_TOKEN instead of an API key; without that setting they are unknown
- * routes. Calls without the token count for the caller's address.
+ * The operator's routes ask for the token of OPERATOR_TOKEN instead of an API key; without that setting they are
+ * unknown routes. Calls without the token count for the caller's address.
  *
  * Rule: other-routes.md#records "periodic jobs".
  */

@@ -8,15 +8,15 @@ import { MOST_VALUES, type Shape, shapeOf } from './json-shape.ts';
 /** Characters of a number: no double is longer when all its digits are written out (2^-1074 has 1 076 characters). */
 const NUMBER_MAX = 1100;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** Digits that a double holds, and digits that tell one double from another. */
+/** Digits that a double holds, and digits that distinguish two doubles. */
 const SURE_DIGITS = 15;
 const MOST_DIGITS = 17;
 /** Begins and ends of numbers that are looked at in one piece: 500 numbers of 20 digits take some 2 ms. */
 const NUMBERS_A_PIECE = 1000;
-/** What stands before the digits of a number that was made a text; nobody outside this process knows it. */
+/** What stands before the digits of a number that was made a text; it is known to this process only. */
 const KEPT = `${randomBytes(12).toString('base64url')}:`;
 
-// Metadata of some records takes texts only, so that a number beneath these keys has to be told from one.
+// Metadata of some records takes texts only, so that a number beneath these keys must not look like one.
 const OF_TEXTS = new Set(['metadata', 'transaction_metadata']);
 
 export interface ParseOptions {
@@ -30,7 +30,8 @@ export interface ParseOptions {
  * Value of a JSON text. Numbers keep the decimal value that was written (json.md): the text is parsed once, and a
  * number that a double cannot hold is passed through the parser as a marked text.
  *
- * @throws Refusal 400 what is no JSON or nests too deeply, 413 too many values, 422 a number beyond a double or too long
+ * @throws Refusal 400 what is no JSON or nests too deeply, 413 too many values, 422 a number beyond a double or too
+ *   long
  */
 export function parseBody(text: string, options: ParseOptions): unknown {
   const pieces = parsePieces(text, options);

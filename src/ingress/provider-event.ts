@@ -4,7 +4,7 @@ import { excessOf, shallowText, shortText } from './json-shape.ts';
 
 /** Characters of an id and of a type: an index holds the id. */
 const NAME_MAX = 255;
-/** Characters of a body that is no event, kept for whoever asks what came. */
+/** Characters of a body that is no event, kept to show what arrived. */
 const NOT_UNDERSTOOD_MAX = 1000;
 /** Type of such a body: no provider has an event of this name. */
 export const NOT_UNDERSTOOD = 'not_understood';
@@ -16,9 +16,9 @@ export interface ToldEvent {
 }
 
 /**
- * What a payment provider sent under its signature, as it can be stored. It may tell of money, and a provider repeats what
- * was refused for days and then stops sending, so nothing is: odd characters are mended, what nests too deeply or holds
- * too many values is shortened, and what is no event is kept in part, under the digest of its body.
+ * What a payment provider sent under its signature, as it can be stored. It may be about money, and a provider repeats
+ * what was refused for days and then stops sending, so nothing is: odd characters are mended, what nests too deeply or
+ * holds too many values is shortened, and what is no event is kept in part, under the digest of its body.
  *
  * Rule: provider-connections.md#inbound-events.
  */

@@ -27,7 +27,7 @@ export interface Limiters {
    * @throws Refusal 429
    */
   refuseIfAddressIsOver(request: Request, response: Response): void;
-  /** Figures of an answer that was not counted: those of a window nobody used. */
+  /** Figures of an answer that was not counted: those of an unused window. */
   uncounted(category: RateCategory, identity: Identity): RateFigures;
 }
 

@@ -5,7 +5,7 @@ import type { Pause } from '../platform/turns/turns.ts';
 import { parseBody, parsePieces } from './parse-body.ts';
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
-/** A packed body unpacks to no more than so many times its size: a real one has 20 (bulk-events.md#bulk of bulk). */
+/** A packed body unpacks to no more than so many times its size: a real one has 20. Rule: bulk-events.md#bulk. */
 const MOST_RATIO = 100;
 /** Characters above which a body waits for its turn: most bodies are far below, and are parsed in a millisecond. */
 const LARGE_BODY = 64 * 1024;

@@ -7,8 +7,8 @@ const MATCHES_NOTHING = '\u{10fffe}\u{10ffff}';
 const NESTED = /^([^[\]]+)\[([^[\]]*)\](\[\])?$/;
 
 /**
- * Query of a URL: `name[]=a&name[]=b` and repeated names become arrays, `name[key]=value` an object under `name`. Keys are
- * taken as written; blank names are dropped.
+ * Query of a URL: `name[]=a&name[]=b` and repeated names become arrays, `name[key]=value` an object under `name`. Keys
+ * are taken as written; blank names are dropped.
  */
 export function readQuery(url: string): Query {
   const start = url.indexOf('?');

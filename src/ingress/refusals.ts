@@ -9,8 +9,8 @@ export interface ErrorAnswer {
 }
 
 /**
- * The one mapping from what was thrown to what the caller sees: refusals as they are, outages 503 with Retry-After, defects
- * 500 and an error line with the stack (style 5, error-bodies.md#shapes).
+ * The one mapping from what was thrown to what the caller sees: refusals as they are, outages 503 with Retry-After,
+ * defects 500 and an error line with the stack (style 5, error-bodies.md#shapes).
  */
 export function answerOfError(error: unknown, log: Log, facts: { requestId: string; operation?: string }): ErrorAnswer {
   if (error instanceof Refusal) {

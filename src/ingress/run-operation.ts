@@ -36,15 +36,17 @@ export interface Call {
   signal: AbortSignal;
   /** Parameters of path, query and body as the caller wrote them, once they are read: for the API log. */
   sent: object | undefined;
-  /** The query and what the body's root holds, as the house knows them, once they are read: for the places of errors. */
+  /**
+   * The query and what the body's root holds, as the house knows them, once they are read: for the places of errors.
+   */
   read: { query: Query; body?: unknown } | undefined;
-  /** Filters and fields that nobody knows, once they are read: for the warning header. */
+  /** Unknown filters and fields, once they are read: for the warning header. */
   ignored: string[];
 }
 
 /**
- * Reads what a request brings and runs its operation where that belongs: reads here, commands in the writes pool, events
- * through their lane. Notes in `call.sent` what was read.
+ * Reads what a request brings and runs its operation where that belongs: reads here, commands in the writes pool,
+ * events through their lane. Notes in `call.sent` what was read.
  *
  * @throws Refusal of the body, the parameters or the operation itself
  */
@@ -106,8 +108,8 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
 }
 
 /**
- * Postgres cancels what a connection runs when the request arrives: now and then that is the statement after the one that was
- * meant. A read that is hit so is made once more; one that took too long ends with another text.
+ * Postgres cancels what a connection runs when the request arrives: now and then that is the statement after the one
+ * that was meant. A read that is hit so is repeated; one that took too long ends with another text.
  */
 const isStruckByMistake = (error: unknown): boolean =>
   (error as { code?: unknown } | null)?.code === '57014' && /user request/.test((error as Error).message);

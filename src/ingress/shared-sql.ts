@@ -13,14 +13,15 @@ interface Statement extends PendingQuery<never[]> {
 type Handler = ((statement: Statement) => void) & { debug?: unknown };
 
 /**
- * Only a statement that still runs so long after its answer is cancelled. Postgres cancels what a connection runs when the
- * request arrives there, which for a statement that is about to end is somebody else's next one.
+ * Only a statement that still runs so long after its answer is cancelled. Postgres cancels what a connection runs when
+ * the request arrives there, which for a statement that is about to end is the next one of another request.
  */
 const CANCEL_AFTER_MS = 1000;
 
 /**
- * The pool as one read of an organization has it: its statements wait for the organization's share of the connections, what
- * waits when `signal` is aborted is not sent any more, and what still runs a second later is cancelled in Postgres.
+ * The pool as one read of an organization has it: its statements wait for the organization's share of the connections,
+ * what waits when `signal` is aborted is not sent any more, and what still runs a second later is cancelled in
+ * Postgres.
  *
  * gate  of all reads of this process, one key an organization
  */
@@ -28,7 +29,7 @@ export function sharedSql(sql: Sql, gate: FairGate, organizationId: string, sign
   const made = new Set<Statement>();
   const cancel = (statement: Statement) => {
     if (!statement.executed || !statement.canceller) return;
-    // Without an answer about the cancelling itself: Postgres may be away, and the statement's own failure tells.
+    // Without an answer about the cancelling itself: Postgres may be away, and the statement's own failure says so.
     statement.canceller(statement).catch(() => {});
     statement.canceller = null;
   };

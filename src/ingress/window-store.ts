@@ -9,7 +9,7 @@ const WARN_EVERY_MS = 60_000;
 // A window is one second; its counter is kept a little longer (rate-limits.md#counting).
 const KEPT_MS = 2000;
 
-// The offset is asked for this often; of a few answers at the start the quickest tells it best.
+// The offset is asked for this often; of a few answers at the start the quickest is the most accurate.
 const ASK_EVERY_MS = 30_000;
 const ASKED_AT_START = 5;
 
@@ -50,7 +50,7 @@ interface WindowOptions {
   redis: Redis;
   prefix: string;
   clock: Pick<RedisClock, 'nowMs'>;
-  /** Tells a Redis that is slow from a process that is: both show as a time-out. */
+  /** Distinguishes a slow Redis from a slow process: both show as a time-out. */
   loop: Pick<LoopWatch, 'wasBusy'>;
   log: Log;
 }

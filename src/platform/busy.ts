@@ -1,4 +1,4 @@
-/** Somebody else is at it: the job comes back in a moment, and what it has done so far is taken back. */
+/** Another worker holds what the job needs: it is rolled back and comes back in a moment. */
 export class Busy extends Error {}
 
 /** A transaction of the same organization holds what this one needs, and is over in a moment. */

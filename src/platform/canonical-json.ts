@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { Decimal } from '../engine/money/decimal.ts';
 import { decimalParts, plainLength, plainText } from '../engine/money/plain-decimal.ts';
 
-/** Characters of a number in plain form; what is longer keeps an exponent, lest `1e-300` be written 302 characters long. */
+/**
+ * Characters of a number in plain form; what is longer keeps an exponent, lest `1e-300` be written 302 characters long.
+ */
 const PLAIN_MAX = 100;
 
 /**

@@ -121,7 +121,7 @@ const Settings = z.object({
     .regex(/^\d+(,\d+)*$/, 'must be whole numbers with commas between them')
     .default('15,45')
     .transform((text) => text.split(',').map(Number))
-    .describe('Days before the end of a subscription on which it is told'),
+    .describe('Days before the end of a subscription on which its end is announced'),
   CUSTOMER_PORTAL_URL: webAddress
     .optional()
     .describe('Address before /customer-portal in the links to the pages of customers; default that of PUBLIC_URL'),

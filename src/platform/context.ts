@@ -48,8 +48,8 @@ export interface SecurityEvent {
 }
 
 /**
- * An after-step that the transaction still owes: stored as a row of its own by the commit and nudged after it (README
- * decision 7). The table of src/steps.ts ties name and payload.
+ * An after-step that the transaction still owes: stored as a row of its own by the commit and nudged after it. The
+ * table of src/steps.ts ties name and payload.
  */
 export type OwedStep<Name extends StepName = StepName> = {
   [Each in Name]: {
@@ -79,7 +79,7 @@ export interface HeavyWork {
    * Waits for the organization's turn when the read is heavy, and keeps it until its answer is written.
    *
    * subject  what is read, within the organization: its weight is remembered
-   * weigh    counts charges, filters and groups, when nobody did lately
+   * weigh    counts charges, filters and groups, unless that was done lately
    *
    * @throws Refusal 503, when too many heavy reads of the organization wait, or this one has waited too long
    */
@@ -105,12 +105,12 @@ export interface Context {
   now(): Temporal.Instant;
   /**
    * Adds an audit line, an outgoing event and/or a line of the security log to the transaction. `keysChanged`: what the
-   * ingress knows with the organization's keys is no longer true; every ingress is told after the commit.
+   * ingress knows with the organization's keys is no longer true; every ingress hears of it after the commit.
    */
   record(entry: { activity?: Activity; webhook?: WebhookEvent; security?: SecurityEvent; keysChanged?: true }): void;
   /**
-   * Connection of reads that may keep something in Redis: it fails at once when Redis is away. Whatever is there may vanish
-   * at any time.
+   * Connection of reads that may keep something in Redis: it fails at once when Redis is away. Whatever is there may
+   * vanish at any time.
    */
   readonly redis?: Redis;
   /** Of reads: called between two pieces of a long computation, so that other organizations have their turns. */

@@ -21,8 +21,8 @@ interface Crud<Create extends z.ZodType, Update extends z.ZodType, View extends 
 const PageQuery = z.object(pageQuery);
 
 /**
- * The usual operations of a catalogue noun whose records have a code: create, list, show, update with its PATCH twin, and
- * destroy. `name` is the permission and the root key; `tax` makes `createTax` at `POST /taxes` and so on.
+ * The usual operations of a catalogue noun whose records have a code: create, list, show, update with its PATCH twin,
+ * and destroy. `name` is the permission and the root key; `tax` makes `createTax` at `POST /taxes` and so on.
  */
 export function crud<
   Create extends z.ZodType,

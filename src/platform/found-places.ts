@@ -18,8 +18,8 @@ export interface FoundPlace {
 const found = new WeakMap<object, FoundPlace[]>();
 
 /**
- * The places of codes that are gathered under one field each, as `error_details` has them: beside the codes, since their
- * form is that of the interface.
+ * The places of codes that are gathered under one field each, as `error_details` has them: beside the codes, since
+ * their form is that of the interface.
  */
 export const placesOf = (faults: object): readonly FoundPlace[] => found.get(faults) ?? [];
 

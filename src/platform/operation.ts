@@ -91,7 +91,7 @@ export interface Operation {
   query?: z.ZodType;
   /** Answer body, root key included. */
   answer: z.ZodType;
-  /** A read that a caller who accepts `text/csv` gets as a file: `run` is told by `asCsv`. */
+  /** A read that a caller who accepts `text/csv` gets as a file: `asCsv` says so to `run`. */
   alsoCsv?: true;
   /** Reads run in the ingress; commands run in the writes pool, in one transaction; events have a lane of their own. */
   kind: 'read' | 'command' | 'events';
@@ -128,8 +128,8 @@ export interface Operation {
    */
   reread?: { records: string; read: (ctx: Context, ids: readonly string[]) => Promise<string[]> };
   /**
-   * Of a command whose answer tells an outcome that comes after its commit: waits for it in the ingress, with a reading
-   * context, and gives the body to answer. The body that `run` gave is the one stored for replays.
+   * Of a command whose answer reports an outcome that comes after its commit: waits for it in the ingress, with a
+   * reading context, and gives the body to answer. The body that `run` gave is the one stored for replays.
    */
   settle?: (ctx: Context, body: OperationInput, input: OperationInput) => Promise<object>;
 }

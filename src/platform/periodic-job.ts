@@ -16,7 +16,10 @@ export interface DueItem<Item = unknown> {
   resource?: { type: string; id: string };
 }
 
-/** Whose rows a selection looks at: all organizations on real time (those with a test clock left out), or one organization. */
+/**
+ * Whose rows a selection looks at: all organizations on real time (those with a test clock left out), or one
+ * organization.
+ */
 export type Scope = { organizationId: string } | 'real-time';
 
 /**

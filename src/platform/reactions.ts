@@ -1,7 +1,7 @@
 import { assert } from '../engine/assert.ts';
 import type { Context } from './context.ts';
 
-/** Something that happened to a record, by which other areas may have to act: `couponDeleted`, with what they get told. */
+/** Something that happened to a record, to which other areas may have to react: `couponDeleted`, with its payload. */
 export interface Announcement<Payload> {
   readonly name: string;
   /** Ties the payload to the announcement; never there at run time. */

@@ -7,7 +7,7 @@ export type FieldErrors = Record<string, unknown>;
 export class Refusal extends Error {
   readonly status: number;
   readonly body: Record<string, unknown>;
-  /** Where in the input the codes were found, as far as whoever refuses knows it. */
+  /** Where in the input the codes were found, as far as the refusing code knows it. */
   readonly places: readonly FoundPlace[];
 
   constructor(status: number, body: Record<string, unknown>, places: readonly FoundPlace[] = []) {

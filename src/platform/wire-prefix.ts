@@ -38,8 +38,8 @@ const FOREIGN_MAPS = new Set([
 ]);
 
 /**
- * JSON as the wire shows it: `svc_id` → `<prefix>_id` and generated codes likewise, at every depth; and in the forms that
- * the clients published for that prefix read. With the prefix `svc` the value itself.
+ * JSON as the wire shows it: `svc_id` → `<prefix>_id` and generated codes likewise, at every depth; and in the forms
+ * that the clients published for that prefix read. With the prefix `svc` the value itself.
  */
 export const toWire = (value: unknown, prefix: string): unknown =>
   prefix === INSIDE ? value : renamed(value, { from: INSIDE, to: prefix, form: formElsewhere });
@@ -58,7 +58,10 @@ export const headerName = (name: string, prefix: string): string =>
     ? name
     : `X-${prefix.charAt(0).toUpperCase()}${prefix.slice(1)}-${name.slice('X-Svc-'.length)}`;
 
-/** A text about the interface, in which every name of the house's form is meant: `svc_id`, `execute_in_svc`, `X-Svc-Explain`. */
+/**
+ * A text about the interface, in which every name of the house's form is meant: `svc_id`, `execute_in_svc`,
+ * `X-Svc-Explain`.
+ */
 export const documentationInWire = (text: string, prefix: string): string =>
   text
     .replace(/\bsvc_/g, `${prefix}_`)

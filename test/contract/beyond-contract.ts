@@ -13,7 +13,10 @@ type Beyond = {
   rule: string;
 } & (
   | {
-      /** Accepted requests that it is about, as `METHOD /path`, and where: names from the root of the body on, `*` for any. */
+      /**
+       * Accepted requests that it is about, as `METHOD /path`, and where: names from the root of the body on, `*` for
+       * any.
+       */
       request: RegExp;
       at: string;
       /** What is sent there, or the field that is absent there. */
@@ -21,7 +24,9 @@ type Beyond = {
       lacks?: string;
     }
   | {
-      /** A field that holds it at any depth of what is sent, answered or notified; with `path`, on these routes alone. */
+      /**
+       * A field that holds it at any depth of what is sent, answered or notified; with `path`, on these routes alone.
+       */
       field: string;
       is: (value: unknown) => boolean;
       path?: RegExp;

@@ -8,8 +8,8 @@ const subscription = { subscription: { name: 'Other' } };
 const entitlements = { entitlements: { seats: { max: 5 } } };
 
 /**
- * Content of the root key, or the whole body of operations without one, that the schema accepts, by operation. One without
- * a row accepts a body of unknown fields.
+ * Content of the root key, or the whole body of operations without one, that the schema accepts, by operation. One
+ * without a row accepts a body of unknown fields.
  */
 export const BODIES: Readonly<Record<string, object>> = {
   createEntitlement: entitlements,

@@ -9,7 +9,8 @@ export const everythingDone = (sql: Sql) =>
     return Number(left!.steps) === 0 ? true : undefined;
   });
 
-// Tables that other work than requests touches at any time. The sums of held credit follow the clock; holds are compared.
+// Tables that other work than requests touches at any time. The sums of held credit follow the clock; holds are
+// compared.
 const MOVING = [
   'webhook_deliveries',
   'webhooks',

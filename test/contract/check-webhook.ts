@@ -27,7 +27,9 @@ const shapes: Shapes = JSON.parse(readFileSync(new URL('./webhook-shapes.json', 
 
 export const CONTRACT_TYPES: readonly string[] = Object.keys(shapes.types);
 
-/** Where a webhook's body departs from the contract: `path: what`. Types that the contract does not know have no shape. */
+/**
+ * Where a webhook's body departs from the contract: `path: what`. Types that the contract does not know have no shape.
+ */
 export function violationsOf(body: { webhook_type: string }): string[] {
   const shape = shapes.types[body.webhook_type];
   return shape ? check(shape, body, body.webhook_type) : [];

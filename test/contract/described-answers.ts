@@ -31,8 +31,8 @@ const BASE = /^(?:https?:\/\/[^/]+)?(?:\/api\/v1)?/;
 const JSON_TYPE = 'application/json';
 
 /**
- * Holds every JSON answer of this test file against the service's own API description, by a validator that others wrote.
- * Fields that the description does not name are differences too, though it does not forbid them to clients.
+ * Holds every JSON answer of this test file against the service's own API description, by a validator that others
+ * wrote. Fields that the description does not name are differences too, though it does not forbid them to clients.
  */
 export function watchAnswers(): AnswerReport {
   const document = closed(openApiDocument(operations, { url: '/api/v1', version: '1' })) as {

@@ -95,7 +95,8 @@ test('no list of another organization shows anything of the owner', async () => 
 
 test('a key without permissions gets 403 with mode and resource', async () => {
   const weak = await service.org({ name: 'Weak' });
-  await service.sql`update api_keys set permissions = '{}' where organization_id = ${weak.organization.organization_id}`;
+  await service.sql`update api_keys
+    set permissions = '{}' where organization_id = ${weak.organization.organization_id}`;
   for (const operation of operations) {
     if (operation.permission === null) continue;
     const { status, body, headers } = await call(weak, operation);

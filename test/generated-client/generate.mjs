@@ -1,5 +1,5 @@
-// openapi-typescript with the compiler API that it is written for: the TypeScript that compiles this project has another
-// one, so what it imports as `typescript` is the copy in @ts-morph/common.
+// openapi-typescript with the compiler API that it is written for: the TypeScript that compiles this project has
+// another one, so what it imports as `typescript` is the copy in @ts-morph/common.
 //
 //   node generate.mjs openapi.json -o schema.d.ts
 import { register } from 'node:module';

@@ -232,7 +232,8 @@ describe('the page', () => {
     const connectionId = connected.body.payment_provider.svc_id;
     const owing = await customerId('owing');
     const open = (amountCents: number, url: string, token: string) => service.sql`
-      insert into payment_pages (id, organization_id, customer_id, payment_provider_id, payable_type, payable_id, token, url,
+      insert into payment_pages (id, organization_id, customer_id, payment_provider_id, payable_type, payable_id, token,
+        url,
         amount_cents, expires_at, created_at)
       values (gen_random_uuid(), ${story.organizationId}, ${owing}, ${connectionId}, 'Invoice', ${svc_id},
         ${token}, ${url}, ${amountCents}, ${'2024-04-11T00:00:00Z'}, ${NOW})`;

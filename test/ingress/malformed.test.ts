@@ -183,7 +183,9 @@ const fieldsOf = ({ kind, body }: Operation): string[] => {
   return named.length > 0 ? named : EVENT_FIELDS;
 };
 
-/** Bodies and queries of the right outline with odd values: perhaps refused, perhaps accepted, never a failure of ours. */
+/**
+ * Bodies and queries of the right outline with odd values: perhaps refused, perhaps accepted, never a failure of ours.
+ */
 const perhapsBad: fc.Arbitrary<Malformed> = fc.constantFrom(...operations).chain((operation) =>
   fc
     .record({

@@ -31,7 +31,8 @@ async function failedStep(organizationId: string, job = 'audit-books') {
     values (${runId}, ${organizationId}, 'manual', 'running', ${realNow()}, ${realNow()})`;
   await service.sql`
     insert into after_steps (id, organization_id, job, payload, created_at, enqueued_at, attempts, failed_at, error)
-    values (${id}, ${organizationId}, ${job}, ${json({ run_id: runId, checks: ['A23'] })}, ${realNow()}, ${realNow()}, 8, ${realNow()},
+    values (${id}, ${organizationId}, ${job}, ${json({ run_id: runId, checks: ['A23'] })}, ${realNow()}, ${realNow()},
+      8, ${realNow()},
       'connection lost')`;
   return id;
 }

@@ -42,8 +42,8 @@ afterAll(async () => {
 });
 
 /**
- * Answers to `count` calls that all fell into one second of Redis' clock, alternating over both ingress processes. A burst
- * that a busy machine stretched over the second's end says nothing and is sent again.
+ * Answers to `count` calls that all fell into one second of Redis' clock, alternating over both ingress processes. A
+ * burst that a busy machine stretched over the second's end says nothing and is sent again.
  */
 async function burst(apiKey: string, category: RateCategory, count: number) {
   const clients = [service.client(apiKey), createClient(twin.url, apiKey)];

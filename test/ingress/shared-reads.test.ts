@@ -68,7 +68,8 @@ afterAll(() => service.stop());
 const active = async () => {
   const [row] = await service.sql<{ count: number }[]>`
     select count(*)::integer as count from pg_stat_activity
-    where datname = current_database() and state = 'active' and query like ${`%${SLEEPS}%`} and pid <> pg_backend_pid()`;
+    where datname = current_database()
+      and state = 'active' and query like ${`%${SLEEPS}%`} and pid <> pg_backend_pid()`;
   return row!.count;
 };
 

@@ -32,7 +32,8 @@ const write: Operation = {
   answer: z.object({}),
   kind: 'command',
   run: async (ctx, { place, body }) => {
-    await ctx.db`insert into notes (organization_id, place, text) values (${ctx.organizationId}, ${place}, ${body.text})`;
+    await ctx.db`insert into notes (organization_id, place, text) values (${ctx.organizationId}, ${place},
+      ${body.text})`;
     if (body.sleep_seconds) await ctx.db`select pg_sleep(${body.sleep_seconds})`;
     if (body.text === 'forbidden words') throw refuse.invalid({ text: ['value_is_reserved'] });
     if (body.text === 'lost once' && losses-- > 0) throw Object.assign(new Error('gone'), { code: '57P01' });
@@ -128,7 +129,8 @@ test('numbers of equal value have one fingerprint (ID8)', async () => {
 
 test('a key is free again 24 hours after its commit (ID9)', async () => {
   await org.post('/notes/id9', { note: { text: 'x' } }, keyed('k9'));
-  await service.sql`update idempotency_keys set created_at = created_at - interval '24 hours 1 second', expires_at = expires_at - interval '24 hours 1 second'`;
+  await service.sql`update idempotency_keys set created_at = created_at - interval '24 hours 1 second',
+    expires_at = expires_at - interval '24 hours 1 second'`;
   const again = await org.post('/notes/id9', { note: { text: 'x' } }, keyed('k9'));
   expect(again.headers['x-svc-replayed']).toBeUndefined();
   expect(await notes('id9')).toBe(2);

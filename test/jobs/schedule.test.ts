@@ -346,7 +346,8 @@ describe('a tick', () => {
     const { organization_id: id } = await createOrganization(sql, { name: 'Keys', sandbox: false });
     await sql`
       insert into idempotency_keys (organization_id, scope_hash, fingerprint, request_id, created_at, expires_at)
-      select ${id}, decode(lpad(to_hex(n), 8, '0'), 'hex'), '\\x00', 'r', now(), ${realNow()}::timestamptz + (case when n = 0 then 1 else -1 end) * interval '1 hour'
+      select ${id}, decode(lpad(to_hex(n), 8, '0'), 'hex'), '\\x00', 'r', now(), ${realNow()}::timestamptz + (case
+        when n = 0 then 1 else -1 end) * interval '1 hour'
       from generate_series(0, 5100) n`;
     await cleanIdempotency.sweep(deps(), realNow());
     expect(await sql`select 1 from idempotency_keys`).toHaveLength(1);

@@ -52,7 +52,8 @@ async function addStep(
   const due = options.dueInSeconds === undefined ? null : realNow().add({ seconds: options.dueInSeconds });
   await sql`
     insert into after_steps (id, organization_id, job, payload, due_at, created_at, enqueued_at)
-    values (${id}, ${organizationId}, ${job}, ${json(options.payload ?? { text: 'hello' })}, ${due}, ${created}, ${created})`;
+    values (${id}, ${organizationId}, ${job}, ${json(options.payload ?? { text: 'hello' })}, ${due}, ${created},
+      ${created})`;
   return id;
 }
 
@@ -264,7 +265,8 @@ describe('the sweeper', () => {
   test('leaves delayed steps of a test clock, and all while it advances, to the advance', async () => {
     const org = await organization(true);
     await sql`
-      insert into test_clocks (organization_id, frozen_time, created_at) values (${org}, '2024-03-01T00:00:00Z', ${realNow()})`;
+      insert into test_clocks (organization_id, frozen_time, created_at) values (${org}, '2024-03-01T00:00:00Z',
+        ${realNow()})`;
     const owed = await addStep(org, 'tell', { ageSeconds: 121 });
     await addStep(org, 'tell', { ageSeconds: 500, dueInSeconds: -200 });
     expect(await sweep()).toEqual([owed]);

@@ -5,8 +5,8 @@ import { openStory, type Story } from '../support/story.ts';
 import { exact, over, rounded } from './fraction.ts';
 import { dayOf } from './usage.ts';
 
-// Subscriptions that change their plan while what both plans cost changes before and after: each subscription fee is what
-// the oracle says. A failure names the seed of its lives: SEED=… plays them again, LIVES=… plays more of them.
+// Subscriptions that change their plan while what both plans cost changes before and after: each subscription fee is
+// what the oracle says. A failure names the seed of its lives: SEED=… plays them again, LIVES=… plays more of them.
 // Rules: plans.md#comparison-amount, plan-changes.md, billing-periods.md, subscription-fees.md.
 const SEED = Number(process.env.SEED ?? 5);
 const LIVES = Number(process.env.LIVES ?? 4);
@@ -98,7 +98,8 @@ function expected({ zone, hasGrace, plans, repricings, ...days }: Life): string[
   const fees: string[] = [];
   const bill = (n: 0 | 1, day: number, billed: number) => {
     const { first, next } = periodOf(day, plans[n].interval);
-    // A period is billed before the noon of its last day's morrow, one that an upgrade cuts after the noon of the upgrade.
+    // A period is billed before the noon of its last day's morrow, one that an upgrade cuts after the noon of the
+    // upgrade.
     const isCut = switched?.isUpgrade === true && n === 0 && day + billed < next;
     const knownUntil = (isCut ? day + billed : next - 1) + (hasGrace ? GRACE_DAYS - (isCut ? 1 : 0) : 0);
     const amount = costs(n, (on) => localNoon(on) <= knownUntil);

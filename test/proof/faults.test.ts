@@ -102,7 +102,8 @@ test('nothing accepted is lost and nothing counts twice, whatever is killed or r
     const { organization_id } = organizations[index]!;
     const sent = (EVENTS_PER_SECOND / ORGANIZATIONS) * SECONDS;
     const [stored] = await sql<{ events: number; transactions: number }[]>`
-      select count(*) as events, count(distinct transaction_id) as transactions from events where organization_id = ${organization_id}`;
+      select count(*) as events, count(distinct transaction_id) as transactions from events
+        where organization_id = ${organization_id}`;
     expect({ accepted: producer.accepted.size, ...stored }).toEqual({
       accepted: sent,
       events: sent,

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 
-/** One organization's producer: sends its events and customers until each is accepted, whatever happens to the service. */
+/**
+ * One organization's producer: sends its events and customers until each is accepted, whatever happens to the service.
+ */
 export class Producer {
   readonly accepted = new Set<string>();
   readonly customers = new Set<string>();

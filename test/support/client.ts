@@ -26,8 +26,8 @@ export interface Client {
 }
 
 /**
- * Speaks to a started service as any client would; paths are below the base URL. `isLogged`: its exchanges are noted for
- * the reader of the contract.
+ * Speaks to a started service as any client would; paths are below the base URL. `isLogged`: its exchanges are noted
+ * for the reader of the contract.
  */
 export function createClient(url: string, apiKey: string | null, isLogged = false): Client {
   const call =

@@ -9,7 +9,10 @@ import type { TestService } from './service.ts';
 /** Statements that nothing holds back each find a connection of their own. */
 const STATEMENTS_AT_ONCE = 8;
 
-/** How a read went: its statements, and its round trips; statements sent together, without waiting for one of them, are one. */
+/**
+ * How a read went: its statements, and its round trips; statements sent together, without waiting for one of them, are
+ * one.
+ */
 export interface Counted<Body> {
   statements: string[];
   roundTrips: number;

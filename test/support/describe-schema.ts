@@ -109,7 +109,8 @@ const listTriggers = (sql: Sql) => sql<Part[]>`
 
 async function listFunctions(sql: Sql): Promise<string[]> {
   const functions = await sql<{ text: string; comment: string | null; signature: string }[]>`
-    select pg_get_functiondef(oid) as text, obj_description(oid, 'pg_proc') as comment, oid::regprocedure::text as signature
+    select pg_get_functiondef(oid) as text, obj_description(oid, 'pg_proc') as comment,
+      oid::regprocedure::text as signature
     from pg_proc
     where pronamespace = 'public'::regnamespace and prokind in ('f', 'p')
     order by proname collate "C", oid::regprocedure::text collate "C"`;

@@ -43,8 +43,8 @@ export function examplesOf(markdown: string): Example[] {
 }
 
 /**
- * Runs the commands of a page in one shell, as a person would paste them, and fails on a command that fails, on an answer
- * that refuses and is not shown as one, and on an answer that differs from the JSON shown.
+ * Runs the commands of a page in one shell, as a person would paste them, and fails on a command that fails, on an
+ * answer that refuses and is not shown as one, and on an answer that differs from the JSON shown.
  *
  * @returns what each block printed
  */

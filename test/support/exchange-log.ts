@@ -27,7 +27,10 @@ const listeners: Listener[] = [];
 /** Shows every exchange of this test file to `listener`, whether the run is logged or not. */
 export const onExchange = (listener: Listener): void => void listeners.push(listener);
 
-/** Notes an exchange when the run is logged. `named`: the rule by which it goes beyond the contract, as the test says itself. */
+/**
+ * Notes an exchange when the run is logged. `named`: the rule by which it goes beyond the contract, as the test says
+ * itself.
+ */
 export function logExchange(exchange: Exchange, named?: string): void {
   for (const listener of listeners) listener(exchange);
   if (FOLDER === undefined || TAKEN_FOR_EVENTS.test(exchange.path)) return;

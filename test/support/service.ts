@@ -37,8 +37,8 @@ export interface TestService {
 }
 
 /**
- * The whole service in this process: ingress on a free port and the pools, with a database and a Redis prefix of its own.
- * The limits are out of the way unless a test sets them.
+ * The whole service in this process: ingress on a free port and the pools, with a database and a Redis prefix of its
+ * own. The limits are out of the way unless a test sets them.
  */
 export async function startService(
   options: { pools?: PoolName[]; settings?: Record<string, string>; operations?: readonly Operation[] } = {},

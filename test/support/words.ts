@@ -23,8 +23,9 @@ interface EventFields {
 }
 
 /**
- * The words in which tests speak of the domain: each is one request, which must be answered with 200. What a test does not
- * say is as plain as may be: customer `acme`, subscription `sub` of plan `plan`, in US dollars, monthly, in arrears.
+ * The words in which tests speak of the domain: each is one request, which must be answered with 200. What a test does
+ * not say is as plain as may be: customer `acme`, subscription `sub` of plan `plan`, in US dollars, monthly, in
+ * arrears.
  */
 export function wordsOf(client: Client) {
   const made = async (path: string, root: string, fields: object): Promise<Shown> =>

@@ -20,7 +20,7 @@ export interface IngestRun {
   source: (label: string) => EventSource;
   /** Events that must be stored: those whose request was answered 200, and those that were handed to storage. */
   mustBeStored: number;
-  /** Transaction ids of requests that were cut off: stored or not, nobody was told. */
+  /** Transaction ids of requests that were cut off: stored or not, the sender does not know. */
   unknown: string[];
 }
 

@@ -129,7 +129,8 @@ export const attacks: readonly Attack[] = [
     callers: 100,
     gapMs: 0,
     send: ({ rich, walletId }) =>
-      // They stay open: what was held before ends in no quiet measurement, and what a decision costs with many open shows.
+      // They stay open: what was held before ends in no quiet measurement, and what a decision costs with many open
+      // shows.
       rich.post(`/wallets/${walletId}/holds`, '{"hold":{"amount_cents":1,"expires_in_seconds":3600}}'),
   },
   {

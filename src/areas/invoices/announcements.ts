@@ -9,7 +9,7 @@ export interface PaymentChange {
 }
 
 /**
- * The payment status of an invoice changed, whoever set it: a payment, an offset, a person.
+ * The payment status of an invoice changed: by a payment, an offset or a person.
  * Rule: payments.md#automatic-payment "on every status write".
  */
 export const invoicePaymentStatusChanged = announcement<PaymentChange>('invoice.payment_status_changed');

@@ -4,8 +4,8 @@ import type { CreditNoteOnTermination, SubscriptionRow } from './subscriptions/q
 import type { PlanFacts } from './subscriptions/writes.ts';
 
 /**
- * A subscription that was paid in advance is about to end with unused days, which are to be given back as `choice` says.
- * The caller holds the customer's lock and ends the subscription afterwards.
+ * A subscription that was paid in advance is about to end with unused days, which are to be given back as `choice`
+ * says. The caller holds the customer's lock and ends the subscription afterwards.
  */
 export const paidSubscriptionEnds = announcement<{
   plan: PlanFacts;

@@ -59,7 +59,9 @@ export async function onDatabase(
   });
 }
 
-/** @throws StartRefused when the tables are not there: most commands change nothing that they were not asked to change */
+/**
+ * @throws StartRefused when the tables are not there: most commands change nothing that they were not asked to change
+ */
 async function demandTables(sql: Sql, { DATABASE_SCHEMA: schema }: Config, isGiven: boolean): Promise<void> {
   const { state } = await schemaState(sql);
   if (state !== 'behind') return;

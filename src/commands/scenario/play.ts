@@ -25,7 +25,7 @@ interface Step {
 export interface PlayOptions {
   baseUrl: string;
   apiKey: string;
-  /** Of the service; stories are told with the house's. */
+  /** Of the service; scenarios are written with the house's. */
   wirePrefix: string;
   withinSeconds: number;
   /** File that gets every exchange as a line of JSON. */
@@ -174,7 +174,9 @@ class Run {
   }
 }
 
-/** Repeats an attempt, with growing pauses, until it answers null or the time is up; then throws what it answered last. */
+/**
+ * Repeats an attempt, with growing pauses, until it answers null or the time is up; then throws what it answered last.
+ */
 async function retry(
   patienceMs: number,
   longestPauseMs: number,

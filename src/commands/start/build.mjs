@@ -1,6 +1,6 @@
-// Compiles src and workers into dist. Plain JavaScript, since nothing may be compiled yet. A build that fails leaves dist as
-// it was. Without the development dependencies there is no compiler: `--unless-built` then takes a dist that is newer than
-// its sources.
+// Compiles src and workers into dist. Plain JavaScript, since nothing may be compiled yet. A build that fails leaves
+// dist as it was. Without the development dependencies there is no compiler: `--unless-built` then takes a dist that is
+// newer than its sources.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

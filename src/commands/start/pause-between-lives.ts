@@ -8,7 +8,9 @@ const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
 /** One that lived this long is not in a row of failed starts. */
 const SETTLED_MS = 60_000;
-/** One that ran this long and was killed from outside neither: it is wanted back at once, however often that happens. */
+/**
+ * One that ran this long and was killed from outside neither: it is wanted back at once, however often that happens.
+ */
 const RAN_MS = 2_000;
 
 /** How many lives in a row ended as failed starts, after one more life; `before` counts those before it. */

@@ -16,8 +16,8 @@ export interface Demo {
 }
 
 /**
- * Applies the migrations, and makes a sandbox organization in a database that has no organization yet. The keys of those
- * that starts made are kept in `demo.json`, since the database only has digests.
+ * Applies the migrations, and makes a sandbox organization in a database that has no organization yet. The keys of
+ * those that starts made are kept in `demo.json`, since the database only has digests.
  *
  * @returns that organization; undefined in a database that belongs to others, to which nothing is added
  */

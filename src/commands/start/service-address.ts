@@ -12,7 +12,7 @@ export interface Addresses {
   ready: string;
 }
 
-/** Ports tried one after the other when nobody asked for a certain one. */
+/** Ports tried one after the other when none was asked for. */
 const NEXT_PORTS = 20;
 
 /**

@@ -33,7 +33,9 @@ interface ChildInput {
 const STOP_WITHIN_MS = 15_000;
 const HOPELESS_ENDS = 3;
 
-/** Keeps one Node process of ours running: when it ends unasked it is started again, after a pause when that goes on. */
+/**
+ * Keeps one Node process of ours running: when it ends unasked it is started again, after a pause when that goes on.
+ */
 export function superviseChild(input: ChildInput): Child {
   const { name, logFile, say } = input;
   let current: { process: ChildProcess; log: ServerLog };

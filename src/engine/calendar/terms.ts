@@ -22,8 +22,8 @@ export interface SubscriptionTerms {
 }
 
 /**
- * What kind of switch a change of plan was when it was made: to a plan of at least the yearly amount, or of a smaller one.
- * It is kept with the record that takes over, since what plans cost may change. Rule: plans.md#comparison-amount.
+ * What kind of switch a change of plan was when it was made: to a plan of at least the yearly amount, or of a smaller
+ * one. It is kept with the record that takes over, since what plans cost may change. Rule: plans.md#comparison-amount.
  */
 export type SwitchKind = 'upgrade' | 'downgrade';
 

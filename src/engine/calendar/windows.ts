@@ -111,8 +111,8 @@ export function lineWindows(input: WindowInput): LineWindows {
  * without an extra day; undefined when it does not end so. They hold only while no recurring line has these windows:
  * with one, `lineWindows` gives the one day of the new period.
  *
- * Each window moves back only when its own grid starts a period on this day, so a yearly plan that ends on the first day
- * of a month still closes its year so far.
+ * Each window moves back only when its own grid starts a period on this day, so a yearly plan that ends on the first
+ * day of a month still closes its year so far.
  *
  * Rule: termination.md#ending-on-a-boundary.
  */

@@ -49,8 +49,8 @@ export interface CouponUse {
 }
 
 /**
- * Takes coupons off the fees of one invoice: those limited to metrics first, then those limited to plans, then the rest, in
- * the order given within each class, until nothing is left to take from.
+ * Takes coupons off the fees of one invoice: those limited to metrics first, then those limited to plans, then the
+ * rest, in the order given within each class, until nothing is left to take from.
  *
  * coupons        active ones of the customer, oldest first
  * subTotalCents  fees minus what was billed progressively

@@ -64,7 +64,7 @@ export function noteAmounts(items: readonly CreditedItem[], closing: readonly Ea
   const bases = taxBases(items);
   const overpaid = sum(closing.map((note) => decimal(note.taxesAmountCents).minus(note.preciseTaxesAmountCents)));
   const ownTaxes = sum(bases.map(({ tax, base }) => taxed(base, tax)));
-  // Items without tax make nobody's rounding good, and no tax gets below nothing.
+  // Items without tax take no rounding difference, and no tax becomes negative.
   const preciseTaxes = bases.length === 0 ? ZERO : stored(max(ownTaxes.minus(overpaid), ZERO));
   const net = preciseItems.minus(preciseCoupons);
   return {

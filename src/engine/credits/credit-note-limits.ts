@@ -86,7 +86,7 @@ export interface AskedNote {
   feesWithTaxesCents: Cents;
 }
 
-/** A cent of rounding is nobody's fault. */
+/** Rounding may differ by one cent. */
 const TOLERATED_CENTS = 1;
 
 /**

@@ -16,8 +16,8 @@ export const totalOf = ({ creditCents, refundCents, offsetCents }: NoteParts): C
   cents(creditCents + refundCents + offsetCents);
 
 /**
- * Parts whose sum is the aligned total: cents that were asked for too much or too little change the credit part, without
- * one the refund, else the offset.
+ * Parts whose sum is the aligned total: cents that were asked for too much or too little change the credit part,
+ * without one the refund, else the offset.
  *
  *   credit 87224 of a note of 72686 + 14537 → 87223
  *
@@ -50,8 +50,8 @@ export interface RefundFacts {
 }
 
 /**
- * Parts of the note about unused days. A refund is what was paid for the fee beyond what was used, at most the note; the
- * rest goes to the balance, or offsets the invoice.
+ * Parts of the note about unused days. A refund is what was paid for the fee beyond what was used, at most the note;
+ * the rest goes to the balance, or offsets the invoice.
  *
  *   total 1920, fee 3720 of an invoice of 7440, paid 5580, used 1800 → refund 2790 − 1800 = 990, rest 930
  *

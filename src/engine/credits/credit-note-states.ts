@@ -25,6 +25,6 @@ export const CREDIT_MOVES: Moves<CreditStatus> = {
 
 export const canCreditMove = moveChecker(CREDIT_MOVES);
 
-/** Of the refund part; null without one. Whoever refunds by hand may set any of them, also back. */
+/** Of the refund part; null without one. A refund by hand may set any of them, also back. */
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];

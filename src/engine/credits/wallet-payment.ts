@@ -35,8 +35,8 @@ export interface WalletPayment {
 }
 
 /**
- * Whether a wallet may pay what stands under a key: one that its events named pays alone, else a wallet without limits or
- * one whose fee types or metrics hold the key's. Rule: wallets.md#paying-an-invoice (3).
+ * Whether a wallet may pay what stands under a key: one that its events named pays alone, else a wallet without limits
+ * or one whose fee types or metrics hold the key's. Rule: wallets.md#paying-an-invoice (3).
  */
 export function mayPay({ code, feeTypes, billableMetricIds }: WalletLimits, key: WalletKey): boolean {
   if (key.targetWalletCode !== null) return key.targetWalletCode === code;

@@ -25,7 +25,8 @@ export interface MergedValue {
 }
 
 /**
- * What a subscription has of a feature: what its plan grants and it does not hide, and what it grants itself, which wins.
+ * What a subscription has of a feature: what its plan grants and it does not hide, and what it grants itself, which
+ * wins.
  *
  * @param plan undefined when the plan does not grant the feature
  * @returns values by privilege code, undefined when it does not have the feature

@@ -49,7 +49,7 @@ export function trueUpSteps(recorder: Recorder, inputs: StoredFeeInputs, facts: 
   return { ...converted, explainedCents: recordAmounts(recorder, inUnit, denomination), units: ONE };
 }
 
-/** Units at a price, both set by hand: by an adjustment of a draft, or when an invoice was made anew. */
+/** Units at a price, both set by hand: by an adjustment of a draft, or when an invoice was regenerated. */
 export function byHandSteps(
   recorder: Recorder,
   { tail }: StoredFeeInputs,

@@ -33,7 +33,7 @@ export interface Draft extends InvoiceTaxes {
   isFinalizing: boolean;
   /** Whether the customer wants an invoice whose fees are all 0. */
   keepsZeroAmount: boolean;
-  /** Somebody else has yet to say which taxes apply: the invoice stops before them. */
+  /** An external engine has yet to say which taxes apply: the invoice stops before them. */
   awaitsTaxes: boolean;
 
   fees: readonly DraftFee[];

@@ -24,8 +24,8 @@ export const lifetimeCents = ({ invoicedCents, currentCents }: UsageSoFar): Cent
   addCents(invoicedCents, currentCents);
 
 /**
- * Thresholds that usage has passed since the last progressive invoice, smallest first, the recurring one last; empty when
- * there is nothing to bill.
+ * Thresholds that usage has passed since the last progressive invoice, smallest first, the recurring one last; empty
+ * when there is nothing to bill.
  *
  *   10, 20, 31, 40 and every 5; invoiced 21, current 24 → 31, 40, every 5
  *

@@ -27,8 +27,8 @@ export interface ProgressiveCredit {
 }
 
 /**
- * What a progressive invoice takes off the fees of a line: as much as is left of it, at most the fees of the charges that it
- * billed.
+ * What a progressive invoice takes off the fees of a line: as much as is left of it, at most the fees of the charges
+ * that it billed.
  *
  * Rules: progressive-billing.md#credit-on-later-invoices, progressive-billing.md#credit-in-steps.
  */

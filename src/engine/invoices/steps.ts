@@ -119,8 +119,8 @@ const settle: WholeStep = (draft) => ({
 });
 
 /**
- * Fees of 0 decide, not the total: a fully discounted invoice is finalized; one that waits for its taxes is finalized once
- * they are known. Rules: invoices.md#zero-amounts, eu-taxes.md.
+ * Fees of 0 decide, not the total: a fully discounted invoice is finalized; one that waits for its taxes is finalized
+ * once they are known. Rules: invoices.md#zero-amounts, eu-taxes.md.
  */
 const closeOrFinalize: WholeStep = (draft) => {
   const isAlwaysKept = draft.invoiceType === 'credit' || draft.invoiceType === 'progressive_billing';

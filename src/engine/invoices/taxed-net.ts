@@ -14,9 +14,9 @@ interface TaxedFee {
 }
 
 /**
- * What the taxes of an invoice were computed on: its fees less their discounts. It is the net total but for rounding, at most
- * a cent a fee, unless progressive billing met a coupon: the invoice is credited with what the progressive one billed after
- * its coupons, each fee with what that one billed before them.
+ * What the taxes of an invoice were computed on: its fees less their discounts. It is the net total but for rounding,
+ * at most a cent a fee, unless progressive billing met a coupon: the invoice is credited with what the progressive one
+ * billed after its coupons, each fee with what that one billed before them.
  *
  *   740.50 of fees, 631.50 of them billed before at 568.35, coupon 10 %  →  net 154.93, taxed 98.10
  *
@@ -30,8 +30,8 @@ export function taxedApartFromNet(netCents: number, fees: readonly TaxedFee[]): 
 }
 
 /**
- * Whether the tax of a row of a breakdown is that of its net amount but for rounding: a cent a line, and what receivers let
- * pass. Rules: EN 16931 BR-CO-17, invoice-amounts.md#amounts.
+ * Whether the tax of a row of a breakdown is that of its net amount but for rounding: a cent a line, and what receivers
+ * let pass. Rules: EN 16931 BR-CO-17, invoice-amounts.md#amounts.
  */
 export function isTaxOfNet(row: { netCents: number; taxCents: number; rate: Decimal }, lines: number): boolean {
   const rate = row.rate.div(100);

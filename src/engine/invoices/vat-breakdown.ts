@@ -28,8 +28,8 @@ export interface VatShare {
 }
 
 /**
- * Breakdown of a document by category and rate, in the order of first appearance. The document's own allowance and tax are
- * split over its rows, so that they sum to what the document says.
+ * Breakdown of a document by category and rate, in the order of first appearance. The document's own allowance and tax
+ * are split over its rows, so that they sum to what the document says.
  *
  *   5000 and 2000 at 20 %, 3000 at 10 %, allowance 1000, tax 1530  →  20 %: 6300 net, 1260 tax; 10 %: 2700 net, 270 tax
  *

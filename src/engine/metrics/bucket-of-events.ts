@@ -13,8 +13,8 @@ export interface StoredValue {
 }
 
 /**
- * What a bucket holds of some events: the columns of every aggregation at once. Through it an aggregation over events is
- * the one over buckets, whatever the way in which the events are cut into buckets.
+ * What a bucket holds of some events: the columns of every aggregation at once. Through it an aggregation over events
+ * is the one over buckets, whatever the way in which the events are cut into buckets.
  *
  * events  in processing order
  * hour    where the moment's seconds are counted from

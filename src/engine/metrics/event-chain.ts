@@ -34,11 +34,11 @@ export interface ChainTerms<Link> {
   aggregation: ChainAggregation;
   /** Of a prorated charge: how the rise of an event is weighed by days. */
   weighing: (link: Link) => Proration | undefined;
-  /** Record from which on the chain is walked anew; what was billed before it stays. */
+  /** Record from which on the chain is computed again; what was billed before it stays. */
   since: string;
 }
 
-/** One event, billed once more. */
+/** One event, billed again. */
 export interface ChainStep<Link> {
   link: Link;
   /** What is remembered after it. */
@@ -62,7 +62,7 @@ export interface BilledLink {
 }
 
 /**
- * Bills the events of one charge, filter, group and period once more, in the order in which they were billed. An event
+ * Bills the events of one charge, filter, group and period again, in the order in which they were billed. An event
  * finds those that had arrived by then and are not later than it, as it did the first time.
  *
  *   sum of 10, −4, 8 → billed 10, 0, 4; the first amended to 12 → 12, 0, 4

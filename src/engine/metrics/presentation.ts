@@ -30,7 +30,8 @@ export function presentationKeys(properties: { presentation_group_keys?: unknown
 }
 
 /**
- * Splits the usage of one fee by the presentation keys, in ascending order of their values, null last; empty without rows.
+ * Splits the usage of one fee by the presentation keys, in ascending order of their values, null last; empty without
+ * rows.
  *
  * rows     of the fee's filter and group: events or buckets; of a latest aggregation the last event alone; of a fee in
  *          advance its event alone

@@ -47,8 +47,8 @@ function jsonText(value: unknown): string {
 }
 
 /**
- * Whether it is a number whose literal the body reader kept because a double would not hold it. A client's own object may
- * have any keys, but it is a plain one.
+ * Whether it is a number whose literal the body reader kept because a double would not hold it. A client's own object
+ * may have any keys, but it is a plain one.
  */
 export const isKeptNumber = (value: unknown): value is KeptNumber =>
   typeof value === 'object' &&

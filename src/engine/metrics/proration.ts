@@ -39,8 +39,8 @@ export interface Moves {
 }
 
 /**
- * Makes the function that counts the billed days from the local day of one instant to that of another, both included and
- * within the period; without the second, to the period's last day. The hour of day does not matter.
+ * Makes the function that counts the billed days from the local day of one instant to that of another, both included
+ * and within the period; without the second, to the period's last day. The hour of day does not matter.
  *
  *   May; the 26th → 6, the 26th with an upgrade on the 31st → 5, the 1st to the 16th → 16
  *

@@ -4,8 +4,8 @@ import { billedDays, type Proration } from './proration.ts';
 import type { Operation, ValueEvent } from './usage-event.ts';
 
 /**
- * What is remembered, per charge, filter and group, of the units billed in advance in a period. Without a former record of
- * the period everything is 0.
+ * What is remembered, per charge, filter and group, of the units billed in advance in a period. Without a former record
+ * of the period everything is 0.
  */
 export interface RunningRecord {
   /** Net units. */
@@ -73,8 +73,8 @@ const weighedRise = (
 ): Decimal => ceilProrated(rise.times(billedDays(proration)(at)).div(proration.periodDays));
 
 /**
- * Units of current usage of a charge billed in advance. Shown are the net units, not below 0; priced is what was billed:
- * the net units with the highest instead of the present ones of the period.
+ * Units of current usage of a charge billed in advance. Shown are the net units, not below 0; priced is what was
+ * billed: the net units with the highest instead of the present ones of the period.
  *
  *   +10, −5 of a metered sum → shown 5, priced 10
  *
@@ -89,8 +89,8 @@ export const usageInAdvance = (net: Decimal, former: RunningRecord = NO_RECORD) 
 });
 
 /**
- * The same of a prorated charge: what was carried into the period, weighed, and what was billed in it. Without a record it
- * is the prorated aggregation when the subscription covers less than the full period, else the full units.
+ * The same of a prorated charge: what was carried into the period, weighed, and what was billed in it. Without a record
+ * it is the prorated aggregation when the subscription covers less than the full period, else the full units.
  *
  *   carried 5, then +1 on the 12th of July → 5 × 31 ÷ 31 + 20 ÷ 31
  */

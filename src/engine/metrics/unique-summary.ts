@@ -5,8 +5,8 @@ import type { Operation } from './usage-event.ts';
 export type Membership = 'removed' | 'added';
 
 /**
- * What the events of one value over some time do, for both states in which they may find it: the net change of the count
- * and the state that they leave. Columns of a rollup row.
+ * What the events of one value over some time do, for both states in which they may find it: the net change of the
+ * count and the state that they leave. Columns of a rollup row.
  */
 export interface UniqueSummary {
   changes_from_removed: number;
@@ -51,8 +51,9 @@ export function composeSummaries(first: UniqueSummary, second: UniqueSummary): U
 }
 
 /**
- * Number of values in use after the rows of one filter and group. Rows of one value come in the order of time; where the
- * events of two rows of one hour interleave, their order is lost and the hour is summarized from raw events instead.
+ * Number of values in use after the rows of one filter and group. Rows of one value come in the order of time; where
+ * the events of two rows of one hour interleave, their order is lost and the hour is summarized from raw events
+ * instead.
  *
  * Rules: aggregation.md#unique-count, rollups.md#buckets "unique_count".
  */

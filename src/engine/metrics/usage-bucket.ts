@@ -47,8 +47,8 @@ export interface Aggregate {
 export type Combine<Bucket = UsageBucket> = (buckets: readonly Bucket[]) => Aggregate;
 
 /**
- * Whether a bucket holds any event that an aggregation takes. The others are ignored: they open no group, make no fee and
- * are in no count.
+ * Whether a bucket holds any event that an aggregation takes. The others are ignored: they open no group, make no fee
+ * and are in no count.
  *
  * Rule: aggregation.md#selecting-events (3).
  */

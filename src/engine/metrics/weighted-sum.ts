@@ -12,14 +12,17 @@ export interface WeightedSumTerms {
   /** Days of the full period. */
   periodDays: number;
   /**
-   * Running total at the start: 0 of a metered metric; of a recurring one the total saved with the former billed period,
-   * else, for a subscription that replaces another one, the sum of the values before the period's first second − 1 s.
+   * Running total at the start: 0 of a metered metric; of a recurring one the total saved with the former billed
+   * period, else, for a subscription that replaces another one, the sum of the values before the period's first second
+   * − 1 s.
    */
   initial: Decimal;
 }
 
 export interface WeightedSum extends Aggregate {
-  /** The running total at the end: `total_aggregated_units`, and of a recurring metric what the next period starts from. */
+  /**
+   * The running total at the end: `total_aggregated_units`, and of a recurring metric what the next period starts from.
+   */
   totalUnits: Decimal;
 }
 

@@ -1,4 +1,6 @@
-/** A decimal number taken apart: digits without zeros around them, and where the point stands counted from their first. */
+/**
+ * A decimal number taken apart: digits without zeros around them, and where the point stands counted from their first.
+ */
 export interface DecimalParts {
   isNegative: boolean;
   /** Empty of zero. */
@@ -8,8 +10,8 @@ export interface DecimalParts {
 }
 
 /**
- * Characters of the longest plain form that is made. A double's range and 1 100 characters of a literal stay below 1 800;
- * what is longer was let in by mistake.
+ * Characters of the longest plain form that is made. A double's range and 1 100 characters of a literal stay below 1
+ * 800; what is longer was let in by mistake.
  */
 const PLAIN_MAX = 10_000;
 const LITERAL = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;

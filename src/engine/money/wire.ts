@@ -26,8 +26,8 @@ const wholeInHundredths: WireUnit = { exponent: 2, step: 100 };
 const tens: WireUnit = { exponent: 3, step: 10 };
 
 /**
- * Amounts on Stripe's wire, where they differ from ISO 4217. ISK and UGX are two-decimal there, and whole; three-decimal
- * amounts end in 0; MGA has no decimals. Rule: payments.md#amounts-on-the-wire.
+ * Amounts on Stripe's wire, where they differ from ISO 4217. ISK and UGX are two-decimal there, and whole;
+ * three-decimal amounts end in 0; MGA has no decimals. Rule: payments.md#amounts-on-the-wire.
  */
 export const STRIPE_WIRE: WireTable = {
   BIF: whole,
@@ -86,8 +86,8 @@ export function toWire(table: WireTable, cents: number, currency: string): WireA
 }
 
 /**
- * An amount of the provider in our smallest unit; undefined when it is none that we could have sent: an odd multiple of the
- * step, or a currency that the provider does not take. Rule: payments.md#amounts-on-the-wire.
+ * An amount of the provider in our smallest unit; undefined when it is none that we could have sent: an odd multiple of
+ * the step, or a currency that the provider does not take. Rule: payments.md#amounts-on-the-wire.
  */
 export function fromWire(table: WireTable, wire: number, currency: string): number | undefined {
   const unit = unitOf(table, currency);

@@ -5,8 +5,8 @@ import type { EventUsage } from './priced.ts';
 export type DueRuns = Record<keyof Omit<EventUsage, 'due'>, boolean>;
 
 /**
- * Where nothing was billed and nothing is used nothing is due, not even the first flat amount: the first event that uses
- * something pays it, once.
+ * Where nothing was billed and nothing is used nothing is due, not even the first flat amount: the first event that
+ * uses something pays it, once.
  *
  *   −6, +10, +3, graduated at 1 with 50 flat → 0, 54, 3
  *

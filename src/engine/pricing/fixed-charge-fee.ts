@@ -21,8 +21,8 @@ export interface FixedChargeFee extends FeeAmounts {
 }
 
 /**
- * Fee of a fixed charge for a period. A prorated graduated one places its full units in the ranges and prices the weighed
- * ones at that mix.
+ * Fee of a fixed charge for a period. A prorated graduated one places its full units in the ranges and prices the
+ * weighed ones at that mix.
  *
  *   62 units for 5 of 31 days, then 3.1 for 5, at 0.1 + 10 up to 5 units → 10.5 × 0.1 + 10 = 11.05
  *
@@ -50,8 +50,8 @@ export function usageOfFixed({ charge_model, prorated }: FixedCharge, { units, f
 }
 
 /**
- * What a former fee covers of a new period, after an upgrade to a plan with a prorated fixed charge in advance on the same
- * add-on.
+ * What a former fee covers of a new period, after an upgrade to a plan with a prorated fixed charge in advance on the
+ * same add-on.
  *
  *   2000 for 20 days, 14 new days → 1400
  *
@@ -63,8 +63,8 @@ export const alreadyPaidCents = (
 ): Cents => roundToCents(decimal(paidCents).times(newDays).div(paidDays));
 
 /**
- * Fee of more units inside a period that was paid in advance. Fewer or equal units make a fee of nothing, which documents
- * the change.
+ * Fee of more units inside a period that was paid in advance. Fewer or equal units make a fee of nothing, which
+ * documents the change.
  *
  *   10 → 15 units at 10 → 5 units, 5000;  15 → 5 → nothing
  *

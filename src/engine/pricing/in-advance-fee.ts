@@ -22,14 +22,14 @@ export interface InAdvanceFeeInput extends Denomination {
   event: Pick<EventUnits, 'billed' | 'units'> & {
     /** `precise_total_amount_cents` in the main unit, of a dynamic charge. */
     preciseTotalAmount?: Decimal;
-    /** Whether anything of its group was billed before in the period; undefined of old fees, which do not tell. */
+    /** Whether anything of its group was billed before in the period; undefined of old fees, which do not say. */
     billedBefore: boolean | undefined;
   };
 }
 
 /**
- * Fee of one event billed in advance: what the usage costs with it less what it costs without, rounded once. The price of
- * a unit is the rounded amount over the units shown.
+ * Fee of one event billed in advance: what the usage costs with it less what it costs without, rounded once. The price
+ * of a unit is the rounded amount over the units shown.
  *
  *   graduated 0–5 at 0.02 + 0.01, 6–∞ at 0.01 + 0.01; 4 units before, +2 → 0.13 − 0.09 = 0.04
  *
@@ -55,8 +55,8 @@ export function inAdvanceFee(input: InAdvanceFeeInput): UsageFee {
 }
 
 /**
- * The events without this one. A unique count counts values, so an event that adds none, a removal or a value used again,
- * leaves it as it is: such an event pays nothing, no fixed amount either.
+ * The events without this one. A unique count counts values, so an event that adds none, a removal or a value used
+ * again, leaves it as it is: such an event pays nothing, no fixed amount either.
  *
  * Rules: aggregation.md#metered "count", in-advance.md#units-of-one-event.
  */

@@ -76,8 +76,8 @@ export interface EnteredRange extends Range {
 }
 
 /**
- * The ranges that `units` enter, from the first one on, with the units that fall into each. Adjacent ranges (each starts
- * where the former ends) hold `top − from`, stepped ones `top − from + 1`, and a range from 0 holds `top`.
+ * The ranges that `units` enter, from the first one on, with the units that fall into each. Adjacent ranges (each
+ * starts where the former ends) hold `top − from`, stepped ones `top − from + 1`, and a range from 0 holds `top`.
  *
  *   10.5 units, 0–10 and 11–20 → 10 and 0.5
  *

@@ -24,8 +24,8 @@ export const isCounted = ({ aggregation }: Usage): boolean =>
   aggregation === 'count_agg' || aggregation === 'unique_count_agg';
 
 /**
- * Running totals: 1, 2, … up to the units of a count; of a sum those of the first events, or those up to the first above
- * the free total; of others none.
+ * Running totals: 1, 2, … up to the units of a count; of a sum those of the first events, or those up to the first
+ * above the free total; of others none.
  *
  * Rule: charge-models.md#percentage, running total R.
  */

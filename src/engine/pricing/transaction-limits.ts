@@ -34,8 +34,8 @@ export function transactionCost(
 }
 
 /**
- * Cost of usage event by event, after the free ones: while a free total remains an event below it is free and uses it up,
- * the first other one pays for what is above; without a free total the first events are free.
+ * Cost of usage event by event, after the free ones: while a free total remains an event below it is free and uses it
+ * up, the first other one pays for what is above; without a free total the first events are free.
  *
  *   10, 80, 10000 at 2.99 %, between 1.75 and 12 → 1.75 + 2.392 + 12 = 16.142
  *
@@ -54,7 +54,9 @@ export function chargedRuns(usage: Usage, free: FreeUnits): Run[] {
   return free.perTotal.isZero() ? afterEvents(runs, free.perEvents) : afterTotal(runs, free.perTotal);
 }
 
-/** The values to price: raw ones of a sum, 1 for each event of a count, of a maximum the greatest once, else the units. */
+/**
+ * The values to price: raw ones of a sum, 1 for each event of a count, of a maximum the greatest once, else the units.
+ */
 function runsOf(usage: Usage): Run[] {
   const { aggregation, values, units, eventsCount } = usage;
   assert(aggregation, 'usage of a percentage charge says what its units are');

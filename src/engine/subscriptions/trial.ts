@@ -37,7 +37,9 @@ export function isInTrial(input: TrialInput, at: Instant): boolean {
   return end !== undefined && !hasEnded && hasStarted && isAfter(end, at);
 }
 
-/** Whether the trial keeps a line at `at` from bearing a subscription fee: it runs, and not only until later that day. */
+/**
+ * Whether the trial keeps a line at `at` from bearing a subscription fee: it runs, and not only until later that day.
+ */
 export function isHeldByTrial(input: TrialInput, at: Instant, zone: string): boolean {
   return isInTrial(input, at) && !localDate(trialEnd(input)!, zone).equals(localDate(at, zone));
 }

@@ -23,10 +23,11 @@ export interface InvoiceTaxes {
 }
 
 /**
- * Taxes of a whole invoice, each rounded once over its fees, and their total rounded once over everything: it may differ
- * by some cents from the sum of the fees' taxes, and nobody is corrected.
+ * Taxes of a whole invoice, each rounded once over its fees, and their total rounded once over everything: it may
+ * differ by some cents from the sum of the fees' taxes, and neither is corrected.
  *
- * subTotalCents  the invoice's total before taxes; rates are weighted with it when it is positive, else by number of fees
+ * subTotalCents  the invoice's total before taxes; rates are weighted with it when it is positive, else by number of
+ *                fees
  *
  *   three fees of 33 at 20 % → 20 (the fees say 7 + 7 + 7)
  *

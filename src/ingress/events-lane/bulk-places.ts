@@ -7,7 +7,7 @@ import { refuse } from '../../platform/refusal.ts';
 const PLACES = 2;
 const PATIENCE_MS = 10_000;
 const LOOK_AGAIN_MS = 100;
-/** A place that nobody kept for so long is free: its process is gone. */
+/** A place that was not renewed for so long is free: its process is gone. */
 const LEFT_MS = 30_000;
 
 // Members are requests, scores the end of their time on Redis' clock.

@@ -29,7 +29,7 @@ export interface BulkDeps {
   translate(body: unknown): unknown;
 }
 
-/** A bulk request that was refused on its way: what is committed stays, and the answer tells of it. */
+/** A bulk request that was refused on its way: what is committed stays, and the answer says so. */
 export class BulkRefusal extends Refusal {}
 
 interface Sent {
@@ -38,8 +38,9 @@ interface Sent {
 }
 
 /**
- * Stores events as they arrive, one a line, in chunks of 500: while one is stored the next is read, never more, so memory
- * does not grow with the body and a slow database holds the sender back. A line that is no event is reported and passed.
+ * Stores events as they arrive, one a line, in chunks of 500: while one is stored the next is read, never more, so
+ * memory does not grow with the body and a slow database holds the sender back. A line that is no event is reported and
+ * passed.
  *
  * sender  whose events they are and how they came
  *
@@ -85,7 +86,7 @@ export async function storeLines(
     await storing;
     return report;
   } catch (error) {
-    await storing.catch(() => {}); // the first error is the one to tell
+    await storing.catch(() => {}); // the first error is the one to report
     if (!(error instanceof Refusal)) throw error;
     const { status: _, ...body } = error.body;
     throw new BulkRefusal(error.status, { ...body, bulk: report.view() });

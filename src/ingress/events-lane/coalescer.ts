@@ -22,8 +22,8 @@ export interface Coalescer {
    */
   send(batch: IncomingBatch, requestId: string): Promise<Verdict[]>;
   /**
-   * Whether so much waits that a request is to be refused before its body is parsed: of all organizations together, or of
-   * this one more than is left for the others.
+   * Whether so much waits that a request is to be refused before its body is parsed: of all organizations together, or
+   * of this one more than is left for the others.
    */
   isFull(organizationId: string): boolean;
   /** Sends what is open and waits for its acknowledgement. */
@@ -33,15 +33,15 @@ export interface Coalescer {
 /** Text of an event beside its properties and keys, in a job. */
 const EVENT_BYTES = 220;
 /**
- * An organization whose events were held travels apart so long, then shares jobs again. What it costs the others to hold
- * it, about a second, is so a thirtieth of their time at most.
+ * An organization whose events were held travels apart so long, then shares jobs again. What it costs the others to
+ * hold it, about a second, is so a thirtieth of their time at most.
  */
 const APART_MS = 30_000;
 
 /**
- * Sends all organizations' events in shared jobs, since hundreds of small requests cost little together. Apart, in jobs of
- * their own that find no place but their organization's share, go those that would hold up the others: a request larger
- * than a job, and for a while the events of an organization that was held. Rule: everywhere.md#bounded-cost.
+ * Sends all organizations' events in shared jobs, since hundreds of small requests cost little together. Apart, in jobs
+ * of their own that find no place but their organization's share, go those that would hold up the others: a request
+ * larger than a job, and for a while the events of an organization that was held. Rule: everywhere.md#bounded-cost.
  */
 export function createCoalescer(deps: CoalescerDeps): Coalescer {
   const waitingOf = new Map<string, number>();

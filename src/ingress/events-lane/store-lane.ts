@@ -48,7 +48,8 @@ interface StoreJob {
 const MOST_IN_FLIGHT = 2;
 /**
  * A second job is sent beside one in flight only when it holds this many events: smaller ones are cheaper together.
- * Measured with 100 connections: half as many events again a second as with one job in flight, at the same processor time.
+ * Measured with 100 connections: half as many events again a second as with one job in flight, at the same processor
+ * time.
  */
 const WORTH_A_SECOND = 30;
 const MOST_EVENTS = 500;
@@ -58,8 +59,8 @@ const SLOW_SEND_MS = 200;
 
 /**
  * Adaptive coalescing: a request joins the next job, which is sent on the next turn of the event loop while none is in
- * flight, or one and it is worth a second, else when one ends. At low load a job holds one request; under load it grows by
- * itself. Organizations take turns in filling it, so that one with thousands of events keeps no other one waiting.
+ * flight, or one and it is worth a second, else when one ends. At low load a job holds one request; under load it grows
+ * by itself. Organizations take turns in filling it, so that one with thousands of events keeps no other one waiting.
  * Rule: storing-events.md#coalescing, everywhere.md#bounded-cost.
  *
  * organizationId  of a lane whose jobs hold the events of this organization alone
@@ -107,7 +108,9 @@ export function openStoreLane(deps: StoreLaneDeps, organizationId?: string): Sto
     sending.add(sent);
   }
 
-  /** The next job is on its way before the requests of this one are answered: meanwhile the worker has something to do. */
+  /**
+   * The next job is on its way before the requests of this one are answered: meanwhile the worker has something to do.
+   */
   async function deliver(job: StoreJob, ended: () => void): Promise<void> {
     const cid = newId();
     const answer = deps.replies.wait(cid, leftMs(job.requests));

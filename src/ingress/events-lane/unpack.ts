@@ -7,11 +7,11 @@ import { Refusal, refuse } from '../../platform/refusal.ts';
 const MOST_PACKED_BYTES = 8 * 1024 * 1024;
 const MOST_RATIO = 100;
 
-/** The client went away in the middle of its body: nobody is left to answer. */
+/** The client went away in the middle of its body: there is nothing to answer. */
 export class ConnectionLost extends Error {}
 
 /**
- * The bytes of a request's body as they arrive, unpacked; holds back the sender while nobody takes them. The request
+ * The bytes of a request's body as they arrive, unpacked; holds back the sender while they are not read. The request
  * stays open whatever happens, so that it can be answered.
  *
  * @throws Refusal 415 of an unknown encoding, 413 beyond a limit, 400 of a broken packing; ConnectionLost

@@ -12,9 +12,10 @@ import { type AdvanceDeps, isAfter, leaseUntil, moveTo, type Walker } from './wa
 const HEARTBEAT_MS = 15_000;
 
 /**
- * Walks a test clock from due instant to due instant to its target, if nobody else does: Commits each instant before its
- * work starts, so a worker that takes over repeats at most that instant, whose jobs are idempotent. Ends `ready`, or `failed`
- * with the job that used its attempts. Rule: test-clocks.md#advancing, test-clocks.md#what-an-advance-promises.
+ * Walks a test clock from due instant to due instant to its target, unless another worker does: Commits each instant
+ * before its work starts, so a worker that takes over repeats at most that instant, whose jobs are idempotent. Ends
+ * `ready`, or `failed` with the job that used its attempts. Rule: test-clocks.md#advancing,
+ * test-clocks.md#what-an-advance-promises.
  *
  * isStopping  asked between instants: the walk is then left for another worker
  * @throws lasting outages of the database: the queue tries again
@@ -29,7 +30,7 @@ export async function advance(
   if (!clock) return 'not ours';
   const walker: Walker = { deps, lease, clock, phase: clock.phase ?? START };
   const heartbeat = setInterval(() => {
-    renewLease(deps.sql, lease, leaseUntil()).catch(() => {}); // the next statement of the walk tells
+    renewLease(deps.sql, lease, leaseUntil()).catch(() => {}); // the next statement of the walk fails without it
   }, HEARTBEAT_MS);
   try {
     return await walk(walker, isStopping);

@@ -7,7 +7,10 @@ import { LeaseLost } from './sql.ts';
 
 /** Attempts of a job of an advance, in real time (test-clocks.md#what-an-advance-promises "failure"). */
 const ATTEMPTS = 3;
-/** A database that is away or chose us in a deadlock says nothing about the job: asked this often, then left to the queue. */
+/**
+ * A database that is away or chose us in a deadlock says nothing about the job: asked this often, then left to the
+ * queue.
+ */
 const PASSING_ATTEMPTS = 6;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_MESSAGE = 500;

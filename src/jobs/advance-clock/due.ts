@@ -16,10 +16,10 @@ export interface DueInstant {
 type Ask = <Answer>(job: string, question: () => Promise<Answer>) => Promise<Answer>;
 
 /**
- * The next instant after `after` at which something of the organization may fall due: the earliest, over all jobs of clock
- * B, of the first tick at or after the moment a row starts to qualify, and the due time of delayed work
- * (test-clocks.md#advancing step
- * 2). May be an empty visit, never too late. Null when nothing will fall due. `ask` puts the question to each job.
+ * The next instant after `after` at which something of the organization may fall due: the earliest, over all jobs of
+ * clock B, of the first tick at or after the moment a row starts to qualify, and the due time of delayed work
+ * (test-clocks.md#advancing step 2). May be an empty visit, never too late. Null when nothing will fall due. `ask` puts
+ * the question to each job.
  */
 export async function nextDueInstant(
   db: Db,

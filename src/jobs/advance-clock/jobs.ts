@@ -53,8 +53,8 @@ const jobsOfClockB = (registry: Registry): AdvanceDeps['jobs'] =>
   });
 
 /**
- * Handler of `clock.advance`. After `close` advances under way stop at their next instant and are left to another worker,
- * so that stopping never waits for years to pass.
+ * Handler of `clock.advance`. After `close` advances under way stop at their next instant and are left to another
+ * worker, so that stopping never waits for years to pass.
  */
 export function clockAdvances(deps: AdvanceDeps): {
   handlers: Pick<Handlers, 'clock.advance'>;

@@ -1,6 +1,6 @@
 /**
- * Where an advance stands, stored with the clock so that another worker can go on. At the start what is open is settled; in
- * an instant its jobs run in their order; at the target the marks that the advance left are worked off.
+ * Where an advance stands, stored with the clock so that another worker can go on. At the start what is open is
+ * settled; in an instant its jobs run in their order; at the target the marks that the advance left are worked off.
  */
 export interface Phase {
   stage: 'start' | 'begun' | 'instant' | 'target';

@@ -10,8 +10,8 @@ const FIRST_PAGE = 1000;
 const LARGEST_PAGE = 256_000;
 
 /**
- * Runs a job once at the clock's instant, in place: what it selects, then what that caused. A job that finds nothing leaves
- * no trace. `leaveOut` holds keys of items that are not the advance's to do.
+ * Runs a job once at the clock's instant, in place: what it selects, then what that caused. A job that finds nothing
+ * leaves no trace. `leaveOut` holds keys of items that are not the advance's to do.
  *
  * @returns whether it found work
  * @throws JobFailed, LeaseLost

@@ -14,8 +14,8 @@ const MOST_STEPS = 100_000;
 const PAUSE_MS = 20;
 
 /**
- * Works off what is open at the clock's instant: batches of events whose asynchronous part is owed, after-steps that are
- * owed at once or due by now, and what they cause (test-clocks.md#advancing "settled",
+ * Works off what is open at the clock's instant: batches of events whose asynchronous part is owed, after-steps that
+ * are owed at once or due by now, and what they cause (test-clocks.md#advancing "settled",
  * test-clocks.md#what-an-advance-promises).
  *
  * @returns how much there was

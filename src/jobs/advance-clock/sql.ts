@@ -23,7 +23,7 @@ export interface Lease {
 
 const columns = (db: Db) => db`frozen_time, target_time, started_from, phase, steps_done, cancel_requested`;
 
-/** Takes an advance that nobody has, or whose worker has not been heard of until its lease ran out. */
+/** Takes an advance that no worker holds, or whose worker let its lease run out. */
 export async function takeLease(
   sql: Sql,
   lease: Lease,
@@ -53,7 +53,10 @@ export const renewLease = (db: Db, lease: Lease, until: Temporal.Instant) => db`
   update test_clock_leases set until = ${until}
   where organization_id = ${lease.organizationId} and token = ${lease.token}`;
 
-/** Leaves the advance to whoever takes it next. The clock keeps the token, which moves nothing without its lease. */
+/**
+ * Leaves the advance to the next worker that takes it. The clock keeps the token, which moves nothing without its
+ * lease.
+ */
 export const releaseLease = (sql: Sql, lease: Lease, realNow: Temporal.Instant) => sql`
   update test_clock_leases set token = null, until = ${realNow}
   where organization_id = ${lease.organizationId} and token = ${lease.token}`;

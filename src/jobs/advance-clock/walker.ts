@@ -19,7 +19,7 @@ export interface AdvanceDeps extends SystemDeps {
   /** Jobs of clock B with their rows, in the order of one instant. */
   jobs: readonly { row: ScheduleRow; job: PeriodicJob }[];
   steps: StepRegistry;
-  /** Told whenever an advance has got on by an instant or an item. */
+  /** Called whenever an advance has moved on by an instant or an item. */
   onProgress?: () => void;
 }
 
@@ -46,8 +46,8 @@ export async function moveTo(
 }
 
 /**
- * One transaction of the advance: holds the clock, so that nobody takes over in its middle, and carries its instant. The
- * steps it leaves are settled by the advance itself; only deliveries are nudged.
+ * One transaction of the advance: holds the clock, so that no other worker takes over halfway, and carries its instant.
+ * The steps it leaves are settled by the advance itself; only deliveries are nudged.
  *
  * @throws LeaseLost
  */

@@ -3,7 +3,8 @@ import type { Sql } from '../../platform/db/connect.ts';
 
 /**
  * failed   given up, by a refusal or at its last attempt
- * unknown  no worker understands it: its name has no handler, or its payload does not fit the schema; `error` says which
+ * unknown  no worker understands it: its name has no handler, or its payload does not fit the schema; `error` says
+ *          which
  * waiting  the rest
  */
 export type StepState = 'waiting' | 'unknown' | 'failed';
@@ -39,7 +40,8 @@ export const countSteps = (sql: Sql) => sql<
 /** Owed steps of all organizations, oldest first; of one state and name where asked for. */
 export const listSteps = (sql: Sql, filter: { state?: StepState; job?: string }) => sql<StepRow[]>`
   select * from (
-    select id, organization_id, job, ${stateOf(sql)} as state, attempts, error, due_at, created_at, unknown_since, failed_at
+    select id, organization_id, job, ${stateOf(sql)} as state, attempts, error, due_at, created_at, unknown_since,
+      failed_at
     from after_steps
     where ${filter.job === undefined ? sql`true` : sql`job = ${filter.job}`}) step
   where ${filter.state === undefined ? sql`true` : sql`state = ${filter.state}`}
@@ -47,8 +49,8 @@ export const listSteps = (sql: Sql, filter: { state?: StepState; job?: string })
   limit ${MOST_STEPS_SHOWN}`;
 
 /**
- * Gives failed steps all their attempts back, oldest first, at most 1 000 of them. A run that ended as failed with its step
- * waits again.
+ * Gives failed steps all their attempts back, oldest first, at most 1 000 of them. A run that ended as failed with its
+ * step waits again.
  *
  * @returns the steps, to be nudged after the statement
  */
@@ -58,7 +60,8 @@ export const reviveSteps = (sql: Sql, which: { id: string } | { job: string | un
       update after_steps set attempts = 0, failed_at = null, error = null, enqueued_at = ${realNow}
       where id in (
         select id from after_steps
-        where failed_at is not null and ${'id' in which ? sql`id = ${which.id}` : which.job === undefined ? sql`true` : sql`job = ${which.job}`}
+        where failed_at is not null
+          and ${'id' in which ? sql`id = ${which.id}` : which.job === undefined ? sql`true` : sql`job = ${which.job}`}
         order by created_at, id
         limit ${MOST_STEPS_RERUN}
         for update skip locked)

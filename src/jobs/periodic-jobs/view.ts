@@ -11,8 +11,8 @@ export interface ScheduledJob {
 }
 
 /**
- * A periodic job as the operator sees it: when it ticks, and what became of its last tick. Of a job of the organizations'
- * time (clock B) the tick is done when its work is in the queue `billing`.
+ * A periodic job as the operator sees it: when it ticks, and what became of its last tick. Of a job of the
+ * organizations' time (clock B) the tick is done when its work is in the queue `billing`.
  *
  * Rules: periodic-jobs.md, other-routes.md#records "periodic jobs".
  */

@@ -8,7 +8,7 @@ export interface StoredAnswer {
   http_status: number | null;
   body: string | null;
   headers: Record<string, string> | null;
-  /** The body only tells where the record is read again. */
+  /** The body only says where the record can be read again. */
   is_digest: boolean;
 }
 
@@ -16,7 +16,7 @@ export interface StoredAnswer {
 const TWIN_WAIT = "set local lock_timeout = '250ms'";
 
 /**
- * First statement of a command: takes the key, or an expired one over. False when somebody else has it and committed.
+ * First statement of a command: takes the key, or an expired one over. False when another command has it and committed.
  * Waits at most 250 ms for a twin under way, then throws Postgres' lock_not_available (55P03). Sets the savepoint
  * `command` that a refusal rolls back to.
  */
@@ -36,7 +36,8 @@ export async function claimKey(
     tx.unsafe(TWIN_WAIT),
     tx`
       insert into idempotency_keys (organization_id, scope_hash, fingerprint, request_id, created_at, expires_at)
-      values (${key.organization_id}, ${key.scope_hash}, ${key.fingerprint}, ${key.request_id}, ${key.now}, ${expiresAt})
+      values (${key.organization_id}, ${key.scope_hash}, ${key.fingerprint}, ${key.request_id}, ${key.now},
+        ${expiresAt})
       on conflict (organization_id, scope_hash) do update
       set fingerprint = excluded.fingerprint, request_id = excluded.request_id, created_at = excluded.created_at,
         expires_at = excluded.expires_at, http_status = null, body = null, headers = null,

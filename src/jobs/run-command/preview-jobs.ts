@@ -24,8 +24,8 @@ const LOCK_TIMEOUT_MS = 1000;
 const TRIES = 3;
 
 /**
- * Handler of previews: reads of one view of the data, which lock nothing that others wait for and store nothing. One whose
- * caller no longer waits is not run. Rules: everywhere.md#bounded-cost, previews.md.
+ * Handler of previews: reads of one view of the data, which lock nothing that others wait for and store nothing. One
+ * whose caller no longer waits is not run. Rules: everywhere.md#bounded-cost, previews.md.
  */
 export function previewHandlers(deps: CommandDeps & { redis: Redis }): Pick<Handlers, 'preview.run'> {
   const turns = new Turns();
@@ -34,7 +34,7 @@ export function previewHandlers(deps: CommandDeps & { redis: Redis }): Pick<Hand
       const waitedMs = realNowMs() - job.at;
       const leftMs = Math.min(MOST_MS, deps.config.WRITE_TIMEOUT_SECONDS * 1000 - waitedMs);
       if (leftMs <= 0) {
-        deps.log.info({ operation: job.operation, waitedMs }, 'a preview that nobody waits for any longer is not run');
+        deps.log.info({ operation: job.operation, waitedMs }, 'a preview whose caller has stopped waiting is not run');
         return;
       }
       const reply = await answerOf({ ...deps, turns }, job, realNowMs() + leftMs);

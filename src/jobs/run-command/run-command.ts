@@ -51,7 +51,7 @@ export interface CommandDeps {
   operations: ReadonlyMap<string, Operation>;
   /** Commands that walk through several rooms, by operation: they stand in for its `run`. */
   flows?: Readonly<Record<string, Operation['run']>>;
-  /** Tells every ingress to forget what it knows with the organization's keys. */
+  /** Makes every ingress drop what it caches with the organization's keys. */
   announceKeys?: (organizationId: string) => Promise<void>;
   /** Whether anything of an organization is open or falls due in (from, until]. */
   fallsDue?: (db: Db, organizationId: string, from: Temporal.Instant, until: Temporal.Instant) => Promise<boolean>;
@@ -242,7 +242,10 @@ export async function storedForm(
 const shownForm = async ({ config }: CommandDeps, tx: Tx, scopeHash: Buffer, body: string): Promise<string> =>
   isSealed(body) ? openText({ db: tx, config }, body, answerPlace(scopeHash)) : body;
 
-/** The context of a command that may leave nothing behind it: no record, no owed work. `now` as the command is to see it. */
+/**
+ * The context of a command that may leave nothing behind it: no record, no owed work. `now` as the command is to see
+ * it.
+ */
 export const silentContext = (deps: CommandDeps, tx: Tx, job: CommandJob, now: Temporal.Instant): Context => ({
   organizationId: job.organization_id,
   sandbox: job.sandbox,

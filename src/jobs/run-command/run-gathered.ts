@@ -123,7 +123,7 @@ async function writeAnswers(
   const freed = answered.filter(({ reply }) => !isStored(reply)).map(({ scopeHash }) => scopeHash);
   const meta = { organizationId: job.organization_id, sandbox: job.sandbox, actor: actorOf(job), now: finished };
   const [nudges] = await Promise.all([
-    // What changed for access checks is told with the records, also when there are none.
+    // Changes that concern access checks are announced with the records, also when there are none.
     writeRecords(tx, { ...meta, realNow: finished }, emptyRecords()),
     stored.length > 0 ? finishKeys(tx, job.organization_id, stored) : undefined,
     freed.length > 0 ? freeKeys(tx, job.organization_id, freed) : undefined,

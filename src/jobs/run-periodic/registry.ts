@@ -20,7 +20,8 @@ export const registryOf = (config: Config): Registry =>
   });
 
 /**
- * The same registry, when every row has exactly one implementation of its clock and every implementation exactly one row.
+ * The same registry, when every row has exactly one implementation of its clock and every implementation exactly one
+ * row.
  *
  * @throws Error naming every job that is missing or there twice: the process must not start
  */

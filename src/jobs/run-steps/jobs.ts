@@ -21,9 +21,9 @@ const OFFER_UNKNOWN_MS = 2000;
 const OFFER_UNKNOWN_FOR_MS = 60_000;
 
 /**
- * Handler of `step.run`. While the test clock of a sandbox advances, only the advance runs its steps. A refusal ends a step
- * for good, any other error when its attempts are used; the row then keeps the error until an operator runs it again. A
- * step that this worker does not understand uses up no attempt: it waits for a worker that does.
+ * Handler of `step.run`. While the test clock of a sandbox advances, only the advance runs its steps. A refusal ends a
+ * step for good, any other error when its attempts are used; the row then keeps the error until an operator runs it
+ * again. A step that this worker does not understand uses up no attempt: it waits for a worker that does.
  */
 export function stepRunHandlers(deps: SystemDeps, registry: StepRegistry): Pick<Handlers, 'step.run'> {
   return {

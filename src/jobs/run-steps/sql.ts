@@ -3,8 +3,8 @@ import type { Db, Sql, Tx } from '../../platform/db/connect.ts';
 import { json } from '../../platform/db/values.ts';
 
 /**
- * Takes a step out of the table, if it is due at `now`, has not failed for good and nobody else has it; a rollback puts it
- * back.
+ * Takes a step out of the table, if it is due at `now`, has not failed for good and no other worker has it; a rollback
+ * puts it back.
  */
 export async function takeStep(
   tx: Db | Tx,
@@ -48,8 +48,8 @@ export interface RunError {
 }
 
 /**
- * Counts a failed attempt of a worker that understood the step; for good when `final` or when it was the last of `mostAttempts`. The run that the step works
- * for, if any, then ends as failed at `now`.
+ * Counts a failed attempt of a worker that understood the step; for good when `final` or when it was the last of
+ * `mostAttempts`. The run that the step works for, if any, then ends as failed at `now`.
  */
 export const countFailure = (
   sql: Sql,
@@ -72,5 +72,6 @@ export const countFailure = (
   update runs set status = 'failed', error = ${json(failure.shown)}, started_at = coalesce(started_at, ${failure.now}),
     finished_at = ${failure.now}
   from counted
-  where runs.organization_id = ${step.organizationId} and runs.id::text = counted.run_id and counted.failed_at is not null
+  where runs.organization_id = ${step.organizationId} and runs.id::text = counted.run_id
+    and counted.failed_at is not null
     and runs.finished_at is null`;

@@ -46,7 +46,9 @@ const deleteTimelines = (sql: Sql, before: Temporal.Instant, limit: number) => s
     where timeline.clock_deleted_at < ${before} or (line.sequence < timeline.first and line.created_at < ${before})
     limit ${limit}))`;
 
-/** Runs whose ids were made before an instant of real time, which organizations with a test clock do not show elsewhere. */
+/**
+ * Runs whose ids were made before an instant of real time, which organizations with a test clock do not show elsewhere.
+ */
 const deleteAudits = (sql: Sql, before: Temporal.Instant, limit: number) => sql`
   delete from audit_runs where id = any (array(
     select id from audit_runs where id < ${firstIdAt(before)} limit ${limit}))`;

@@ -13,7 +13,8 @@ export const keyUsage: SweepJob = {
     if (used.length === 0) return;
     await sql`
       update api_keys set last_used_at = used.at
-      from (select id, to_timestamp(at / 1000.0) as at from jsonb_to_recordset(${json(used)}::jsonb) as row (id uuid, at numeric)) used
+      from (select id, to_timestamp(at / 1000.0) as at from jsonb_to_recordset(${json(used)}::jsonb) as row (id uuid,
+        at numeric)) used
       where api_keys.id = used.id and (last_used_at is null or last_used_at < used.at)`;
     await redis.hdel(key, ...used.map(({ id }) => id)); // a use noted in this moment may be lost
   },

@@ -11,9 +11,10 @@ const PAGE = 1000;
 const MOST_PAGES = 20;
 
 /**
- * Nudges after-steps again: those whose job was lost, and those whose due time has come. Steps of an organization with a
- * test clock are swept only when they need no time to pass; the delayed ones and all of an advancing clock are worked off by
- * the advance. One that was tried already has its next try in the queue and counts as lost after two minutes only.
+ * Nudges after-steps again: those whose job was lost, and those whose due time has come. Steps of an organization with
+ * a test clock are swept only when they need no time to pass; the delayed ones and all of an advancing clock are worked
+ * off by the advance. One that was tried already has its next try in the queue and counts as lost after two minutes
+ * only.
  *
  * by  part of the jobs' ids: a second nudge by the same is none while the first is stored
  */

@@ -24,10 +24,11 @@ type WatchDeps = Pick<SweepDeps, 'sql' | 'log'> & { producer: Pick<Producer, 'ad
 
 /**
  * Finds rows whose nudge was lost soon, which would else wait two minutes for the sweepers: batches of events,
- * after-steps, and after a sign of trouble deliveries. A process that starts may stand in for one that was killed between a commit and its nudge, and so may
- * one whose connection to Postgres or Redis breaks: it sweeps what is owed since then. Besides, it looks every few seconds
- * for what is older than 10 s while the queue of that work is idle; when the queue is not, the work has its job and
- * waits its turn. Work under way may be nudged twice, as it may be by the sweeper.
+ * after-steps, and after a sign of trouble deliveries. A process that starts may stand in for one that was killed
+ * between a commit and its nudge, and so may one whose connection to Postgres or Redis breaks: it sweeps what is owed
+ * since then. Besides, it looks every few seconds for what is older than 10 s while the queue of that work is idle;
+ * when the queue is not, the work has its job and waits its turn. Work under way may be nudged twice, as it may be by
+ * the sweeper.
  *
  * lostAfterMs  age from which on a row without a job counts as lost, after a sign of trouble
  */

@@ -6,7 +6,7 @@ const SECRET_KEY = new RegExp(
   'i',
 );
 const URL_KEY = /(^|_)urls?$/i;
-/** Somebody and their password before the host, and values behind a question mark. */
+/** User and password before the host, and values behind a question mark. */
 const USER_OF_URL = /^([a-z]+:\/\/)[^/?#]*@/i;
 const VALUE_OF_QUERY = /([?&][^=&#]*=)[^&#]*/g;
 const FILTERED = '[FILTERED]';
@@ -14,9 +14,9 @@ const BODY_MAX_BYTES = 64 * 1024;
 const CUT = '[TRUNCATED]';
 
 /**
- * JSON text of a request or an answer for the API log: values under telling keys become "[FILTERED]", those of pairs with a
- * telling key too, and what an address carries in its query; texts over 64 KiB are cut with "[TRUNCATED]".
- * Rule: logs.md#api-logs.
+ * JSON text of a request or an answer for the API log: values under telling keys become "[FILTERED]", those of pairs
+ * with a telling key too, and what an address carries in its query; texts over 64 KiB are cut with "[TRUNCATED]". Rule:
+ * logs.md#api-logs.
  */
 export function redactedText(value: unknown): string | null {
   if (value === null || value === undefined) return null;
@@ -47,7 +47,10 @@ const withoutSecrets = (address: unknown): unknown =>
     ? address.replace(USER_OF_URL, `$1${FILTERED}@`).replaceAll(VALUE_OF_QUERY, `$1${FILTERED}`)
     : address;
 
-/** The first 64 KiB of a text, with a mark where something is missing. Half of a character is none, and Postgres refuses it. */
+/**
+ * The first 64 KiB of a text, with a mark where something is missing. Half of a character is none, and Postgres refuses
+ * it.
+ */
 export function cutText(text: string): string {
   if (text.length * BYTES_OF_A_UNIT <= BODY_MAX_BYTES || Buffer.byteLength(text) <= BODY_MAX_BYTES) return text;
   const bytes = Buffer.from(text);

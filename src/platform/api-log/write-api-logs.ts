@@ -25,7 +25,8 @@ export async function writeApiLogs(db: Db, rows: ApiLogRow[], createdAt: Tempora
       request_path, request_body, request_response, logged_at, created_at)
     select id, organization_id, request_id, api_key_id, client, http_method, http_status, request_origin,
       request_path, request_body, request_response, logged_at, ${createdAt}
-    from jsonb_to_recordset(${json(rows)}::jsonb) as row (id uuid, organization_id uuid, request_id text, api_key_id uuid,
+    from jsonb_to_recordset(${json(rows)}::jsonb) as row (id uuid, organization_id uuid, request_id text,
+      api_key_id uuid,
       client text, http_method text, http_status integer, request_origin text, request_path text, request_body text,
       request_response text, logged_at timestamptz)
     on conflict do nothing`;

@@ -11,8 +11,8 @@ export async function readOrganizationNow(db: Db, organizationId: string, sandbo
   return clock?.frozen_time ?? realNow();
 }
 
-// Namespace of the advisory locks of clocks that are being made, also of hold_clocks in the database; those of events are in
-// usage-shapes/lock.ts.
+// Namespace of the advisory locks of clocks that are being made, also of hold_clocks in the database; those of events
+// are in usage-shapes/lock.ts.
 const CREATION_SEED = 5306;
 
 interface HeldClock {

@@ -1,6 +1,8 @@
 import { Temporal } from 'temporal-polyfill';
 
-/** The present of the machine, at microseconds as Postgres keeps it. Business code gets its time from `Context.now()`. */
+/**
+ * The present of the machine, at microseconds as Postgres keeps it. Business code gets its time from `Context.now()`.
+ */
 export const realNow = (): Temporal.Instant =>
   Temporal.Instant.fromEpochNanoseconds(
     BigInt(Math.round((performance.timeOrigin + performance.now()) * 1000)) * 1000n,

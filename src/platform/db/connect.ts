@@ -78,8 +78,8 @@ export function connectDatabase(url: string, options: DatabaseOptions = {}): Sql
       application_name: options.name ?? 'meterstone',
       search_path: options.schema ?? 'public',
       TimeZone: 'UTC',
-      // Compiling takes longer than any statement here runs: 18 ms for one that reads nothing in 0.1 ms. A text, since the
-      // driver does not send what is false.
+      // Compiling takes longer than any statement here runs: 18 ms for one that reads nothing in 0.1 ms. A text, since
+      // the driver does not send what is false.
       jit: 'off',
       statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: 60_000,

@@ -103,13 +103,17 @@ const KINDS_OF_TABLES = ['r', 'p', 'v', 'm', 'f'];
 /** Enough of them to recognize the database by. */
 const NAMED_TABLES = 3;
 
-/** A mistyped DATABASE_URL must not leave our tables among those of another program; what extensions brought is nobody's. */
+/**
+ * A mistyped DATABASE_URL must not leave our tables among those of another program; what extensions brought does not
+ * count.
+ */
 async function refuseForeignSchema(connection: ReservedSql): Promise<void> {
   if (await isOurs(connection as unknown as Sql)) return;
   const foreign = await connection<{ schema: string; name: string; total: number }[]>`
     select current_schema() as schema, relname as name, count(*) over ()::int as total
     from pg_class
-    where relnamespace = to_regnamespace(quote_ident(current_schema())) and relkind = any(${KINDS_OF_TABLES}) and not exists (
+    where relnamespace = to_regnamespace(quote_ident(current_schema())) and relkind = any(${KINDS_OF_TABLES})
+      and not exists (
       select 1 from pg_depend
       where classid = 'pg_class'::regclass and objid = pg_class.oid and deptype = 'e')
     order by relname limit ${NAMED_TABLES}`;
@@ -122,7 +126,10 @@ async function refuseForeignSchema(connection: ReservedSql): Promise<void> {
   );
 }
 
-/** The statements of a file, each of which ends with a semicolon at the end of a line: sent together they are a transaction. */
+/**
+ * The statements of a file, each of which ends with a semicolon at the end of a line: sent together they are a
+ * transaction.
+ */
 const apart = (text: string): string[] => text.split(/(?<=;)\n/).filter((part) => part.trim() !== '');
 
 const migrationFiles = (directory: string): string[] =>

@@ -24,7 +24,7 @@ const INDENTS: Record<Row['kind'], number> = { heading: 0, line: 0, part: 10, de
 const MOST_TOTALS_TOGETHER = 25;
 /** Characters of a text that stand on one page together, about half of one in the narrowest first column. */
 const MOST_CHARACTERS_TOGETHER = 1000;
-/** Rows of a figure column that are looked at for its width: more would cost more than they tell. */
+/** Rows of a figure column that are measured for its width: more would cost more than they add. */
 const ROWS_MEASURED = 5000;
 
 /**
@@ -61,7 +61,9 @@ export function definitionOf(model: DocumentModel, fonts: DocumentFonts): TDocum
   };
 }
 
-/** A margin that does not fit below the last block would begin a page of its own, on which nothing but the foot stands. */
+/**
+ * A margin that does not fit below the last block would begin a page of its own, on which nothing but the foot stands.
+ */
 const withoutLastMargin = (blocks: readonly Block[]): Content[] =>
   blocks.map((block, index) => (index === blocks.length - 1 ? { ...block, margin: 0 } : block));
 

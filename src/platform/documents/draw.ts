@@ -10,8 +10,8 @@ export interface Drawn {
 }
 
 /**
- * The PDF of a document; without its logo when that is no picture after all. Nothing outside is fetched: no addresses, no
- * files but the fonts. Only the glyphs that are used become part of it.
+ * The PDF of a document; without its logo when that is no picture after all. Nothing outside is fetched: no addresses,
+ * no files but the fonts. Only the glyphs that are used become part of it.
  *
  * @param ownFont path of a font that goes before the built-in ones for Chinese, Japanese and Korean
  */
@@ -31,7 +31,7 @@ async function drawIn(fonts: DocumentFonts, model: DocumentModel): Promise<Uint8
   try {
     return await drawn(model.logo);
   } catch {
-    // Only the type of a logo was checked when it was stored; what else is wrong with the model fails here once more.
+    // Only the type of a logo was checked when it was stored; what else is wrong with the model fails here again.
     return drawn(null);
   }
 }

@@ -42,8 +42,8 @@ const FILES: Record<Exclude<FontName, 'own'>, () => FontFiles> = {
 };
 
 /**
- * Fonts for a document with these words. Signs that Chinese, Japanese and Korean share are written a little differently in
- * each: a document with kana prints them as in Japan, one with Hangul as in Korea, any other as in China.
+ * Fonts for a document with these words. Signs that Chinese, Japanese and Korean share are written a little differently
+ * in each: a document with kana prints them as in Japan, one with Hangul as in Korea, any other as in China.
  *
  * @param ownFont path of a font that goes before the others for East Asian scripts
  */

@@ -16,9 +16,9 @@ export interface Renderer {
 }
 
 /**
- * Draws documents in a thread of its own, one after the other: laying out a page is pure computation (about 1 ms a line),
- * so on the main thread an invoice of thousands of lines would hold up every other job of the process for seconds. The
- * thread starts with the first document and a failed one is replaced.
+ * Draws documents in a thread of its own, one after the other: laying out a page is pure computation (about 1 ms a
+ * line), so on the main thread an invoice of thousands of lines would hold up every other job of the process for
+ * seconds. The thread starts with the first document and a failed one is replaced.
  */
 export function createRenderer({ ownFont }: { ownFont: string | null }): Renderer {
   let thread: Worker | undefined;
@@ -62,7 +62,7 @@ export function createRenderer({ ownFont }: { ownFont: string | null }): Rendere
   return {
     render(model) {
       const drawn = line.then(() => drawNow(model));
-      line = drawn.catch(() => undefined); // whoever asked for it hears of the failure
+      line = drawn.catch(() => undefined); // the caller that asked for it gets the failure
       return drawn;
     },
     async close() {
@@ -72,7 +72,9 @@ export function createRenderer({ ownFont }: { ownFont: string | null }): Rendere
   };
 }
 
-/** The built file beside this one, or its source where that is what runs: the loader does not reach threads by itself. */
+/**
+ * The built file beside this one, or its source where that is what runs: the loader does not reach threads by itself.
+ */
 function startThread(ownFont: string | null): Worker {
   const options = { workerData: { ownFont }, resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP_MB } };
   const thread = import.meta.url.endsWith('.ts')

@@ -7,7 +7,9 @@ export interface Run {
   font: FontName;
 }
 
-/** Texts of these characters alone need no look at the fonts: Latin with its accents, Greek, Cyrillic, currency signs. */
+/**
+ * Texts of these characters alone need no look at the fonts: Latin with its accents, Greek, Cyrillic, currency signs.
+ */
 const PLAIN = /^[\n\u0020-\u007e\u00a0-\u017f\u0370-\u03ff\u0400-\u045f\u2010-\u2026\u202f\u20ac]*$/;
 
 /** A text split where its font changes; the text itself where all of it is set in the main font. */

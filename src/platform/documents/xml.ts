@@ -6,7 +6,10 @@ export interface XmlElement {
   [name: string]: string | XmlElement | readonly XmlElement[] | undefined;
 }
 
-/** UTF-8 text of a document with one root element; elements that are undefined are left out, and characters that XML cannot hold. */
+/**
+ * UTF-8 text of a document with one root element; elements that are undefined are left out, and characters that XML
+ * cannot hold.
+ */
 export const xmlText = (root: XmlElement): Uint8Array =>
   Buffer.from(create({ version: '1.0', encoding: 'UTF-8' }, pruned(root)).end({ prettyPrint: true }), 'utf8');
 

@@ -13,7 +13,7 @@ export class RefusedAddress extends Error {
   }
 }
 
-/** Where a request goes, checked as far as the URL alone tells. */
+/** Where a request goes, checked as far as the URL alone allows. */
 export interface Target {
   origin: string;
   /** Path and query. */
@@ -46,11 +46,13 @@ export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.process(text);
   if (address.range() !== 'unicast') return false;
-  // Of IPv6 only 2000::/3 is handed out; what lies outside is no one's, or somebody's private use.
+  // Of IPv6 only 2000::/3 is handed out; what lies outside is unassigned or for private use.
   return address.kind() === 'ipv4' || (address.toByteArray()[0]! & 0xe0) === 0x20;
 }
 
-/** Whether a name is one of this machine or of a private network by itself; a single label is completed by the resolver. */
+/**
+ * Whether a name is one of this machine or of a private network by itself; a single label is completed by the resolver.
+ */
 const isPrivateName = (host: string): boolean =>
   !host.includes('.') || PRIVATE_DOMAINS.some((domain) => host.endsWith(`.${domain}`));
 
@@ -79,8 +81,8 @@ export function targetOf(text: string, { allowPrivate }: { allowPrivate: boolean
 }
 
 /**
- * Whether a name has a private address at present. A name that does not resolve, or not soon, has none: every connection
- * is checked again when it is made.
+ * Whether a name has a private address at present. A name that does not resolve, or not soon, has none: every
+ * connection is checked again when it is made.
  */
 export async function resolvesToPrivate(hostname: string, resolve: Resolve = dns.lookup): Promise<boolean> {
   if (ipaddr.isValid(hostname)) return !isPublicAddress(hostname);
@@ -95,7 +97,8 @@ export async function resolvesToPrivate(hostname: string, resolve: Resolve = dns
 
 /**
  * `lookup` of a socket that refuses a name when any of its addresses is private. The socket connects to the addresses
- * given here, so a second answer of the name server cannot slip in. Not called for addresses in the URL: see `targetOf`.
+ * given here, so a second answer of the name server cannot slip in. Not called for addresses in the URL: see
+ * `targetOf`.
  */
 export function guardedLookup(resolve: Resolve = dns.lookup): LookupFunction {
   return (hostname, options, callback) => {

@@ -60,8 +60,8 @@ export function createOutgoing(options: { allowPrivate: boolean; resolve?: Resol
 }
 
 /**
- * Reads one answer straight from the connection: webhooks are sent in such numbers that a stream and an abort signal for
- * each would cost more than sending it.
+ * Reads one answer straight from the connection: webhooks are sent in such numbers that a stream and an abort signal
+ * for each would cost more than sending it.
  */
 function readAnswer(
   timeoutMs: number,

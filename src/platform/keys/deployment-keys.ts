@@ -55,7 +55,10 @@ const findCurrent = async (db: Db, purpose: Purpose): Promise<KeyRow | undefined
   return row;
 };
 
-/** The key in force; made by whoever needs it first, once for all processes. Its private half is as it is stored. */
+/**
+ * The key in force; made by the process that needs it first, once for all processes. Its private half is as it is
+ * stored.
+ */
 async function currentKey(deployment: Deployment, purpose: Purpose): Promise<KeyRow> {
   const { db } = deployment;
   const found = await findCurrent(db, purpose);
@@ -69,7 +72,10 @@ async function currentKey(deployment: Deployment, purpose: Purpose): Promise<Key
   return (await findCurrent(db, purpose))!;
 }
 
-/** Sealed where the settings have a key. The deployment's own one lies beside it in the same table and would hide nothing. */
+/**
+ * Sealed where the settings have a key. The deployment's own one lies beside it in the same table and would hide
+ * nothing.
+ */
 const storedForm = async (deployment: Deployment, id: string, privateKey: string): Promise<string> =>
   configuredKeys(deployment.config).length === 0 ? privateKey : sealText(deployment, privateKey, privateKeyPlace(id));
 
@@ -93,8 +99,8 @@ export const linkSecret = async (deployment: Deployment): Promise<string> =>
   privateKeyOf(deployment, await currentKey(deployment, 'links'));
 
 /**
- * Secrets by which a link may be signed, the one in force first. A retired one opens links until the last that it signed
- * has ended.
+ * Secrets by which a link may be signed, the one in force first. A retired one opens links until the last that it
+ * signed has ended.
  *
  * hours  life of the links in question
  */

@@ -6,8 +6,8 @@ import { limitOf, type Page } from './pagination.ts';
 const MOST_SKIPPED = 50_000;
 
 /**
- * Rows of a page and their number, of a list that may be very long. A page behind more than 50 000 rows is refused where
- * the list is that long by estimate, and otherwise empty without a look at the rows.
+ * Rows of a page and their number, of a list that may be very long. A page behind more than 50 000 rows is refused
+ * where the list is that long by estimate, and otherwise empty without a look at the rows.
  *
  * @throws Refusal 422 page: value_is_out_of_range
  */

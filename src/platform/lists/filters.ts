@@ -56,7 +56,7 @@ export const amountFilter = textFilter
   .transform((value) => (value !== undefined && /^[+-]?\d+(\.\d+)?$/.test(value.trim()) ? value.trim() : undefined))
   .meta({ type: 'integer' });
 
-/** Keys of metadata that one list is filtered by: as many as nobody needs, and few enough for one cheap condition. */
+/** Keys of metadata that one list is filtered by: more than a reader needs, and few enough for one cheap condition. */
 export const METADATA_KEYS_MAX = 10;
 
 /**

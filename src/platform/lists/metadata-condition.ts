@@ -2,8 +2,8 @@ import type { Db, Fragment } from '../db/connect.ts';
 import { json } from '../db/values.ts';
 
 /**
- * Condition of a list on metadata, one whatever the number of keys: Postgres plans a join of each subselect with every other
- * one, and 100 keys took it more than 10 s before it read a row.
+ * Condition of a list on metadata, one whatever the number of keys: Postgres plans a join of each subselect with every
+ * other one, and 100 keys took it more than 10 s before it read a row.
  *
  * owner     column of the listed record that the items refer to
  * items     `from` and `where` of the organization's items, with the alias `item`
@@ -21,7 +21,8 @@ export function metadataCondition(
   const present = Object.keys(values).length;
   const named = db`select ${reference} ${items} and item.key = any (${keys})`;
   if (present === 0) return db`and ${owner} not in (${named})`;
-  // An item has its key once a record, so those that fit are counted: all that are wanted, and none that must be absent.
+  // An item has its key once a record, so those that fit are counted: all that are wanted, and none that must be
+  // absent.
   return db`and ${owner} in (${named} group by ${reference}
     having count(*) filter (where item.value = ${json(values)}::jsonb ->> item.key) = ${present} and count(*) = ${present})`;
 }

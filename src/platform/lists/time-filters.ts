@@ -12,8 +12,8 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 export const fromFilter = textFilter.transform((value, context) => bound(value, context, (start) => start));
 
 /**
- * Upper bound of a time, inclusive: comes out as the instant BEFORE which a row must lie, so that a whole day, or a whole
- * second as lists show it, counts in full.
+ * Upper bound of a time, inclusive: comes out as the instant BEFORE which a row must lie, so that a whole day, or a
+ * whole second as lists show it, counts in full.
  */
 export const untilFilter = until('second');
 

@@ -15,9 +15,9 @@ interface Kind {
 }
 
 /**
- * Keeps a fault that comes with every request from filling the disk: of warnings and errors of one kind (same sentence, same
- * error but for numbers and ids) the first few a minute are written in full, and the first of a later minute says as
- * `left_out` how many were not.
+ * Keeps a fault that comes with every request from filling the disk: of warnings and errors of one kind (same sentence,
+ * same error but for numbers and ids) the first few a minute are written in full, and the first of a later minute says
+ * as `left_out` how many were not.
  *
  * now  milliseconds of a clock
  */

@@ -63,7 +63,7 @@ export function createMailer({ SMTP_URL, MAIL_FROM }: Pick<Config, 'SMTP_URL' | 
     async send(mail, addresses) {
       const message = {
         envelope: { from: MAIL_FROM, to: addresses },
-        // Answers of absence go to nobody who would read them (RFC 3834).
+        // Automatic replies would reach no reader (RFC 3834).
         headers: { 'Auto-Submitted': 'auto-generated' },
         messageId: `<${mail.id}@${MAIL_FROM.slice(MAIL_FROM.indexOf('@') + 1)}>`,
         from: { name: mail.senderName ?? '', address: MAIL_FROM },

@@ -11,8 +11,9 @@ export interface SharedMetrics {
 }
 
 /**
- * Lets any process show the metrics of all: jobs run in worker processes, but `/metrics` is asked of an ingress. A scrape
- * asks over pub/sub, nothing is stored. Gauges are measured by the process that is asked, so those of others stay away.
+ * Lets any process show the metrics of all: jobs run in worker processes, but `/metrics` is asked of an ingress. A
+ * scrape asks over pub/sub, nothing is stored. Gauges are measured by the process that is asked, so those of others
+ * stay away.
  */
 export function shareMetrics(
   own: Registry,

@@ -20,7 +20,7 @@ export type ChargeOutcome =
       /** Null when it did not even begin one. */
       providerPaymentId: string | null;
       nextAction?: Record<string, unknown>;
-      /** Where it tells. */
+      /** Where it sends its events. */
       received?: Received;
       error?: ProviderError;
     }
@@ -28,7 +28,7 @@ export type ChargeOutcome =
   | { kind: 'amount_too_small'; error: ProviderError }
   /** Refused off-line; the customer has to confirm. */
   | { kind: 'authentication_required'; error: ProviderError; providerPaymentId?: string }
-  /** Nobody knows: the same call, with the same key, tells. */
+  /** Unknown: the same call, with the same key, finds out. */
   | { kind: 'unreachable'; error: ProviderError };
 
 /** One charge; `idempotencyKey` makes a repetition of it the same charge. */
@@ -52,7 +52,7 @@ export interface PageRequest {
   payment?: { amountCents: number; currency: string; description: string; metadata: Record<string, string> };
 }
 
-/** What a provider tells us, in our words. Rule: payments.md#providers "incoming events". */
+/** What a provider's event says, in our words. Rule: payments.md#providers "incoming events". */
 export type ProviderEvent =
   | {
       kind: 'payment';
@@ -81,8 +81,8 @@ export type ProviderEvent =
   | { kind: 'ignored' };
 
 /**
- * A payment provider over the network. No method is called inside a transaction. Refusals come back as values; trouble on
- * the way is an Outage. Rule: payments.md#providers "the provider abstraction".
+ * A payment provider over the network. No method is called inside a transaction. Refusals come back as values; trouble
+ * on the way is an Outage. Rule: payments.md#providers "the provider abstraction".
  */
 export interface PaymentProvider {
   /** Whether the credentials work, and whether they move real money. @throws Outage */
@@ -113,7 +113,7 @@ export interface PaymentProvider {
   }): Promise<{ providerRefundId: string; status: string }>;
   /** What the provider holds about a refund. @throws Outage */
   readRefund(providerRefundId: string): Promise<{ status: string; error?: ProviderError }>;
-  /** Makes the provider tell us its events at `url`. @throws ProviderRefusal, Outage */
+  /** Makes the provider send its events to `url`. @throws ProviderRefusal, Outage */
   registerInbound(url: string, formerId: string | null): Promise<{ id: string; secret: string }>;
   /** Ends what registerInbound made. @throws ProviderRefusal, when it is gone or not ours any longer; Outage */
   endInbound(id: string): Promise<void>;

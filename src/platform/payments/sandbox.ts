@@ -52,7 +52,7 @@ export function sandboxMethodOf(input: {
   return behaviour && { type: isCard ? 'card' : 'sepa_debit', last4: number.slice(-4), behaviour };
 }
 
-/** A number with the check digit of a card (Luhn) that is no test card: somebody's own. */
+/** A number with the check digit of a card (Luhn) that is no test card: a real one. */
 export function isRealCard(given: string): boolean {
   const number = given.replaceAll(/[\s-]/g, '');
   if (!/^\d{12,19}$/.test(number) || Object.hasOwn(CARDS, number)) return false;
@@ -63,7 +63,7 @@ export function isRealCard(given: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Something the provider tells later, on the organization's clock. */
+/** Something the provider reports later, on the organization's clock. */
 export type LaterEvent = { afterSeconds: number } & (
   | { tells: 'payment'; type: string; status: string }
   | { tells: 'dispute'; type: string; isLost: boolean }
@@ -145,7 +145,9 @@ export function sandboxCharge(charge: {
   }
 }
 
-/** Why an amount is not authorized on a test method; undefined when it is. What follows a charge does not count here. */
+/**
+ * Why an amount is not authorized on a test method; undefined when it is. What follows a charge does not count here.
+ */
 export function sandboxAuthorization(
   methodType: string,
   behaviour: SandboxBehaviour,

@@ -13,7 +13,7 @@ import { paymentStatusOf } from './status-words.ts';
 /** Longest wait for one answer of Stripe; the job that asked is tried again. */
 const TIMEOUT_MS = 20_000;
 
-/** What Stripe tells us of; anything else it does is asked for. Rule: payments.md#providers. */
+/** Events that Stripe sends us; anything else it does is asked for. Rule: payments.md#providers. */
 export const STRIPE_EVENTS = [
   'setup_intent.succeeded',
   'payment_intent.succeeded',
@@ -206,7 +206,7 @@ function receivedOf({ amount_received: wire, currency }: Stripe.PaymentIntent): 
   return { received: { currency: code, amountCents: fromWire(STRIPE_WIRE, wire, code) ?? null } };
 }
 
-/** A refusal of Stripe in its words; undefined when nobody knows what became of the call. */
+/** A refusal of Stripe in its words; undefined when the outcome of the call is unknown. */
 function faultOf(error: unknown): ProviderError | undefined {
   if (!(error instanceof Stripe.errors.StripeError)) return undefined;
   const isRefusal =

@@ -19,7 +19,8 @@ type Stores = Pick<Config, 'DATABASE_URL' | 'REDIS_URL' | 'DATABASE_SCHEMA'>;
  * Holds a process back until its stores work and its tables are there. A store that is away is named at once and waited
  * for, since it comes back by itself and the supervisor could do no better; what waiting does not mend is refused.
  *
- * @throws StartRefused without the settings, with a driver that is not mended, when a store turns the login down, or when migrations are missing
+ * @throws StartRefused without the settings, with a driver that is not mended, when a store turns the login down, or
+ *   when migrations are missing
  */
 export async function awaitStores(config: Stores, log: Log): Promise<void> {
   demandSettings(config);

@@ -3,9 +3,13 @@ import type { Redis } from 'ioredis';
 import { realNowMs } from '../clock/real-clock.ts';
 import type { Lane } from './shares.ts';
 
-/** A parked job is delayed so long, if all that is to call it is lost; spread, so that a backlog does not come at once. */
+/**
+ * A parked job is delayed so long, if all that is to call it is lost; spread, so that a backlog does not come at once.
+ */
 const LAST_RESORT_MS = 600_000;
-/** A job that was called and has not come after this is called again: the process that called it may have been killed. */
+/**
+ * A job that was called and has not come after this is called again: the process that called it may have been killed.
+ */
 const CALLED_AGAIN_MS = 2000;
 /** Lanes and jobs that one look finds; the others follow with the next. */
 const MOST_AT_ONCE = 100;
@@ -18,8 +22,8 @@ interface ParkingRedis extends Redis {
 }
 
 /*
- * Per queue: `lanes` (lane → when it was looked at last), `called` (job → when it was called), and for each lane its jobs
- * (job → when it was made), the oldest first.
+ * Per queue: `lanes` (lane → when it was looked at last), `called` (job → when it was called), and for each lane its
+ * jobs (job → when it was made), the oldest first.
  */
 
 /* KEYS jobs of the lane, lanes, called · ARGV lane, job, when it was made, now */
@@ -46,7 +50,7 @@ return ids
 `;
 
 /*
- * The lanes that nobody has looked at for longest, and the jobs that were called and have not come.
+ * The lanes that were looked at longest ago, and the jobs that were called and have not come.
  *
  * KEYS lanes, called · ARGV now, called before, most
  */
@@ -59,8 +63,8 @@ return {lanes, lost}
 `;
 
 /**
- * Jobs of one queue that wait for a slot of their lane: delayed jobs for the library, which does nothing with them, in a
- * list for us. Who leaves a slot calls the oldest one, so waiting costs nothing, however many wait.
+ * Jobs of one queue that wait for a slot of their lane: delayed jobs for the library, which does nothing with them, in
+ * a list for us. Who leaves a slot calls the oldest one, so waiting costs nothing, however many wait.
  */
 export interface ParkedJobs {
   /** Takes an active job out of the queue's way. The caller must not go on with it. */
@@ -105,7 +109,7 @@ export function openParkedJobs(redis: Redis, prefix: string, queue: Queue): Park
       return ids.length;
     },
     arrived(jobId) {
-      client.zrem(calledKey, jobId).catch(() => {}); // called once more, in vain
+      client.zrem(calledKey, jobId).catch(() => {}); // called again, in vain
     },
     async look() {
       const now = realNowMs();

@@ -13,9 +13,11 @@ export interface AddOptions {
   /** A second nudge under the same id is no second job while the first is stored; no `:` in it. */
   id?: string;
   delayMs?: number;
-  /** A job that failed for good leaves no trace, so that its id may be nudged again: for work that a selection repeats. */
+  /**
+   * A job that failed for good leaves no trace, so that its id may be nudged again: for work that a selection repeats.
+   */
   forgetFailed?: boolean;
-  /** Comes after all that waits in its queue without this: fanned-out work holds nobody up who asked for something. */
+  /** Comes after all that waits in its queue without this: fanned-out work does not hold up requests. */
   inBackground?: boolean;
 }
 
@@ -26,7 +28,9 @@ export interface Producer {
     name: Name,
     items: { payload: JobPayload<Name>; options?: AddOptions }[],
   ): Promise<void>;
-  /** Notes what a committed transaction changed for access checks: no job, but a nudge like those that go out beside it. */
+  /**
+   * Notes what a committed transaction changed for access checks: no job, but a nudge like those that go out beside it.
+   */
   accessChanged(organizationId: string, scopes: readonly string[]): Promise<void>;
   queue(name: QueueName): Queue;
   close(): Promise<void>;

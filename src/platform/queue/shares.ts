@@ -1,7 +1,10 @@
 /** Whose work a job is: the fields of its payload that say so. */
 export interface Owner {
   organizationId: string;
-  /** Anything that names one customer of the organization; absent where the job is of none, or of one nobody knows yet. */
+  /**
+   * Anything that names one customer of the organization; absent where the job is of none, or of one that is not known
+   * yet.
+   */
   customerKey: string | undefined;
 }
 
@@ -27,10 +30,10 @@ export interface Shares {
 }
 
 /**
- * Bounds what one organization holds of the slots of a process: it gets one more while more slots are free than it holds.
- * One busy organization so has half of them, two a third each, and some are always free for the next one, without taking
- * anything back. Slots are no more than the connections that serve them, so the same holds for connections. The count is
- * the process's own: a killed one leaves nothing behind.
+ * Bounds what one organization holds of the slots of a process: it gets one more while more slots are free than it
+ * holds. One busy organization so has half of them, two a third each, and some are always free for the next one,
+ * without taking anything back. Slots are no more than the connections that serve them, so the same holds for
+ * connections. The count is the process's own: a killed one leaves nothing behind.
  *
  *   slots 10, organization A alone → 5; then B → 3 (2 are left); then C → 1
  *

@@ -42,8 +42,8 @@ const LOOK_EVERY_MS = 2000;
 /**
  * Serves one queue with the handlers given by job name. A Refusal ends a job for good without retry; any other error is
  * retried by the queue's table. Start-up refuses a queue that has a job without a handler. A ping job every few seconds
- * proves that the queue moves (`/ready`). A job whose organization or customer has its share of the slots is parked until
- * one of its own leaves.
+ * proves that the queue moves (`/ready`). A job whose organization or customer has its share of the slots is parked
+ * until one of its own leaves.
  */
 export function serveQueue(
   name: QueueName,

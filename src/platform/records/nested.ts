@@ -23,8 +23,8 @@ export async function nested<Answer>(ctx: Context, work: (own: Context) => Promi
 }
 
 /**
- * Does a piece of work and takes it back: its answer is all that stays, nothing is written, recorded or owed. What `work`
- * throws is thrown on, and the transaction goes on.
+ * Does a piece of work and takes it back: its answer is all that stays, nothing is written, recorded or owed. What
+ * `work` throws is thrown on, and the transaction goes on.
  */
 export async function dryRun<Answer>(ctx: Context, work: (own: Context) => Promise<Answer>): Promise<Answer> {
   const takenBack = { answer: undefined as Answer | undefined };

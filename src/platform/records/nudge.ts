@@ -4,9 +4,9 @@ import type { Nudges } from './write-records.ts';
 const DELIVERIES_PER_JOB = 10;
 
 /**
- * After commit: puts the jobs of recorded deliveries and steps into their queues, and notes what access checks may not keep
- * any longer. A nudge that is lost is made again by
- * the sweepers, so a failure here is not an error of the command.
+ * After commit: puts the jobs of recorded deliveries and steps into their queues, and notes what access checks may not
+ * keep any longer. A nudge that is lost is made again by the sweepers, so a failure here is not an error of the
+ * command.
  */
 export async function nudge(producer: Producer, organizationId: string, nudges: Nudges): Promise<void> {
   const byEndpoint = new Map<string, string[]>();

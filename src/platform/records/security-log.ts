@@ -5,8 +5,8 @@ import { newId } from '../ids.ts';
 import type { RecordsMeta } from './write-records.ts';
 
 /**
- * Writes lines of the security log in the caller's transaction, in real time: keys and endpoints live at no test clock's.
- * Rule: logs.md#security-logs.
+ * Writes lines of the security log in the caller's transaction, in real time: keys and endpoints live at no test
+ * clock's. Rule: logs.md#security-logs.
  */
 export async function writeSecurityLogs(
   db: Db,
@@ -22,8 +22,10 @@ export async function writeSecurityLogs(
     device_info: actor.client ? { user_agent: actor.client } : {},
   }));
   await db`
-    insert into security_logs (id, organization_id, log_type, log_event, api_key_id, resources, device_info, logged_at, created_at)
-    select id, ${organizationId}::uuid, log_type, log_event, ${actor.apiKeyId}::uuid, resources, device_info, ${realNow}, ${realNow}
+    insert into security_logs (id, organization_id, log_type, log_event, api_key_id, resources, device_info, logged_at,
+      created_at)
+    select id, ${organizationId}::uuid, log_type, log_event, ${actor.apiKeyId}::uuid, resources, device_info,
+      ${realNow}, ${realNow}
     from jsonb_to_recordset(${json(rows)}::jsonb) as row (id uuid, log_type text, log_event text, resources jsonb,
       device_info jsonb)`;
 }

@@ -20,8 +20,8 @@ const SYSTEM: Actor = { source: 'system', apiKeyId: null };
 
 /**
  * One transaction of the service itself. `present` comes first: it locks what must be locked before anything else (the
- * test clock) and gives the organization's time; null ends the transaction without work. What the work recorded is written
- * last.
+ * test clock) and gives the organization's time; null ends the transaction without work. What the work recorded is
+ * written last.
  *
  * @returns the jobs to nudge after the commit; null when there was nothing to do
  */

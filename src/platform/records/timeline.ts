@@ -36,7 +36,8 @@ export async function writeTimeline(
       external_customer_id, summary, created_at)
     select ${meta.organizationId}::uuid, counter.base + row.position, ${meta.at}, row.kind, row.name, row.resource_type,
       row.resource_id, coalesce(row.external_customer_id, customer.external_id), row.summary, ${meta.realNow}
-    from counter, jsonb_to_recordset(${json(rows)}::jsonb) as row (position int, kind text, name text, resource_type text,
+    from counter, jsonb_to_recordset(${json(rows)}::jsonb) as row (position int, kind text, name text,
+      resource_type text,
       resource_id uuid, external_customer_id text, customer_id uuid, summary jsonb)
     left join customers customer
       on customer.organization_id = ${meta.organizationId} and customer.id = row.customer_id`;

@@ -34,7 +34,7 @@ export interface Records {
 
 export interface RecordsMeta {
   organizationId: string;
-  /** Only sandboxes may have a test clock, whose timeline then tells what was recorded. */
+  /** Only sandboxes may have a test clock, whose timeline then shows what was recorded. */
   sandbox?: boolean;
   actor: Actor;
   /** Business time of the command. */
@@ -71,7 +71,7 @@ export const emptyRecords = (): Records => ({
   owed: [],
 });
 
-/** Collects what a context is told to record. */
+/** Collects what a context is asked to record. */
 export const recorder =
   (records: Records): Context['record'] =>
   ({ activity, webhook, security, keysChanged }) => {
@@ -141,16 +141,22 @@ export async function writeRecords(db: Db, meta: RecordsMeta, records: Records):
       from jsonb_to_recordset(${json(stepRows)}::jsonb) as row (id uuid, job text, payload jsonb, due_at timestamptz)
       returning id, customer_of_work(organization_id, payload) as customer_id
     ), event as (
-      insert into webhook_events (id, organization_id, webhook_type, object_type, object_id, customer_id, occurred_at, payload, created_at)
-      select id, ${meta.organizationId}::uuid, webhook_type, object_type, object_id, customer_id, ${meta.now}, payload, ${meta.realNow}
-      from jsonb_to_recordset(${json(eventRows)}::jsonb) as row (id uuid, webhook_type text, object_type text, object_id uuid,
+      insert into webhook_events (id, organization_id, webhook_type, object_type, object_id, customer_id, occurred_at,
+        payload, created_at)
+      select id, ${meta.organizationId}::uuid, webhook_type, object_type, object_id, customer_id, ${meta.now}, payload,
+        ${meta.realNow}
+      from jsonb_to_recordset(${json(eventRows)}::jsonb) as row (id uuid, webhook_type text, object_type text,
+        object_id uuid,
         customer_id uuid, payload text)
       returning id, webhook_type
     ), delivery as (
-      insert into webhook_deliveries (id, organization_id, webhook_endpoint_id, event_id, endpoint, next_attempt_at, created_at, updated_at)
-      select gen_random_uuid(), ${meta.organizationId}::uuid, endpoint.id, event.id, endpoint.webhook_url, ${meta.realNow}, ${meta.realNow}, ${meta.realNow}
+      insert into webhook_deliveries (id, organization_id, webhook_endpoint_id, event_id, endpoint, next_attempt_at,
+        created_at, updated_at)
+      select gen_random_uuid(), ${meta.organizationId}::uuid, endpoint.id, event.id, endpoint.webhook_url,
+        ${meta.realNow}, ${meta.realNow}, ${meta.realNow}
       from event
-      join webhook_endpoints endpoint on endpoint.organization_id = ${meta.organizationId} and endpoint.status = 'enabled'
+      join webhook_endpoints endpoint
+        on endpoint.organization_id = ${meta.organizationId} and endpoint.status = 'enabled'
         and case when endpoint.event_types is null then event.webhook_type <> all (${NAMED_ONLY_WEBHOOK_TYPES})
                  else event.webhook_type = any (endpoint.event_types)
                    or ${json(SECOND_WEBHOOK_NAMES)}::jsonb ->> event.webhook_type = any (endpoint.event_types) end
@@ -160,7 +166,8 @@ export async function writeRecords(db: Db, meta: RecordsMeta, records: Records):
     union all
     select 'step', id, null, customer_id, null from step
     union all
-    select 'access', null, null, null, current_setting('meterstone.access', true)`.execute(); // sent at once, so that the timeline's counter is locked after it
+    select 'access', null, null, null, current_setting('meterstone.access',
+      true)`.execute(); // sent at once, so that the timeline's counter is locked after it
   const lines = meta.sandbox ? [...records.activities.map(activityLine), ...events.map(webhookLine)] : [];
   const [rows] = await Promise.all([
     written,

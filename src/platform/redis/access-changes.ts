@@ -16,8 +16,8 @@ return n
 `;
 
 /**
- * Notes that what access checks keep of some scopes of an organization is no longer true. To be called after the commit of
- * the change; one that is lost is made up within a minute, when what is kept ends.
+ * Notes that what access checks keep of some scopes of an organization is no longer true. To be called after the commit
+ * of the change; one that is lost is made up within a minute, when what is kept ends.
  *
  * scopes  as migration 0067 tells them: `o`, `c:` and a customer's id, `s:` and a subscription's external id
  * Rule: access-check.md "invalidation".

@@ -7,7 +7,7 @@ import { keyChangesChannel } from './channels.ts';
  */
 const TIMEOUT_MS = 1000;
 
-/** Tells every ingress to forget what it knows with an organization's keys. */
+/** Makes every ingress drop what it caches with an organization's keys. */
 export const announceKeys =
   (redis: Redis, prefix: string) =>
   async (organizationId: string): Promise<void> => {

@@ -1,12 +1,14 @@
-/** Channel on which changed, rotated and deleted API keys and organizations are announced: `{organization_id}` as JSON. */
+/**
+ * Channel on which changed, rotated and deleted API keys and organizations are announced: `{organization_id}` as JSON.
+ */
 export const keyChangesChannel = (prefix: string): string => `${prefix}:key-changes`;
 
 /** Hash of API key id → milliseconds of its last use; the job `key-usage` copies it to Postgres. */
 export const keyUsageKey = (prefix: string): string => `${prefix}:key-usage`;
 
 /**
- * Hash of what changed last in an organization, for what is kept of its access checks: scope → number of its last change, and
- * `n`, the number of the newest one.
+ * Hash of what changed last in an organization, for what is kept of its access checks: scope → number of its last
+ * change, and `n`, the number of the newest one.
  */
 export const accessChangesKey = (prefix: string, organizationId: string): string =>
   `${prefix}:acc-changes:${organizationId}`;

@@ -118,8 +118,8 @@ export const named = <Value extends z.ZodType>(
   } as never) as unknown as z.ZodRecord<z.ZodString, Value>;
 
 /**
- * A value of any form, which rules of its own read later: they find no list, object or text in it that is longer than they
- * expect. Absent or present, as `z.unknown()`.
+ * A value of any form, which rules of its own read later: they find no list, object or text in it that is longer than
+ * they expect. Absent or present, as `z.unknown()`.
  */
 export const anyValue = ({ max, textMax = PROSE_MAX, tooMany = TOO_LONG }: ValueOptions) =>
   new BoundedValue({ type: 'unknown', most: max, textMax, tooMany } as never) as unknown as z.ZodUnknown;

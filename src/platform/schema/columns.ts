@@ -10,14 +10,16 @@ export interface Column<Stored, Shown extends z.ZodType | null = z.ZodType | nul
   shown: Shown;
   /** What clients see; undefined leaves the key out. */
   show: (stored: Stored) => unknown;
-  /** Of a column that no table holds: the SQL that computes it, in a statement that calls the row by the noun's name. */
+  /**
+   * Of a column that no table holds: the SQL that computes it, in a statement that calls the row by the noun's name.
+   */
   sql?: (db: Db) => Fragment;
 }
 
 /**
  * The field table of a catalogue noun: the row type, the select list, insert and update, and the view come from it
- * (`RowOf`, `columnsOf`, `insertRow`, `updateRow`, `viewOf`, `viewSchema`). Every such table also has `organization_id`,
- * `updated_at` and `deleted_at`, and its live rows are found by `code`.
+ * (`RowOf`, `columnsOf`, `insertRow`, `updateRow`, `viewOf`, `viewSchema`). Every such table also has
+ * `organization_id`, `updated_at` and `deleted_at`, and its live rows are found by `code`.
  */
 export interface Noun<Columns extends AnyColumns = AnyColumns> {
   /** Root key of bodies, the resource of a 404, and the name of a row in SQL: `tax`. */

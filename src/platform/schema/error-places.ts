@@ -6,19 +6,19 @@ import type { Refusal } from '../refusal.ts';
 import { INVALID, MANDATORY } from './fields.ts';
 import { closedList, fewValues, namesOf, schemasUnder } from './schema-parts.ts';
 
-/** Places of one answer: as many as issues are told, and nobody mends more at once. */
+/** Places of one answer: as many as issues are reported. */
 const PLACES_MAX = 100;
 /** Parts of an input that are looked at for a name: a plan of 500 charges has them all. */
 const PARTS_MAX = 5000;
 /** Characters of a path; names of the client's choice may be long. */
 const PATH_MAX = 500;
-/** Codes that a listed value can have too: they do not tell that another one would be taken. */
+/** Codes that a listed value can have too: they do not say that another one would be taken. */
 const NOT_OF_THE_LIST = new Set(['value_is_frozen', 'value_already_exist', 'value_must_be_blank']);
 
 /**
- * Where codes of `error_details` were found in a request: from the root of the body, `plan.charges[4].charge_model`, or of
- * the query, `query.status`; which values would have been taken, where these are few; and why one is refused, where its
- * code has several causes.
+ * Where codes of `error_details` were found in a request: from the root of the body, `plan.charges[4].charge_model`, or
+ * of the query, `query.status`; which values would have been taken, where these are few; and why one is refused, where
+ * its code has several causes.
  */
 export const ErrorPlaces = z
   .array(
@@ -45,9 +45,9 @@ interface Part {
 }
 
 /**
- * The body of a refusal, with `error_places` beside `error_details` where validation failed: the place of each code as far
- * as it is known. Who refuses tells the places; a code without one is looked for by the name of its field, and where
- * several parts of the input have such a field, the list that holds them is told. A value that is missing is
+ * The body of a refusal, with `error_places` beside `error_details` where validation failed: the place of each code as
+ * far as it is known. Whoever refuses names the places; a code without one is looked for by the name of its field, and
+ * where several parts of the input have such a field, the list that holds them is named. A value that is missing is
  * `value_is_mandatory` here, whatever code its field has in `error_details`.
  */
 export function bodyWithPlaces(operation: Operation, input: Input, refusal: Refusal): Record<string, unknown> {
@@ -96,7 +96,7 @@ function toldPlace(operation: Operation, whole: Part, input: Input, { path, code
   return { ...placeOf(part, code, place.allowed), ...(reason === undefined ? {} : { reason }) };
 }
 
-/** What a told path begins at: what the root holds, where there is one. */
+/** What a reported path begins at: what the root holds, where there is one. */
 function contentWith({ root }: Operation, whole: Part, [first]: Path): Part {
   if (root !== undefined) return childOf(whole, root)!;
   const isIn = (part: Part) => fieldsOf(part).includes(String(first));
@@ -112,7 +112,9 @@ function placesByName(operation: Operation, whole: Part, input: Input, field: st
   return part ? codes.filter((code) => typeof code === 'string').map((code) => placeOf(part, code)) : [];
 }
 
-/** Of the elements of a list, by their index: `{"3": {code: […]}}`, or with what was sent, `{"3": {params, errors}}`. */
+/**
+ * Of the elements of a list, by their index: `{"3": {code: […]}}`, or with what was sent, `{"3": {params, errors}}`.
+ */
 function placesOfElement(whole: Part, index: string, found: unknown): ErrorPlace[] {
   const list = childrenOf(whole).find(({ value, schemas }) => Array.isArray(value) || schemas.some(isList));
   const element = list && /^\d+$/.test(index) && childOf(list, Number(index));
@@ -175,8 +177,8 @@ function childrenOf(part: Part): Part[] {
 const fieldsOf = ({ schemas }: Part): string[] => [...new Set(schemas.flatMap(namesOf))];
 
 /**
- * The part with this name that is nearest to the root: the only one at its depth, or else the last part that all of them
- * lie in.
+ * The part with this name that is nearest to the root: the only one at its depth, or else the last part that all of
+ * them lie in.
  */
 function partNamed(whole: Part, path: Path): Part | undefined {
   let level = [whole];

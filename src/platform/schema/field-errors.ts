@@ -9,8 +9,8 @@ import { ISSUES_MAX } from './sizes.ts';
 const CODE = /^[a-z][a-z0-9_]*$|^[a-z].*[:[]/;
 
 /**
- * All field errors of an input, refused at once: `{field: [codes]}`, nested fields with dotted keys. A rule without a code of
- * its own gets the one of its kind. Of very many, the first hundred are told.
+ * All field errors of an input, refused at once: `{field: [codes]}`, nested fields with dotted keys. A rule without a
+ * code of its own gets the one of its kind. Of very many, the first hundred are reported.
  *
  * isQuery  what was read is the query, not the body
  */
@@ -48,7 +48,7 @@ function codeOf(issue: z.core.$ZodIssue): string {
   if (CODE.test(issue.message)) return issue.message;
   switch (issue.code) {
     case 'invalid_type':
-      // The value itself is no longer told here, only in the library's own sentence.
+      // The value itself no longer stands here, only in the library's own sentence.
       return /received (?:undefined|null)$/.test(issue.message) ? MANDATORY : INVALID;
     case 'too_big':
       return issue.origin === 'string' || issue.origin === 'array' ? TOO_LONG : OUT_OF_RANGE;

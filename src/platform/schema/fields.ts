@@ -121,9 +121,9 @@ export const boolean = () =>
 const PLAIN_DECIMAL = /^[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?$/;
 
 /**
- * Decimal as number or numeric text of at most 64 characters; comes out as text so that it never passes through a binary
- * float afterwards. Rules that follow see decimals only. Bad text ends this field and nothing around it: an aborting rule
- * would keep the errors of lists from being renamed.
+ * Decimal as number or numeric text of at most 64 characters; comes out as text so that it never passes through a
+ * binary float afterwards. Rules that follow see decimals only. Bad text ends this field and nothing around it: an
+ * aborting rule would keep the errors of lists from being renamed.
  */
 export const decimalInput = () =>
   z

@@ -9,15 +9,15 @@ const WITHOUT_OFFSET = /^\d{4}-\d{2}-\d{2}[T ]\d{2}(:?\d{2}){0,2}([.,]\d+)?$/;
 /** Instants that Postgres writes as it reads them: of the years 1 to 9999. */
 const WRITABLE = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999999Z'].map((text) => Temporal.Instant.from(text));
 /**
- * Instants from which the service counts: what is a time zone, a period, a trial or a term of payment away from them can
- * be written too.
+ * Instants from which the service counts: what is a time zone, a period, a trial or a term of payment away from them
+ * can be written too.
  */
 const COUNTABLE = ['1000-01-01T00:00:00Z', '8999-12-31T23:59:59.999999Z'].map((text) => Temporal.Instant.from(text));
 
 /**
- * ISO 8601 instant, cut to the microseconds that Postgres keeps; without offset read as UTC, a day alone as its midnight
- * (json.md "timestamps in"). Undefined when malformed, or outside the years 1000 to 8999: whatever is stored lies in
- * them.
+ * ISO 8601 instant, cut to the microseconds that Postgres keeps; without offset read as UTC, a day alone as its
+ * midnight (json.md "timestamps in"). Undefined when malformed, or outside the years 1000 to 8999: whatever is stored
+ * lies in them.
  */
 export const parseInstant = (text: string): Temporal.Instant | undefined => within(COUNTABLE, readInstant(text));
 

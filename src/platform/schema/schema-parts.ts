@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Longest list of values that is told: what is longer is a standard of its own, as currencies and countries are. */
+/** Longest list of allowed values that an error names: longer ones are standards, as currencies and countries are. */
 const ALLOWED_MAX = 50;
 
 /** A schema without what is wrapped around it: what it asks of a value that is there. */
@@ -42,7 +42,7 @@ export function namesOf(schema: z.ZodType): string[] {
 
 type Listed = string | number | boolean;
 
-/** The values of a list, each once; undefined where they are too many to be told. */
+/** The values of a list, each once; undefined where they are too many to name. */
 export function fewValues(values: readonly unknown[] | undefined): Listed[] | undefined {
   if (!values || values.length > ALLOWED_MAX) return undefined;
   return [...new Set(values.filter((value) => /string|number|boolean/.test(typeof value)))] as Listed[];

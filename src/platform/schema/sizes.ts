@@ -1,6 +1,6 @@
 /**
- * Sizes of inputs that have no size of their own. Every text, list and record of a schema ends somewhere, so that what a
- * request costs is known before anything is done for it (everywhere.md#bounded-cost).
+ * Sizes of inputs that have no size of their own. Every text, list and record of a schema ends somewhere, so that what
+ * a request costs is known before anything is done for it (everywhere.md#bounded-cost).
  */
 
 /** Characters of a name, a code to look up, a line of an address: ten times what anybody reads at a glance. */
@@ -13,11 +13,11 @@ export const DECIMAL_MAX = 64;
 export const INSTANT_MAX = 100;
 /** Bytes of the longest text in an index: an index row ends at 2 704, and holds up to two such texts. */
 export const KEY_MAX_BYTES = 1000;
-/** Days of a term of payment or a grace period: nobody waits for a century, and dates that far can still be written. */
+/** Days of a term of payment or a grace period: about a century, whose dates can still be written. */
 export const TERM_DAYS_MAX = 36_525;
 /** Elements of a value that should be one word or number, and is read by rules of its own. */
 export const SCALAR_MAX = 10;
 /** Codes of other records that one record names: taxes, plans, sections. */
 export const CODES_MAX = 500;
-/** Issues after which a list is not walked on: nobody mends so many at once. */
+/** Issues after which a list is not checked further: a reader repairs the first ones first. */
 export const ISSUES_MAX = 100;

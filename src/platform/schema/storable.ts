@@ -11,7 +11,10 @@ export function isStorableJson(value: unknown, mostDepth: number): boolean {
   );
 }
 
-/** A text as Postgres can hold it: without U+0000, and with the sign for a broken character in place of a lone surrogate. */
+/**
+ * A text as Postgres can hold it: without U+0000, and with the sign for a broken character in place of a lone
+ * surrogate.
+ */
 export const storableText = (text: string): string => text.replaceAll('\0', '').toWellFormed();
 
 /** The same of every text in a JSON value, names included; its containers nest no deeper than our own walks can go. */

@@ -14,7 +14,7 @@ import { isStorable } from './storable.ts';
  */
 const LOCALES: ReadonlySet<string> = new Set(['de', 'en', 'es', 'fr', 'it', 'nb', 'pt-BR', 'sv', 'zh-TW']);
 
-// Texts that look like a dash, and characters that nobody sees (zero width, direction marks, soft hyphen, BOM).
+// Texts that look like a dash, and invisible characters (zero width, direction marks, soft hyphen, BOM).
 const DASHES = /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g;
 const INVISIBLE = /[\0\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]/g;
 const EMAIL = /^[^\s@,;:<>()[\]\\"]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u;
@@ -87,7 +87,9 @@ export const emails = () =>
       .refine((text) => text.split(',').length <= EMAILS_MAX, TOO_LONG),
   );
 
-/** Absolute http or https address with a host; line breaks and tabs, which every reader of a URL drops, are left out. */
+/**
+ * Absolute http or https address with a host; line breaks and tabs, which every reader of a URL drops, are left out.
+ */
 export const webUrl = () =>
   z
     .string('url_is_invalid')

@@ -99,8 +99,8 @@ export const privateKeyPlace = (id: string): Place => ({ table: 'deployment_keys
 const remembered = new WeakMap<SecretSettings, SealingKey>();
 
 /**
- * Reads the deployment's own key, made when missing, outside of any transaction, and keeps it for this process: from then
- * on nothing has to be looked up where no key is set.
+ * Reads the deployment's own key, made when missing, outside of any transaction, and keeps it for this process: from
+ * then on nothing has to be looked up where no key is set.
  */
 export async function rememberDeploymentKey(db: Db, config: SecretSettings): Promise<void> {
   remembered.set(config, await deploymentKey(db, config));

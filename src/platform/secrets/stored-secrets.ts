@@ -167,12 +167,12 @@ export async function sealAgain(
   for (const each of SEALED_COLUMNS) {
     for await (const rows of pagesOf(sql, each)) {
       const left = rows.filter(({ text }) => isLeft(text));
-      const changed: (StoredText & { anew: string })[] = [];
+      const changed: (StoredText & { resealed: string })[] = [];
       for (const row of left) {
         const place = placeOf(each, row);
         try {
           const text = await openText({ db: sql, config }, row.text, place);
-          changed.push({ ...row, anew: await sealText({ db: sql, config }, text, place) });
+          changed.push({ ...row, resealed: await sealText({ db: sql, config }, text, place) });
         } catch {
           closed.push({ table: each.table, column: each.column, id: row.id, key: keyNameOf(row.text) });
         }
@@ -186,12 +186,13 @@ export async function sealAgain(
 async function replaceTexts(
   sql: Db,
   { table, column, isObject }: SealedColumn,
-  changed: (StoredText & { anew: string })[],
+  changed: (StoredText & { resealed: string })[],
 ): Promise<number> {
-  const given = sql`jsonb_to_recordset(${json(changed)}::jsonb) as given (id uuid, name text, text text, anew text)`;
+  const given = sql`jsonb_to_recordset(${json(changed)}::jsonb) as given (id uuid, name text, text text,
+    resealed text)`;
   if (!isObject) {
     const { count } = await sql`
-      update ${sql(table)} t set ${sql(column)} = given.anew from ${given}
+      update ${sql(table)} t set ${sql(column)} = given.resealed from ${given}
       where t.id = given.id and t.${sql(column)} = given.text`;
     return count;
   }
@@ -199,7 +200,8 @@ async function replaceTexts(
   const { count } = await sql`
     update ${sql(table)} t set ${sql(column)} = t.${sql(column)} || fresh.texts
     from (
-      select given.id, jsonb_object_agg(given.name, given.anew) as texts, jsonb_object_agg(given.name, given.text) as former
+      select given.id, jsonb_object_agg(given.name, given.resealed) as texts, jsonb_object_agg(given.name,
+        given.text) as former
       from ${given} group by given.id
     ) fresh
     where t.id = fresh.id and t.${sql(column)} @> fresh.former`;

@@ -66,7 +66,7 @@ export async function bringServices(input: ServicesInput): Promise<Services> {
   const log = input.log ?? (() => undefined);
   const dataDir = await prepareDataDir(input);
   const servers: Servers = {};
-  // Throwaway folders and given servers belong to nobody else.
+  // Throwaway folders and given servers have no other user.
   const isShared = !input.throwaway && !(input.databaseUrl && input.redisUrl);
   const alone = <T>(work: () => Promise<T>) => (isShared ? withFolderLock(dataDir, log, work) : work());
 

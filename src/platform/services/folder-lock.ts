@@ -12,7 +12,7 @@ const TELL_AFTER_MS = 2_000;
 
 /**
  * Runs `work` while no other process does so for the same folder. The lock of a process that no longer exists is
- * taken over, so a kill at any instant blocks nobody.
+ * taken over, so a kill at any instant blocks no other process.
  */
 export async function withFolderLock<T>(
   folder: string,
@@ -85,7 +85,9 @@ function isHeld(holder: string): boolean {
   return birthOf(Number(pid)) === birth;
 }
 
-/** Renames before deleting: of two processes that saw the same stale lock only one moves it, and a fresh one goes back. */
+/**
+ * Renames before deleting: of two processes that saw the same stale lock only one moves it, and a fresh one goes back.
+ */
 async function removeStale(file: string, seen: string): Promise<void> {
   const aside = `${file}.stale-${randomBytes(6).toString('hex')}`;
   try {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { rm, rmdir } from 'node:fs/promises';
 
-/** A server whose data nobody misses, and everything of it on disk. */
+/** A server with throwaway data, and everything of it on disk. */
 export interface Throwaway {
   pid: number;
   /** Signal that ends the server at once. */

@@ -22,7 +22,7 @@ export interface PostgresFolder {
  * folder that the user `postgres` cannot enter, that name is a link to `/var/lib/meterstone/<12 hex of the SHA-256 of
  * the checkout's path>`. Data of an ordinary user is run as that user even when root starts it.
  *
- * @throws Error when the data belongs to somebody whom this process cannot become
+ * @throws Error when the data belongs to a user that this process cannot become
  */
 export async function locatePostgresFolder(dataDir: string, log: (line: string) => void): Promise<PostgresFolder> {
   await mkdir(dataDir, { recursive: true });

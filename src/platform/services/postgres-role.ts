@@ -42,7 +42,9 @@ export async function prepareServiceRole(
   return true;
 }
 
-/** Gives what the superuser owns in a database to the role of the service. `reassign owned` refuses a bootstrap user. */
+/**
+ * Gives what the superuser owns in a database to the role of the service. `reassign owned` refuses a bootstrap user.
+ */
 async function handOver(url: string): Promise<void> {
   const sql = connect(url);
   try {
@@ -62,7 +64,8 @@ async function handOver(url: string): Promise<void> {
         where c.relowner = (select oid from mine) and c.relkind in ('r', 'p', 'v', 'm', 'S', 'f')
           and not exists (
             select 1 from pg_depend d
-            where d.objid = c.oid and d.refclassid = 'pg_class'::regclass and d.deptype in ('a', 'i') and c.relkind = 'S'
+            where d.objid = c.oid and d.refclassid = 'pg_class'::regclass and d.deptype in ('a', 'i')
+              and c.relkind = 'S'
           )
         union all
         select format('alter routine %s owner to ${tx.unsafe(SERVICE_ROLE)}', p.oid::regprocedure)

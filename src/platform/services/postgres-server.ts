@@ -24,7 +24,7 @@ export interface PostgresInput {
   /** Wished port; else the one of the last start; else a free one. */
   port?: number;
   log: (line: string) => void;
-  /** Data that nobody misses: the server ends with this process, and they are deleted. */
+  /** Throwaway data: the server ends with this process, and they are deleted. */
   throwaway?: boolean;
   /** Whether commits survive a power cut; default: unless throwaway. They survive a kill of the server anyway. */
   durable?: boolean;

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Whether the process exists. A zombie, which nobody reaps in a container without an init process, counts as gone. */
+/** Whether the process exists. A zombie, which stays in a container without an init process, counts as gone. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -78,7 +78,7 @@ async function installAsRoot(log: (line: string) => void): Promise<RedisProgram>
   return { ...installed, kind: 'installed' };
 }
 
-/** The package may have started its own server on the usual port; nobody asked for that one. */
+/** The package may have started its own server on the usual port, which is not wanted. */
 async function stopPackageService(): Promise<void> {
   const stopped = await runProgram('systemctl', ['stop', 'redis-server']);
   if (stopped.code !== 0) await runProgram('service', ['redis-server', 'stop']);

@@ -22,7 +22,7 @@ export interface RedisInput {
   /** Wished port; else the one of the last start; else a free one. */
   port?: number;
   log: (line: string) => void;
-  /** Data that nobody misses: it ends with this process and is deleted. */
+  /** Throwaway data: the server ends with this process, and they are deleted. */
   throwaway?: boolean;
   /** Where a downloaded program is kept and shared; default `dataDir`. */
   programsDir?: string;

@@ -22,7 +22,7 @@ export interface Running {
 
 interface Process {
   pid: number;
-  /** Tells the process from a later one with the same pid. */
+  /** Distinguishes the process from a later one with the same pid. */
   birth?: string;
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readText, writePrivateFile } from './small-file.ts';
 
 const KEY_BYTES = 32;
-/** Tells two data folders apart: a key that was lost and made again has another name. */
+/** Distinguishes data folders: a key that was lost and made again has another name. */
 const ID_BYTES = 4;
 
 const fileOf = (dataDir: string): string => join(dataDir, 'secrets.key');

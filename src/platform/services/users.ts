@@ -18,7 +18,7 @@ export async function enterUsers(dataDir: string): Promise<string> {
 }
 
 /**
- * Leaves, and tells whether a living process still uses the servers. Files of dead processes are deleted.
+ * Leaves, and returns whether a living process still uses the servers. Files of dead processes are deleted.
  * Call under the folder's lock.
  */
 export async function leaveUsers(dataDir: string, name: string): Promise<{ othersLeft: boolean }> {

@@ -13,7 +13,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** March with three calls at 10.00, nothing on the second charge, and a subscription fee of 31.00: a draft on 1 April. */
+/**
+ * March with three calls at 10.00, nothing on the second charge, and a subscription fee of 31.00: a draft on 1 April.
+ */
 beforeEach(async () => {
   story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });

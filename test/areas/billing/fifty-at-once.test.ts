@@ -9,7 +9,8 @@ import { type Invoice, openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
 import { ok } from '../../support/words.ts';
 
-// Fifty attempts at once have one effect each, and the auditor finds nothing wrong after all of it with what they leave.
+// Fifty attempts at once have one effect each, and the auditor finds nothing wrong after all of it with what they
+// leave.
 const ATTEMPTS = 50;
 let service: TestService;
 let story: Story;

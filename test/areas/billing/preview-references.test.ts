@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
-// A preview defers the checks of its references to a commit that never comes; one that cannot be deferred locks the row it
-// refers to, and whoever changes that waits for the preview. everywhere.md#bounded-cost.
+// A preview defers the checks of its references to a commit that never comes; one that cannot be deferred locks the row
+// it refers to, and whoever changes that waits for the preview. everywhere.md#bounded-cost.
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 afterAll(() => database.drop());
 
-/** References that are checked at once even in a preview, each with the reason why no preview can hold anybody up by it. */
+/**
+ * References that are checked at once even in a preview, each with the reason why no preview can hold anybody up by it.
+ */
 const AT_ONCE: Readonly<Record<string, string>> = {};
 
 test('references can be deferred by those who ask for it, and are checked at once for all others', async () => {

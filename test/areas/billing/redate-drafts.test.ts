@@ -13,20 +13,24 @@ type Org = Awaited<ReturnType<TestService['org']>>;
 /** Two drafts of a customer billed on 2099-03-01: `number` p is periodic, s is the first of a subscription. */
 const draft = (customerId: string) => service.sql`
   with plan as (
-    insert into plans (id, organization_id, code, name, interval, pay_in_advance, amount_cents, amount_currency, created_at,
+    insert into plans (id, organization_id, code, name, interval, pay_in_advance, amount_cents, amount_currency,
+      created_at,
       updated_at)
     select gen_random_uuid(), organization_id, external_id, 'P', 'monthly', false, 0, 'EUR', created_at, created_at
     from customers where id = ${customerId} returning *
   ), subscription as (
-    insert into subscriptions (id, organization_id, customer_id, plan_id, external_id, status, subscription_at, started_at,
+    insert into subscriptions (id, organization_id, customer_id, plan_id, external_id, status, subscription_at,
+      started_at,
       created_at, updated_at)
-    select gen_random_uuid(), organization_id, ${customerId}::uuid, id, code, 'active', created_at, created_at, created_at,
+    select gen_random_uuid(), organization_id, ${customerId}::uuid, id, code, 'active', created_at, created_at,
+      created_at,
       created_at
     from plan returning *
   ), invoice as (
     insert into invoices (id, organization_id, billing_entity_id, customer_id, invoice_type, status, number, currency,
       timezone, issuing_date, expected_finalization_date, payment_due_date, net_payment_term, created_at, updated_at)
-    select gen_random_uuid(), customer.organization_id, customer.billing_entity_id, customer.id, 'subscription', 'draft',
+    select gen_random_uuid(), customer.organization_id, customer.billing_entity_id, customer.id, 'subscription',
+      'draft',
       number, 'EUR', 'UTC', '2099-03-01', '2099-03-01', '2099-03-01', 0, customer.created_at, customer.created_at
     from customers customer, subscription, unnest(array['p', 's']) as number where customer.id = ${customerId}
     returning *
@@ -34,7 +38,8 @@ const draft = (customerId: string) => service.sql`
   insert into invoice_subscriptions (id, organization_id, invoice_id, subscription_id, invoicing_reason, recurring,
     billed_at, billed_on, created_at)
   select gen_random_uuid(), invoice.organization_id, invoice.id, subscription.id,
-    case number when 'p' then 'subscription_periodic' else 'subscription_starting' end, number = 'p', invoice.created_at,
+    case number when 'p' then 'subscription_periodic' else 'subscription_starting' end, number = 'p',
+    invoice.created_at,
     '2099-03-01', invoice.created_at
   from invoice, subscription`;
 

@@ -311,8 +311,10 @@ describe('deletion', () => {
     const store = async (code: string, externalId: string) => {
       const id = newId();
       await catalog.service.sql`
-        insert into events (id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties, digest, created_at)
-        values (${id}, ${catalog.organizationId}, ${externalId}, ${id}, ${code}, '2026-01-02', '{}', '\\x00', '2026-01-02')`;
+        insert into events (id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties,
+          digest, created_at)
+        values (${id}, ${catalog.organizationId}, ${externalId}, ${id}, ${code}, '2026-01-02', '{}', '\\x00',
+          '2026-01-02')`;
       return id;
     };
     const [counted, otherCode, otherSubscription] = [

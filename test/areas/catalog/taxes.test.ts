@@ -38,7 +38,8 @@ const flagged = async (org: Org): Promise<string[]> => {
   const rows = await service.sql<{ external_id: string; status: string }[]>`
     with marked as (
       update invoices set ready_to_be_refreshed = false
-      where organization_id = ${org.organization.organization_id} and ready_to_be_refreshed returning customer_id, status
+      where organization_id = ${org.organization.organization_id} and ready_to_be_refreshed
+        returning customer_id, status
     )
     select external_id, marked.status from marked join customers on customers.id = marked.customer_id order by 1`;
   expect(rows.every((row) => row.status === 'draft')).toBe(true);
@@ -211,7 +212,8 @@ test('a deleted tax leaves everything but what is finalized; its code is free', 
   const customer = (await org.post('/customers', { customer: { external_id: 'c', tax_codes: ['a'] } })).body.customer;
   await invoice(customer.svc_id);
   await service.sql`
-    insert into invoice_applied_taxes (id, organization_id, invoice_id, tax_id, tax_code, tax_name, tax_rate, amount_cents,
+    insert into invoice_applied_taxes (id, organization_id, invoice_id, tax_id, tax_code, tax_name, tax_rate,
+      amount_cents,
       amount_currency, fees_amount_cents, created_at)
     select gen_random_uuid(), organization_id, id, ${tax.svc_id}, 'a', 'A', 10, 1, 'EUR', 10, created_at
     from invoices where organization_id = ${organizationId}`;

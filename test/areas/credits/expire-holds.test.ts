@@ -35,7 +35,9 @@ beforeEach(async () => {
   statements.length = 0;
 });
 
-/** Open holds of 1 cent of a wallet of 10 000, the first of which expired `seconds` ago, each later one a second after. */
+/**
+ * Open holds of 1 cent of a wallet of 10 000, the first of which expired `seconds` ago, each later one a second after.
+ */
 async function expiredHolds(org: Org, count: number, seconds: number): Promise<void> {
   const customer = { external_id: 'acme', currency: 'USD' };
   expect((await org.post('/customers', { customer })).status).toBe(200);
@@ -48,7 +50,8 @@ async function expiredHolds(org: Org, count: number, seconds: number): Promise<v
   const { svc_id: id } = body.wallet;
   await until(async () => (await org.get(`/wallets/${id}`)).body.wallet.balance_cents === 10_000);
   await service.sql`
-    insert into wallet_holds (id, organization_id, wallet_id, amount_cents, available_cents, expires_at, created_at, updated_at)
+    insert into wallet_holds (id, organization_id, wallet_id, amount_cents, available_cents, expires_at, created_at,
+      updated_at)
     select gen_random_uuid(), ${org.organization.organization_id}, ${id}, 1, 10000,
       now() + make_interval(secs => number - ${seconds}::int), now() - interval '1 day', now() - interval '1 day'
     from generate_series(0, ${count - 1}::int) number`;

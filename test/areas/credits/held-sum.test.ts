@@ -164,7 +164,8 @@ async function openUntil({ walletId }: Purse, within: string): Promise<number> {
 test('a decision reads no more holds of a wallet on which many are open', async () => {
   const purse = await openPurse();
   await service.sql`
-    insert into wallet_holds (id, organization_id, wallet_id, amount_cents, available_cents, expires_at, created_at, updated_at)
+    insert into wallet_holds (id, organization_id, wallet_id, amount_cents, available_cents, expires_at, created_at,
+      updated_at)
     select gen_random_uuid(), ${purse.organizationId}, ${purse.walletId}, 1, 1000,
       now() + interval '1 hour', now(), now()
     from generate_series(1, 800)`;

@@ -245,7 +245,8 @@ describe('a change', () => {
     for (const customer of [{ external_id: 'plain' }, { external_id: 'own', net_payment_term: 5 }])
       await org.post('/customers', { customer });
     await service.sql`
-      insert into invoices (id, organization_id, billing_entity_id, customer_id, invoice_type, status, currency, timezone,
+      insert into invoices (id, organization_id, billing_entity_id, customer_id, invoice_type, status, currency,
+        timezone,
         issuing_date, expected_finalization_date, payment_due_date, net_payment_term, created_at, updated_at)
       select gen_random_uuid(), organization_id, billing_entity_id, id, 'one_off', 'draft', 'EUR', 'UTC', '2024-01-10',
         '2024-01-10', '2024-01-10', 0, created_at, created_at
@@ -266,13 +267,17 @@ describe('a change', () => {
     const { organization_id } = org.organization;
     await org.post('/customers', { customer: { external_id: 'c' } });
     await service.sql`
-      insert into invoices (id, organization_id, billing_entity_id, customer_id, invoice_type, status, self_billed, number,
+      insert into invoices (id, organization_id, billing_entity_id, customer_id, invoice_type, status, self_billed,
+        number,
         currency, timezone, issuing_date, expected_finalization_date, payment_due_date, net_payment_term, finalized_at,
         created_at, updated_at)
-      select gen_random_uuid(), organization_id, billing_entity_id, id, 'one_off', row.status, row.self_billed, row.number,
-        'EUR', 'UTC', '2024-01-10', '2024-01-10', '2024-01-10', 0, created_at + row.later * interval '1 hour', created_at,
+      select gen_random_uuid(), organization_id, billing_entity_id, id, 'one_off', row.status, row.self_billed,
+        row.number,
+        'EUR', 'UTC', '2024-01-10', '2024-01-10', '2024-01-10', 0, created_at + row.later * interval '1 hour',
+        created_at,
         created_at
-      from customers, (values ('finalized', false, 'A-1', 1), ('voided', false, 'A-2', 2), ('finalized', true, 'A-3', 3),
+      from customers, (values ('finalized', false, 'A-1', 1), ('voided', false, 'A-2', 2), ('finalized', true, 'A-3',
+        3),
         ('draft', false, null, 4)) as row (status, self_billed, number, later)
       where organization_id = ${organization_id}`;
     await change('acme', { document_numbering: 'per_billing_entity' }, org);

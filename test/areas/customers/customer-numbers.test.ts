@@ -52,7 +52,9 @@ async function whileOneIsMade<Result>(work: (taken: number) => Promise<Result>):
   return result!;
 }
 
-/** Statements that waited for a row, a number or a lock of somebody else while `work` ran, seen every few milliseconds. */
+/**
+ * Statements that waited for a row, a number or a lock of somebody else while `work` ran, seen every few milliseconds.
+ */
 async function waitsDuring(work: Promise<unknown>): Promise<string[]> {
   const seen: string[] = [];
   let isOver = false;

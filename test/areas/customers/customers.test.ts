@@ -398,7 +398,8 @@ describe('an update', () => {
     const customer = await upserted({ external_id: 'partner' });
     expect((await upserted({ external_id: 'partner', account_type: 'partner' })).account_type).toBe('partner');
     await service.sql`
-      insert into invoices (id, organization_id, billing_entity_id, customer_id, invoice_type, status, currency, timezone,
+      insert into invoices (id, organization_id, billing_entity_id, customer_id, invoice_type, status, currency,
+        timezone,
         issuing_date, expected_finalization_date, payment_due_date, net_payment_term, created_at, updated_at)
       select gen_random_uuid(), organization_id, billing_entity_id, id, 'one_off', 'draft', 'EUR', 'UTC', '2024-01-10',
         '2024-01-10', '2024-01-10', 0, created_at, created_at
@@ -411,7 +412,8 @@ describe('an update', () => {
   test('of the payment term moves the due days of drafts; of taxes marks them for a new computation', async () => {
     const customer = await upserted({ external_id: 'drafts' });
     await service.sql`
-      insert into invoices (id, organization_id, billing_entity_id, customer_id, invoice_type, status, currency, timezone,
+      insert into invoices (id, organization_id, billing_entity_id, customer_id, invoice_type, status, currency,
+        timezone,
         issuing_date, expected_finalization_date, payment_due_date, net_payment_term, created_at, updated_at)
       select gen_random_uuid(), organization_id, billing_entity_id, id, 'one_off', status, 'EUR', 'UTC', '2024-01-10',
         '2024-01-10', '2024-01-10', 0, created_at, created_at
@@ -515,7 +517,8 @@ test('a deleted customer leaves no subscription: active ones end, pending ones a
     )
     insert into subscriptions (id, organization_id, customer_id, plan_id, external_id, status, on_termination_invoice,
       subscription_at, started_at, created_at, updated_at)
-    select gen_random_uuid(), ${organization_id}::uuid, ${customer.svc_id}::uuid, plan.id, status, status, 'skip', created_at,
+    select gen_random_uuid(), ${organization_id}::uuid, ${customer.svc_id}::uuid, plan.id, status, status, 'skip',
+      created_at,
       created_at, created_at, created_at
     from plan, unnest(array['active', 'pending', 'canceled']) as status`;
   await org.delete('/customers/leaving');

@@ -38,7 +38,8 @@ beforeAll(async () => {
   await service.sql`
     insert into events (id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties,
       digest, created_at)
-    select ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, ${story.organizationId}, 'sub', 'event-' || n,
+    select ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, ${story.organizationId}, 'sub',
+      'event-' || n,
       'calls', timestamptz '2024-03-01T00:00:00Z' + (n * 7919 % ${MANY}) / 2 * interval '40 seconds',
       '{"n": 1}'::jsonb, '\\x00', '2024-03-01T00:00:00Z'
     from generate_series(0, ${MANY - 1}::int) as n`;

@@ -160,13 +160,15 @@ test('a stored amount changed by hand is named, with the totals (VF4)', async ()
 test('a tax changed by hand is named, of a fee and of the invoice', async () => {
   const fee = feeOf('plan');
   await service.sql`update fee_applied_taxes set amount_cents = 1 where fee_id = ${fee.svc_id} and tax_code = 'city'`;
-  await service.sql`update invoice_applied_taxes set amount_cents = amount_cents + 5 where invoice_id = ${invoice.svc_id} and tax_code = 'vat'`;
+  await service.sql`update invoice_applied_taxes set amount_cents = amount_cents + 5
+    where invoice_id = ${invoice.svc_id} and tax_code = 'vat'`;
   expect(paths(await verify())).toEqual([
     'applied_taxes[vat].amount_cents',
     `fees[${fee.svc_id}].applied_taxes[city].amount_cents`,
   ]);
   await service.sql`update fee_applied_taxes set amount_cents = 15 where fee_id = ${fee.svc_id} and tax_code = 'city'`;
-  await service.sql`update invoice_applied_taxes set amount_cents = amount_cents - 5 where invoice_id = ${invoice.svc_id} and tax_code = 'vat'`;
+  await service.sql`update invoice_applied_taxes set amount_cents = amount_cents - 5
+    where invoice_id = ${invoice.svc_id} and tax_code = 'vat'`;
   expect(await verify()).toMatchObject({ status: 'equal' });
 });
 

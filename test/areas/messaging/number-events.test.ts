@@ -117,7 +117,8 @@ test('a pass numbers a thousand events of an organization and says that there ar
   const organizationId = randomUUID();
   await database.sql`
     insert into webhook_events (id, organization_id, webhook_type, object_type, occurred_at, payload, created_at)
-    select gen_random_uuid(), ${organizationId}, 'customer.created', 'customer', ${realNow()}, '{"customer":{}}', ${realNow()}
+    select gen_random_uuid(), ${organizationId}, 'customer.created', 'customer', ${realNow()}, '{"customer":{}}',
+      ${realNow()}
     from generate_series(1, 1001)`;
   expect(await numberWaitingEvents(database.sql)).toBe(true);
   expect((await readFeed(organizationId)).length).toBe(1000);
@@ -143,7 +144,8 @@ test('old events leave the feed from its start on; one whose delivery is kept st
     insert into webhook_endpoints (id, organization_id, webhook_url, secret, created_at, updated_at)
     values (${endpointId}, ${organization}, 'https://a.example', 's', ${realNow()}, ${realNow()})`;
   await sql`
-    insert into webhook_deliveries (id, organization_id, webhook_endpoint_id, event_id, endpoint, created_at, updated_at)
+    insert into webhook_deliveries (id, organization_id, webhook_endpoint_id, event_id, endpoint, created_at,
+      updated_at)
     select gen_random_uuid(), organization_id, ${endpointId}, id, 'https://a.example', ${realNow()}, ${realNow()}
     from webhook_events where organization_id = ${organizationId} and sequence = 2`;
   await shortenFeeds(sql, realNow().subtract({ hours: 24 * 30 }));
@@ -151,7 +153,8 @@ test('old events leave the feed from its start on; one whose delivery is kept st
   expect(head).toEqual({ first: 3, last: 4 });
   expect((await readFeed(organizationId)).map(({ sequence }) => sequence)).toEqual([2, 3, 4]);
   await sql`delete from webhook_endpoints where id = ${endpointId}`;
-  await sql`update webhook_events set created_at = created_at - interval '31 days' where organization_id = ${organizationId}`;
+  await sql`update webhook_events
+    set created_at = created_at - interval '31 days' where organization_id = ${organizationId}`;
   await shortenFeeds(sql, realNow().subtract({ hours: 24 * 30 }));
   expect(await readFeed(organizationId)).toEqual([]);
   await write(sql, organizationId, 'e');

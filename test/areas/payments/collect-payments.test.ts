@@ -170,7 +170,8 @@ describe('cards', () => {
     await service.sql`update inbound_events set status = 'pending', attempts = 0 where id = ${told.svc_id}`;
     await service.sql`
       insert into after_steps (id, organization_id, job, payload, attempts, error, failed_at, created_at, enqueued_at)
-      values (${newId()}, ${story.organizationId}, 'handle-provider-event', ${json({ inbound_event_id: told.svc_id })}, 5,
+      values (${newId()}, ${story.organizationId}, 'handle-provider-event', ${json({ inbound_event_id: told.svc_id })},
+        5,
         'out of luck', now(), now(), now())`;
     expect((await list('?statuses[]=failed'))[0]).toMatchObject({
       svc_id: told.svc_id,

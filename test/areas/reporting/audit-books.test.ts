@@ -231,7 +231,8 @@ test('notes and wallets are proven by the journal (A04, A05, A06)', async () => 
   expect((await findings('&checks[]=A05'))[0]).toMatchObject({ expected: '1001', actual: '1000' });
   await service.sql`update wallets set balance_cents = 1000 where id = ${walletId}`;
 
-  await service.sql`update invoices set payment_status = 'succeeded', total_paid_amount_cents = total_amount_cents where id = ${id()}`;
+  await service.sql`update invoices set payment_status = 'succeeded', total_paid_amount_cents = total_amount_cents
+    where id = ${id()}`;
   const note = await story.client.post('/credit_notes', {
     credit_note: {
       invoice_id: id(),
@@ -244,10 +245,12 @@ test('notes and wallets are proven by the journal (A04, A05, A06)', async () => 
   await service.sql`update invoices set payment_status = 'pending', total_paid_amount_cents = 0 where id = ${id()}`;
   await sweep('recent');
   expect(await named()).toEqual([]);
-  await service.sql`update credit_notes set balance_amount_cents = balance_amount_cents - 1 where id = ${note.body.credit_note.svc_id}`;
+  await service.sql`update credit_notes set balance_amount_cents = balance_amount_cents - 1
+    where id = ${note.body.credit_note.svc_id}`;
   await sweep('recent');
   expect(await named()).toEqual(['A04']);
-  await service.sql`update credit_notes set balance_amount_cents = balance_amount_cents + 1 where id = ${note.body.credit_note.svc_id}`;
+  await service.sql`update credit_notes set balance_amount_cents = balance_amount_cents + 1
+    where id = ${note.body.credit_note.svc_id}`;
   await sweep('recent');
 });
 

@@ -62,7 +62,8 @@ test('a change that commits while its invoice is counted is counted after', asyn
   const { organizationId } = history;
   await makeInvoices(history, 12);
   const [invoice] = await sql<{ id: string }[]>`
-    select id from invoices where organization_id = ${organizationId} and status = 'finalized' and not self_billed limit 1`;
+    select id from invoices where organization_id = ${organizationId} and status = 'finalized' and not self_billed
+      limit 1`;
   await sql.begin(async (tx) => {
     await tx`update invoices set payment_dispute_lost_at = ${NOW} where id = ${invoice!.id}`;
     await rollUpAnalytics(sql, organizationId); // another connection: sees neither the change nor its mark
@@ -103,7 +104,8 @@ test('a sum can never count fewer than nothing', async () => {
   await makeInvoices(history, 10);
   await rollUpAnalytics(sql, history.organizationId);
   await expect(
-    sql`update analytics_totals set entries_count = entries_count - 1000 where organization_id = ${history.organizationId}`,
+    sql`update analytics_totals set entries_count = entries_count - 1000
+      where organization_id = ${history.organizationId}`,
   ).rejects.toThrow('analytics_totals_entries_count_check');
 });
 

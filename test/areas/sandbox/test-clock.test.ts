@@ -17,7 +17,8 @@ const clockBody = (frozen_time: unknown) => ({ test_clock: { frozen_time } });
 /** Delayed work of no effect: a step of a metric that is not there. */
 const addTimer = (organizationId: string, dueAt: string) => service.sql`
   insert into after_steps (id, organization_id, job, payload, due_at, created_at, enqueued_at)
-  values (gen_random_uuid(), ${organizationId}, 'delete-metric-events', jsonb_build_object('billable_metric_id', gen_random_uuid(), 'before_event_id', gen_random_uuid()),
+  values (gen_random_uuid(), ${organizationId}, 'delete-metric-events', jsonb_build_object('billable_metric_id',
+    gen_random_uuid(), 'before_event_id', gen_random_uuid()),
     ${dueAt}, now(), now())`;
 const isReady = (client: Client) =>
   until(async () => {
@@ -77,7 +78,8 @@ describe('a test clock', () => {
     const org = await service.org({ sandbox: true });
     await service.sql`
       insert into taxes (id, organization_id, code, name, rate, created_at, updated_at)
-      values (gen_random_uuid(), ${org.organization.organization_id}, 'vat', 'VAT', 20, '2024-06-01T00:00:00Z', '2024-06-01T00:00:00Z')`;
+      values (gen_random_uuid(), ${org.organization.organization_id}, 'vat', 'VAT', 20, '2024-06-01T00:00:00Z',
+        '2024-06-01T00:00:00Z')`;
     const early = await org.post('/test_clock', clockBody('2024-05-31T23:59:59Z'));
     expect(early.body.error_details).toEqual({ frozen_time: ['value_is_out_of_range'] });
     expect((await org.post('/test_clock', clockBody('2024-06-01T00:00:00Z'))).status).toBe(200);

@@ -58,14 +58,17 @@ export async function openCatalog(service?: TestService) {
     async draft(subscriptionId: string) {
       const id = newId();
       await running.sql`
-        insert into invoices (id, organization_id, billing_entity_id, customer_id, invoice_type, status, currency, timezone,
+        insert into invoices (id, organization_id, billing_entity_id, customer_id, invoice_type, status, currency,
+          timezone,
           issuing_date, expected_finalization_date, payment_due_date, net_payment_term, created_at, updated_at)
-        select ${id}, s.organization_id, c.billing_entity_id, s.customer_id, 'subscription', 'draft', 'EUR', 'UTC', day, day,
+        select ${id}, s.organization_id, c.billing_entity_id, s.customer_id, 'subscription', 'draft', 'EUR', 'UTC', day,
+          day,
           day, 0, s.created_at, s.created_at
         from subscriptions s join customers c on c.id = s.customer_id, (select date '2026-02-01' as day) issued
         where s.id = ${subscriptionId}`;
       await running.sql`
-        insert into invoice_subscriptions (id, organization_id, invoice_id, subscription_id, invoicing_reason, billed_at,
+        insert into invoice_subscriptions (id, organization_id, invoice_id, subscription_id, invoicing_reason,
+          billed_at,
           billed_on, created_at)
         select ${newId()}, organization_id, ${id}, id, 'subscription_periodic', created_at, '2026-02-01', created_at
         from subscriptions where id = ${subscriptionId}`;

@@ -130,7 +130,8 @@ describe('activity logs', () => {
     const org = await service.org();
     const now = Temporal.Now.instant();
     await service.sql`
-      insert into activity_logs (id, organization_id, activity_type, activity_source, resource_id, resource_type, logged_at, created_at)
+      insert into activity_logs (id, organization_id, activity_type, activity_source, resource_id, resource_type,
+        logged_at, created_at)
       values (${newId()}, ${idOf(org)}, 'feature.created', 'api', ${newId()}, 'Entitlement::Feature', ${now}, ${now})`;
     expect(await types(org, 'resource_types[]=Feature')).toEqual(['feature.created']);
     expect(await types(org, 'resource_types[]=Entitlement::Feature')).toEqual(['feature.created']);

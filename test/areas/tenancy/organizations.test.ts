@@ -161,7 +161,8 @@ describe('rotating a key', () => {
     const org = await service.org({ name: 'Rotated' });
     const { organization_id, api_key, hmac_key } = org.organization;
     await service.sql`
-      update api_keys set permissions = '{"customer": ["read"]}', name = 'shop' where organization_id = ${organization_id}`;
+      update api_keys set permissions = '{"customer": ["read"]}',
+        name = 'shop' where organization_id = ${organization_id}`;
     const rotated = await rotateApiKey(service.sql, { organizationId: organization_id }, service.config);
     expect(rotated).toEqual({ organization_id, name: 'Rotated', api_key: expect.any(String), hmac_key });
     expect((await service.client(api_key).get('/customers')).status).toBe(401);
@@ -176,7 +177,8 @@ describe('rotating a key', () => {
       api_key_id: null,
     });
     const [row] = await service.sql`
-      select name, last_four, value_digest from api_keys where organization_id = ${organization_id} and expires_at is null`;
+      select name, last_four, value_digest from api_keys
+        where organization_id = ${organization_id} and expires_at is null`;
     expect(row).toEqual({
       name: 'shop',
       last_four: rotated.api_key.slice(-4),

@@ -34,7 +34,8 @@ const rule = (name: string, days: number, of = organizationId) => sql`
 
 async function partitions(table: string): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
-    select relname as name from pg_class join pg_inherits on inhrelid = oid where inhparent = ${table}::regclass order by 1`;
+    select relname as name from pg_class join pg_inherits on inhrelid = oid where inhparent = ${table}::regclass
+      order by 1`;
   return rows.map(({ name }) => name.slice(table.length + 1));
 }
 

@@ -17,8 +17,8 @@ import { reactions } from '../../../src/reactions.ts';
 import type { ScheduleRow } from '../../../src/schedule.ts';
 
 /**
- * A small world for the walk: chores that fall due again and again like subscriptions, marks that chores and delayed steps
- * set, and a record of what was done when.
+ * A small world for the walk: chores that fall due again and again like subscriptions, marks that chores and delayed
+ * steps set, and a record of what was done when.
  */
 export async function createScratchTables(sql: Sql): Promise<void> {
   await sql.unsafe(`
@@ -112,7 +112,8 @@ export const marksJob = periodicJob({
   async work(ctx, { name }, at) {
     const db = ctx.db as Sql;
     const cleared = await db`
-      update chores set marked = false where organization_id = ${ctx.organizationId} and name = ${name} and marked returning 1`;
+      update chores set marked = false where organization_id = ${ctx.organizationId} and name = ${name} and marked
+        returning 1`;
     if (cleared.length > 0) await note(db, ctx.organizationId, `mark ${name}`, at);
   },
   async nextDueAt(sql, organizationId, after) {
@@ -191,7 +192,8 @@ export const scratchDeps = (sql: Sql, settings: Record<string, string> = {}): Ad
 /** A sandbox organization with a clock and chores; its id. */
 export async function sandboxAt(sql: Sql, frozenTime: string, chores: Chore[]): Promise<string> {
   const { organization_id: id } = await createOrganization(sql, { name: 'Scratch', sandbox: true });
-  await sql`insert into test_clocks (organization_id, frozen_time, created_at) values (${id}, ${frozenTime}, ${realNow()})`;
+  await sql`insert into test_clocks (organization_id, frozen_time, created_at)
+    values (${id}, ${frozenTime}, ${realNow()})`;
   await sql`insert into test_clock_timelines (organization_id, last, first) values (${id}, 0, 1)`;
   await addChores(sql, id, chores);
   return id;
@@ -202,7 +204,8 @@ export const setTarget = (sql: Sql, organizationId: string, target: string) => s
     insert into test_clock_leases (organization_id, until) values (${organizationId}, ${realNow()})
     on conflict (organization_id) do update set token = null, until = excluded.until
   )
-  update test_clocks set status = 'advancing', target_time = ${target}, started_from = frozen_time, steps_done = 0, error = null,
+  update test_clocks set status = 'advancing', target_time = ${target}, started_from = frozen_time, steps_done = 0,
+    error = null,
     lease_token = null, cancel_requested = false
   where organization_id = ${organizationId}`;
 
@@ -235,7 +238,8 @@ export async function doneBy(sql: Sql, organizationId: string): Promise<string[]
 
 export async function timelineOf(sql: Sql, organizationId: string): Promise<string[]> {
   const rows = await sql<{ at: Temporal.Instant; kind: string; name: string; sequence: number }[]>`
-    select sequence, at, kind, name from test_clock_timeline where organization_id = ${organizationId} order by sequence`;
+    select sequence, at, kind, name from test_clock_timeline
+      where organization_id = ${organizationId} order by sequence`;
   return rows.map(
     (each) => `${each.sequence} ${each.at.toString({ smallestUnit: 'minute' })} ${each.kind} ${each.name}`,
   );

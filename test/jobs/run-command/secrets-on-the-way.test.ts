@@ -218,7 +218,8 @@ test('links of a rotated key open until they expire', async () => {
   await checkDocumentLink(deployment, link(former, 1));
   await checkDocumentLink(deployment, link(await linkSecret(deployment), 1));
   await expect(checkDocumentLink(deployment, link('another', 1))).rejects.toMatchObject({ status: 403 });
-  await service.sql`update deployment_keys set retired_at = retired_at - interval '25 hours' where retired_at is not null`;
+  await service.sql`update deployment_keys
+    set retired_at = retired_at - interval '25 hours' where retired_at is not null`;
   await expect(checkDocumentLink(deployment, link(former, 1))).rejects.toMatchObject({ status: 403 });
 });
 

@@ -87,7 +87,8 @@ async function owedEndpoint(): Promise<string> {
     insert into webhook_endpoints (id, organization_id, webhook_url, signature_algo, secret, created_at, updated_at)
     values (${id}, ${organizationId}, 'https://acme.test', 'hmac', 'whsec_', ${since}, ${since})`;
   await sql`
-    insert into webhook_events (id, organization_id, webhook_type, object_type, object_id, payload, occurred_at, created_at)
+    insert into webhook_events (id, organization_id, webhook_type, object_type, object_id, payload, occurred_at,
+      created_at)
     values (${event}, ${organizationId}, 'customer.created', 'customer', ${randomUUID()}, '{}', ${since}, ${since})`;
   await sql`
     insert into webhook_deliveries (id, organization_id, webhook_endpoint_id, event_id, endpoint, next_attempt_at,

@@ -156,7 +156,8 @@ test('a rotation that was cut off is continued, whatever the number of rows', as
   const { organization_id: id } = await acme();
   await sql`
     insert into organizations (id, name, slug, hmac_key, sandbox, document_number_prefix, created_at, updated_at)
-    select gen_random_uuid(), 'Many', 'many-' || n, 'plain-' || n, true, 'M', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z'
+    select gen_random_uuid(), 'Many', 'many-' || n, 'plain-' || n, true, 'M', '2026-01-01T00:00:00Z',
+      '2026-01-01T00:00:00Z'
     from generate_series(1, 1200) n`;
   const both = settings(`${B},${A}`);
   // The first pages only, as a killed rotation leaves it.
@@ -195,7 +196,8 @@ test('a key set for the first time seals what lay open or under the key of the d
   const signing = await webhookSigningKey({ db: sql, config: none })();
   await sql`
     insert into webhook_endpoints (id, organization_id, webhook_url, secret, created_at, updated_at)
-    values (gen_random_uuid(), ${id}, 'https://a.example', 'whsec_open', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z')`;
+    values (gen_random_uuid(), ${id}, 'https://a.example', 'whsec_open', '2026-01-01T00:00:00Z',
+      '2026-01-01T00:00:00Z')`;
   // As the first version had sealed it without a setting: by the secret of links.
   const connected = await connection(id, { secret_key: sealFormerly('sk_live_1', links) });
   expect(await keysInUse()).toEqual(['deployment', 'former form', 'not sealed']);

@@ -38,7 +38,8 @@ describe('servers on a data folder', () => {
     const settings = await withPostgres(asSuperuser.href, async (sql) => {
       const rows = await sql<{ name: string; setting: string }[]>`
         select name, setting from pg_settings
-        where name in ('listen_addresses', 'unix_socket_directories', 'fsync', 'synchronous_commit', 'max_connections')`;
+        where name in ('listen_addresses', 'unix_socket_directories', 'fsync', 'synchronous_commit',
+          'max_connections')`;
       return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
     });
     expect(settings).toEqual({

@@ -29,7 +29,10 @@ export const FAKE_LIVE_KEY = 'sk_live_fake';
 /** A customer with this address is refused. */
 export const REFUSED_EMAIL = 'refused@acme.test';
 
-/** docs.stripe.com/currencies: what an amount of three-decimal, and of whole two-decimal currencies must be a multiple of. */
+/**
+ * docs.stripe.com/currencies: what an amount of three-decimal, and of whole two-decimal currencies must be a multiple
+ * of.
+ */
 const STEPS: Record<string, number> = { bhd: 10, jod: 10, kwd: 10, omr: 10, tnd: 10, isk: 100, ugx: 100 };
 const NOT_TAKEN = ['clf', 'iqd', 'irr', 'lyd'];
 const LEAST = 50;
@@ -50,10 +53,10 @@ function amountFault(amount: number, currency: string) {
 }
 
 /**
- * Stripe, as far as we call it, with idempotency keys. What a charge does is named by its method: `pm_ok`, `pm_declined`,
- * `pm_slow` (stays `processing`), `pm_breaks` (charges, and the line breaks before the first answer), `pm_down` (twice 500),
- * `pm_asks` (authentication required). Refunds of what it paid: `pm_refund_slow` (stays `pending`), `pm_refund_refused`,
- * `pm_refund_breaks` (refunds, and the line breaks before the first answer).
+ * Stripe, as far as we call it, with idempotency keys. What a charge does is named by its method: `pm_ok`,
+ * `pm_declined`, `pm_slow` (stays `processing`), `pm_breaks` (charges, and the line breaks before the first answer),
+ * `pm_down` (twice 500), `pm_asks` (authentication required). Refunds of what it paid: `pm_refund_slow` (stays
+ * `pending`), `pm_refund_refused`, `pm_refund_breaks` (refunds, and the line breaks before the first answer).
  */
 export async function fakeStripe(): Promise<FakeStripe> {
   const intents: Loose[] = [];

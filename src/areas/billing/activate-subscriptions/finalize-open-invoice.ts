@@ -11,8 +11,8 @@ import { lockPayer, readIssuer } from '../build-invoice/sql.ts';
 import { listFeeAmounts, markFinalized } from './sql.ts';
 
 /**
- * Makes the open invoice of a subscription final that was paid: issued today, numbered, booked, announced. What notes and
- * wallets set aside for it pays now.
+ * Makes the open invoice of a subscription final that was paid: issued today, numbered, booked, announced. What notes
+ * and wallets set aside for it pays now.
  *
  * Rules: activation-rules.md, invoices.md#statuses, ledger.md#l1, ledger.md#l4.
  */

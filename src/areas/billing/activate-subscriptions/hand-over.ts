@@ -5,7 +5,7 @@ import { Busy } from '../../../platform/busy.ts';
 import type { Context } from '../../../platform/context.ts';
 import { Refusal } from '../../../platform/refusal.ts';
 import { recordSubscription } from '../../subscriptions/subscriptions/announce.ts';
-import { makeRoom } from '../../subscriptions/subscriptions/commands/make-room.ts';
+import { endReplaced } from '../../subscriptions/subscriptions/commands/end-replaced.ts';
 import { BILL_STEP, type BillStep } from '../../subscriptions/subscriptions/commands/start.ts';
 import type { SubscriptionRow } from '../../subscriptions/subscriptions/queries.ts';
 import { changeSubscription, getPlanFacts, lockSubscriptions } from '../../subscriptions/subscriptions/writes.ts';
@@ -27,7 +27,7 @@ export async function handOver(ctx: Context, successor: SubscriptionRow, zone: s
   const isMidway =
     successor.switch_kind === 'upgrade' ||
     (await wasRenewedSince(db, organizationId, former.id, localDate(successor.started_at, zone)));
-  await makeRoom(ctx, former, plan, { isMidway }).catch((error: unknown) => {
+  await endReplaced(ctx, former, plan, { isMidway }).catch((error: unknown) => {
     // The money is there: the change waits for the taxes, not the other way round.
     if (error instanceof Refusal) throw new Busy(String(error.body.code));
     throw error;

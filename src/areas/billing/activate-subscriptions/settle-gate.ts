@@ -23,7 +23,7 @@ export const settleGateStep = (ctx: Context, { subscription_id }: { subscription
 /**
  * Decides about a subscription that waits for the payment of its first invoice, by what is stored: paid makes it active
  * in place of the record that it replaces, a refused payment, a rule that has run out or the deletion of its customer
- * cancels it, anything else leaves it waiting. Whoever comes second finds it decided, so it may run any number of times,
+ * cancels it, anything else leaves it waiting. A second run finds it decided, so it may run any number of times,
  * side by side.
  *
  * Rule: activation-rules.md.

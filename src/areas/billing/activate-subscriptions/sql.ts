@@ -86,7 +86,7 @@ export const listFeeAmounts = (db: Db, organizationId: string, invoiceId: string
   where organization_id = ${organizationId} and invoice_id = ${invoiceId} and deleted_at is null
   order by id`;
 
-/** Closes an invoice whose payment nobody waits for any more. */
+/** Closes an invoice whose payment is no longer awaited. */
 export const markClosed = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
   update invoices set status = 'closed', number = null, ready_for_payment_processing = false, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id} and status in ('generating', 'open', 'pending', 'failed')`;

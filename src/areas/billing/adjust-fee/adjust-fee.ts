@@ -28,7 +28,7 @@ interface Input {
 }
 
 /**
- * Sets units, price or name of one fee of a draft by hand; the draft is computed anew with it, now and whenever it is
+ * Sets units, price or name of one fee of a draft by hand; the draft is computed again with it, now and whenever it is
  * later.
  *
  * @throws Refusal 404 invoice, fee, subscription, charge, charge_filter, fixed_charge; 403, when it is no draft;
@@ -84,7 +84,7 @@ async function adjust(ctx: Context, { svc_id, body }: Input): Promise<{ invoiceI
 }
 
 /**
- * Takes an adjustment back: the draft is computed anew without it.
+ * Takes an adjustment back: the draft is computed again without it.
  *
  * @returns the fee as it then is; null when it was there by its adjustment only
  * @throws Refusal 404 invoice, adjusted_fee; 403, when it is no draft

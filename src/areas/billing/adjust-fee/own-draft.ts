@@ -4,12 +4,12 @@ import type { Tx } from '../../../platform/db/connect.ts';
 import { isUuid } from '../../../platform/ids.ts';
 
 // What a preview of a draft has instead of the draft's stored computation. Like the copies of other previews these are
-// temporary, and Postgres looks up their names before those of stored tables: no other transaction can wait for them. Rows
-// of other invoices are read where they are stored, so the cost is that of the draft, whatever came before it.
+// temporary, and Postgres looks up their names before those of stored tables: no other transaction can wait for them.
+// Rows of other invoices are read where they are stored, so the cost is that of the draft, whatever came before it.
 
 /**
  * Plans that the connection keeps of earlier statements, of this preview or another: they would go on reading what they
- * read then, since Postgres does not make them anew when a temporary table comes before a stored one.
+ * read then, since Postgres does not make them again when a temporary table comes before a stored one.
  */
 const FORGET_PLANS = 'discard plans';
 

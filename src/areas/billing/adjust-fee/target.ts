@@ -18,8 +18,8 @@ export interface Target extends BilledThing {
 }
 
 /**
- * Finds what an input names: a fee of the draft, or the charge or fixed charge of one of its subscriptions, whose fee may
- * be missing because nothing was used.
+ * Finds what an input names: a fee of the draft, or the charge or fixed charge of one of its subscriptions, whose fee
+ * may be missing because nothing was used.
  *
  * @throws Refusal 404 fee, subscription, charge, charge_filter, fixed_charge
  */

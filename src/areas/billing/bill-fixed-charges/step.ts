@@ -6,7 +6,8 @@ import { lockPayer } from '../build-invoice/sql.ts';
 
 /**
  * After-step `bill-fixed-charges`: the invoice of units that changed inside a period paid in advance, one fee for each
- * fixed charge, by the units that it set: a later change has an invoice of its own. A subscription that ended meanwhile owes none.
+ * fixed charge, by the units that it set: a later change has an invoice of its own. A subscription that ended meanwhile
+ * owes none.
  *
  * Rule: fixed-charges.md#change-inside-a-period.
  */

@@ -20,9 +20,9 @@ import { insertInvoiceTaxes, storeAmounts } from '../build-invoice/writes.ts';
 import { attachFees, listPaidFees, listTaxesOfFees, markPaid, type PaidFee } from './paid-fees-sql.ts';
 
 /**
- * Gathers standalone fees that were paid by `at`, of charges that regroup theirs, on invoices of type `advance_charges`:
- * one for each currency, billing entity and purchase order. Amounts are those of the fees; nothing is taken off and
- * nothing is due, which a manual payment shows. Nothing happens when there is no such fee.
+ * Gathers standalone fees that were paid by `at`, of charges that regroup theirs, on invoices of type
+ * `advance_charges`: one for each currency, billing entity and purchase order. Amounts are those of the fees; nothing
+ * is taken off and nothing is due, which a manual payment shows. Nothing happens when there is no such fee.
  *
  * subscriptionIds  those of the run; fees of all records of their external ids belong to it
  *

@@ -19,7 +19,8 @@ export interface BillableEvent {
 export const listBillableEvents = (db: Db, organizationId: string, ids: readonly string[]) => db<BillableEvent[]>`
   select event.id, event.transaction_id, event.code, event.timestamp, event.created_at,
     event.precise_total_amount_cents,
-    (select coalesce(jsonb_object_agg(property.key, property.value), '{}') from jsonb_each_text(event.properties) property)
+    (select coalesce(jsonb_object_agg(property.key, property.value), '{}')
+      from jsonb_each_text(event.properties) property)
       as texts
   from events event
   where event.organization_id = ${organizationId} and event.id = any (${ids}::uuid[])

@@ -24,8 +24,8 @@ import { type BillableEvent, customerOf, listBillableEvents } from './sql.ts';
  * metric, in the order of arrival. Those of invoiceable charges get an invoice of their own, others stand alone.
  *
  * What an event costs is settled when it is accepted: that the subscription ended before its turn came changes nothing.
- * The customer's row is locked, so each event finds what the one before it left; an event that was billed under a charge
- * is not billed again, whatever the order and the number of runs.
+ * The customer's row is locked, so each event finds what the one before it left; an event that was billed under a
+ * charge is not billed again, whatever the order and the number of runs.
  *
  * Rules: events.md#subscription-of-an-event, events.md#after-storing (5), in-advance.md#units-of-one-event,
  * in-advance.md#fees-in-advance.

@@ -17,7 +17,8 @@ import { findBillingEntity } from './sql.ts';
 /**
  * Makes a one-off invoice of add-ons, final at once: no grace period, no coupons, no credits.
  *
- * @throws Refusal 404 customer, fees, add_on, billing_entity, tax; 422 payment_method, boundaries, currency; in this order
+ * @throws Refusal 404 customer, fees, add_on, billing_entity, tax; 422 payment_method, boundaries, currency; in this
+ *   order
  * Rule: one-off-invoices.md.
  */
 export async function billOneOff(ctx: Context, { body }: { body: OneOffInvoiceCreate }) {

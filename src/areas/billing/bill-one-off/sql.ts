@@ -55,16 +55,19 @@ export async function insertAddOnFees(
     };
   });
   await db`
-    insert into fees (id, organization_id, billing_entity_id, customer_id, invoice_id, original_fee_id, fee_type, item_id, item_code,
+    insert into fees (id, organization_id, billing_entity_id, customer_id, invoice_id, original_fee_id, fee_type,
+      item_id, item_code,
       item_name, item_description, invoice_display_name, amount_cents, amount_currency, precise_amount_cents,
       unit_amount_cents, precise_unit_amount, taxes_amount_cents, taxes_precise_amount_cents, taxes_rate, units,
       total_aggregated_units, from_datetime, to_datetime, created_at, updated_at)
     select id, ${owner.organizationId}::uuid, ${owner.billingEntityId}::uuid, ${owner.customerId}::uuid,
-      ${owner.invoiceId}::uuid, original_fee_id, 'add_on', item_id, item_code, item_name, item_description, invoice_display_name,
+      ${owner.invoiceId}::uuid, original_fee_id, 'add_on', item_id, item_code, item_name, item_description,
+      invoice_display_name,
       amount_cents, ${owner.currency}, precise_amount_cents, unit_amount_cents, precise_unit_amount,
       taxes_amount_cents, taxes_precise_amount_cents, taxes_rate, units, units, from_datetime, to_datetime,
       ${owner.createdAt}, ${owner.createdAt}
-    from jsonb_to_recordset(${json(rows)}::jsonb) as fee (id uuid, original_fee_id uuid, item_id uuid, item_code text, item_name text,
+    from jsonb_to_recordset(${json(rows)}::jsonb) as fee (id uuid, original_fee_id uuid, item_id uuid, item_code text,
+      item_name text,
       item_description text, invoice_display_name text, amount_cents bigint, precise_amount_cents numeric,
       unit_amount_cents bigint, precise_unit_amount numeric, taxes_amount_cents bigint,
       taxes_precise_amount_cents numeric, taxes_rate numeric, units numeric, from_datetime timestamptz,

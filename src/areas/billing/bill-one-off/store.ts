@@ -32,7 +32,7 @@ interface ComputedOneOff {
 }
 
 /**
- * Stores a computed one-off invoice; a final one is numbered, booked and told. Rules: invoices.md#numbers,
+ * Stores a computed one-off invoice; a final one is numbered, booked and announced. Rules: invoices.md#numbers,
  * invoices.md#zero-amounts, one-off-invoices.md.
  */
 export async function storeOneOff(ctx: Context, invoice: ComputedOneOff): Promise<void> {

@@ -7,7 +7,7 @@ import type { SubscriptionShown } from '../../subscriptions/subscriptions/querie
 import { planOf } from '../../subscriptions/subscriptions/show.ts';
 import { subscriptionView } from '../../subscriptions/subscriptions/view.ts';
 
-/** Tells of each threshold that was passed: `subscription.usage_threshold_reached`. Rule: webhooks.md#event-types. */
+/** Announces each threshold that was passed: `subscription.usage_threshold_reached`. Rule: webhooks.md#event-types. */
 export async function announceThresholds(
   ctx: Context,
   subscription: SubscriptionShown,

@@ -21,8 +21,9 @@ import { claimRun, insertAppliedThresholds } from './sql.ts';
 export const BILL_PROGRESSIVELY = 'bill-progressively';
 
 /**
- * After-step: one invoice of the usage so far for all thresholds that it has passed. Usage is counted again under the lock of
- * the customer, whom everything that bills holds, so however often thresholds are found passed they are billed once.
+ * After-step: one invoice of the usage so far for all thresholds that it has passed. Usage is counted again under the
+ * lock of the customer, whom everything that bills holds, so however often thresholds are found passed they are billed
+ * once.
  *
  * Rules: progressive-billing.md#trigger, progressive-billing.md#invoice.
  */

@@ -22,10 +22,11 @@ const NOTHING: PassedByUsage = {
 };
 
 /**
- * Those of the thresholds that apply to a subscription which its usage has passed and no progressive invoice has answered to.
+ * Those of the thresholds that apply to a subscription which its usage has passed and no progressive invoice has
+ * answered to.
  *
- * Usage in progress counts where a progressive invoice bills it; what is paid in advance is in the invoiced part from the
- * moment of its invoice, so that nothing counts twice. Rules: progressive-billing.md#trigger,
+ * Usage in progress counts where a progressive invoice bills it; what is paid in advance is in the invoiced part from
+ * the moment of its invoice, so that nothing counts twice. Rules: progressive-billing.md#trigger,
  * progressive-billing.md#invoice.
  */
 export async function passedByUsage(

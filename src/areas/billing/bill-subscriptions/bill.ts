@@ -33,8 +33,9 @@ import {
 const TICK_MINUTE = minuteOf('bill');
 
 /**
- * The periodic run: a piece of work is one customer, whose subscriptions that are due together share invoices. Days that
- * were missed are made up in order, each with the timestamp of its first tick, and bill what they would have billed.
+ * The periodic run: a piece of work is one customer, whose subscriptions that are due together share invoices. Days
+ * that were missed are made up in order, each with the timestamp of its first tick, and bill what they would have
+ * billed.
  *
  * Rules: periodic-jobs.md#bill, plan-changes.md#downgrade, subscriptions.md#consolidation,
  * billing-periods.md#billing-days.
@@ -74,8 +75,8 @@ export async function billCustomer(ctx: Context, customerId: string, at: Tempora
 }
 
 /**
- * Has thresholds and alerts compared with what a period begins with: units carried into it, first flat amounts and events
- * dated ahead.
+ * Has thresholds and alerts compared with what a period begins with: units carried into it, first flat amounts and
+ * events dated ahead.
  *
  * Rules: progressive-billing.md#invoice, everywhere.md#thresholds-at-the-start-of-a-period.
  */

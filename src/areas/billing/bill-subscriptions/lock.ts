@@ -2,7 +2,9 @@ import type { Context } from '../../../platform/context.ts';
 import type { SubscriptionRow } from '../../subscriptions/subscriptions/queries.ts';
 import { type LockedCustomer, lockCustomerById, lockSubscriptions } from '../../subscriptions/subscriptions/writes.ts';
 
-/** A subscription and its customer, the customer locked first; undefined when the subscription is no longer in `status`. */
+/**
+ * A subscription and its customer, the customer locked first; undefined when the subscription is no longer in `status`.
+ */
 export async function lockSubscriptionIn(
   ctx: Context,
   id: string,

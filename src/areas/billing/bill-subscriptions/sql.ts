@@ -5,7 +5,7 @@ import type { Db } from '../../../platform/db/connect.ts';
 import { inScope } from '../../../platform/db/in-scope.ts';
 import type { DueItem, Scope } from '../../../platform/periodic-job.ts';
 import { isWatched } from '../../catalog/usage-thresholds/marks.ts';
-import { dueCents } from '../../invoices/invoices/due.ts';
+import { dueCents } from '../../invoices/invoices/amount-due.ts';
 import { columns, type SubscriptionRow } from '../../subscriptions/subscriptions/queries.ts';
 
 export interface DueRow {
@@ -36,8 +36,8 @@ export const dueInvoice = dueItem('Invoice', (id) => ({ invoice_id: id }));
 export const dueCustomer = dueItem('Customer', (id) => ({ customer_id: id }));
 
 /**
- * Customers with active subscriptions whose next billing day may have begun at `at`. Organizations take turns, so that one
- * with thousands keeps no other one waiting.
+ * Customers with active subscriptions whose next billing day may have begun at `at`. Organizations take turns, so that
+ * one with thousands keeps no other one waiting.
  */
 export const listDueCustomers = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<DueRow[]>`
   select s.organization_id, organization.sandbox, s.customer_id as id,
@@ -103,7 +103,8 @@ const localDayStart = (db: Db, instant: ReturnType<Db>) => db`
 const withZone = (db: Db) => db`
   subscriptions s
   join customers customer on customer.organization_id = s.organization_id and customer.id = s.customer_id
-  join billing_entities home on home.organization_id = customer.organization_id and home.id = customer.billing_entity_id`;
+  join billing_entities home on home.organization_id = customer.organization_id
+    and home.id = customer.billing_entity_id`;
 
 // A start waits while another record of the external id is active: there is at most one.
 const startable = (db: Db) => db`
@@ -163,7 +164,8 @@ const inTrial = (db: Db) => db`
 
 /** Active subscriptions whose trial is over and not closed yet. */
 export const listTrialsOver = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<DueRow[]>`
-  select s.organization_id, organization.sandbox, s.id, to_char(s.subscription_at at time zone 'UTC', 'YYYY-MM-DD') as since
+  select s.organization_id, organization.sandbox, s.id, to_char(s.subscription_at at time zone 'UTC',
+    'YYYY-MM-DD') as since
   from ${inTrial(db)}
   where s.status = 'active' and s.trial_ended_at is null and ${trialEnd(db)} <= ${at}
     and ${inScope(db, scope, db`s.organization_id`)}

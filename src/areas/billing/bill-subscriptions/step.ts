@@ -9,8 +9,8 @@ import { buildInvoice } from '../build-invoice/build-invoice.ts';
 import { lockPayer } from '../build-invoice/sql.ts';
 
 /**
- * After-step `bill-subscriptions`: the invoice that a start, an end or a plan change owes. What was billed before is not
- * billed again, so it may run twice.
+ * After-step `bill-subscriptions`: the invoice that a start, an end or a plan change owes. What was billed before is
+ * not billed again, so it may run twice.
  */
 export async function billStep(ctx: Context, { lines, at }: BillStep): Promise<void> {
   const subscriptions = await ctx.db<{ customer_id: string; status: SubscriptionStatus; is_plan_gone: boolean }[]>`

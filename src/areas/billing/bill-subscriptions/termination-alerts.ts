@@ -8,7 +8,7 @@ import { type DueRow, dueSubscription, SubscriptionItem } from './sql.ts';
 const JOB = 'termination-alerts';
 
 /**
- * Tells those who listen that a subscription will end, once on each of the `leadDays` before the UTC day of `ending_at`.
+ * Announces that a subscription will end, once on each of the `leadDays` before the UTC day of `ending_at`.
  *
  * Rules: webhooks.md#event-types, periodic-jobs.md#termination-alerts.
  */
@@ -49,7 +49,7 @@ export const terminationAlerts = (leadDays: readonly number[]) =>
 
 const utcDay = (db: Db, at: Temporal.Instant) => db`(${at}::timestamptz at time zone 'UTC')::date`;
 
-/** Whether `s` ends a lead time after the day of `at`, and nobody was told on that day. */
+/** Whether `s` ends a lead time after the day of `at`, and it was not announced on that day. */
 const isAlertDay = (db: Db, at: Temporal.Instant, leadDays: readonly number[]) => db`
   (s.ending_at at time zone 'UTC')::date - ${utcDay(db, at)} = any (${leadDays}::integer[])
   and s.termination_alerted_on is distinct from ${utcDay(db, at)}`;

@@ -11,8 +11,8 @@ import { lockSubscriptionIn } from './lock.ts';
 import { dueSubscription, earliestTrialEnd, listTrialsOver, SubscriptionItem, wasBilledOn } from './sql.ts';
 
 /**
- * Closes trials that are over; a plan in advance that was not billed that day gets its first fee, from the trial's end on.
- * Rules: periodic-jobs.md#trial-end, subscription-fees.md#trial.
+ * Closes trials that are over; a plan in advance that was not billed that day gets its first fee, from the trial's end
+ * on. Rules: periodic-jobs.md#trial-end, subscription-fees.md#trial.
  */
 export const trialEnd = periodicJob({
   name: 'trial-end',

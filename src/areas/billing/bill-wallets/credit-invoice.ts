@@ -38,8 +38,8 @@ export interface VoidedPurchase {
 }
 
 /**
- * Makes the invoice of credits that are bought, without taxes: final where it may be seen unpaid, else open; and owes its
- * payment.
+ * Makes the invoice of credits that are bought, without taxes: final where it may be seen unpaid, else open; and owes
+ * its payment.
  *
  * @returns its id
  * Rules: top-ups.md#paid-top-ups (2 to 4).
@@ -142,11 +142,13 @@ const insertCreditFee = (
     originalFeeId: string | null;
   },
 ) => ctx.db`
-  insert into fees (id, organization_id, billing_entity_id, customer_id, invoice_id, original_fee_id, fee_type, item_id, item_code,
+  insert into fees (id, organization_id, billing_entity_id, customer_id, invoice_id, original_fee_id, fee_type, item_id,
+    item_code,
     item_name, invoice_display_name, amount_cents, amount_currency, precise_amount_cents, unit_amount_cents,
     precise_unit_amount, units, total_aggregated_units, created_at, updated_at)
   values (${fee.feeId}, ${owner.organizationId}, ${owner.billingEntityId}, ${owner.customerId}, ${owner.invoiceId},
-    ${fee.originalFeeId}, 'credit', ${fee.transactionId}, 'credit', 'credit', ${fee.name ?? 'credit'}, ${fee.booked.amountCents},
+    ${fee.originalFeeId}, 'credit', ${fee.transactionId}, 'credit', 'credit', ${fee.name ?? 'credit'},
+    ${fee.booked.amountCents},
     ${owner.currency}, ${fee.booked.amountCents}, ${unitCents(wallet)}, ${wallet.rate_amount}, ${fee.booked.credits},
     ${fee.booked.credits}, ${owner.createdAt}, ${owner.createdAt})`;
 

@@ -43,8 +43,8 @@ const dueWallet = ({
 });
 
 /**
- * Works out ongoing balances of marked customers. In real time a mark is nudged within a second and this job finds those
- * whose nudge was lost; under a test clock marks wait for it. Rule: periodic-jobs.md#wallet-ongoing.
+ * Works out ongoing balances of marked customers. In real time a mark is nudged within a second and this job finds
+ * those whose nudge was lost; under a test clock marks wait for it. Rule: periodic-jobs.md#wallet-ongoing.
  */
 export const walletOngoing = periodicJob({
   name: WALLET_ONGOING,

@@ -52,7 +52,7 @@ async function refreshWallets(ctx: Context, customerId: string): Promise<void> {
   try {
     await refresh(ctx, customerId);
   } catch (error) {
-    // Usage that no amount can hold would fail every time: it is told by the invoice.
+    // Usage that no amount can hold would fail every time: the invoice reports it.
     if (!(error instanceof AmountOutOfRange)) throw error;
     ctx.log.warn({ customerId, err: error }, 'ongoing balances not worked out');
   }

@@ -28,7 +28,8 @@ const pooled = (db: Db) => db`
 export const listDraftFees = (db: Db, organizationId: string, customerId: string) => db<OwnedFee[]>`
   select ${pooled(db)}
   from invoices invoice
-  join fees fee on fee.organization_id = invoice.organization_id and fee.invoice_id = invoice.id and fee.deleted_at is null
+  join fees fee on fee.organization_id = invoice.organization_id and fee.invoice_id = invoice.id
+    and fee.deleted_at is null
   left join charges charge on charge.organization_id = fee.organization_id and charge.id = fee.charge_id
   where invoice.organization_id = ${organizationId} and invoice.customer_id = ${customerId}
     and invoice.status = 'draft' and invoice.total_amount_cents <> 0
@@ -40,7 +41,8 @@ export const listProgressiveFees = (db: Db, organizationId: string, customerId: 
 >`
   select ${pooled(db)}
   from invoices invoice
-  join fees fee on fee.organization_id = invoice.organization_id and fee.invoice_id = invoice.id and fee.deleted_at is null
+  join fees fee on fee.organization_id = invoice.organization_id and fee.invoice_id = invoice.id
+    and fee.deleted_at is null
   left join charges charge on charge.organization_id = fee.organization_id and charge.id = fee.charge_id
   where invoice.organization_id = ${organizationId} and invoice.customer_id = ${customerId}
     and invoice.invoice_type = 'progressive_billing' and invoice.status in ('finalized', 'failed')
@@ -135,7 +137,8 @@ const ruleTables = (db: Db) => db`
   recurring_transaction_rules rule
   join wallets wallet on wallet.organization_id = rule.organization_id and wallet.id = rule.wallet_id
   join customers customer on customer.organization_id = wallet.organization_id and customer.id = wallet.customer_id
-  join billing_entities home on home.organization_id = customer.organization_id and home.id = customer.billing_entity_id`;
+  join billing_entities home on home.organization_id = customer.organization_id
+    and home.id = customer.billing_entity_id`;
 
 /** Wallets whose interval rule adds credits on the customer's day of `at`, or should have before. */
 export const listDueTopUps = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<DueRow[]>`
@@ -153,4 +156,5 @@ export const earliestTopUp = (db: Db, organizationId: string) => db<{ at: Tempor
   select min(rule.next_top_up_on::timestamp at time zone coalesce(customer.timezone, home.timezone)) as at
   from ${ruleTables(db)}
   where rule.organization_id = ${organizationId} and rule.status = 'active' and wallet.status = 'active'
-    and (rule.expiration_at is null or rule.expiration_at > rule.next_top_up_on::timestamp at time zone 'UTC' - interval '2 days')`;
+    and (rule.expiration_at is null
+      or rule.expiration_at > rule.next_top_up_on::timestamp at time zone 'UTC' - interval '2 days')`;

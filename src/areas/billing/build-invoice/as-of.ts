@@ -5,7 +5,8 @@ import type { BilledSubscription } from './sql.ts';
 
 /**
  * A subscription as it was at the billing instant of a line, whenever the line is computed: an end that came later, and
- * the plan that took over then, have not happened yet. (A trial's end is looked at by the engine, which knows the instant.)
+ * the plan that took over then, have not happened yet. (A trial's end is looked at by the engine, which knows the
+ * instant.)
  *
  * A periodic run bills what is active, so its lines know of no end, not even of one at their own instant.
  *
@@ -19,8 +20,8 @@ export const subscriptionOfLine = (
   reason === 'subscription_periodic' || !isTerminated(subscription, at) ? beforeItsEnd(subscription) : subscription;
 
 /**
- * A subscription as an event found it: an end that came after the event was accepted has not happened yet. Of both at one
- * instant the event was first, as events.md#subscription-of-an-event counts the last instant in.
+ * A subscription as an event found it: an end that came after the event was accepted has not happened yet. Of both at
+ * one instant the event was first, as events.md#subscription-of-an-event counts the last instant in.
  *
  * Rule: in-advance.md#units-of-one-event "days from the event's day to period end".
  */

@@ -17,7 +17,7 @@ import { storeRenewals } from './standalone-fees.ts';
 import { store } from './store.ts';
 
 export interface InvoiceToBuild {
-  /** Locked: whoever bills a customer holds its row, see lockPayer. */
+  /** Locked: billing a customer holds its row, see lockPayer. */
   payer: PayerFacts;
   /** Lines of one currency, billing entity and purchase order. */
   lines: readonly {

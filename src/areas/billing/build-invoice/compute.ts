@@ -7,12 +7,12 @@ import { toCount } from '../../usage/usage/price-usage.ts';
 import { listPricedCharges, type PricedCharge } from '../../usage/usage/priced-charges.ts';
 import { countUsage } from '../../usage/usage-counts/count-usage.ts';
 import { adjusterOf } from './adjustments.ts';
+import type { BillingFacts } from './billing-facts.ts';
 import { commitmentFees } from './commitment-fees.ts';
 import { waitingFees } from './correction-fees.ts';
 import { chargesOfLine, type LineFee, subscriptionLineFee, usageLineFees } from './fees.ts';
 import { fixedChargeFees } from './fixed-charges.ts';
 import { type BilledLine, prorationOf, sharedInstants } from './lines.ts';
-import type { Means } from './means.ts';
 import { renewalFees } from './renewals.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';
 import { totalFees } from './total-fees.ts';
@@ -23,7 +23,7 @@ export interface Computation {
   taxes: ReadonlyMap<string, readonly HeldTax[]>;
   draft: Draft;
   /** What there was besides fees; fees that stand alone have no use for it. */
-  means?: Means | undefined;
+  means?: BillingFacts | undefined;
 }
 
 export interface ComputationInput {
@@ -32,14 +32,14 @@ export interface ComputationInput {
   lines: readonly BilledLine[];
   skipUsage: boolean;
   isFinalizing: boolean;
-  /** What somebody set by hand about fees of the draft. */
+  /** What was set by hand about fees of the draft. */
   adjustments?: readonly AdjustedFeeRow[];
 }
 
 /**
- * Everything that an invoice's lines amount to: of each line the subscription fee, its usage fees, those of usage carried
- * into a new period, what is missing to its minimum commitment, and what corrections of earlier periods left to be billed;
- * then the steps of the whole invoice. Reads only.
+ * Everything that an invoice's lines amount to: of each line the subscription fee, its usage fees, those of usage
+ * carried into a new period, what is missing to its minimum commitment, and what corrections of earlier periods left to
+ * be billed; then the steps of the whole invoice. Reads only.
  *
  * Rule: invoice-amounts.md#order-of-computation.
  */

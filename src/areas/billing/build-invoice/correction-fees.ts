@@ -145,7 +145,8 @@ function correctionFee(
 
 const differences = (db: Db, organizationId: string) => db`
   select adjustment.id, adjustment.correction_id, correction.reason, adjustment.invoice_id, adjustment.fee_id,
-    adjustment.subscription_id, adjustment.kind, adjustment.charge_id, adjustment.charge_filter_id, adjustment.grouped_by, adjustment.from_datetime,
+    adjustment.subscription_id, adjustment.kind, adjustment.charge_id, adjustment.charge_filter_id,
+    adjustment.grouped_by, adjustment.from_datetime,
     adjustment.to_datetime, adjustment.invoice_display_name, adjustment.new_amount_cents,
     adjustment.billed_amount_cents, adjustment.units
   from correction_adjustments adjustment

@@ -25,8 +25,8 @@ interface CouponRow {
 }
 
 /**
- * The coupons of a customer and the fees that each may take money off, oldest first; they are held until the transaction
- * ends, so that each is used by one invoice at a time.
+ * The coupons of a customer and the fees that each may take money off, oldest first; they are held until the
+ * transaction ends, so that each is used by one invoice at a time.
  *
  * Rule: coupons.md#on-an-invoice.
  */
@@ -117,7 +117,8 @@ export async function storeCouponUses(ctx: Context, owner: InvoiceOwner, { coupo
       from used
       where applied.organization_id = ${owner.organizationId} and applied.id = used.applied_coupon_id
     )
-    insert into credits (id, organization_id, invoice_id, applied_coupon_id, amount_cents, amount_currency, before_taxes,
+    insert into credits (id, organization_id, invoice_id, applied_coupon_id, amount_cents, amount_currency,
+      before_taxes,
       created_at)
     select id, ${owner.organizationId}::uuid, ${owner.invoiceId}::uuid, applied_coupon_id, amount_cents,
       ${owner.currency}, true, ${owner.createdAt}

@@ -64,7 +64,7 @@ export interface LineFee {
   inAdvance?: InAdvanceFee;
   /** Fee of a voided invoice that it was copied from, the first of a chain. */
   originalFeeId?: string;
-  /** What somebody set by hand about it, while it was on a draft. */
+  /** What was set by hand about it, while it was on a draft. */
   adjustment?: AdjustedFeeRow;
   /**
    * Of usage that was billed before: the correction, and the rows of its differences that the fee bills.
@@ -229,7 +229,7 @@ export const usageLineFee = (
   presentation: presentFewer(counted.presented ?? [], presentationKeys(charge.properties).displayed),
 });
 
-/** What every usage fee tells of its charge. */
+/** What every usage fee says about its charge. */
 export const itemOfCharge = (line: BilledLine, charge: PricedCharge, window: Period) => ({
   line,
   fee_type: 'charge' as const,

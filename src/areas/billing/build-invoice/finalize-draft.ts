@@ -38,8 +38,8 @@ interface DraftLine {
 }
 
 /**
- * Makes a draft final: its lines are computed anew at their own timestamps, so usage that arrived late is in, its dates
- * are set, and it is numbered, booked and announced. Anything but a draft is left as it is.
+ * Makes a draft final: its lines are computed again at their own timestamps, so usage that arrived late is in, its
+ * dates are set, and it is numbered, booked and announced. Anything but a draft is left as it is.
  *
  * @returns whether there was such a draft
  * Rules: invoices.md#dates, invoice-operations.md#refresh-and-finalize.
@@ -48,7 +48,8 @@ export const finalizeDraft = (ctx: Context, invoiceId: string): Promise<boolean>
   computeAnew(ctx, invoiceId, 'finalize');
 
 /**
- * Computes a draft anew and leaves it a draft, with its id and dates. Rule: invoice-operations.md#refresh-and-finalize.
+ * Computes a draft again and leaves it a draft, with its id and dates. Rule:
+ * invoice-operations.md#refresh-and-finalize.
  */
 export const refreshDraft = (ctx: Context, invoiceId: string): Promise<boolean> =>
   computeAnew(ctx, invoiceId, 'refresh');
@@ -155,7 +156,8 @@ async function dropAndCompute(ctx: Context, invoiceId: string, aim: Aim): Promis
 
 async function lockInvoice(ctx: Context, id: string, status: 'draft' | 'generating'): Promise<DraftRow | undefined> {
   const [row] = await ctx.db<DraftRow[]>`
-    select id, billing_entity_id, currency, skip_usage, timezone, issuing_date, expected_finalization_date, payment_due_date,
+    select id, billing_entity_id, currency, skip_usage, timezone, issuing_date, expected_finalization_date,
+      payment_due_date,
       net_payment_term, created_at
     from invoices where organization_id = ${ctx.organizationId} and id = ${id} and status = ${status}
     for update`;

@@ -15,8 +15,8 @@ export interface StoredUnits {
 
 /**
  * Units of the fixed charges of some lines, in the order in which they were recorded; those of a fixed charge's parent
- * too. A draft that is computed anew does not see what was recorded after it was made: that is billed by an invoice of its
- * own. It always sees what its subscription started with, however far apart the clocks of two processes are.
+ * too. A draft that is computed again does not see what was recorded after it was made: that is billed by an invoice of
+ * its own. It always sees what its subscription started with, however far apart the clocks of two processes are.
  */
 export const listUnits = (db: Db, organizationId: string, lines: readonly BilledLine[]) => db<StoredUnits[]>`
   select record.id, record.subscription_id, record.fixed_charge_id, record.units, record.effective_at as timestamp
@@ -46,10 +46,11 @@ export interface FormerFee {
 
 /**
  * Fees in advance of the subscriptions of some lines and of those that they replaced, oldest first; for a draft that is
- * computed anew, those that were there when it was made.
+ * computed again, those that were there when it was made.
  */
 export const listFormerFees = (db: Db, organizationId: string, lines: readonly BilledLine[]) => db<FormerFee[]>`
-  select distinct on (fee.id) fee.subscription_id, fee.fixed_charge_id, fee.item_id as add_on_id, fee.units, fee.amount_cents,
+  select distinct on (fee.id) fee.subscription_id, fee.fixed_charge_id, fee.item_id as add_on_id, fee.units,
+    fee.amount_cents,
     fee.from_datetime, fee.to_datetime, billed.billed_at
   from jsonb_to_recordset(${json(keysOf(lines))}::jsonb)
     as line (subscription_id uuid, former_id uuid, invoice_id uuid, since timestamptz)

@@ -27,8 +27,8 @@ interface Facts {
 }
 
 /**
- * Fees of the fixed charges of lines: a starting line bears those in advance, a closing one those in arrears, a periodic
- * one both; a line in advance what it was made for.
+ * Fees of the fixed charges of lines: a starting line bears those in advance, a closing one those in arrears, a
+ * periodic one both; a line in advance what it was made for.
  *
  * @param adjuster keeps what it targets, even when it comes to nothing
  * @returns what makes the fees of a line: fees are shown in the order in which they are made
@@ -76,7 +76,7 @@ export function fixedChargeWindow(line: BilledLine, fixedCharge: FixedChargeRow)
   return fixedCharge.pay_in_advance ? line.windows.fixedChargesInAdvance : line.windows.fixedCharges!;
 }
 
-/** A change of units is told even when it costs nothing. Rule: fixed-charges.md#change-inside-a-period. */
+/** A change of units is shown even when it costs nothing. Rule: fixed-charges.md#change-inside-a-period. */
 const isUnitsChange = ({ fixedCharges }: BilledLine): boolean => typeof fixedCharges === 'object';
 
 function feeOf(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts): LineFee {
@@ -126,8 +126,8 @@ function changeFee(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts):
 }
 
 /**
- * Records without those made after the change that a line bills, so that units which fell again before the line was made
- * are billed all the same.
+ * Records without those made after the change that a line bills, so that units which fell again before the line was
+ * made are billed all the same.
  */
 function untilChange(
   { subscription, fixedCharges }: BilledLine,

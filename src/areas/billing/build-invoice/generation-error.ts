@@ -9,7 +9,7 @@ const CODE = 'invoice_generation_error';
 const NUMERIC_VALUE_OUT_OF_RANGE = '22003';
 
 /**
- * Notes on an invoice that it cannot be computed, and tells the operator: absurd units or prices make amounts that no
+ * Notes on an invoice that it cannot be computed, and informs the operator: absurd units or prices make amounts that no
  * cents hold. The invoice stays as it is, and so does everything else of the customer. Rule: invoices.md#error-details.
  */
 export async function noteGenerationError(ctx: Context, invoiceId: string, error: Error): Promise<void> {
@@ -30,7 +30,7 @@ export const isUncomputable = (error: unknown): error is Error =>
   error instanceof AmountOutOfRange || (error as { code?: string }).code === NUMERIC_VALUE_OUT_OF_RANGE;
 
 /**
- * Computes a draft anew, or leaves it as it was with the reason noted. It is looked at again once something flags it.
+ * Computes a draft again, or leaves it as it was with the reason noted. It is looked at again once something flags it.
  *
  * @returns whether it could be computed
  */

@@ -5,7 +5,7 @@ import { newId } from '../../../platform/ids.ts';
 import type { BilledLine } from './lines.ts';
 
 /**
- * Claims what the lines bill: each period, start and end of a subscription is on one invoice only, whoever else bills
+ * Claims what the lines bill: each period, start and end of a subscription is on one invoice only, whatever else bills
  * it. Lines that were claimed already are left out.
  *
  * @returns ids of the subscriptions that were claimed

@@ -74,8 +74,8 @@ export function billedLine(found: BilledSubscription, reason: InvoicingReason, a
 }
 
 /**
- * A line about the charges period that holds the instant `inside`, billed at `at`: what an event in advance is billed by.
- * Rule: billing-periods.md#windows "mode current".
+ * A line about the charges period that holds the instant `inside`, billed at `at`: what an event in advance is billed
+ * by. Rule: billing-periods.md#windows "mode current".
  */
 export function currentLine(
   subscription: BilledSubscription,
@@ -134,7 +134,9 @@ export function sharedInstants(
   };
 }
 
-/** A downgrade that came after the run of its day, whose first payment was late, ends a period midway like an upgrade. */
+/**
+ * A downgrade that came after the run of its day, whose first payment was late, ends a period midway like an upgrade.
+ */
 function successionOf({ successor_kind, was_renewed_beside_successor }: BilledSubscription): Succession {
   if (successor_kind === null) return 'none';
   return was_renewed_beside_successor ? 'upgrade' : successor_kind;

@@ -12,7 +12,7 @@ export interface InvoiceHead {
   issuer: IssuerFacts;
   /** Zone in which its lines are billed: the customer's, unless it stands in the place of an older invoice. */
   zone?: string;
-  /** Of subscriptions, unless told otherwise. */
+  /** Of subscriptions, unless given otherwise. */
   invoiceType?: InvoiceType;
   currency: string;
   purchaseOrderNumber: string | null;
@@ -21,7 +21,7 @@ export interface InvoiceHead {
   isRecurring?: boolean;
   isInAdvanceCharge?: boolean;
   /** Final at once, whatever the customer's grace period. */
-  knowsNoGrace?: boolean;
+  skipsGracePeriod?: boolean;
   skipsUsage?: boolean;
   /** Whether the customer issues it: partners do. */
   selfBilled?: boolean;
@@ -29,7 +29,7 @@ export interface InvoiceHead {
 }
 
 /**
- * Stores an invoice that is about to be computed, with its dates and a draft's number; nobody sees it before its
+ * Stores an invoice that is about to be computed, with its dates and a draft's number; it is not seen before its
  * transaction ends. The statement is on its way when this returns: what refers to the invoice may follow at once.
  *
  * @returns its dates, and the days that it stays a draft
@@ -45,7 +45,7 @@ export async function openInvoice(
     invoiceType,
     isRecurring: head.isRecurring ?? false,
     isInAdvanceCharge: head.isInAdvanceCharge ?? false,
-    settings: head.knowsNoGrace ? { ...settings, invoice_grace_period: 0 } : settings,
+    settings: head.skipsGracePeriod ? { ...settings, invoice_grace_period: 0 } : settings,
   };
   const dates = datesAtCreation(dated, head.billedOn);
   const createdAt = head.createdAt ?? ctx.now();

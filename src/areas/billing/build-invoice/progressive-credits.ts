@@ -13,8 +13,8 @@ import type { LineFee } from './fees.ts';
 import type { BilledLine } from './lines.ts';
 
 /**
- * What progressive invoices of the windows that fees or lines bill take off them; drafts too, each time they are computed.
- * Fees of single events were never on a progressive invoice. Reads only.
+ * What progressive invoices of the windows that fees or lines bill take off them; drafts too, each time they are
+ * computed. Fees of single events were never on a progressive invoice. Reads only.
  *
  * Rule: progressive-billing.md#credit-on-later-invoices.
  */

@@ -48,7 +48,8 @@ export async function lockPayer(db: Db, organizationId: string, customerId: stri
       customer.invoice_grace_period, customer.subscription_invoice_issuing_date_anchor,
       customer.subscription_invoice_issuing_date_adjustment, customer.finalize_zero_amount_invoice
     from customers customer
-    join billing_entities home on home.organization_id = customer.organization_id and home.id = customer.billing_entity_id
+    join billing_entities home on home.organization_id = customer.organization_id
+      and home.id = customer.billing_entity_id
     where customer.organization_id = ${organizationId} and customer.id = ${customerId}
     for no key update of customer`;
   return row!;
@@ -99,7 +100,10 @@ export interface BilledSubscription extends SubscriptionRow {
   successor_kind: SwitchKind | null;
   /** Whether a periodic run has billed it since its successor started, whose first payment it waited for. */
   was_renewed_beside_successor: boolean;
-  /** Earliest start of its external id up to this record: one that is made later and starts earlier moves no trial of it. */
+  /**
+   * Earliest start of its external id up to this record: one that is made later and starts earlier moves no trial of
+   * it.
+   */
   first_started_at: Temporal.Instant | null;
   /** Looking only at what was billed before this line. */
   is_only_invoice: boolean;
@@ -176,7 +180,8 @@ export async function readBilledSubscriptions(
           and line.invoice_id <> ${line.invoiceId}) as has_recurring_line_of_day,
       exists (select from correction_adjustments adjustment
         where adjustment.organization_id = s.organization_id and adjustment.subscription_id = s.id
-          and adjustment.booked_as <> 'invoice' and adjustment.billed_amount_cents <> 0 and (adjustment.new_fee_id is null
+          and adjustment.booked_as <> 'invoice' and adjustment.billed_amount_cents <> 0
+            and (adjustment.new_fee_id is null
             or exists (select from fees fee where fee.organization_id = adjustment.organization_id
               and fee.id = adjustment.new_fee_id and fee.invoice_id = ${line.invoiceId}))) as has_corrections,
       (select record.id from subscriptions record

@@ -33,7 +33,7 @@ export interface ComputedInvoice {
   at: Instant;
   createdAt: Instant;
   computation: Computation;
-  /** A draft that was announced before: computing it anew is told to nobody. */
+  /** A draft that was announced before: computing it again is not announced. */
   isKnown?: boolean;
   /** Of a preview: it takes no number, since others would wait for the counter. */
   staysUnnumbered?: boolean;
@@ -43,8 +43,8 @@ export interface ComputedInvoice {
 
 /**
  * Stores a computed invoice and what goes with the status that it ends in: a final one gets its stored inputs, its
- * number and its posting, and is announced; a draft is announced; one that was suppressed, or waits for its taxes, stays
- * silent.
+ * number and its posting, and is announced; a draft is announced; one that was suppressed, or waits for its taxes,
+ * stays silent.
  *
  * Rules: invoices.md#statuses, invoices.md#numbers, invoices.md#zero-amounts, invoice-verification.md#stored-inputs,
  * ledger.md#journal.
@@ -101,8 +101,8 @@ export const statusOf = (draft: Draft, isGated = false): Draft['status'] | 'open
   isGated && draft.status === 'finalized' && draft.totalAmountCents > 0 ? 'open' : draft.status;
 
 /**
- * What an invoice gets that waits for its payment: its stored inputs, and what notes and wallets will pay of it, which is
- * set aside. Number and posting come with the payment.
+ * What an invoice gets that waits for its payment: its stored inputs, and what notes and wallets will pay of it, which
+ * is set aside. Number and posting come with the payment.
  *
  * Rules: activation-rules.md, ledger.md#l2, ledger.md#l3.
  */
@@ -121,7 +121,8 @@ export type FinalInvoice = Omit<ComputedInvoice, 'computation'> & {
 };
 
 /**
- * What a final invoice gets besides its amounts: its stored inputs, number and posting, and what notes and wallets pay of it.
+ * What a final invoice gets besides its amounts: its stored inputs, number and posting, and what notes and wallets pay
+ * of it.
  *
  * @param snapshot the customer as the invoice shows it
  */

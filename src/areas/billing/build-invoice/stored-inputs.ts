@@ -19,7 +19,8 @@ export const insertInvoiceInputs = (
   now: Temporal.Instant,
 ) => db`
   insert into invoice_inputs (invoice_id, organization_id, engine_version, inputs, digest, created_at)
-  values (${owner.invoiceId}, ${owner.organizationId}, ${ENGINE_VERSION}, ${json(invoice)}, ${digestOf(invoice)}, ${now})`;
+  values (${owner.invoiceId}, ${owner.organizationId}, ${ENGINE_VERSION}, ${json(invoice)}, ${digestOf(invoice)},
+    ${now})`;
 
 /** What every amount of a fee was computed from. Rule: invoice-verification.md#stored-inputs. */
 export async function insertFeeInputs(

@@ -19,8 +19,8 @@ export const walletKeyOf = ({ fee_type, charge, groupedBy }: LineFee): WalletKey
 });
 
 /**
- * The wallets that may pay a final invoice of a customer, in the order in which they pay. The caller holds the customer's
- * lock, which every change of a wallet takes. What is owed to a partner no wallet pays.
+ * The wallets that may pay a final invoice of a customer, in the order in which they pay. The caller holds the
+ * customer's lock, which every change of a wallet takes. What is owed to a partner no wallet pays.
  *
  * Rule: wallets.md#paying-an-invoice.
  */

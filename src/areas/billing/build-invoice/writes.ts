@@ -91,25 +91,35 @@ export async function insertFees(
   await db`
     with stored as (
       insert into fees (id, organization_id, billing_entity_id, customer_id, invoice_id, subscription_id, charge_id,
-        charge_filter_id, fixed_charge_id, true_up_parent_fee_id, original_fee_id, correction_id, fee_type, item_id, item_code, item_name, item_description,
+        charge_filter_id, fixed_charge_id, true_up_parent_fee_id, original_fee_id, correction_id, fee_type, item_id,
+        item_code, item_name, item_description,
         invoice_display_name, amount_cents, amount_currency, precise_amount_cents, unit_amount_cents,
-        precise_unit_amount, precise_coupons_amount_cents, precise_credit_notes_amount_cents, taxes_amount_cents, taxes_precise_amount_cents, taxes_rate, units,
+        precise_unit_amount, precise_coupons_amount_cents, precise_credit_notes_amount_cents, taxes_amount_cents,
+        taxes_precise_amount_cents, taxes_rate, units,
         total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details, presentation_breakdowns,
-        pay_in_advance, invoiceable, event_id, event_transaction_id, external_subscription_id, from_datetime, to_datetime,
+        pay_in_advance, invoiceable, event_id, event_transaction_id, external_subscription_id, from_datetime,
+        to_datetime,
         created_at, updated_at)
       select id, ${owner.organizationId}::uuid, ${owner.billingEntityId}::uuid, ${owner.customerId}::uuid,
-        ${owner.invoiceId}::uuid, subscription_id, charge_id, charge_filter_id, fixed_charge_id, true_up_parent_fee_id, original_fee_id, correction_id, fee_type, item_id,
+        ${owner.invoiceId}::uuid, subscription_id, charge_id, charge_filter_id, fixed_charge_id, true_up_parent_fee_id,
+        original_fee_id, correction_id, fee_type, item_id,
         item_code, item_name, item_description, invoice_display_name, amount_cents, ${owner.currency},
-        precise_amount_cents, unit_amount_cents, precise_unit_amount, precise_coupons_amount_cents, precise_credit_notes_amount_cents, taxes_amount_cents, taxes_precise_amount_cents,
-        taxes_rate, units, total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details, presentation_breakdowns,
-        pay_in_advance, invoiceable, event_id, event_transaction_id, external_subscription_id, from_datetime, to_datetime, ${owner.createdAt},
+        precise_amount_cents, unit_amount_cents, precise_unit_amount, precise_coupons_amount_cents,
+        precise_credit_notes_amount_cents, taxes_amount_cents, taxes_precise_amount_cents,
+        taxes_rate, units, total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details,
+        presentation_breakdowns,
+        pay_in_advance, invoiceable, event_id, event_transaction_id, external_subscription_id, from_datetime,
+        to_datetime, ${owner.createdAt},
         ${owner.createdAt}
       from jsonb_to_recordset(${json(rows)}::jsonb) as fee (id uuid, subscription_id uuid, charge_id uuid,
-        charge_filter_id uuid, fixed_charge_id uuid, true_up_parent_fee_id uuid, original_fee_id uuid, correction_id uuid, fee_type text, item_id uuid, item_code text, item_name text,
+        charge_filter_id uuid, fixed_charge_id uuid, true_up_parent_fee_id uuid, original_fee_id uuid,
+        correction_id uuid, fee_type text, item_id uuid, item_code text, item_name text,
         item_description text, invoice_display_name text, amount_cents bigint, precise_amount_cents numeric,
-        unit_amount_cents bigint, precise_unit_amount numeric, precise_coupons_amount_cents numeric, precise_credit_notes_amount_cents numeric, taxes_amount_cents bigint,
+        unit_amount_cents bigint, precise_unit_amount numeric, precise_coupons_amount_cents numeric,
+        precise_credit_notes_amount_cents numeric, taxes_amount_cents bigint,
         taxes_precise_amount_cents numeric, taxes_rate numeric, units numeric, total_aggregated_units numeric,
-        events_count bigint, grouped_by jsonb, amount_details jsonb, pricing_unit_details jsonb, presentation_breakdowns jsonb,
+        events_count bigint, grouped_by jsonb, amount_details jsonb, pricing_unit_details jsonb,
+        presentation_breakdowns jsonb,
         pay_in_advance boolean, invoiceable boolean, event_id uuid, event_transaction_id text,
         external_subscription_id text, from_datetime timestamptz, to_datetime timestamptz)
     )
@@ -198,7 +208,8 @@ export async function storeAmounts(
   state: { status: InvoiceStatus; dates: InvoiceDates; now: Temporal.Instant; snapshot: object | null },
 ): Promise<void> {
   await db`
-  update invoices set status = ${state.status}, number = ${state.status === 'closed' ? null : db`number`}, payment_status = ${draft.paymentStatus},
+  update invoices set status = ${state.status}, number = ${state.status === 'closed' ? null : db`number`},
+    payment_status = ${draft.paymentStatus},
     issuing_date = ${state.dates.issuingDate}, expected_finalization_date = ${state.dates.expectedFinalizationDate},
     payment_due_date = ${state.dates.paymentDueDate}, fees_amount_cents = ${draft.feesAmountCents},
     progressive_billing_credit_amount_cents = ${draft.progressiveBillingCreditAmountCents},
@@ -208,7 +219,8 @@ export async function storeAmounts(
     sub_total_including_taxes_amount_cents = ${draft.subTotalIncludingTaxesAmountCents},
     credit_notes_amount_cents = ${draft.creditNotesAmountCents},
     prepaid_credit_amount_cents = ${draft.prepaidCreditAmountCents}, total_amount_cents = ${draft.totalAmountCents},
-    customer_snapshot = ${json(state.snapshot)}, issuer_snapshot = ${issuerOf(db, state.status)}, ready_to_be_refreshed = false,
+    customer_snapshot = ${json(state.snapshot)}, issuer_snapshot = ${issuerOf(db, state.status)},
+    ready_to_be_refreshed = false,
     tax_status = case when ${state.status === 'pending'} then 'pending'
       when tax_status = 'pending' and ${state.status !== 'draft'} then 'succeeded' else tax_status end,
     finalized_at = ${state.status === 'finalized' ? state.now : null}, updated_at = ${state.now}

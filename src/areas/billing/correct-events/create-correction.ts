@@ -32,8 +32,9 @@ import { retractEventsAtOnce } from './retract-at-once.ts';
 const MOST_EVENTS = 1_000_000;
 
 /**
- * Corrects stored events: one at once, a range in pages by step `retract-range`. Usage and, where their invoices are final,
- * the books are right when a single event's answer arrives. A dry run changes nothing and tells what would have changed.
+ * Corrects stored events: one at once, a range in pages by step `retract-range`. Usage and, where their invoices are
+ * final, the books are right when a single event's answer arrives. A dry run changes nothing and reports what would
+ * have changed.
  *
  * @throws Refusal 404 event
  * @throws Refusal 403 write_action_not_allowed_for_invoice

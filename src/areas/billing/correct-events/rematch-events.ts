@@ -5,9 +5,10 @@ import { beginHealing } from '../../usage/unmatched-events/lock.ts';
 import { ignoreRetracted, insertUnmatched, listCorrected } from './rematch-sql.ts';
 
 /**
- * Step `rematch-events`: brings the list of unmatched events in line with corrected ones. A retracted event is no longer
- * looked after; an amended one is healed, kept back by another reason, or found unmatched now. Events whose batch is open
- * are left to it. Safe to run twice. Rules: event-verdicts.md#unmatched-events, event-corrections.md#effect.
+ * Step `rematch-events`: brings the list of unmatched events in line with corrected ones. A retracted event is no
+ * longer looked after; an amended one is healed, kept back by another reason, or found unmatched now. Events whose
+ * batch is open are left to it. Safe to run twice. Rules: event-verdicts.md#unmatched-events,
+ * event-corrections.md#effect.
  *
  * @throws InOtherHands while others look at unmatched events of the organization
  */

@@ -61,7 +61,8 @@ export const insertUnmatched = (
   ), pair as materialized (
     select distinct ${organizationId}::uuid as organization_id, reason, code from found
   ), place as materialized (${placesOf(db)}), written as (
-    insert into unmatched_events as u (organization_id, event_id, reason, code, external_subscription_id, event_timestamp,
+    insert into unmatched_events as u (organization_id, event_id, reason, code, external_subscription_id,
+      event_timestamp,
       first_seen_at, correction_id, shares_total)
     select ${organizationId}::uuid, event_id, reason, code, external_subscription_id, event_timestamp,
       ${now}::text::timestamptz, ${correctionId}::uuid, shares_total

@@ -3,7 +3,9 @@ import type { Fragment } from '../../../platform/db/connect.ts';
 import type { EventToCorrect } from '../../usage/event-corrections/events.ts';
 import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
 
-/** Ranges up to this length are played through by a dry run; of longer ones only the invoices concerned are told. */
+/**
+ * Ranges up to this length are played through by a dry run; of longer ones only the invoices concerned are reported.
+ */
 const MOST_PREVIEWED = 1000;
 
 /** Retracts all events of a short range in one go; undefined for a long or an empty one. */

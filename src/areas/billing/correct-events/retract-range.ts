@@ -14,7 +14,7 @@ const INVOICES_A_STEP = 5;
 
 /**
  * Step `retract-range`: retracts the next page of the events that a range found, and leaves the rest to the next step,
- * after the last one the settlement. Events that somebody else retracted meanwhile are skipped. A page that cannot be done
+ * after the last one the settlement. Events that were retracted meanwhile are skipped. A page that cannot be done
  * ends the correction as `failed`, with the pages before it done; it may be retried.
  * Rule: event-corrections.md#order-of-work.
  */

@@ -17,7 +17,8 @@ import { coveringSubscriptions, type EstimatedSubscription } from './subscriptio
 const NUMBER = /^[+-]?\d{1,1000}(\.\d{1,1000})?$/;
 
 /**
- * What an event would cost under each standard and percentage charge that is paid in advance, as if it were the only one.
+ * What an event would cost under each standard and percentage charge that is paid in advance, as if it were the only
+ * one.
  *
  * @throws Refusal 404 subscription; 422 code: does_not_match_an_instant_charge
  * Rule: estimates.md#instant-fees.

@@ -22,7 +22,7 @@ const properties = anyValue({ max: PROPERTIES_MAX })
       typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {},
   );
 
-/** An event that is only imagined. What it lacks is told in the order of estimates.md#fees. */
+/** An event that is only imagined. What it lacks is reported in the order of estimates.md#fees. */
 export const EstimatedEvent = z.object({
   external_subscription_id: lenientText,
   code: lenientText,
@@ -50,7 +50,7 @@ export const EstimatedEvents = z.object({
 });
 export type EstimatedEvents = z.infer<typeof EstimatedEvents>;
 
-/** A fee that nobody stored. */
+/** A fee that is not stored. */
 export const EstimatedFees = z.object({
   fees: z.array(
     FeeObject.omit({ amount_details: true, applied_taxes: true }).extend({ svc_id: z.null(), created_at: z.null() }),

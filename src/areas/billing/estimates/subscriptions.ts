@@ -51,5 +51,6 @@ const listCovering = (db: Db, organizationId: string, externalIds: readonly stri
   join customers customer on customer.organization_id = s.organization_id and customer.id = s.customer_id
   where s.organization_id = ${organizationId} and s.external_id = any (${externalIds}::text[])
     and s.status in ('active', 'terminated') and date_trunc('milliseconds', s.started_at) <= ${at}
-    and (s.terminated_at is null or date_trunc('milliseconds', s.terminated_at) >= date_trunc('milliseconds', ${at}::timestamptz))
+    and (s.terminated_at is null or date_trunc('milliseconds', s.terminated_at) >= date_trunc('milliseconds',
+      ${at}::timestamptz))
   order by s.external_id, s.terminated_at desc nulls first, s.started_at desc, s.id desc`;

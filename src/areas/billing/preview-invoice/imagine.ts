@@ -4,7 +4,7 @@ import { dryRun } from '../../../platform/records/nested.ts';
 import { BILL_STEP, type BillStep } from '../../subscriptions/subscriptions/commands/start.ts';
 import { copyOwnRows, type Imagining } from './own-copies.ts';
 
-/** A present in which commands run and nobody hears of it, with the invoices that they then owe. */
+/** A present in which commands run without any announcement, with the invoices that they then owe. */
 export interface Imagined {
   at(instant: Temporal.Instant): Context;
   owed: BillStep[];
@@ -14,10 +14,11 @@ export interface Imagined {
  * Lets a story run and takes everything back that it wrote: what is previewed is made by the very code that makes it
  * later, and nothing of it stays. No record, no notification, no owed work, no number is left.
  *
- * No other transaction waits for it: it changes copies, its new rows have ids of their own, and their references are never
- * checked, since the check is deferred to a commit that does not come.
+ * No other transaction waits for it: it changes copies, its new rows have ids of their own, and their references are
+ * never checked, since the check is deferred to a commit that does not come.
  *
- * A story that Postgres refuses leaves the transaction around it usable; it writes through the contexts that it is given.
+ * A story that Postgres refuses leaves the transaction around it usable; it writes through the contexts that it is
+ * given.
  */
 export async function imagine<Answer>(
   ctx: Context,

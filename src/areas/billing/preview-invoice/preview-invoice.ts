@@ -33,7 +33,8 @@ const NOTHING_ELSE = { name: undefined, payment_method: undefined, purchase_orde
  * and stores nothing: the story is let happen at its own instants and then taken back. It shows as a draft without
  * number, though coupons, credits and wallets have been applied.
  *
- * @throws Refusal 400 without customer; 404 customer, plan, subscription, coupon, billing_entity; 422 of what does not go together
+ * @throws Refusal 400 without customer; 404 customer, plan, subscription, coupon, billing_entity; 422 of what does not
+ *   go together
  * Rule: previews.md.
  */
 export async function previewInvoice(ctx: Context, { body }: { body: Input }) {

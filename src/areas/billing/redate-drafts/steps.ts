@@ -9,8 +9,8 @@ import { type DatedDraft, type DraftOwner, listDatedDrafts, listDraftIds, type N
 const DRAFTS_PER_STEP = 500;
 
 /**
- * Step `redate-drafts`: after a change of grace period, anchor or adjustment, gives drafts the dates that they would have
- * been made with, and finalizes those that are now due. Safe to run twice. Rules: billing-entities.md,
+ * Step `redate-drafts`: after a change of grace period, anchor or adjustment, gives drafts the dates that they would
+ * have been made with, and finalizes those that are now due. Safe to run twice. Rules: billing-entities.md,
  * customers.md#saving; invoices.md#dates.
  */
 export async function redateDrafts(ctx: Context, { after_id: afterId, ...owner }: DraftOwner & { after_id?: string }) {

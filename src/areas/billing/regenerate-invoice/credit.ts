@@ -13,7 +13,7 @@ import { sectionsOf } from './sections.ts';
 import { replaceSource } from './sql.ts';
 
 /**
- * Makes a voided invoice of credits anew: they are bought once more, by a transaction of its own, since the first one
+ * Regenerates a voided invoice of credits: they are bought again, by a transaction of its own, since the first one
  * failed with its invoice. Its price is the wallet's.
  *
  * @returns id of the new invoice

@@ -21,7 +21,10 @@ interface Catalog {
   fixedCharges: readonly FixedChargeRow[];
 }
 
-/** The fees of the new invoice, in the order in which they were listed; true-ups keep their parent where it is listed too. */
+/**
+ * The fees of the new invoice, in the order in which they were listed; true-ups keep their parent where it is listed
+ * too.
+ */
 export async function regeneratedFees(
   ctx: Context,
   sourceId: string,

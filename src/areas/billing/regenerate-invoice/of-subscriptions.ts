@@ -12,7 +12,7 @@ import type { Replaced } from './regenerate-invoice.ts';
 import { copyThresholds, replaceSource } from './sql.ts';
 
 /**
- * Makes a voided invoice of subscriptions anew, periodic or progressive: on the same lines, for the same thresholds.
+ * Regenerates a voided invoice of subscriptions, periodic or progressive: on the same lines, for the same thresholds.
  *
  * @returns id of the new invoice
  * @throws Refusal 404 fee, subscription, charge, charge_filter; 422 charge invalid_charge_model
@@ -37,7 +37,7 @@ export async function regenerateOfSubscriptions(ctx: Context, replaced: Replaced
     purchaseOrderNumber,
     billedOn: localDate(source.created_at, payer.zone),
     isRecurring: lines.some(({ reason }) => reason === 'subscription_periodic'),
-    knowsNoGrace: true,
+    skipsGracePeriod: true,
     selfBilled: source.self_billed,
   });
   const replacement = { sourceId: source.id, invoiceId };

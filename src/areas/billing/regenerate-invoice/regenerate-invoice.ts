@@ -12,7 +12,7 @@ import { regenerateOfSubscriptions } from './of-subscriptions.ts';
 import { regenerateOneOff } from './one-off.ts';
 import { hasReplacement } from './sql.ts';
 
-/** A voided invoice that is made anew, locked, and what is asked of the new one. */
+/** A voided invoice that is being regenerated, locked, and what is asked of the new one. */
 export interface Replaced {
   source: InvoiceRow;
   payer: PayerFacts;
@@ -31,11 +31,11 @@ const BY_TYPE: Partial<Record<InvoiceType, (ctx: Context, replaced: Replaced) =>
 };
 
 /**
- * Makes a voided invoice anew: the fees listed, changed as the input says; final at once, with the dates of then. The
+ * Regenerates a voided invoice: the fees listed, changed as the input says; final at once, with the dates of then. The
  * voided one and its lines stay as they are, and no longer hold their periods.
  *
- * @throws Refusal 404 invoice, fee, subscription, charge, charge_filter; 405 not_regenerable, unless it is a voided invoice
- *   that was not made anew yet, and no `advance_charges`; 422 charge invalid_charge_model
+ * @throws Refusal 404 invoice, fee, subscription, charge, charge_filter; 405 not_regenerable, unless it is a voided
+ *   invoice that was not regenerated yet, and no `advance_charges`; 422 charge invalid_charge_model
  * Rule: invoice-operations.md#regenerate.
  */
 export async function regenerateInvoice(ctx: Context, { svc_id, body }: { svc_id: string; body: InvoiceRegeneration }) {

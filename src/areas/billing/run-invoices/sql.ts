@@ -12,7 +12,7 @@ export interface InvoiceRun {
   total: number | null;
 }
 
-/** A run that is not over, which nobody else moves until the transaction ends. */
+/** A run that is not over, locked until the transaction ends. */
 export async function lockRun(db: Db, organizationId: string, id: string): Promise<InvoiceRun | undefined> {
   const [row] = await db<InvoiceRun[]>`
     select id, kind, input, done, total from runs

@@ -41,7 +41,9 @@ export async function runInvoices(ctx: Context, { run_id, after }: StepPayload<t
   if (!isOver && !error) ctx.after({ step: RUN_STEP, payload: { run_id, after: ids.at(-1)! } });
 }
 
-/** One invoice: whatever it wrote and recorded is gone when it refuses. One that others dealt with meanwhile is done. */
+/**
+ * One invoice: whatever it wrote and recorded is gone when it refuses. One that others dealt with meanwhile is done.
+ */
 async function runOne(ctx: Context, kind: InvoiceRunKind, id: string): Promise<RunError | null> {
   try {
     await nested(ctx, (own) => ACTIONS[kind](own, { svc_id: id }));

@@ -37,8 +37,8 @@ interface Credited {
 }
 
 /**
- * Gives back fees of final invoices by automatic notes, one an invoice, the largest decrease first; each fee as far as it
- * can be credited.
+ * Gives back fees of final invoices by automatic notes, one an invoice, the largest decrease first; each fee as far as
+ * it can be credited.
  *
  * Rules: event-corrections.md#difference "credit note", credit-note-amounts.md#rounding,
  * credit-note-amounts.md#automatic-notes.

@@ -11,8 +11,8 @@ import { store } from '../build-invoice/store.ts';
 import { totalFees } from '../build-invoice/total-fees.ts';
 
 /**
- * Makes an invoice of what corrections left to be billed of a subscription: such fees only, final at once. Nothing happens
- * when nothing is left.
+ * Makes an invoice of what corrections left to be billed of a subscription: such fees only, final at once. Nothing
+ * happens when nothing is left.
  *
  * correctionId  the correction whose policy asks for it; null: whatever waits for an invoice that will not come
  *

@@ -3,7 +3,7 @@ import type { Period } from '../../../engine/calendar/period.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { isLeftOut } from '../../usage/usage-counts/queries.ts';
 import type { LateEvents } from '../../usage/usage-counts/request.ts';
-import type { IssuedFee } from './things.ts';
+import type { IssuedFee } from './billed-items.ts';
 
 /** The events of a charge on an issued invoice that came after it was counted. */
 export interface LateFor {
@@ -14,8 +14,8 @@ export interface LateFor {
 }
 
 /**
- * What came after an issued invoice was counted: ids of fees are made when usage is counted. Of a charge without any fee
- * nothing was counted, and the instant tells at which the invoice became final.
+ * What came after an issued invoice was counted: ids of fees are made when usage is counted. Of a charge without any
+ * fee nothing was counted, and the instant is the one at which the invoice became final.
  */
 export function lateFor(issued: readonly IssuedFee[], finalAt: Temporal.Instant): LateEvents {
   const ids = issued.map(({ fee }) => fee.id).sort();
@@ -30,7 +30,7 @@ export async function readFinalAt(db: Db, organizationId: string, invoiceId: str
   return row!.at;
 }
 
-/** How many late events nobody has taken in, in the order asked. Rule: everywhere.md#corrections. */
+/** How many late events have not been taken in, in the order asked. Rule: everywhere.md#corrections. */
 export async function countLeftOut(db: Db, organizationId: string, asked: readonly LateFor[]): Promise<number[]> {
   const requests = asked.map(({ externalSubscriptionId, code, window, late }, n) => ({
     n,

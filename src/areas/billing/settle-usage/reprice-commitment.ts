@@ -6,9 +6,9 @@ import type { FeeRow } from '../../invoices/fees/queries.ts';
 import { commitmentFees } from '../build-invoice/commitment-fees.ts';
 import type { LineFee } from '../build-invoice/fees.ts';
 import type { BilledLine } from '../build-invoice/lines.ts';
-import type { RepricedThing } from './reprice.ts';
-import type { SettledThing } from './sql.ts';
-import { type IssuedFee, isSetByHand, keyOfThing } from './things.ts';
+import { type IssuedFee, isSetByHand, keyOfBilledItem } from './billed-items.ts';
+import type { RepricedItem } from './reprice.ts';
+import type { SettledItem } from './sql.ts';
 
 /** What something on the invoice rises or falls by, and when it was used. */
 interface Change {
@@ -18,8 +18,9 @@ interface Change {
 }
 
 /**
- * The minimum commitment of a line by the usage of now: of an invoice that has one by what was stored with it, else by the
- * plan. Other fees of its period count as they are billed by now; what opens the next period on the same invoice does not.
+ * The minimum commitment of a line by the usage of now: of an invoice that has one by what was stored with it, else by
+ * the plan. Other fees of its period count as they are billed by now; what opens the next period on the same invoice
+ * does not.
  *
  * Rules: event-corrections.md#difference, minimums.md#minimum-commitment.
  */
@@ -27,10 +28,10 @@ export async function repriceCommitment(
   ctx: Context,
   line: BilledLine,
   fees: readonly IssuedFee[],
-  things: readonly RepricedThing[],
-  settled: ReadonlyMap<string, SettledThing>,
-): Promise<RepricedThing[]> {
-  const own = things.filter(({ subscription_id }) => subscription_id === line.subscription.id);
+  billedItems: readonly RepricedItem[],
+  settled: ReadonlyMap<string, SettledItem>,
+): Promise<RepricedItem[]> {
+  const own = billedItems.filter(({ subscription_id }) => subscription_id === line.subscription.id);
   const changes = changesOf(line, own, settled);
   const issued = fees.find(({ fee }) => fee.fee_type === 'commitment' && fee.subscription_id === line.subscription.id);
   if (issued !== undefined) return [repriceIssued(line, issued, changes)];
@@ -56,16 +57,16 @@ const commitmentOf = ({ subscription }: BilledLine) => ({
   grouped_by: {},
 });
 
-/** Of what is priced again, and of what corrections have settled about other things of the line. */
+/** Of what is priced again, and of what corrections have settled about other items of the line. */
 function changesOf(
   line: BilledLine,
-  own: readonly RepricedThing[],
-  settled: ReadonlyMap<string, SettledThing>,
+  own: readonly RepricedItem[],
+  settled: ReadonlyMap<string, SettledItem>,
 ): Change[] {
-  const names = new Set(own.map(keyOfThing));
+  const names = new Set(own.map(keyOfBilledItem));
   const others = [...settled].filter(
-    ([name, thing]) =>
-      thing.kind !== 'commitment' && thing.subscription_id === line.subscription.id && !names.has(name),
+    ([name, billedItem]) =>
+      billedItem.kind !== 'commitment' && billedItem.subscription_id === line.subscription.id && !names.has(name),
   );
   return [
     ...own.map(({ window, fee, newCents }) => ({
@@ -77,7 +78,7 @@ function changesOf(
   ];
 }
 
-function repriceIssued(line: BilledLine, issued: IssuedFee, changes: readonly Change[]): RepricedThing {
+function repriceIssued(line: BilledLine, issued: IssuedFee, changes: readonly Change[]): RepricedItem {
   const { fee, inputs } = issued;
   const window = { from: fee.from_datetime!, to: fee.to_datetime! };
   const stored = inputs?.commitment;

@@ -17,21 +17,21 @@ import { chargesOfLine, type LineFee, usageLineFees } from '../build-invoice/fee
 import { type BilledLine, prorationOf, sharedInstants } from '../build-invoice/lines.ts';
 import { isRenewed, renewalFees, renewedPeriod } from '../build-invoice/renewals.ts';
 import { linesOfSource } from '../regenerate-invoice/lines.ts';
-import { countLeftOut, lateFor, readFinalAt } from './left-out.ts';
-import { repriceCommitment } from './reprice-commitment.ts';
-import { isMadeAnew, type SettledThing } from './sql.ts';
 import {
+  type BilledItemKey,
   chargeAsBilled,
   type IssuedFee,
   isSetByHand,
-  keyOfThing,
+  keyOfBilledItem,
   lineAsBilled,
   sharedAsBilled,
-  type ThingKey,
-} from './things.ts';
+} from './billed-items.ts';
+import { countLeftOut, lateFor, readFinalAt } from './left-out.ts';
+import { repriceCommitment } from './reprice-commitment.ts';
+import { isMadeAnew, type SettledItem } from './sql.ts';
 
 /** Something that an issued invoice bills, and what it costs by the usage of now. */
-export interface RepricedThing extends ThingKey {
+export interface RepricedItem extends BilledItemKey {
   window: Period;
   displayName: string;
   /** Its fee on the invoice. */
@@ -58,10 +58,10 @@ interface Asked {
 }
 
 /**
- * Prices charges of an issued invoice once more: by what its fees were priced by, on the usage of now, with the true-ups
+ * Prices charges of an issued invoice again: by what its fees were priced by, on the usage of now, with the true-ups
  * and the minimum commitments of its lines. Reads only.
  *
- * settled  what was billed beyond the fees of the invoice, by thing: for commitments, on which other charges count too
+ * settled  what was billed beyond the fees of the invoice, by item: for commitments, on which other charges count too
  *
  * Rule: event-corrections.md#difference "new".
  */
@@ -69,10 +69,10 @@ export async function repriceInvoice(
   ctx: Context,
   invoice: InvoiceRow,
   concerned: readonly ConcernedCharge[],
-  settled: ReadonlyMap<string, SettledThing>,
-): Promise<RepricedThing[]> {
+  settled: ReadonlyMap<string, SettledItem>,
+): Promise<RepricedItem[]> {
   const { db, organizationId } = ctx;
-  const [all, fees, adjustments, isAnew, finalAt] = await Promise.all([
+  const [all, fees, adjustments, isRegenerated, finalAt] = await Promise.all([
     linesOfSource(ctx, invoice),
     issuedFees(ctx, invoice.id),
     listAdjustedFees(db, organizationId, invoice.id),
@@ -89,34 +89,34 @@ export async function repriceInvoice(
   const asked = lines.flatMap((line) => askedOf(line, charges, concerned, fees));
   const { counted, leftOut } = await countAsked(ctx, asked, finalAt);
   const adjuster = adjusterOf(adjustments);
-  const things = asked.flatMap((each, index): RepricedThing[] => {
+  const billedItems = asked.flatMap((each, index): RepricedItem[] => {
     const { line, charge, window } = each;
     const made = usageLineFees(line, charge, counted[index]!, window, adjuster);
-    return thingsOf(each, made, isAnew).map((thing) => ({ ...thing, leftOut: leftOut[index]! }));
+    return billedItemsOf(each, made, isRegenerated).map((billedItem) => ({ ...billedItem, leftOut: leftOut[index]! }));
   });
   for (const { line, charge, issued } of lines.flatMap((each) => renewalsOf(each, charges, concerned, fees))) {
     const renewed = await renewalFees(ctx, [line], [charge], 'invoiceable');
     const window = renewedPeriod(line)!;
-    things.push(...thingsOf({ line, charge, window, issued }, renewed, isAnew));
+    billedItems.push(...billedItemsOf({ line, charge, window, issued }, renewed, isRegenerated));
   }
-  const commitments = await Promise.all(lines.map((line) => repriceCommitment(ctx, line, fees, things, settled)));
-  const found = [...things, ...commitments.flat()];
-  const names = new Set(found.map(keyOfThing));
+  const commitments = await Promise.all(lines.map((line) => repriceCommitment(ctx, line, fees, billedItems, settled)));
+  const found = [...billedItems, ...commitments.flat()];
+  const names = new Set(found.map(keyOfBilledItem));
   // Billed by a correction, and gone by another one.
   const gone = [...settled.values()].filter(
-    (thing) =>
-      !names.has(keyOfThing(thing)) &&
-      lines.some(({ subscription }) => subscription.id === thing.subscription_id) &&
-      (thing.charge_id === null || concerned.some(({ charge_id }) => charge_id === thing.charge_id)),
+    (billedItem) =>
+      !names.has(keyOfBilledItem(billedItem)) &&
+      lines.some(({ subscription }) => subscription.id === billedItem.subscription_id) &&
+      (billedItem.charge_id === null || concerned.some(({ charge_id }) => charge_id === billedItem.charge_id)),
   );
   const totals = new Set(charges.filter(carriesTotal).map(({ id }) => id));
   const nothing = { fee: undefined, newCents: cents(0), newUnits: ZERO };
   return [
     ...found,
-    ...gone.map((thing) => ({
-      ...thing,
+    ...gone.map((billedItem) => ({
+      ...billedItem,
       ...nothing,
-      ...(totals.has(thing.charge_id ?? '') ? { newTotal: ZERO } : {}),
+      ...(totals.has(billedItem.charge_id ?? '') ? { newTotal: ZERO } : {}),
     })),
   ];
 }
@@ -183,7 +183,9 @@ function renewalsOf(
   });
 }
 
-/** Usage without the late events that nobody has taken in, and how many these are. Rule: everywhere.md#corrections. */
+/**
+ * Usage without the late events that have not been taken in, and how many these are. Rule: everywhere.md#corrections.
+ */
 async function countAsked(
   ctx: Context,
   asked: readonly Asked[],
@@ -225,25 +227,29 @@ async function countAsked(
 }
 
 /**
- * The fees that were made together with those that there would be now. What was set by hand stays, and on an invoice that
- * was made anew so does all that was not taken over as it was.
+ * The fees that were made together with those that there would be now. What was set by hand stays, and on an invoice
+ * that was made again so does all that was not taken over as it was.
  */
-function thingsOf({ line, charge, window, issued }: Asked, made: readonly LineFee[], isAnew: boolean): RepricedThing[] {
-  const keyOf = (of: Pick<ThingKey, 'kind' | 'charge_filter_id' | 'grouped_by'>): ThingKey => ({
+function billedItemsOf(
+  { line, charge, window, issued }: Asked,
+  made: readonly LineFee[],
+  isRegenerated: boolean,
+): RepricedItem[] {
+  const keyOf = (of: Pick<BilledItemKey, 'kind' | 'charge_filter_id' | 'grouped_by'>): BilledItemKey => ({
     subscription_id: line.subscription.id,
     charge_id: charge.id,
     ...of,
   });
   const kindOf = (parent: string | null) => (parent === null ? ('usage' as const) : ('true_up' as const));
   const totalOf = (newTotal: Decimal) => (carriesTotal(charge) ? { newTotal } : {});
-  const things = new Map<string, RepricedThing>();
+  const billedItems = new Map<string, RepricedItem>();
   const kept = new Set<string>();
   for (const each of issued) {
     const { fee } = each;
     const { charge_filter_id, grouped_by } = fee;
     const key = keyOf({ kind: kindOf(fee.true_up_parent_fee_id), charge_filter_id, grouped_by });
     const displayName = fee.invoice_display_name ?? fee.item_name;
-    things.set(keyOfThing(key), {
+    billedItems.set(keyOfBilledItem(key), {
       ...key,
       window,
       displayName,
@@ -252,9 +258,9 @@ function thingsOf({ line, charge, window, issued }: Asked, made: readonly LineFe
       newUnits: ZERO,
       ...totalOf(ZERO),
     });
-    if (isSetByHand(each) || (isAnew && each.inputs?.facts?.kind !== 'copied')) {
-      kept.add(keyOfThing(key));
-      things.set(keyOfThing(key), {
+    if (isSetByHand(each) || (isRegenerated && each.inputs?.facts?.kind !== 'copied')) {
+      kept.add(keyOfBilledItem(key));
+      billedItems.set(keyOfBilledItem(key), {
         ...key,
         window,
         displayName,
@@ -268,11 +274,11 @@ function thingsOf({ line, charge, window, issued }: Asked, made: readonly LineFe
   for (const fee of made) {
     const { charge_filter_id, groupedBy: grouped_by, amountCents: newCents, units: newUnits } = fee;
     const key = keyOf({ kind: kindOf(fee.true_up_parent_fee_id), charge_filter_id, grouped_by });
-    const name = keyOfThing(key);
-    const known = things.get(name);
-    if (kept.has(name) || (isAnew && known === undefined)) continue;
+    const name = keyOfBilledItem(key);
+    const known = billedItems.get(name);
+    if (kept.has(name) || (isRegenerated && known === undefined)) continue;
     const displayName = known?.displayName ?? fee.item.displayName;
-    things.set(name, {
+    billedItems.set(name, {
       ...key,
       window,
       displayName,
@@ -282,5 +288,5 @@ function thingsOf({ line, charge, window, issued }: Asked, made: readonly LineFe
       ...totalOf(fee.totalAggregatedUnits),
     });
   }
-  return [...things.values()];
+  return [...billedItems.values()];
 }

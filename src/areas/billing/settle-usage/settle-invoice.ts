@@ -5,8 +5,9 @@ import type { Context } from '../../../platform/context.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
 import type { ConcernedCharge } from '../../usage/event-corrections/periods.ts';
 import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
+import { keyOfBilledItem } from './billed-items.ts';
 import { creditFees } from './credit-fees.ts';
-import { type RepricedThing, repriceInvoice } from './reprice.ts';
+import { type RepricedItem, repriceInvoice } from './reprice.ts';
 import {
   type Billed,
   flagDraftsOf,
@@ -14,15 +15,14 @@ import {
   listSettled,
   lockInvoice,
   type NewAdjustment,
-  type SettledThing,
+  type SettledItem,
 } from './sql.ts';
-import { keyOfThing } from './things.ts';
 
 type Terms = Pick<CorrectionRow, 'id' | 'policy' | 'credit_note_part' | 'reason'>;
 
 interface Difference {
-  thing: RepricedThing;
-  settled: SettledThing | undefined;
+  billedItem: RepricedItem;
+  settled: SettledItem | undefined;
   oldCents: Cents;
   deltaCents: Cents;
   /** What is left of the difference after netting. */
@@ -30,9 +30,9 @@ interface Difference {
 }
 
 /**
- * Makes the books right about one issued invoice: what usage costs by now is compared with what was billed for it, and by
- * the policy the differences become fees, invoices or credit notes. The caller holds the customer's lock. Doing it again
- * finds no difference.
+ * Makes the books right about one issued invoice: what usage costs by now is compared with what was billed for it, and
+ * by the policy the differences become fees, invoices or credit notes. The caller holds the customer's lock. Doing it
+ * again finds no difference.
  *
  * @returns what it came to, to be stored as the correction's adjustments
  * Rules: event-corrections.md#policy, event-corrections.md#effect, event-corrections.md#difference.
@@ -48,68 +48,72 @@ export async function settleInvoice(
   const invoice = await readInvoice(db, organizationId, invoiceId);
   if (invoice.status === 'voided' || invoice.status === 'deleted') return [];
   const settled = await listSettled(db, organizationId, { invoiceId });
-  const things = await repriceInvoice(ctx, invoice, concerned, settled);
-  return settleThings(ctx, correction, { invoiceId }, things, settled);
+  const billedItems = await repriceInvoice(ctx, invoice, concerned, settled);
+  return settleItems(ctx, correction, { invoiceId }, billedItems, settled);
 }
 
-/** The same of things that are priced already. */
-export async function settleThings(
+/** The same of items that are priced already. */
+export async function settleItems(
   ctx: Context,
   correction: Terms,
   billed: Billed,
-  things: readonly RepricedThing[],
-  settled: ReadonlyMap<string, SettledThing>,
+  billedItems: readonly RepricedItem[],
+  settled: ReadonlyMap<string, SettledItem>,
 ): Promise<NewAdjustment[]> {
   const { db, organizationId } = ctx;
-  const differences = differencesOf(things, settled);
+  const differences = differencesOf(billedItems, settled);
   const shown = differences.filter(({ deltaCents }) => deltaCents !== 0);
-  const totals = differences.filter(({ deltaCents, thing }) => deltaCents === 0 && thing.newTotal !== undefined);
+  const totals = differences.filter(
+    ({ deltaCents, billedItem }) => deltaCents === 0 && billedItem.newTotal !== undefined,
+  );
   const kept = totals.map((each) => recorded(billed, each));
   if (shown.length === 0) return kept.length > 0 ? kept : differences.slice(0, 1).map((each) => recorded(billed, each));
-  const goingOn = await listGoingOn(db, organizationId, [...new Set(things.map((thing) => thing.subscription_id))]);
+  const goingOn = await listGoingOn(db, organizationId, [
+    ...new Set(billedItems.map((billedItem) => billedItem.subscription_id)),
+  ]);
   const rises = shown.filter(({ restCents }) => restCents >= 0).map((each) => rise(billed, each, correction, goingOn));
   const falls = shown.filter(({ restCents }) => restCents < 0);
   return [...kept, ...rises, ...(await settleFalls(ctx, billed, falls, correction))];
 }
 
-function differencesOf(things: readonly RepricedThing[], settled: ReadonlyMap<string, SettledThing>): Difference[] {
-  const differences = things.map((thing) => {
-    const before = settled.get(keyOfThing(thing));
-    const oldCents = cents((thing.fee?.amount_cents ?? 0) + (before?.settled_cents ?? 0));
-    return { thing, settled: before, oldCents, deltaCents: cents(thing.newCents - oldCents) };
+function differencesOf(billedItems: readonly RepricedItem[], settled: ReadonlyMap<string, SettledItem>): Difference[] {
+  const differences = billedItems.map((billedItem) => {
+    const before = settled.get(keyOfBilledItem(billedItem));
+    const oldCents = cents((billedItem.fee?.amount_cents ?? 0) + (before?.settled_cents ?? 0));
+    return { billedItem, settled: before, oldCents, deltaCents: cents(billedItem.newCents - oldCents) };
   });
   const rests = netDeltas(differences.map(({ deltaCents }) => deltaCents));
   return differences.map((each, index) => ({ ...each, restCents: rests[index]! }));
 }
 
-type Recorded = Pick<Difference, 'thing' | 'oldCents' | 'deltaCents' | 'restCents'>;
+type Recorded = Pick<Difference, 'billedItem' | 'oldCents' | 'deltaCents' | 'restCents'>;
 
 /** A difference that nothing is booked for: it was netted, or the policy leaves it as it is. */
 export const recorded = (
   billed: Pick<Billed, 'invoiceId'>,
-  { thing, oldCents, deltaCents, restCents }: Recorded,
+  { billedItem, oldCents, deltaCents, restCents }: Recorded,
 ): NewAdjustment => ({
-  subscription_id: thing.subscription_id,
-  kind: thing.kind,
-  charge_id: thing.charge_id,
-  charge_filter_id: thing.charge_filter_id,
-  grouped_by: thing.grouped_by,
+  subscription_id: billedItem.subscription_id,
+  kind: billedItem.kind,
+  charge_id: billedItem.charge_id,
+  charge_filter_id: billedItem.charge_filter_id,
+  grouped_by: billedItem.grouped_by,
   invoice_id: billed.invoiceId,
-  fee_id: thing.fee?.id ?? null,
-  window: thing.window,
-  displayName: thing.displayName,
-  units: thing.newUnits.minus(thing.fee?.units ?? ZERO),
+  fee_id: billedItem.fee?.id ?? null,
+  window: billedItem.window,
+  displayName: billedItem.displayName,
+  units: billedItem.newUnits.minus(billedItem.fee?.units ?? ZERO),
   old_amount_cents: oldCents,
-  new_amount_cents: thing.newCents,
+  new_amount_cents: billedItem.newCents,
   delta_amount_cents: deltaCents,
   settled_amount_cents: deltaCents - restCents,
   billed_amount_cents: 0,
   booked_as: 'recorded',
-  total_units: thing.newTotal ?? null,
+  total_units: billedItem.newTotal ?? null,
   new_fee_id: null,
   credit_note_id: null,
   uncreditable_amount_cents: 0,
-  late_events_left_out: thing.leftOut ?? 0,
+  late_events_left_out: billedItem.leftOut ?? 0,
 });
 
 function rise(billed: Billed, difference: Difference, { policy }: Terms, goingOn: ReadonlySet<string>): NewAdjustment {
@@ -126,8 +130,8 @@ function rise(billed: Billed, difference: Difference, { policy }: Terms, goingOn
 }
 
 /**
- * What falls comes off increases that wait to be billed, then by credit notes off the fee itself, then off the fees that
- * billed increases of it. The rest cannot be given back, and is told.
+ * What falls comes off increases that wait to be billed, then by credit notes off the fee itself, then off the fees
+ * that billed increases of it. The rest cannot be given back, and is reported.
  */
 async function settleFalls(
   ctx: Context,
@@ -148,7 +152,7 @@ async function settleFalls(
             index,
             cents: left,
             feeIds: [
-              ...(each.thing.fee && billed.invoiceId !== null ? [each.thing.fee.id] : []),
+              ...(each.billedItem.fee && billed.invoiceId !== null ? [each.billedItem.fee.id] : []),
               ...(each.settled?.feeIds ?? []),
             ],
           },

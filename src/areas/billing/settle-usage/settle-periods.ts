@@ -12,8 +12,9 @@ import { insertAdjustments, isIssued, listNextPeriods, listToInvoice, markSettle
 const AGAIN_AFTER_MINUTES = 60;
 
 /**
- * Settles what an applied correction concerns, fees of events billed in advance and then invoices, earliest first, and bills what is due at once. An invoice that
- * waits for its taxes or its first payment is settled later, by step `settle-correction`.
+ * Settles what an applied correction concerns, fees of events billed in advance and then invoices, earliest first, and
+ * bills what is due at once. An invoice that waits for its taxes or its first payment is settled later, by step
+ * `settle-correction`.
  *
  * most  invoices settled in this transaction; the rest is left to the step
  *

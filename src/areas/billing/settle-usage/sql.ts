@@ -6,13 +6,13 @@ import type { Db } from '../../../platform/db/connect.ts';
 import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { ConcernedCharge } from '../../usage/event-corrections/periods.ts';
-import { keyOfThing, type ThingKey, type ThingKind } from './things.ts';
+import { type BilledItemKey, type BilledItemKind, keyOfBilledItem } from './billed-items.ts';
 
-/** What things stand on: an issued invoice, or nothing but a fee, which no note can give back. */
+/** What items stand on: an issued invoice, or nothing but a fee, which no note can give back. */
 export type Billed = { invoiceId: string } | { invoiceId: null; feeId: string };
 
 /** What corrections made so far have billed about something, beyond its fee on the invoice. */
-export interface SettledThing extends ThingKey {
+export interface SettledItem extends BilledItemKey {
   settled_cents: number;
   /** What of it waits for the next invoice, or stands on a draft. */
   waiting_cents: number;
@@ -24,7 +24,7 @@ export interface SettledThing extends ThingKey {
 
 interface SettledRow {
   subscription_id: string;
-  kind: ThingKind;
+  kind: BilledItemKind;
   charge_id: string | null;
   charge_filter_id: string | null;
   grouped_by: GroupedBy;
@@ -37,17 +37,18 @@ interface SettledRow {
 }
 
 /**
- * What corrections have settled about an issued invoice, or about a fee that stands alone, by thing. Increases whose invoice was voided do not count, unless
- * it was made anew with them.
+ * What corrections have settled about an issued invoice, or about a fee that stands alone, by item. Increases whose
+ * invoice was voided do not count, unless it was made again with them.
  *
  * Rule: event-corrections.md#difference "old".
  */
-export async function listSettled(db: Db, organizationId: string, billed: Billed): Promise<Map<string, SettledThing>> {
+export async function listSettled(db: Db, organizationId: string, billed: Billed): Promise<Map<string, SettledItem>> {
   const rows = await db<SettledRow[]>`
     select adjustment.subscription_id, adjustment.kind, adjustment.charge_id, adjustment.charge_filter_id,
       adjustment.grouped_by, sum(adjustment.settled_amount_cents
         - case when fate.is_void then adjustment.billed_amount_cents else 0 end)::bigint as settled_cents,
-      coalesce(sum(adjustment.billed_amount_cents) filter (where adjustment.booked_as <> 'invoice' and fate.is_waiting), 0)::bigint
+      coalesce(sum(adjustment.billed_amount_cents) filter (where adjustment.booked_as <> 'invoice' and fate.is_waiting),
+      0)::bigint
         as waiting_cents,
       min(adjustment.from_datetime) as from_datetime, min(adjustment.to_datetime) as to_datetime,
       min(adjustment.invoice_display_name) as invoice_display_name,
@@ -57,9 +58,10 @@ export async function listSettled(db: Db, organizationId: string, billed: Billed
       and correction.id = adjustment.correction_id and not correction.dry_run
     cross join lateral (
       select adjustment.new_fee_id as fee_id, coalesce(invoice.status in ('voided', 'deleted') and not exists (
-          select from fees copy join invoices anew on anew.organization_id = copy.organization_id and anew.id = copy.invoice_id
+          select from fees copy join invoices again on again.organization_id = copy.organization_id
+            and again.id = copy.invoice_id
           where copy.organization_id = fee.organization_id and copy.original_fee_id = fee.id and copy.deleted_at is null
-            and anew.status not in ('voided', 'deleted')), false) as is_void,
+            and again.status not in ('voided', 'deleted')), false) as is_void,
         adjustment.new_fee_id is null or invoice.status = 'draft' as is_waiting,
         coalesce(invoice.status = 'finalized', false) as is_final
       from (select) as one
@@ -68,7 +70,7 @@ export async function listSettled(db: Db, organizationId: string, billed: Billed
     ) fate
     where ${aboutBilled(db, organizationId, billed)} and adjustment.subscription_id is not null
     group by 1, 2, 3, 4, 5`;
-  const things = rows.map(
+  const billedItems = rows.map(
     ({ from_datetime: from, to_datetime: to, invoice_display_name: displayName, fee_ids: feeIds, ...row }) => ({
       ...row,
       window: { from, to },
@@ -76,7 +78,7 @@ export async function listSettled(db: Db, organizationId: string, billed: Billed
       feeIds,
     }),
   );
-  return new Map(things.map((thing) => [keyOfThing(thing), thing]));
+  return new Map(billedItems.map((billedItem) => [keyOfBilledItem(billedItem), billedItem]));
 }
 
 const aboutBilled = (db: Db, organizationId: string, billed: Billed) => db`
@@ -117,7 +119,8 @@ export async function insertPeriods(
   await db`
     insert into correction_periods (organization_id, correction_id, invoice_id, subscription_id, charge_id,
       charges_from_datetime, charges_to_datetime)
-    select ${organizationId}::uuid, ${correctionId}::uuid, invoice_id, subscription_id, charge_id, charges_from_datetime,
+    select ${organizationId}::uuid, ${correctionId}::uuid, invoice_id, subscription_id, charge_id,
+      charges_from_datetime,
       charges_to_datetime
     from jsonb_to_recordset(${json(rows)}::jsonb) as period (invoice_id uuid, subscription_id uuid, charge_id uuid,
       charges_from_datetime timestamptz, charges_to_datetime timestamptz)
@@ -147,7 +150,7 @@ export const markSettled = (
     and settled_at is null`;
 
 /** What a difference comes to, as it is kept. */
-export interface NewAdjustment extends ThingKey {
+export interface NewAdjustment extends BilledItemKey {
   /** Null: of a fee that stands alone. */
   invoice_id: string | null;
   fee_id: string | null;
@@ -186,7 +189,8 @@ export async function insertAdjustments(
   }));
   await db`
     insert into correction_adjustments (id, organization_id, correction_id, invoice_id, subscription_id, kind, fee_id,
-      charge_id, charge_filter_id, grouped_by, from_datetime, to_datetime, invoice_display_name, units, old_amount_cents,
+      charge_id, charge_filter_id, grouped_by, from_datetime, to_datetime, invoice_display_name, units,
+      old_amount_cents,
       new_amount_cents, delta_amount_cents, settled_amount_cents, billed_amount_cents, booked_as, new_fee_id,
       credit_note_id, uncreditable_amount_cents, total_units, late_events_left_out, created_at)
     select id, ${organizationId}::uuid, ${correctionId}::uuid, invoice_id, subscription_id, kind, fee_id, charge_id,

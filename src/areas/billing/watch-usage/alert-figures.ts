@@ -8,7 +8,8 @@ import { lifetimeUsageOf } from '../../usage/lifetime-usage/lifetime-usage.ts';
 import { amountOf, type ChargeUsage, usageOf, usagePeriod } from '../../usage/usage/subscription-usage.ts';
 
 /**
- * What each alert of a subscription is compared with, by its id; alerts on a metric that the plan does not use are left out.
+ * What each alert of a subscription is compared with, by its id; alerts on a metric that the plan does not use are left
+ * out.
  *
  * usage  of the charges period in progress
  * Rules: alerts.md#types, alerts.md#usage-alerts.
@@ -62,7 +63,9 @@ function usageSinceStart(
   return usageOf(ctx, subscription, charges, { proration: usagePeriod(subscription, ctx.now(), true) });
 }
 
-/** The greatest figure among a metric's fees, one a charge, filter and group; undefined when no charge is on the metric. */
+/**
+ * The greatest figure among a metric's fees, one a charge, filter and group; undefined when no charge is on the metric.
+ */
 function highest(
   usage: readonly ChargeUsage[],
   metricId: string | null,

@@ -4,8 +4,8 @@ import { earliestMark, listMarked, USAGE_ACTIVITY } from '../../catalog/usage-th
 import { watchUsage } from './watch-usage.ts';
 
 /**
- * Looks at the usage of marked subscriptions. In real time a mark is nudged within a second and this job finds those whose
- * nudge was lost; under a test clock marks wait for it. Rule: periodic-jobs.md#usage-activity.
+ * Looks at the usage of marked subscriptions. In real time a mark is nudged within a second and this job finds those
+ * whose nudge was lost; under a test clock marks wait for it. Rule: periodic-jobs.md#usage-activity.
  */
 export const usageActivity = periodicJob({
   name: USAGE_ACTIVITY,
@@ -23,7 +23,7 @@ export const usageActivity = periodicJob({
 });
 
 /**
- * The same marks in the rhythm of lifetime usage, which counts whenever usage is looked at: nothing but a mark asks for it.
- * Rule: periodic-jobs.md#lifetime-usage.
+ * The same marks in the rhythm of lifetime usage, which counts whenever usage is looked at: nothing but a mark asks for
+ * it. Rule: periodic-jobs.md#lifetime-usage.
  */
 export const lifetimeUsage = { ...usageActivity, name: 'lifetime-usage' };

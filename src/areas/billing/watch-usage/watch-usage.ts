@@ -24,7 +24,7 @@ export async function watchUsage(ctx: Context, subscriptionId: string): Promise<
   try {
     await compare(ctx, subscriptionId);
   } catch (error) {
-    // Usage that no amount can hold would fail every time: it is told by the invoice.
+    // Usage that no amount can hold would fail every time: the invoice reports it.
     if (!(error instanceof AmountOutOfRange)) throw error;
     ctx.log.warn({ subscriptionId, err: error }, 'usage not compared');
   }

@@ -40,8 +40,8 @@ export async function updateAddOn(ctx: Context, { code, body }: { code: string; 
 }
 
 /**
- * Deletes an add-on and the fixed charges made from it: they are billed no more. Fees keep showing it. Answers the add-on
- * as it was.
+ * Deletes an add-on and the fixed charges made from it: they are billed no more. Fees keep showing it. Answers the
+ * add-on as it was.
  *
  * @throws Refusal 404 add_on
  */

@@ -10,8 +10,8 @@ import { markEventsOfMetricDeleted } from './writes.ts';
 const BATCH = 5_000;
 
 /**
- * Step `delete-metric-events`: marks the events of a deleted metric deleted, on the subscriptions of the plans that lost
- * a charge with it. Safe to run twice. Rule: billable-metrics.md#update-and-delete.
+ * Step `delete-metric-events`: marks the events of a deleted metric deleted, on the subscriptions of the plans that
+ * lost a charge with it. Safe to run twice. Rule: billable-metrics.md#update-and-delete.
  */
 export async function deleteMetricEvents(ctx: Context, payload: StepPayload<'delete-metric-events'>): Promise<void> {
   let [total, marked] = [0, 0];
@@ -26,7 +26,9 @@ export async function deleteMetricEvents(ctx: Context, payload: StepPayload<'del
   if (total > 0) await rebuildRollups(ctx, payload.code);
 }
 
-/** The rollups went with the metric, unless a new one of the same code has been quick and already counted the events. */
+/**
+ * The rollups went with the metric, unless a new one of the same code has been quick and already counted the events.
+ */
 async function rebuildRollups(ctx: Context, code: string): Promise<void> {
   const metric = await findRow(ctx, billableMetrics, code);
   if (!metric) return;

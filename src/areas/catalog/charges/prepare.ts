@@ -168,7 +168,7 @@ function codesOf(
   });
 }
 
-/** Stored filters to check anew, because the charge got another model or another metric. */
+/** Stored filters to check again, because the charge got another model or another metric. */
 function reinterpretedFilters(charge: ChargeRow, stored: ChargeShown | undefined): ChargeFilterCreate[] | undefined {
   if (!stored || stored.filters.length === 0) return undefined;
   const isSame =

@@ -124,8 +124,8 @@ const MODELS: Record<Exclude<ChargeModelName, 'custom'>, Model> = {
 };
 
 /**
- * What the properties of a charge hold, by its charge model, for the API description: the model of a charge stands beside
- * them, so that which form applies cannot be told from the properties alone. Rule: charges.md#properties.
+ * What the properties of a charge hold, by its charge model, for the API description: the model of a charge stands
+ * beside them, so that which form applies cannot be told from the properties alone. Rule: charges.md#properties.
  */
 export const chargePropertiesShape = {
   id: 'ChargeProperties',

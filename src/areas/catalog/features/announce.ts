@@ -41,7 +41,7 @@ export async function plansShown(ctx: Context, ids: readonly string[]): Promise<
   return showPlans(ctx.db, ctx.organizationId, ordered);
 }
 
-/** Tells that plans changed because a feature of theirs did. Rule: webhooks.md#event-types `plan.updated`. */
+/** Announces that plans changed because a feature of theirs did. Rule: webhooks.md#event-types `plan.updated`. */
 export async function announcePlansOf(ctx: Context, before: readonly PlanShown[]): Promise<void> {
   const after = await plansShown(
     ctx,

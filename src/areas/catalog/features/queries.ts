@@ -63,7 +63,7 @@ export const features = {
 export type FeatureRow = RowOf<typeof features>;
 
 /**
- * As getRow, and until the transaction ends nobody else changes the feature or grants it.
+ * As getRow, and the feature stays locked until the transaction ends or grants it.
  *
  * @throws Refusal 404 feature
  */
@@ -74,7 +74,10 @@ export async function lockFeature(db: Db, organizationId: string, code: string):
   return getRow({ db, organizationId }, features, code);
 }
 
-/** Features of some codes, kept as they are until the transaction ends. @throws Refusal 404 feature, unless all are there */
+/**
+ * Features of some codes, kept as they are until the transaction ends. @throws Refusal 404 feature, unless all are
+ * there
+ */
 export async function keepFeatures(db: Db, organizationId: string, codes: readonly string[]): Promise<FeatureRow[]> {
   await db`
     select from features

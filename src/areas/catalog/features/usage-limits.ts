@@ -35,7 +35,7 @@ export async function setUsageLimits(ctx: Context, { code, body }: { code: strin
     throw refuse.invalid({ privilege_code: ['value_is_invalid'] });
   await replaceUsageLimits(db, organizationId, stored.id, limits);
   if (limits.length > 0) {
-    // Whoever stores events from now on counts those of limited metrics.
+    // Events stored from now on count against limited metrics.
     await lockOrganizationEvents(db, organizationId);
     await raiseShapesVersion(db, organizationId);
   }

@@ -59,8 +59,8 @@ export async function overrideUnits(
 }
 
 /**
- * Copies the fixed charges of a plan with their taxes to a plan that overrides it. Units that the subscription had of its
- * own become the copy's.
+ * Copies the fixed charges of a plan with their taxes to a plan that overrides it. Units that the subscription had of
+ * its own become the copy's.
  *
  * Rules: plans.md#overrides-and-cascade, fixed-charges.md#override.
  */

@@ -17,8 +17,8 @@ export interface FixedChargeList {
 }
 
 /**
- * Reads `fixed_charges` of a plan, which is the whole list: elements with the id of a fixed charge change it, others make
- * one, and those that are not in it go. Without the list nothing changes.
+ * Reads `fixed_charges` of a plan, which is the whole list: elements with the id of a fixed charge change it, others
+ * make one, and those that are not in it go. Without the list nothing changes.
  *
  * @throws Refusal 404 add_ons, tax, fixed_charge (an id that is none of the plan's)
  * Rules: plans.md#fields, plans.md#charges-of-a-plan.
@@ -43,7 +43,8 @@ export async function fixedChargeList(
 }
 
 /**
- * Saves changes of a plan's fixed charges; the subscriptions of the plan follow, and those of its overrides when asked for.
+ * Saves changes of a plan's fixed charges; the subscriptions of the plan follow, and those of its overrides when asked
+ * for.
  *
  * @param billsCopies whether immediate units are billed at once on overrides too
  * Rules: fixed-charges.md#unit-records, fixed-charges.md#change-inside-a-period, plans.md#overrides-and-cascade.

@@ -65,8 +65,8 @@ interface RunningSubscription extends SubscriptionTerms {
 }
 
 /**
- * Follows new units of fixed charges in the subscriptions of their plan that run and have none of their own: they hold at
- * once, or from the next fixed-charges period on. What is paid in advance and holds at once owes an invoice per
+ * Follows new units of fixed charges in the subscriptions of their plan that run and have none of their own: they hold
+ * at once, or from the next fixed-charges period on. What is paid in advance and holds at once owes an invoice per
  * subscription.
  *
  * @param bills whether that invoice is made

@@ -5,7 +5,8 @@ import type { FixedChargeView } from './schema.ts';
 import type { FixedChargeShown } from './shown.ts';
 
 /**
- * A fixed charge as the API shows it. Without a name of its own it shows its add-on's, since the contract has no null here.
+ * A fixed charge as the API shows it. Without a name of its own it shows its add-on's, since the contract has no null
+ * here.
  *
  * @param units of one subscription, where they are asked for
  */

@@ -29,7 +29,8 @@ export async function saveFixedCharges(
   await db`
     insert into fixed_charge_taxes (organization_id, fixed_charge_id, tax_id)
     select distinct ${organizationId}::uuid, fixed_charge_id, tax_id
-    from unnest(${pairs.map(([id]) => id)}::uuid[], ${pairs.map(([, id]) => id)}::uuid[]) as row (fixed_charge_id, tax_id)`;
+    from unnest(${pairs.map(([id]) => id)}::uuid[], ${pairs.map(([, id]) => id)}::uuid[]) as row (fixed_charge_id,
+      tax_id)`;
 }
 
 async function upsertFixedCharges(
@@ -94,7 +95,8 @@ export async function insertUnits(
     effective_at: record.effective_at.toString(),
   }));
   await db`
-    insert into fixed_charge_units (id, organization_id, subscription_id, fixed_charge_id, units, effective_at, created_at)
+    insert into fixed_charge_units (id, organization_id, subscription_id, fixed_charge_id, units, effective_at,
+      created_at)
     select id, ${organizationId}::uuid, subscription_id, fixed_charge_id, units, effective_at, ${now}
     from jsonb_to_recordset(${json(rows)}::jsonb) as row (id uuid, subscription_id uuid, fixed_charge_id uuid,
       units numeric, effective_at timestamptz)`;
@@ -111,7 +113,8 @@ export async function saveUnitsOverrides(
   if (overrides.length === 0) return;
   const rows = overrides.map(({ fixed_charge_id, units }) => ({ fixed_charge_id, units: units.toFixed() }));
   await db`
-    insert into fixed_charge_units_overrides (organization_id, subscription_id, fixed_charge_id, units, created_at, updated_at)
+    insert into fixed_charge_units_overrides (organization_id, subscription_id, fixed_charge_id, units, created_at,
+      updated_at)
     select ${organizationId}::uuid, ${subscriptionId}::uuid, fixed_charge_id, units, ${now}, ${now}
     from jsonb_to_recordset(${json(rows)}::jsonb) as row (fixed_charge_id uuid, units numeric)
     on conflict (organization_id, subscription_id, fixed_charge_id) do update

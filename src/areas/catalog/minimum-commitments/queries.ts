@@ -10,7 +10,9 @@ export interface CommitmentJson {
   updated_at: string;
 }
 
-/** The minimum commitment of the plan `plan` of a statement as JSON, null without one; `plan` is a table or its alias. */
+/**
+ * The minimum commitment of the plan `plan` of a statement as JSON, null without one; `plan` is a table or its alias.
+ */
 export const commitmentOf = (db: Db, plan: string): Fragment => db`(
   select jsonb_build_object('id', commitment.id, 'amount_cents', commitment.amount_cents, 'invoice_display_name',
     commitment.invoice_display_name, 'created_at', commitment.created_at, 'updated_at', commitment.updated_at)

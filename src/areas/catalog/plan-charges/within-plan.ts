@@ -10,8 +10,8 @@ import { type PlanShown, showPlan } from '../plans/shown.ts';
 import { refreshShapes } from '../usage-shapes/commands.ts';
 
 /**
- * Changes charges or charge filters of one plan: the plan is locked first; afterwards rollups follow, its draft invoices
- * are flagged and the plan is told to have changed.
+ * Changes charges or charge filters of one plan: the plan is locked first; afterwards rollups follow, its draft
+ * invoices are flagged and the change of the plan is announced.
  *
  * @param body whose `cascade_updates` takes the change to the plan's overrides
  * @param change answers the metrics whose charges changed

@@ -17,8 +17,12 @@ interface Input {
   body: GivenFeature[];
 }
 
-/** Puts other entitlements in the place of a plan's: features that are not given go, and privileges too unless a feature
- * is given without any. @throws Refusal 404 plan, feature, privilege; 422 as readGiven. Rule: entitlements.md#routes.
+/**
+ * Puts other entitlements in the place of a plan's: features that are not given go, and privileges too unless a
+ * feature is given without any.
+ *
+ * @throws Refusal 404 plan, feature, privilege; 422 as readGiven
+ * Rule: entitlements.md#routes.
  */
 export const replacePlanEntitlements = (ctx: Context, input: Input) => grant(ctx, input, { replaces: true });
 

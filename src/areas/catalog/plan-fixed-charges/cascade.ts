@@ -14,9 +14,9 @@ import { listPlansById } from '../plans/queries.ts';
 
 /**
  * Step `cascade-fixed-charges`: a new fixed charge is copied to each override, a changed one changes those copies that
- * still equalled it, and a removed one goes from the overrides in use. Names and taxes stay. What copies take over is what
- * the plan has by then, and only one step of a plan is at its overrides at a time, so changes may be followed in any
- * order; safe to run twice.
+ * still equalled it, and a removed one goes from the overrides in use. Names and taxes stay. What copies take over is
+ * what the plan has by then, and only one step of a plan is at its overrides at a time, so changes may be followed in
+ * any order; safe to run twice.
  *
  * Rule: plans.md#overrides-and-cascade.
  */

@@ -43,7 +43,8 @@ interface Address {
 }
 
 /**
- * Changes a fixed charge; its add-on and when it is paid never change, its model and code only while nobody uses the plan.
+ * Changes a fixed charge; its add-on and when it is paid never change, its model and code only while the plan has no
+ * subscription.
  *
  * @throws Refusal 404 plan, fixed_charge, tax; 422 by field; value_is_frozen
  */
@@ -88,7 +89,7 @@ export async function deletePlanFixedCharge(
   return { fixed_charge: answer! };
 }
 
-/** Changes fixed charges of one plan, locked first; its drafts are flagged and the plan is told to have changed. */
+/** Changes fixed charges of one plan, locked first; its drafts are flagged and the change of the plan is announced. */
 async function changeWithinPlan(
   ctx: Context,
   planCode: string,

@@ -78,7 +78,7 @@ export async function createPlan(ctx: Context, { body }: { body: PlanCreate }) {
 /**
  * Changes a plan. `charges` is the whole list: elements with the id of a charge change it, others make one, and charges
  * that are not in it are deleted. Once a subscription uses the plan, what decides its periods and models is frozen.
- * Draft invoices of the plan are computed anew.
+ * Draft invoices of the plan are computed again.
  *
  * @throws Refusal 404 plan, billable_metrics, tax, charge (an id that is none of the plan's)
  * @throws Refusal 422 by field; value_is_frozen
@@ -147,7 +147,8 @@ export async function updatePlan(ctx: Context, { code, body }: { code: string; b
 }
 
 /**
- * Asks for the deletion of a plan: it takes no subscription any more, and step `finish-plan-deletion` ends those it has.
+ * Asks for the deletion of a plan: it takes no subscription any more, and step `finish-plan-deletion` ends those it
+ * has.
  *
  * @throws Refusal 404 plan
  * Rule: plans.md#deletion.

@@ -43,7 +43,7 @@ export async function followPlanChanges(ctx: Context, { plan_id }: { plan_id: st
   if (hasNewAmount) await announce(ctx, planAmountChanged, { plan_id: plan_id });
 }
 
-/** The changes that an override has yet to follow, oldest first; whoever has them holds the override's row. */
+/** The changes that an override has yet to follow, oldest first; the caller holds the override's row. */
 async function takeChanges(db: Db, organizationId: string, planId: string): Promise<PlanChange[]> {
   const [copy] = await db`
     select id from plans where organization_id = ${organizationId} and id = ${planId} and deleted_at is null

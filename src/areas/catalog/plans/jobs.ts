@@ -17,7 +17,7 @@ export async function finishPlanDeletion(ctx: Context, { plan_id }: { plan_id: s
   const planIds = [...(await listOverrideIds(ctx.db, ctx.organizationId, plan_id)), plan_id];
   await announce(ctx, plansEnd, { plan_ids: planIds });
   await markPlanDeleted(ctx.db, ctx.organizationId, plan_id, ctx.now());
-  // Marked, and so locked, first: whoever still granted something has committed by now.
+  // Marked, and so locked, first: every earlier grant has been committed by now.
   await deleteEntitlementsOfPlan(ctx.db, ctx.organizationId, plan_id);
   for (const id of planIds) ctx.after({ step: 'finalize-plan-drafts', payload: { plan_id: id } });
   const charges = await listChargesOfPlans(ctx.db, ctx.organizationId, planIds);

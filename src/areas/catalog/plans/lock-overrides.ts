@@ -8,13 +8,14 @@ export const lockCustomersOnPlans = (db: Db, organizationId: string, planIds: re
   select customer.id from customers customer
   where customer.organization_id = ${organizationId} and customer.id in (
     select customer_id from subscriptions
-    where organization_id = ${organizationId} and plan_id = any (${planIds}::uuid[]) and status in ('active', 'pending'))
+    where organization_id = ${organizationId} and plan_id = any (${planIds}::uuid[])
+      and status in ('active', 'pending'))
   order by customer.id
   for no key update`;
 
 /**
- * Holds the overrides of a plan, their customers first, until the transaction ends: what follows the plan in them follows
- * one change after the other. What is read afterwards is what the change before has left.
+ * Holds the overrides of a plan, their customers first, until the transaction ends: what follows the plan in them
+ * follows one change after the other. What is read afterwards is what the change before has left.
  */
 export async function lockOverrides(db: Db, organizationId: string, planId: string): Promise<void> {
   const overrides = await db<{ id: string }[]>`
@@ -25,5 +26,6 @@ export async function lockOverrides(db: Db, organizationId: string, planId: stri
   if (ids.length === 0) return;
   await lockCustomersOnPlans(db, organizationId, ids);
   await db`
-    select id from plans where organization_id = ${organizationId} and id = any (${ids}::uuid[]) order by id for update`;
+    select id from plans where organization_id = ${organizationId} and id = any (${ids}::uuid[]) order by id
+      for update`;
 }

@@ -16,7 +16,9 @@ import { trialPeriod } from './schema.ts';
 /** A field that no override has: one word, to be compared with the plan's. */
 const word = anyValue({ max: SCALAR_MAX, textMax: LINE_MAX });
 
-/** What a subscription changes of its plan; fields that no override has are refused unless they say what the plan does. */
+/**
+ * What a subscription changes of its plan; fields that no override has are refused unless they say what the plan does.
+ */
 export const PlanOverrides = z
   .object(
     {

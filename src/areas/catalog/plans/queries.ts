@@ -36,7 +36,8 @@ export interface PlanRow {
 }
 
 const columns = (db: Db) => db`
-  p.id, p.parent_id, p.code, p.name, p.invoice_display_name, p.description, p.interval, p.pay_in_advance, p.amount_cents,
+  p.id, p.parent_id, p.code, p.name, p.invoice_display_name, p.description, p.interval, p.pay_in_advance,
+    p.amount_cents,
   p.amount_currency, p.trial_period, p.bill_charges_monthly, p.bill_fixed_charges_monthly, p.metadata,
   p.usage_policies,
   ${commitmentOf(db, 'p')} as minimum_commitment, ${grantsOfPlan(db, 'p')} as entitlements, p.pending_deletion,
@@ -61,7 +62,7 @@ export async function getPlanByCode(db: Db, organizationId: string, code: string
 }
 
 /**
- * As getPlanByCode, and until the transaction ends nobody else changes the plan, its charges or who subscribes to it.
+ * As getPlanByCode, and the plan, its charges and its subscribers stay locked until the transaction ends.
  *
  * @throws Refusal 404 plan
  */

@@ -7,7 +7,7 @@ import { planView } from './view.ts';
 /** Six statements, whatever the number of plans and charges. */
 export async function listAllPlans(ctx: Context, { query }: { query: Page }) {
   const plans = await listPlans(ctx.db, ctx.organizationId, query);
-  // A page behind the last one tells nothing.
+  // A page behind the last one is empty.
   const count = plans[0]?.total_count ?? (await countPlans(ctx.db, ctx.organizationId));
   const shown = await showPlans(ctx.db, ctx.organizationId, plans);
   return { plans: shown.map(planView), meta: pageMeta(query, count) };

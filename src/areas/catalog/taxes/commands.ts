@@ -22,7 +22,7 @@ export async function createTax(ctx: Context, { body }: { body: TaxCreate }) {
 }
 
 /**
- * Changes a tax, also one in use: drafts are computed anew, finalized invoices keep what they were made with.
+ * Changes a tax, also one in use: drafts are computed again, finalized invoices keep what they were made with.
  *
  * @throws Refusal 404 tax
  * @throws Refusal 422 code value_already_exist
@@ -43,7 +43,8 @@ export async function updateTax(ctx: Context, { code, body }: { code: string; bo
 }
 
 /**
- * Deletes a tax: its code is free again and nothing carries it any more but what is finalized. Answers the tax as it was.
+ * Deletes a tax: its code is free again and nothing carries it any more but what is finalized. Answers the tax as it
+ * was.
  *
  * @throws Refusal 404 tax
  */

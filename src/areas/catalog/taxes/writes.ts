@@ -34,8 +34,8 @@ export async function detachEverywhere(db: Db, organizationId: string, taxId: st
 }
 
 /**
- * Marks drafts for a new computation: those of customers that hold the tax, and, for each billing entity that holds it, of
- * its customers without a tax of their own.
+ * Marks drafts for a new computation: those of customers that hold the tax, and, for each billing entity that holds it,
+ * of its customers without a tax of their own.
  */
 export const flagDraftsOfTax = (db: Db, organizationId: string, taxId: string) =>
   flagDraftsOfTaxes(db, organizationId, [taxId]);
@@ -44,7 +44,8 @@ export const flagDraftsOfTax = (db: Db, organizationId: string, taxId: string) =
 export const flagDraftsOfTaxes = (db: Db, organizationId: string, taxIds: readonly string[]) => db`
   update invoices set ready_to_be_refreshed = true
   where organization_id = ${organizationId} and status = 'draft' and not ready_to_be_refreshed and customer_id in (
-    select customer_id from customer_taxes where organization_id = ${organizationId} and tax_id = any (${taxIds}::uuid[])
+    select customer_id from customer_taxes
+      where organization_id = ${organizationId} and tax_id = any (${taxIds}::uuid[])
     union all
     select customer.id from billing_entity_taxes link
     join customers customer on customer.organization_id = link.organization_id

@@ -4,7 +4,8 @@ import type { Policy, UsagePolicies } from './schema.ts';
 /** What an override says is what its plan says. */
 export const policyOfPlan = (db: Db, organizationId: Fragment, planId: Fragment, kind: keyof UsagePolicies) => db`
   (select coalesce(parent.usage_policies, plan.usage_policies) ->> ${kind}
-   from plans plan left join plans parent on parent.organization_id = plan.organization_id and parent.id = plan.parent_id
+   from plans plan left join plans parent on parent.organization_id = plan.organization_id
+     and parent.id = plan.parent_id
    where plan.organization_id = ${organizationId} and plan.id = ${planId})`;
 
 /** What the plan of the newest subscription of an external id, or else the organization, says. */

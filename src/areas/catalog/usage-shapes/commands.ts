@@ -78,7 +78,7 @@ export async function rebuildShape(db: Db, shape: Shape, now: Temporal.Instant):
   await insertBuildingShape(db, organizationId, newId(), shape, now);
 }
 
-/** To be called under the organization's exclusive lock: writers then fetch the catalog anew. */
+/** To be called under the organization's exclusive lock: writers then fetch the catalog again. */
 export const raiseShapesVersion = (db: Db, organizationId: string) => db`
   update organizations set shapes_version = shapes_version + 1 where id = ${organizationId}`;
 
@@ -99,5 +99,7 @@ const insertBuildingShape = (
   }: ShapeDefinition & Pick<Shape, 'billable_metric_id'>,
   now: Temporal.Instant,
 ) => db`
-  insert into usage_shapes (id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state, created_at)
-  values (${id}, ${organizationId}, ${billable_metric_id}, ${code}, ${aggregation_type}, ${field_name}, ${property_names}, 'building', ${now})`;
+  insert into usage_shapes (id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names,
+    state, created_at)
+  values (${id}, ${organizationId}, ${billable_metric_id}, ${code}, ${aggregation_type}, ${field_name},
+    ${property_names}, 'building', ${now})`;

@@ -3,22 +3,22 @@ import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
 
 /**
- * Stands beside every stored digest of events. Watermarks without a version are of the first: a SHA-256 over all events in
- * the order of their transaction ids.
+ * Stands beside every stored digest of events. Watermarks without a version are of the first: a SHA-256 over all events
+ * in the order of their transaction ids.
  */
 export const DIGEST_VERSION = 2;
 
 /**
- * Hexadecimal digits taken of a SHA-256: four times 15, since 60 bits are a positive number of eight bytes in SQL and a sum
- * of such numbers is the cheapest that Postgres has. 240 bits.
+ * Hexadecimal digits taken of a SHA-256: four times 15, since 60 bits are a positive number of eight bytes in SQL and a
+ * sum of such numbers is the cheapest that Postgres has. 240 bits.
  */
 const LANES = 4;
 const LANE_DIGITS = 15;
 const LANE_SIZE = String(2n ** 60n);
 
 /**
- * Decimal digits of a number below which all sums of hashes stay: 240 bits are less than 10^73, so there is room for 10^10
- * events of one sum.
+ * Decimal digits of a number below which all sums of hashes stay: 240 bits are less than 10^73, so there is room for
+ * 10^10 events of one sum.
  */
 const COUNT_AT = 83;
 /** What every event adds besides its hash, as text for SQL. */
@@ -26,15 +26,16 @@ export const DIGEST_OF_ONE = `1${'0'.repeat(COUNT_AT)}`;
 const COUNT_UNIT = BigInt(DIGEST_OF_ONE);
 
 /**
- * The number that an event adds to the digest of its bucket: the beginning of a SHA-256 over instant, transaction id and
- * property text, and 10^83, so that a sum tells how many hashes it holds.
+ * The number that an event adds to the digest of its bucket: the beginning of a SHA-256 over instant, transaction id
+ * and property text, and 10^83, so that a sum shows how many hashes it holds.
  *
- * A digest of many events is the sum of these numbers. A sum does not depend on the order of arrival, can be added up over
- * groups, hours and days, and an event that is taken away is subtracted: rollups keep it without reading an event again.
- * That is good enough as evidence of what was counted: an event that is missing, doubled, changed or moved leaves another
- * sum, and two sets of events that differ by accident have the same one with a chance of 2^-240. It does not protect from a
- * forger who writes into the database: they could store a digest of their own, or look for transaction ids whose hashes
- * add up to the same (a sum of hashes resists far fewer attempts than a hash over all events in order would).
+ * A digest of many events is the sum of these numbers. A sum does not depend on the order of arrival, can be added up
+ * over groups, hours and days, and an event that is taken away is subtracted: rollups keep it without reading an event
+ * again. That is good enough as evidence of what was counted: an event that is missing, doubled, changed or moved
+ * leaves another sum, and two sets of events that differ by accident have the same one with a chance of 2^-240. It does
+ * not protect from a forger who writes into the database: they could store a digest of their own, or look for
+ * transaction ids whose hashes add up to the same (a sum of hashes resists far fewer attempts than a hash over all
+ * events in order would).
  *
  * @param at   ISO text in UTC with microseconds
  * @param text of the metric's property; null: absent

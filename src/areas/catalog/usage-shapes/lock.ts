@@ -1,7 +1,7 @@
 import type { Db } from '../../../platform/db/connect.ts';
 
-// Two namespaces of advisory locks: organizations' events, which writers hold shared to the end of their transaction (by
-// the function hold_shapes_version of migration 0006), and definitions of shapes of one metric.
+// Two namespaces of advisory locks: organizations' events, which writers hold shared to the end of their transaction
+// (by the function hold_shapes_version of migration 0006), and definitions of shapes of one metric.
 const EVENTS_SEED = 5301;
 const DEFINITION_SEED = 5302;
 
@@ -9,7 +9,9 @@ const DEFINITION_SEED = 5302;
 export const lockOrganizationEvents = (db: Db, organizationId: string) => db`
   select pg_advisory_xact_lock(hashtextextended(${organizationId}, ${EVENTS_SEED}))`;
 
-/** Keeps changes of shapes and repairs of these organizations out until the transaction ends, as writers of events do. */
+/**
+ * Keeps changes of shapes and repairs of these organizations out until the transaction ends, as writers of events do.
+ */
 export const holdOrganizationEvents = (db: Db, organizationIds: readonly string[]) => db`
   select pg_advisory_xact_lock_shared(hashtextextended(id, ${EVENTS_SEED}))
   from unnest(${[...organizationIds].sort()}::text[]) id`;

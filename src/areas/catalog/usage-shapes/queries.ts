@@ -16,13 +16,15 @@ export interface CatalogRow {
 /** What storing looks at, of several organizations, each as of one version: one statement, one snapshot. */
 export const listCatalogs = (db: Db, organizationIds: readonly string[]) => db<CatalogRow[]>`
   with shape as materialized (
-    select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state, keeps_days
+    select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state,
+      keeps_days
     from usage_shapes
     where organization_id = any (${organizationIds}::uuid[]) and state in ('building', 'live')
   )
   select o.id, o.shapes_version,
     coalesce((
-      select jsonb_agg(jsonb_build_object('id', m.id, 'code', m.code, 'field_name', m.field_name, 'expression', m.expression))
+      select jsonb_agg(jsonb_build_object('id', m.id, 'code', m.code, 'field_name', m.field_name, 'expression',
+        m.expression))
       from billable_metrics m
       where m.organization_id = o.id and m.deleted_at is null
         and (m.expression is not null or m.id in (select billable_metric_id from shape where organization_id = o.id))
@@ -33,7 +35,8 @@ export const listCatalogs = (db: Db, organizationIds: readonly string[]) => db<C
       from usage_raw_subscriptions where organization_id = o.id
     ), '[]') as raw,
     coalesce((
-      select jsonb_agg(jsonb_build_object('code', m.code, 'aggregation_type', m.aggregation_type, 'field_name', m.field_name))
+      select jsonb_agg(jsonb_build_object('code', m.code, 'aggregation_type', m.aggregation_type, 'field_name',
+        m.field_name))
       from billable_metrics m
       where m.organization_id = o.id and m.deleted_at is null
         and m.id in (select billable_metric_id from feature_usage_limits where organization_id = o.id)
@@ -75,7 +78,8 @@ export const listWantedShapes = (db: Db, organizationId: string, metricIds: read
     select billable_metric_id, 'target_wallet_code' from charge where accepts_target_wallet
   )
   select m.id as billable_metric_id, m.code, m.aggregation_type, m.field_name,
-    coalesce((select array_agg(n.name order by n.name collate "C") from name n where n.billable_metric_id = m.id and n.name is not null), '{}') as property_names,
+    coalesce((select array_agg(n.name order by n.name collate "C") from name n where n.billable_metric_id = m.id
+      and n.name is not null), '{}') as property_names,
     m.deleted_at is null and exists (select from charge where charge.billable_metric_id = m.id) as is_charged
   from billable_metrics m
   where m.organization_id = ${organizationId} and m.id = any (${metricIds}::uuid[])

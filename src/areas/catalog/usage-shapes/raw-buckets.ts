@@ -17,20 +17,26 @@ export const propertyTexts = (db: Db, names: readonly string[]) =>
 
 /**
  * Buckets of a shape computed from raw events: the rows that writers would have made. `source` is what stands after
- * `from`: live events `e` of the shape's code. The hash is the one of `groupHash`: JSON of a text array is the same text
- * here and there.
+ * `from`: live events `e` of the shape's code. The hash is the one of `groupHash`: JSON of a text array is the same
+ * text here and there.
  */
 export const rawBuckets = (db: Db, shape: ShapeToFill, source: Fragment) => db`
   select organization_id, external_subscription_id, hour, texts,
     substring(sha256(convert_to(array_to_json(texts)::text, 'UTF8')) for 16) as group_hash,
     count(*) as events_count, count(value) as valid_count, coalesce(sum(value), 0) as sum,
-    ${shape.aggregation_type === 'weighted_sum_agg' ? db`coalesce(sum(value * extract(epoch from timestamp - hour)), 0)` : db`0::numeric`} as moment,
+    ${
+      shape.aggregation_type === 'weighted_sum_agg'
+        ? db`coalesce(sum(value * extract(epoch from timestamp - hour)),
+    0)`
+        : db`0::numeric`
+    } as moment,
     ${shape.aggregation_type === 'max_agg' ? db`max(value)` : db`null::numeric`} as max,
     coalesce(sum(precise_total_amount_cents) filter (where value is not null), 0) as amount,
     ${shape.aggregation_type === 'latest_agg' ? lastOf(db, db`value::text`, db`value is not null`) : db`null::text[]`} as last,
     ${digestOfHashes(db)} as digest, max(id::text collate "C")::uuid as max_id
   from (
-    select e.organization_id, e.external_subscription_id, e.timestamp, e.created_at, e.id, ${hourOf(db, db`e.timestamp`)} as hour,
+    select e.organization_id, e.external_subscription_id, e.timestamp, e.created_at, e.id,
+      ${hourOf(db, db`e.timestamp`)} as hour,
       e.precise_total_amount_cents, ${propertyTexts(db, shape.property_names)} as texts,
       ${eventHash(db, db`${shape.field_name}::text`)} as hash,
       ${shape.field_name === null ? db`null::numeric` : meteredNumber(db, db`(e.properties ->> ${shape.field_name})`)} as value
@@ -39,8 +45,8 @@ export const rawBuckets = (db: Db, shape: ShapeToFill, source: Fragment) => db`
   group by organization_id, external_subscription_id, hour, texts`;
 
 /**
- * Rows of unique counts computed from raw events, of the same source: of each value and hour whether it was added, and the
- * last operation on it.
+ * Rows of unique counts computed from raw events, of the same source: of each value and hour whether it was added, and
+ * the last operation on it.
  */
 export const rawUniques = (db: Db, shape: ShapeToFill, source: Fragment) => db`
   select organization_id, external_subscription_id, hour, group_hash, value_hash, has_add, last[4] = 'add' as is_member,
@@ -65,8 +71,8 @@ export const operationOf = (db: Db, event: Fragment) =>
   db`case when ${event}.properties ->> 'operation_type' = 'remove' then 'remove' else 'add' end`;
 
 /**
- * The last event by timestamp, creation and id, as an array of sortable texts with `what` as the fourth: its greatest. An
- * aggregate with an order of its own would make the whole statement sort.
+ * The last event by timestamp, creation and id, as an array of sortable texts with `what` as the fourth: its greatest.
+ * An aggregate with an order of its own would make the whole statement sort.
  */
 export const lastOf = (db: Db, what: Fragment, where: Fragment) => db`
   max(array[${sortableText(db, db`timestamp`)}, ${sortableText(db, db`created_at`)}, id::text, ${what}] collate "C")
@@ -83,7 +89,12 @@ export const dayOf = (db: Db, instant: Fragment) => db`date_bin('1 day', ${insta
 export const daysOf = (db: Db, shape: Pick<Shape, 'id' | 'aggregation_type'>, buckets: Fragment) => db`
   select organization_id, external_subscription_id, ${shape.id}::uuid, ${dayOf(db, db`hour`)} as day, group_hash,
     sum(events_count)::bigint, sum(valid_count)::bigint, sum(sum),
-    ${shape.aggregation_type === 'weighted_sum_agg' ? db`sum(moment + sum * extract(epoch from hour - ${dayOf(db, db`hour`)}))` : db`0::numeric`},
+    ${
+      shape.aggregation_type === 'weighted_sum_agg'
+        ? db`sum(moment + sum * extract(epoch
+      from hour - ${dayOf(db, db`hour`)}))`
+        : db`0::numeric`
+    },
     sum(amount), sum(digest), max(max_id::text collate "C")::uuid
   from ${buckets}
   group by organization_id, external_subscription_id, day, group_hash`;

@@ -10,7 +10,10 @@ export const USAGE_ACTIVITY = 'usage-activity';
 /** Subscriptions that one change has looked at right away; a plan may have thousands, which wait for the tick. */
 const MOST_NUDGED = 100;
 
-/** Which subscriptions a mark is set on: some records, the active ones of an external id, or those of a plan and its overrides. */
+/**
+ * Which subscriptions a mark is set on: some records, the active ones of an external id, or those of a plan and its
+ * overrides.
+ */
 export type MarkedSubscriptions = { ids: readonly string[] } | { external_id: string } | { plan_id: string };
 
 /**
@@ -49,7 +52,7 @@ export interface MarkToSet {
 }
 
 /**
- * Marks the subscriptions that somebody watches: those with an alert, and those with a threshold that applies. The others
+ * Marks the subscriptions that are watched: those with an alert, and those with a threshold that applies. The others
  * need no look. `at` is the organization's own time.
  *
  * @returns what was marked

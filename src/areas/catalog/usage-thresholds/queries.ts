@@ -24,14 +24,15 @@ export const listThresholdsOfPlans = (db: Db, organizationId: string, planIds: r
   order by threshold.recurring, threshold.amount_cents`;
 
 /**
- * Thresholds that hold for a subscription: its own, else its plan's, else the parent plan's; none when progressive billing
- * is off. The fixed ones ascending, the recurring one last. Rule: progressive-billing.md#usage-thresholds.
+ * Thresholds that hold for a subscription: its own, else its plan's, else the parent plan's; none when progressive
+ * billing is off. The fixed ones ascending, the recurring one last. Rule: progressive-billing.md#usage-thresholds.
  */
 export const listApplicableThresholds = (db: Db, organizationId: string, subscriptionId: string) => db<
   UsageThresholdRow[]
 >`
   with candidate as (
-    select threshold.*, case when threshold.subscription_id is not null then 0 when threshold.plan_id = plan.id then 1 else 2 end as rank
+    select threshold.*, case when threshold.subscription_id is not null then 0 when threshold.plan_id = plan.id then 1
+      else 2 end as rank
     from subscriptions s
     join plans plan on plan.organization_id = s.organization_id and plan.id = s.plan_id
     join usage_thresholds threshold on threshold.organization_id = s.organization_id and threshold.deleted_at is null

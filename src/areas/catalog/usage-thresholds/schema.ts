@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { list } from '../../../platform/schema/bounded.ts';
 import { boolean, integer, optionalText } from '../../../platform/schema/fields.ts';
 
-/** Thresholds of one plan or subscription: nobody needs more, and each is compared with every change of usage. */
+/** Thresholds of one plan or subscription: each is compared with every change of usage. */
 const MOST_THRESHOLDS = 100;
 
 const UsageThresholdInput = z.object({
-  // Its absence is told on the list.
+  // Its absence is reported on the list.
   amount_cents: z.preprocess((value) => value ?? null, integer({ min: 1 }).nullable()),
   threshold_display_name: optionalText(),
   recurring: z.preprocess((value) => value ?? false, boolean()),

@@ -11,8 +11,8 @@ const owned = (db: Db, owner: ThresholdOwner) =>
   'plan_id' in owner ? db`plan_id = ${owner.plan_id}` : db`subscription_id = ${owner.subscription_id}`;
 
 /**
- * Makes a list the thresholds of a plan or subscription: those with the same amount and kind stay what they are, so what was
- * passed stays passed; the others end. Rule: progressive-billing.md#usage-thresholds.
+ * Makes a list the thresholds of a plan or subscription: those with the same amount and kind stay what they are, so
+ * what was passed stays passed; the others end. Rule: progressive-billing.md#usage-thresholds.
  */
 export async function replaceThresholds(
   db: Db,
@@ -44,6 +44,7 @@ export async function replaceThresholds(
     select id, ${organizationId}::uuid, ${planId}::uuid, ${subscriptionId}::uuid, amount_cents,
       threshold_display_name, recurring, ${now}, ${now}
     from ${rows}
-    on conflict ${key} do update set threshold_display_name = excluded.threshold_display_name, updated_at = excluded.updated_at
+    on conflict ${key} do update set threshold_display_name = excluded.threshold_display_name,
+      updated_at = excluded.updated_at
       where threshold.threshold_display_name is distinct from excluded.threshold_display_name`;
 }

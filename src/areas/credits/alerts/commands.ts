@@ -46,7 +46,7 @@ export async function createAlerts(ctx: Context, { body, ...place }: AlertPlace 
   const alerts = await readNewAlerts(ctx, target, given, refuseFaults);
   refuseFaults(takenFaults(alerts, await listAlertKeys(db, organizationId, owner)));
   const stored = await insertAlerts(db, organizationId, owner, alerts, ctx.now());
-  // Somebody else was faster: now their alerts are seen.
+  // Another transaction was faster: now its alerts are seen.
   if (stored < alerts.length) refuseFaults(takenFaults(alerts, await listAlertKeys(db, organizationId, owner)));
   await target.look();
 
@@ -131,7 +131,9 @@ export async function deleteAlerts(ctx: Context, place: AlertPlace) {
   return null;
 }
 
-/** Reads alerts in the order of the checks: what can be told from the input first, then the metric, then its fitting. */
+/**
+ * Reads alerts in the order of the checks: what can be seen from the input first, then the metric, then its fitting.
+ */
 async function readNewAlerts(
   ctx: Context,
   target: AlertTarget,

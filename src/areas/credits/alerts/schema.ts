@@ -9,13 +9,13 @@ import { PROSE_MAX } from '../../../platform/schema/sizes.ts';
 
 /** Alerts of one request: as many as a subscription has. */
 const ALERTS_MAX = 100;
-/** Thresholds are 20 at most, which the command tells; a few more are read for that. */
+/** Thresholds are 20 at most, which the command checks; a few more are read for that. */
 const PARTS_MAX = 200;
 
 const AlertInput = named(anyValue({ max: PARTS_MAX, textMax: PROSE_MAX }), { max: PARTS_MAX });
 
 /**
- * An alert as it was sent: what is wrong with it is told in the order of alerts.md#endpoints-and-fields, see
+ * An alert as it was sent: what is wrong with it is reported in the order of alerts.md#endpoints-and-fields, see
  * definition.ts.
  */
 export type GivenAlert = Record<string, unknown>;
@@ -84,7 +84,10 @@ export const AlertList = z.object({ alerts: z.array(AlertObject), meta: PageMeta
 export const AlertOrAlerts = z.union([AlertEnvelope, AlertList]);
 export const AlertListQuery = z.object(pageQuery);
 
-/** Alerts belong to the external id, so those of every status are the same ones: the contract's parameter selects nothing. */
+/**
+ * Alerts belong to the external id, so those of every status are the same ones: the contract's parameter selects
+ * nothing.
+ */
 const subscriptionStatus = {
   subscription_status: textFilter.meta({ type: 'string', enum: SUBSCRIPTION_STATUSES }),
 };

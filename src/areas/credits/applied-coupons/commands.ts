@@ -20,8 +20,8 @@ import {
 } from './writes.ts';
 
 /**
- * Gives a customer a coupon: it takes money off the customer's invoices from now on. Who applies coupons to a customer waits
- * for the one before.
+ * Gives a customer a coupon: it takes money off the customer's invoices from now on. Who applies coupons to a customer
+ * waits for the one before.
  *
  * @throws Refusal 404 customer, coupon; 405 plan_overlapping; 422 coupon coupon_is_not_reusable; 422 by field
  * Rule: coupons.md#applying.

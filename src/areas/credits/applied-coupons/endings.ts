@@ -22,7 +22,7 @@ export async function giveBackCoupons(ctx: Context, invoiceId: string): Promise<
 }
 
 /**
- * Writes an applied coupon's state into the audit trail, under its coupon; nobody else is told.
+ * Writes an applied coupon's state into the audit trail, under its coupon; there is no webhook.
  * Rule: logs.md#activity-logs.
  */
 export async function recordAppliedCoupon(ctx: Context, action: 'created' | 'deleted', id: string) {

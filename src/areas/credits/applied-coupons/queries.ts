@@ -117,8 +117,8 @@ export async function hadCoupon(
 }
 
 /**
- * Whether a limited coupon meets an active limited one of the customer: on a plan or metric of both, or on a plan of one
- * that charges a metric of the other. Rule: coupons.md#applying "plan_overlapping".
+ * Whether a limited coupon meets an active limited one of the customer: on a plan or metric of both, or on a plan of
+ * one that charges a metric of the other. Rule: coupons.md#applying "plan_overlapping".
  */
 export async function overlaps(
   db: Db,

@@ -8,8 +8,8 @@ import { clearable } from '../../../platform/schema/typed-text.ts';
 import { percentage } from '../../catalog/coupons/schema.ts';
 
 /**
- * Input of `POST /applied_coupons`: what is absent is copied from the coupon. Ranges are looked at after customer and coupon
- * were found. Rule: coupons.md#applying.
+ * Input of `POST /applied_coupons`: what is absent is copied from the coupon. Ranges are looked at after customer and
+ * coupon were found. Rule: coupons.md#applying.
  */
 export const AppliedCouponCreate = z.object({
   external_customer_id: optionalText(),
@@ -22,7 +22,7 @@ export const AppliedCouponCreate = z.object({
 });
 export type AppliedCouponCreate = z.infer<typeof AppliedCouponCreate>;
 
-// A status that nobody knows is as good as none.
+// An unknown status counts as none.
 const status = textFilter
   .transform((value) => COUPON_STATUSES.find((known) => known === value))
   .meta({ type: 'string', enum: COUPON_STATUSES });

@@ -85,8 +85,8 @@ export async function lockUsesOfInvoice(db: Db, organizationId: string, invoiceI
 }
 
 /**
- * Gives back what an invoice used: a period, and life to those that it ended while their coupon lives. What a `once` coupon
- * has left grows by itself, since the invoice counts no more. Rule: coupons.md#voided-invoices.
+ * Gives back what an invoice used: a period, and life to those that it ended while their coupon lives. What a `once`
+ * coupon has left grows by itself, since the invoice counts no more. Rule: coupons.md#voided-invoices.
  */
 export const giveBack = (db: Db, organizationId: string, ids: readonly string[], now: Temporal.Instant) => db`
   with living as (

@@ -5,7 +5,7 @@ import { type CreditNoteRow, readCreditNote } from './queries.ts';
 import { viewOf } from './show.ts';
 
 /**
- * Writes a new note into the audit trail and tells those who listen. Rules: webhooks.md#event-types,
+ * Writes a new note into the audit trail and sends its webhook. Rules: webhooks.md#event-types,
  * logs.md#activity-logs.
  */
 export async function recordCreditNoteCreated(ctx: Context, id: string): Promise<void> {
@@ -17,7 +17,7 @@ export async function recordCreditNoteCreated(ctx: Context, id: string): Promise
 }
 
 /**
- * Tells that the document of a note is there. Rules: credit-notes.md#endpoints, webhooks.md#event-types,
+ * Announces that the document of a note is there. Rules: credit-notes.md#endpoints, webhooks.md#event-types,
  * logs.md#activity-logs.
  */
 export async function recordCreditNoteGenerated(ctx: Context, id: string): Promise<void> {

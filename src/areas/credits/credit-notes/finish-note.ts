@@ -1,5 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
-import { dueOf } from '../../invoices/invoices/due.ts';
+import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
 import { bookNoteCreated } from '../../ledger/ledger/credit-notes.ts';

@@ -13,8 +13,9 @@ import { changeCreditNote, deleteDraftNotes, listMovedItems, type NewItem, noteN
 const ITEM_DIGITS = 5;
 
 /**
- * Lets the draft notes of an invoice follow its new computation: each item gives back the same share of the fee that now
- * bills what its fee billed, all of it as credit. With a final invoice they become final; with one that is gone they go.
+ * Lets the draft notes of an invoice follow its new computation: each item gives back the same share of the fee that
+ * now bills what its fee billed, all of it as credit. With a final invoice they become final; with one that is gone
+ * they go.
  *
  * Rules: credit-note-amounts.md#automatic-notes "draft notes", termination.md#credit-for-unused-days,
  * invoice-operations.md#refresh-and-finalize.
@@ -49,7 +50,7 @@ async function computeAnew(ctx: Context, invoice: InvoiceRow, note: CreditNoteRo
   return creditCents;
 }
 
-/** A note that has come to nothing is told to nobody. */
+/** A note that has come to nothing is not announced. */
 async function finalize(ctx: Context, invoice: InvoiceRow, note: CreditNoteRow, totalCents: number): Promise<void> {
   if (totalCents === 0) {
     await changeCreditNote(ctx, note.id, { status: 'deleted' });

@@ -23,8 +23,8 @@ export interface NoteToMake {
 }
 
 /**
- * Stores a note of a locked invoice. Of an invoice that is final it is final itself, with everything that follows; of any
- * other it is a draft that follows the invoice.
+ * Stores a note of a locked invoice. Of an invoice that is final it is final itself, with everything that follows; of
+ * any other it is a draft that follows the invoice.
  *
  * @returns its id
  * Rules: credit-note-amounts.md#rounding, credit-note-amounts.md#automatic-notes, credit-notes.md#other-effects.

@@ -88,7 +88,8 @@ const columns = (db: Db) => db`
   note.precise_taxes_amount_cents, note.taxes_rate, note.metadata, note.refunded_at, note.voided_at, note.created_at,
   note.updated_at,
   (select coalesce(json_agg(json_build_object('id', item.id, 'fee_id', item.fee_id, 'amount_cents', item.amount_cents,
-     'precise_amount_cents', item.precise_amount_cents::text, 'amount_currency', item.amount_currency) order by item.id), '[]')
+     'precise_amount_cents', item.precise_amount_cents::text, 'amount_currency', item.amount_currency)
+       order by item.id), '[]')
    from credit_note_items item
    where item.organization_id = note.organization_id and item.credit_note_id = note.id) as items,
   (select coalesce(json_agg(json_build_object('id', tax.id, 'tax_id', tax.tax_id, 'tax_code', tax.tax_code,
@@ -229,7 +230,7 @@ export interface NotedSums {
 }
 
 /**
- * Sums over the live notes of an invoice, except one that is computed anew. Rule: credit-note-amounts.md#creation,
+ * Sums over the live notes of an invoice, except one that is computed again. Rule: credit-note-amounts.md#creation,
  * credit-note-amounts.md#what-is-left.
  */
 export async function sumNotes(

@@ -25,8 +25,8 @@ export interface RefundRow {
 }
 
 /**
- * Owes the refund of a note that became final, once: by the newest payment that succeeded, where its provider refunds. A
- * note of an invoice that is not paid, was paid by hand or lost a dispute waits to be told.
+ * Owes the refund of a note that became final, once: by the newest payment that succeeded, where its provider refunds.
+ * A note of an invoice that is not paid, was paid by hand or lost a dispute waits for a person's word.
  *
  * Rule: credit-notes.md#refunds.
  */
@@ -40,8 +40,10 @@ export async function oweRefund(
   const payment = await findRefundingPayment(ctx, note.invoice_id);
   if (!payment) return;
   const owed = await ctx.db`
-    insert into credit_note_refunds (organization_id, credit_note_id, payment_id, payment_provider_id, created_at, updated_at)
-    values (${ctx.organizationId}, ${note.id}, ${payment.id}, ${payment.payment_provider_id}, ${ctx.now()}, ${ctx.now()})
+    insert into credit_note_refunds (organization_id, credit_note_id, payment_id, payment_provider_id, created_at,
+      updated_at)
+    values (${ctx.organizationId}, ${note.id}, ${payment.id}, ${payment.payment_provider_id}, ${ctx.now()},
+      ${ctx.now()})
     on conflict do nothing returning credit_note_id`;
   if (owed.length === 0) return;
   const payload = { credit_note_id: note.id };

@@ -37,8 +37,8 @@ export async function findTopUp(
 }
 
 /**
- * What follows when a note on a top-up becomes final: a refund takes the credits back out of the wallet, an offset of an
- * invoice that nobody paid gives none.
+ * What follows when a note on a top-up becomes final: a refund takes the credits back out of the wallet, an offset of
+ * an invoice that was not paid gives none.
  *
  * Rules: credit-notes.md#other-effects, ledger.md#l12.
  */

@@ -18,7 +18,7 @@ import type { FeeRow } from '../../invoices/fees/queries.ts';
 import { type CreditNoteRow, getCreditNote, readCreditNote } from './queries.ts';
 
 /**
- * A final note that nobody else changes until the transaction ends; its customer is locked first, as everybody does who
+ * A final note, locked until the transaction ends; its customer is locked first, as in all code that
  * spends notes.
  *
  * @throws Refusal 404 credit_note

@@ -11,7 +11,7 @@ import { insertTriggeredAlert, storeEvaluation } from './writes.ts';
 /** Of an alert of a wallet: the contract wants a subscription in each triggered alert, and knows no null for it. */
 const NO_SUBSCRIPTION = { id: '00000000-0000-0000-0000-000000000000', externalId: '' };
 
-/** Whom an alert is about, for the one who is told. */
+/** What an alert is about, for its notification. */
 export interface AlertSubject {
   subscription_id: string | null;
   customer_id: string;
@@ -20,8 +20,8 @@ export interface AlertSubject {
 }
 
 /**
- * Compares an alert's figure with the last one and tells what it crossed. The caller has locked the alert before it read
- * the figure, so that a crossing counts once whatever happens at the same time.
+ * Compares an alert's figure with the last one and announces what it crossed. The caller has locked the alert before it
+ * read the figure, so that a crossing counts once whatever happens at the same time.
  *
  * Rules: alerts.md#evaluation, alerts.md#usage-alerts.
  */

@@ -31,7 +31,8 @@ export interface AlertRow {
 const columns = (db: Db) => db`
   alert.id, alert.external_subscription_id, alert.wallet_id,
   (select wallet.code from wallets wallet
-    where wallet.organization_id = alert.organization_id and wallet.id = alert.wallet_id) as wallet_code, alert.alert_type, alert.billable_metric_id, alert.code,
+    where wallet.organization_id = alert.organization_id and wallet.id = alert.wallet_id) as wallet_code,
+      alert.alert_type, alert.billable_metric_id, alert.code,
   alert.name, alert.thresholds, alert.previous_value, alert.evaluations, alert.last_processed_at, alert.created_at`;
 
 /** Whose alerts. */
@@ -64,7 +65,7 @@ export async function getAlert(db: Db, organizationId: string, owner: AlertOwner
   return row;
 }
 
-/** As getAlert, and nobody changes or evaluates the alert until the transaction ends. @throws Refusal 404 alert */
+/** As getAlert, and the alert is neither changed nor evaluated until the transaction ends. @throws Refusal 404 alert */
 export async function lockAlert(db: Db, organizationId: string, owner: AlertOwner, code: string): Promise<AlertRow> {
   const [row] = await db<AlertRow[]>`
     select ${columns(db)} from alerts alert where ${owned(db, organizationId, owner)} and alert.code = ${code}
@@ -73,7 +74,7 @@ export async function lockAlert(db: Db, organizationId: string, owner: AlertOwne
   return row;
 }
 
-/** Every alert of an owner, locked: whoever compares a value reads it after this. */
+/** Every alert of an owner, locked: a value to compare is read after this. */
 export const lockAlerts = (db: Db, organizationId: string, owner: AlertOwner) => db<AlertRow[]>`
   select ${columns(db)} from alerts alert where ${owned(db, organizationId, owner)}
   order by alert.id

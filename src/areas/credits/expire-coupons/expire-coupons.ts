@@ -11,7 +11,7 @@ interface DueCoupon {
 }
 
 /**
- * Ends coupons whose time is over: nobody gets them any more, while those that customers have go on.
+ * Ends coupons whose time is over: they are no longer applied, while those that customers have go on.
  * Rules: periodic-jobs.md#expire-coupons, coupons.md#fields.
  */
 export const expireCoupons = periodicJob({

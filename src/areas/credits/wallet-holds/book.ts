@@ -25,8 +25,8 @@ export interface BookNeeds {
 }
 
 /**
- * A locked wallet with the holds that commands are about, so that many are decided one after the other without a statement
- * each. A decision changes the book only when it is taken; `saveBook` writes what changed, in two statements.
+ * A locked wallet with the holds that commands are about, so that many are decided one after the other without a
+ * statement each. A decision changes the book only when it is taken; `saveBook` writes what changed, in two statements.
  */
 export interface HoldBook {
   readonly wallet: HeldWallet;

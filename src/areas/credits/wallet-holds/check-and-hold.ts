@@ -9,7 +9,7 @@ import { createHold } from './commands.ts';
 
 /**
  * The same check as a command: when nothing speaks against it the amount is set aside in one wallet, the first one by
- * priority that covers it. Nobody else changes the customer's wallets meanwhile. When only several together cover it,
+ * priority that covers it. The customer's wallets are locked meanwhile. When only several together cover it,
  * nothing is held: `wallet_insufficient`.
  *
  * @throws Refusal 422 hold.expires_in_seconds: value_is_out_of_range

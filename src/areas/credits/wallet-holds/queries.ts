@@ -33,7 +33,8 @@ const statusAt = (db: Db, now: Temporal.Instant) =>
 export const holdColumns = (db: Db, now: Temporal.Instant) => db`
   hold.id, hold.wallet_id, ${statusAt(db, now)} as status, hold.amount_cents, hold.available_cents,
   hold.settled_amount_cents, wallet.currency, hold.reference, hold.external_subscription_id, hold.event_transaction_id,
-  hold.settlement_digest, hold.awaits_refresh, hold.expires_at, hold.created_at, coalesce(hold.closed_at, case when hold.expires_at <= ${now} then hold.expires_at end) as closed_at`;
+  hold.settlement_digest, hold.awaits_refresh, hold.expires_at, hold.created_at, coalesce(hold.closed_at, case
+    when hold.expires_at <= ${now} then hold.expires_at end) as closed_at`;
 
 const tables = (db: Db) => db`
   wallet_holds hold

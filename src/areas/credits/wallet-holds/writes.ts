@@ -22,9 +22,11 @@ export const changeHolds = (db: Db, organizationId: string, holds: readonly Hold
   where hold.organization_id = ${organizationId} and hold.id = row.id and hold.status = 'open'`;
 
 const rowsOf = (db: Db, holds: readonly HoldRow[]) => db`
-  jsonb_to_recordset(${json(holds.map(jsonOf))}::jsonb) as row (id uuid, wallet_id uuid, status text, amount_cents bigint,
+  jsonb_to_recordset(${json(holds.map(jsonOf))}::jsonb) as row (id uuid, wallet_id uuid, status text,
+    amount_cents bigint,
     available_cents bigint, settled_amount_cents bigint, reference text, external_subscription_id text,
-    event_transaction_id text, settlement_digest text, awaits_refresh boolean, expires_at timestamptz, closed_at timestamptz)`;
+    event_transaction_id text, settlement_digest text, awaits_refresh boolean, expires_at timestamptz,
+    closed_at timestamptz)`;
 
 const jsonOf = (hold: HoldRow) => ({
   ...hold,
@@ -76,6 +78,7 @@ export async function forgetSettled(
     ),
     db`
       update wallet_holds set awaits_refresh = false
-      where organization_id = ${organizationId} and id = any (${settled.map(({ id }) => id)}::uuid[]) and awaits_refresh`,
+      where organization_id = ${organizationId} and id = any (${settled.map(({ id }) => id)}::uuid[])
+        and awaits_refresh`,
   ]);
 }

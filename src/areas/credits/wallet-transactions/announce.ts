@@ -6,7 +6,7 @@ import { findPurchaseOfInvoice, getTransaction, type TransactionRow } from './qu
 import { transactionView } from './view.ts';
 
 /**
- * Writes a transaction into the audit trail of its wallet and tells those who listen. Rules: webhooks.md#event-types,
+ * Writes a transaction into the audit trail of its wallet and announces it. Rules: webhooks.md#event-types,
  * logs.md#activity-logs.
  */
 export async function recordTransaction(
@@ -39,7 +39,9 @@ export async function recordTransaction(
   return transaction;
 }
 
-/** Tells that the payment of a top-up was refused, with what its provider said. Rule: top-ups.md#paid-top-ups (6). */
+/**
+ * Announces that the payment of a top-up was refused, with what its provider said. Rule: top-ups.md#paid-top-ups (6).
+ */
 export async function tellTopUpRefused(
   ctx: Context,
   invoiceId: string,

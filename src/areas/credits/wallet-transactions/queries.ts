@@ -54,14 +54,16 @@ const columns = (db: Db) => db`
   transaction.credit_amount, transaction.priority, transaction.name, transaction.metadata,
   transaction.remaining_amount_cents, transaction.remaining_purchased_cents, transaction.invoice_id,
   transaction.credit_note_id, transaction.voided_invoice_id, transaction.invoice_requires_successful_payment,
-  transaction.payment_method_type, transaction.payment_method_id, transaction.purchase_order_number, transaction.settled_at, transaction.failed_at,
+  transaction.payment_method_type, transaction.payment_method_id, transaction.purchase_order_number,
+  transaction.settled_at, transaction.failed_at,
   transaction.created_at, wallet.rate_amount, wallet.currency, entity.code as billing_entity_code,
   ${selectedSections(db, 'wallet_transaction', { organizationId: db`transaction.organization_id`, ownerId: db`transaction.id` })} as custom_sections`;
 
 const tables = (db: Db) => db`
   wallet_transactions transaction
   join wallets wallet on wallet.organization_id = transaction.organization_id and wallet.id = transaction.wallet_id
-  join billing_entities entity on entity.organization_id = wallet.organization_id and entity.id = wallet.billing_entity_id`;
+  join billing_entities entity on entity.organization_id = wallet.organization_id
+    and entity.id = wallet.billing_entity_id`;
 
 /** @throws Refusal 404 wallet_transaction */
 export async function getTransaction(db: Db, organizationId: string, id: string): Promise<TransactionRow> {

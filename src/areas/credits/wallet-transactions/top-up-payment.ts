@@ -20,8 +20,8 @@ import { markFailed, markSettled } from './writes.ts';
 const PAUSE_HOURS = 1;
 
 /**
- * What the payment status of a top-up's invoice does to its credits: paid ones are usable, refused ones wait for a later
- * payment. Other invoices are not asked about. The caller holds the invoice locked.
+ * What the payment status of a top-up's invoice does to its credits: paid ones are usable, refused ones wait for a
+ * later payment. Other invoices are not asked about. The caller holds the invoice locked.
  *
  * Rule: top-ups.md#paid-top-ups (5), top-ups.md#paid-top-ups (6).
  */
@@ -29,7 +29,7 @@ export async function followTopUpPayment(ctx: Context, { invoice, status }: Paym
   if (invoice.invoice_type !== 'credit' || status === 'pending') return;
   const transaction = await findPurchaseOfInvoice(ctx.db, ctx.organizationId, invoice.id);
   if (!transaction) return;
-  // What a credit note settles nobody has paid for.
+  // What a credit note settles was not paid.
   const isOffset = invoice.total_offsetted_credit_note_amount_cents > 0;
   if (status === 'failed' || isOffset) return failTopUp(ctx, invoice.id);
   const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: transaction.wallet_id });
@@ -37,7 +37,7 @@ export async function followTopUpPayment(ctx: Context, { invoice, status }: Paym
   await settle(ctx, wallet!, transaction, invoice);
 }
 
-/** Settles a purchase once, however often it is told to be paid. Rules: top-ups.md#paid-top-ups (5), ledger.md#l7. */
+/** Settles a purchase once, however often its payment is reported. Rules: top-ups.md#paid-top-ups (5), ledger.md#l7. */
 async function settle(
   ctx: Context,
   wallet: WalletRow,
@@ -61,7 +61,7 @@ async function settle(
 }
 
 /**
- * Notes that nobody will pay a top-up now: its payment was refused, or its invoice offset or voided. A later payment
+ * Notes that a top-up will not be paid now: its payment was refused, or its invoice offset or voided. A later payment
  * still settles it. Rules: credit-notes.md#other-effects, wallets.md#transactions, top-ups.md#paid-top-ups (6).
  */
 export async function failTopUp(ctx: Context, invoiceId: string): Promise<void> {
@@ -86,9 +86,8 @@ interface Issuer {
 }
 
 /**
- * Numbers, books and tells the invoice of a top-up: at once where it may be seen unpaid, else with its payment, which
- * makes it final that day.
- * Rules: top-ups.md#paid-top-ups (3), top-ups.md#paid-top-ups (5), ledger.md#l6.
+ * Numbers, books and announces the invoice of a top-up: at once where it may be seen unpaid, else with its payment,
+ * which makes it final that day. Rules: top-ups.md#paid-top-ups (3), top-ups.md#paid-top-ups (5), ledger.md#l6.
  */
 export async function finalizeTopUp(
   ctx: Context,

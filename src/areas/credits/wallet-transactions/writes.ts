@@ -10,7 +10,7 @@ import { chooseSections } from '../../customers/invoice-custom-sections/selectio
 import type { MetadataPair } from '../wallets/rules-queries.ts';
 import type { TransactionRow } from './queries.ts';
 
-/** What somebody says about a transaction; what is left out is as if nothing was said. */
+/** What a request says about a transaction; what is left out is as if nothing was said. */
 export interface TransactionWishes {
   source?: TransactionRow['source'];
   priority?: number;
@@ -90,7 +90,8 @@ export async function insertConsumptions(
     )
     insert into wallet_transaction_consumptions (id, organization_id, inbound_wallet_transaction_id,
       outbound_wallet_transaction_id, consumed_amount_cents, consumed_purchased_cents, created_at)
-    select row.id, ${ctx.organizationId}::uuid, row.inbound_id, ${outboundId}::uuid, row.amount, row.purchased, ${ctx.now()}
+    select row.id, ${ctx.organizationId}::uuid, row.inbound_id, ${outboundId}::uuid, row.amount, row.purchased,
+      ${ctx.now()}
     from row`;
 }
 

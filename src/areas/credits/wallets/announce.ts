@@ -12,7 +12,7 @@ export async function shownWallet({ db, organizationId, now }: Reading, wallet: 
 }
 
 /**
- * Writes a wallet's state into the audit trail and tells those who listen. Rules: webhooks.md#event-types,
+ * Writes a wallet's state into the audit trail and sends its webhook. Rules: webhooks.md#event-types,
  * logs.md#activity-logs.
  */
 export async function recordWallet(
@@ -41,7 +41,7 @@ export async function recordWallet(
   return wallet;
 }
 
-/** Tells that the ongoing balance of a wallet is used up. Rule: top-ups.md#ongoing-balance. */
+/** Announces that the ongoing balance of a wallet is used up. Rule: top-ups.md#ongoing-balance. */
 export async function tellDepleted(ctx: Context, wallet: WalletRow): Promise<void> {
   ctx.record({
     webhook: {

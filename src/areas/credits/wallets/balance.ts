@@ -32,7 +32,8 @@ export async function addToBalance(
       ${
         resetsConsumed
           ? db`consumed_credits = greatest(0, consumed_credits - ${credits}::numeric),
-              consumed_amount_cents = greatest(0, floor((consumed_credits - ${credits}::numeric) * rate_amount * ${factor}::integer)),`
+              consumed_amount_cents = greatest(0,
+              floor((consumed_credits - ${credits}::numeric) * rate_amount * ${factor}::integer)),`
           : db``
       }
       last_balance_sync_at = ${ctx.now()}, updated_at = ${ctx.now()}

@@ -61,7 +61,9 @@ export async function methodFaults(
   return found ? {} : { payment_method: ['invalid_payment_method'] };
 }
 
-/** What is wrong with the rules of an input: their form, the limits of the wallet, a payment method that is not there. */
+/**
+ * What is wrong with the rules of an input: their form, the limits of the wallet, a payment method that is not there.
+ */
 export async function ruleFaults(
   ctx: Context,
   customerId: string,

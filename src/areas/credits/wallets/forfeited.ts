@@ -1,6 +1,6 @@
 import type { Cents } from '../../../engine/money/cents.ts';
 
-/** Lines of credits that nobody can use any more. Rule: ledger.md#l9. */
+/** Lines of credits that can no longer be used. Rule: ledger.md#l9. */
 export const forfeited = (grantedCents: Cents, purchasedCents: Cents) =>
   [
     { account: 'prepaid_purchased', side: 'debit', amountCents: purchasedCents },

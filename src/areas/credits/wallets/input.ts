@@ -11,7 +11,7 @@ import { LINE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
 const CREDITS = /^\d{1,25}(\.\d{0,38})?$/;
 
 /**
- * Credits as numeric text, ≥ 0; absent or null is none. Anything else is told with a code of the field's own.
+ * Credits as numeric text, ≥ 0; absent or null is none. Anything else is refused with a code of the field's own.
  * Rule: wallets.md#fields, wallets.md#transactions.
  */
 export const creditsInput = (field: 'paid_credits' | 'granted_credits' | 'voided_credits') =>
@@ -76,7 +76,7 @@ export const priorityInput = () =>
       return z.NEVER;
     });
 
-/** How something is to be paid; whether the customer has the method is for the command to tell. */
+/** How something is to be paid; whether the customer has the method is for the command to check. */
 export const paymentMethodInput = () =>
   z
     .object(

@@ -74,7 +74,8 @@ const tables = (db: Db) => db`
   wallets wallet
   join customers customer on customer.organization_id = wallet.organization_id and customer.id = wallet.customer_id
   join billing_entities home on home.organization_id = wallet.organization_id and home.id = customer.billing_entity_id
-  join billing_entities entity on entity.organization_id = wallet.organization_id and entity.id = wallet.billing_entity_id`;
+  join billing_entities entity on entity.organization_id = wallet.organization_id
+    and entity.id = wallet.billing_entity_id`;
 
 /** A wallet by its id, or by its code at a customer; of several with a code the active one, else the newest. */
 export type WalletKey = { id: string } | { customerId: string; code: string };

@@ -69,7 +69,8 @@ export const putRule = (
     ${rule.threshold_credits}, ${rule.paid_credits}, ${rule.granted_credits}, ${rule.target_ongoing_balance},
     ${rule.grants_target_top_up}, ${rule.started_at}, ${rule.expiration_at},
     ${rule.invoice_requires_successful_payment}, ${rule.ignore_paid_top_up_limits}, ${rule.transaction_name},
-    ${json(rule.transaction_metadata)}, ${rule.payment_method_type}, ${rule.payment_method_id}, ${rule.purchase_order_number},
+    ${json(rule.transaction_metadata)}, ${rule.payment_method_type}, ${rule.payment_method_id},
+    ${rule.purchase_order_number},
     ${rule.skip_invoice_custom_sections}, ${rule.next_top_up_on}, ${now}, ${now})
   on conflict (id) do update set trigger = excluded.trigger, method = excluded.method, interval = excluded.interval,
     threshold_credits = excluded.threshold_credits, paid_credits = excluded.paid_credits,
@@ -78,7 +79,8 @@ export const putRule = (
     expiration_at = excluded.expiration_at,
     invoice_requires_successful_payment = excluded.invoice_requires_successful_payment,
     ignore_paid_top_up_limits = excluded.ignore_paid_top_up_limits, transaction_name = excluded.transaction_name,
-    transaction_metadata = excluded.transaction_metadata, payment_method_type = excluded.payment_method_type, payment_method_id = excluded.payment_method_id,
+    transaction_metadata = excluded.transaction_metadata, payment_method_type = excluded.payment_method_type,
+    payment_method_id = excluded.payment_method_id,
     purchase_order_number = excluded.purchase_order_number,
     skip_invoice_custom_sections = excluded.skip_invoice_custom_sections, next_top_up_on = excluded.next_top_up_on,
     updated_at = excluded.updated_at`;

@@ -12,7 +12,7 @@ export const findBillableMetrics = ({ db, organizationId }: Context, codes: read
   where organization_id = ${organizationId} and code = any (${codes}) and deleted_at is null
   order by array_position(${codes}::text[], code)`;
 
-/** What of a wallet somebody may say. */
+/** What of a wallet a request may set. */
 export type WalletFields = Pick<
   WalletRow,
   | 'billing_entity_id'
@@ -37,13 +37,15 @@ export type NewWallet = WalletFields & Pick<WalletRow, 'id' | 'customer_id' | 'c
 export const insertWallet = (db: Db, organizationId: string, wallet: NewWallet, now: Temporal.Instant) => db`
   insert into wallets (id, organization_id, customer_id, billing_entity_id, code, name, priority, currency, rate_amount,
     status, allowed_fee_types, billable_metric_ids, paid_top_up_min_amount_cents, paid_top_up_max_amount_cents,
-    invoice_requires_successful_payment, payment_method_type, payment_method_id, purchase_order_number, skip_invoice_custom_sections,
+    invoice_requires_successful_payment, payment_method_type, payment_method_id, purchase_order_number,
+    skip_invoice_custom_sections,
     metadata, expiration_at, depleted_ongoing_balance, created_at, updated_at)
   values (${wallet.id}, ${organizationId}, ${wallet.customer_id}, ${wallet.billing_entity_id}, ${wallet.code},
     ${wallet.name}, ${wallet.priority}, ${wallet.currency}, ${wallet.rate_amount}, 'active',
     ${wallet.allowed_fee_types}::text[], ${wallet.billable_metric_ids}::uuid[], ${wallet.paid_top_up_min_amount_cents},
     ${wallet.paid_top_up_max_amount_cents}, ${wallet.invoice_requires_successful_payment},
-    ${wallet.payment_method_type}, ${wallet.payment_method_id}, ${wallet.purchase_order_number}, ${wallet.skip_invoice_custom_sections},
+    ${wallet.payment_method_type}, ${wallet.payment_method_id}, ${wallet.purchase_order_number},
+    ${wallet.skip_invoice_custom_sections},
     ${json(wallet.metadata)}, ${wallet.expiration_at}, true, ${now}, ${now})`;
 
 /** Changes what is given of a wallet. */

@@ -8,7 +8,10 @@ import type { ReadRule } from './rule-input.ts';
 import { putRule, type RuleRow } from './rules-queries.ts';
 import { wasToppedUp } from './sql.ts';
 
-/** Stores a rule with its sections and the day of its next top-up: not the day on which the wallet was made, nor one that had its own. */
+/**
+ * Stores a rule with its sections and the day of its next top-up: not the day on which the wallet was made, nor one
+ * that had its own.
+ */
 export async function storeRule(
   ctx: Context,
   wallet: WalletRow,

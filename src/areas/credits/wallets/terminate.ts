@@ -8,7 +8,10 @@ import { keyOf, lockWallet, type WalletKey } from './queries.ts';
 import { terminateRules } from './rules-queries.ts';
 import { listActiveIds, markTerminated, readRest } from './sql.ts';
 
-/** Ends a wallet: what it holds can be read, and used no more. Ending it again changes nothing. @throws Refusal 404 wallet */
+/**
+ * Ends a wallet: what it holds can be read, and used no more. Ending it again changes nothing. @throws Refusal 404
+ * wallet
+ */
 export const destroyWallet = (ctx: Context, { svc_id }: { svc_id: string }) => terminate(ctx, { id: svc_id });
 
 /** As destroyWallet. @throws Refusal 404 customer, wallet */

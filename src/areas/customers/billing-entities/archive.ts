@@ -7,7 +7,7 @@ import { billingEntityView } from './view.ts';
 import { setArchivedAt } from './writes.ts';
 
 /**
- * Archives a billing entity: its customers keep it, nobody new may choose it. Archived twice, it stays as it is.
+ * Archives a billing entity: its customers keep it, others cannot choose it. Archived twice, it stays as it is.
  *
  * @throws Refusal 404 billing_entity; 405 not_deletable, of the default one
  * Rules: other-routes.md#records, billing-entities.md.

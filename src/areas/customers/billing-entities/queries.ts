@@ -40,7 +40,7 @@ export interface BillingEntityRow extends BillingEntityFields {
   code: string;
   /** The organization's oldest live entity (billing-entities.md). */
   is_default: boolean;
-  /** Since then nobody new may choose it. */
+  /** Since then it cannot be chosen. */
   archived_at: Temporal.Instant | null;
   created_at: Temporal.Instant;
   updated_at: Temporal.Instant;
@@ -81,7 +81,7 @@ export async function getBillingEntity(db: Db, organizationId: string, code: str
 }
 
 /**
- * As getBillingEntity, and nobody else changes it until the transaction ends.
+ * As getBillingEntity; the row stays locked until the transaction ends.
  *
  * @throws Refusal 404 billing_entity
  */

@@ -27,13 +27,13 @@ const ADJUSTMENTS = ['align_with_finalization_date', 'keep_anchor'] as const;
 const CODE_MAX = 255;
 const FOOTER_MAX = 600;
 const PREFIX_MAX = 10;
-/** Kinds of mails, of which there are three, each told once or twice. */
+/** Kinds of mails, of which there are three, each named once or twice. */
 const EMAIL_SETTINGS_MAX = 100;
 
 const days = () => resettable(integer({ min: 0, max: TERM_DAYS_MAX }), 0);
 
 /**
- * What an organization and a billing entity say about whoever issues documents (organizations.md, billing-entities.md).
+ * What an organization and a billing entity say about the issuer of documents (organizations.md, billing-entities.md).
  */
 export const issuerFields = {
   default_currency: resettable(

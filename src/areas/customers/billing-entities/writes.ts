@@ -49,7 +49,8 @@ export const moveDueDatesOfEntity = (
   netPaymentTerm: number,
 ) => db`
   update invoices
-  set net_payment_term = ${netPaymentTerm}::integer, payment_due_date = invoices.issuing_date + ${netPaymentTerm}::integer
+  set net_payment_term = ${netPaymentTerm}::integer,
+    payment_due_date = invoices.issuing_date + ${netPaymentTerm}::integer
   from customers customer
   where invoices.organization_id = ${organizationId} and invoices.status = 'draft'
     and customer.organization_id = invoices.organization_id and customer.id = invoices.customer_id

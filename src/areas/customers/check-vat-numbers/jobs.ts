@@ -15,8 +15,8 @@ import { takeCheck } from './writes.ts';
 const SWEEP_MOST = 1000;
 
 /**
- * Handler of `vat.check`: puts a due question to the register, outside of any transaction, and takes the answer in one. A
- * question that is not due, or that somebody else has, is left alone. Rule: eu-taxes.md.
+ * Handler of `vat.check`: puts a due question to the register, outside of any transaction, and takes the answer in one.
+ * A question that is not due, or that another worker has, is left alone. Rule: eu-taxes.md.
  */
 export function vatCheckHandlers(deps: SystemDeps & { outgoing: Outgoing }): Pick<Handlers, 'vat.check'> {
   return {

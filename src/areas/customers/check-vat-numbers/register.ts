@@ -22,8 +22,8 @@ const ERRORS: Readonly<Record<string, RegisterError>> = {
 };
 
 /**
- * Asks the register of the Union about a number. Whatever is no answer is a trouble of the register's, never an exception.
- * Rule: eu-taxes.md.
+ * Asks the register of the Union about a number. Whatever is no answer is a trouble of the register's, never an
+ * exception. Rule: eu-taxes.md.
  */
 export async function askRegister(
   { outgoing, url }: { outgoing: Outgoing; url: string },

@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 
-/** Whoever took a question and did not come back has lost it after this. */
+/** A worker that took a question and did not come back has lost it after this. */
 const TAKEN_FOR_SECONDS = 60;
 
 /** Takes a due question for a while; the number that it is about, or undefined when it is not due. */

@@ -21,7 +21,9 @@ const NEED_SETUP: ReadonlySet<string> = new Set([
 export const needsSetup = (customer: CustomerRow): boolean =>
   customer.payment_provider !== 'stripe' || customer.provider_payment_methods.some((method) => NEED_SETUP.has(method));
 
-/** What follows a changed link: methods of the former one go, the customer is made at the new one and those who listen are told. */
+/**
+ * What follows a changed link: methods of the former one go, the customer is made at the new one and it is announced.
+ */
 export async function announceLink(ctx: Context, customer: CustomerRow, link: ProviderLink): Promise<void> {
   if (link.endsFormer) await announce(ctx, customerLeftProvider, { customer_id: customer.id });
   if (!link.madeAt) return;
@@ -32,7 +34,7 @@ export async function announceLink(ctx: Context, customer: CustomerRow, link: Pr
   await announce(ctx, paymentMethodWanted, { customer, provider: link.madeAt });
 }
 
-/** Tells that a customer was made at its provider. Rule: customers.md#payment-provider. */
+/** Announces that a customer was made at its provider. Rule: customers.md#payment-provider. */
 export const recordMade = (ctx: Context, customer: CustomerRow): void =>
   ctx.record({
     webhook: {

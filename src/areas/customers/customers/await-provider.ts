@@ -8,7 +8,7 @@ import { readCustomer } from './queries.ts';
 const PATIENCE_MS = 5000;
 const LOOK_AGAIN_MS = 100;
 
-/** Whether the answer is to tell the provider's id of the customer, which a job fetches after the commit. */
+/** Whether the answer is to contain the provider's id of the customer, which a job fetches after the commit. */
 const isAwaited = ({ body }: OperationInput): boolean => {
   const configuration = body?.billing_configuration;
   return configuration?.sync === true && configuration?.sync_with_provider === true;
@@ -17,8 +17,8 @@ const isAwaited = ({ body }: OperationInput): boolean => {
 type Answer = Awaited<ReturnType<typeof upsertCustomer>>;
 
 /**
- * The answer with the id of the customer at its provider, where `sync` asks for it and the provider makes it within 5 s; a
- * refusal or an outage of the provider saves the customer all the same. Rules: customers.md#payment-provider,
+ * The answer with the id of the customer at its provider, where `sync` asks for it and the provider makes it within 5
+ * s; a refusal or an outage of the provider saves the customer all the same. Rules: customers.md#payment-provider,
  * provider-connections.md#customers-at-the-provider.
  */
 export async function awaitProviderCustomer(ctx: Context, answer: Answer, input: OperationInput): Promise<Answer> {

@@ -36,8 +36,8 @@ const DRAFT_DATING = [
 ] as const;
 
 /**
- * Makes a customer, or changes the live one of the same external id: only keys that were sent. Two that are made at once
- * become one customer; the later request is an update. Rule: customers.md#saving.
+ * Makes a customer, or changes the live one of the same external id: only keys that were sent. Two that are made at
+ * once become one customer; the later request is an update. Rule: customers.md#saving.
  *
  * @throws Refusal 404 billing_entity, unknown or archived
  * @throws Refusal 404 tax
@@ -59,7 +59,7 @@ export async function upsertCustomer(ctx: Context, { body }: { body: CustomerInp
     entity ?? (await getDefaultBillingEntity(ctx.db, ctx.organizationId)),
     fields,
   );
-  // Somebody made the customer since we looked; its transaction is over, so we see it now and change it.
+  // The customer was made since we looked; its transaction is over, so we see it now and change it.
   if (id === undefined) return upsertCustomer(ctx, { body });
   if (taxes?.length) await replaceCustomerTaxes(ctx.db, ctx.organizationId, id, idsOf(taxes));
   if (body.metadata?.length) await storeMetadata(ctx, id, body.metadata, []);

@@ -40,8 +40,8 @@ const ADDRESS = ['address_line1', 'address_line2', 'city', 'state', 'zipcode', '
 const EMPTY_ADDRESS = Object.fromEntries(ADDRESS.map((part) => [part, null]));
 
 /**
- * Columns that an input sets: those of keys that were sent. A partial shipping address sets only its own parts, null clears
- * it whole.
+ * Columns that an input sets: those of keys that were sent. A partial shipping address sets only its own parts, null
+ * clears it whole.
  */
 export function fieldsOf(body: CustomerInput): Partial<CustomerFields> {
   const shipping = body.shipping_address === null ? EMPTY_ADDRESS : (body.shipping_address ?? {});

@@ -6,9 +6,9 @@ import { customerDeleted } from '../announcements.ts';
 const MINUTES_TO_DRAFTS = 5;
 
 /**
- * Step `finish-customer-deletion`: ends the active subscriptions of a deleted customer, each with its last invoice, cancels
- * those that have not started, and ends its coupons and wallets; its drafts are made final a little later. Safe to run
- * twice. Rule: customers.md#deletion-portal-checkout.
+ * Step `finish-customer-deletion`: ends the active subscriptions of a deleted customer, each with its last invoice,
+ * cancels those that have not started, and ends its coupons and wallets; its drafts are made final a little later. Safe
+ * to run twice. Rule: customers.md#deletion-portal-checkout.
  */
 export async function finishCustomerDeletion(ctx: Context, { customer_id }: { customer_id: string }): Promise<void> {
   await announce(ctx, customerDeleted, { customer_id });

@@ -8,12 +8,13 @@ const MADE_AT_ONCE = 128;
  * none of them waits for the one that makes numbers.
  */
 const ENOUGH = 64;
-// Namespace of the advisory locks of those who make numbers; that of clocks is 5306, that of events in usage-shapes/lock.ts.
+// Namespace of the advisory locks of those who make numbers; that of clocks is 5306, that of events in
+// usage-shapes/lock.ts.
 const MAKING_SEED = 5396;
 
 /**
- * Takes the lowest customer number of the organization that nobody else is taking, with the prefix of its slugs. A
- * transaction that is rolled back gives it back, and no one waits for its end. Rule: customers.md#fields
+ * Takes the lowest customer number of the organization that no other transaction is taking, with the prefix of its
+ * slugs. A transaction that is rolled back gives it back, and no one waits for its end. Rule: customers.md#fields
  * `sequential_id`.
  */
 export async function takeNumber(db: Db, organizationId: string): Promise<{ number: number; prefix: string }> {

@@ -27,9 +27,9 @@ const UNLINKED = {
 const NEVER_CHARGED: ReadonlySet<string> = new Set(['customer_balance', 'crypto']);
 
 /**
- * What an upsert does to the link with a payment provider. Naming a provider alone stores it; creating the customer there
- * (`sync_with_provider`) or linking it (`provider_customer_id`) needs a connection. `sandbox` is stored under the name
- * that its connection emulates. Rules: customers.md#payment-provider, provider-connections.md#sandbox-provider.
+ * What an upsert does to the link with a payment provider. Naming a provider alone stores it; creating the customer
+ * there (`sync_with_provider`) or linking it (`provider_customer_id`) needs a connection. `sandbox` is stored under the
+ * name that its connection emulates. Rules: customers.md#payment-provider, provider-connections.md#sandbox-provider.
  */
 export async function providerLink(
   ctx: Context,

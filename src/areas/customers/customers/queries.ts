@@ -96,7 +96,8 @@ const columns = (db: Db) => db`
   customer.skip_invoice_custom_sections, customer.external_salesforce_id, customer.invoice_grace_period,
   customer.subscription_invoice_issuing_date_anchor, customer.subscription_invoice_issuing_date_adjustment,
   customer.document_locale, customer.payment_provider, customer.payment_provider_code, customer.provider_customer_id,
-  customer.provider_payment_methods, customer.payment_provider_id, customer.deleted_at, customer.created_at, customer.updated_at,
+  customer.provider_payment_methods, customer.payment_provider_id, customer.deleted_at, customer.created_at,
+  customer.updated_at,
   entity.code as billing_entity_code, entity.timezone as billing_entity_timezone,
   coalesce((
     select jsonb_agg(jsonb_build_object('svc_id', item.id, 'key', item.key, 'value', item.value,
@@ -107,7 +108,8 @@ const columns = (db: Db) => db`
   ), '[]') as metadata`;
 
 const entityOfCustomer = (db: Db) => db`
-  join billing_entities entity on entity.organization_id = customer.organization_id and entity.id = customer.billing_entity_id`;
+  join billing_entities entity on entity.organization_id = customer.organization_id
+    and entity.id = customer.billing_entity_id`;
 
 /** The live customer of an external id. */
 export async function findCustomer(
@@ -129,7 +131,7 @@ export async function getCustomer(db: Db, organizationId: string, externalId: st
   return customer;
 }
 
-/** As findCustomer, and nobody else changes it until the transaction ends. */
+/** As findCustomer; the row stays locked until the transaction ends. */
 export async function lockCustomer(
   db: Db,
   organizationId: string,

@@ -118,9 +118,9 @@ const hasEachTypeOnce = (items: z.infer<typeof IntegrationCustomer>[]): boolean 
 };
 
 /**
- * Input of `POST /customers`. Absent keeps what is stored; null clears, and where a field cannot be empty, puts back what a
- * new customer has. Errors of nested fields carry the flat names of error-bodies.md#codes-by-field.
- * Rule: customers.md#fields.
+ * Input of `POST /customers`. Absent keeps what is stored; null clears, and where a field cannot be empty, puts back
+ * what a new customer has. Errors of nested fields carry the flat names of error-bodies.md#codes-by-field. Rule:
+ * customers.md#fields.
  */
 export const CustomerInput = z
   .object({

@@ -56,7 +56,8 @@ export async function replaceMetadata(
   await db`delete from customer_metadata where organization_id = ${organizationId} and customer_id = ${customerId}`;
   if (items.length === 0) return;
   await db`
-    insert into customer_metadata (id, organization_id, customer_id, key, value, display_in_invoice, created_at, updated_at)
+    insert into customer_metadata (id, organization_id, customer_id, key, value, display_in_invoice, created_at,
+      updated_at)
     select item.id, ${organizationId}::uuid, ${customerId}::uuid, item.key, item.value, item.display_in_invoice,
       item.created_at, ${now}
     from jsonb_to_recordset(${json(items)}::jsonb) as item (id uuid, key text, value text, display_in_invoice boolean,
@@ -70,7 +71,8 @@ export const moveDueDatesOfCustomer = (db: Db, organizationId: string, customerI
   from (
     select coalesce(customer.net_payment_term, entity.net_payment_term) as days
     from customers customer
-    join billing_entities entity on entity.organization_id = customer.organization_id and entity.id = customer.billing_entity_id
+    join billing_entities entity on entity.organization_id = customer.organization_id
+      and entity.id = customer.billing_entity_id
     where customer.organization_id = ${organizationId} and customer.id = ${customerId}
   ) term
   where invoices.organization_id = ${organizationId} and invoices.customer_id = ${customerId}

@@ -11,7 +11,10 @@ import { euTax } from './generate.ts';
 import { listAwaitingInvoices, readSeller, type Seller } from './queries.ts';
 import { deleteCheck, saveCheck } from './writes.ts';
 
-/** Owed work: a number that the register is asked about outside of any transaction; the double of sandboxes answers in one. */
+/**
+ * Owed work: a number that the register is asked about outside of any transaction; the double of sandboxes answers in
+ * one.
+ */
 const CHECK_JOB = 'vat.check';
 export const CHECK_STEP = 'check-vat-number';
 const TAX_STEP = 'finalize-pending-invoice';
@@ -25,8 +28,8 @@ export interface SavedCustomer {
 }
 
 /**
- * Gives a customer that was saved the tax that the rules of the Union choose, where its billing entity leaves taxes to them:
- * at once, or once the register has answered.
+ * Gives a customer that was saved the tax that the rules of the Union choose, where its billing entity leaves taxes to
+ * them: at once, or once the register has answered.
  *
  * @returns what the customer then holds, or undefined when that is not changed
  * Rule: eu-taxes.md.

@@ -16,7 +16,7 @@ export async function generateEuTaxes(ctx: Context, timezone: string): Promise<v
   await flagDraftsOfTaxes(ctx.db, ctx.organizationId, changed);
 }
 
-/** The tax of a code; made again when somebody deleted it. */
+/** The tax of a code; made again if it was deleted. */
 export async function euTax(ctx: Context, code: string, timezone: string): Promise<TaxRow> {
   const known = await findRow(ctx, taxes, code);
   if (known) return known;

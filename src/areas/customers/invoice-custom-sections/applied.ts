@@ -34,9 +34,9 @@ interface Deciding {
  * Writes the sections of an invoice down as they are now; those that a former computation wrote are replaced.
  *
  * The request's, else the own selections of the subscriptions or the wallet, else the customer's, else the billing
- * entity's. Of several subscriptions: all their own ones together, and the customer's or entity's too when any has none;
- * those that skip take no part, and when all skip there are none. A customer that skips has none of its own or the
- * entity's. System-generated ones of the customer are always there.
+ * entity's. Of several subscriptions: all their own ones together, and the customer's or entity's too when any has
+ * none; those that skip take no part, and when all skip there are none. A customer that skips has none of its own or
+ * the entity's. System-generated ones of the customer are always there.
  *
  * Rule: invoices.md#custom-sections.
  */
@@ -57,7 +57,8 @@ export async function applySections(
     ), payer as (
       select customer.id, invoice.billing_entity_id, customer.skip_invoice_custom_sections as skips
       from invoices invoice
-      join customers customer on customer.organization_id = invoice.organization_id and customer.id = invoice.customer_id
+      join customers customer on customer.organization_id = invoice.organization_id
+        and customer.id = invoice.customer_id
       where invoice.organization_id = ${organizationId} and invoice.id = ${invoiceId}
     ), lines as (
       select s.id, s.skip_invoice_custom_sections as skips

@@ -8,7 +8,7 @@ import type { SectionChoice } from './schema.ts';
 
 /**
  * Replaces what an owner selects; selections that stay keep their ids, unknown codes are ignored. System-generated
- * sections are nobody's to choose and stay.
+ * sections cannot be chosen and stay.
  *
  * Rule: billing-entities.md, customers.md#fields.
  */
@@ -29,7 +29,8 @@ export async function replaceSections(
   // Locked, so that a section deleted meanwhile is not selected any more.
   await db`
     insert into invoice_custom_section_selections (id, organization_id, owner_type, owner_id, section_id, created_at)
-    select distinct on (section.id) given.id, ${organizationId}::uuid, ${owner.type}, ${owner.id}::uuid, section.id, ${now}::timestamptz
+    select distinct on (section.id) given.id, ${organizationId}::uuid, ${owner.type}, ${owner.id}::uuid, section.id,
+      ${now}::timestamptz
     from jsonb_to_recordset(${json(ids)}::jsonb) as given (id uuid, code text)
     join (
       select id, code from invoice_custom_sections
@@ -41,8 +42,8 @@ export async function replaceSections(
 }
 
 /**
- * Stores what an input says about the sections of an owner: nothing leaves them, null takes all away, and one that skips
- * sections has none. Rule: invoices.md#custom-sections.
+ * Stores what an input says about the sections of an owner: nothing leaves them, null takes all away, and one that
+ * skips sections has none. Rule: invoices.md#custom-sections.
  */
 export async function chooseSections(
   { db, organizationId, now }: Context,

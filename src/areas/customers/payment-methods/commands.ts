@@ -12,8 +12,8 @@ import { discardMethod, makeDefault, storeMethod } from './writes.ts';
 /**
  * Stores a test card or bank account of a customer that is linked to a sandbox connection.
  *
- * @throws Refusal 404 customer; 405 feature_not_supported, of any other connection; 422 base no_linked_payment_provider;
- *   422 card_number or iban value_is_invalid
+ * @throws Refusal 404 customer; 405 feature_not_supported, of any other connection; 422 base
+ *   no_linked_payment_provider; 422 card_number or iban value_is_invalid
  * Rule: provider-connections.md#sandbox-provider.
  */
 export async function createMethod(ctx: Context, input: { external_id: string; body: MethodCreate }) {

@@ -24,7 +24,8 @@ export interface MethodRow {
 }
 
 const columns = (db: Db) => db`
-  method.id, method.customer_id, method.payment_provider_id, provider.name as provider_name, provider.code as provider_code,
+  method.id, method.customer_id, method.payment_provider_id, provider.name as provider_name,
+    provider.code as provider_code,
   coalesce(provider.emulates, provider.provider_type) as provider_type, method.provider_customer_id,
   method.provider_method_id, method.method_type, method.details, method.is_default, method.created_at`;
 

@@ -22,7 +22,7 @@ export const MethodCreate = z.object({
 });
 export type MethodCreate = z.infer<typeof MethodCreate>;
 
-/** How somebody wants a payable to be paid. Rule: payments.md#payment-methods. */
+/** How a payable is to be paid. Rule: payments.md#payment-methods. */
 export const MethodReference = z
   .object(
     {

@@ -33,15 +33,15 @@ const CONNECTABLE: Partial<
   },
 };
 
-/** Asks a connection's provider whether the credentials work, and to tell us its events. */
+/** Asks a connection's provider whether the credentials work, and to send its events. */
 export const CONNECT_JOB = 'payment.connect';
 
 /**
- * Connects a payment provider. A sandbox one works at once; the credentials of any other are tried right after the commit
- * (`unverified` until then).
+ * Connects a payment provider. A sandbox one works at once; the credentials of any other are tried right after the
+ * commit (`unverified` until then).
  *
- * @throws Refusal 422 type, of a sandbox outside sandbox organizations or a provider that cannot be connected yet; code;
- *   the mandatory secret; in a sandbox a live key, or any real connection beside a test clock; a secret outside
+ * @throws Refusal 422 type, of a sandbox outside sandbox organizations or a provider that cannot be connected yet;
+ *   code; the mandatory secret; in a sandbox a live key, or any real connection beside a test clock; a secret outside
  *   sandboxes, where no key seals it (secrets_key_missing)
  * Rules: provider-connections.md#routes, provider-connections.md#sandboxes-reach-no-live-account,
  * provider-connections.md#secrets.
@@ -101,7 +101,7 @@ export async function updateProvider(ctx: Context, { code, body }: { code: strin
 
 /**
  * Ends a connection: its customers are no longer linked and their methods are gone. Payments under way stay and still
- * follow what the provider tells.
+ * follow the provider.
  *
  * @throws Refusal 404 payment_provider
  */
@@ -113,7 +113,7 @@ export async function deleteProvider(ctx: Context, { code }: { code: string }) {
   return answer(ctx, provider);
 }
 
-/** Tries the credentials of a connection once more. @throws Refusal 404 payment_provider */
+/** Tries the credentials of a connection again. @throws Refusal 404 payment_provider */
 export async function checkProvider(ctx: Context, { code }: { code: string }) {
   const provider = await getProvider(ctx.db, ctx.organizationId, code);
   if (provider.provider_type !== 'sandbox') connect(ctx, provider.id);
@@ -121,8 +121,8 @@ export async function checkProvider(ctx: Context, { code }: { code: string }) {
 }
 
 /**
- * A sandbox reaches no account that really charges; and where time is simulated, no account at all: simulated days would
- * leave as real calls within seconds. Rule: provider-connections.md#sandboxes-reach-no-live-account.
+ * A sandbox reaches no account that really charges; and where time is simulated, no account at all: simulated days
+ * would leave as real calls within seconds. Rule: provider-connections.md#sandboxes-reach-no-live-account.
  */
 async function refuseRealMoneyInSandbox(ctx: Context, body: ProviderCreate): Promise<void> {
   refuseLiveKeyInSandbox(ctx, secretsOf(body));

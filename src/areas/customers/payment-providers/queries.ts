@@ -73,7 +73,7 @@ export const listProvidersNamed = (db: Db, organizationId: string, name: string 
  * Rules: provider-connections.md#secrets, provider-connections.md#deleted-connections.
  */
 const KEPT_DAYS = 30;
-/** Deleted connections of one code whose events are taken: somebody may have tried a few times. */
+/** Deleted connections of one code whose events are taken: a code may have been used a few times. */
 const MOST_DELETED = 5;
 
 /** Whether a deleted connection is so no longer than its secrets are kept, by its organization's time. */

@@ -4,7 +4,7 @@ import { seconds } from '../../../platform/schema/view.ts';
 import type { ProviderRow } from './queries.ts';
 import type { ProviderView } from './schema.ts';
 
-/** Where a provider tells us its events. Rule: provider-connections.md#inbound-events. */
+/** Where a provider sends its events. Rule: provider-connections.md#inbound-events. */
 export const inboundUrl = (
   config: Config,
   organizationId: string,

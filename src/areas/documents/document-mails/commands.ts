@@ -28,8 +28,8 @@ export const resendReceipt = async (ctx: Context, { svc_id, body }: Asked) =>
   resend(ctx, await mailedDocuments.payment_receipt(ctx, svc_id), body);
 
 /**
- * Step `mail-document`: mails a document that became final to its customer, once, if its billing entity still says so and
- * the customer has an address. Rules: organizations.md, payments.md#receipts, invoice-operations.md#operations.
+ * Step `mail-document`: mails a document that became final to its customer, once, if its billing entity still says so
+ * and the customer has an address. Rules: organizations.md, payments.md#receipts, invoice-operations.md#operations.
  */
 export async function mailDocument(ctx: Context, { kind, subject_id }: MailDocument): Promise<void> {
   const mailed = await mailedDocuments[kind](ctx, subject_id);

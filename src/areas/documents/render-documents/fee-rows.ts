@@ -79,7 +79,7 @@ function lineName(fee: FeeRow, title: string | null, texts: DocumentTexts): stri
   return nameOf(fee) === title ? texts.subscriptionFee : `${texts.subscriptionFee} – ${nameOf(fee)}`;
 }
 
-/** What tells a fee from the others of its charge: top-up, filter and group; null when nothing does. */
+/** What distinguishes a fee from the others of its charge: top-up, filter and group; null when nothing does. */
 function partName(fee: FeeRow, texts: DocumentTexts): string | null {
   if (fee.true_up_parent_fee_id !== null) return texts.spendingMinimum;
   const filter =
@@ -91,7 +91,7 @@ function partName(fee: FeeRow, texts: DocumentTexts): string | null {
   return name === '' ? null : name;
 }
 
-/** A one-off fee is for one instant unless somebody gave it a time. */
+/** A one-off fee is for one instant unless it was given a period. */
 function periodOf(fee: FeeRow, format: Format): string | null {
   if (fee.from_datetime === null || fee.to_datetime === null) return null;
   const lasts = fee.to_datetime.epochMilliseconds - fee.from_datetime.epochMilliseconds >= ONE_SECOND_MS;

@@ -1,8 +1,8 @@
 import { taxedApartFromNet } from '../../../engine/invoices/taxed-net.ts';
 import { cents } from '../../../engine/money/cents.ts';
 import type { DocumentModel, DocumentTable, Fact, Note, Party, Total } from '../../../platform/documents/model.ts';
+import { dueOf, isOver } from '../../invoices/invoices/amount-due.ts';
 import { creditView } from '../../invoices/invoices/credits.ts';
-import { dueOf, isOver } from '../../invoices/invoices/due.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 import type { InvoiceParts } from '../../invoices/invoices/view.ts';
 import { type Format, fill, formatOf } from '../../messaging/documents/format.ts';
@@ -14,9 +14,9 @@ import { addressLines, type PartyFacts, partyOf } from './party.ts';
 import type { PaidPart, Printed } from './sql.ts';
 
 /**
- * What the document of an invoice says: who bills whom, each fee below its subscription, how the total comes about, what of
- * it was paid or given up when the document was drawn, what is left to pay until when, custom sections and the issuer's
- * footer.
+ * What the document of an invoice says: who bills whom, each fee below its subscription, how the total comes about,
+ * what of it was paid or given up when the document was drawn, what is left to pay until when, custom sections and the
+ * issuer's footer.
  *
  * Rules: invoice-amounts.md#amounts, invoices.md#custom-sections, invoice-operations.md#operations.
  */
@@ -69,7 +69,7 @@ function headlineOf(
   };
 }
 
-/** Of an invoice that was marked as paid nothing is left, though nobody recorded how it was paid. */
+/** Of an invoice that was marked as paid nothing is left, though no payment was recorded. */
 const leftToPay = (invoice: InvoiceRow): number =>
   invoice.payment_status === 'succeeded' ? 0 : Math.max(dueOf(invoice), 0);
 
@@ -77,7 +77,10 @@ const creditedOf = (invoice: InvoiceRow): number => invoice.total_offsetted_cred
 
 const dayOf = ({ created_at }: PaidPart, timezone: string) => created_at.toZonedDateTimeISO(timezone).toPlainDate();
 
-/** Below the total: each payment, what credit notes settled and what was given up, and what is left; nothing while all is due. */
+/**
+ * Below the total: each payment, what credit notes settled and what was given up, and what is left; nothing while all
+ * is due.
+ */
 function settledTotals(
   { invoice }: InvoiceParts,
   paid: readonly PaidPart[],
@@ -198,7 +201,7 @@ function totalsOf({ invoice, credits }: InvoiceParts, texts: DocumentTexts, form
   ];
 }
 
-/** Each coupon by its name, where the invoice tells them apart. */
+/** Each coupon by its name, where the invoice distinguishes them. */
 function couponTotals(
   credits: InvoiceParts['credits'],
   totalCents: number,
@@ -226,7 +229,7 @@ function notesOf(parts: InvoiceParts, { issuer }: Printed, texts: DocumentTexts,
   ];
 }
 
-/** Where taxes are on another amount than the net total, the document says so: nobody could compute them from it. */
+/** Where taxes are on another amount than the net total, the document says so: they could not be computed from it. */
 function taxedNote({ invoice, fees }: InvoiceParts, texts: DocumentTexts, format: Format): Note[] {
   const netCents = invoice.sub_total_excluding_taxes_amount_cents;
   const taxed = taxedApartFromNet(

@@ -14,7 +14,7 @@ import { documentSubjects } from './subjects.ts';
 const LOST_AT_ONCE = 100;
 
 /**
- * Handler of `document.render`: reads what the document says, draws it, keeps it and tells those who listen. No
+ * Handler of `document.render`: reads what the document says, draws it, keeps it and announces it. No
  * transaction is open while it is drawn. Run twice, the first one stays.
  */
 export function documentHandlers(deps: SystemDeps & { renderer: Renderer }): Pick<Handlers, 'document.render'> {

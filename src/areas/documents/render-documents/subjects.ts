@@ -20,7 +20,9 @@ import { invoiceModel } from './invoice-model.ts';
 import { receiptModel } from './receipt-model.ts';
 import { listPaidParts, readPrinted } from './sql.ts';
 
-/** What can be drawn: how its document is read, or written without a drawing, and who is told when it is there. */
+/**
+ * What can be drawn: how its document is read, or written without a drawing, and how it is announced when it is there.
+ */
 interface DocumentSubject {
   read(ctx: Pick<Context, 'db' | 'organizationId'>, subjectId: string): Promise<DocumentModel | Uint8Array>;
   announce(ctx: Context, subjectId: string): Promise<void>;

@@ -5,7 +5,7 @@ import type { FeeType } from '../../../engine/taxes/choose-taxes.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { columnValues } from '../../../platform/db/values.ts';
 
-/** What a fee bills: by this an adjustment finds it again when its draft is computed anew. */
+/** What a fee bills: by this an adjustment finds it again when its draft is computed again. */
 export interface BilledThing {
   subscription_id: string;
   fee_type: FeeType;
@@ -17,7 +17,7 @@ export interface BilledThing {
   to_datetime: Temporal.Instant;
 }
 
-/** What somebody set by hand about one fee of a draft. Rule: usage-fees.md#adjusted-fees. */
+/** What was set by hand about one fee of a draft. Rule: usage-fees.md#adjusted-fees. */
 export interface AdjustedFeeRow extends BilledThing {
   id: string;
   /** Id that the fee keeps while it is adjusted. */

@@ -18,14 +18,14 @@ export interface CountedFee extends Pick<FeeInputsRow, 'fee_id' | 'inputs' | 'ev
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
- * A part of a window, by the timestamps that its events have today: those of `[from, to)` as ISO texts, or the strays, which
- * a correction has moved out of the window since. All parts together hold each event of the window once.
+ * A part of a window, by the timestamps that its events have today: those of `[from, to)` as ISO texts, or the strays,
+ * which a correction has moved out of the window since. All parts together hold each event of the window once.
  */
 export type WindowPart = { from: string; to: string } | 'strays';
 
 /**
- * The events behind a usage fee as `event`, each as it was when the fee was made: those of its charge's window up to the
- * watermark, or of a part of it, whatever was corrected since; of a fee of one event that one.
+ * The events behind a usage fee as `event`, each as it was when the fee was made: those of its charge's window up to
+ * the watermark, or of a part of it, whatever was corrected since; of a fee of one event that one.
  *
  * Rules: fee-explanations.md, invoice-verification.md#route "versions valid then".
  */

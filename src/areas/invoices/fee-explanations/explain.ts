@@ -19,8 +19,8 @@ import { type FeeInputsRow, findInvoiceStatus, listFeeInputs } from './queries.t
 import type { FeeEventsQuery } from './schema.ts';
 
 /**
- * How a fee came about, step by step, computed anew at every read from what was stored beside it and compared with what
- * the fee says. A difference is told honestly, and logged.
+ * How a fee came about, step by step, computed again at every read from what was stored beside it and compared with
+ * what the fee says. A difference is shown, and logged.
  *
  * @throws Refusal 404 fee
  * Rule: fee-explanations.md.

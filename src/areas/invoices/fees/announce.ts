@@ -3,7 +3,7 @@ import { listFeesByIds } from './queries.ts';
 import { feeView } from './view.ts';
 
 /**
- * Tells those who listen of fees paid in advance, in the order in which they were made. Rule: webhooks.md#event-types
+ * Announces fees paid in advance, in the order in which they were made. Rule: webhooks.md#event-types
  * `fee.created`.
  */
 export async function recordFeeCreated(ctx: Context, ids: readonly string[]): Promise<void> {

@@ -7,7 +7,7 @@ import type { FeeUpdate } from './schema.ts';
 import { feeView } from './view.ts';
 
 /**
- * Tells whether a standalone fee was paid: the time of the new status is now, those of the others are cleared.
+ * Records whether a standalone fee was paid: the time of the new status is now, those of the others are cleared.
  *
  * @throws Refusal 404 fee; 405 invoiced_fee
  * Rules: usage-fees.md#endpoints, ledger.md#l22, ledger.md#l23.

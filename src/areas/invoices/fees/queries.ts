@@ -76,8 +76,10 @@ export interface FeeRow {
 }
 
 const feeColumns = (db: Db) => db`
-  fee.id, fee.customer_id, fee.invoice_id, fee.subscription_id, fee.charge_id, fee.charge_filter_id, fee.fixed_charge_id,
-  fee.original_fee_id, fee.correction_id, fee.true_up_parent_fee_id, fee.fee_type, fee.item_id, fee.item_code, fee.item_name,
+  fee.id, fee.customer_id, fee.invoice_id, fee.subscription_id, fee.charge_id, fee.charge_filter_id,
+    fee.fixed_charge_id,
+  fee.original_fee_id, fee.correction_id, fee.true_up_parent_fee_id, fee.fee_type, fee.item_id, fee.item_code,
+  fee.item_name,
   fee.item_description, fee.invoice_display_name, fee.amount_cents, fee.amount_currency, fee.precise_amount_cents,
   fee.unit_amount_cents, fee.precise_unit_amount, fee.precise_coupons_amount_cents, fee.taxes_amount_cents,
   fee.taxes_precise_amount_cents, fee.taxes_rate, fee.units, fee.total_aggregated_units, fee.events_count,

@@ -45,8 +45,8 @@ interface VerificationRun {
 }
 
 /**
- * Computes an issued invoice once more: every fee and the totals from what was stored with them and, at level `events`,
- * the usage from the raw events as they were then. Nothing but the result is written. The events of more than 500 fees, or
+ * Computes an issued invoice again: every fee and the totals from what was stored with them and, at level `events`, the
+ * usage from the raw events as they were then. Nothing but the result is written. The events of more than 500 fees, or
  * more than 100 000 events, are counted by a run, whose id finds the result.
  *
  * @throws Refusal 404 invoice; 405 invalid_status, unless it is finalized or voided
@@ -88,7 +88,7 @@ const runningView = (row: RunRow, { invoice_id, level }: VerificationRun) => {
   return { ...run, svc_invoice_id: invoice_id, level };
 };
 
-/** Computes an issued invoice once more. Reads only. */
+/** Computes an issued invoice again. Reads only. */
 export async function verify(ctx: Context, invoice: InvoiceRow, level: VerificationLevel): Promise<Verification> {
   const { db, organizationId } = ctx;
   const fees = await listFeesOfInvoice(db, organizationId, invoice.id);

@@ -17,8 +17,8 @@ export interface Since {
 }
 
 /**
- * Aggregates the raw events behind usage fees, as they were up to the watermark, and compares them with the stored usage.
- * Rule: invoice-verification.md#route level `events`.
+ * Aggregates the raw events behind usage fees, as they were up to the watermark, and compares them with the stored
+ * usage. Rule: invoice-verification.md#route level `events`.
  */
 export async function verifyEvents(
   ctx: Context,

@@ -65,8 +65,8 @@ export async function digestPart(
 }
 
 /**
- * Where the part of a window ends that begins at `from` and holds `size` events, as ISO text; null: the window holds no more.
- * Events of one instant are never parted.
+ * Where the part of a window ends that begins at `from` and holds `size` events, as ISO text; null: the window holds no
+ * more. Events of one instant are never parted.
  */
 export async function findPartEnd(
   db: Db,
@@ -189,7 +189,7 @@ export async function findVerificationRun(
   return row;
 }
 
-/** As findVerificationRun, of one that is not over; nobody else works on it until the transaction ends. */
+/** As findVerificationRun, of one that is not over, locked until the transaction ends. */
 export async function lockVerificationRun(
   db: Db,
   organizationId: string,

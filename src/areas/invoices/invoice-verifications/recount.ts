@@ -16,14 +16,16 @@ export interface Recounted {
   fullUnits?: Decimal;
 }
 
-/** Aggregates events that come in parts, in whatever order the parts are; keeps what the outcome needs, not the events. */
+/**
+ * Aggregates events that come in parts, in whatever order the parts are; keeps what the outcome needs, not the events.
+ */
 export interface Recount {
   add(events: readonly RawEvent[]): void;
   end(): Recounted;
 }
 
 /**
- * Begins to aggregate the events behind a fee once more. Undefined for weighted sums, whose start is the end of former
+ * Begins to aggregate the events behind a fee again. Undefined for weighted sums, whose start is the end of former
  * fees: their events are compared by their digest.
  *
  * Rules: aggregation.md#metered, aggregation.md#recurring, aggregation.md#unique-count,

@@ -9,7 +9,7 @@ export const invoiceVerificationOperations: Operation[] = [
     path: '/invoices/:svc_id/verify',
     permission: 'invoice',
     mode: 'read',
-    summary: 'Compute an issued invoice once more and compare',
+    summary: 'Compute an issued invoice again and compare',
     tag: 'invoices',
     root: 'verification',
     bodyOptional: true,

@@ -28,7 +28,7 @@ const LEFT_OUT = {
   'invoice.payment_status_updated': ['subscriptions', 'billing_periods', 'credits', 'applied_taxes'],
 } as const satisfies Record<string, readonly (keyof Shown)[]>;
 
-/** Logged, but told to nobody, or with an object of its own. */
+/** Logged, but not announced, or with an object of its own. */
 const UNTOLD: ReadonlySet<string> = new Set([
   'invoice.regenerated',
   'invoice.payment_failure',
@@ -36,11 +36,11 @@ const UNTOLD: ReadonlySet<string> = new Set([
   'invoice.write_off_reversed',
 ]);
 
-/** Told when an invoice becomes final. */
+/** Announced when an invoice becomes final. */
 const FINAL: ReadonlySet<string> = new Set(['invoice.created', 'invoice.one_off_created', 'invoice.paid_credit_added']);
 
 /**
- * Writes an invoice's state into the audit trail and tells those who listen.
+ * Writes an invoice's state into the audit trail and sends its webhook.
  *
  * @param before of an update: what the audit trail compares with
  * @param customer as it was read in this transaction already
@@ -81,7 +81,7 @@ export async function recordInvoice(
 }
 
 /**
- * Tells those who listen that a dispute was lost; the audit trail has no such entry. The object is the invoice itself, as
+ * Announces that a dispute was lost; the audit trail has no such entry. The object is the invoice itself, as
  * the contract has it. Rules: webhooks.md#event-types, logs.md#activity-logs.
  */
 export async function recordDisputeLost(ctx: Context, invoiceId: string): Promise<void> {
@@ -98,7 +98,7 @@ export async function recordDisputeLost(ctx: Context, invoiceId: string): Promis
 }
 
 /**
- * Tells those who listen that the document of an invoice is there, and where. Rule: webhooks.md#event-types
+ * Announces that the document of an invoice is there, and where. Rule: webhooks.md#event-types
  * `invoice.generated`.
  */
 export async function recordInvoiceGenerated(ctx: Context, invoiceId: string): Promise<void> {

@@ -19,7 +19,8 @@ export interface CreditRow {
 
 const columns = (db: Db) => db`
   credit.id, credit.amount_cents, credit.amount_currency, credit.before_taxes,
-  case when coupon.id is not null then 'coupon' when note.id is not null then 'credit_note' else 'invoice' end as item_type,
+  case when coupon.id is not null then 'coupon' when note.id is not null
+    then 'credit_note' else 'invoice' end as item_type,
   coalesce(coupon.id, note.id, progressive.id) as item_id,
   coalesce(coupon.code, note.number, progressive.number) as item_code,
   coalesce(coupon.name, noted.number, progressive.number) as item_name, coupon.description as item_description,
@@ -43,7 +44,7 @@ export const listCreditsOfInvoice = (db: Db, organizationId: string, invoiceId: 
   where credit.organization_id = ${organizationId} and credit.invoice_id = ${invoiceId}
   order by credit.id`;
 
-/** What some applied coupons took off, oldest first; invoices that nobody sees are left out. */
+/** What some applied coupons took off, oldest first; invoices that are not shown are left out. */
 export const listCreditsOfCoupons = (db: Db, organizationId: string, appliedCouponIds: readonly string[]) => db<
   (CreditRow & { applied_coupon_id: string })[]
 >`

@@ -122,7 +122,8 @@ const invoiceColumns = (db: Db) => db`
 
 const invoiceTables = (db: Db) => db`
   invoices invoice
-  join billing_entities entity on entity.organization_id = invoice.organization_id and entity.id = invoice.billing_entity_id`;
+  join billing_entities entity on entity.organization_id = invoice.organization_id
+    and entity.id = invoice.billing_entity_id`;
 
 /** An invoice in whatever status, by an id of ours. */
 export async function readInvoice(db: Db, organizationId: string, id: string): Promise<InvoiceRow> {
@@ -246,7 +247,8 @@ function containing(db: Db, term: string) {
 const customerTable = (db: Db, filters: InvoiceFilters) =>
   filters.external_customer_id === undefined && filters.search_term === undefined
     ? db``
-    : db`join customers customer on customer.organization_id = invoice.organization_id and customer.id = invoice.customer_id`;
+    : db`join customers customer on customer.organization_id = invoice.organization_id
+      and customer.id = invoice.customer_id`;
 
 /** A page of invoices, latest issued first. */
 export const listInvoices = (

@@ -131,7 +131,7 @@ export const invoiceOperations: Operation[] = [
     name: 'refreshInvoice',
     method: 'put',
     path: '/invoices/:svc_id/refresh',
-    summary: 'Compute a draft invoice anew',
+    summary: 'Compute a draft invoice again',
     run: runsAsFlow,
   },
   {
@@ -212,7 +212,7 @@ export const invoiceOperations: Operation[] = [
     name: 'regenerateInvoice',
     method: 'post',
     path: '/invoices/:svc_id/regenerate',
-    summary: 'Make a voided invoice anew',
+    summary: 'Regenerate a voided invoice',
     root: 'invoice',
     body: InvoiceRegeneration,
     run: runsAsFlow,

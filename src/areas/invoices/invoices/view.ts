@@ -11,8 +11,8 @@ import type { SubscriptionShown } from '../../subscriptions/subscriptions/querie
 import { subscriptionView } from '../../subscriptions/subscriptions/view.ts';
 import type { FeeRow } from '../fees/queries.ts';
 import { appliedTaxView, feeView } from '../fees/view.ts';
+import { dueOf } from './amount-due.ts';
 import { type CreditRow, creditView } from './credits.ts';
-import { dueOf } from './due.ts';
 import type { InvoiceLineRow, InvoiceRow } from './queries.ts';
 
 const PUBLISHED_VERSION_KEYS = { file_url: null, xml_url: null, web_url: null };

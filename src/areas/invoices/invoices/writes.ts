@@ -6,7 +6,7 @@ import { columnValues, json } from '../../../platform/db/values.ts';
 import { getVisibleInvoice, type InvoiceMetadataJson, type InvoiceRow, readInvoice } from './queries.ts';
 
 /**
- * An invoice that nobody else changes until the transaction ends, its customer locked first.
+ * An invoice, locked until the transaction ends, its customer locked first.
  *
  * @throws Refusal 404 invoice, when there is none that the API shows
  */

@@ -12,9 +12,9 @@ export interface BookedWallet {
 }
 
 /**
- * Books a movement of a wallet's credits. The document is the invoice where one is named, else there is none and the day
- * of booking stands for its date. Rules: ledger.md#journal (5), ledger.md#l3, ledger.md#l6, ledger.md#l7, ledger.md#l8,
- * ledger.md#l9, ledger.md#l10.
+ * Books a movement of a wallet's credits. The document is the invoice where one is named, else there is none and the
+ * day of booking stands for its date. Rules: ledger.md#journal (5), ledger.md#l3, ledger.md#l6, ledger.md#l7,
+ * ledger.md#l8, ledger.md#l9, ledger.md#l10.
  */
 export async function bookOnWallet(
   ctx: Context,

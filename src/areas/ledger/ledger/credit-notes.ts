@@ -97,8 +97,8 @@ export const bookNoteGivenBack = (
   );
 
 /**
- * Books what becomes of the part of a note that an open invoice took and that is closed unpaid: given back, or lost where
- * the note was voided since. Rule: ledger.md#l5.
+ * Books what becomes of the part of a note that an open invoice took and that is closed unpaid: given back, or lost
+ * where the note was voided since. Rule: ledger.md#l5.
  */
 export const bookNoteReleased = (
   ctx: Context,

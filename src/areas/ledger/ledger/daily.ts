@@ -2,8 +2,8 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment, Sql } from '../../../platform/db/connect.ts';
 
 /**
- * Adds transactions that wait in the tail to the sums of their days, oldest first; any number of processes may do it side
- * by side. A transaction leaves the tail and joins the sums at one instant.
+ * Adds transactions that wait in the tail to the sums of their days, oldest first; any number of processes may do it
+ * side by side. A transaction leaves the tail and joins the sums at one instant.
  *
  * @returns how many were added, at most `limit`
  * Rule: ledger.md#storage `ledger_daily`.
@@ -45,8 +45,9 @@ export type BalancesAt = { before: Temporal.Instant } | { day: Temporal.PlainDat
 
 /**
  * Sums of an organization's entries up to a moment by `billing_entity_id, account_code, currency`, in parts that the
- * reader adds up: whole days from the sums, what waits in the tail, and for an instant the entries of the days around it.
- * A day of a billing entity anywhere on earth is over 36 hours after its date began in UTC, and begins 14 hours before.
+ * reader adds up: whole days from the sums, what waits in the tail, and for an instant the entries of the days around
+ * it. A day of a billing entity anywhere on earth is over 36 hours after its date began in UTC, and begins 14 hours
+ * before.
  */
 export function sumsUntil(db: Db, organizationId: string, at: BalancesAt): Fragment {
   if ('day' in at) return wholeDays(db, organizationId, at.basis, at.day);

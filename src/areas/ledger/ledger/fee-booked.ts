@@ -21,8 +21,8 @@ interface BookedFee {
 }
 
 /**
- * Books what a person tells of a standalone fee: paid, it is income in cash; refunded after that, the cash went back. What
- * is told otherwise later reverses it. A fee that was never paid books nothing. The fee is locked.
+ * Books what a person says about a standalone fee: paid, it is income in cash; refunded after that, the cash went back.
+ * What is said otherwise later reverses it. A fee that was never paid books nothing. The fee is locked.
  *
  * Rules: ledger.md#l22, ledger.md#l23, ledger.md#l24.
  */
@@ -99,7 +99,8 @@ async function readFee(ctx: Context, feeId: string): Promise<BookedFee> {
   const [row] = await ctx.db<BookedFee[]>`
     select fee.billing_entity_id, fee.customer_id, fee.amount_cents, fee.amount_currency, fee.taxes_amount_cents,
       entity.timezone, customer.account_type = 'partner' as self_billed,
-      (select coalesce(json_agg(json_build_object('code', tax.tax_code, 'amountCents', tax.amount_cents) order by tax.id), '[]')
+      (select coalesce(json_agg(json_build_object('code', tax.tax_code, 'amountCents', tax.amount_cents)
+        order by tax.id), '[]')
        from fee_applied_taxes tax
        where tax.organization_id = fee.organization_id and tax.fee_id = fee.id) as taxes,
       booked.*

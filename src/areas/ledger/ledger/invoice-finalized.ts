@@ -49,8 +49,8 @@ function revenueLines({ fees }: BookedInvoice): LedgerLine[] {
 }
 
 /**
- * The tax of an invoice or note by code, summing up to its total: the difference to the taxes' own roundings goes to the greatest,
- * then to the smallest code. Rule: ledger.md#journal (7).
+ * The tax of an invoice or note by code, summing up to its total: the difference to the taxes' own roundings goes to
+ * the greatest, then to the smallest code. Rule: ledger.md#journal (7).
  */
 export function taxShares({
   taxes,

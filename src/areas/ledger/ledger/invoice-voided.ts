@@ -4,8 +4,8 @@ import { type BookedDocument, bookOnInvoice, type Change } from './book-on-invoi
 import { type Balances, balancesOfInvoice } from './due-accounts.ts';
 
 /**
- * Books a void: what the invoice booked is taken back, and nothing stays due. Of a top-up that was paid nothing is booked,
- * its credits stay.
+ * Books a void: what the invoice booked is taken back, and nothing stays due. Of a top-up that was paid nothing is
+ * booked, its credits stay.
  *
  * Rules: ledger.md#l19, ledger.md#l24.
  */
@@ -48,7 +48,7 @@ export function voidChanges(booked: readonly Change[], balances: Balances, isSel
 }
 
 /**
- * Changes of a void whose fees were paid one by one: their income and tax turn into money that nobody owes.
+ * Changes of a void whose fees were paid one by one: their income and tax turn into money that is not owed.
  * Rule: ledger.md#l23.
  */
 function paidBeforeChanges(booked: readonly Change[]): Change[] {

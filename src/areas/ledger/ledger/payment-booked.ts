@@ -20,7 +20,7 @@ export interface BookedShare {
 }
 
 /**
- * Books a payment that succeeded: each invoice owes less, what nobody owes is kept apart. An invoice that was marked as
+ * Books a payment that succeeded: each invoice owes less, what is not owed is kept apart. An invoice that was marked as
  * paid elsewhere is met there first.
  *
  * Rules: ledger.md#journal (8), ledger.md#l16, ledger.md#l24.

@@ -46,7 +46,7 @@ export interface LedgerLine {
 export interface Posting {
   rule: string;
   source: { type: string; id: string };
-  /** Tells several postings of one rule and source apart. */
+  /** Distinguishes several postings of one rule and source. */
   ordinal?: number;
   currency: string;
   billingEntityId: string;
@@ -101,7 +101,8 @@ export async function post(db: Db, organizationId: string, posting: Posting): Pr
     select line.id, ${organizationId}::uuid, booked.id, ${posting.billingEntityId}::uuid, line.account_code,
       ${posting.currency}, line.side, line.amount_cents, ${posting.bookedOn}, ${posting.customerId}::uuid,
       line.invoice_id, ${posting.creditNoteId ?? null}::uuid, line.tax_code, ${posting.payment?.id ?? null}::uuid,
-      ${posting.payment?.providerId ?? null}::uuid, ${posting.walletId ?? null}::uuid, ${posting.walletTransactionId ?? null}::uuid,
+      ${posting.payment?.providerId ?? null}::uuid, ${posting.walletId ?? null}::uuid,
+      ${posting.walletTransactionId ?? null}::uuid,
       ${posting.feeId ?? null}::uuid
     from booked
     cross join jsonb_to_recordset(${json(rows)}::jsonb) as line (id uuid, account_code text, side text,

@@ -38,7 +38,8 @@ export interface ExportedRow extends EntryRow {
 const columns = (db: Db): Fragment => db`
   entry.id, entry.position, entry.transaction_id, booked.rule, booked.booked_at, entry.booked_on, booked.document_date,
   entity.code as billing_entity_code, entry.account_code, entry.side, entry.amount_cents, entry.currency,
-  customer.external_id as external_customer_id, entry.invoice_id, entry.credit_note_id, entry.wallet_id, entry.payment_id,
+  customer.external_id as external_customer_id, entry.invoice_id, entry.credit_note_id, entry.wallet_id,
+  entry.payment_id,
   entry.fee_id, entry.tax_code`;
 
 const tables = (db: Db): Fragment => db`
@@ -86,7 +87,8 @@ export async function countEntries(db: Db, organizationId: string, query: Entrie
 
 /** All entries that match, with the names of the documents, as they come from the database. */
 export const exportedEntries = (db: Db, organizationId: string, query: EntriesQuery) => db<ExportedRow[]>`
-  select ${columns(db)}, invoice.number as invoice_number, note.number as credit_note_number, wallet.code as wallet_code,
+  select ${columns(db)}, invoice.number as invoice_number, note.number as credit_note_number,
+    wallet.code as wallet_code,
     payment.reference as payment_reference
   from ${tables(db)}
   left join invoices invoice on invoice.organization_id = entry.organization_id and invoice.id = entry.invoice_id
@@ -140,7 +142,8 @@ export const sumAccounts = (
   filters: Pick<BalancesQuery, 'currency' | 'billing_entity_codes'>,
   at: BalancesAt,
 ) => db<BalanceRow[]>`
-  select part.account_code, part.currency, entity.code as billing_entity_code, sum(part.debit_cents)::bigint as debit_cents,
+  select part.account_code, part.currency, entity.code as billing_entity_code,
+    sum(part.debit_cents)::bigint as debit_cents,
     sum(part.credit_cents)::bigint as credit_cents, max(part.last_position) as last_position
   from (${sumsUntil(db, organizationId, at)}) part
   join billing_entities entity on entity.organization_id = ${organizationId} and entity.id = part.billing_entity_id

@@ -38,7 +38,8 @@ export async function bookWriteOffReversed(
 /** Whether the invoice was set to succeeded by hand, and not back. Rule: ledger.md#l20. */
 export async function isMarkedPaid(ctx: Context, invoiceId: string): Promise<boolean> {
   const [row] = await ctx.db<{ marked: boolean }[]>`
-    select coalesce(sum(case entry.side when 'debit' then entry.amount_cents else -entry.amount_cents end), 0) <> 0 as marked
+    select coalesce(sum(case entry.side when 'debit' then entry.amount_cents else -entry.amount_cents end),
+      0) <> 0 as marked
     from ledger_transactions booked
     join ledger_entries entry on entry.organization_id = booked.organization_id and entry.transaction_id = booked.id
       and entry.account_code = 'unrecorded_receipts'

@@ -117,7 +117,8 @@ async function withOpenSecrets({ sql, config }: AttemptDeps, stored: EndpointOfD
   };
 }
 
-// The key is loaded here, once and before anything is sent: a database that is away must not look like a failed attempt.
+// The key is loaded here, once and before anything is sent: a database that is away must not look like a failed
+// attempt.
 async function signer(
   deps: AttemptDeps,
   endpoint: EndpointOfDelivery,

@@ -13,7 +13,7 @@ export const isOpen = (endpoint: { consecutive_failures: number }): boolean =>
 /**
  * Takes the right to the one probe of an open circuit for the next minute.
  *
- * @returns false when somebody else has it, or when the circuit has closed meanwhile
+ * @returns false when another worker has it, or when the circuit has closed meanwhile
  */
 export async function claimProbe(
   sql: Sql,

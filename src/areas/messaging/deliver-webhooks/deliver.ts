@@ -17,10 +17,10 @@ type Job = JobPayload<'webhook.deliver'>;
 type Deps = SendDeps & { readDue: ReadDue };
 
 /**
- * Handler of `webhook.deliver`: sends due deliveries of one endpoint. The rows hold the state and are written once, at the
- * end: a worker that dies before that leaves them due, and they are sent again under the same unique key. Jobs that find
- * no slot come back without using up an attempt; those that find an open circuit, or too many in line before them, leave
- * their deliveries to the walk of the endpoint. Rule: webhooks.md, webhooks.md#sending.
+ * Handler of `webhook.deliver`: sends due deliveries of one endpoint. The rows hold the state and are written once, at
+ * the end: a worker that dies before that leaves them due, and they are sent again under the same unique key. Jobs that
+ * find no slot come back without using up an attempt; those that find an open circuit, or too many in line before them,
+ * leave their deliveries to the walk of the endpoint. Rule: webhooks.md, webhooks.md#sending.
  */
 export function deliveryHandlers(
   deps: Omit<SendDeps, 'attemptsAt' | 'freed' | 'keep'> & { redis: Redis },
@@ -91,7 +91,7 @@ async function deliverHeld(deps: Deps, held: Held, job: Job): Promise<void> {
   const endpoint = await deps.readDue({ organization_id, webhook_endpoint_id, ids: held.ids });
   if (!endpoint) return;
   const due = endpoint.deliveries;
-  // Somebody wants to know now whether the endpoint works.
+  // A person waits to see whether the endpoint works.
   const isTest = due.every((delivery) => delivery.webhook_type === TEST_TYPE);
   if (endpoint.endpoint_status === 'disabled' && !isTest) {
     await giveUp(
@@ -113,5 +113,8 @@ async function deliverHeld(deps: Deps, held: Held, job: Job): Promise<void> {
   else await waitForProbe(deps, job);
 }
 
-/** While the circuit is open, rows wait, and Redis holds one job: the walk that probes the endpoint when its time is over. */
+/**
+ * While the circuit is open, rows wait, and Redis holds one job: the walk that probes the endpoint when its time is
+ * over.
+ */
 const waitForProbe = (deps: Deps, job: Job) => deps.producer.addMany('webhook.walk', [walkJob(job, CIRCUIT_MS)]);

@@ -31,7 +31,7 @@ export const endpointHealth: SweepJob = {
 };
 
 /**
- * Deliveries that nobody has touched for 90 days are removed, and events that have left the feed (periodic-jobs.md
+ * Deliveries that have not changed for 90 days are removed, and events that have left the feed (periodic-jobs.md
  * `clean-webhooks`, event-feed.md).
  */
 export const cleanWebhooks: SweepJob = {

@@ -23,15 +23,15 @@ interface Lane {
 }
 
 /**
- * The jobs of this process that are to share the slots of their endpoint. A job that goes back to the queue is away for a quarter of a
- * second; a few stay in line instead, so that a freed slot is used at once. Those that do go back are spread: thousands
- * that ask four times a second would leave no time for sending.
+ * The jobs of this process that are to share the slots of their endpoint. A job that goes back to the queue is away for
+ * a quarter of a second; a few stay in line instead, so that a freed slot is used at once. Those that do go back are
+ * spread: thousands that ask four times a second would leave no time for sending.
  */
 export interface Line {
   /** False when the endpoint has as many jobs in this process as could send: the job has to go back. */
   enter(endpointId: string): boolean;
   leave(endpointId: string): void;
-  /** Whether nobody waits for this endpoint. */
+  /** Whether no delivery waits for this endpoint. */
   isFree(endpointId: string): boolean;
   /** Waits behind the others of this endpoint for a slot that may be free; false when it took too long. */
   wait(endpointId: string, sinceMs: number): Promise<boolean>;

@@ -3,8 +3,8 @@ const MOST_IN_FLIGHT = 2;
 
 /**
  * Merges calls: what arrives while `work` is under way is done together by the next run, so that an idle process waits
- * for nothing and a busy one writes seldom. A run that fails fails for all of its calls; an output that is still to come
- * holds up its own call alone.
+ * for nothing and a busy one writes seldom. A run that fails fails for all of its calls; an output that is still to
+ * come holds up its own call alone.
  */
 export function merged<Input, Output>(
   work: (inputs: Input[]) => Promise<(Output | Promise<Output>)[]>,

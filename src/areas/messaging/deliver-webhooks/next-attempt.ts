@@ -10,8 +10,8 @@ export interface NextAttempt {
 }
 
 /**
- * What follows a failed attempt: the delay of the schedule, moved by up to 20 % either way, or the receiver's Retry-After
- * when that is longer; nothing after the last attempt.
+ * What follows a failed attempt: the delay of the schedule, moved by up to 20 % either way, or the receiver's
+ * Retry-After when that is longer; nothing after the last attempt.
  *
  * schedule      seconds between attempts; one more attempt than delays
  * attemptsLeft  attempts that were left before this one; null is the whole schedule

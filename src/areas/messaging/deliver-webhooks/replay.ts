@@ -5,8 +5,8 @@ import { listReplay } from './sql.ts';
 import { FIRST_ATTEMPTS_PER_JOB } from './walk.ts';
 
 /**
- * Handler of `webhook.replay`: puts the deliveries of a replay into the queue, each job for the instant at which its last
- * delivery is due. What a lost job leaves behind is found by the sweeper.
+ * Handler of `webhook.replay`: puts the deliveries of a replay into the queue, each job for the instant at which its
+ * last delivery is due. What a lost job leaves behind is found by the sweeper.
  */
 export function replayHandlers({
   sql,

@@ -123,8 +123,8 @@ interface Releases {
 }
 
 /**
- * Sends what jobs of the same turn of the event loop give back in one go. Nobody waits for it: with Redis away the leases
- * end by themselves.
+ * Sends what jobs of the same turn of the event loop give back in one go. No job waits for it: with Redis away the
+ * leases end by themselves.
  */
 function openReleases(redis: Redis): Releases {
   let waiting: string[][] = [];

@@ -38,9 +38,9 @@ export interface DueDelivery {
 const EARLY_MS = 1000;
 
 /*
- * The deliveries are looked up one by one in their primary key, and the other conditions compared afterwards: on a table
- * without statistics the planner takes an index of thousands of rows for one row and reads all of them for each job.
- * Measured, 10 of 10 000 fresh rows: 17 ms with the conditions in one place, 0.4 ms so.
+ * The deliveries are looked up one by one in their primary key, and the other conditions compared afterwards: on a
+ * table without statistics the planner takes an index of thousands of rows for one row and reads all of them for each
+ * job. Measured, 10 of 10 000 fresh rows: 17 ms with the conditions in one place, 0.4 ms so.
  */
 
 /** Deliveries of one job. */
@@ -110,7 +110,7 @@ export interface OutcomesOfJob {
 export interface HealthRow {
   organization_id: string;
   webhook_endpoint_id: string;
-  /** Nobody acknowledged: so many failures on top. */
+  /** None was acknowledged: so many failures on top. */
   failures: number;
   any_acknowledged: boolean;
 }
@@ -190,8 +190,8 @@ export const listReplay = (
   order by next_attempt_at, id`;
 
 /**
- * Endpoints of which no attempt succeeded since `failingSince` or earlier, and at least one failed after so long a time:
- * a single failure of an endpoint that had no events since does not count.
+ * Endpoints of which no attempt succeeded since `failingSince` or earlier, and at least one failed after so long a
+ * time: a single failure of an endpoint that had no events since does not count.
  */
 export const listDeadEndpoints = (sql: Sql, failingSince: Temporal.Instant, forHours: number) => sql<
   { id: string; organization_id: string }[]

@@ -25,9 +25,9 @@ export interface Kept {
 const SHARED_PATIENCE_MS = 100;
 
 /**
- * Writes the outcomes of all jobs that end at the same time in one statement: one commit for hundreds of deliveries. When
- * a row of one organization is locked, the outcomes of each are written apart, and only its own wait for it, in one
- * statement at a time; what it sends meanwhile waits there too. Rule: everywhere.md#bounded-cost.
+ * Writes the outcomes of all jobs that end at the same time in one statement: one commit for hundreds of deliveries.
+ * When a row of one organization is locked, the outcomes of each are written apart, and only its own wait for it, in
+ * one statement at a time; what it sends meanwhile waits there too. Rule: everywhere.md#bounded-cost.
  */
 export function mergedOutcomes(sql: Sql): (kept: Kept) => Promise<void> {
   const apart = mergedApart(async (jobs: Kept[]) => {
@@ -55,7 +55,7 @@ async function writeOutcomes(sql: Sql, jobs: readonly Kept[], patienceMs?: numbe
   await recordOutcomes(sql, outcomes, health, circuit, now, patienceMs);
 }
 
-/** One row an endpoint: whoever acknowledged ends the failures of the others. */
+/** One row an endpoint: an acknowledgement ends the failures of the others. */
 function together(rows: HealthRow[]): HealthRow[] {
   const byEndpoint = new Map<string, HealthRow>();
   for (const row of rows) {

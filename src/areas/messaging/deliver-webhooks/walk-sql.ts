@@ -8,8 +8,8 @@ export interface EndpointId {
 }
 
 /**
- * Endpoints with a delivery whose attempt was due at `overdueSince`; those with an open circuit only once it may be probed.
- * The index is stepped through from endpoint to endpoint: the number of deliveries that wait does not matter.
+ * Endpoints with a delivery whose attempt was due at `overdueSince`; those with an open circuit only once it may be
+ * probed. The index is stepped through from endpoint to endpoint: the number of deliveries that wait does not matter.
  */
 export const listWaitingEndpoints = (sql: Sql, overdueSince: Temporal.Instant, now: Temporal.Instant) => sql<
   EndpointId[]
@@ -45,7 +45,9 @@ export async function readHealth(sql: Sql, endpoint: EndpointId): Promise<Endpoi
   return row;
 }
 
-/** Deliveries of an endpoint that fell due after `since` and wait still: their jobs are under way. Counts up to `most`. */
+/**
+ * Deliveries of an endpoint that fell due after `since` and wait still: their jobs are under way. Counts up to `most`.
+ */
 export async function countUnderWay(
   sql: Sql,
   endpoint: EndpointId,
@@ -69,8 +71,8 @@ export interface OverdueDelivery {
 }
 
 /**
- * Takes the oldest deliveries of an endpoint whose attempt was due at `overdueSince` and has not been made; they count as
- * due at `now`, so that the next page has others.
+ * Takes the oldest deliveries of an endpoint whose attempt was due at `overdueSince` and has not been made; they count
+ * as due at `now`, so that the next page has others.
  */
 export async function takeOverdue(
   sql: Sql,

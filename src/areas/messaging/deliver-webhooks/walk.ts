@@ -52,10 +52,10 @@ export async function walkWaitingEndpoints(deps: WalkDeps, now: Temporal.Instant
 }
 
 /**
- * Handler of `webhook.walk`: gives jobs to the deliveries of one endpoint that wait for an attempt and have none, oldest
- * first, a window of them at a time. The rows alone know what waits: of a backlog of any length Redis holds this one job
- * and its window. Of an endpoint with an open circuit a walk has one delivery tried, at most once a minute; the walk goes
- * on when that one arrived. Rules: webhooks.md#delivery, webhooks.md#sending, rule 6.
+ * Handler of `webhook.walk`: gives jobs to the deliveries of one endpoint that wait for an attempt and have none,
+ * oldest first, a window of them at a time. The rows alone know what waits: of a backlog of any length Redis holds this
+ * one job and its window. Of an endpoint with an open circuit a walk has one delivery tried, at most once a minute; the
+ * walk goes on when that one arrived. Rules: webhooks.md#delivery, webhooks.md#sending, rule 6.
  */
 export function walkHandlers(deps: WalkDeps): Pick<Handlers, 'webhook.walk'> {
   return {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import type { DocumentKind } from './queries.ts';
 
-/** Characters named of one document: whoever has more of them needs another font, whatever the others are. */
+/** Characters named of one document: a document with more of them needs another font, whatever the others are. */
 const MOST_NAMED = 100;
 
 /** The characters of a drawn document that no font has, as they are kept with it. */
@@ -14,7 +14,9 @@ export const missingCharacters = (db: Db, kind: DocumentKind, alias: string): Fr
    where document.organization_id = ${db(alias)}.organization_id and document.kind = ${kind}
      and document.subject_id = ${db(alias)}.id and document.content is not null) as missing_characters`;
 
-/** Characters of the drawn document that no font has, each once: they print as empty boxes. Absent while there are none. */
+/**
+ * Characters of the drawn document that no font has, each once: they print as empty boxes. Absent while there are none.
+ */
 export const MissingCharacters = z.string().optional();
 
 export const missingOf = (missing: string | null): { missing_characters?: string } =>

@@ -14,7 +14,7 @@ export interface DocumentRow {
   is_rendered: boolean;
 }
 
-/** The document of a subject, asked for now unless it was before; `isNew` when nobody had asked. */
+/** The document of a subject, asked for now unless it was before; `isNew` if it had not been asked for. */
 export async function requestDocument(
   db: Db,
   subject: { organizationId: string; kind: DocumentKind; subjectId: string; fileName: string; contentType: string },
@@ -59,7 +59,7 @@ export async function findPendingDocument(
   return row;
 }
 
-/** Keeps a drawn document with the characters that it lacks, whoever was first. @returns whether it was this one */
+/** Keeps a drawn document with the characters that it lacks, if it is the first. @returns whether it was this one */
 export async function storeDocument(
   db: Db,
   organizationId: string,

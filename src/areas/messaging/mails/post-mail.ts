@@ -18,14 +18,14 @@ export interface Mail {
   text: string;
   /** What is attached, drawn first where it is not yet. */
   document?: { kind: DocumentKind; subjectId: string; number: string };
-  /** Sent because the document became final: once, whoever tries. */
+  /** Sent because the document became final: once. */
   isAutomatic?: boolean;
 }
 
 /**
  * Posts a mail in the caller's transaction. A sandbox keeps it to be read; other organizations' mails go to the mail
- * server of the deployment, by a job that is repeated; without one they stay unsent, and the log tells. With a document it
- * leaves once that is drawn.
+ * server of the deployment, by a job that is repeated; without one they stay unsent, and the log says so. With a
+ * document it leaves once that is drawn.
  *
  * @returns whether it was posted: not without an addressee, nor an automatic one twice
  * Rules: organizations.md, provider-connections.md#sandbox-provider.
@@ -73,7 +73,7 @@ export async function releaseMails(ctx: Context, documentId: string): Promise<vo
   );
 }
 
-// The row is held: whoever stores the document afterwards waits for this transaction and finds the mail.
+// The row is held: the worker that stores the document waits for this transaction and finds the mail.
 async function isDrawn(ctx: Context, documentId: string): Promise<boolean> {
   const [row] = await ctx.db<{ drawn: boolean }[]>`
     select content is not null as drawn from documents

@@ -26,7 +26,7 @@ export interface PendingMail {
   content: Uint8Array | null;
 }
 
-/** Takes a mail that is due for one attempt; nobody else takes it before `until`. */
+/** Takes a mail that is due for one attempt; no other worker takes it before `until`. */
 export async function takeMail(
   db: Db,
   organizationId: string,
@@ -40,7 +40,8 @@ export async function takeMail(
       returning *
     )
     select taken.id, taken.kind, taken.subject_id, taken.recipients, taken.cc, taken.bcc, taken.sender_name,
-      taken.reply_to, taken.subject, taken.body, taken.recipient_states, taken.attempts, document.file_name, document.content_type, document.content
+      taken.reply_to, taken.subject, taken.body, taken.recipient_states, taken.attempts, document.file_name,
+      document.content_type, document.content
     from taken
     left join documents document
       on document.organization_id = taken.organization_id and document.id = taken.document_id`;

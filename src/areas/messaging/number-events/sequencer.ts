@@ -22,8 +22,8 @@ export async function numberWaitingEvents(sql: Sql): Promise<boolean> {
 }
 
 /**
- * Numbers events as they come until it is closed. Any number of processes may do it side by side. From commit to feed p99
- * is under 500 ms (event-feed.md): with the usual interval of 200 half of it is left for a pass.
+ * Numbers events as they come until it is closed. Any number of processes may do it side by side. From commit to feed
+ * p99 is under 500 ms (event-feed.md): with the usual interval of 200 half of it is left for a pass.
  */
 export function startSequencer({ sql, log, config }: Pick<Runtime, 'sql' | 'log' | 'config'>): {
   close(): Promise<void>;

@@ -30,7 +30,7 @@ export const makeHeads = (tx: Tx, organizationIds: string[]) => tx`
   insert into feed_heads (organization_id) select unnest(${organizationIds}::uuid[]) order by 1
   on conflict (organization_id) do nothing`;
 
-/** Counters of these organizations; those that somebody else numbers at this moment are left out. */
+/** Counters of these organizations; those that another worker numbers at this moment are left out. */
 export const lockHeads = (tx: Tx, organizationIds: string[]) => tx<FeedHead[]>`
   select organization_id, last from feed_heads where organization_id = any (${organizationIds})
   order by organization_id

@@ -8,15 +8,17 @@ import { type SystemDeps, systemTransaction } from '../../../platform/records/sy
 import { mailFailed } from '../announcements.ts';
 import { listDueMails, noteAttempt, noteUnsent, type PendingMail, takeMail } from '../mails/queries.ts';
 
-/** After an attempt that left addresses open the next one waits this long; then they have failed. About a day in all. */
+/**
+ * After an attempt that left addresses open the next one waits this long; then they have failed. About a day in all.
+ */
 const PAUSES_MINUTES = [1, 5, 30, 120, 480, 960];
 /** Longer than any attempt takes: a mail whose process died is taken up again after it. */
 const TAKEN_MINUTES = 5;
 const DUE_AT_ONCE = 500;
 
 /**
- * Handler of `mail.send`: one attempt at a mail, if it is due. Its row is what is owed, so the job itself never fails; the
- * sweeper sends it again.
+ * Handler of `mail.send`: one attempt at a mail, if it is due. Its row is what is owed, so the job itself never fails;
+ * the sweeper sends it again.
  */
 export function mailHandlers(deps: SystemDeps, mailer: Mailer | undefined): Pick<Handlers, 'mail.send'> {
   const { sql, log } = deps;
@@ -67,7 +69,8 @@ const outgoingOf = (mail: PendingMail): OutgoingMail => ({
 
 /**
  * Keeps what an attempt came to. While addresses are open and attempts are left the mail stays pending; then it is sent
- * when anybody has it. Who will never get it is written into the audit trail: at once where the server refused for good.
+ * when anybody has it. Who will never get it is written into the audit trail: at once where the server refused for
+ * good.
  */
 async function keepAttempt(
   deps: SystemDeps,

@@ -106,7 +106,8 @@ export async function deleteWebhookEndpoint(ctx: Context, { svc_id }: { svc_id: 
 }
 
 /**
- * Gives an endpoint a new secret, shown in this answer only. The former one signs beside it for `expires_in_hours` more.
+ * Gives an endpoint a new secret, shown in this answer only. The former one signs beside it for `expires_in_hours`
+ * more.
  *
  * @throws Refusal 404 webhook_endpoint
  */

@@ -20,7 +20,8 @@ export interface WebhookEndpointRow {
 }
 
 const columns = (db: Db) => db`
-  id, organization_id, webhook_url, name, signature_algo, event_types, status, disabled_at, disabled_reason, created_at`;
+  id, organization_id, webhook_url, name, signature_algo, event_types, status, disabled_at, disabled_reason,
+    created_at`;
 
 /** @throws Refusal 404 webhook_endpoint */
 export async function getWebhookEndpoint(db: Db, organizationId: string, id: string): Promise<WebhookEndpointRow> {
@@ -32,7 +33,7 @@ export async function getWebhookEndpoint(db: Db, organizationId: string, id: str
   return row;
 }
 
-/** As getWebhookEndpoint, and nobody else changes it until the transaction ends. */
+/** As getWebhookEndpoint; the row stays locked until the transaction ends. */
 export async function lockWebhookEndpoint(db: Db, organizationId: string, id: string): Promise<WebhookEndpointRow> {
   const [row] = isUuid(id)
     ? await db<WebhookEndpointRow[]>`

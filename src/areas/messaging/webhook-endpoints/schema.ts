@@ -17,7 +17,10 @@ const NAME_MAX = 255;
 const TYPES_MAX = 1000;
 const OVERLAP_HOURS_MAX = 168;
 
-/** The URL as it is stored and called. Private addresses are the command's business: whether they are allowed is a setting. */
+/**
+ * The URL as it is stored and called. Private addresses are the command's business: whether they are allowed is a
+ * setting.
+ */
 function outgoingUrl(value: string, context: z.RefinementCtx): string {
   try {
     return targetOf(value.trim(), { allowPrivate: true }).href;

@@ -9,7 +9,7 @@ export const BY_OWNER = 'manual';
 /** Response of a delivery that was given up before any attempt. */
 export const ENDPOINT_IS_DISABLED = 'the endpoint is disabled';
 
-/** Until the transaction ends nobody else adds an endpoint to the organization. */
+/** Until the transaction ends no other adds an endpoint to the organization. */
 export const lockNumberOfEndpoints = (db: Db, organizationId: string) => db`
   select pg_advisory_xact_lock(hashtextextended('webhook_endpoints of ' || ${organizationId}::text, 0))`;
 
@@ -36,8 +36,8 @@ export const clearFailures = (db: Db, organizationId: string, id: string) => db`
 
 /**
  * Takes an endpoint out of service: no new events are stored for it, and what waits for it fails without another
- * attempt. `at` is real time. Unless its owner asked for it, a mail and the security log tell; a mail of a sandbox is kept
- * there, another one is sent by the sweeper of mails. Rules: webhooks.md#endpoints, webhooks.md#delivery,
+ * attempt. `at` is real time. Unless its owner asked for it, a mail and the security log report it; a mail of a sandbox
+ * is kept there, another one is sent by the sweeper of mails. Rules: webhooks.md#endpoints, webhooks.md#delivery,
  * logs.md#security-logs.
  *
  * @returns false when it was disabled already
@@ -67,7 +67,8 @@ export async function disableWebhookEndpoint(
       select ${newId()}, ${organizationId}, true, recipients, '{}', '{}', subject, body, 'pending', ${at}, ${at}
       from notice where not sandbox
     ), logged as (
-      insert into security_logs (id, organization_id, log_type, log_event, resources, device_info, logged_at, created_at)
+      insert into security_logs (id, organization_id, log_type, log_event, resources, device_info, logged_at,
+        created_at)
       select ${newId()}, ${organizationId}, 'webhook_endpoint', 'webhook_endpoint.updated', jsonb_build_object(
           'svc_id', endpoint.id, 'webhook_url', endpoint.webhook_url,
           'status', jsonb_build_object('deleted', 'enabled', 'added', 'disabled'),

@@ -13,7 +13,8 @@ const EXAMINED_AT_MOST = 10_000;
 const LOOK_AGAIN_MS = 200;
 
 /**
- * The events after a sequence, in order. With `wait` the answer comes as soon as there is one, or after so many seconds.
+ * The events after a sequence, in order. With `wait` the answer comes as soon as there is one, or after so many
+ * seconds.
  *
  * @throws Refusal 422 after: value_is_out_of_range, when events between it and the oldest one are gone
  */

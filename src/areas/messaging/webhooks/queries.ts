@@ -46,7 +46,7 @@ export async function getDelivery(db: Db, organizationId: string, id: string): P
   return row;
 }
 
-/** As getDelivery, and nobody else changes it until the transaction ends. */
+/** As getDelivery; the row stays locked until the transaction ends. */
 export async function lockDelivery(db: Db, organizationId: string, id: string): Promise<DeliveryRow> {
   const [row] = isUuid(id)
     ? await db<DeliveryRow[]>`

@@ -13,8 +13,8 @@ const APART_MS = 20;
 
 /**
  * Makes new deliveries to an endpoint of events of the feed, in their order, those with types it listens to. With
- * `only_missing` (the default, unless `statuses` names `succeeded`) an event that has arrived there, or is on its way, is
- * left out, so that a call may be repeated until it answers 0. Without a range the whole feed is meant.
+ * `only_missing` (the default, unless `statuses` names `succeeded`) an event that has arrived there, or is on its way,
+ * is left out, so that a call may be repeated until it answers 0. Without a range the whole feed is meant.
  *
  * @throws Refusal 404 webhook_endpoint
  * @throws Refusal 405 invalid_status, when the endpoint is disabled
@@ -36,7 +36,8 @@ export async function replayWebhooks(ctx: Context, { svc_id, body }: { svc_id: s
   if (count > 0)
     ctx.after({
       nudge: 'webhook.replay',
-      payload: { webhook_endpoint_id: endpoint.id, replay_id: runId }, // of each delivery, for the sweeper of deliveries
+      // of each delivery, for the sweeper of deliveries
+      payload: { webhook_endpoint_id: endpoint.id, replay_id: runId },
     });
   return { replay: { count, svc_run_id: runId } };
 }

@@ -55,7 +55,9 @@ export const HmacKeyEnvelope = z.object({
 /** Statuses are four; each may be named again. */
 const STATUSES_MAX = 100;
 
-/** Input of `POST /webhook_endpoints/{id}/replay`: what is absent does not narrow. Both ends of a range belong to it. */
+/**
+ * Input of `POST /webhook_endpoints/{id}/replay`: what is absent does not narrow. Both ends of a range belong to it.
+ */
 export const ReplayInput = z.object({
   from: instantField().nullish(),
   to: instantField().nullish(),

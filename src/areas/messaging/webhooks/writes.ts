@@ -13,7 +13,7 @@ export const restartDelivery = (db: Db, organizationId: string, id: string, now:
   set status = 'pending', attempts_left = null, next_attempt_at = ${now}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
-/** Sent to one endpoint on request; nobody can subscribe to it (webhooks.md#delivery). */
+/** Sent to one endpoint on request; it cannot be subscribed to (webhooks.md#delivery). */
 export const TEST_TYPE = 'webhook.test';
 
 /** An event for one endpoint only, delivered with a single attempt. */
@@ -31,7 +31,8 @@ export interface DirectedEvent {
 
 export const insertDirectedEvent = (db: Db, event: DirectedEvent, realNow: Temporal.Instant) => db`
   with event as (
-    insert into webhook_events (id, organization_id, webhook_type, object_type, object_id, occurred_at, payload, created_at)
+    insert into webhook_events (id, organization_id, webhook_type, object_type, object_id, occurred_at, payload,
+      created_at)
     values (${event.id}, ${event.organization_id}, ${event.webhook_type}, ${event.object_type},
       ${event.webhook_endpoint_id}, ${event.occurred_at}, ${event.payload}, ${realNow})
   )
@@ -40,7 +41,7 @@ export const insertDirectedEvent = (db: Db, event: DirectedEvent, realNow: Tempo
   values (${event.delivery_id}, ${event.organization_id}, ${event.webhook_endpoint_id}, ${event.id},
     ${event.webhook_url}, 1, ${realNow}, ${realNow}, ${realNow})`;
 
-/** Until the transaction ends nobody else replays to this endpoint: what it makes is on its way for the next one. */
+/** Until the transaction ends no other replays to this endpoint: what it makes is on its way for the next one. */
 export const lockReplays = (db: Db, endpointId: string) => db`
   select pg_advisory_xact_lock(hashtextextended('webhook replay to ' || ${endpointId}::text, 0))`;
 

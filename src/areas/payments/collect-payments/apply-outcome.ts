@@ -26,10 +26,10 @@ export async function lockPayment(ctx: Context, id: string): Promise<PaymentRow>
 }
 
 /**
- * Brings a payment to what its provider says, once for each saying: repetitions and sayings out of order change nothing. The
- * payment is locked.
+ * Brings a payment to what its provider says, once for each saying: repetitions and sayings out of order change
+ * nothing. The payment is locked.
  *
- * isEvent    the provider told it by itself: a success is then told to those who listen
+ * isEvent    the provider reported it by itself: a success is then announced
  * isReturn   money that had come in was taken back
  * Rule: payments.md#automatic-payment.
  */
@@ -108,8 +108,9 @@ async function takeBack(ctx: Context, payment: PaymentRow, status: string): Prom
 }
 
 /**
- * What a charge leaves that took nothing: the amount is too small, or the customer has to be there. No failure is notified,
- * but the payment and the audit trail of its invoices say why, and the customer of a request gets a link to pay otherwise.
+ * What a charge leaves that took nothing: the amount is too small, or the customer has to be there. No failure is
+ * notified, but the payment and the audit trail of its invoices say why, and the customer of a request gets a link to
+ * pay otherwise.
  *
  * Rules: payments.md#automatic-payment, payment-requests.md#payment-requests.
  */

@@ -8,7 +8,7 @@ import { applyAnswer, lockPayment } from './apply-outcome.ts';
  * Job `payment.cancel`: ends a payment at its provider that was given up here. What the provider had taken already, it
  * tells instead; then the money came in. While the provider's id of it is unknown there is nothing to end yet.
  *
- * @throws Outage, when nobody knows what became of it: the queue asks again
+ * @throws Outage, when its outcome is unknown: the queue asks again
  * Rule: payments.md#providers "cancel".
  */
 export async function cancelOverNetwork(

@@ -11,10 +11,10 @@ import { applyAnswer, leavePending, lockPayment } from './apply-outcome.ts';
 const KEY_LIVES_HOURS = 23;
 
 /**
- * Job `payment.charge`: sends a charge with the key of its payment, outside any transaction, and stores what came of it. Run
- * twice, or at once with a twin, it is the same charge at the provider and one settlement here.
+ * Job `payment.charge`: sends a charge with the key of its payment, outside any transaction, and stores what came of
+ * it. Run twice, or at once with a twin, it is the same charge at the provider and one settlement here.
  *
- * @throws Outage, when nobody knows what became of it: the queue sends it again
+ * @throws Outage, when its outcome is unknown: the queue sends it again
  * Rule: payments.md#automatic-payment.
  */
 export async function chargeOverNetwork(
@@ -51,7 +51,7 @@ export async function chargeOverNetwork(
 }
 
 /** Asks the provider about a payment that it has been working on for long. @throws Outage */
-export async function lookAfter(
+export async function pollPayment(
   deps: SystemDeps,
   { organization_id: organizationId, payment_id: id }: { organization_id: string; payment_id: string },
 ): Promise<void> {
@@ -68,7 +68,7 @@ export async function lookAfter(
 
 /**
  * Committed before the call: a process that dies in its middle leaves the time of the first attempt. Undefined when the
- * payment was given up meanwhile; whoever gives it up later sees that it was sent.
+ * payment was given up meanwhile; giving it up later finds that it was sent.
  */
 async function noteAttempt(deps: SystemDeps, organizationId: string, payment: PaymentRow) {
   const [row] = await deps.sql<{ charged_at: ReturnType<typeof realNow> }[]>`

@@ -14,12 +14,12 @@ import { applyAnswer, leavePending, lockPayment } from './apply-outcome.ts';
  */
 export const RETRY_SECONDS = [5, 15, 60, 300, 900, 3600] as const;
 
-/** What a sandbox tells later; stored as any provider's event when its time has come. */
+/** What a sandbox reports later; stored as any provider's event when its time has come. */
 export const TELL_STEP = 'tell-sandbox-event';
 
 /**
- * Step `charge-sandbox-payment`: a sandbox decides by the method alone and has no network, so it is asked in the step's own
- * transaction. Rule: provider-connections.md#sandbox-provider.
+ * Step `charge-sandbox-payment`: a sandbox decides by the method alone and has no network, so it is asked in the step's
+ * own transaction. Rule: provider-connections.md#sandbox-provider.
  */
 export async function chargeSandboxPayment(ctx: Context, { payment_id: id }: { payment_id: string }): Promise<void> {
   const { db, organizationId } = ctx;
@@ -55,7 +55,10 @@ async function tryLater(ctx: Context, payment: PaymentRow, tries: number): Promi
     await oweCharge(ctx, payment.id, payment.payment_provider_id!, ctx.now().add({ seconds: wait }));
 }
 
-/** Step `tell-sandbox-event`: the sandbox tells what became of a payment that was not given up, by the way of every provider's events. */
+/**
+ * Step `tell-sandbox-event`: the sandbox reports the outcome of a payment that was not given up, as every provider
+ * does.
+ */
 export async function tellSandboxEvent(
   ctx: Context,
   { connection_id, payment_id, event }: StepPayload<typeof TELL_STEP>,

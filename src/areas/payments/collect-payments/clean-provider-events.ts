@@ -10,7 +10,7 @@ const PAGE = 1000;
 const MOST_PAGES = 100;
 
 /**
- * Deletes what providers told us long ago; organizations that chose how long it is kept are the job `retention`'s. Rule:
+ * Deletes old events of providers; organizations that chose how long it is kept are the job `retention`'s. Rule:
  * periodic-jobs.md.
  */
 export const cleanProviderEvents: SweepJob = {

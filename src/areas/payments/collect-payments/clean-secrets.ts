@@ -8,9 +8,9 @@ import { connected } from '../provider-network/network.ts';
 const AT_ONCE = 100;
 
 /**
- * Empties the secrets of connections that were deleted 30 days ago, after the endpoint that was registered at the provider
- * has ended there; their inbound events end with that. A provider that cannot be reached is asked again the next day,
- * and so is one whose secret no key opens: the secret is what ends the endpoint.
+ * Empties the secrets of connections that were deleted 30 days ago, after the endpoint that was registered at the
+ * provider has ended there; their inbound events end with that. A provider that cannot be reached is asked again the
+ * next day, and so is one whose secret no key opens: the secret is what ends the endpoint.
  *
  * Rule: provider-connections.md#secrets "deleted connections".
  */

@@ -3,7 +3,7 @@ import { refuse } from '../../../platform/refusal.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { getMethod } from '../../customers/payment-methods/queries.ts';
 import type { MethodReference } from '../../customers/payment-methods/schema.ts';
-import { dueOf } from '../../invoices/invoices/due.ts';
+import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
 import { getVisibleInvoice, type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
 import { recordInvoiceFailure } from '../payments/failure.ts';
@@ -39,7 +39,7 @@ export async function collectInvoice(
 }
 
 /**
- * Charges an invoice once more that was refused, or never charged.
+ * Charges an invoice again that was refused, or never charged.
  *
  * @throws Refusal 404 invoice, payment_method; 405 invalid_status, payment_processor_is_currently_handling_payment
  * Rule: payments.md#automatic-payment "retry".

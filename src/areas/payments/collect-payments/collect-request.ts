@@ -74,5 +74,6 @@ async function noteAttempt(ctx: Context, request: RequestRow): Promise<void> {
     where organization_id = ${ctx.organizationId} and id = ${request.id}`;
   await ctx.db`
     update invoices set ready_for_payment_processing = false, updated_at = ${ctx.now()}
-    where organization_id = ${ctx.organizationId} and id = any (${request.invoice_ids}) and payment_status <> 'succeeded'`;
+    where organization_id = ${ctx.organizationId} and id = any (${request.invoice_ids})
+      and payment_status <> 'succeeded'`;
 }

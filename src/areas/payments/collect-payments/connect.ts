@@ -13,8 +13,8 @@ import type { PageRow } from '../payments/pages.ts';
 import { type Connected, connected, transact } from '../provider-network/network.ts';
 
 /**
- * Job `payment.connect`: tries the credentials of a connection and makes its provider tell us its events. What the provider
- * refuses is shown on the connection. @throws Outage. Rule: provider-connections.md#routes.
+ * Job `payment.connect`: tries the credentials of a connection and makes its provider send its events. What the
+ * provider refuses is shown on the connection. @throws Outage. Rule: provider-connections.md#routes.
  */
 export async function connectProvider(
   deps: SystemDeps,
@@ -123,8 +123,8 @@ export async function createCustomerThere(
 }
 
 /**
- * Job `payment.open-page`: gives a page its address at the provider; one that was closed meanwhile is ended there, so that
- * nobody pays twice. @throws Outage. Rule: payments.md#payment-url.
+ * Job `payment.open-page`: gives a page its address at the provider; one that was closed meanwhile is ended there, so
+ * that no invoice is paid twice. @throws Outage. Rule: payments.md#payment-url.
  */
 export async function openPageThere(
   deps: SystemDeps,

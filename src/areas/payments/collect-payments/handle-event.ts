@@ -8,8 +8,8 @@ import { refuse } from '../../../platform/refusal.ts';
 import { findRefundAtProvider } from '../../credits/credit-notes/refunds.ts';
 import { discardMethod, storeMethod } from '../../customers/payment-methods/writes.ts';
 import { contractName, findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
+import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { noteDisputeLost } from '../../invoices/invoices/commands/lose-dispute.ts';
-import { dueOf } from '../../invoices/invoices/due.ts';
 import { listInvoicesByIds, readInvoice } from '../../invoices/invoices/queries.ts';
 import type { PaymentRow } from '../payments/queries.ts';
 import { insertPayment, lockPayables } from '../payments/writes.ts';
@@ -25,8 +25,8 @@ interface StoredEvent {
 }
 
 /**
- * Step `handle-provider-event`: does what a stored event of a provider asks for, once. One that names nothing of ours is
- * ignored. Rules: payments.md#providers, provider-connections.md#inbound-events.
+ * Step `handle-provider-event`: does what a stored event of a provider asks for, once. One that names nothing of ours
+ * is ignored. Rules: payments.md#providers, provider-connections.md#inbound-events.
  */
 export async function handleProviderEvent(
   ctx: Context,
@@ -108,7 +108,8 @@ async function handle(ctx: Context, provider: ProviderRow, type: string, event: 
     }
     case 'method_detached': {
       const [method] = await db<{ id: string }[]>`
-        select id from payment_methods where organization_id = ${organizationId} and payment_provider_id = ${provider.id}
+        select id from payment_methods
+          where organization_id = ${organizationId} and payment_provider_id = ${provider.id}
           and provider_method_id = ${event.providerMethodId} and deleted_at is null`;
       if (method) await discardMethod(db, organizationId, method.id, ctx.now());
       return;
@@ -118,8 +119,8 @@ async function handle(ctx: Context, provider: ProviderRow, type: string, event: 
 }
 
 /**
- * Money in another currency, or an amount that was never asked for, settles nothing: the event stays open, and the auditor
- * finds it. Rule: payments.md#amounts-on-the-wire "back".
+ * Money in another currency, or an amount that was never asked for, settles nothing: the event stays open, and the
+ * auditor finds it. Rule: payments.md#amounts-on-the-wire "back".
  *
  * @throws Refusal 405 currency_differs, amount_differs
  */
@@ -145,8 +146,8 @@ async function findPayment(
 }
 
 /**
- * A payment that began on a hosted page is known by what the page was opened for: its row is made once it has succeeded,
- * with the amount that the provider tells, else the due one. Rule: payments.md#providers.
+ * A payment that began on a hosted page is known by what the page was opened for: its row is made once it has
+ * succeeded, with the amount that the provider states, else the due one. Rule: payments.md#providers.
  */
 async function paymentOfPage(
   ctx: Context,

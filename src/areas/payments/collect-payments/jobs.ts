@@ -2,7 +2,7 @@ import type { Handlers } from '../../../platform/queue/worker.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { lookAfterRefund, refundOverNetwork } from '../refund-notes/refund-over-network.ts';
 import { cancelOverNetwork } from './cancel-over-network.ts';
-import { chargeOverNetwork, lookAfter } from './charge-over-network.ts';
+import { chargeOverNetwork, pollPayment } from './charge-over-network.ts';
 import { connectProvider, createCustomerThere, openPageThere } from './connect.ts';
 
 /** What the payments pool does: everything that goes to a payment provider over the network. */
@@ -20,7 +20,7 @@ export const paymentHandlers = (
   | 'payment.open-page'
 > => ({
   'payment.charge': (payload) => chargeOverNetwork(deps, payload),
-  'payment.look-after': (payload) => lookAfter(deps, payload),
+  'payment.look-after': (payload) => pollPayment(deps, payload),
   'payment.cancel': (payload) => cancelOverNetwork(deps, payload),
   'payment.refund': (payload) => refundOverNetwork(deps, payload),
   'payment.look-after-refund': (payload) => lookAfterRefund(deps, payload),

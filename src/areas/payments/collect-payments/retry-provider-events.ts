@@ -5,13 +5,14 @@ import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
 const LOST_AFTER_MINUTES = 5;
 /** A payment or refund at which a provider works this long is asked about: its event may be lost. */
 const LOOK_AFTER_MINUTES = 60;
-/** A refund of unknown outcome that is this old is somebody's work. */
+/** A refund of unknown outcome that is this old needs a person. */
 const GIVEN_UP_AFTER_HOURS = 24;
 const PAGE = 500;
 
 /**
- * Sends lost work to providers again: charges, their ends, refunds, customers and pages without an answer, and asks about
- * payments and refunds whose event may be lost. Every one of them is the same at the provider however often it is sent. Stored events have their own after-steps.
+ * Sends lost work to providers again: charges, their ends, refunds, customers and pages without an answer, and asks
+ * about payments and refunds whose event may be lost. Every one of them is the same at the provider however often it is
+ * sent. Stored events have their own after-steps.
  *
  * Rules: periodic-jobs.md#retry-provider-events, payments.md#providers.
  */

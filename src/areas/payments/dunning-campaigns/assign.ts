@@ -7,7 +7,7 @@ import { getCampaign } from './queries.ts';
 
 /**
  * Gives a customer a campaign of its own, or excludes it from all; the one clears the other, and each change begins the
- * counting anew. Partner accounts have neither.
+ * counting again. Partner accounts have neither.
  *
  * @throws Refusal 404 dunning_campaign; 422 exclude_from_dunning_campaign value_is_invalid, when both are given
  * Rules: payment-requests.md#dunning, payment-requests.md#dunning-campaigns.
@@ -34,7 +34,7 @@ export async function assignToCustomer(
 }
 
 /**
- * Gives a billing entity a campaign, or none; the customers that it holds for begin anew.
+ * Gives a billing entity a campaign, or none; the customers that it holds for start again.
  *
  * @throws Refusal 404 dunning_campaign
  */
@@ -51,7 +51,8 @@ export async function setCampaignOfEntity(ctx: Context, entityId: string, campai
   const { db, organizationId } = ctx;
   const changed = await db`
     update billing_entities set dunning_campaign_id = ${campaignId}, updated_at = ${ctx.now()}
-    where organization_id = ${organizationId} and id = ${entityId} and dunning_campaign_id is distinct from ${campaignId}
+    where organization_id = ${organizationId} and id = ${entityId} and dunning_campaign_id is distinct
+      from ${campaignId}
     returning id`;
   if (changed.length > 0) await resetCustomers(db, organizationId, await customersOfEntity(ctx, entityId));
 }

@@ -20,7 +20,8 @@ export async function createCampaign(ctx: Context, { body }: { body: CampaignCre
     insert into dunning_campaigns (id, organization_id, code, name, description, days_between_attempts, max_attempts,
       bcc_emails, created_at, updated_at)
     values (${id}, ${organizationId}, ${body.code}, ${body.name}, ${body.description ?? null},
-      ${body.days_between_attempts ?? 1}, ${body.max_attempts ?? 1}, ${body.bcc_emails ?? []}, ${ctx.now()}, ${ctx.now()})`;
+      ${body.days_between_attempts ?? 1}, ${body.max_attempts ?? 1}, ${body.bcc_emails ?? []}, ${ctx.now()},
+      ${ctx.now()})`;
   await storeThresholds(ctx, id, body.thresholds);
   if (body.applied_to_organization)
     await setCampaignOfEntity(ctx, (await getDefaultBillingEntity(db, organizationId)).id, id);
@@ -28,7 +29,7 @@ export async function createCampaign(ctx: Context, { body }: { body: CampaignCre
 }
 
 /**
- * Changes a campaign. Customers whose overdue balances meet none of its new thresholds begin anew.
+ * Changes a campaign. Customers whose overdue balances meet none of its new thresholds begin again.
  *
  * @throws Refusal 404 dunning_campaign; 422 code value_already_exist
  * Rules: payment-requests.md#dunning, payment-requests.md#dunning-campaigns.
@@ -54,7 +55,7 @@ export async function updateCampaign(ctx: Context, { code, body }: { code: strin
 }
 
 /**
- * Ends a campaign: nobody uses it any more, and those who did begin anew. Its payment requests go on.
+ * Ends a campaign: it is no longer used, and its customers start again. Its payment requests go on.
  *
  * @throws Refusal 404 dunning_campaign
  */

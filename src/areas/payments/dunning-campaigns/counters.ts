@@ -26,14 +26,15 @@ export async function resetCounter(
 export async function resetCustomers(db: Db, organizationId: string, customerIds: readonly string[]): Promise<void> {
   if (customerIds.length === 0) return;
   await db`
-    delete from customer_dunning_counters where organization_id = ${organizationId} and customer_id = any (${customerIds})`;
+    delete from customer_dunning_counters
+      where organization_id = ${organizationId} and customer_id = any (${customerIds})`;
   await db`
     update customers set last_dunning_attempt_at = null
     where organization_id = ${organizationId} and id = any (${customerIds}) and last_dunning_attempt_at is not null`;
 }
 
 /**
- * A paid overdue invoice that a campaign had asked for begins the customer's counting anew.
+ * A paid overdue invoice that a campaign had asked for begins the customer's counting again.
  * Rule: payment-requests.md#dunning.
  */
 export async function resetDunningOfInvoice(ctx: Context, { invoice, status }: PaymentChange): Promise<void> {

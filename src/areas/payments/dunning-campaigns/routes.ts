@@ -95,7 +95,7 @@ export const dunningCampaignOperations: Operation[] = [
     name: 'resetCustomerDunning',
     method: 'post',
     path: '/customers/:external_id/dunning/reset',
-    summary: 'Begin the dunning of a customer anew',
+    summary: 'Restart the dunning of a customer',
     answer: DunningEnvelope,
     kind: 'command',
     run: resetDunning,

@@ -26,7 +26,8 @@ const STATUS = (db: Db): Fragment =>
 
 const tables = (db: Db): Fragment => db`
   inbound_events event
-  join payment_providers provider on provider.organization_id = event.organization_id and provider.id = event.connection_id
+  join payment_providers provider on provider.organization_id = event.organization_id
+    and provider.id = event.connection_id
   left join after_steps step on step.organization_id = event.organization_id and step.job = ${HANDLE_STEP}
     and step.payload ->> 'inbound_event_id' = event.id::text`;
 
@@ -45,7 +46,7 @@ export async function getInboundEvent(db: Db, organizationId: string, id: string
   return row;
 }
 
-/** A page of what providers told, newest first, and its number. */
+/** A page of the events of providers, newest first, and its number. */
 export async function listInboundEvents(
   db: Db,
   organizationId: string,

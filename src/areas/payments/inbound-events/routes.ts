@@ -4,7 +4,7 @@ import { InboundEventEnvelope, InboundEventList, InboundEventsQuery } from './sc
 
 const common = { permission: 'payment_provider', tag: 'payment_providers' } as const;
 
-/** What payment providers told. Rule: other-routes.md#records. */
+/** Events of payment providers. Rule: other-routes.md#records. */
 export const inboundEventOperations: Operation[] = [
   {
     ...common,

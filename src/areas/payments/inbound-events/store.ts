@@ -2,11 +2,11 @@ import type { Context } from '../../../platform/context.ts';
 import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 
-/** Handles what a provider told, once. */
+/** Handles an event of a provider, once. */
 export const HANDLE_STEP = 'handle-provider-event';
 
 /**
- * Stores what a provider told, before anything is done about it; a repeated one is known by its id and does nothing.
+ * Stores an event of a provider before anything is done about it; a repeated one is known by its id and does nothing.
  *
  * @returns whether it is new
  * Rules: payments.md#providers, provider-connections.md#inbound-events.

@@ -6,7 +6,7 @@ import { getReceipt, type ReceiptRow } from './queries.ts';
 import { receiptView } from './view.ts';
 
 /**
- * Writes a new receipt into the audit trail and tells those who listen. Rules: webhooks.md#event-types,
+ * Writes a new receipt into the audit trail and sends its webhook. Rules: webhooks.md#event-types,
  * logs.md#activity-logs.
  */
 export async function recordReceiptCreated(ctx: Context, id: string): Promise<void> {
@@ -17,7 +17,7 @@ export async function recordReceiptCreated(ctx: Context, id: string): Promise<vo
 }
 
 /**
- * Tells that the document of a receipt is there, and where. Rules: payments.md#receipts, webhooks.md#event-types,
+ * Announces that the document of a receipt is there, and where. Rules: payments.md#receipts, webhooks.md#event-types,
  * logs.md#activity-logs.
  */
 export async function recordReceiptGenerated(ctx: Context, id: string): Promise<void> {

@@ -2,7 +2,7 @@ import type { Context } from '../../../platform/context.ts';
 import { columnValues } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { CustomerRow } from '../../customers/customers/queries.ts';
-import { dueOf } from '../../invoices/invoices/due.ts';
+import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 import { getRequest, type RequestRow } from './queries.ts';
 import { showRequest } from './show.ts';

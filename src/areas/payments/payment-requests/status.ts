@@ -6,7 +6,7 @@ import { getRequest, type RequestRow } from './queries.ts';
 
 /**
  * Sets the payment status of a request, which follows its charge; a succeeded one is final. Success of a request that a
- * campaign made begins the customer's counting anew. Rules: payment-requests.md#payment-requests,
+ * campaign made restarts the customer's counting. Rules: payment-requests.md#payment-requests,
  * payment-requests.md#dunning.
  */
 export async function setRequestStatus(ctx: Context, request: RequestRow, status: PaymentStatus): Promise<void> {

@@ -40,7 +40,7 @@ export async function showCheckoutUrl(ctx: Context, body: Awaited<ReturnType<typ
   return { customer: checkoutView(customer, url) };
 }
 
-/** Opens the page on which a customer that was made at its provider stores a way to pay, and tells its address. */
+/** Opens the page on which a customer that was made at its provider stores a way to pay, and returns its address. */
 export async function offerSetupPage(
   ctx: Context,
   { customer, provider }: PayloadOf<typeof paymentMethodWanted>,
@@ -49,7 +49,7 @@ export async function offerSetupPage(
   recordCheckoutUrl(ctx, customer, page.url);
 }
 
-/** Tells where the customer enters a way to pay. */
+/** Announces where the customer enters a way to pay. */
 export const recordCheckoutUrl = (ctx: Context, customer: CustomerRow, url: string): void =>
   ctx.record({
     webhook: {

@@ -6,7 +6,7 @@ import { refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { parseInstant } from '../../../platform/schema/instant-field.ts';
 import { isStorable } from '../../../platform/schema/storable.ts';
-import { dueOf } from '../../invoices/invoices/due.ts';
+import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
 import { readPayment } from './queries.ts';
 import type { PaymentCreate } from './schema.ts';

@@ -31,7 +31,7 @@ export async function recordInvoiceFailure(
   });
 }
 
-/** Tells that a payment request could not be charged. Rule: payment-requests.md#payment-requests. */
+/** Announces that a payment request could not be charged. Rule: payment-requests.md#payment-requests. */
 export async function recordRequestFailure(
   ctx: Context,
   request: { id: string; customer_id: string },

@@ -2,11 +2,13 @@ import type { Context } from '../../../platform/context.ts';
 import type { PaymentChange } from '../../invoices/announcements.ts';
 import { closePages } from './pages.ts';
 
-/** Ends a payment at its provider over the network: a job outside any transaction; the payment's row is what is owed. */
+/**
+ * Ends a payment at its provider over the network: a job outside any transaction; the payment's row is what is owed.
+ */
 export const CANCEL_JOB = 'payment.cancel';
 
 /**
- * Nobody asks for the money of an invoice any more: its payments under way and its hosted pages end, here at once, at
+ * The money of an invoice is no longer asked for: its payments under way and its hosted pages end, here at once, at
  * their provider by jobs. What a provider took nevertheless is unapplied. The invoice is locked.
  *
  * Rules: payments.md#providers "cancel", payments.md#automatic-payment, activation-rules.md,
@@ -27,9 +29,9 @@ export async function giveUpPayments(ctx: Context, invoiceId: string): Promise<v
 }
 
 /**
- * An invoice that was paid otherwise leaves no charge waiting that its provider would not take, as of an amount below its
- * minimum: it ends here, since nothing of it is at the provider. Rule: payments.md#automatic-payment "on every status
- * write".
+ * An invoice that was paid otherwise leaves no charge waiting that its provider would not take, as of an amount below
+ * its minimum: it ends here, since nothing of it is at the provider. Rule: payments.md#automatic-payment "on every
+ * status write".
  */
 export async function endRefusedCharges(ctx: Context, { invoice, status }: PaymentChange): Promise<void> {
   if (status !== 'succeeded') return;

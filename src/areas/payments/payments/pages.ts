@@ -12,7 +12,9 @@ import type { CustomerRow } from '../../customers/customers/queries.ts';
 import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
 import type { PaymentChange } from '../../invoices/announcements.ts';
 
-/** Opens a page at its provider, over the network (its row has no address until then), or ends one that is closed here. */
+/**
+ * Opens a page at its provider, over the network (its row has no address until then), or ends one that is closed here.
+ */
 export const OPEN_PAGE_JOB = 'payment.open-page';
 
 /** Life of a hosted page. Rule: payments.md#payment-url. */
@@ -132,8 +134,8 @@ const POLL_MS = 50;
 const POLLS = 160;
 
 /**
- * The address of a page that a job opens at its provider: what a command answers in its stead is the page's id, which is
- * looked up here until the address is known. An address stays as it is.
+ * The address of a page that a job opens at its provider: what a command answers in its stead is the page's id, which
+ * is looked up here until the address is known. An address stays as it is.
  *
  * @throws Refusal 422 third_party_error, when the provider refused; 503, when it did not answer in time
  */

@@ -3,7 +3,7 @@ import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { findProviderById } from '../../customers/payment-providers/queries.ts';
-import { dueOf } from '../../invoices/invoices/due.ts';
+import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { getVisibleInvoice, type InvoiceRow } from '../../invoices/invoices/queries.ts';
 import { awaitPage, openPaymentPage } from './pages.ts';
 

@@ -40,7 +40,8 @@ export interface PaymentRow {
 }
 
 const columns = (db: Db) => db`
-  payment.id, payment.customer_id, customer.external_id as external_customer_id, payment.payable_type, payment.payable_id,
+  payment.id, payment.customer_id, customer.external_id as external_customer_id, payment.payable_type,
+    payment.payable_id,
   payment.payment_type, payment.amount_cents, payment.amount_currency, payment.status, payment.payment_status,
   payment.reference, payment.payment_provider_id,
   coalesce(provider.emulates, provider.provider_type) as provider_type, provider.provider_type as connection_type,

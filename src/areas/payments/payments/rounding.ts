@@ -8,8 +8,8 @@ import { insertWriteOff, reverseRounding } from './write-off-rows.ts';
 const PROVIDER_ROUNDING = 'provider_rounding';
 
 /**
- * Gives up what a provider cannot take of a locked invoice: less than one step of its amounts. It belongs to the payment:
- * only taking that back takes it back. Rule: payments.md#amounts-on-the-wire.
+ * Gives up what a provider cannot take of a locked invoice: less than one step of its amounts. It belongs to the
+ * payment: only taking that back takes it back. Rule: payments.md#amounts-on-the-wire.
  */
 export async function writeOffRounding(
   ctx: Context,

@@ -70,7 +70,7 @@ export const paymentOperations: Operation[] = [
     name: 'retryPayment',
     method: 'post',
     path: '/invoices/:svc_id/retry_payment',
-    summary: 'Charge an invoice once more',
+    summary: 'Charge an invoice again',
     body: PaymentRetry,
     bodyOptional: true,
     answer: NoBody,

@@ -1,7 +1,7 @@
 import { stepCents, wireOf } from '../../../engine/money/wire.ts';
 import type { Context } from '../../../platform/context.ts';
 import { announce } from '../../../platform/reactions.ts';
-import { dueOf, isOver } from '../../invoices/invoices/due.ts';
+import { dueOf, isOver } from '../../invoices/invoices/amount-due.ts';
 import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
 import { type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
 import { bookPayment, bookReversal } from '../../ledger/ledger/payment-booked.ts';
@@ -12,8 +12,8 @@ import { changePayment, storeShare } from './writes.ts';
 
 /**
  * A payment succeeded: its money goes to its invoices, each at most what it owes, is booked and receipted. The invoices
- * become `succeeded` when the provider paid, or when a manual payment leaves nothing due; a voided one keeps its status.
- * The transaction holds the customer and the invoices locked.
+ * become `succeeded` when the provider paid, or when a manual payment leaves nothing due; a voided one keeps its
+ * status. The transaction holds the customer and the invoices locked.
  *
  * Rules: payments.md#manual-payment, payments.md#automatic-payment, payment-requests.md#payment-requests,
  * invoice-amounts.md#settlement, ledger.md#l16.

@@ -8,8 +8,8 @@ import { invoicePage } from './payment-url.ts';
 /**
  * Link to a page where a top-up is paid.
  *
- * @throws Refusal 404 wallet_transaction; 422 base wallet_transaction_not_purchased, wallet_transaction_already_settled,
- *   wallet_transaction_has_no_attached_invoice, then those of an invoice's page
+ * @throws Refusal 404 wallet_transaction; 422 base wallet_transaction_not_purchased,
+ *   wallet_transaction_already_settled, wallet_transaction_has_no_attached_invoice, then those of an invoice's page
  * Rules: top-ups.md#paid-top-ups, payments.md#payment-url.
  */
 export async function makeTopUpUrl(ctx: Context, { svc_id }: { svc_id: string }) {

@@ -27,9 +27,9 @@ interface UnderWay {
 }
 
 /**
- * Starts the charge of a payable that the transaction holds locked. A payment that is under way is reused, never doubled:
- * one that the provider works on is left alone, one that it did not take yet is sent again. What the provider's step leaves
- * over is not charged.
+ * Starts the charge of a payable that the transaction holds locked. A payment that is under way is reused, never
+ * doubled: one that the provider works on is left alone, one that it did not take yet is sent again. What the
+ * provider's step leaves over is not charged.
  *
  * @returns whether a charge was started
  * Rules: payments.md#automatic-payment, payments.md#amounts-on-the-wire.
@@ -77,7 +77,9 @@ export async function startCharge(ctx: Context, charge: Charge): Promise<boolean
   return isNew;
 }
 
-/** What is charged of an amount; where nothing of it can be, the amount as it is, which the provider's driver refuses. */
+/**
+ * What is charged of an amount; where nothing of it can be, the amount as it is, which the provider's driver refuses.
+ */
 function onWire(
   providerType: string | undefined,
   { amountCents, currency }: Charge,

@@ -10,7 +10,8 @@ export const insertWriteOff = (
   reason: string,
   paymentId: string | null = null,
 ) => ctx.db`
-  insert into invoice_settlements (id, organization_id, invoice_id, settlement_type, amount_cents, amount_currency, reason,
+  insert into invoice_settlements (id, organization_id, invoice_id, settlement_type, amount_cents, amount_currency,
+    reason,
     payment_id, created_at)
   values (${newId()}, ${ctx.organizationId}, ${invoice.id}, 'write_off', ${amountCents}, ${invoice.currency}, ${reason},
     ${paymentId}, ${ctx.now()})`;

@@ -22,8 +22,8 @@ export interface NewPayment {
 }
 
 /**
- * Stores a payment and the invoices it is about. The database refuses a second provider payment that is under way for the
- * same payable: then nothing is stored.
+ * Stores a payment and the invoices it is about. The database refuses a second provider payment that is under way for
+ * the same payable: then nothing is stored.
  *
  * @returns whether it was stored
  */
@@ -31,7 +31,8 @@ export async function insertPayment(db: Db, organizationId: string, payment: New
   const { payable, provider } = payment;
   const inserted = await db`
     insert into payments (id, organization_id, customer_id, payable_type, payable_id, payment_type, amount_cents,
-      amount_currency, wire_amount, wire_currency, status, payment_status, reference, payment_provider_id, provider_customer_id, payment_method_id,
+      amount_currency, wire_amount, wire_currency, status, payment_status, reference, payment_provider_id,
+      provider_customer_id, payment_method_id,
       created_at, updated_at)
     values (${payment.id}, ${organizationId}, ${payment.customerId}, ${payable.type}, ${payable.id}, ${payment.type},
       ${payment.amountCents}, ${payment.currency}, ${payment.wire?.amount ?? null},

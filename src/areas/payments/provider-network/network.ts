@@ -15,8 +15,8 @@ export interface Connected {
 }
 
 /**
- * The way to a connection over the network; undefined when it has none (a double) or is not there, and in a sandbox that may
- * not reach it. Rule: provider-connections.md#sandboxes-reach-no-live-account.
+ * The way to a connection over the network; undefined when it has none (a double) or is not there, and in a sandbox
+ * that may not reach it. Rule: provider-connections.md#sandboxes-reach-no-live-account.
  */
 export async function connected(
   deps: SystemDeps,
@@ -37,9 +37,9 @@ export async function connected(
 }
 
 /**
- * The second wall of sandboxes: rows that are older than the first one, or were changed by hand, reach no live account, and
- * nothing is reached from simulated time. The connection shows why; nothing is tried again.
- * Rule: provider-connections.md#sandboxes-reach-no-live-account.
+ * The second wall of sandboxes: rows that are older than the first one, or were changed by hand, reach no live account,
+ * and nothing is reached from simulated time. The connection shows why; nothing is tried again. Rule:
+ * provider-connections.md#sandboxes-reach-no-live-account.
  */
 async function isWalledOff(
   { sql, log }: SystemDeps,

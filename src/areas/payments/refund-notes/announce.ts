@@ -6,7 +6,7 @@ import { failureOf } from '../payments/failure.ts';
 import type { PaymentRow } from '../payments/queries.ts';
 
 /**
- * Tells that the provider did not refund a note. Rules: credit-notes.md#refunds, webhooks.md#event-types,
+ * Announces that the provider did not refund a note. Rules: credit-notes.md#refunds, webhooks.md#event-types,
  * logs.md#activity-logs.
  */
 export async function recordRefundFailure(

@@ -16,10 +16,10 @@ export interface RefundAnswer {
 }
 
 /**
- * Brings a note to what its provider says of the refund, once for each saying. One that was paid out is never changed; one
- * that failed only by an event that tells of success, so that late and repeated answers change nothing.
+ * Brings a note to what its provider says of the refund, once for each saying. One that was paid out is never changed;
+ * one that failed only by an event that reports success, so that late and repeated answers change nothing.
  *
- * isEvent    the provider told it by itself
+ * isEvent    the provider reported it by itself
  * Rules: credit-notes.md#states, credit-notes.md#refunds.
  */
 export async function applyRefund(

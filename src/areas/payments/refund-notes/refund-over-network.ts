@@ -10,7 +10,7 @@ import { readPayment } from '../payments/queries.ts';
 import { type Connected, connected, transact } from '../provider-network/network.ts';
 import { applyRefund, type RefundAnswer } from './apply-refund.ts';
 
-/** Stripe forgets idempotency keys after a day: an older refund is never sent again, somebody has to look. */
+/** Stripe forgets idempotency keys after a day: an older refund is never sent again, a person has to look. */
 const KEY_LIVES_HOURS = 23;
 
 /** Rule: credit-notes.md#refunds. */
@@ -24,10 +24,10 @@ const REASONS: Record<CreditNoteReason, RefundReason | null> = {
 };
 
 /**
- * Job `payment.refund`: sends the refund of a note with the note's id as key, outside any transaction, and stores what came
- * of it. Run twice, or at once with a twin, it is the same refund at the provider and one booking here.
+ * Job `payment.refund`: sends the refund of a note with the note's id as key, outside any transaction, and stores what
+ * came of it. Run twice, or at once with a twin, it is the same refund at the provider and one booking here.
  *
- * @throws Outage, when nobody knows what became of it: the queue sends it again
+ * @throws Outage, when its outcome is unknown: the queue sends it again
  * Rule: credit-notes.md#refunds.
  */
 export async function refundOverNetwork(

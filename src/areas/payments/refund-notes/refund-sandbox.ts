@@ -9,12 +9,12 @@ import { storeInboundEvent } from '../inbound-events/store.ts';
 import { readPayment } from '../payments/queries.ts';
 import { applyRefund } from './apply-refund.ts';
 
-/** What a sandbox tells later of a refund; stored as any provider's event when its time has come. */
+/** What a sandbox reports later of a refund; stored as any provider's event when its time has come. */
 const TELL_REFUND_STEP = 'tell-sandbox-refund';
 
 /**
- * Step `refund-sandbox-note`: a sandbox decides by the method that paid, and has no network, so it is asked in the step's
- * own transaction. Rule: provider-connections.md#sandbox-provider.
+ * Step `refund-sandbox-note`: a sandbox decides by the method that paid, and has no network, so it is asked in the
+ * step's own transaction. Rule: provider-connections.md#sandbox-provider.
  */
 export async function refundSandboxNote(
   ctx: Context,
@@ -43,7 +43,7 @@ async function behaviourOf(ctx: Context, methodId: string | null): Promise<Sandb
   return method?.details.behaviour ?? { does: 'succeed' };
 }
 
-/** Step `tell-sandbox-refund`: the sandbox tells what became of a refund, by the way of every provider's events. */
+/** Step `tell-sandbox-refund`: the sandbox reports the outcome of a refund, as every provider does. */
 export async function tellSandboxRefund(
   ctx: Context,
   told: { connection_id: string; provider_refund_id: string; status: string },

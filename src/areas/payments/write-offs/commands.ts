@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { recordInvoice } from '../../invoices/invoices/announce.ts';
-import { dueOf } from '../../invoices/invoices/due.ts';
 import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
 import { type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
 import { partsOf } from '../../invoices/invoices/show.ts';
@@ -14,8 +14,8 @@ import { insertWriteOff, reverseWriteOffs } from '../payments/write-off-rows.ts'
 import type { WriteOffCreate } from './schema.ts';
 
 /**
- * Gives up what is due of an invoice, or a part of it: it is asked for no more. Its payment status stays, since nobody
- * paid. Without a rest it is overdue no longer, and its payments under way end; money that comes in nevertheless is
+ * Gives up what is due of an invoice, or a part of it: it is asked for no more. Its payment status stays, since it was
+ * not paid. Without a rest it is overdue no longer, and its payments under way end; money that comes in nevertheless is
  * unapplied until the write-off is reversed.
  *
  * @throws Refusal 404 invoice; 405 invalid_status, unless it is finalized and something is due; 422 amount_cents, above
@@ -59,7 +59,8 @@ export async function reverseWriteOff(ctx: Context, { svc_id }: { svc_id: string
 }
 
 /**
- * Undoes what was written off of a locked invoice, if anything was: here for itself, of a void so that its books are whole.
+ * Undoes what was written off of a locked invoice, if anything was: here for itself, of a void so that its books are
+ * whole.
  *
  * withPayments  also what a provider's rounding left with a payment, which else stays as long as the payment
  *

@@ -13,12 +13,12 @@ export const REPORTS = [
 export type Report = (typeof REPORTS)[number];
 
 /** Stands for "no subscription" in entries, and for "all customers" in totals. */
-export const nobody = (db: Db): Fragment => db`'00000000-0000-0000-0000-000000000000'::uuid`;
+export const nilUuid = (db: Db): Fragment => db`'00000000-0000-0000-0000-000000000000'::uuid`;
 
 /**
  * Entries that sources count at present, as a select with the columns of analytics_entries behind the organization. The
- * sources are read from a CTE `source` with `source_type` and `source_id`. A source that counts nothing any more, such as
- * a voided invoice, has no entries. Amounts are not rounded but in `mrr`, whose fees are split into whole cents.
+ * sources are read from a CTE `source` with `source_type` and `source_id`. A source that counts nothing any more, such
+ * as a voided invoice, has no entries. Amounts are not rounded but in `mrr`, whose fees are split into whole cents.
  *
  * Rules: analytics.md#common-rules "excluded", analytics.md#reports, analytics.md#recurring-revenue,
  * analytics.md#usage-and-extra-reports.
@@ -29,11 +29,12 @@ export const entriesOf = (db: Db, organizationId: string, report: Report): Fragm
 const BRANCHES: Record<Report, (db: Db, organizationId: string) => Fragment> = {
   gross_revenue: (db, organizationId) => db`
     select invoice.id as source_id, 'gross_revenue' as report, date_trunc('month', invoice.issuing_date)::date as day,
-      invoice.billing_entity_id, invoice.customer_id, ${nobody(db)} as subscription_id, invoice.currency,
+      invoice.billing_entity_id, invoice.customer_id, ${nilUuid(db)} as subscription_id, invoice.currency,
       '' as key, '' as code,
       case when invoice.sub_total_including_taxes_amount_cents = 0 then 0 else round(
         (invoice.total_amount_cents - refunded.amount_cents)::numeric(40, 20)
-          * invoice.sub_total_excluding_taxes_amount_cents / invoice.sub_total_including_taxes_amount_cents, 20) end as amount,
+          * invoice.sub_total_excluding_taxes_amount_cents / invoice.sub_total_including_taxes_amount_cents, 20) end as
+          * amount,
       1::numeric as units
     from ${countedInvoices(db, organizationId)}
     cross join lateral (
@@ -42,7 +43,7 @@ const BRANCHES: Record<Report, (db: Db, organizationId: string) => Fragment> = {
     ) refunded
     union all
     select fee.id, 'gross_revenue', date_trunc('month', fee.created_at at time zone 'UTC')::date, fee.billing_entity_id,
-      fee.customer_id, ${nobody(db)}, fee.amount_currency, '', '', fee.amount_cents, 0
+      fee.customer_id, ${nilUuid(db)}, fee.amount_currency, '', '', fee.amount_cents, 0
     from source
     join fees fee on fee.organization_id = ${organizationId} and fee.id = source.source_id
     join customers customer on customer.organization_id = ${organizationId} and customer.id = fee.customer_id
@@ -50,14 +51,17 @@ const BRANCHES: Record<Report, (db: Db, organizationId: string) => Fragment> = {
       and customer.account_type = 'customer'`,
 
   invoice_collection: (db, organizationId) => db`
-    select invoice.id as source_id, 'invoice_collection' as report, date_trunc('month', invoice.issuing_date)::date as day,
-      invoice.billing_entity_id, invoice.customer_id, ${nobody(db)} as subscription_id, invoice.currency,
+    select invoice.id as source_id, 'invoice_collection' as report, date_trunc('month',
+      invoice.issuing_date)::date as day,
+      invoice.billing_entity_id, invoice.customer_id, ${nilUuid(db)} as subscription_id, invoice.currency,
       invoice.payment_status as key, '' as code, invoice.total_amount_cents::numeric as amount, 1::numeric as units
     from ${countedInvoices(db, organizationId)}`,
 
   invoiced_usage: (db, organizationId) => db`
-    select invoice.id as source_id, 'invoiced_usage' as report, date_trunc('month', fee.created_at at time zone 'UTC')::date as day,
-      invoice.billing_entity_id, invoice.customer_id, ${nobody(db)} as subscription_id, fee.amount_currency as currency,
+    select invoice.id as source_id, 'invoiced_usage' as report, date_trunc('month',
+      fee.created_at at time zone 'UTC')::date as day,
+      invoice.billing_entity_id, invoice.customer_id, ${nilUuid(db)} as subscription_id,
+      fee.amount_currency as currency,
       '' as key, fee.item_code as code, sum(fee.amount_cents - fee.precise_coupons_amount_cents) as amount,
       count(*)::numeric as units
     from ${countedInvoices(db, organizationId)}
@@ -68,32 +72,37 @@ const BRANCHES: Record<Report, (db: Db, organizationId: string) => Fragment> = {
   mrr: (db, organizationId) => db`
     select invoice.id as source_id, 'mrr' as report,
       (date_trunc('month', invoice.issuing_date)
-        + (case when plan.pay_in_advance then part.n else part.n - share.months + 1 end) * interval '1 month')::date as day,
+        + (case when plan.pay_in_advance then part.n
+          else part.n - share.months + 1 end) * interval '1 month')::date as day,
       invoice.billing_entity_id, invoice.customer_id, fee.subscription_id, fee.amount_currency as currency,
       case plan.interval when 'weekly' then 'weekly' else '' end as key, '' as code,
       sum(share.cents + case when part.n < billed.cents - share.cents * share.months then 1 else 0 end) as amount,
       count(*)::numeric as units
     from ${countedInvoices(db, organizationId)}
     join fees fee on fee.organization_id = ${organizationId} and fee.invoice_id = invoice.id
-    join subscriptions subscription on subscription.organization_id = ${organizationId} and subscription.id = fee.subscription_id
+    join subscriptions subscription
+      on subscription.organization_id = ${organizationId} and subscription.id = fee.subscription_id
     join plans plan on plan.organization_id = ${organizationId} and plan.id = subscription.plan_id
     cross join lateral (select round(fee.amount_cents - fee.precise_coupons_amount_cents) as cents) billed
     cross join lateral (select spread.months, floor(billed.cents / spread.months) as cents from (select least(
       case plan.interval when 'quarterly' then 3 when 'semiannual' then 6 when 'yearly' then 12 else 1 end,
       greatest(1, coalesce(ceil((
         ((fee.to_datetime - interval '1 microsecond') at time zone invoice.timezone)::date
-          - (fee.from_datetime at time zone invoice.timezone)::date + 1) / 30.44), 12)))::integer as months) spread) share
+          - (fee.from_datetime at time zone invoice.timezone)::date + 1) / 30.44),
+            12)))::integer as months) spread) share
     cross join lateral generate_series(0, share.months - 1) as part (n)
     where fee.fee_type = 'subscription' and fee.deleted_at is null
-    group by invoice.id, 3, invoice.billing_entity_id, invoice.customer_id, fee.subscription_id, fee.amount_currency, 8`,
+    group by invoice.id, 3, invoice.billing_entity_id, invoice.customer_id, fee.subscription_id, fee.amount_currency,
+      8`,
 
   revenue_streams: (db, organizationId) => db`
     select fee.invoice_id as source_id, 'revenue_streams' as report, fee.issuing_date as day, fee.billing_entity_id,
       fee.customer_id, fee.subscription_id, fee.currency, part.key, fee.code,
       sum(round(part.amount, 20)) as amount, count(*)::numeric as units
     from (
-      select invoice.id as invoice_id, invoice.issuing_date, invoice.billing_entity_id, invoice.customer_id, invoice.currency,
-        coalesce(fee.subscription_id, ${nobody(db)}) as subscription_id, fee.fee_type, fee.amount_cents,
+      select invoice.id as invoice_id, invoice.issuing_date, invoice.billing_entity_id, invoice.customer_id,
+        invoice.currency,
+        coalesce(fee.subscription_id, ${nilUuid(db)}) as subscription_id, fee.fee_type, fee.amount_cents,
         case fee.fee_type when 'charge' then fee.item_code else '' end as code,
         fee.precise_coupons_amount_cents as coupons,
         -- of what the invoice as a whole was credited, the fee's share
@@ -116,7 +125,8 @@ const BRANCHES: Record<Report, (db: Db, organizationId: string) => Fragment> = {
       ('progressive_billing_credit', fee.progressive_billing_credit_amount_cents * fee.share)
     ) as part (key, amount)
     where part.amount <> 0
-    group by fee.invoice_id, fee.issuing_date, fee.billing_entity_id, fee.customer_id, fee.subscription_id, fee.currency,
+    group by fee.invoice_id, fee.issuing_date, fee.billing_entity_id, fee.customer_id, fee.subscription_id,
+      fee.currency,
       part.key, fee.code`,
 
   usage: (db, organizationId) => db`
@@ -135,8 +145,9 @@ const BRANCHES: Record<Report, (db: Db, organizationId: string) => Fragment> = {
     group by snapshot.id, 3, 4, snapshot.customer_id, snapshot.subscription_id, snapshot.amount_currency, 8, 9`,
 
   prepaid_credits: (db, organizationId) => db`
-    select transaction.id as source_id, 'prepaid_credits' as report, (transaction.settled_at at time zone 'UTC')::date as day,
-      wallet.billing_entity_id, transaction.customer_id, ${nobody(db)} as subscription_id, wallet.currency,
+    select transaction.id as source_id, 'prepaid_credits' as report,
+      (transaction.settled_at at time zone 'UTC')::date as day,
+      wallet.billing_entity_id, transaction.customer_id, ${nilUuid(db)} as subscription_id, wallet.currency,
       case transaction.transaction_status when 'granted' then 'offered' when 'invoiced' then 'consumed'
         else transaction.transaction_status end as key,
       '' as code, transaction.amount, transaction.credit_amount as units

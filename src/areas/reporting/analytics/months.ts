@@ -13,7 +13,9 @@ export const shownCents = (amount: Decimal): Cents => roundToCents(amount.toDeci
 /** First instant of a month, as the reports name it. */
 export const monthText = (month: Temporal.PlainDate): string => `${month}T00:00:00.000Z`;
 
-/** First days of the months that a report covers: the current one and those before, else since the organization exists. */
+/**
+ * First days of the months that a report covers: the current one and those before, else since the organization exists.
+ */
 export function monthsOf(now: Temporal.Instant, months: number | undefined, createdAt: Temporal.Instant): Days {
   const to = utcDate(now).with({ day: 1 });
   const created = utcDate(createdAt).with({ day: 1 });

@@ -18,8 +18,8 @@ export interface PeriodMovement {
 }
 
 /**
- * Movements of one currency by period. Recurring revenue is a figure of months, so it moves on their first days; periods
- * with nothing in them are left out.
+ * Movements of one currency by period. Recurring revenue is a figure of months, so it moves on their first days;
+ * periods with nothing in them are left out.
  *
  * @param ofMonths ascending; months without revenue and movement are missing
  */

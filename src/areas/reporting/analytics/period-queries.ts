@@ -55,7 +55,8 @@ export const sumRevenueStreams = (db: Db, organizationId: string, filters: Perio
   { start: Temporal.PlainDate; currency: string; key: Stream; amount: Decimal }[]
 >`
   with ${counted(db, organizationId, 'revenue_streams', filters.days, filters.grain)}
-  select ${periodOf(db, filters.query.time_granularity)} as start, counted.currency, counted.key, sum(counted.amount) as amount
+  select ${periodOf(db, filters.query.time_granularity)} as start, counted.currency, counted.key,
+    sum(counted.amount) as amount
   from counted
   where true ${narrowed(db, organizationId, filters)}
     ${recurring(
@@ -112,7 +113,8 @@ export const sumMovements = (db: Db, organizationId: string, filters: PeriodFilt
       coalesce(former.cents, 0) as before, coalesce(present.cents, 0) as after
     from monthly present
     full join (select (day + interval '1 month')::date as next_day, currency, customer_id, cents from monthly) former
-      on former.next_day = present.day and former.currency = present.currency and former.customer_id = present.customer_id
+      on former.next_day = present.day and former.currency = present.currency
+        and former.customer_id = present.customer_id
   )
   select month, currency, sum(before) as started,
     coalesce(sum(after) filter (where before = 0), 0) as new,
@@ -126,7 +128,7 @@ export const sumMovements = (db: Db, organizationId: string, filters: PeriodFilt
   having sum(before) > 0 or sum(after) > 0
   order by 1, 2`;
 
-/** What filters keep of `counted`. Those of customers and subscriptions need a grain that tells them apart. */
+/** What filters keep of `counted`. Those of customers and subscriptions need a grain that separates them. */
 function narrowed(db: Db, organizationId: string, { query, billingEntityId }: PeriodFilters): Fragment {
   const parts: Fragment[] = [];
   if (query.currency !== undefined) parts.push(db`and counted.currency = ${query.currency}`);

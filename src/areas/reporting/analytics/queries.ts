@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
-import { dueCents } from '../../invoices/invoices/due.ts';
+import { dueCents } from '../../invoices/invoices/amount-due.ts';
 import { counted, type Days, type Grain } from './totals.ts';
 
 /** Filters of every report by month; the entity and the customer are there. */
@@ -49,7 +49,8 @@ export const sumGrossRevenue = (db: Db, organizationId: string, filters: MonthFi
   (MonthRow & { billing_entity_id: string; units: Decimal })[]
 >`
   with ${counted(db, organizationId, 'gross_revenue', filters.days, grain)}
-  select counted.day, counted.currency, counted.billing_entity_id, sum(counted.amount) as amount, sum(counted.units) as units
+  select counted.day, counted.currency, counted.billing_entity_id, sum(counted.amount) as amount,
+    sum(counted.units) as units
   from counted
   where true ${filtered(db, filters)}
   group by 1, 2, 3
@@ -90,7 +91,10 @@ const sumByKey = <Key extends string>(
   having sum(counted.entries_count) > 0
   order by 1, 2, 3`;
 
-/** Overdue invoices by the month in which they were due. Read from the invoices: their index holds the overdue ones only. */
+/**
+ * Overdue invoices by the month in which they were due. Read from the invoices: their index holds the overdue ones
+ * only.
+ */
 export const sumOverdue = (
   db: Db,
   organizationId: string,

@@ -1,6 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
-import { entriesOf, nobody, type Report } from './entries.ts';
+import { entriesOf, nilUuid, type Report } from './entries.ts';
 
 /** Sources that a read counts itself until the pool has; more than these wait to be seen for the pool. */
 export const MOST_UNCOUNTED = 2000;
@@ -27,20 +27,23 @@ export const counted = (db: Db, organizationId: string, report: Report, days: Da
       order by position
       limit ${MOST_UNCOUNTED}) mark
   ), counted as (
-    select total.day, total.billing_entity_id, total.customer_id, total.subscription_id, total.currency, total.key, total.code,
+    select total.day, total.billing_entity_id, total.customer_id, total.subscription_id, total.currency, total.key,
+      total.code,
       total.amount, total.units, total.entries_count
     from analytics_totals total
     where total.organization_id = ${organizationId} and total.report = ${report}
       and total.day between ${days.from} and ${days.to} and ${ofGrain(db, grain, db`total`)}
     union all
-    select entry.day, entry.billing_entity_id, entry.customer_id, entry.subscription_id, entry.currency, entry.key, entry.code,
+    select entry.day, entry.billing_entity_id, entry.customer_id, entry.subscription_id, entry.currency, entry.key,
+      entry.code,
       -entry.amount, -entry.units, -1
     from source
     join analytics_entries entry
       on entry.organization_id = ${organizationId} and entry.source_id = source.source_id and entry.report = ${report}
     where entry.day between ${days.from} and ${days.to} ${ofCustomer(db, grain, db`entry`)}
     union all
-    select entry.day, entry.billing_entity_id, entry.customer_id, entry.subscription_id, entry.currency, entry.key, entry.code,
+    select entry.day, entry.billing_entity_id, entry.customer_id, entry.subscription_id, entry.currency, entry.key,
+      entry.code,
       entry.amount, entry.units, 1
     from (${entriesOf(db, organizationId, report)}) entry
     where entry.day between ${days.from} and ${days.to} ${ofCustomer(db, grain, db`entry`)}
@@ -48,9 +51,9 @@ export const counted = (db: Db, organizationId: string, report: Report, days: Da
 
 const ofGrain = (db: Db, grain: Grain, row: Fragment): Fragment =>
   grain === 'whole'
-    ? db`${row}.customer_id = ${nobody(db)}`
+    ? db`${row}.customer_id = ${nilUuid(db)}`
     : grain === 'each'
-      ? db`${row}.customer_id <> ${nobody(db)}`
+      ? db`${row}.customer_id <> ${nilUuid(db)}`
       : db`${row}.customer_id = any (${grain.customerIds})`;
 
 const ofCustomer = (db: Db, grain: Grain, row: Fragment): Fragment =>

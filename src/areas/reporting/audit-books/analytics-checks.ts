@@ -32,11 +32,13 @@ function findDifferingMonths({ db, organizationId }: Context): PromiseLike<reado
       and invoice.payment_dispute_lost_at is null
     group by 1, 2, 3
   )
-  select concat_ws(' ', day, currency, code) as resource_id, billed.amount::text as expected, reported.amount::text as actual
+  select concat_ws(' ', day, currency, code) as resource_id, billed.amount::text as expected,
+    reported.amount::text as actual
   from billed full join reported using (day, currency, code)
   where billed.amount is distinct from reported.amount
     and (select count(*) from (
-      select from analytics_marks where organization_id = ${organizationId} limit ${MOST_UNCOUNTED + 1}) mark) <= ${MOST_UNCOUNTED}
+      select from analytics_marks
+        where organization_id = ${organizationId} limit ${MOST_UNCOUNTED + 1}) mark) <= ${MOST_UNCOUNTED}
   order by 1
   limit ${MOST_FINDINGS}`;
 }

@@ -19,8 +19,8 @@ export interface AuditRun {
 }
 
 /**
- * Runs the checks on an organization's books in the caller's transaction, keeps what they find and tells of what is new.
- * Each check is one statement or more, each with a snapshot of its own, and repairs nothing.
+ * Runs the checks on an organization's books in the caller's transaction, keeps what they find and announces what is
+ * new. Each check is one statement or more, each with a snapshot of its own, and repairs nothing.
  *
  * Rule: auditor.md.
  */
@@ -51,7 +51,7 @@ export async function auditBooks(ctx: Context, run: AuditRun): Promise<void> {
   });
 }
 
-/** After-step `audit-books`: a run that somebody asked for. */
+/** After-step `audit-books`: a run that was asked for. */
 export const auditStep = (ctx: Context, { run_id, checks = null }: StepPayload<'audit-books'>): Promise<void> =>
   auditBooks(ctx, { id: run_id, mode: 'manual', checks });
 

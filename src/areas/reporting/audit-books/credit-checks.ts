@@ -10,7 +10,8 @@ export const CREDIT_CHECKS: readonly Check[] = [
     mustHold: 'a coupon gives no more than it is worth: once its amount or one invoice, recurring its periods',
     resourceType: 'AppliedCoupon',
     find: ({ db, organizationId }) => db<Finding[]>`
-      select applied.id as resource_id, expected::text, actual::text, jsonb_build_object('frequency', frequency) as details
+      select applied.id as resource_id, expected::text, actual::text, jsonb_build_object('frequency',
+        frequency) as details
       from applied_coupons applied
       cross join lateral (
         select count(*) as uses, coalesce(sum(credit.amount_cents), 0) as cents

@@ -1,4 +1,4 @@
-import { dueCents } from '../../invoices/invoices/due.ts';
+import { dueCents } from '../../invoices/invoices/amount-due.ts';
 import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
 
 /** Invariants of invoices, their fees, taxes and notes. Rule: auditor.md. */
@@ -88,7 +88,8 @@ export const INVOICE_CHECKS: readonly Check[] = [
       group by fee.id
       having sum(item.amount_cents) > fee.amount_cents
       union all
-      select invoice.id, (invoice.fees_amount_cents + invoice.taxes_amount_cents)::text, sum(note.total_amount_cents)::text,
+      select invoice.id, (invoice.fees_amount_cents + invoice.taxes_amount_cents)::text,
+        sum(note.total_amount_cents)::text,
         '{}'::jsonb
       from credit_notes note
       join invoices invoice on invoice.organization_id = note.organization_id and invoice.id = note.invoice_id

@@ -12,7 +12,9 @@ export const auditRecent: SweepJob = { name: 'audit-recent', sweep: (deps) => au
 /** Job `audit-full`: all checks, nightly. */
 export const auditFull: SweepJob = { name: 'audit-full', sweep: (deps) => auditAll(deps, 'full') };
 
-/** Organizations in turn, each in a transaction of its own at its own present; one that fails keeps no other waiting. */
+/**
+ * Organizations in turn, each in a transaction of its own at its own present; one that fails keeps no other waiting.
+ */
 async function auditAll(deps: SweepDeps, mode: 'incremental' | 'full'): Promise<void> {
   for (const { id, sandbox } of await listOrganizations(deps.sql)) {
     try {

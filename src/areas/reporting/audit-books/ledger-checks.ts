@@ -1,4 +1,4 @@
-import { dueCents } from '../../invoices/invoices/due.ts';
+import { dueCents } from '../../invoices/invoices/amount-due.ts';
 import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
 
 /** A balance in debits less credits. */
@@ -43,7 +43,8 @@ export const LEDGER_CHECKS: readonly Check[] = [
       left join (
         select currency, sum(moved) as moved
         from (
-          select currency, debit_cents + credit_cents as moved from ledger_daily where organization_id = ${organizationId}
+          select currency, debit_cents + credit_cents as moved from ledger_daily
+            where organization_id = ${organizationId}
           union all
           select entry.currency, entry.amount_cents from ledger_tail tail
           join ledger_entries entry on entry.transaction_id = tail.transaction_id
@@ -82,7 +83,8 @@ export const LEDGER_CHECKS: readonly Check[] = [
         jsonb_build_object('total', total_amount_cents, 'credit', credit_amount_cents, 'refund', refund_amount_cents,
           'offset', offset_amount_cents, 'refund_payable', refund_payable) as details
       from (
-        select note.*, sign * (${db.unsafe(BALANCE_OF_NOTE)} and entry.account_code in ('customer_credit', 'partner_credit'))
+        select note.*, sign * (${db.unsafe(BALANCE_OF_NOTE)} and entry.account_code in ('customer_credit',
+          'partner_credit'))
             as actual,
           sign * (${db.unsafe(BALANCE_OF_NOTE)} and entry.account_code = 'refunds_payable') as refund_payable
         from credit_notes note
@@ -110,7 +112,8 @@ export const LEDGER_CHECKS: readonly Check[] = [
           (select coalesce(-sum(${db.unsafe(SIGNED)}), 0) from ledger_entries entry
             where entry.organization_id = wallet.organization_id and entry.wallet_id = wallet.id
               and entry.account_code in ('prepaid_purchased', 'prepaid_granted')) as booked,
-          (select coalesce(sum(case transaction_type when 'inbound' then movement.amount_cents else -movement.amount_cents end), 0)
+          (select coalesce(sum(case transaction_type when 'inbound' then movement.amount_cents
+            else -movement.amount_cents end), 0)
             from wallet_transactions movement
             where movement.organization_id = wallet.organization_id and movement.wallet_id = wallet.id
               and movement.status = 'settled') as moved

@@ -19,7 +19,8 @@ export const MACHINERY_CHECKS: readonly Check[] = [
     mustHold: 'the feed numbers its events one by one, without a hole, and soon',
     resourceType: 'WebhookEvent',
     find: ({ db, organizationId }) => db<Finding[]>`
-      select head.organization_id as resource_id, (head.last - head.first + 1)::text as expected, held.count::text as actual,
+      select head.organization_id as resource_id, (head.last - head.first + 1)::text as expected,
+        held.count::text as actual,
         jsonb_build_object('first', head.first, 'last', head.last, 'greatest', held.greatest) as details
       from feed_heads head
       cross join lateral (

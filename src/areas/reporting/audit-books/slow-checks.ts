@@ -3,7 +3,7 @@ import { verify } from '../../invoices/invoice-verifications/commands.ts';
 import { getVisibleInvoice } from '../../invoices/invoices/queries.ts';
 import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
 
-/** Invoices that are computed once more in a night. Rule: auditor.md#a27. */
+/** Invoices that are computed again in a night. Rule: auditor.md#a27. */
 const VERIFIED_A_NIGHT = 50;
 
 /** What looks at samples, or at every table: nightly and on request. */

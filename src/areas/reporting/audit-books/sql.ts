@@ -46,9 +46,11 @@ export async function keepFindings(
   if (findings.length === 0) return 0;
   const rows = findings.map((finding) => ({ id: newId(), ...finding, details: finding.details ?? {} }));
   const kept = await db<{ is_new: boolean }[]>`
-    insert into audit_findings (id, organization_id, "check", status, resource_type, resource_id, expected, actual, details,
+    insert into audit_findings (id, organization_id, "check", status, resource_type, resource_id, expected, actual,
+      details,
       first_seen_at, last_seen_at)
-    select id, ${organizationId}::uuid, ${check.code}, 'open', ${check.resourceType}, resource_id, expected, actual, details,
+    select id, ${organizationId}::uuid, ${check.code}, 'open', ${check.resourceType}, resource_id, expected, actual,
+      details,
       ${now}, ${now}
     from jsonb_to_recordset(${json(rows)}::jsonb) as finding (id uuid, resource_id text, expected text, actual text,
       details jsonb)

@@ -21,7 +21,8 @@ export const SUBSCRIPTION_CHECKS: readonly Check[] = [
         and ib.status not in ('voided', 'deleted')
       cross join lateral (values
         (a.charges_from_datetime, a.charges_to_datetime, b.charges_from_datetime, b.charges_to_datetime),
-        (a.fixed_charges_from_datetime, a.fixed_charges_to_datetime, b.fixed_charges_from_datetime, b.fixed_charges_to_datetime)
+        (a.fixed_charges_from_datetime, a.fixed_charges_to_datetime, b.fixed_charges_from_datetime,
+        b.fixed_charges_to_datetime)
       ) as windows (former_from, former_to, next_from, next_to)
       where a.organization_id = ${organizationId} and a.recurring and not a.regenerated
         and former_from is not null and next_from is not null
@@ -37,7 +38,8 @@ export const SUBSCRIPTION_CHECKS: readonly Check[] = [
         charges_from_datetime::text as actual, jsonb_build_object('invoice_id', invoice_id) as details
       from (
         select line.*, invoice.timezone,
-          lag(line.charges_to_datetime) over in_order as former_end, lag(invoice.timezone) over in_order as former_timezone
+          lag(line.charges_to_datetime) over in_order as former_end,
+          lag(invoice.timezone) over in_order as former_timezone
         from invoice_subscriptions line
         join invoices invoice on invoice.organization_id = line.organization_id and invoice.id = line.invoice_id
         join subscriptions subscription on subscription.organization_id = line.organization_id
@@ -68,7 +70,8 @@ export const SUBSCRIPTION_CHECKS: readonly Check[] = [
       where invoice.organization_id = ${ctx.organizationId} and invoice.status = 'draft'
         and invoice.expected_finalization_date::timestamp at time zone 'UTC' < ${ctx.now().subtract(LATE_AFTER)}
       union all
-      select subscription.id, rule.expires_at::text, ${ctx.now()}::timestamptz::text, '{"due": "end of the gate"}'::jsonb
+      select subscription.id, rule.expires_at::text, ${ctx.now()}::timestamptz::text,
+        '{"due": "end of the gate"}'::jsonb
       from subscription_activation_rules rule
       join subscriptions subscription on subscription.organization_id = rule.organization_id
         and subscription.id = rule.subscription_id and subscription.status = 'incomplete'

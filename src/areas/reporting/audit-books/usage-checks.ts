@@ -77,8 +77,8 @@ async function findDifferingHours({ db, organizationId }: Context): Promise<Find
 }
 
 /**
- * Events without the fee of a charge that stood when they came. That none has two is a key of the table; those that once
- * matched nothing, were corrected, or lie on the very edge of a subscription are left out.
+ * Events without the fee of a charge that stood when they came. That none has two is a key of the table; those that
+ * once matched nothing, were corrected, or lie on the very edge of a subscription are left out.
  */
 function findUnbilledEvents({ db, organizationId }: Context): PromiseLike<Finding[]> {
   return db<Finding[]>`

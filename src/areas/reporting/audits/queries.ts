@@ -47,7 +47,7 @@ export async function countAudits(db: Db, organizationId: string, query: AuditsQ
   return row!.count;
 }
 
-/** Whether somebody asked for a run after `since`. */
+/** Whether a run was asked for after `since`. */
 export async function wasAskedSince(db: Db, organizationId: string, since: Temporal.Instant): Promise<boolean> {
   const [row] = await db<{ found: boolean }[]>`
     select exists (select from audit_runs

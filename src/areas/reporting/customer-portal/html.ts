@@ -5,7 +5,9 @@ export interface Html {
 
 type Value = string | Html | false | null | undefined | readonly Value[];
 
-/** HTML of a template: whatever is put in is escaped unless it is HTML itself; nothing for false, null and undefined. */
+/**
+ * HTML of a template: whatever is put in is escaped unless it is HTML itself; nothing for false, null and undefined.
+ */
 export const html = (texts: TemplateStringsArray, ...values: readonly Value[]): Html => ({
   html: texts.map((text, n) => text + written(values[n])).join(''),
 });

@@ -7,8 +7,8 @@ import type { PortalTexts } from './texts/texts.ts';
 const styleHash = createHash('sha256').update(STYLE).digest('base64');
 
 /**
- * Headers of everything below the customers' address: kept nowhere, found by no search engine, its address told to nobody,
- * and a page that loads and runs nothing but its own style and the logo that stands in it.
+ * Headers of everything below the customers' address: kept nowhere, found by no search engine, its address not passed
+ * on, and a page that loads and runs nothing but its own style and the logo that stands in it.
  */
 export const PORTAL_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',

@@ -3,7 +3,7 @@ import type { PortalInvoice } from './queries.ts';
 /** How it stands with the payment of an invoice. */
 export type PaymentState = 'paid' | 'settled' | 'partlyPaid' | 'overdue' | 'failed' | 'open';
 
-/** `settled`: nothing is due though nobody paid, for example because a credit note took it off. */
+/** `settled`: nothing is due without a payment, for example because a credit note took it off. */
 export function paymentStateOf(invoice: PortalInvoice): PaymentState {
   if (invoice.payment_status === 'succeeded') return 'paid';
   if (invoice.due_amount_cents <= 0) return 'settled';

@@ -2,9 +2,9 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Currency } from '../../../engine/money/currency.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
-import { dueCents } from '../../invoices/invoices/due.ts';
+import { dueCents } from '../../invoices/invoices/amount-due.ts';
 
-/** Whose page it is: what of a customer, its billing entity and its organization the page tells or needs. */
+/** Whose page it is: what of a customer, its billing entity and its organization the page shows or needs. */
 export interface PortalCustomer {
   id: string;
   organization_id: string;
@@ -32,7 +32,8 @@ export async function findPortalCustomer(db: Db, id: string): Promise<PortalCust
   const [row] = await db<PortalCustomer[]>`
     select customer.id, customer.organization_id, customer.external_id, customer.name, customer.legal_name,
       customer.firstname, customer.lastname, customer.document_locale,
-      coalesce(customer.timezone, entity.timezone) as zone, coalesce(nullif(entity.legal_name, ''), entity.name) as entity_name,
+      coalesce(customer.timezone, entity.timezone) as zone, coalesce(nullif(entity.legal_name, ''),
+      entity.name) as entity_name,
       entity.email as entity_email, entity.logo_url as entity_logo, entity.document_locale as entity_locale,
       (select coalesce(jsonb_agg(jsonb_build_object('key', item.key, 'value', item.value) order by item.id), '[]')
        from customer_metadata item
@@ -68,7 +69,9 @@ export interface PortalInvoice {
   payment_url: string | null;
 }
 
-/** Final invoices of a customer, latest issued first. What a sandbox has in place of a hosted page opens in no browser. */
+/**
+ * Final invoices of a customer, latest issued first. What a sandbox has in place of a hosted page opens in no browser.
+ */
 export const listPortalInvoices = (
   db: Db,
   organizationId: string,

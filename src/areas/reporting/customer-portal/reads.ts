@@ -121,7 +121,7 @@ export async function readPortal(ctx: Context, customer: PortalCustomer, pages: 
   return { customer, now: ctx.now(), balances, subscriptions, usage, wallets, invoices, creditNotes, receipts };
 }
 
-/** One row more than is shown tells whether there is another page. */
+/** One row more than is shown: it says whether there is another page. */
 async function listOf<Row>(page: number, read: (slice: Slice) => PromiseLike<readonly Row[]>): Promise<List<Row>> {
   const rows = await read({ limit: ROWS + 1, offset: (page - 1) * ROWS });
   return { rows: rows.slice(0, ROWS), page, hasMore: rows.length > ROWS };

@@ -8,7 +8,9 @@ interface NamedDay {
   on: Temporal.PlainDate;
 }
 
-/** The days that matter to a subscription's customer, in its zone: when it starts, is billed next, ends or has ended. */
+/**
+ * The days that matter to a subscription's customer, in its zone: when it starts, is billed next, ends or has ended.
+ */
 export function datesOf(row: SubscriptionShown, portal: Pick<Portal, 'subscriptions' | 'now'>): NamedDay[] {
   const day = (text: NamedDay['text'], at: Temporal.Instant | null): NamedDay[] =>
     at === null ? [] : [{ text, on: at.toZonedDateTimeISO(row.zone).toPlainDate() }];

@@ -1,5 +1,5 @@
 import type { Db, Fragment, Sql } from '../../../platform/db/connect.ts';
-import { entriesOf, nobody, REPORTS, type Report } from '../analytics/entries.ts';
+import { entriesOf, nilUuid, REPORTS, type Report } from '../analytics/entries.ts';
 
 // Namespace of the advisory locks of organizations' sums; the others are in src/areas/catalog/usage-shapes/lock.ts.
 const SUMS_SEED = 5310;
@@ -9,7 +9,7 @@ export interface Source {
   source_id: string;
 }
 
-/** Whether nobody else counts for the organization until the transaction ends; does not wait. */
+/** Takes the lock of the organization's counting until the transaction ends; does not wait. */
 export async function lockSums(db: Db, organizationId: string): Promise<boolean> {
   const [row] = await db<{ is_free: boolean }[]>`
     select pg_try_advisory_xact_lock(hashtextextended(${organizationId}, ${SUMS_SEED})) as is_free`;
@@ -36,7 +36,8 @@ export const takeBack = (db: Db, organizationId: string, sources: readonly Sourc
   set amount = total.amount - less.amount, units = total.units - less.units,
     entries_count = total.entries_count - less.entries_count
   from less
-  where total.organization_id = ${organizationId} and total.report = less.report and total.customer_id = less.customer_id
+  where total.organization_id = ${organizationId} and total.report = less.report
+    and total.customer_id = less.customer_id
     and total.day = less.day and total.subscription_id = less.subscription_id
     and total.billing_entity_id = less.billing_entity_id and total.currency = less.currency and total.key = less.key
     and total.code = less.code`;
@@ -47,12 +48,14 @@ export const count = (db: Db, organizationId: string, sources: readonly Source[]
     select * from unnest(${sources.map(({ source_type }) => source_type)}::text[],
       ${sources.map(({ source_id }) => source_id)}::uuid[]) as source (source_type, source_id)
   ), fresh as (
-    insert into analytics_entries (organization_id, source_id, report, day, billing_entity_id, customer_id, subscription_id,
+    insert into analytics_entries (organization_id, source_id, report, day, billing_entity_id, customer_id,
+      subscription_id,
       currency, key, code, amount, units)
     select ${organizationId}::uuid, entry.* from (${allEntries(db, organizationId)}) entry
     returning report, day, billing_entity_id, customer_id, subscription_id, currency, key, code, amount, units
   )
-  insert into analytics_totals (organization_id, report, customer_id, day, subscription_id, billing_entity_id, currency, key,
+  insert into analytics_totals (organization_id, report, customer_id, day, subscription_id, billing_entity_id, currency,
+    key,
     code, amount, units, entries_count)
   select ${organizationId}::uuid, more.* from (${summed(db, db`fresh`)}) more
   on conflict (organization_id, report, customer_id, day, subscription_id, billing_entity_id, currency, key, code)
@@ -81,7 +84,7 @@ const summed = (db: Db, entries: Fragment): Fragment => db`
     entry.key, entry.code, sum(entry.amount) as amount, sum(entry.units) as units, count(*) as entries_count
   from ${entries} entry
   cross join lateral (
-    select ${nobody(db)} as customer_id, ${nobody(db)} as subscription_id
+    select ${nilUuid(db)} as customer_id, ${nilUuid(db)} as subscription_id
     union all
     select entry.customer_id, entry.subscription_id where entry.report = any (${BY_CUSTOMER})
   ) grain

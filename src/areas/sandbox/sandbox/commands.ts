@@ -7,7 +7,7 @@ import { readCustomer } from '../../customers/customers/queries.ts';
 import { findMethod } from '../../customers/payment-methods/queries.ts';
 import { storeMethod } from '../../customers/payment-methods/writes.ts';
 import { findProviderById } from '../../customers/payment-providers/queries.ts';
-import { dueOf } from '../../invoices/invoices/due.ts';
+import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { listInvoicesByIds } from '../../invoices/invoices/queries.ts';
 import { storeInboundEvent } from '../../payments/inbound-events/store.ts';
 import { getRequest } from '../../payments/payment-requests/queries.ts';
@@ -18,7 +18,7 @@ import { lockPayables } from '../../payments/payments/writes.ts';
 import type { CheckoutFinish, Confirmation } from './schema.ts';
 
 /**
- * Ends the confirmation that a test card asked for: the connection tells the outcome the way a provider would.
+ * Ends the confirmation that a test card asked for: the connection reports the outcome the way a provider would.
  *
  * @throws Refusal 404 payment; 405 invalid_status, unless the payment waits for its customer at a sandbox
  * Rule: provider-connections.md#sandbox-provider.

@@ -90,8 +90,8 @@ export async function findNewestRecordAt(db: Db, organizationId: string): Promis
 }
 
 /**
- * The first clock of an organization without customers: analytics start at the clock's time, so the organization and its
- * default billing entity, which bears its id, begin there (test-clocks.md#sandboxes).
+ * The first clock of an organization without customers: analytics start at the clock's time, so the organization and
+ * its default billing entity, which bears its id, begin there (test-clocks.md#sandboxes).
  */
 export async function moveBeginning(db: Db, organizationId: string, at: Temporal.Instant): Promise<void> {
   await db`

@@ -8,8 +8,8 @@ import { OUT_OF_RANGE } from '../../../platform/schema/fields.ts';
 export type Attempt<Result> = { ok: true; result: Result } | { ok: false; refusal: Refusal };
 
 /**
- * Lets a story of several commands happen as a whole: a refusal takes back all that it wrote, recorded and owed, while the
- * transaction around it goes on.
+ * Lets a story of several commands happen as a whole: a refusal takes back all that it wrote, recorded and owed, while
+ * the transaction around it goes on.
  */
 export async function attempt<Result>(
   ctx: Context,

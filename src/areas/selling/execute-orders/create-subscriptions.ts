@@ -44,7 +44,10 @@ export async function createSubscriptions(
   return done;
 }
 
-/** A plan of a deal, as it is sold now, and what the deal changes of it. @throws Refusal 404 plan; 422 `billing_items.<path>` */
+/**
+ * A plan of a deal, as it is sold now, and what the deal changes of it. @throws Refusal 404 plan; 422
+ * `billing_items.<path>`
+ */
 export async function soldPlan(
   ctx: Context,
   item: PlanItem,

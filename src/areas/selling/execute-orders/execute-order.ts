@@ -39,7 +39,7 @@ export async function executeOrder(
 }
 
 /**
- * An order that nobody else executes until the transaction ends.
+ * An order, locked until the transaction ends.
  *
  * @throws Refusal 404 order; 422 lock_acquisition_failed
  */

@@ -39,7 +39,7 @@ export const executeOrders = periodicJob({
 });
 
 /**
- * Ends order forms that nobody signed, in the first tick of the local day on which they expire, and their versions.
+ * Ends order forms that were not signed, in the first tick of the local day on which they expire, and their versions.
  * Rules: periodic-jobs.md#expire-order-forms, quotes.md#execution.
  */
 export const expireOrderForms = periodicJob({

@@ -13,7 +13,7 @@ type OrderFormEvent =
 const NOT_TOLD: OrderFormEvent = 'order_form.file_uploaded';
 
 /**
- * Writes an order form's state into the audit trail and tells those who listen.
+ * Writes an order form's state into the audit trail and sends its webhook.
  *
  * @returns the form as it is shown
  * Rules: webhooks.md#event-types, logs.md#activity-logs.

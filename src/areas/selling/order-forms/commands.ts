@@ -53,7 +53,7 @@ export async function markOrderFormAsSigned(
 }
 
 /**
- * Voids a form that nobody signed, and its version with it.
+ * Voids a form that was not signed, and its version with it.
  *
  * @throws Refusal 404 order_form; 422 status not_voidable
  * Rule: quotes.md#routes.
@@ -78,7 +78,7 @@ export async function endOrderForm(ctx: Context, form: OrderFormRow, status: 'ex
 }
 
 /**
- * A form whose quote nobody else changes until the transaction ends.
+ * A form whose quote stays locked until the transaction ends.
  *
  * @throws Refusal 404 order_form; 422 base concurrency_conflict
  */

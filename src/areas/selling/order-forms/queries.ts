@@ -93,7 +93,7 @@ export const markSigned = (db: Db, organizationId: string, id: string, now: Temp
   update order_forms set status = 'signed', signed_at = ${now}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
-/** Ends a form that nobody signed. */
+/** Ends a form that was not signed. */
 export const markEnded = (
   db: Db,
   organizationId: string,

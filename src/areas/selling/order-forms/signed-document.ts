@@ -24,7 +24,8 @@ export interface SignedDocument {
 /**
  * A document out of its data URI.
  *
- * @throws Refusal 422 signed_document: invalid_format, invalid_content_type (of PDF, JPEG, PNG), file_too_large (10 MiB)
+ * @throws Refusal 422 signed_document: invalid_format, invalid_content_type (of PDF, JPEG, PNG), file_too_large (10
+ *   MiB)
  * Rule: quotes.md#routes.
  */
 export function readSignedDocument(uri: string): SignedDocument {

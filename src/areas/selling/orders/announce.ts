@@ -3,7 +3,7 @@ import { getOrder, type OrderRow } from './queries.ts';
 import { orderView } from './view.ts';
 
 /**
- * Writes an order's state into the audit trail and tells those who listen. Rules: webhooks.md#event-types,
+ * Writes an order's state into the audit trail and sends its webhook. Rules: webhooks.md#event-types,
  * logs.md#activity-logs.
  */
 export async function recordOrder(

@@ -44,7 +44,8 @@ const tables = (db: Db) => db`
   orders purchase
   join order_forms form on form.organization_id = purchase.organization_id and form.id = purchase.order_form_id
   join quotes quote on quote.organization_id = form.organization_id and quote.id = form.quote_id
-  join customers customer on customer.organization_id = purchase.organization_id and customer.id = purchase.customer_id`;
+  join customers customer on customer.organization_id = purchase.organization_id
+    and customer.id = purchase.customer_id`;
 
 /** @throws Refusal 404 order */
 export async function getOrder(db: Db, organizationId: string, id: string): Promise<OrderRow> {

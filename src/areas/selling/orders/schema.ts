@@ -8,7 +8,7 @@ import { oneOf } from '../../../platform/schema/fields.ts';
 import { BillingItemsView, withoutRoot, wordsFilter } from '../quotes/schema.ts';
 
 /**
- * Whether an execution makes the records of the deal, or only notes that somebody made them. Rule: quotes.md#execution.
+ * Whether an execution makes the records of the deal, or only notes that they were made. Rule: quotes.md#execution.
  */
 export const EXECUTION_MODES = ['execute_in_svc', 'order_only'] as const;
 export type ExecutionMode = (typeof EXECUTION_MODES)[number];

@@ -5,11 +5,11 @@ import { quoteBaseView, quoteExtendedView, quoteVersionView } from './view.ts';
 
 type QuoteEvent = 'quote.created' | 'quote.updated' | 'quote.approved' | 'quote.voided' | 'quote.version_created';
 
-/** Types that are told to those who listen; the others stand in the audit trail only. Rule: webhooks.md#event-types. */
+/** Types that are announced; the others stand in the audit trail only. Rule: webhooks.md#event-types. */
 const TOLD: ReadonlySet<QuoteEvent> = new Set(['quote.created', 'quote.approved', 'quote.voided']);
 
 /**
- * Writes what happened to a quote, or to one of its versions, into the audit trail and tells those who listen. The audit
+ * Writes what happened to a quote, or to one of its versions, into the audit trail and sends its webhook. The audit
  * trail shows the items of a version, never its content.
  *
  * @param before the version before a change

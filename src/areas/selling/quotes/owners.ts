@@ -6,8 +6,8 @@ import { isObject } from './billing-items/reader.ts';
 import { findOwnerIds, ownersOf } from './writes.ts';
 
 /**
- * Ids of the owners that an input names, each once, in its order: by address, which makes a new person known, or by the id
- * of a known one. An element is a text or an object with `email` or `svc_id`.
+ * Ids of the owners that an input names, each once, in its order: by address, which makes a new person known, or by the
+ * id of a known one. An element is a text or an object with `email` or `svc_id`.
  *
  * @throws Refusal 422 owners: value_is_mandatory, invalid_email_format, value_is_invalid (unknown id)
  */

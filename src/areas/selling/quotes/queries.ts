@@ -147,7 +147,12 @@ export async function listQuotes(
   const passing = db`quote.organization_id = ${organizationId}
     ${query.order_type ? db`and quote.order_type = any (${query.order_type})` : db``}
     ${query.number ? db`and quote.number = any (${query.number})` : db``}
-    ${query.external_customer_id ? db`and customer.external_id = any (${query.external_customer_id}) and customer.deleted_at is null` : db``}
+    ${
+      query.external_customer_id
+        ? db`and customer.external_id = any (${query.external_customer_id})
+      and customer.deleted_at is null`
+        : db``
+    }
     ${query.from_date ? db`and quote.created_at >= ${query.from_date}` : db``}
     ${query.to_date ? db`and quote.created_at < ${query.to_date}` : db``}
     ${query.status ? db`and ${currentStatus(db)} = any (${query.status})` : db``}

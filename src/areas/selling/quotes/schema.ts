@@ -16,7 +16,8 @@ const CONTENT_MAX = 500_000;
 const PARTS_MAX = 1000;
 const MOST_OWNERS = 50;
 
-// Items are read by billing-items/structure.ts, owners by owners.ts: what is wrong with them depends on more than their form.
+// Items are read by billing-items/structure.ts, owners by owners.ts: what is wrong with them depends on more than their
+// form.
 const authored = {
   billing_items: anyValue({ max: PARTS_MAX }).optional(),
   content: optionalText({ max: CONTENT_MAX }),
@@ -48,7 +49,7 @@ export type QuoteVersionApprove = z.infer<typeof QuoteVersionApprove>;
 /** Errors inside an optional root stand under their own names. */
 export const withoutRoot = <Output>() => renameErrors<Output>((path) => (path.length > 1 ? path.slice(1) : path));
 
-/** Words of a list filter; one that nobody knows is refused. Rule: lists.md#filters-and-order. */
+/** Words of a list filter; an unknown one is refused. Rule: lists.md#filters-and-order. */
 export const wordsFilter = <const Words extends readonly string[]>(words: Words) =>
   listFilter
     .refine((given) => given === undefined || given.every((word) => words.includes(word)), INVALID)

@@ -58,7 +58,9 @@ const tables = (db: Db, organizationId: string, { subscriptionId, planId }: Hold
     and own.subscription_id = ${subscriptionId} and own.feature_id = feature.id
   where feature.organization_id = ${organizationId} and feature.deleted_at is null`;
 
-/** Features that a subscription's plan or the subscription itself grants: those of the plan first, in order of grant. */
+/**
+ * Features that a subscription's plan or the subscription itself grants: those of the plan first, in order of grant.
+ */
 export const listFeaturesOfSubscription = (db: Db, organizationId: string, holder: Holder) => db<
   FeatureOfSubscription[]
 >`

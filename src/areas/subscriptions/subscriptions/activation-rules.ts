@@ -100,7 +100,7 @@ export async function saveRules(
   await insertRules(ctx, subscription.id, rules);
 }
 
-/** The rules of a plan change that is asked for anew go with it, whatever has become of the way to pay. */
+/** The rules of a plan change that is asked for again go with it, whatever has become of the way to pay. */
 export async function copyRules(ctx: Context, ids: { from: string; to: string }): Promise<void> {
   const rules = await ctx.db<ActivationRules>`
     select rule_type as type, timeout_hours from subscription_activation_rules
@@ -143,7 +143,8 @@ async function refuseUnpayable(ctx: Context, subscription: PaidBy): Promise<void
  */
 export async function evaluateRules(ctx: Context, subscriptionId: string, hasToPay: boolean): Promise<boolean> {
   const rows = await ctx.db<{ status: RuleStatus }[]>`
-    update subscription_activation_rules set status = ${hasToPay ? 'pending' : 'not_applicable'}, updated_at = ${ctx.now()},
+    update subscription_activation_rules set status = ${hasToPay ? 'pending' : 'not_applicable'},
+      updated_at = ${ctx.now()},
       expires_at = case when ${hasToPay} and timeout_hours > 0
         then ${ctx.now()}::timestamptz + timeout_hours * interval '1 hour' end
     where organization_id = ${ctx.organizationId} and subscription_id = ${subscriptionId} and status = 'inactive'

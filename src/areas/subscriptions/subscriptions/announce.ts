@@ -28,7 +28,7 @@ const LOGGED: ReadonlySet<SubscriptionEvent> = new Set([
 ]);
 
 /**
- * Writes a subscription's state into the audit trail and tells those who listen.
+ * Writes a subscription's state into the audit trail and sends its webhook.
  *
  * @param before of an edit: what the audit trail compares with
  * Rules: webhooks.md#event-types, logs.md#activity-logs.

@@ -43,7 +43,7 @@ export interface SubscriptionRow {
   updated_at: Temporal.Instant;
 }
 
-/** A subscription with what its JSON tells about its customer, plan and neighbours in the lineage. */
+/** A subscription with what its JSON shows about its customer, plan and neighbours in the lineage. */
 export interface SubscriptionShown extends SubscriptionRow {
   external_customer_id: string;
   /** Applicable zone of the customer. */
@@ -74,13 +74,14 @@ export interface SubscriptionShown extends SubscriptionRow {
 }
 
 export const columns = (db: Db) => db`
-  s.id, s.customer_id, s.plan_id, s.previous_subscription_id, s.switch_kind, s.billing_entity_id, s.external_id, s.name, s.status,
+  s.id, s.customer_id, s.plan_id, s.previous_subscription_id, s.switch_kind, s.billing_entity_id, s.external_id, s.name,
+    s.status,
   s.billing_time, s.subscription_at, s.started_at, s.activated_at, s.ending_at, s.terminated_at, s.canceled_at,
   s.cancellation_reason, s.trial_ended_at, s.on_termination_credit_note, s.on_termination_invoice,
   s.consolidate_invoice, s.progressive_billing_disabled, s.skip_invoice_custom_sections, s.purchase_order_number,
   s.payment_method_type, s.payment_method_id, s.next_billing_at, s.created_at, s.updated_at`;
 
-/** The instant from which the usage of a record is its own, as `usageStartOf` tells. */
+/** The instant from which the usage of a record is its own, as `usageStartOf` returns it. */
 export const usageStart = (db: Db, alias: 's' | 'record') => db`
   case when ${db(`${alias}.previous_subscription_id`)} is null then ${db(`${alias}.started_at`)}
     else greatest(${db(`${alias}.started_at`)}, ${db(`${alias}.activated_at`)}) end`;
@@ -197,7 +198,12 @@ const matching = (db: Db, organizationId: string, filters: SubscriptionFilters) 
   ${filters.statuses === undefined ? db`` : db`and s.status = any (${filters.statuses})`}
   ${filters.overridden === undefined ? db`` : db`and (plan.parent_id is not null) = ${filters.overridden}`}
   ${filters.currency === undefined ? db`` : db`and plan.amount_currency = ${filters.currency}`}
-  ${filters.billing_entity_codes === undefined ? db`` : db`and coalesce(entity.code, home.code) = any (${filters.billing_entity_codes})`}`;
+  ${
+    filters.billing_entity_codes === undefined
+      ? db``
+      : db`and coalesce(entity.code,
+    home.code) = any (${filters.billing_entity_codes})`
+  }`;
 
 /**
  * A page of subscriptions, newest `subscription_at` first; `endedLast` those that go on before.
@@ -211,7 +217,8 @@ export const listSubscriptionsShown = (
 ) => db<SubscriptionShown[]>`
   select ${shownColumns(db)} from ${shownTables(db)}
   where ${matching(db, organizationId, filters)}
-  order by ${page.endedLast ? db`s.status = 'terminated',` : db``} s.subscription_at desc nulls last, s.created_at desc, s.id desc
+  order by ${page.endedLast ? db`s.status = 'terminated',` : db``} s.subscription_at desc nulls last, s.created_at desc,
+    s.id desc
   limit ${page.limit} offset ${page.offset}`;
 
 export async function countSubscriptions(

@@ -5,7 +5,10 @@ import type { Db } from '../../../platform/db/connect.ts';
 import { columnValues } from '../../../platform/db/values.ts';
 import { columns, type SubscriptionRow } from './queries.ts';
 
-/** What a command that changes subscriptions needs of their customer; its row is locked until the end of the transaction. */
+/**
+ * What a command that changes subscriptions needs of their customer; its row is locked until the end of the
+ * transaction.
+ */
 export interface LockedCustomer {
   id: string;
   external_id: string;
@@ -16,8 +19,8 @@ export interface LockedCustomer {
 }
 
 /**
- * The one writer per customer: whoever creates, changes or bills subscriptions holds this row, and takes it before the
- * rows of subscriptions and invoices.
+ * The one writer per customer: code that creates, changes or bills subscriptions holds this row, and takes it before
+ * the rows of subscriptions and invoices.
  */
 export async function lockCustomerById(
   db: Db,

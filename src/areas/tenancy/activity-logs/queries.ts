@@ -24,7 +24,8 @@ export interface ActivityLogRow {
 }
 
 const columns = (db: Db) => db`
-  id, organization_id, activity_type, activity_source, activity_object, activity_object_changes, user_email, resource_id,
+  id, organization_id, activity_type, activity_source, activity_object, activity_object_changes, user_email,
+    resource_id,
   resource_type, external_customer_id, external_subscription_id, logged_at, created_at`;
 
 /** Classes of records that carry a longer name in the log. */

@@ -45,8 +45,8 @@ export async function createApiKey(ctx: Context, { body }: { body: ApiKeyInput }
  *
  * @throws Refusal 404 api_key
  * @throws Refusal 403 of the first permission, of those the key has or is to have, that the caller's own key lacks
- * @throws Refusal 422 permissions; expires_at value_is_frozen; base last_non_expiring_api_key, when nobody could grant again
- *   what the key loses
+ * @throws Refusal 422 permissions; expires_at value_is_frozen; base last_non_expiring_api_key, when no key could grant
+ *   again what the key loses
  */
 export async function updateApiKey(ctx: Context, { svc_id, body }: { svc_id: string; body: ApiKeyInput }) {
   const now = realNow();
@@ -71,8 +71,8 @@ export async function updateApiKey(ctx: Context, { svc_id, body }: { svc_id: str
 }
 
 /**
- * Puts a new key with the same permissions in the place of one, which stays valid until `expires_at`, else no longer. The
- * new value is in this answer and in no later one.
+ * Puts a new key with the same permissions in the place of one, which stays valid until `expires_at`, else no longer.
+ * The new value is in this answer and in no later one.
  *
  * @throws Refusal 404 api_key
  * @throws Refusal 403 of the first permission that the caller's own key lacks, since it sees the new value
@@ -96,8 +96,8 @@ export async function rotateApiKey(ctx: Context, { svc_id, body }: { svc_id: str
  *
  * @throws Refusal 404 api_key
  * @throws Refusal 403 of the first permission of the key that the caller's own key lacks
- * @throws Refusal 422 base last_non_expiring_api_key, unless another key without end remains, and one that can grant again
- *   what this one could
+ * @throws Refusal 422 base last_non_expiring_api_key, unless another key without end remains, and one that can grant
+ *   again what this one could
  */
 export async function deleteApiKey(ctx: Context, { svc_id }: { svc_id: string }) {
   const now = realNow();
@@ -134,8 +134,8 @@ async function addKey(
 }
 
 /**
- * Refuses to weaken a key without end that manages keys, unless another such key holds all that it does: what no key can
- * grant any more is lost to the organization.
+ * Refuses to weaken a key without end that manages keys, unless another such key holds all that it does: what no key
+ * can grant any more is lost to the organization.
  */
 async function refuseLockOut(ctx: Context, key: ApiKeyRow): Promise<void> {
   if (key.expires_at !== null || !key.permissions.api_key?.includes('write')) return;

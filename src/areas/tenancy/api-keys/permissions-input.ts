@@ -7,7 +7,8 @@ const MODES = ['read', 'write'] as const;
 const SHOWN_AT_MOST = 100;
 
 /**
- * Permissions as a client sent them: resource → modes, each mode once. A resource without modes is one without permission.
+ * Permissions as a client sent them: resource → modes, each mode once. A resource without modes is one without
+ * permission.
  *
  * @returns the permissions, or the codes of the refusal (api-keys.md#record)
  */

@@ -4,7 +4,8 @@ import { json } from '../../../platform/db/values.ts';
 import type { ApiKeyRow } from './queries.ts';
 
 export const insertApiKey = (db: Db, key: ApiKeyRow, digest: Buffer) => db`
-  insert into api_keys (id, organization_id, name, value_digest, last_four, permissions, expires_at, created_at, updated_at)
+  insert into api_keys (id, organization_id, name, value_digest, last_four, permissions, expires_at, created_at,
+    updated_at)
   values (${key.id}, ${key.organization_id}, ${key.name}, ${digest}, ${key.last_four}, ${json(key.permissions)},
     ${key.expires_at}, ${key.created_at}, ${key.updated_at})`;
 

@@ -47,7 +47,8 @@ export async function createOrganization(
       values (${id}, ${id}, ${snakeCase(name)}, ${name}, ${prefix}, ${now}, ${now})`;
     await tx`
       insert into api_keys (id, organization_id, value_digest, last_four, permissions, created_at, updated_at)
-      values (${newId()}, ${id}, ${digestOfKey(apiKey)}, ${apiKey.slice(-4)}, ${json(allPermissions())}, ${now}, ${now})`;
+      values (${newId()}, ${id}, ${digestOfKey(apiKey)}, ${apiKey.slice(-4)}, ${json(allPermissions())}, ${now},
+        ${now})`;
   });
   return { organization_id: id, name, api_key: apiKey, hmac_key: hmacKey };
 }

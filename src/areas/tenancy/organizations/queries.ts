@@ -45,7 +45,7 @@ export async function readOrganization(db: Db, organizationId: string): Promise<
   return organization;
 }
 
-/** As readOrganization, and nobody else changes it until the transaction ends. */
+/** As readOrganization; the row stays locked until the transaction ends. */
 export async function lockOrganization(db: Db, organizationId: string): Promise<OrganizationRow> {
   const [organization] = await db<OrganizationRow[]>`
     select ${columns(db)} from organizations where id = ${organizationId} for no key update`;

@@ -12,7 +12,7 @@ export type RateLimits = Record<RateCategory, number | null>;
 const MOST_PER_SECOND = 1_000_000;
 
 /**
- * Gives an organization limits of its own; categories that are left out stay. An operator's command; whoever runs it
+ * Gives an organization limits of its own; categories that are left out stay. An operator's command; its caller
  * announces the change (`keyChangesChannel`) once it is done. Rule: rate-limits.md#categories.
  *
  * @returns the limits as they are then

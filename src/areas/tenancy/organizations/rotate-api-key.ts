@@ -20,12 +20,12 @@ interface KeyRow {
 
 /**
  * Replaces an API key: a new one with the permissions of the old, which is valid until `expiresAt`, else no longer. An
- * operator's command; whoever runs it announces the change (`keyChangesChannel`) once it is done.
+ * operator's command; its caller announces the change (`keyChangesChannel`) once it is done.
  * Rules: api-keys.md#lifecycle, logs.md#security-logs.
  *
- * @param input.lastFour tells the key when the organization has several valid ones
+ * @param input.lastFour names the key when the organization has several valid ones
  * @throws Refusal 404 organization, api_key
- * @throws Refusal 422 last_four value_is_mandatory, when it takes one to tell; expires_at invalid_date, in the past
+ * @throws Refusal 422 last_four value_is_mandatory, when it takes one to choose; expires_at invalid_date, in the past
  */
 export async function rotateApiKey(
   sql: Sql,

@@ -13,8 +13,8 @@ import { OPERATOR } from './operator.ts';
 const OVERLAP_HOURS_MAX = 168;
 
 /**
- * Gives an organization a new secret of the `hmac` signature of webhooks; the former one goes on signing for so many hours.
- * An operator's command. Rules: webhooks.md#delivery, logs.md#security-logs.
+ * Gives an organization a new secret of the `hmac` signature of webhooks; the former one goes on signing for so many
+ * hours. An operator's command. Rules: webhooks.md#delivery, logs.md#security-logs.
  *
  * @throws Refusal 404 organization; 422 expires_in_hours value_is_out_of_range, other-routes.md#common-ground to 168
  */

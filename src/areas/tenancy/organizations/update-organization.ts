@@ -21,8 +21,8 @@ import type { OrganizationUpdate } from './schema.ts';
 import { updateOrganizationRow } from './writes.ts';
 
 /**
- * Changes the caller's organization: only keys that were sent. The same values go to its default billing entity; currency
- * and zone are kept there alone. The webhook URL is that of the first endpoint. Rule: organizations.md.
+ * Changes the caller's organization: only keys that were sent. The same values go to its default billing entity;
+ * currency and zone are kept there alone. The webhook URL is that of the first endpoint. Rule: organizations.md.
  *
  * @throws Refusal 422 name value_is_frozen; slug, webhook_url value_already_exist; webhook_url url_is_invalid
  * @throws Refusal 422 einvoicing, eu_tax_management, when the entity's settings do not allow the new country

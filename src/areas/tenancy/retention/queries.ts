@@ -20,7 +20,8 @@ export interface ChosenRetention {
 export async function readRetention(db: Db, organizationId: string): Promise<ChosenRetention> {
   const [row] = await db<ChosenRetention[]>`
     select audit_logs_period_days, (
-      select coalesce(jsonb_object_agg(class, days), '{}') from retention_rules where organization_id = ${organizationId}
+      select coalesce(jsonb_object_agg(class, days), '{}') from retention_rules
+        where organization_id = ${organizationId}
     ) as rules
     from organizations where id = ${organizationId}`;
   assert(row, 'the organization of a key exists');

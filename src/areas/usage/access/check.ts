@@ -6,10 +6,10 @@ import { type AccessFacts, exactFacts, holdAt, readFacts } from './facts.ts';
 import type { AccessCheck, AccessQuery, AccessView } from './schema.ts';
 
 /**
- * Whether a customer may do something now: has the feature, stays within its usage limits, has the credit and owes nothing.
- * What speaks against it is told, never thrown. One call to Redis and no statement when the subscription's facts are kept
- * there; else they are read from Postgres and kept. `exact` asks Postgres only, and so does a check while Redis is away. With
- * a hold it is a command.
+ * Whether a customer may do something now: has the feature, stays within its usage limits, has the credit and owes
+ * nothing. What speaks against it is returned, never thrown. One call to Redis and no statement when the subscription's
+ * facts are kept there; else they are read from Postgres and kept. `exact` asks Postgres only, and so does a check
+ * while Redis is away. With a hold it is a command.
  *
  * Rule: access-check.md.
  */
@@ -31,7 +31,9 @@ export async function checkAccess(
   return answerOf(facts, body, { source: 'database', now });
 }
 
-/** Reads all facts of a subscription and keeps them; undefined when somebody else is at it, or Redis is away. */
+/**
+ * Reads all facts of a subscription and keeps them; undefined when another request is reading them, or Redis is away.
+ */
 async function rebuild(ctx: Context, counters: AccessCounters, externalId: string): Promise<AccessFacts | undefined> {
   const { organizationId } = ctx;
   const opened = await counters.open(organizationId, externalId).catch(() => undefined);

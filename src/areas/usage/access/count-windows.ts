@@ -20,8 +20,8 @@ export interface WindowToCount {
 }
 
 /**
- * Counts what was used in windows, in the order given. What recurs lasts until it is taken back: it counts since ever, and
- * a weighted sum opens with the total of all values before its window. Two round trips at most.
+ * Counts what was used in windows, in the order given. What recurs lasts until it is taken back: it counts since ever,
+ * and a weighted sum opens with the total of all values before its window. Two round trips at most.
  *
  * Rules: access-check.md, aggregation.md#metered, aggregation.md#recurring, aggregation.md#unique-count,
  * groups-and-filters.md#matching-filters, groups-and-filters.md#groups, aggregation.md#weighted-sum,

@@ -10,7 +10,7 @@ import { ADD, OPEN, READ, STORE } from './scripts.ts';
 
 /** A hash is gone after this: nothing that was lost between a commit and its addition is missing for longer. */
 const KEPT_MS = 60_000;
-/** Older ones are built anew behind the answer, so that a busy subscription's never goes. */
+/** Older ones are built again behind the answer, so that a busy subscription's never goes. */
 export const FRESH_MS = 30_000;
 /** A rebuild takes milliseconds; one that died holds the next one up for this long. */
 const BUILD_MS = 5000;
@@ -34,9 +34,9 @@ interface Rebuild {
 }
 
 /**
- * What access checks keep in Redis: a hash a subscription, read by one script, to which the workers that store events add
- * them. All of it may vanish at any time. Exact, whatever the order in which reads, commits and additions meet: the hash
- * knows which transactions it contains, and notes of later changes outdate it.
+ * What access checks keep in Redis: a hash a subscription, read by one script, to which the workers that store events
+ * add them. All of it may vanish at any time. Exact, whatever the order in which reads, commits and additions meet: the
+ * hash knows which transactions it contains, and notes of later changes outdate it.
  *
  * Rule: access-check.md "latency design".
  */
@@ -111,7 +111,7 @@ function withScripts(redis: Redis): CountersRedis {
   return redis as CountersRedis;
 }
 
-/** What tells whether a window counts the events of a metric as a worker knew it. */
+/** What shows whether a window counts the events of a metric as a worker knew it. */
 const metricText = ({ aggregation_type, field_name }: Omit<LimitedMetric, 'code'>): string =>
   JSON.stringify([aggregation_type, field_name]);
 

@@ -49,7 +49,7 @@ export interface CountedWindow {
   /** Null = since ever (recurring metrics). */
   from: string | null;
   to: string;
-  /** Whether it opens where another subscription of the external id ended: events of that instant are told apart. */
+  /** Whether it opens where another subscription of the external id ended: events of that instant are distinguished. */
   isHeir: boolean;
   used: Decimal;
 }
@@ -58,8 +58,8 @@ export interface CountedWindow {
 export type Scope = { featureCode: string | undefined } | 'all';
 
 /**
- * Reads the facts from Postgres, of one moment when `db` is a transaction that sees one. At most seven statements in four
- * round trips, whatever the number of features and limits of counted and summed metrics.
+ * Reads the facts from Postgres, of one moment when `db` is a transaction that sees one. At most seven statements in
+ * four round trips, whatever the number of features and limits of counted and summed metrics.
  */
 export async function readFacts(
   db: Db,
@@ -116,7 +116,7 @@ const NOTHING: AccessFacts = {
 const latest = (instants: readonly Temporal.Instant[]): string | null =>
   instants.length === 0 ? null : instants.reduce((a, b) => (Temporal.Instant.compare(a, b) > 0 ? a : b)).toString();
 
-/** Whether what was read at one instant tells the truth at another one, but for what was changed since. */
+/** Whether what was read at one instant holds at another one, but for what was changed since. */
 export const holdAt = ({ from, until }: AccessFacts, now: Temporal.Instant): boolean =>
   (from === null || Temporal.Instant.compare(now, from) >= 0) &&
   (until === null || Temporal.Instant.compare(now, until) < 0);

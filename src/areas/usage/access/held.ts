@@ -4,8 +4,8 @@ import type { Db } from '../../../platform/db/connect.ts';
 
 /**
  * What lowers the available credit of a wallet at `now`, from its row `held` of `wallet_held`: the sum as of
- * `counted_until`, without what ends until `now`. Clocks of two processes may differ, and a transaction that waited sees
- * an instant that another one has passed: then what ends in between counts again.
+ * `counted_until`, without what ends until `now`. Clocks of two processes may differ, and a transaction that waited
+ * sees an instant that another one has passed: then what ends in between counts again.
  */
 export const heldCentsAt = (db: Db, now: Temporal.Instant) => db`(
   held.held_cents
@@ -20,7 +20,7 @@ const endingBetween = (db: Db, after: Fragment, until: Fragment) => db`
       and expires_at > ${after} and expires_at <= ${until}), 0)`;
 
 /**
- * Locks the sums of wallets, in one order, so that nobody waits for each other in a circle: after the wallets, before
+ * Locks the sums of wallets, in one order, so that no two wait for each other: after the wallets, before
  * their holds. In a statement of its own, since what waited for a lock sees other rows as of before.
  */
 export const lockHeld = (db: Db, organizationId: string, walletIds: readonly string[]) => db`

@@ -61,7 +61,8 @@ export async function readStanding(
 ): Promise<Standing> {
   const [row] = await db<[Standing]>`
     with wallet as materialized (
-      select wallet.id, wallet.priority, wallet.created_at, wallet.code, wallet.currency, wallet.balance_cents, wallet.ongoing_balance_cents,
+      select wallet.id, wallet.priority, wallet.created_at, wallet.code, wallet.currency, wallet.balance_cents,
+        wallet.ongoing_balance_cents,
         ${heldCentsAt(db, now)} as held_cents,
         (select min(hold.expires_at) from wallet_holds hold
           where hold.organization_id = wallet.organization_id and hold.wallet_id = wallet.id and hold.status = 'open'
@@ -73,7 +74,8 @@ export async function readStanding(
     select pg_current_snapshot()::text as snapshot,
       (select min(ends_at) from wallet) as hold_ends_at,
       coalesce((select jsonb_agg(
-        to_jsonb(wallet) - array['priority', 'created_at', 'ends_at'] order by priority, created_at, id) from wallet), '[]') as wallets,
+        to_jsonb(wallet) - array['priority', 'created_at', 'ends_at'] order by priority, created_at, id)
+          from wallet), '[]') as wallets,
       exists (select from organizations where id = ${organizationId} and deny_when_overdue)
         and exists (select from invoices
           where organization_id = ${organizationId} and customer_id = ${customerId} and payment_overdue) as is_overdue`;

@@ -15,7 +15,7 @@ export const accessOperations: Operation[] = [
     path: '/access/check',
     permission: 'access',
     tag: 'access',
-    summary: 'Tell whether a customer may do something now',
+    summary: 'Check whether a customer may do something now',
     category: 'access',
     ignoresIdempotencyKey: true,
     root: 'access',

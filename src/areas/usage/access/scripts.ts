@@ -5,7 +5,7 @@
  *   u<n>       what was used in window n, in millionths of a unit, where events are added
  *   snapshot   xmin:xmax:xip,… of the transactions that the facts contain
  *   epoch      number of the organization's newest change when they were read
- *   customer, built_at (milliseconds of Redis' clock), stale (set: read anew before answering)
+ *   customer, built_at (milliseconds of Redis' clock), stale (set: read again before answering)
  */
 
 /** Adds a group of stored events to a hash that does not contain their transaction yet. */
@@ -71,8 +71,8 @@ return tonumber(redis.call('HGET', KEYS[3], 'n'))
 `;
 
 /*
- * Ends a rebuild: puts the hash in place with what was added meanwhile, unless something else changed since, or Redis lost
- * what was noted.
+ * Ends a rebuild: puts the hash in place with what was added meanwhile, unless something else changed since, or Redis
+ * lost what was noted.
  *
  * KEYS hash, builder, log, changes of the organization
  * ARGV token, external id, customer's id, milliseconds that the hash is kept, field, value, …
@@ -106,7 +106,8 @@ return 1
 /*
  * Adds the groups of one transaction to the hashes that are there, and notes them for rebuilds under way.
  *
- * ARGV milliseconds of a rebuild, number of the transaction, then of each group: hash, builder, log, code, metric, amount in
+ * ARGV milliseconds of a rebuild, number of the transaction, then of each group: hash, builder, log, code, metric,
+ * amount in
  *      millionths or nothing, microseconds of the first and the last event
  */
 export const ADD = `${APPLY}

@@ -38,9 +38,9 @@ const BUILT_AT_ONCE = 20_000;
 
 /**
  * Builds a shape: recomputes every subscription's buckets from raw events, then the hours that writers touched
- * meanwhile, then takes the place of the live shape under the organization's exclusive lock. Every page is a transaction
- * of its own, so that a lost worker's build goes on where it was. Safe to run twice; a shape that is no longer in
- * building is left alone. Rule: rollups.md#exactness.
+ * meanwhile, then takes the place of the live shape under the organization's exclusive lock. Every page is a
+ * transaction of its own, so that a lost worker's build goes on where it was. Safe to run twice; a shape that is no
+ * longer in building is left alone. Rule: rollups.md#exactness.
  */
 export async function buildShape(sql: Sql, organizationId: string, shapeId: string): Promise<void> {
   const inPage = (work: (tx: Tx, shape: BuildingShape) => Promise<boolean>): Promise<boolean> =>
@@ -56,8 +56,8 @@ export async function buildShape(sql: Sql, organizationId: string, shapeId: stri
 }
 
 /**
- * Step `build-shape`: builds a shape at once where that is little work; else the job that `sweepBuildingShapes` enqueues
- * does it.
+ * Step `build-shape`: builds a shape at once where that is little work; else the job that `sweepBuildingShapes`
+ * enqueues does it.
  */
 export async function buildShapeStep(ctx: Context, { shape_id }: { shape_id: string }): Promise<void> {
   if ((await countEventsUpTo(ctx.db, ctx.organizationId, BUILT_AT_ONCE + 1)) > BUILT_AT_ONCE) return;

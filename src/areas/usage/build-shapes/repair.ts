@@ -26,8 +26,8 @@ const HOURS_A_PAGE = 200;
 const BUCKETS_A_PAGE = 10_000;
 
 /**
- * Recomputes hours of a live shape from raw events, with writers kept out until the transaction ends. For corrections of
- * events, and for what an audit found. Rule: rollups.md#exactness.
+ * Recomputes hours of a live shape from raw events, with writers kept out until the transaction ends. For corrections
+ * of events, and for what an audit found. Rule: rollups.md#exactness.
  */
 export async function repairHours(tx: Tx, shape: Shape, keys: readonly HourKey[]): Promise<void> {
   await lockOrganizationEvents(tx, shape.organization_id);
@@ -69,7 +69,7 @@ export async function auditHours(sql: Sql, log: Log, percent: number): Promise<{
   return { examined: sample.length, repaired };
 }
 
-/** Hours of a live shape whose repair somebody owes. */
+/** Hours of a live shape whose repair is owed. */
 async function repairPending(tx: Tx, shape: Shape): Promise<void> {
   const keys = await takeDirtyHours(tx, shape, HOURS_A_PAGE);
   if (keys.length > 0) await repairHours(tx, shape, keys);

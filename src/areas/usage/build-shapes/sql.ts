@@ -18,7 +18,7 @@ export interface HourKey {
 }
 
 /**
- * A shape in building, which nobody else builds until the transaction ends. No row is locked: a command that retires the
+ * A shape in building, which no other transaction builds at the same time. No row is locked: a command that retires the
  * shape meanwhile holds the organization's exclusive lock and must not wait for a long page.
  */
 export async function holdBuildingShape(
@@ -28,7 +28,8 @@ export async function holdBuildingShape(
 ): Promise<BuildingShape | undefined> {
   await db`select pg_advisory_xact_lock(hashtextextended(${shapeId}, ${BUILD_SEED}))`;
   const [row] = await db<BuildingShape[]>`
-    select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state, keeps_days,
+    select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state,
+      keeps_days,
       built_through
     from usage_shapes
     where organization_id = ${organizationId} and id = ${shapeId} and state = 'building'`;
@@ -41,7 +42,8 @@ export const listBuildingShapes = (db: Db) => db<{ id: string; organization_id: 
 /** Number of events of an organization, counted up to `most`. */
 export async function countEventsUpTo(db: Db, organizationId: string, most: number): Promise<number> {
   const [row] = await db<{ count: number }[]>`
-    select count(*) as count from (select from events where organization_id = ${organizationId} limit ${most}) as counted`;
+    select count(*) as count from (select from events
+      where organization_id = ${organizationId} limit ${most}) as counted`;
   return row!.count;
 }
 
@@ -71,13 +73,16 @@ export async function refillSubscriptions(db: Db, shape: Shape, ids: readonly st
   await db`
     with unique_rows as (
       delete from usage_uniques
-      where organization_id = ${shape.organization_id} and external_subscription_id = any (${ids}) and shape_id = ${shape.id}
+      where organization_id = ${shape.organization_id} and external_subscription_id = any (${ids})
+        and shape_id = ${shape.id}
     ), days as (
       delete from usage_days
-      where organization_id = ${shape.organization_id} and external_subscription_id = any (${ids}) and shape_id = ${shape.id}
+      where organization_id = ${shape.organization_id} and external_subscription_id = any (${ids})
+        and shape_id = ${shape.id}
     )
     delete from usage_buckets
-    where organization_id = ${shape.organization_id} and external_subscription_id = any (${ids}) and shape_id = ${shape.id}`;
+    where organization_id = ${shape.organization_id} and external_subscription_id = any (${ids})
+      and shape_id = ${shape.id}`;
   const source = db`
     events e where e.organization_id = ${shape.organization_id} and e.external_subscription_id = any (${ids})
       and e.code = ${shape.code} and e.deleted_at is null`;
@@ -94,7 +99,8 @@ export async function keepDays(db: Db, shape: BuildingShape): Promise<void> {
 }
 
 const fillDays = (db: Db, shape: Shape, where: Fragment) => db`
-  insert into usage_days (organization_id, external_subscription_id, shape_id, day, group_hash, events_count, valid_count,
+  insert into usage_days (organization_id, external_subscription_id, shape_id, day, group_hash, events_count,
+    valid_count,
     sum, moment, amount, digest, max_id)
   ${daysOf(
     db,
@@ -133,12 +139,13 @@ async function refillDays(db: Db, shape: Shape, key: Fragment): Promise<void> {
 }
 
 const hourKeys = (db: Db, keys: readonly HourKey[]) => db`
-  select * from unnest(${keys.map((key) => key.external_subscription_id)}::text[], ${keys.map((key) => key.hour.toString())}::text[]::timestamptz[])
+  select * from unnest(${keys.map((key) => key.external_subscription_id)}::text[],
+    ${keys.map((key) => key.hour.toString())}::text[]::timestamptz[])
     as key (subscription, hour)`;
 
 /**
- * Events of single hours, each hour by one probe of the index: the offset keeps the planner, whose statistics may be old,
- * from joining whole tables.
+ * Events of single hours, each hour by one probe of the index: the offset keeps the planner, whose statistics may be
+ * old, from joining whole tables.
  */
 const eventsOf = (db: Db, shape: Shape, key: Fragment) => db`
   (${key}) key cross join lateral (
@@ -146,7 +153,8 @@ const eventsOf = (db: Db, shape: Shape, key: Fragment) => db`
       precise_total_amount_cents
     from events
     where organization_id = ${shape.organization_id} and external_subscription_id = key.subscription
-      and code = ${shape.code} and timestamp >= key.hour and timestamp < key.hour + interval '1 hour' and deleted_at is null
+      and code = ${shape.code} and timestamp >= key.hour
+        and timestamp < key.hour + interval '1 hour' and deleted_at is null
     offset 0
   ) e`;
 
@@ -236,16 +244,17 @@ export async function putLive(db: Db, shape: Shape): Promise<boolean> {
 
 export async function findLiveShape(db: Db, organizationId: string, shapeId: string): Promise<Shape | undefined> {
   const [row] = await db<Shape[]>`
-    select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state, keeps_days
+    select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state,
+      keeps_days
     from usage_shapes
     where organization_id = ${organizationId} and id = ${shapeId} and state = 'live'`;
   return row;
 }
 
 /**
- * Of the given hours those whose rollups differ from the raw events: one statement, one snapshot. Digests of hours that are
- * older than digests are not looked at, nor the greatest id, which stays when its event is taken away. Last values and members
- * are not looked at while events of the hour wait in an open batch, which has yet to add them.
+ * Of the given hours those whose rollups differ from the raw events: one statement, one snapshot. Digests of hours that
+ * are older than digests are not looked at, nor the greatest id, which stays when its event is taken away. Last values
+ * and members are not looked at while events of the hour wait in an open batch, which has yet to add them.
  */
 export const listDifferingHours = (db: Db, shape: Shape, keys: readonly HourKey[]) => {
   const key = hourKeys(db, keys);
@@ -273,7 +282,8 @@ export const listDifferingHours = (db: Db, shape: Shape, keys: readonly HourKey[
     or raw.digest <> kept.digest and trunc(kept.digest / ${DIGEST_OF_ONE}::numeric) = kept.events_count
   ${shape.keeps_days ? differingDays(db, shape, key) : db``}
   union
-  select external_subscription_id, hour from late where (external_subscription_id, hour) not in (select * from waiting)`;
+  select external_subscription_id, hour from late where (external_subscription_id, hour) not in (select *
+    from waiting)`;
 };
 
 /** Days that are not the sum of their hours, each as its first hour. */
@@ -292,7 +302,8 @@ const differingDays = (db: Db, shape: Shape, key: Fragment) => db`
         db,
         shape,
         db`usage_buckets b where b.organization_id = ${shape.organization_id} and b.shape_id = ${shape.id}
-          and b.external_subscription_id = key.subscription and b.hour >= key.day and b.hour < key.day + interval '1 day'`,
+          and b.external_subscription_id = key.subscription and b.hour >= key.day
+            and b.hour < key.day + interval '1 day'`,
       )}
     ) as summed (organization_id, external_subscription_id, shape_id, day, group_hash, events_count, valid_count, sum,
       moment, amount, digest, max_id)
@@ -310,8 +321,8 @@ const differingUniques = (db: Db, shape: Shape, key: Fragment) => db`
   where (raw.has_add, raw.is_member, raw.last_id) is distinct from (kept.has_add, kept.is_member, kept.last_id)`;
 
 /**
- * A sample of hours of live shapes, those that have buckets and those that have events, of about `percent` of the pages of
- * both tables, and all that wait for repair.
+ * A sample of hours of live shapes, those that have buckets and those that have events, of about `percent` of the pages
+ * of both tables, and all that wait for repair.
  */
 export const sampleHours = (db: Db, percent: number, limit: number) => db<
   (HourKey & { organization_id: string; shape_id: string })[]
@@ -342,19 +353,23 @@ export async function deleteRetired(db: Db, limit: number): Promise<boolean> {
   if (!shape) return true;
   const deleted = await db`
     delete from usage_buckets where ctid in (
-      select ctid from usage_buckets where organization_id = ${shape.organization_id} and shape_id = ${shape.id} limit ${limit})`;
+      select ctid from usage_buckets
+        where organization_id = ${shape.organization_id} and shape_id = ${shape.id} limit ${limit})`;
   if (deleted.count === limit) return false;
   const uniques = await db`
     delete from usage_uniques where ctid in (
-      select ctid from usage_uniques where organization_id = ${shape.organization_id} and shape_id = ${shape.id} limit ${limit})`;
+      select ctid from usage_uniques
+        where organization_id = ${shape.organization_id} and shape_id = ${shape.id} limit ${limit})`;
   if (uniques.count === limit) return false;
   const days = await db`
     delete from usage_days where ctid in (
-      select ctid from usage_days where organization_id = ${shape.organization_id} and shape_id = ${shape.id} limit ${limit})`;
+      select ctid from usage_days
+        where organization_id = ${shape.organization_id} and shape_id = ${shape.id} limit ${limit})`;
   if (days.count === limit) return false;
   await db`delete from usage_groups where organization_id = ${shape.organization_id} and shape_id = ${shape.id}`;
   await db`delete from usage_dirty_hours where organization_id = ${shape.organization_id} and shape_id = ${shape.id}`;
-  await db`delete from usage_raw_subscriptions where organization_id = ${shape.organization_id} and shape_id = ${shape.id}`;
+  await db`delete from usage_raw_subscriptions
+    where organization_id = ${shape.organization_id} and shape_id = ${shape.id}`;
   await db`delete from usage_shapes where organization_id = ${shape.organization_id} and id = ${shape.id}`;
   return false;
 }

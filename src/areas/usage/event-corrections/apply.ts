@@ -23,8 +23,9 @@ export async function lockForCorrection(ctx: Context, externalSubscriptionId: st
 }
 
 /**
- * Corrects locked events of one subscription: their versions, themselves, their rollups, and what follows usage (drafts,
- * marks of subscriptions, and, owed, the list of unmatched events). All become `payload`, or are taken away when it is null.
+ * Corrects locked events of one subscription: their versions, themselves, their rollups, and what follows usage
+ * (drafts, marks of subscriptions, and, owed, the list of unmatched events). All become `payload`, or are taken away
+ * when it is null.
  *
  * Rules: event-corrections.md#effect, event-corrections.md#order-of-work.
  */
@@ -41,7 +42,12 @@ export async function applyCorrection(
   const idsOf = (code: string) => events.filter((event) => event.code === code).map(({ id }) => id);
   const moments = db`
     select distinct e.code, e.timestamp from ${eventsOfIds(db, organizationId, ids)}
-    ${payload === null ? db`` : db`union select e.code, e.timestamp from ${amendedEvents(db, organizationId, ids, payload)}`}`;
+    ${
+      payload === null
+        ? db``
+        : db`union select e.code, e.timestamp
+      from ${amendedEvents(db, organizationId, ids, payload)}`
+    }`;
   const effect = await effectOf(ctx, externalId, moments);
   const shapes = await holdShapes(db, organizationId, externalId, codes);
   const change = { correctionId, now: ctx.now() };
@@ -67,7 +73,7 @@ export async function applyCorrection(
   return effect;
 }
 
-/** Tells those who listen that usage and books are right again. */
+/** Announces that usage and books are right again. */
 export const announceSettled = (ctx: Context, correction: CorrectionRow): void =>
   ctx.record({
     webhook: {

@@ -24,7 +24,8 @@ export type EventPayload = Pick<EventToCorrect, 'timestamp' | 'properties' | 'pr
  * Rule: event-corrections.md#order-of-work.
  */
 export const lockCorrections = (db: Db, organizationId: string, externalSubscriptionId: string) => db`
-  select pg_advisory_xact_lock(hashtextextended(${`${organizationId} ${externalSubscriptionId}`}, ${CORRECTIONS_SEED}))`;
+  select pg_advisory_xact_lock(hashtextextended(${`${organizationId} ${externalSubscriptionId}`},
+    ${CORRECTIONS_SEED}))`;
 
 /**
  * The live event of a transaction id, locked.
@@ -139,8 +140,10 @@ export const retractEvents = (db: Db, organizationId: string, eventIds: readonly
   where organization_id = ${organizationId} and id = any (${eventIds}::uuid[]) and deleted_at is null`;
 
 const keepVersions = (db: Db, organizationId: string, eventIds: readonly string[], { correctionId, now }: Change) => db`
-  insert into event_versions (organization_id, event_id, version, code, timestamp, properties, precise_total_amount_cents,
+  insert into event_versions (organization_id, event_id, version, code, timestamp, properties,
+    precise_total_amount_cents,
     correction_id, recorded_at)
-  select organization_id, id, version, code, timestamp, properties, precise_total_amount_cents, ${correctionId}::uuid, ${now}
+  select organization_id, id, version, code, timestamp, properties, precise_total_amount_cents, ${correctionId}::uuid,
+    ${now}
   from events
   where organization_id = ${organizationId} and id = any (${eventIds}::uuid[]) and deleted_at is null`;

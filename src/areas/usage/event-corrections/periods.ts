@@ -33,7 +33,8 @@ export const listConcernedCharges = (
 ) => db<ConcernedCharge[]>`
   select invoice_id, is_draft, subscription_id, charge_id, charges_from_datetime, charges_to_datetime
   from (
-    select found.*, dense_rank() over (partition by charge_id, is_draft order by charges_from_datetime, invoice_id) as nth
+    select found.*, dense_rank() over (partition by charge_id, is_draft order by charges_from_datetime,
+      invoice_id) as nth
     from (
       select distinct i.id as invoice_id, i.status = 'draft' as is_draft, s.id as subscription_id, c.id as charge_id,
         line.charges_from_datetime, line.charges_to_datetime
@@ -59,7 +60,7 @@ export const listConcernedCharges = (
   where nth <= ${MOST_PERIODS}
   order by charges_from_datetime, invoice_id, charge_id`;
 
-/** Draft invoices that are computed anew with the corrected usage. */
+/** Draft invoices that are computed again with the corrected usage. */
 export const flagDrafts = (db: Db, organizationId: string, invoiceIds: readonly string[]) => db`
   update invoices set ready_to_be_refreshed = true
   where organization_id = ${organizationId} and id = any (${invoiceIds}::uuid[]) and status = 'draft'

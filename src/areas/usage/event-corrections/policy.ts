@@ -26,7 +26,7 @@ export async function policyOf(
 
 /** What a correction means for invoices. */
 export interface Effect {
-  /** Invoices that are computed anew. */
+  /** Invoices that are computed again. */
   draftIds: string[];
   /** On issued invoices: what is settled. */
   invoiced: ConcernedCharge[];

@@ -50,7 +50,8 @@ export interface AdjustmentRow {
 }
 
 const columns = (db: Db) => db`
-  id, kind, status, policy, credit_note_part, reason, dry_run, external_subscription_id, transaction_id, input, api_key_id,
+  id, kind, status, policy, credit_note_part, reason, dry_run, external_subscription_id, transaction_id, input,
+    api_key_id,
   total, done, draft_invoices_count, invoices_count, error, created_at, started_at, finished_at`;
 
 /** @throws Refusal 404 event_correction */
@@ -62,7 +63,7 @@ export async function getCorrection(db: Db, organizationId: string, id: string):
   return row;
 }
 
-/** As getCorrection, and nobody else changes it until the transaction ends. */
+/** As getCorrection; the row stays locked until the transaction ends. */
 export async function lockCorrection(db: Db, organizationId: string, id: string): Promise<CorrectionRow> {
   const [row] = await db<CorrectionRow[]>`
     select ${columns(db)} from event_corrections
@@ -105,7 +106,8 @@ export async function listAdjustments(
   const { limit, offset } = limitOf(page);
   const [rows, [count]] = await Promise.all([
     db<AdjustmentRow[]>`
-      select id, invoice_id, fee_id, charge_id, charge_filter_id, grouped_by, from_datetime, to_datetime, old_amount_cents,
+      select id, invoice_id, fee_id, charge_id, charge_filter_id, grouped_by, from_datetime, to_datetime,
+        old_amount_cents,
         new_amount_cents, delta_amount_cents, booked_as, new_fee_id, credit_note_id, uncreditable_amount_cents,
         late_events_left_out, warning,
         created_at
@@ -141,8 +143,8 @@ export interface VersionRow {
 }
 
 /**
- * States of the event with a transaction id, oldest first; when several subscriptions share it, of the one created last.
- * A retracted event ends with a state that was never valid.
+ * States of the event with a transaction id, oldest first; when several subscriptions share it, of the one created
+ * last. A retracted event ends with a state that was never valid.
  *
  * @throws Refusal 404 event
  */

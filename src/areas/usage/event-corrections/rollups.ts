@@ -22,9 +22,9 @@ interface Bucket {
 }
 
 /**
- * Keeps the organization's shapes as they are until the transaction ends, as writers of events do, and reads those of some
- * codes. Writers of the same organization go on meanwhile, unless last values or members are concerned: those are added
- * after storing, from events read before, which would bring back what is taken away.
+ * Keeps the organization's shapes as they are until the transaction ends, as writers of events do, and reads those of
+ * some codes. Writers of the same organization go on meanwhile, unless last values or members are concerned: those are
+ * added after storing, from events read before, which would bring back what is taken away.
  */
 export async function holdShapes(
   db: Db,
@@ -51,7 +51,8 @@ const isAddedLater = ({ aggregation_type: type }: Shape): boolean =>
 const readShapes = (db: Db, organizationId: string, externalSubscriptionId: string, codes: readonly string[]) => db<
   ShapeOfEvents[]
 >`
-  select shape.id, shape.organization_id, shape.billable_metric_id, shape.code, shape.aggregation_type, shape.field_name,
+  select shape.id, shape.organization_id, shape.billable_metric_id, shape.code, shape.aggregation_type,
+    shape.field_name,
     shape.property_names, shape.state, shape.keeps_days, exists (
       select from usage_raw_subscriptions raw
       where raw.organization_id = shape.organization_id and raw.shape_id = shape.id
@@ -64,8 +65,8 @@ const readShapes = (db: Db, organizationId: string, externalSubscriptionId: stri
 /**
  * Carries a correction into the rollups, around the change of the events: counts, sums and moments by their difference
  * before it; what cannot be taken back, the greatest, the last and the members, from the events that are left after it.
- * Exact beside writers of the same buckets: a bucket's row is locked from the difference on, so that whoever adds to it is
- * either seen by the second look or adds to its outcome. Rule: event-corrections.md#order-of-work.
+ * Exact beside writers of the same buckets: a bucket's row is locked from the difference on, so that a writer that adds
+ * to it is either seen by the second look or adds to its outcome. Rule: event-corrections.md#order-of-work.
  *
  * moved   by code
  * change  changes the events themselves
@@ -192,7 +193,8 @@ async function settleBuckets(
   if (type !== 'unique_count_agg') return;
   await db`delete from usage_uniques b using (${key}) key where ${isOfKey}`;
   await db`
-    insert into usage_uniques (organization_id, external_subscription_id, shape_id, hour, group_hash, value_hash, has_add,
+    insert into usage_uniques (organization_id, external_subscription_id, shape_id, hour, group_hash, value_hash,
+      has_add,
       is_member, last_ts, last_created_at, last_id)
     select raw.organization_id, raw.external_subscription_id, ${shape.id}::uuid, hour, group_hash, raw.value_hash,
       raw.has_add, raw.is_member, raw.last_ts, raw.last_created_at, raw.last_id

@@ -7,9 +7,11 @@ import type { CorrectionRow } from './queries.ts';
 /** Of a correction that is made. */
 export const insertCorrection = (db: Db, organizationId: string, row: CorrectionRow) => db`
   insert into event_corrections (id, organization_id, kind, status, policy, credit_note_part, reason, dry_run,
-    external_subscription_id, transaction_id, input, api_key_id, total, done, draft_invoices_count, invoices_count, error,
+    external_subscription_id, transaction_id, input, api_key_id, total, done, draft_invoices_count, invoices_count,
+    error,
     created_at, started_at, finished_at)
-  values (${row.id}, ${organizationId}, ${row.kind}, ${row.status}, ${row.policy}, ${row.credit_note_part}, ${row.reason},
+  values (${row.id}, ${organizationId}, ${row.kind}, ${row.status}, ${row.policy}, ${row.credit_note_part},
+    ${row.reason},
     ${row.dry_run}, ${row.external_subscription_id}, ${row.transaction_id}, ${json(row.input)}, ${row.api_key_id},
     ${row.total}, ${row.done}, ${row.draft_invoices_count}, ${row.invoices_count}, ${json(row.error)},
     ${row.created_at}, ${row.started_at}, ${row.finished_at})`;
@@ -28,7 +30,8 @@ export const updateProgress = (
   }: Pick<CorrectionRow, 'status' | 'done' | 'error' | 'started_at' | 'finished_at'>,
 ) => db`
   update event_corrections
-  set status = ${status}, done = ${done}, error = ${json(error)}, started_at = ${started_at}, finished_at = ${finished_at}
+  set status = ${status}, done = ${done}, error = ${json(error)}, started_at = ${started_at},
+    finished_at = ${finished_at}
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Remembers the events of a range; `source` is what stands after `from`, events `e`. */

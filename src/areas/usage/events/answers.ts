@@ -10,7 +10,8 @@ const TAKEN: FieldErrors = { transaction_id: ['value_already_exist'] };
  * Body of the answer to a request's events, and whether every one of them had been stored before. Explained ones carry
  * `verdict` or `verdicts`, a tolerant batch says what became of each.
  *
- * @throws Refusal when the verdicts refuse the request: 422 keyed by index for a batch, 405 while the test clock advances
+ * @throws Refusal when the verdicts refuse the request: 422 keyed by index for a batch, 405 while the test clock
+ *   advances
  */
 export function answerText(input: EventsInput, verdicts: readonly Verdict[]): { text: string; isReplayed: boolean } {
   const { form, batch } = input;

@@ -24,7 +24,7 @@ export interface IncomingBatch {
   received_at: string;
   user_agent: string | null;
   remote_address: string | null;
-  /** What to tell beside the verdicts; absent: nothing (event-verdicts.md#verdict). */
+  /** What to return beside the verdicts; absent: nothing (event-verdicts.md#verdict). */
   explain?: Explain;
   events: IncomingEvent[];
 }

@@ -13,9 +13,9 @@ export class NotStorable extends Error {}
 export class TooLong extends Error {}
 
 /**
- * Canonical JSON text of a value: keys sorted at every depth, numbers in plain decimal without trailing zeros, whichever
- * parser read them. Serves both as what is stored, so that Postgres' text form of a property is the one of json.md,
- * and as what the digest is taken of.
+ * Canonical JSON text of a value: keys sorted at every depth, numbers in plain decimal without trailing zeros,
+ * whichever parser read them. Serves both as what is stored, so that Postgres' text form of a property is the one of
+ * json.md, and as what the digest is taken of.
  *
  *   {b: 11e-1, a: "x"} → {"a":"x","b":1.1}
  *

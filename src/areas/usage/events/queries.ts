@@ -63,7 +63,8 @@ export interface EnrichedEvent extends ShownEvent {
 export const listEnrichedEvents = (db: Db, organizationId: string, filters: Filters, page: EventPage) => db<
   EnrichedEvent[]
 >`
-  select e.*, case metric.aggregation_type when 'count_agg' then '1' else e.properties::jsonb ->> metric.field_name end as value
+  select e.*, case metric.aggregation_type
+    when 'count_agg' then '1' else e.properties::jsonb ->> metric.field_name end as value
   from (
     select ${columns(db)}, timestamp as ordered_by from ${pageOfEvents(db, organizationId, filters, page)}
   ) e
@@ -72,8 +73,8 @@ export const listEnrichedEvents = (db: Db, organizationId: string, filters: Filt
   order by e.ordered_by desc, e.transaction_id, e.id desc`;
 
 /**
- * The rows `e` of a page. Behind a place, those of its instant and the older ones are looked for apart: each is one stretch
- * of an index, however many events share an instant.
+ * The rows `e` of a page. Behind a place, those of its instant and the older ones are looked for apart: each is one
+ * stretch of an index, however many events share an instant.
  */
 function pageOfEvents(db: Db, organizationId: string, filters: Filters, page: EventPage): Fragment {
   const { limit, offset } = page.after === null ? limitOf(page) : { limit: page.per_page, offset: 0 };

@@ -8,7 +8,7 @@ import { type ParsedEvent, parseEvent } from './parse-event.ts';
 /** The forms in which events are sent: `{event}`, `{events: […]}` all or nothing, and the same each for itself. */
 export type EventsForm = 'single' | 'batch' | 'tolerant';
 
-/** A request's events as they travel to whoever stores them. */
+/** A request's events as they travel to the worker that stores them. */
 export interface EventsInput {
   form: EventsForm;
   batch: IncomingBatch;
@@ -27,7 +27,9 @@ export interface EventLimits {
   TOLERANT_BATCH_MAX_LENGTH: number;
 }
 
-/** Characters of all canonical properties of a batch: as many as its body may have, which only exponents make more of. */
+/**
+ * Characters of all canonical properties of a batch: as many as its body may have, which only exponents make more of.
+ */
 const BATCH_PROPERTIES_MAX = 5 * 1024 * 1024;
 
 /**
@@ -82,7 +84,7 @@ export function batchForm(query: Readonly<Record<string, unknown>>): EventsForm 
 /**
  * Whether an explanation is asked for, by the header or in the query (event-verdicts.md#verdict).
  *
- * @throws Refusal 422 explain unsupported_value, of `amount`: what an event adds to an amount is not told
+ * @throws Refusal 422 explain unsupported_value, of `amount`: what an event adds to an amount is not known
  */
 export function asksToExplain(header: unknown, query: Readonly<Record<string, unknown>>): boolean {
   if (query.explain === 'amount') throw refuse.invalid({ explain: ['unsupported_value'] });

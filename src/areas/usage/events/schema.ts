@@ -28,7 +28,7 @@ export const EVENT_FIELDS: ReadonlySet<string> = new Set(Object.keys(EventInput.
 export const EventBody = z.object({ event: EventInput });
 export const EventsBody = z.object({ events: list(EventInput, { max: EVENTS_MAX }) });
 
-/** `explain`: tell what billing makes of the events (event-verdicts.md#verdict). */
+/** `explain`: show what billing makes of the events (event-verdicts.md#verdict). */
 export const CreateEventQuery = z.object({ explain: textFilter });
 /** `mode=tolerant`: each event is stored or refused alone (bulk-events.md#tolerant-batch). */
 export const CreateEventsQuery = z.object({ explain: textFilter, mode: textFilter });

@@ -13,8 +13,8 @@ export interface ShownEvent {
 }
 
 /**
- * JSON text of an event as the API shows it: timestamp in milliseconds, creation in seconds, both cut. Text, because the
- * busiest route serialises its answer once; customer and subscription are resolved later. Rule: events.md#answer.
+ * JSON text of an event as the API shows it: timestamp in milliseconds, creation in seconds, both cut. Text, because
+ * the busiest route serialises its answer once; customer and subscription are resolved later. Rule: events.md#answer.
  */
 export const eventText = (event: ShownEvent): string =>
   `{"svc_id":"${event.id}","transaction_id":${textJson(event.transaction_id)},"svc_customer_id":null,` +

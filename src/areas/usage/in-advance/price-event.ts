@@ -46,7 +46,7 @@ export interface EventPriced {
   filter: PricedFilter | undefined;
   /** As fees show it. */
   groupedBy: GroupedBy;
-  /** As records are told apart. */
+  /** As records are distinguished. */
   group: GroupedBy;
   /** Change of the units in use. */
   change: Decimal;
@@ -145,8 +145,8 @@ export function bucketOf(charge: PricedCharge, { texts }: Pick<EventToPrice, 'te
 }
 
 /**
- * What is there before the event, of a unique count whether its value is in use, and of a charge that bills again what is
- * carried into a period what that was.
+ * What is there before the event, of a unique count whether its value is in use, and of a charge that bills again what
+ * is carried into a period what that was.
  */
 function toCountBefore(bucket: Bucket, n: number, context: EventContext, event: EventToPrice) {
   const { charge, group, value } = bucket;

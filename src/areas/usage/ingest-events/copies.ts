@@ -8,9 +8,9 @@ const MOST_REMEMBERED = 1000;
 export type OnceEach = (key: string, work: () => Promise<void>) => Promise<void>;
 
 /**
- * A process whose event loop stands still for longer than the lock of its jobs, which a busy machine is enough for, gets
- * them a second time while they run. Storing again would wait for the rows of the first, take the places of other jobs, and
- * stand still again.
+ * A process whose event loop stands still for longer than the lock of its jobs, which a busy machine is enough for,
+ * gets them a second time while they run. Storing again would wait for the rows of the first, take the places of other
+ * jobs, and stand still again.
  */
 export function createOnceEach(): OnceEach {
   const works = new Map<string, Promise<void>>();

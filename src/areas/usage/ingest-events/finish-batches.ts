@@ -21,12 +21,12 @@ const PAGE = 500;
 
 /**
  * Does what stored events still owe and ends their batches, in the caller's transaction: finds the subscription of each
- * event and marks it as used, keeps the events that no charge takes with the reason, and adds to the rollups what storing
- * left to it. Safe to run twice: batches that are gone are done.
+ * event and marks it as used, keeps the events that no charge takes with the reason, and adds to the rollups what
+ * storing left to it. Safe to run twice: batches that are gone are done.
  *
  * owed  remembers the after-steps that bill events in advance, for the caller to nudge after the commit
  *
- * @returns subscriptions whose usage somebody watches: to be nudged after commit
+ * @returns subscriptions whose usage is watched: to be nudged after commit
  * @throws InOtherHands when an organization of them is being healed
  * Rules: events.md#subscription-of-an-event, events.md#after-storing, event-verdicts.md#verdict,
  * event-verdicts.md#unmatched-events.
@@ -53,8 +53,8 @@ export async function finishFree(tx: Db, ids: readonly string[], owed: OwedInAdv
 }
 
 /**
- * The same for what every open batch holds of an organization: an advancing test clock settles it before it goes on. The
- * events of others in a batch stay there, so that nothing waits for theirs.
+ * The same for what every open batch holds of an organization: an advancing test clock settles it before it goes on.
+ * The events of others in a batch stay there, so that nothing waits for theirs.
  */
 export async function finishOpenBatches(sql: Sql, organizationId: string): Promise<number> {
   let done = 0;

@@ -13,7 +13,9 @@ import { createOwed, type OwedInAdvance } from './owe-in-advance.ts';
 
 /** Batches finished in one transaction: their events are in memory together. */
 const BATCHES_A_TRANSACTION = 10;
-/** The batches of one organization wait so long for its rows: its share of the slots bounds what they hold meanwhile. */
+/**
+ * The batches of one organization wait so long for its rows: its share of the slots bounds what they hold meanwhile.
+ */
 const OWN_PATIENCE_MS = 1000;
 /** Batches whose organization is busy are tried again after this, without a slot meanwhile. */
 const COME_BACK_MS = 250;
@@ -42,7 +44,10 @@ export const finishHandlers = (deps: FinishDeps): Pick<Handlers, 'events.finish-
   },
 });
 
-/** Of one organization: its job comes back while somebody holds what it needs. Batches that are done are done. */
+/**
+ * Of one organization: its job comes back while another transaction holds what it needs. Batches that are done are
+ * done.
+ */
 async function finishOwn(sql: Sql, ids: readonly string[], owed: OwedInAdvance, info: JobInfo): Promise<Finished> {
   try {
     const watched = await sql.begin(async (tx) => {

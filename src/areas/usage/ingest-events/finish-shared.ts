@@ -17,10 +17,9 @@ export interface Finished {
 }
 
 /**
- * Finishes batches that hold events of several organizations, in one transaction, and waits for nobody: the events of an
- * organization that is being healed are set apart. When some row of one is locked, or finishing fails for what one of them
- * sent, nothing says which it is, and those of each are set apart. Rule:
- * everywhere.md#bounded-cost.
+ * Finishes batches that hold events of several organizations, in one transaction, and never waits: the events of an
+ * organization that is being healed are set apart. When some row of one is locked, or finishing fails for what one of
+ * them sent, nothing says which it is, and those of each are set apart. Rule: everywhere.md#bounded-cost.
  */
 export async function finishShared(sql: Sql, ids: readonly string[], owed: OwedInAdvance): Promise<Finished> {
   try {

@@ -31,14 +31,17 @@ export const listCandidates = (
     ${textArray(keys.map((key) => key.external_subscription_id))}::text[]) as key (organization_id, external_id)
   join subscriptions s on s.organization_id = key.organization_id and s.external_id = key.external_id`;
 
-/** Pairs of plan and metric that a live charge joins; whether one is paid in advance, and one accepts target wallets. */
+/**
+ * Pairs of plan and metric that a live charge joins; whether one is paid in advance, and one accepts target wallets.
+ */
 export const listChargedPairs = (db: Db, organizationIds: readonly string[], planIds: readonly string[]) => db<
   { plan_id: string; billable_metric_id: string; pay_in_advance: boolean; accepts_target_wallet: boolean }[]
 >`
   select plan_id, billable_metric_id, bool_or(pay_in_advance) as pay_in_advance,
     bool_or(accepts_target_wallet) as accepts_target_wallet
   from charges
-  where organization_id = any (${plainArray(organizationIds)}::uuid[]) and plan_id = any (${plainArray(planIds)}::uuid[])
+  where organization_id = any (${plainArray(organizationIds)}::uuid[])
+    and plan_id = any (${plainArray(planIds)}::uuid[])
     and deleted_at is null
   group by plan_id, billable_metric_id`;
 
@@ -93,7 +96,8 @@ export const finishBatches = (
     select organization_id, reason, code, count(*) as count, min(seen_at) as first_seen_at, max(seen_at) as last_seen_at
     from found group by organization_id, reason, code
   ), place as materialized (
-    select placed.*, case when shares_total then ${FURTHER_CODES} else code end as total_code from (${placesOf(db)}) placed
+    select placed.*, case when shares_total then ${FURTHER_CODES} else code end as total_code
+      from (${placesOf(db)}) placed
   ), total as (
     insert into unmatched_totals as total (organization_id, reason, code, count, kept, first_seen_at, last_seen_at)
     select organization_id, reason, total_code, sum(count), sum(count), min(first_seen_at), max(last_seen_at) from place
@@ -106,9 +110,11 @@ export const finishBatches = (
       last_seen_at = greatest(total.last_seen_at, excluded.last_seen_at)
     returning organization_id, reason, code, count
   ), unmatched as (
-    insert into unmatched_events (organization_id, event_id, reason, code, external_subscription_id, event_timestamp, first_seen_at,
+    insert into unmatched_events (organization_id, event_id, reason, code, external_subscription_id, event_timestamp,
+      first_seen_at,
       shares_total)
-    select found.organization_id, event_id, found.reason, found.code, external_subscription_id, event_timestamp, seen_at,
+    select found.organization_id, event_id, found.reason, found.code, external_subscription_id, event_timestamp,
+      seen_at,
       place.shares_total
     from found
     join place using (organization_id, reason, code)
@@ -125,14 +131,16 @@ export const takeLostBatches = (db: Db, olderThan: string, now: string, limit: n
 >`
   update event_batches set enqueued_at = ${now}
   where id in (
-    select id from event_batches where enqueued_at <= ${olderThan} order by enqueued_at limit ${limit} for update skip locked)
+    select id from event_batches where enqueued_at <= ${olderThan} order by enqueued_at
+      limit ${limit} for update skip locked)
   returning id, organization_ids`;
 
 /** Open batches that hold events of an organization. */
 export const listOpenBatches = (db: Db, organizationId: string, limit: number) => db<
   { id: string; is_shared: boolean }[]
 >`
-  select id, cardinality(organization_ids) > 1 as is_shared from event_batches where organization_ids @> array[${organizationId}::uuid] order by id limit ${limit}`;
+  select id, cardinality(organization_ids) > 1 as is_shared from event_batches
+    where organization_ids @> array[${organizationId}::uuid] order by id limit ${limit}`;
 
 /** A batch of one organization's events, taken out of one of several organizations. */
 export interface BatchApart {
@@ -158,7 +166,8 @@ export const splitBatches = (db: Db, batchIds: readonly string[], organizationId
       e.event_ids, taken.created_at, taken.enqueued_at
     from taken
     cross join lateral (
-      select case when ${owners}::uuid[] is null or organization_id = any (${owners}::uuid[]) then organization_id end as owner,
+      select case when ${owners}::uuid[] is null or organization_id = any (${owners}::uuid[])
+        then organization_id end as owner,
         array_agg(distinct organization_id) as organization_ids, array_agg(id order by id) as event_ids
       from events where id = any (taken.event_ids)
       group by owner

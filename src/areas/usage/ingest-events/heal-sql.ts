@@ -133,8 +133,8 @@ export async function takeOverflown(
 }
 
 /**
- * Ids of a page of events of codes that have no row among the unmatched ones, in their order, before `until`. It may read
- * far: not to be called under the matching lock.
+ * Ids of a page of events of codes that have no row among the unmatched ones, in their order, before `until`. It may
+ * read far: not to be called under the matching lock.
  */
 export const listRowless = (
   db: Db,
@@ -181,12 +181,14 @@ export const writeHealed = (
 ) => db`
   with change as materialized (
     select u.event_id, ${totalCode(db)} as code, u.reason as former, change.reason, u.first_seen_at
-    from unnest(${plainArray(changes.map(({ id }) => id))}::uuid[], ${textArray(changes.map(({ reason }) => reason))}::text[])
+    from unnest(${plainArray(changes.map(({ id }) => id))}::uuid[],
+      ${textArray(changes.map(({ reason }) => reason))}::text[])
       as change (id, reason)
     join unmatched_events u on u.organization_id = ${organizationId} and u.event_id = change.id and u.status = 'open'
   ), written as (
     update unmatched_events u
-    set reason = coalesce(change.reason, u.reason), status = case when change.reason is null then 'healed' else 'open' end,
+    set reason = coalesce(change.reason, u.reason), status = case when change.reason is null
+      then 'healed' else 'open' end,
       healed_at = case when change.reason is null then ${now}::timestamptz end
     from change where u.organization_id = ${organizationId} and u.event_id = change.event_id
   ), delta as (
@@ -223,7 +225,8 @@ export const moveRun = (
   progress: { done: number; total: number; result: object; isOver: boolean },
   now: string,
 ) => db`
-  update runs set status = ${progress.isOver ? 'succeeded' : 'running'}, done = ${progress.done}, total = ${progress.total},
+  update runs set status = ${progress.isOver ? 'succeeded' : 'running'}, done = ${progress.done},
+    total = ${progress.total},
     started_at = coalesce(started_at, ${now}::timestamptz),
     finished_at = ${progress.isOver ? db`${now}::timestamptz` : null},
     result = ${progress.isOver ? json(progress.result) : null}

@@ -29,14 +29,14 @@ type HealStep = StepPayload<'heal-events'>;
 /**
  * Step `heal-events`: matches open unmatched events again. One that a charge takes now is healed and its subscription
  * marked as used; one that is kept back by another reason now gets that. No event is moved or billed: aggregation finds
- * events by code and external id at read time. One step serves all requests that wait; each page of 1 000 owes the next.
- * Rule: event-verdicts.md#unmatched-events "healing".
+ * events by code and external id at read time. One step serves all requests that wait; each page of 1 000 owes the
+ * next. Rule: event-verdicts.md#unmatched-events "healing".
  *
  * @throws InOtherHands while another step heals the organization
  */
 export async function healEvents(ctx: Context, step: HealStep): Promise<void> {
   if (!(await tryHealing(ctx.db, ctx.organizationId))) throw new InOtherHands('the organization is being healed');
-  // Under the healing lock alone: whoever matches events meanwhile is not kept waiting.
+  // Under the healing lock alone: matching of events does not wait meanwhile.
   const selection = step.page?.selection ?? (await selectionOf(ctx, step));
   const now = ctx.now().toString();
   const before = step.page ?? { after: null, total: await totalOf(ctx, step, selection), examined: 0, healed: 0 };
@@ -69,7 +69,7 @@ export async function healEvents(ctx: Context, step: HealStep): Promise<void> {
   else await scanOverflown(ctx, selection);
 }
 
-/** Owes a scan of the events that only totals tell of (event-verdicts.md#unmatched-events). */
+/** Owes a scan of the events that only totals know of (event-verdicts.md#unmatched-events). */
 async function scanOverflown(ctx: Context, { codes: wanted, external_subscription_ids: ids, either }: OpenSelection) {
   const codes = await takeOverflown(ctx.db, ctx.organizationId, ids && either ? undefined : wanted);
   if (codes.length > 0) ctx.after({ step: 'recount-unmatched', payload: { codes, after: null, until: newId() } });
@@ -106,7 +106,7 @@ async function selectionOf(ctx: Context, step: HealStep): Promise<OpenSelection>
   return { codes, external_subscription_ids: ids.length > 0 ? ids : undefined, either: true };
 }
 
-/** Of no interest when nobody watches. */
+/** Of no interest when it is not watched. */
 const totalOf = async (ctx: Context, step: HealStep, selection: OpenSelection): Promise<number> =>
   step.run_id === undefined ? 0 : countOpenEvents(ctx.db, ctx.organizationId, selection);
 

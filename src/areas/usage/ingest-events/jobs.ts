@@ -19,9 +19,9 @@ import { type SharedVerdicts, storeShared } from './store-shared.ts';
 const APART_PATIENCE_MS = 5000;
 
 /**
- * Handler of `events.store`: stores the batches of a job together with those of other jobs and tells the ingress process
- * that waits what became of each event: null when all were stored as sent. Jobs of one organization share nothing with
- * the others'; events that would hold others up are answered with HELD, and come again in such a job.
+ * Handler of `events.store`: stores the batches of a job together with those of other jobs and notifies the ingress
+ * process that waits what became of each event: null when all were stored as sent. Jobs of one organization share
+ * nothing with the others'; events that would hold others up are answered with HELD, and come again in such a job.
  * Rules: storing-events.md#jobs-and-replies, everywhere.md#bounded-cost.
  */
 export function storeHandlers(

@@ -8,8 +8,8 @@ import type { EventToMatch } from '../match-events/match-event.ts';
 /**
  * Adds the events of open batches to what the storing statement leaves out of the rollups: last values, and the members
  * of unique counts. Both come out the same in whatever order and however often events are added, so a batch may be
- * finished twice, and after a rebuild that has its events already. Until it is done, reads take the events of open batches
- * from the events themselves. Two statements, none when no such metric is concerned.
+ * finished twice, and after a rebuild that has its events already. Until it is done, reads take the events of open
+ * batches from the events themselves. Two statements, none when no such metric is concerned.
  *
  * Rules: rollups.md#buckets, rollups.md#exactness.
  */
@@ -40,7 +40,8 @@ const addLastAndUniques = (db: Db, batchIds: readonly string[]) => db`
     from event_batches batch
     cross join unnest(batch.event_ids) as member (id)
     join events e on e.id = member.id and e.deleted_at is null
-    join usage_shapes shape on shape.organization_id = e.organization_id and shape.code = e.code and shape.state = 'live'
+    join usage_shapes shape on shape.organization_id = e.organization_id and shape.code = e.code
+      and shape.state = 'live'
       and shape.aggregation_type in ('latest_agg', 'unique_count_agg')
     where batch.id = any (${plainArray(batchIds)}::uuid[]) and e.properties ->> shape.field_name is not null
       and not exists (
@@ -50,11 +51,13 @@ const addLastAndUniques = (db: Db, batchIds: readonly string[]) => db`
   ), newest as (
     select organization_id, external_subscription_id, shape_id, hour, group_hash,
       ${lastOf(db, db`value::text`, db`true`)} as last
-    from (select event.*, ${meteredNumber(db, db`text`)} as value from event where aggregation_type = 'latest_agg') as metered
+    from (select event.*, ${meteredNumber(db, db`text`)} as value from event
+      where aggregation_type = 'latest_agg') as metered
     where value is not null
     group by organization_id, external_subscription_id, shape_id, hour, group_hash
   ), latest as (
-    insert into usage_buckets as bucket (organization_id, external_subscription_id, shape_id, hour, group_hash, events_count,
+    insert into usage_buckets as bucket (organization_id, external_subscription_id, shape_id, hour, group_hash,
+      events_count,
       valid_count, last_ts, last_created_at, last_id, last_value)
     select organization_id, external_subscription_id, shape_id, hour, group_hash, 0, 0, last[1]::timestamptz,
       last[2]::timestamptz, last[3]::uuid, last[4]::numeric
@@ -73,7 +76,8 @@ const addLastAndUniques = (db: Db, batchIds: readonly string[]) => db`
     from event where aggregation_type = 'unique_count_agg'
     group by organization_id, external_subscription_id, shape_id, hour, group_hash, text
   )
-  insert into usage_uniques as stored (organization_id, external_subscription_id, shape_id, hour, group_hash, value_hash,
+  insert into usage_uniques as stored (organization_id, external_subscription_id, shape_id, hour, group_hash,
+    value_hash,
     has_add, is_member, last_ts, last_created_at, last_id)
   select organization_id, external_subscription_id, shape_id, hour, group_hash, value_hash, has_add, last[4] = 'add',
     last[1]::timestamptz, last[2]::timestamptz, last[3]::uuid
@@ -82,7 +86,8 @@ const addLastAndUniques = (db: Db, batchIds: readonly string[]) => db`
   on conflict (organization_id, external_subscription_id, shape_id, hour, group_hash, value_hash) do update set
     has_add = stored.has_add or excluded.has_add,
     is_member = case when (stored.last_ts, stored.last_created_at, stored.last_id)
-      < (excluded.last_ts, excluded.last_created_at, excluded.last_id) then excluded.is_member else stored.is_member end,
+      < (excluded.last_ts, excluded.last_created_at, excluded.last_id) then excluded.is_member
+        else stored.is_member end,
     (last_ts, last_created_at, last_id) = (
       select row.at, row.created, row.id from (values
         (stored.last_ts, stored.last_created_at, stored.last_id),

@@ -8,7 +8,7 @@ export interface MatchedEvent<Event extends EventToMatch> extends Match {
   /** Whether a charge of the plan bills it at once. */
   isPaidInAdvance: boolean;
   /** Whether some charge of the plan accepts target wallets. */
-  mindsWallets: boolean;
+  acceptsTargetWallet: boolean;
 }
 
 /** Matches events with their subscriptions and charges as they are now: two statements. */
@@ -19,7 +19,7 @@ export async function matchAll<Event extends EventToMatch>(
   const keys = new Map(events.map((event) => [keyOf(event.organization_id, event.external_subscription_id), event]));
   const candidates = keys.size === 0 ? [] : await listCandidates(tx, [...keys.values()]);
   const candidatesOf = groupRows(candidates, (each) => keyOf(each.organization_id, each.external_id));
-  const { isCharged, isPaidInAdvance, mindsWallets } = await chargedPairs(tx, candidates);
+  const { isCharged, isPaidInAdvance, acceptsTargetWallet } = await chargedPairs(tx, candidates);
   return events.map((event) => {
     const own = candidatesOf.get(keyOf(event.organization_id, event.external_subscription_id)) ?? [];
     const match = matchEvent(event, own, isCharged);
@@ -29,7 +29,7 @@ export async function matchAll<Event extends EventToMatch>(
       event,
       ...match,
       isPaidInAdvance: isCounted && isPaidInAdvance(subscription.plan_id, event.metric_id!),
-      mindsWallets: subscription !== undefined && mindsWallets(subscription.plan_id),
+      acceptsTargetWallet: subscription !== undefined && acceptsTargetWallet(subscription.plan_id),
     };
   });
 }
@@ -57,11 +57,11 @@ async function chargedPairs(
   candidates: readonly CandidateSubscription[],
 ): Promise<
   Record<'isCharged' | 'isPaidInAdvance', (planId: string, metricId: string) => boolean> & {
-    mindsWallets: (planId: string) => boolean;
+    acceptsTargetWallet: (planId: string) => boolean;
   }
 > {
   if (candidates.length === 0)
-    return { isCharged: () => false, isPaidInAdvance: () => false, mindsWallets: () => false };
+    return { isCharged: () => false, isPaidInAdvance: () => false, acceptsTargetWallet: () => false };
   const pairs = await listChargedPairs(
     tx,
     [...new Set(candidates.map((each) => each.organization_id))],
@@ -72,6 +72,6 @@ async function chargedPairs(
   return {
     isCharged: (planId, metricId) => inAdvance.has(keyOf(planId, metricId)),
     isPaidInAdvance: (planId, metricId) => inAdvance.get(keyOf(planId, metricId)) === true,
-    mindsWallets: (planId) => minding.has(planId),
+    acceptsTargetWallet: (planId) => minding.has(planId),
   };
 }

@@ -15,7 +15,7 @@ interface Waiting<Verdicts> {
  */
 const MOST_IN_FLIGHT = 2;
 const MOST_EVENTS = 1000;
-/** Text of properties in a statement: two full jobs of the ingress. A second of work, for whoever else is in it. */
+/** Text of properties in a statement: two full jobs of the ingress. A second of work, also for the others in it. */
 const MOST_BYTES = 1024 * 1024;
 /** Statements at once of organizations that are stored apart, and of each of them one. */
 const MOST_APART = 2;
@@ -70,8 +70,8 @@ export function createMerger<Verdicts>(
 }
 
 /**
- * Merges the jobs of each organization for itself, one statement of it at a time: what waits for locks of one, or is slow,
- * holds none of the places of the others' statements.
+ * Merges the jobs of each organization for itself, one statement of it at a time: what waits for locks of one, or is
+ * slow, holds none of the places of the others' statements.
  */
 export function createMergersApart<Verdicts>(
   store: (batches: readonly IncomingBatch[]) => Promise<Verdicts[]>,

@@ -7,7 +7,7 @@ import { eventText } from '../events/view.ts';
 import type { EventToMatch } from '../match-events/match-event.ts';
 import type { MatchedEvent } from './match-all.ts';
 
-/** Name of the owed work that tells of events which name no wallet of their customer. */
+/** Name of the owed work that reports events which name no wallet of their customer. */
 export const TELL_MISSING_WALLETS_STEP = 'tell-missing-wallets';
 const UNPROCESSABLE = 422;
 
@@ -20,15 +20,15 @@ export interface EventForWallet extends EventToMatch {
 }
 
 /**
- * Ids, by organization, of the events that name a wallet which their customer does not have, on a plan with a charge that
- * minds. One statement, and none when no event names a wallet. Rule: events.md#after-storing (4).
+ * Ids, by organization, of the events that name a wallet which their customer does not have, on a plan with a charge
+ * that minds. One statement, and none when no event names a wallet. Rule: events.md#after-storing (4).
  */
 export async function findMissingWallets(
   tx: Db,
   matched: readonly MatchedEvent<EventForWallet>[],
 ): Promise<Map<string, string[]>> {
-  const named = matched.filter(({ event, subscription, mindsWallets }) => {
-    return event.target_wallet_code !== null && subscription !== undefined && mindsWallets;
+  const named = matched.filter(({ event, subscription, acceptsTargetWallet }) => {
+    return event.target_wallet_code !== null && subscription !== undefined && acceptsTargetWallet;
   });
   const found = new Map<string, string[]>();
   if (named.length === 0) return found;

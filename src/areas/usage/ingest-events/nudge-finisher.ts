@@ -14,9 +14,9 @@ export interface FinisherNudge {
 }
 
 /**
- * One job for the batches of a tenth of a second: a job and a transaction for each of them would cost as much as storing
- * it (measured: 60 µs of 390 per event at 27 events a batch). Batches of one organization alone get a job of its own, which
- * counts in its share of the slots.
+ * One job for the batches of a tenth of a second: a job and a transaction for each of them would cost as much as
+ * storing it (measured: 60 µs of 390 per event at 27 events a batch). Batches of one organization alone get a job of
+ * its own, which counts in its share of the slots.
  */
 export function createFinisherNudge(producer: Pick<Producer, 'add'>): FinisherNudge {
   /** By organization; those of several under undefined. */

@@ -24,13 +24,14 @@ export async function watchersOf(tx: Db, matched: readonly MatchedEvent<EventToM
   const [row] = await tx<Watchers[]>`
     select
       exists (select from alerts where organization_id = any (${ids}::uuid[]) and deleted_at is null)
-        or exists (select from usage_thresholds where organization_id = any (${ids}::uuid[]) and deleted_at is null) as usage,
+        or exists (select from usage_thresholds where organization_id = any (${ids}::uuid[])
+          and deleted_at is null) as usage,
       exists (select from wallets where organization_id = any (${ids}::uuid[]) and status = 'active') as wallets`;
   return row!;
 }
 
 /**
- * Marks the active subscriptions of events that somebody watches, and the customers of any that have wallets. A watcher
+ * Marks the active subscriptions of events that are watched, and the customers of any that have wallets. A watcher
  * that comes meanwhile looks at the usage by itself.
  */
 export async function markUsed(

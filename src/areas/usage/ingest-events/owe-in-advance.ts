@@ -28,7 +28,7 @@ interface StoredStep {
   customer_id: string | null;
 }
 
-/** The after-steps that stored events leave: those that bill them in advance, and those that tell of missing wallets. */
+/** The after-steps that stored events leave: those that bill them in advance, and those that report missing wallets. */
 export interface OwedInAdvance {
   readonly steps: StoredStep[];
   /** Leaves the steps of matched events, in the transaction that ends their batches. */

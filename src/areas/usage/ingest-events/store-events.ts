@@ -39,7 +39,7 @@ const STALE_TRIES = 10;
  * whose catalog was stale, on a deadlock, and in halves when a value cannot be stored, until the culprit is alone and
  * refused. Then starts the asynchronous steps.
  *
- * Whoever has events calls it: the HTTP lane, connectors, imports. Rules: storing-events.md#which-path,
+ * Called by all that bring events: the HTTP lane, connectors, imports. Rules: storing-events.md#which-path,
  * storing-events.md#jobs-and-replies, storing-events.md#statement.
  *
  * @returns verdicts by batch, in the order of its events
@@ -112,7 +112,7 @@ async function storeOnce(deps: StoreDeps, batches: readonly IncomingBatch[]): Pr
     else
       deps.producer.add('events.finish-batch', { organization_id: id, batch_ids: [outcome.batchId] }).catch(() => {});
   }
-  // Before the answer: who was told of an event finds it counted. One call, none when nothing is limited
+  // Before the answer: a caller that has its answer finds the event counted. One call, none when nothing is limited
   // (access-check.md).
   if (deps.counters && outcome.limitedUsage) await deps.counters.add(outcome.limitedUsage);
   return outcome.verdicts;

@@ -15,9 +15,9 @@ export type SharedVerdicts = Verdict[] | typeof HELD;
 
 /**
  * Stores batches of several organizations in shared statements, which many small ones need: apart, each would pay for a
- * statement of its own. When one fails since a lock was not free or a value cannot be stored, each organization's batches
- * are stored apart, and those that fail again are held: they cost the others about a second once, and then go a way of
- * their own. Rule: everywhere.md#bounded-cost.
+ * statement of its own. When one fails since a lock was not free or a value cannot be stored, each organization's
+ * batches are stored apart, and those that fail again are held: they cost the others about a second once, and then go a
+ * way of their own. Rule: everywhere.md#bounded-cost.
  */
 export async function storeShared(deps: StoreDeps, batches: readonly IncomingBatch[]): Promise<SharedVerdicts[]> {
   const verdicts = await tryShared(deps, batches, SHARED_PATIENCE_MS);
@@ -37,7 +37,10 @@ export async function storeShared(deps: StoreDeps, batches: readonly IncomingBat
   return found;
 }
 
-/** Undefined: somebody's rows are locked, or some value cannot be stored. What was stored meanwhile is stored. */
+/**
+ * Undefined: rows are locked by another transaction, or some value cannot be stored. What was stored meanwhile is
+ * stored.
+ */
 async function tryShared(
   deps: StoreDeps,
   batches: readonly IncomingBatch[],

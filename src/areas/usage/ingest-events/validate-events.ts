@@ -6,7 +6,7 @@ import { findNextCheck, listFaults, listUnchecked, markChecked } from './validat
 const hourOf = (at: Temporal.Instant): Temporal.Instant => at.round({ smallestUnit: 'hour', roundingMode: 'floor' });
 
 /**
- * Tells those who listen of events of the full hours since the last check that no metric counts as they are: webhook
+ * Announces events of the full hours since the last check that no metric counts as they are: webhook
  * `events.errors`, once an organization. Rules: periodic-jobs.md#validate-events, events.md#after-storing.
  */
 export const validateEvents = periodicJob({

@@ -18,8 +18,8 @@ export interface UncheckedOrganization {
 }
 
 /**
- * Organizations with an enabled webhook endpoint and events created after the last check and before `until`, a full hour.
- * In real time the ids bound the search: they are as old as their events.
+ * Organizations with an enabled webhook endpoint and events created after the last check and before `until`, a full
+ * hour. In real time the ids bound the search: they are as old as their events.
  */
 export const listUnchecked = (db: Db, until: Temporal.Instant, scope: Scope, limit: number) => {
   const oldest = until.subtract({ hours: OLDEST_HOURS });
@@ -30,7 +30,8 @@ export const listUnchecked = (db: Db, until: Temporal.Instant, scope: Scope, lim
   cross join lateral (select greatest(done.checked_until, ${oldest}::timestamptz) as at) since
   where ${inScope(db, scope, db`organization.id`)} and since.at < ${until}
     and exists (
-      select from webhook_endpoints endpoint where endpoint.organization_id = organization.id and endpoint.status = 'enabled')
+      select from webhook_endpoints endpoint where endpoint.organization_id = organization.id
+        and endpoint.status = 'enabled')
     and exists (
       select from events e
       where e.organization_id = organization.id and e.created_at >= since.at and e.created_at < ${until}
@@ -91,7 +92,8 @@ export async function listFaults(
         exists (
           select from billable_metric_filters declared
           where declared.organization_id = m.organization_id and declared.billable_metric_id = m.id
-            and e.properties ->> declared.key is not null and not e.properties ->> declared.key = any (declared."values")
+            and e.properties ->> declared.key is not null
+              and not e.properties ->> declared.key = any (declared."values")
         ) as has_other_value
       from events e
       left join billable_metrics m on m.organization_id = e.organization_id and m.code = e.code and m.deleted_at is null
@@ -100,8 +102,10 @@ export async function listFaults(
     )
     select
       array(select transaction_id from checked where has_no_metric order by id limit ${MOST_IDS}) as invalid_code,
-      array(select transaction_id from checked where lacks_property order by id limit ${MOST_IDS}) as missing_aggregation_property,
-      array(select transaction_id from checked where has_other_value order by id limit ${MOST_IDS}) as invalid_filter_values`;
+      array(select transaction_id from checked where lacks_property order by id
+        limit ${MOST_IDS}) as missing_aggregation_property,
+      array(select transaction_id from checked where has_other_value order by id
+        limit ${MOST_IDS}) as invalid_filter_values`;
   return row;
 }
 

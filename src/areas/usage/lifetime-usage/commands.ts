@@ -7,7 +7,7 @@ import type { LifetimeUsageUpdate } from './schema.ts';
 import { lifetimeUsageView, subscriptionWithLifetime } from './show.ts';
 
 /**
- * Sets the usage that was imported from before the subscription; its thresholds are looked at anew.
+ * Sets the usage that was imported from before the subscription; its thresholds are evaluated again.
  *
  * @throws Refusal 404 subscription, lifetime_usage; 422 historical_usage_amount_cents
  * Rule: usage-reads.md#lifetime-usage.

@@ -17,8 +17,9 @@ export interface LifetimeUsage {
 }
 
 /**
- * Lifetime usage of a subscription's chain, as of now: computed from rollups and fees whenever it is asked for, so that no
- * stored figure can be stale. Four statements at most, in three round trips; one when the caller has the usage already.
+ * Lifetime usage of a subscription's chain, as of now: computed from rollups and fees whenever it is asked for, so that
+ * no stored figure can be stale. Four statements at most, in three round trips; one when the caller has the usage
+ * already.
  *
  * usage  of the period in progress, when it is known
  *

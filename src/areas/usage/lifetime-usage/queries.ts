@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Cents } from '../../../engine/money/cents.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 
-/** What a chain of subscriptions is told by: a plan change keeps both. */
+/** What identifies a chain of subscriptions: a plan change keeps both. */
 export interface Chain {
   external_id: string;
   subscription_at: Temporal.Instant;
@@ -70,7 +70,8 @@ export const putHistoricalUsage = (
   historicalCents: number,
   now: Temporal.Instant,
 ) => db`
-  insert into lifetime_usages (organization_id, external_subscription_id, subscription_at, historical_usage_amount_cents,
+  insert into lifetime_usages (organization_id, external_subscription_id, subscription_at,
+    historical_usage_amount_cents,
     created_at, updated_at)
   values (${organizationId}, ${chain.external_id}, ${chain.subscription_at}, ${historicalCents}, ${now}, ${now})
   on conflict (organization_id, external_subscription_id, subscription_at) do update set

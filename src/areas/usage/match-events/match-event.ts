@@ -77,8 +77,9 @@ const isStarted = ({ started_at, status }: CandidateSubscription): boolean =>
   started_at !== null && status !== 'canceled';
 
 /**
- * Whether a subscription counts an event that it does not cover: of a recurring metric, but a running total starts anew
- * with a subscription that replaces none (events.md#subscription-of-an-event, aggregation.md#weighted-sum "initial").
+ * Whether a subscription counts an event that it does not cover: of a recurring metric, but a running total starts
+ * again with a subscription that replaces none (events.md#subscription-of-an-event, aggregation.md#weighted-sum
+ * "initial").
  */
 const isCarriedOver = (event: EventToMatch, subscription: CandidateSubscription): boolean =>
   event.recurring === true && (event.aggregation_type !== 'weighted_sum_agg' || subscription.replaces_another);

@@ -25,8 +25,8 @@ import {
 
 /**
  * Keeps what a subscription used up to the end of yesterday, local time: of the charges period that held yesterday. The
- * snapshot of a period's last day is what its invoice bills, and follows a draft until it is final. Usage without a fee that
- * is not zero, or that is the same as before, makes no snapshot.
+ * snapshot of a period's last day is what its invoice bills, and follows a draft until it is final. Usage without a fee
+ * that is not zero, or that is the same as before, makes no snapshot.
  *
  * Rules: usage-reads.md#daily-usage, periodic-jobs.md#daily-usage.
  */
@@ -53,7 +53,8 @@ async function look(ctx: Context, subscriptionId: string, at: Temporal.Instant):
   const opening = dayStart(today, zone);
   const closed = await listClosedWindows(ctx.db, ctx.organizationId, subscriptionId, opening);
   for (const window of closed) await snapshotIfCountable(ctx, subscription, window, lastDayOf(window, zone));
-  // An event of today waits for the day to be over. In the first hour it may be one of yesterday, whose UTC day is today.
+  // An event of today waits for the day to be over. In the first hour it may be one of yesterday, whose UTC day is
+  // today.
   const receivedOn = await readLastReceived(ctx.db, ctx.organizationId, subscriptionId);
   const isDue = at.toZonedDateTimeISO(zone).hour === 0 || (receivedOn !== null && isDateBefore(receivedOn, today));
   if (isDue && isBefore(startOf(subscription), opening)) {
@@ -73,7 +74,7 @@ async function look(ctx: Context, subscriptionId: string, at: Temporal.Instant):
 
 const lastDayOf = ({ to }: Period, zone: string) => localDate(to.subtract({ microseconds: 1 }), zone);
 
-// Usage that no amount can hold would fail every time: it is told by the invoice.
+// Usage that no amount can hold would fail every time: the invoice reports it.
 export async function snapshotIfCountable(...args: Parameters<typeof snapshot>): Promise<void> {
   const [ctx, { id }] = args;
   try {

@@ -6,8 +6,8 @@ import { findLastWindow } from './sql.ts';
 
 /**
  * Step `snapshot-last-usage`: keeps what the last invoice of a subscription bills as the usage of the day on which it
- * ended, so that the days of its last period add up to what was billed: what was weighed by a whole period, or taken over
- * by another plan, is taken back. Follows a draft each time that it is computed.
+ * ended, so that the days of its last period add up to what was billed: what was weighed by a whole period, or taken
+ * over by another plan, is taken back. Follows a draft each time that it is computed.
  *
  * Rules: usage-reads.md#daily-usage, everywhere.md#ignored-events.
  */

@@ -6,8 +6,8 @@ import type { Scope } from '../../../platform/periodic-job.ts';
 import type { SnapshotEntry } from '../daily-usage/snapshot.ts';
 
 /**
- * Active subscriptions to look at, by the instant from which on they are to be: those with a recurring charge when their
- * period has begun, those with an event from the local day after it on.
+ * Active subscriptions to look at, by the instant from which on they are to be: those with a recurring charge when
+ * their period has begun, those with an event from the local day after it on.
  */
 const looks = (db: Db) => db`
   select s.organization_id, s.id, case
@@ -19,7 +19,8 @@ const looks = (db: Db) => db`
   left join daily_usage_looks look on look.organization_id = s.organization_id and look.subscription_id = s.id
   where s.status = 'active' and (s.last_received_event_on is not null or exists (
     select from charges charge
-    join billable_metrics metric on metric.organization_id = charge.organization_id and metric.id = charge.billable_metric_id
+    join billable_metrics metric on metric.organization_id = charge.organization_id
+      and metric.id = charge.billable_metric_id
     where charge.organization_id = s.organization_id and charge.plan_id = s.plan_id and charge.deleted_at is null
       and metric.recurring))`;
 
@@ -47,7 +48,8 @@ export async function readLastReceived(
   subscriptionId: string,
 ): Promise<Temporal.PlainDate | null> {
   const [row] = await db<{ last_received_event_on: Temporal.PlainDate | null }[]>`
-    select last_received_event_on from subscriptions where organization_id = ${organizationId} and id = ${subscriptionId}`;
+    select last_received_event_on from subscriptions
+      where organization_id = ${organizationId} and id = ${subscriptionId}`;
   return row!.last_received_event_on;
 }
 
@@ -59,9 +61,9 @@ export interface ClosedWindow {
 }
 
 /**
- * Charges windows that end by `until` of a subscription's periodic invoices that are drafts, or were made final since the
- * subscription was last looked at (never so far: since the day of its last event), or of which usage was billed in advance
- * since then: a late event is, whatever became of the invoice.
+ * Charges windows that end by `until` of a subscription's periodic invoices that are drafts, or were made final since
+ * the subscription was last looked at (never so far: since the day of its last event), or of which usage was billed in
+ * advance since then: a late event is, whatever became of the invoice.
  */
 export const listClosedWindows = (
   db: Db,
@@ -106,14 +108,18 @@ export async function findLastWindow(
   return row;
 }
 
-/** What an invoice bills of a subscription's usage in arrears: without minimums, and without corrections of other periods. */
+/**
+ * What an invoice bills of a subscription's usage in arrears: without minimums, and without corrections of other
+ * periods.
+ */
 export const listBilledUsage = (db: Db, organizationId: string, subscriptionId: string, invoiceId: string) => db<
   (Omit<SnapshotEntry, 'units'> & { units: Decimal })[]
 >`
   select fee.charge_id, fee.charge_filter_id, fee.grouped_by, metric.id as billable_metric_id,
     metric.code as billable_metric_code, fee.units, coalesce(fee.events_count, 0) as events_count, fee.amount_cents
   from fees fee
-  join charges charge on charge.organization_id = ${organizationId} and charge.id = fee.charge_id and not charge.pay_in_advance
+  join charges charge on charge.organization_id = ${organizationId} and charge.id = fee.charge_id
+    and not charge.pay_in_advance
   join billable_metrics metric on metric.organization_id = ${organizationId} and metric.id = charge.billable_metric_id
   where fee.organization_id = ${organizationId} and fee.invoice_id = ${invoiceId} and fee.subscription_id = ${subscriptionId}
     and fee.fee_type = 'charge' and fee.true_up_parent_fee_id is null and fee.correction_id is null

@@ -5,7 +5,7 @@ import { findRun, getRun, insertRun } from './queries.ts';
 import type { HealCreate } from './schema.ts';
 import { runView } from './view.ts';
 
-/** How long an answer waits for the run that it tells of. */
+/** How long an answer waits for the run that it shows. */
 const PATIENCE_MS = 5000;
 const LOOK_AGAIN_MS = 50;
 

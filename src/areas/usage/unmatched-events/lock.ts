@@ -5,12 +5,12 @@ import { plainArray } from '../events/storage/array-literal.ts';
 import { waitForLocks } from '../events/storage/sql.ts';
 
 /**
- * Advisory locks of organizations: whoever matches events holds one shared until the end of its transaction, healing holds
+ * Advisory locks of organizations: a transaction that matches events holds one shared until its end, healing holds
  * it alone. So an event that was matched before a metric or subscription came has its row when healing looks for it.
  * Matchers serve several organizations and never wait for it; a healer that waits keeps new matchers out.
  */
 const MATCHING_SEED = 5305;
-/** Whoever is to heal holds this one first: others then come back later instead of standing in line with a connection. */
+/** Healing holds this one first: others then come back later instead of standing in line with a connection. */
 const HEALING_SEED = 5307;
 /** A healer waits so long for those who match: each of them ends its batches in far less. */
 const HEALER_PATIENCE_MS = 5000;
@@ -54,7 +54,7 @@ export async function lockMatching(db: Db, organizationId: string): Promise<void
   }
 }
 
-/** Whether nobody else heals this organization; if so, nobody else will until the transaction ends. */
+/** Takes the lock of the organization's healing until the transaction ends, if it is free. */
 export async function tryHealing(db: Db, organizationId: string): Promise<boolean> {
   const [row] = await db<{ isFree: boolean }[]>`
     select pg_try_advisory_xact_lock(hashtextextended(${organizationId}, ${HEALING_SEED})) as "isFree"`;

@@ -59,7 +59,7 @@ export interface UnmatchedSum {
 }
 
 const SAMPLES = 5;
-/** Pairs of reason and code that a summary tells at most: codes are whatever clients send. */
+/** Pairs of reason and code that a summary shows at most: codes are whatever clients send. */
 const MOST_SUMS = 1000;
 
 /** Open events by reason and code, greatest count first, each with its newest transaction ids. */
@@ -69,7 +69,8 @@ export const sumUnmatched = (db: Db, organizationId: string) => db<UnmatchedSum[
       select e.transaction_id
       from unmatched_events u
       join events e on e.id = u.event_id and e.deleted_at is null
-      where u.organization_id = total.organization_id and u.status = 'open' and u.reason = total.reason and u.code = total.code
+      where u.organization_id = total.organization_id and u.status = 'open' and u.reason = total.reason
+        and u.code = total.code
       order by u.event_id desc
       limit ${SAMPLES}
     ) as sample_transaction_ids

@@ -18,13 +18,18 @@ export const totalCode = (db: Db) => db`case when u.shares_total then ${FURTHER_
 /** Number of totals of an organization, counted up to `MOST_TOTALS`. */
 const totalsOf = (db: Db, organizationId: ReturnType<Db>) => db`(
     select count(*) from (
-      select from unmatched_totals used where used.organization_id = ${organizationId} limit ${MOST_TOTALS}) as counted)`;
+      select from unmatched_totals used
+        where used.organization_id = ${organizationId} limit ${MOST_TOTALS}) as counted)`;
 
 const hasTotal = (db: Db, row: ReturnType<Db>) => db`exists (
     select from unmatched_totals known
-    where known.organization_id = ${row}.organization_id and known.reason = ${row}.reason and known.code = ${row}.code)`;
+    where known.organization_id = ${row}.organization_id and known.reason = ${row}.reason
+      and known.code = ${row}.code)`;
 
-/** The rows of `pair` (organization, reason, code: each once), each with `shares_total`: whether it gets none of its own. */
+/**
+ * The rows of `pair` (organization, reason, code: each once), each with `shares_total`: whether it gets none of its
+ * own.
+ */
 export const placesOf = (db: Db) => db`
   select known.*, not is_known and rank > ${MOST_TOTALS} - used.count as shares_total
   from (

@@ -21,7 +21,7 @@ export function billedTotals(rows: readonly TotalRow[], only: WantedTexts = {}):
 
 /**
  * Adds to the shares of a charge their billed totals, and shares of the groups that have such a total but no event. A
- * group is told by the group keys of today; without any total the shares stay as they are.
+ * group is known by the group keys of today; without any total the shares stay as they are.
  *
  * Rule: aggregation.md#weighted-sum "groups".
  */

@@ -24,10 +24,11 @@ import { allNames } from './share-requests.ts';
  * Counts the usage of charges: units before rounding and number of events, per filter and group, in the order asked.
  * A charge without events has one empty share per filter and for the default bucket.
  *
- * Full hours come from rollups, the at most two partial hours at the edges of a window from raw events; everything from raw
- * events where no rollup answers. Only what is priced event by event is read event by event: values of percentage charges, of
- * those with free events only the first; moves of prorated graduated ones; and days of prorated charges in zones whose days
- * begin within an hour. At most two round trips, with at most five statements, whatever the number of charges and groups.
+ * Full hours come from rollups, the at most two partial hours at the edges of a window from raw events; everything from
+ * raw events where no rollup answers. Only what is priced event by event is read event by event: values of percentage
+ * charges, of those with free events only the first; moves of prorated graduated ones; and days of prorated charges in
+ * zones whose days begin within an hour. At most two round trips, with at most five statements, whatever the number of
+ * charges and groups.
  *
  * Rules: aggregation.md#selecting-events, aggregation.md#metered, aggregation.md#recurring,
  * aggregation.md#unique-count, groups-and-filters.md#matching-filters, groups-and-filters.md#groups,
@@ -228,7 +229,7 @@ async function shared({ charge, rows, totals }: Counting, pause: Pause | undefin
   };
 }
 
-/** Whether a portion tells of any event that counts; of a latest value its number may stand in another row. */
+/** Whether a portion has any event that counts; of a latest value its number may stand in another row. */
 const isTaken = (type: AggregationType, portion: Portion): boolean =>
   holdsTaken(type, portion) || portion.last_ts !== null;
 

@@ -8,7 +8,7 @@ import type { ChargeToCount, UsageWindow } from './request.ts';
 /** A charge on its way to be counted. */
 export interface Counting {
   charge: ChargeToCount;
-  /** Sorted names of all properties that tell its events apart. */
+  /** Sorted names of all properties that distinguish its events. */
   names: string[];
   rows: Row[];
   totals: BilledTotals;
@@ -33,12 +33,12 @@ export interface Scanning {
   plan: Pick<ReadPlan, 'raw'>;
 }
 
-/** What one row of a statement tells of events with the same property texts. */
+/** What one row of a statement says about events with the same property texts. */
 export interface Row {
   texts: Texts;
   portion?: Portion;
   isBefore?: boolean;
   event?: ReadEvent;
-  /** Values of a unique count that are in use and of which nothing else tells. */
+  /** Values of a unique count that are in use and stand nowhere else. */
   settled?: number;
 }

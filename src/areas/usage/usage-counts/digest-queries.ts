@@ -19,8 +19,8 @@ export interface DigestRow {
 }
 
 /**
- * Digests of full hours, as live shapes keep them, and of the events of partial ones: one statement, one snapshot. Windows
- * whose hours no shape holds have no row of `is_rollup`.
+ * Digests of full hours, as live shapes keep them, and of the events of partial ones: one statement, one snapshot.
+ * Windows whose hours no shape holds have no row of `is_rollup`.
  */
 export const sumDigests = (
   db: Db,

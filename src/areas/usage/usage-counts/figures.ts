@@ -29,18 +29,18 @@ export interface ShareRead {
   before: readonly Portion[];
   /** In processing order. */
   events: readonly ReadEvent[];
-  /** Of unique counts: values in use of which no event tells. */
+  /** Of unique counts: values in use that no event of the window shows. */
   settled?: number;
   /** Running total of the last fee. */
   billedTotal: Decimal | undefined;
 }
 
-/** An event, or what a rollup tells of the events of a value and hour. */
+/** An event, or what a rollup says about the events of a value and hour. */
 export type ReadEvent = Pick<EventRow, 'text' | 'operation' | 'timestamp' | 'key'>;
 
 export type Figures = Omit<CountedShare, 'filterId' | 'groupedBy'>;
 
-/** The columns of the latest value, of buckets that do not tell it. */
+/** The columns of the latest value, of buckets that do not hold it. */
 export const NO_LATEST = { last_ts: null, last_created_at: null, last_id: null, last_value: null };
 
 const EPOCH = Temporal.Instant.fromEpochMilliseconds(0);

@@ -42,8 +42,10 @@ export const countRawEvents = (db: Db, organizationId: string, requests: readonl
   select request.n, to_jsonb(texts) as texts, events_count, valid_count, sum, moment, max, amount, last
   from request
   cross join lateral (
-    select texts, count(*) as events_count, count(value) as valid_count, coalesce(sum(value), 0) as sum, max(value) as max,
-      coalesce(sum(value * extract(epoch from timestamp)) filter (where request.aggregation = 'weighted_sum_agg'), 0) as moment,
+    select texts, count(*) as events_count, count(value) as valid_count, coalesce(sum(value), 0) as sum,
+      max(value) as max,
+      coalesce(sum(value * extract(epoch from timestamp)) filter (where request.aggregation = 'weighted_sum_agg'),
+      0) as moment,
       coalesce(sum(precise_total_amount_cents) filter (where value is not null), 0) as amount,
       ${lastOf(db, db`value::text`, db`value is not null and request.aggregation = 'latest_agg'`)} as last
     from (
@@ -109,7 +111,8 @@ const requestedEvents = (db: Db, requests: readonly SharedRequest<RawRequest>[])
   request as materialized (
     select * from jsonb_to_recordset(
       ${JSON.stringify(requests.map((each, n) => ({ n, names: allNames(each), ...each.request })))}::text::jsonb) as request (n int, subscription text, code text,
-      aggregation text, field text, names text[], "from" timestamptz, "to" timestamptz, start_at timestamptz, start_id uuid,
+      aggregation text, field text, names text[], "from" timestamptz, "to" timestamptz, start_at timestamptz,
+      start_id uuid,
       end_at timestamptz, end_id uuid, first int,
         late_after_id uuid, late_since timestamptz)
   )`;
@@ -155,13 +158,14 @@ export interface TotalRow {
 }
 
 /**
- * Running totals that earlier periods ended with, by their newest fees or by what corrections made of them, one a filter
- * and group.
+ * Running totals that earlier periods ended with, by their newest fees or by what corrections made of them, one a
+ * filter and group.
  */
 export const listBilledTotals = (db: Db, organizationId: string, requests: readonly TotalRequest[]) => db<TotalRow[]>`
   select distinct on (request.n, billed.charge_filter_id, billed.grouped_by)
     request.n, billed.charge_filter_id, billed.grouped_by, billed.total
-  from jsonb_to_recordset(${JSON.stringify(requests)}::text::jsonb) as request (n int, subscription_id uuid, charge_id uuid,
+  from jsonb_to_recordset(${JSON.stringify(requests)}::text::jsonb) as request (n int, subscription_id uuid,
+    charge_id uuid,
     "before" timestamptz)
   cross join lateral (
     select fee.charge_filter_id, fee.grouped_by, fee.total_aggregated_units as total, fee.to_datetime,

@@ -30,7 +30,7 @@ export interface MembersWindow {
 }
 
 /**
- * What must be read to count a charge: rollups where they tell everything, single events only where each of them is priced
+ * What must be read to count a charge: rollups where they suffice, single events only where each of them is priced
  * by itself, or where local days begin within an hour.
  *
  * Rules: aggregation.md#metered, aggregation.md#recurring, aggregation.md#unique-count,
@@ -87,7 +87,7 @@ function aroundStart(charge: ChargeToCount): [before: UsageWindow, during: Usage
   ];
 }
 
-/** Starts of the local days of the period; null when hours do not tell the days, or days not enough. */
+/** Starts of the local days of the period; null when hours do not align with the days, or days do not suffice. */
 function daysOf({ needs, proration }: ChargeToCount): Instant[] | null {
   assert(proration, 'units that depend on time come with their period');
   const starts = needs === 'moves' ? [] : dayStartsOnce(proration);

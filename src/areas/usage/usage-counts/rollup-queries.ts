@@ -46,15 +46,17 @@ export type RollupRow =
   | { ns: number[]; events_count: null };
 
 /**
- * Sums of buckets, only of charges whose metric's live shape knows all they need, with no repair pending and not too many
- * groups. Shapes, buckets and the open batches, whose last values the buckets do not have yet, are of one snapshot. Buckets
- * that several charges ask for are read once; where the shape keeps days, full days are read as one row.
+ * Sums of buckets, only of charges whose metric's live shape knows all they need, with no repair pending and not too
+ * many groups. Shapes, buckets and the open batches, whose last values the buckets do not have yet, are of one
+ * snapshot. Buckets that several charges ask for are read once; where the shape keeps days, full days are read as one
+ * row.
  */
 export const sumBuckets = (db: Db, organizationId: string, requests: readonly SharedRequest<RollupRequest>[]) => db<
   RollupRow[]
 >`
   with ${answeringShapes(db, organizationId, requests)}, ${waitingEvents(db, organizationId, 'latest_agg')}
-  select scan.ns, grp.properties as texts, summed.events_count, summed.valid_count, summed.sum, summed.moment, summed.max,
+  select scan.ns, grp.properties as texts, summed.events_count, summed.valid_count, summed.sum, summed.moment,
+    summed.max,
     summed.amount, summed.last, summed.hour
   from scan
   left join lateral (
@@ -62,7 +64,8 @@ export const sumBuckets = (db: Db, organizationId: string, requests: readonly Sh
       sum(valid_count)::bigint as valid_count, sum(sum) as sum, max(max) as max, sum(amount) as amount,
       coalesce(sum(moment + sum * extract(epoch from hour)) filter (where scan.aggregation = 'weighted_sum_agg'), 0)
         as moment,
-      max(array[${sortableText(db, db`last_ts`)}, ${sortableText(db, db`last_created_at`)}, last_id::text, last_value::text]
+      max(array[${sortableText(db, db`last_ts`)}, ${sortableText(db, db`last_created_at`)}, last_id::text,
+      last_value::text]
         collate "C") filter (where last_ts is not null) as last
     from (
       ${bucketsBetween(db, organizationId, db`scan."from"`, db`scan.day_from`)}
@@ -86,7 +89,10 @@ export const sumBuckets = (db: Db, organizationId: string, requests: readonly Sh
   ) as metered
   where value is not null`;
 
-/** Hash of a value, whether the hour added it, whether it was there at the end, and of its last event the order and the time. */
+/**
+ * Hash of a value, whether the hour added it, whether it was there at the end, and of its last event the order and the
+ * time.
+ */
 export type MemberEntry = [value: string, hasAdd: boolean, isMember: boolean, key: string, hour: string, at: string];
 
 export interface MemberRow {
@@ -98,10 +104,11 @@ export interface MemberRow {
 }
 
 /**
- * Members of unique counts, of the charges that `sumBuckets` would answer for. Where days do not matter the last hour in the
- * window decides on a value, and, unless all are wanted, one that no other group, edge of the window or open batch knows is only counted:
- * 24 000 values took 0.9 s to list and compare. The others are listed, of each group with their last hour; where days
- * matter all with all their hours; and every event of the open batches, which the rows do not have yet.
+ * Members of unique counts, of the charges that `sumBuckets` would answer for. Where days do not matter the last hour
+ * in the window decides on a value, and, unless all are wanted, one that no other group, edge of the window or open
+ * batch knows is only counted: 24 000 values took 0.9 s to list and compare. The others are listed, of each group with
+ * their last hour; where days matter all with all their hours; and every event of the open batches, which the rows do
+ * not have yet.
  */
 export const listMembers = (db: Db, organizationId: string, requests: readonly SharedRequest<RollupRequest>[]) => db<
   MemberRow[]
@@ -130,7 +137,8 @@ export const listMembers = (db: Db, organizationId: string, requests: readonly S
       select last.*, scan.edges is null or elsewhere.value_hash is not null
           or count(*) over (partition by last.value_hash) > 1 as is_listed
       from (
-        select distinct on (value_hash, group_hash) group_hash, value_hash, has_add, is_member, last_ts, last_created_at,
+        select distinct on (value_hash, group_hash) group_hash, value_hash, has_add, is_member, last_ts,
+          last_created_at,
           last_id, hour
         from usage_uniques u
         where scan.days is null and u.organization_id = ${organizationId}
@@ -163,14 +171,15 @@ export const eventKey = (db: Db, event: Fragment) => db`
 
 /** The hours of a scan's shape between two instants. */
 const bucketsBetween = (db: Db, organizationId: string, from: Fragment, to: Fragment) => db`
-  select hour, group_hash, events_count, valid_count, sum, moment, max, amount, last_ts, last_created_at, last_id, last_value
+  select hour, group_hash, events_count, valid_count, sum, moment, max, amount, last_ts, last_created_at, last_id,
+    last_value
   from usage_buckets b
   where b.organization_id = ${organizationId} and b.external_subscription_id = scan.subscription
     and b.shape_id = scan.shape_id and b.hour >= ${from} and b.hour < ${to}`;
 
 /**
- * `answering`: the charges that a rollup answers for, by their position n. `scan`: what is read for them, each once; without
- * days its hours reach to "to", where the days begin and end.
+ * `answering`: the charges that a rollup answers for, by their position n. `scan`: what is read for them, each once;
+ * without days its hours reach to "to", where the days begin and end.
  */
 const answeringShapes = (db: Db, organizationId: string, requests: readonly SharedRequest<RollupRequest>[]) => db`
   request as materialized (
@@ -196,7 +205,9 @@ const answeringShapes = (db: Db, organizationId: string, requests: readonly Shar
       answering.day_from, answering.day_to
   )`;
 
-/** Whether a `shape` holds all hours of a `request`'s subscription: it is not left to scans, and no repair is pending. */
+/**
+ * Whether a `shape` holds all hours of a `request`'s subscription: it is not left to scans, and no repair is pending.
+ */
 export const hasAllHours = (db: Db, organizationId: string) => db`
   not exists (
     select from usage_raw_subscriptions raw
@@ -208,12 +219,16 @@ export const hasAllHours = (db: Db, organizationId: string) => db`
       and dirty.external_subscription_id = request.subscription
   )`;
 
-/** Events of open batches in the windows of the answered charges of an aggregation; none is looked for without such a charge. */
+/**
+ * Events of open batches in the windows of the answered charges of an aggregation; none is looked for without such a
+ * charge.
+ */
 const waitingEvents = (db: Db, organizationId: string, aggregation: 'latest_agg' | 'unique_count_agg') => db`
   waiting as materialized (
     select answering.n, e.timestamp, e.created_at, e.id, e.properties ->> answering.field as text,
       ${operationOf(db, db`e`)} as operation, (
-        select coalesce(jsonb_object_agg(name, e.properties ->> name) filter (where e.properties ->> name is not null), '{}')
+        select coalesce(jsonb_object_agg(name, e.properties ->> name) filter (where e.properties ->> name is not null),
+          '{}')
         from unnest(answering.names) as name
       ) as texts
     from event_batches batch

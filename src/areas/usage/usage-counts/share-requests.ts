@@ -8,7 +8,7 @@ export interface SharedRequest<Request> {
 
 /**
  * Requests for the same events, each once: charges on one metric read its buckets together, whatever properties each of
- * them tells apart. `pause` is called between two of them.
+ * them distinguishes. `pause` is called between two of them.
  */
 export async function shareRequests<Request>(
   asked: readonly { n: number; names: readonly string[]; request: Request }[],
@@ -25,6 +25,6 @@ export async function shareRequests<Request>(
   return [...shared.values()];
 }
 
-/** Every name that somebody asked for, sorted. */
+/** Every name that was asked for, sorted. */
 export const allNames = <Request>({ askers }: SharedRequest<Request>): string[] =>
   [...new Set(askers.flatMap(({ names }) => names))].sort();

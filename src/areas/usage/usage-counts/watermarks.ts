@@ -32,12 +32,12 @@ export interface CountedWindow extends Pick<ChargeToCount, 'externalSubscription
 const MOST_DIGESTED_EVENTS = 100_000;
 
 /**
- * Up to which event each window was counted: an id that none of its events exceeds, their number, and their digest. In the
- * order asked.
+ * Up to which event each window was counted: an id that none of its events exceeds, their number, and their digest. In
+ * the order asked.
  *
- * Full hours come from the rollups, which keep digests, and the at most two partial hours at the edges from raw events. A
- * window for which no rollup answers, or one with hours from before there were digests, is read from its events as far as
- * these are few; of more there is neither number nor digest. One statement, at most two.
+ * Full hours come from the rollups, which keep digests, and the at most two partial hours at the edges from raw events.
+ * A window for which no rollup answers, or one with hours from before there were digests, is read from its events as
+ * far as these are few; of more there is neither number nor digest. One statement, at most two.
  *
  * Rule: invoice-verification.md#stored-inputs `events_watermark`.
  */

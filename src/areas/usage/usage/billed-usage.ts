@@ -71,7 +71,9 @@ export interface BilledFee {
   charge: ShownCharge;
 }
 
-/** What `listBilledFees` would read: each fee with the filters of its charge, as far as `MOST_COUNTED`. One statement. */
+/**
+ * What `listBilledFees` would read: each fee with the filters of its charge, as far as `MOST_COUNTED`. One statement.
+ */
 export async function weightOfBilled(
   db: Db,
   organizationId: string,
@@ -97,7 +99,8 @@ export const listBilledFees = (
   lines: readonly { invoice_id: string; subscription_id: string }[],
   metricId: string | undefined,
 ) => db<BilledFee[]>`
-  select fee.invoice_id, fee.subscription_id, fee.charge_filter_id, fee.true_up_parent_fee_id, fee.grouped_by, fee.units,
+  select fee.invoice_id, fee.subscription_id, fee.charge_filter_id, fee.true_up_parent_fee_id, fee.grouped_by,
+    fee.units,
     fee.total_aggregated_units, fee.events_count, fee.amount_cents, fee.taxes_precise_amount_cents,
     fee.pricing_unit_details, fee.presentation_breakdowns,
     jsonb_build_object('id', charge.id, 'code', charge.code, 'charge_model', charge.charge_model,

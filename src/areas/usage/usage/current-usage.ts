@@ -30,9 +30,9 @@ export interface UsageInProgress {
 }
 
 /**
- * Usage of a subscription in its charges period in progress, priced as an invoice at the period's end would, and nothing
- * stored. Six round trips at most, whatever the number of charges, filters and groups; nothing is cached, so an accepted
- * event shows in the next read.
+ * Usage of a subscription in its charges period in progress, priced as an invoice at the period's end would, and
+ * nothing stored. Six round trips at most, whatever the number of charges, filters and groups; nothing is cached, so an
+ * accepted event shows in the next read.
  *
  * @throws Refusal 404 customer, charge; 405 no_active_subscription, full_usage_not_allowed
  * Rule: usage-reads.md#current-usage.
@@ -58,7 +58,7 @@ export async function showCurrentUsage(
   };
 }
 
-/** The fields of a usage answer that tell its period. */
+/** The fields of a usage answer that name its period. */
 export const periodView = ({ subscription, proration }: Pick<UsageInProgress, 'subscription' | 'proration'>) => ({
   from_datetime: seconds(shownStart(proration.period)),
   to_datetime: seconds(shownEnd(proration.period)),

@@ -23,8 +23,8 @@ import { chargeUsageView, type ShownShare } from './view.ts';
 const MOST_PERIODS = 1_000_000;
 
 /**
- * Billed charges periods of an external subscription id, newest first, with the usage that their invoices hold. An unknown
- * customer has none. Three statements, and one more when it is weighed.
+ * Billed charges periods of an external subscription id, newest first, with the usage that their invoices hold. An
+ * unknown customer has none. Three statements, and one more when it is weighed.
  *
  * @throws Refusal 422 external_subscription_id, 404 billable_metric
  * Rule: usage-reads.md#past-usage.
@@ -101,7 +101,7 @@ async function periodUsage(row: BilledPeriod, fees: readonly BilledFee[], pause:
 const billedShare = (fee: BilledFee): ShownShare => ({
   filterId: fee.charge_filter_id,
   groupedBy: fee.grouped_by,
-  // A true-up has one unit of its own that nobody used.
+  // A true-up has one unit of its own that is not usage.
   units: fee.true_up_parent_fee_id === null ? fee.units : decimal(0),
   totalUnits: fee.true_up_parent_fee_id === null ? fee.total_aggregated_units : decimal(0),
   eventsCount: fee.events_count ?? 0,

@@ -18,7 +18,8 @@ export async function planWeight(
       join subscriptions s on s.organization_id = customer.organization_id and s.customer_id = customer.id
       join charges charge on charge.organization_id = s.organization_id and charge.plan_id = s.plan_id
         and charge.deleted_at is null
-      left join charge_filters filter on filter.organization_id = charge.organization_id and filter.charge_id = charge.id
+      left join charge_filters filter on filter.organization_id = charge.organization_id
+        and filter.charge_id = charge.id
         and filter.deleted_at is null
       where customer.organization_id = ${organizationId} and customer.external_id = ${externalCustomerId}
         and customer.deleted_at is null and s.status = 'active'

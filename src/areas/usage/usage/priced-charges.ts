@@ -87,7 +87,8 @@ export async function listPricedCharges(
        where filter.organization_id = charge.organization_id and filter.charge_id = charge.id
          and (filter.deleted_at is null or charge.id = any (${alsoIds}::uuid[]))) as filters
     from charges charge
-    join billable_metrics metric on metric.organization_id = charge.organization_id and metric.id = charge.billable_metric_id
+    join billable_metrics metric on metric.organization_id = charge.organization_id
+      and metric.id = charge.billable_metric_id
     left join pricing_units unit on unit.organization_id = charge.organization_id and unit.id = charge.pricing_unit_id
     where charge.organization_id = ${organizationId}
       and (charge.plan_id = any (${planIds}::uuid[]) and charge.deleted_at is null
@@ -101,7 +102,9 @@ export async function listPricedCharges(
   return mapInSlices(rows, chargeOf, pause);
 }
 
-/** Instants of texts, each read once: filters that were sent together are of one instant, and there may be thousands. */
+/**
+ * Instants of texts, each read once: filters that were sent together are of one instant, and there may be thousands.
+ */
 function instants(): (text: string) => Temporal.Instant {
   const known = new Map<string, Temporal.Instant>();
   return (text) => {

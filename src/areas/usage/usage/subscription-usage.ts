@@ -37,7 +37,10 @@ export function usagePeriod(subscription: SubscriptionShown, at: Instant, isWhol
   };
 }
 
-/** Charges of a subscription over a period; `only` names property texts of which the events must have one under each key. */
+/**
+ * Charges of a subscription over a period; `only` names property texts of which the events must have one under each
+ * key.
+ */
 export interface WantedUsage {
   subscription: SubscriptionShown;
   charges: readonly PricedCharge[];
@@ -57,9 +60,9 @@ export async function usageOf(
 }
 
 /**
- * Usage of subscriptions in the order asked, counted and priced as an invoice at the end of each period would; nothing is
- * stored. Two round trips at most, one more with charges billed in advance, whatever the number of subscriptions, charges,
- * filters and groups.
+ * Usage of subscriptions in the order asked, counted and priced as an invoice at the end of each period would; nothing
+ * is stored. Two round trips at most, one more with charges billed in advance, whatever the number of subscriptions,
+ * charges, filters and groups.
  */
 export async function usageOfSeveral(ctx: Context, wanted: readonly WantedUsage[]): Promise<ChargeUsage[][]> {
   const askedOf = ({ subscription, charges, proration, only }: WantedUsage, n: number) => {

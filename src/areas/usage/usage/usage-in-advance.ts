@@ -13,10 +13,10 @@ export interface CountedUsage {
 }
 
 /**
- * Usage of charges billed in advance: shown are the net units, priced is what was billed in the period, so that units given
- * back do not lower it. Usage of other charges stays as it is. One statement, none without such a charge.
+ * Usage of charges billed in advance: shown are the net units, priced is what was billed in the period, so that units
+ * given back do not lower it. Usage of other charges stays as it is. One statement, none without such a charge.
  *
- * only  what the usage is restricted to; of several groups taken together, no record tells what was billed
+ * only  what the usage is restricted to; of several groups taken together, no record says what was billed
  *
  * Rule: in-advance.md#units-of-one-event "current usage".
  */

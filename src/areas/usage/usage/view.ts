@@ -9,7 +9,7 @@ import { groupRows } from '../../../platform/lists/group-rows.ts';
 import { mapInSlices, type Pause, sortInSlices } from '../../../platform/turns/turns.ts';
 import type { PricedShare } from './price-usage.ts';
 
-/** A charge as far as a usage answer tells of it. */
+/** A charge as far as a usage answer shows it. */
 export interface ShownCharge {
   id: string;
   code: string;
@@ -62,8 +62,8 @@ export const shownShare = ({ filter, groupedBy, counted, fee, totalUnits }: Pric
 });
 
 /**
- * Usage of one charge as the API shows it: in all, by filter and by group; projected figures beside when the shares have
- * them.
+ * Usage of one charge as the API shows it: in all, by filter and by group; projected figures beside when the shares
+ * have them.
  *
  * keys   presentation keys to keep, all when absent
  * pause  called between two filters and two groups

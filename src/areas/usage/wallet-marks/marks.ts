@@ -8,8 +8,8 @@ import type { Scope } from '../../../platform/periodic-job.ts';
 export const WALLET_ONGOING = 'wallet-ongoing';
 
 /**
- * Asks for another look at the ongoing balances of a customer that has active wallets: at once in real time, at the next
- * tick under a test clock. Rules: periodic-jobs.md#wallet-ongoing, top-ups.md#ongoing-balance "refresh".
+ * Asks for another look at the ongoing balances of a customer that has active wallets: at once in real time, at the
+ * next tick under a test clock. Rules: periodic-jobs.md#wallet-ongoing, top-ups.md#ongoing-balance "refresh".
  */
 export async function markWallets(ctx: Context, customerId: string): Promise<void> {
   const { count } = await ctx.db`

@@ -101,7 +101,8 @@ test('a change of a plan is written for all its subscriptions in one statement',
   await story.invoices(5);
   await setUnits(story, 15);
   const records = await service.sql<{ count: number }[]>`
-    select count(*) from fixed_charge_units where organization_id = ${story.organizationId} and units = 15 group by xmin`;
+    select count(*) from fixed_charge_units where organization_id = ${story.organizationId} and units = 15
+      group by xmin`;
   expect(records.map(({ count }) => Number(count))).toEqual([5]);
   expect((await story.invoices(10)).filter((invoice) => fees(invoice)[0]![1] === 5000)).toHaveLength(5);
 });

@@ -110,7 +110,8 @@ test('hundreds due at one instant are billed once each, by sweeps at once, and n
   await producer.close();
 
   const [billed] = await service.sql`
-    select count(*) as fees, count(distinct fee.invoice_id) as invoices, count(distinct fee.subscription_id) as subscriptions,
+    select count(*) as fees, count(distinct fee.invoice_id) as invoices,
+      count(distinct fee.subscription_id) as subscriptions,
       sum(fee.amount_cents) as total
     from fees fee where fee.organization_id = ${many.id} and fee.fee_type in ('charge', 'subscription')`;
   expect(billed).toMatchObject({ fees: MANY * 4, invoices: MANY, subscriptions: MANY });

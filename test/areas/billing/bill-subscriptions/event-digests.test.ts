@@ -94,7 +94,8 @@ const marksOf = (invoice: Invoice) => service.sql<Mark[]>`
   order by metric.code`;
 
 /**
- * The digest of the events of a code in a window, by the words of event-digest.ts alone; of a recurring metric since ever.
+ * The digest of the events of a code in a window, by the words of event-digest.ts alone; of a recurring metric since
+ * ever.
  */
 async function digestOf(code: string, from: string, to: string): Promise<{ count: number; digest: string }> {
   const rows = await service.sql<{ transaction_id: string; timestamp: Temporal.Instant; text: string | null }[]>`
@@ -251,9 +252,11 @@ const MANY = 130_000;
 
 test('a window of many events is proven in parts by a run, also where many have one instant', async () => {
   await service.sql`
-    insert into events (id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties, digest,
+    insert into events (id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties,
+      digest,
       created_at)
-    select ('018f30aa-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, ${story.organizationId}, 'sub', 'many-' || n, 'calls',
+    select ('018f30aa-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, ${story.organizationId}, 'sub', 'many-' || n,
+      'calls',
       case when n <= 60000 then timestamptz '2024-05-10T10:10:10Z' else timestamptz '2024-05-10T11:00:00Z' + n * interval '10 s' end,
       jsonb_build_object('value', n % 10, 'zone', 'x'), '\\x00', '2024-05-10T10:10:10Z'
     from generate_series(1, ${MANY}::int) as n`;

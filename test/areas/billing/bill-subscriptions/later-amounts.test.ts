@@ -3,9 +3,9 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
 
-// What kind of switch a change of plan was is decided when it is made; what its plans cost later changes nothing about it.
-// Rules: plans.md#comparison-amount, plans.md#charges-of-a-plan, plan-changes.md#upgrade, plan-changes.md#downgrade,
-// billing-periods.md#windows `up`, `down`.
+// What kind of switch a change of plan was is decided when it is made; what its plans cost later changes nothing about
+// it. Rules: plans.md#comparison-amount, plans.md#charges-of-a-plan, plan-changes.md#upgrade,
+// plan-changes.md#downgrade, billing-periods.md#windows `up`, `down`.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

@@ -3,9 +3,9 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { openStory } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
 
-// A change of a plan's amount goes from the plan to the customers whose change of plan waits; a change of plan goes from
-// the customer to the plan. They meet halfway: README "locks", plans.md#charges-of-a-plan, plan-changes.md#upgrade,
-// plan-changes.md#downgrade.
+// A change of a plan's amount goes from the plan to the customers whose change of plan waits; a change of plan goes
+// from the customer to the plan. They meet halfway: README "locks", plans.md#charges-of-a-plan,
+// plan-changes.md#upgrade, plan-changes.md#downgrade.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

@@ -170,7 +170,8 @@ test('webhooks and the audit trail tell of invoice and subscription', async () =
   const [invoice] = await story.invoices(1);
   const events = await until(async () => {
     const rows = await service.sql`
-      select webhook_type, payload from webhook_events where organization_id = ${story.organizationId} order by position`;
+      select webhook_type, payload from webhook_events
+        where organization_id = ${story.organizationId} order by position`;
     return rows.some((row) => row.webhook_type === 'invoice.created') ? rows : undefined;
   });
   expect(events.map((row) => row.webhook_type)).toEqual([

@@ -6,8 +6,8 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
 
-// Beyond 4, invariants: whatever is stored, amended and retracted at once, while rollups are rebuilt, the figures are the
-// ones of a reference that only knows the events that are left.
+// Beyond 4, invariants: whatever is stored, amended and retracted at once, while rollups are rebuilt, the figures are
+// the ones of a reference that only knows the events that are left.
 let service: TestService;
 let story: Story;
 const metricIds: Record<string, string> = {};
@@ -145,7 +145,8 @@ test('any interleaving of store, amend, retract and rebuild gives the naive figu
         for (const chunk of chunks) live = await atOnce(id, live, chunk);
         await until(async () => {
           const [row] = await service.sql<{ busy: boolean }[]>`
-          select exists (select from usage_shapes where state = 'building') or exists (select from event_batches) as busy`;
+          select exists (select from usage_shapes where state = 'building') or exists (select
+            from event_batches) as busy`;
           return row!.busy ? undefined : true;
         });
         expect(await figures(id)).toEqual(reference(live));

@@ -15,7 +15,10 @@ let producer: Producer;
 let story: Story;
 const corrections: Record<string, string> = {};
 
-/** A decrease credited on March's invoice, an increase on April's, and one of a charge in advance on an invoice of its own. */
+/**
+ * A decrease credited on March's invoice, an increase on April's, and one of a charge in advance on an invoice of its
+ * own.
+ */
 beforeAll(async () => {
   service = await startService({ pools: UNSCHEDULED });
   producer = createProducer(service.redis, service.config.REDIS_PREFIX);

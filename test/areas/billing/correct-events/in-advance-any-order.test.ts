@@ -4,9 +4,9 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
 
-// Beyond 4, invariants, of a charge billed in advance: whatever the order of events and corrections, what was billed less
-// what was credited is the price of the greatest net usage of each month; of a recurring metric the price of the units that
-// each month opens with, and of what the greatest net usage rises by within it.
+// Beyond 4, invariants, of a charge billed in advance: whatever the order of events and corrections, what was billed
+// less what was credited is the price of the greatest net usage of each month; of a recurring metric the price of the
+// units that each month opens with, and of what the greatest net usage rises by within it.
 let service: TestService;
 
 beforeAll(async () => {
@@ -99,8 +99,10 @@ async function open({ isInvoiced, isRecurring }: Pick<Play, 'isInvoiced' | 'isRe
 const allBilled = (story: Story) =>
   until(async () => {
     const [row] = await service.sql`
-      select exists (select from after_steps where organization_id = ${story.organizationId} and due_at is null and failed_at is null)
-        or exists (select from event_batches where organization_ids @> array[${story.organizationId}::uuid]) as is_busy`;
+      select exists (select from after_steps where organization_id = ${story.organizationId} and due_at is null
+        and failed_at is null)
+        or exists (select from event_batches
+          where organization_ids @> array[${story.organizationId}::uuid]) as is_busy`;
     return row!.is_busy ? undefined : true;
   });
 

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
 import { openStory, type Story } from '../../../support/story.ts';
 
-// Beyond 4, invariants: whatever the order of events, late events and corrections, and wherever the invoices stood then,
-// what was billed less what was credited is the price of the events that are left.
+// Beyond 4, invariants: whatever the order of events, late events and corrections, and wherever the invoices stood
+// then, what was billed less what was credited is the price of the events that are left.
 let service: TestService;
 
 beforeAll(async () => {
@@ -12,7 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-// Graduated: the price of a month's units by hand. 2 flat, even of nothing, and 10 each up to 10, then 3 flat and 5 each.
+// Graduated: the price of a month's units by hand. 2 flat, even of nothing, and 10 each up to 10, then 3 flat and 5
+// each.
 const RANGES = [
   { from_value: 0, to_value: 10, per_unit_amount: '10', flat_amount: '2' },
   { from_value: 11, to_value: null, per_unit_amount: '5', flat_amount: '3' },

@@ -15,7 +15,8 @@ export async function balances(sql: Sql, organizationId: string, invoiceId?: str
   const rows = await sql<{ account_code: string; balance: number }[]>`
     select account_code, sum(case side when 'debit' then amount_cents else -amount_cents end)::bigint as balance
     from ledger_entries
-    where organization_id = ${organizationId} and (${invoiceId ?? null}::uuid is null or invoice_id = ${invoiceId ?? null})
+    where organization_id = ${organizationId} and (${invoiceId ?? null}::uuid is null
+      or invoice_id = ${invoiceId ?? null})
     group by account_code
     order by account_code`;
   return Object.fromEntries(rows.filter(({ balance }) => balance !== 0).map((row) => [row.account_code, row.balance]));

@@ -92,10 +92,12 @@ test('both secrets sign until the overlap of a rotation ends', async () => {
   const endpointId = await stage.endpoint(organization, hooks.url);
   const former = 'whsec_YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXphYmNkZWY=';
   const { sql } = stage.database;
-  await sql`update webhook_endpoints set former_secret = ${former}, former_secret_expires_at = clock_timestamp() + interval '1 hour' where id = ${endpointId}`;
+  await sql`update webhook_endpoints set former_secret = ${former},
+    former_secret_expires_at = clock_timestamp() + interval '1 hour' where id = ${endpointId}`;
   await stage.emit(organization, customers(1));
   await settled(endpointId, 1);
-  await sql`update webhook_endpoints set former_secret_expires_at = clock_timestamp() - interval '1 second' where id = ${endpointId}`;
+  await sql`update webhook_endpoints
+    set former_secret_expires_at = clock_timestamp() - interval '1 second' where id = ${endpointId}`;
   await stage.emit(organization, customers(1));
   await settled(endpointId, 2);
   const [during, after] = hooks.hooks.map((hook) => hook.headers as Record<string, string>);

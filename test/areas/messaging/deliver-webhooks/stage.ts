@@ -111,7 +111,8 @@ export async function openStage(settings: Record<string, string> = {}): Promise<
     async endpoint({ organization_id }, url, fields = {}) {
       const id = newId();
       await sql`
-        insert into webhook_endpoints (id, organization_id, webhook_url, signature_algo, event_types, secret, created_at, updated_at)
+        insert into webhook_endpoints (id, organization_id, webhook_url, signature_algo, event_types, secret,
+          created_at, updated_at)
         values (${id}, ${organization_id}, ${url}, ${fields.signature_algo ?? 'hmac'}, ${fields.event_types ?? null},
           ${fields.secret ?? 'whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE='}, ${realNow()}, ${realNow()})`;
       return id;

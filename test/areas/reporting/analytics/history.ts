@@ -40,7 +40,9 @@ export class Dice {
 
 type Row = Record<string, unknown>;
 
-/** An organization whose rows are written straight into the tables, and whose reports are read as the API answers them. */
+/**
+ * An organization whose rows are written straight into the tables, and whose reports are read as the API answers them.
+ */
 export async function openHistory(sql: Sql, dice: Dice = new Dice(1)) {
   const { organization_id: organizationId } = await createOrganization(sql, { name: 'Acme', sandbox: true });
   await sql`update organizations set created_at = ${CREATED_AT} where id = ${organizationId}`;
@@ -360,7 +362,8 @@ export async function openHistory(sql: Sql, dice: Dice = new Dice(1)) {
     async settleWalletTransaction() {
       const transaction = await someRow('wallet_transactions', sql`status = 'pending'`);
       if (transaction)
-        await sql`update wallet_transactions set status = 'settled', settled_at = ${someInstant()} where id = ${transaction.id as string}`;
+        await sql`update wallet_transactions
+          set status = 'settled', settled_at = ${someInstant()} where id = ${transaction.id as string}`;
     },
   };
 

@@ -45,15 +45,20 @@ async function charge(metricId: string, properties: object, filters: { values: o
   const { sql } = database;
   const [planId, chargeId] = [newId(), newId()];
   await sql`
-    insert into plans (id, organization_id, code, name, interval, pay_in_advance, amount_cents, amount_currency, created_at, updated_at)
+    insert into plans (id, organization_id, code, name, interval, pay_in_advance, amount_cents, amount_currency,
+      created_at, updated_at)
     values (${planId}, ${organizationId}, ${planId}, 'p', 'monthly', false, 0, 'USD', ${RECEIVED}, ${RECEIVED})`;
   await sql`
-    insert into charges (id, organization_id, plan_id, billable_metric_id, code, charge_model, properties, created_at, updated_at)
-    values (${chargeId}, ${organizationId}, ${planId}, ${metricId}, 'c', 'standard', ${json(properties)}, ${RECEIVED}, ${RECEIVED})`;
+    insert into charges (id, organization_id, plan_id, billable_metric_id, code, charge_model, properties, created_at,
+      updated_at)
+    values (${chargeId}, ${organizationId}, ${planId}, ${metricId}, 'c', 'standard', ${json(properties)}, ${RECEIVED},
+      ${RECEIVED})`;
   for (const [position, filter] of filters.entries())
     await sql`
-      insert into charge_filters (id, organization_id, charge_id, code, "values", properties, position, created_at, updated_at)
-      values (${newId()}, ${organizationId}, ${chargeId}, ${`f${position}`}, ${json(filter.values)}, ${json(filter.properties ?? {})},
+      insert into charge_filters (id, organization_id, charge_id, code, "values", properties, position, created_at,
+        updated_at)
+      values (${newId()}, ${organizationId}, ${chargeId}, ${`f${position}`}, ${json(filter.values)},
+        ${json(filter.properties ?? {})},
         ${position}, ${RECEIVED}, ${RECEIVED})`;
   return chargeId;
 }
@@ -347,8 +352,10 @@ describe('audit', () => {
     await live();
     const right = await buckets();
     await database.sql`
-      update usage_buckets set sum = sum + 1 where organization_id = ${organizationId} and external_subscription_id = 's3'`;
-    await database.sql`delete from usage_buckets where organization_id = ${organizationId} and external_subscription_id = 's4'`;
+      update usage_buckets set sum = sum + 1
+        where organization_id = ${organizationId} and external_subscription_id = 's3'`;
+    await database.sql`delete from usage_buckets
+      where organization_id = ${organizationId} and external_subscription_id = 's4'`;
     expect((await auditHours(database.sql, log, 100)).repaired).toBeGreaterThan(0);
     expect(await buckets()).toEqual(right);
   });
@@ -359,7 +366,8 @@ describe('audit', () => {
       update events set deleted_at = ${RECEIVED} where organization_id = ${organizationId} and external_subscription_id = 's5'`;
     await database.sql`
       insert into usage_dirty_hours (organization_id, shape_id, external_subscription_id, hour)
-      select distinct organization_id, ${metric.shapeId}::uuid, external_subscription_id, date_bin('1 hour', timestamp, timestamptz 'epoch')
+      select distinct organization_id, ${metric.shapeId}::uuid, external_subscription_id, date_bin('1 hour', timestamp,
+        timestamptz 'epoch')
       from events where organization_id = ${organizationId} and external_subscription_id = 's5'`;
     await auditHours(database.sql, log, 100);
     expect((await buckets()).filter((row) => row.subscription === 's5')).toEqual([]);
@@ -383,20 +391,23 @@ test('a subscription with more than 10 000 groups in a month is left to scans', 
   const { store } = storage(sql);
   const metric = await makeMetric(sql, organizationId, { shape: ['team'] });
   const crowd = (subscription: string, groups: number) => sql`
-    insert into usage_buckets (organization_id, external_subscription_id, shape_id, hour, group_hash, events_count, valid_count)
-    select ${organizationId}::uuid, ${subscription}::text, ${metric.shapeId}::uuid, ${RECEIVED}::timestamptz, sha256(n::text::bytea), 1, 0
+    insert into usage_buckets (organization_id, external_subscription_id, shape_id, hour, group_hash, events_count,
+      valid_count)
+    select ${organizationId}::uuid, ${subscription}::text, ${metric.shapeId}::uuid, ${RECEIVED}::timestamptz,
+      sha256(n::text::bytea), 1, 0
     from generate_series(1, ${groups}::int) n`;
   await crowd('many', 10_001);
   await crowd('some', 10_000);
   for (const subscription of ['many', 'some']) await guardGroups(sql, organizationId, metric.shapeId, subscription);
-  const marked =
-    await sql`select external_subscription_id as id from usage_raw_subscriptions where organization_id = ${organizationId}`;
+  const marked = await sql`select external_subscription_id as id from usage_raw_subscriptions
+      where organization_id = ${organizationId}`;
   expect(marked).toEqual([{ id: 'many' }]);
   await store(
     ...['many', 'some'].map((subscription) => incoming(organizationId, [{ external_subscription_id: subscription }])),
   );
   const left = await sql`
-    select external_subscription_id as id, count(*) as count from usage_buckets where organization_id = ${organizationId} group by 1`;
+    select external_subscription_id as id, count(*) as count from usage_buckets
+      where organization_id = ${organizationId} group by 1`;
   expect(left).toEqual([{ id: 'some', count: 10_001 }]);
 });
 

@@ -40,10 +40,12 @@ beforeAll(async () => {
     { id: string }[]
   >`select id from billing_entities where organization_id = ${organizationId}`;
   await sql`
-    insert into customers (id, organization_id, billing_entity_id, external_id, sequential_id, slug, created_at, updated_at)
+    insert into customers (id, organization_id, billing_entity_id, external_id, sequential_id, slug, created_at,
+      updated_at)
     values (${customerId}, ${organizationId}, ${entity!.id}, 'c', 1, 'c', ${CREATED}, ${CREATED})`;
   await sql`
-    insert into plans (id, organization_id, code, name, interval, pay_in_advance, amount_cents, amount_currency, created_at, updated_at)
+    insert into plans (id, organization_id, code, name, interval, pay_in_advance, amount_cents, amount_currency,
+      created_at, updated_at)
     values (${planId}, ${organizationId}, 'p', 'p', 'monthly', false, 0, 'USD', ${CREATED}, ${CREATED})`;
   for (const metric of METRICS) await charge((await makeMetric(sql, organizationId, metric)).id, metric.code);
   await makeMetric(sql, organizationId, { code: 'free' });
@@ -58,11 +60,14 @@ async function charge(metricId: string, code: string) {
     insert into billable_metric_filters (id, organization_id, billable_metric_id, key, "values", created_at, updated_at)
     values (${newId()}, ${organizationId}, ${metricId}, 'region', ${['eu', 'us']}, ${CREATED}, ${CREATED})`;
   await sql`
-    insert into charges (id, organization_id, plan_id, billable_metric_id, code, charge_model, properties, created_at, updated_at)
-    values (${id}, ${organizationId}, ${planId}, ${metricId}, ${code}, 'standard', ${json(properties)}, ${CREATED}, ${CREATED})`;
+    insert into charges (id, organization_id, plan_id, billable_metric_id, code, charge_model, properties, created_at,
+      updated_at)
+    values (${id}, ${organizationId}, ${planId}, ${metricId}, ${code}, 'standard', ${json(properties)}, ${CREATED},
+      ${CREATED})`;
   for (const [position, values] of [{ region: ['eu'] }, { region: ['eu', 'us'], cloud: ['aws'] }].entries())
     await sql`
-      insert into charge_filters (id, organization_id, charge_id, code, "values", properties, position, created_at, updated_at)
+      insert into charge_filters (id, organization_id, charge_id, code, "values", properties, position, created_at,
+        updated_at)
       values (${newId()}, ${organizationId}, ${id}, ${`f${position}`}, ${json(values)},
         ${json(position === 0 ? properties : { amount: '2' })}, ${position}, ${CREATED}, ${CREATED})`;
 }
@@ -71,10 +76,13 @@ async function charge(metricId: string, code: string) {
 async function subscribe(externalId: string) {
   const [old, next] = [newId(), newId()];
   await database.sql`
-    insert into subscriptions (id, organization_id, customer_id, plan_id, external_id, status, previous_subscription_id, switch_kind,
+    insert into subscriptions (id, organization_id, customer_id, plan_id, external_id, status, previous_subscription_id,
+      switch_kind,
       subscription_at, started_at, terminated_at, created_at, updated_at)
-    values (${old}, ${organizationId}, ${customerId}, ${planId}, ${externalId}, 'terminated', null, null, ${START}, ${START}, ${CHANGE}, ${CREATED}, ${CREATED}),
-      (${next}, ${organizationId}, ${customerId}, ${planId}, ${externalId}, 'active', ${old}, 'upgrade', ${START}, ${CHANGE}, null, ${CREATED}, ${CREATED})`;
+    values (${old}, ${organizationId}, ${customerId}, ${planId}, ${externalId}, 'terminated', null, null, ${START},
+      ${START}, ${CHANGE}, ${CREATED}, ${CREATED}),
+      (${next}, ${organizationId}, ${customerId}, ${planId}, ${externalId}, 'active', ${old}, 'upgrade', ${START},
+      ${CHANGE}, null, ${CREATED}, ${CREATED})`;
   return [
     { id: old, window: { from: START, to: CHANGE.add({ microseconds: 1 }) }, ends: { replacedBy: next } },
     { id: next, window: { from: CHANGE, to: day(1000) }, ends: { startedAs: next } },
@@ -131,7 +139,9 @@ const secondsOf = (instant: Temporal.Instant): string => {
   return `${micros / 1_000_000n}.${String(micros % 1_000_000n).padStart(6, '0')}`;
 };
 
-/** Number of events by record, charge, filter and group, as the verdicts tell; recurring metrics belong to the lineage. */
+/**
+ * Number of events by record, charge, filter and group, as the verdicts tell; recurring metrics belong to the lineage.
+ */
 function told(verdicts: readonly Verdict[]): Map<string, number> {
   const shares = new Map<string, number>();
   for (const verdict of verdicts) {

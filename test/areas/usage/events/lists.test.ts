@@ -21,7 +21,8 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const insert = (client: Organization, count: number, step: string) => service.sql`
-  insert into events (id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties, digest,
+  insert into events (id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties,
+    digest,
     created_at)
   select gen_random_uuid(), ${client.organization.organization_id}, 'sub-' || n % 3, 'event-' || n / 3,
     case when n % 100 = 50 then 'rare' else 'common-' || n % 2 end,

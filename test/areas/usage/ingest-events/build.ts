@@ -67,13 +67,17 @@ export async function makeMetric(sql: Db, organizationId: string, metric: Metric
   const id = newId();
   const shapeId = newId();
   await sql`
-    insert into billable_metrics (id, organization_id, code, name, aggregation_type, recurring, field_name, expression, created_at, updated_at)
-    values (${id}, ${organizationId}, ${code}, ${code}, ${aggregation_type}, ${metric.recurring ?? false}, ${field_name}, ${expression},
+    insert into billable_metrics (id, organization_id, code, name, aggregation_type, recurring, field_name, expression,
+      created_at, updated_at)
+    values (${id}, ${organizationId}, ${code}, ${code}, ${aggregation_type}, ${metric.recurring ?? false},
+      ${field_name}, ${expression},
       ${RECEIVED}, ${RECEIVED})`;
   if (metric.shape)
     await sql`
-      insert into usage_shapes (id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state, created_at)
-      values (${shapeId}, ${organizationId}, ${id}, ${code}, ${aggregation_type}, ${field_name}, ${metric.shape}, 'live', ${RECEIVED})`;
+      insert into usage_shapes (id, organization_id, billable_metric_id, code, aggregation_type, field_name,
+        property_names, state, created_at)
+      values (${shapeId}, ${organizationId}, ${id}, ${code}, ${aggregation_type}, ${field_name}, ${metric.shape},
+        'live', ${RECEIVED})`;
   await sql`update organizations set shapes_version = shapes_version + 1 where id = ${organizationId}`;
   return { id, shapeId };
 }

@@ -33,10 +33,12 @@ beforeEach(async () => {
     { id: string }[]
   >`select id from billing_entities where organization_id = ${organizationId}`;
   await sql`
-    insert into customers (id, organization_id, billing_entity_id, external_id, sequential_id, slug, created_at, updated_at)
+    insert into customers (id, organization_id, billing_entity_id, external_id, sequential_id, slug, created_at,
+      updated_at)
     values (${customerId}, ${organizationId}, ${entity!.id}, 'c', 1, 'c', ${day(1)}, ${day(1)})`;
   await sql`
-    insert into plans (id, organization_id, code, name, interval, pay_in_advance, amount_cents, amount_currency, created_at, updated_at)
+    insert into plans (id, organization_id, code, name, interval, pay_in_advance, amount_cents, amount_currency,
+      created_at, updated_at)
     values (${planId}, ${organizationId}, 'p', 'p', 'monthly', false, 0, 'USD', ${day(1)}, ${day(1)})`;
 });
 
@@ -46,9 +48,11 @@ const seconds = (date: number) => Temporal.Instant.from(day(date)).epochMillisec
 async function subscribe(changes: { status?: string; started?: number | null; terminated?: number; id?: string } = {}) {
   const { status = 'active', started = 2, terminated, id = newId() } = changes;
   await database.sql`
-    insert into subscriptions (id, organization_id, customer_id, plan_id, external_id, status, subscription_at, started_at, terminated_at,
+    insert into subscriptions (id, organization_id, customer_id, plan_id, external_id, status, subscription_at,
+      started_at, terminated_at,
       created_at, updated_at)
-    values (${id}, ${organizationId}, ${customerId}, ${planId}, 's', ${status}, ${day(2)}, ${started === null ? null : day(started)},
+    values (${id}, ${organizationId}, ${customerId}, ${planId}, 's', ${status}, ${day(2)},
+      ${started === null ? null : day(started)},
       ${terminated === undefined ? null : day(terminated)}, ${day(1)}, ${day(1)})`;
   return id;
 }
@@ -56,8 +60,10 @@ async function subscribe(changes: { status?: string; started?: number | null; te
 async function charge(metric: Parameters<typeof makeMetric>[2] = {}) {
   const { id } = await makeMetric(database.sql, organizationId, metric);
   await database.sql`
-    insert into charges (id, organization_id, plan_id, billable_metric_id, code, charge_model, properties, created_at, updated_at)
-    values (${newId()}, ${organizationId}, ${planId}, ${id}, ${metric.code ?? 'calls'}, 'standard', '{}', ${day(1)}, ${day(1)})`;
+    insert into charges (id, organization_id, plan_id, billable_metric_id, code, charge_model, properties, created_at,
+      updated_at)
+    values (${newId()}, ${organizationId}, ${planId}, ${id}, ${metric.code ?? 'calls'}, 'standard', '{}', ${day(1)},
+      ${day(1)})`;
 }
 
 /** Stores events and finishes their batches. */
@@ -196,7 +202,8 @@ test('events that name a wallet which their customer lacks are told by event.err
   await subscribe();
   await charge();
   const wallet = (code: string, status: string) => sql`
-    insert into wallets (id, organization_id, customer_id, billing_entity_id, code, status, priority, currency, rate_amount,
+    insert into wallets (id, organization_id, customer_id, billing_entity_id, code, status, priority, currency,
+      rate_amount,
       created_at, updated_at)
     select ${newId()}, organization_id, id, billing_entity_id, ${code}, ${status}, 50, 'USD', 1, ${day(1)}, ${day(1)}
     from customers where organization_id = ${organizationId} and id = ${customerId}`;

@@ -49,7 +49,8 @@ const totals = async () =>
     select total.reason, total.count, total.kept, (
       select count(*) from unmatched_events u
       where u.organization_id = total.organization_id and u.reason = total.reason and u.status = 'open') as rows
-    from unmatched_totals total where total.organization_id = ${organizationId} and total.count > 0 order by total.reason`;
+    from unmatched_totals total where total.organization_id = ${organizationId} and total.count > 0
+      order by total.reason`;
 
 test('events that only the totals tell of are found again by their code', async () => {
   await storage(database.sql).store(incoming(organizationId, [{}, {}, {}]));

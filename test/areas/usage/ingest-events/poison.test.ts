@@ -7,7 +7,9 @@ const LOCK_WAIT_MS = 1000;
 /** Events of the neighbour, one after the other: the first ones may meet the poison, the last ones do not. */
 const EVENTS = 40;
 const PAUSE_MS = 40;
-/** Requests of the poison at least, however fast the neighbour's are answered: three large batches, two of them alike. */
+/**
+ * Requests of the poison at least, however fast the neighbour's are answered: three large batches, two of them alike.
+ */
 const LEAST_REQUESTS = 21;
 
 type Org = Awaited<ReturnType<TestService['org']>>;

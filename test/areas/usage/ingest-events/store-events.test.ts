@@ -39,7 +39,8 @@ describe('verdicts', () => {
     const { store, jobs } = storage(database.sql);
     expect(await store(incoming(organizationId, [{ transaction_id: 'a', properties: { b: 1 } }]))).toEqual([[0]]);
     const [stored] = await database.sql`
-      select timestamp, created_at, properties, user_agent, remote_address from events where organization_id = ${organizationId}`;
+      select timestamp, created_at, properties, user_agent, remote_address from events
+        where organization_id = ${organizationId}`;
     expect(stored).toMatchObject({ properties: { b: 1 }, user_agent: 'test', remote_address: '127.0.0.1' });
     expect(stored!.timestamp.toString()).toBe(RECEIVED);
     expect(stored!.created_at.toString()).toBe(RECEIVED);
@@ -134,9 +135,11 @@ describe('verdicts', () => {
     await store(incoming(organizationId, [event]));
     await database.sql`
       insert into event_versions (organization_id, event_id, version, code, timestamp, properties, recorded_at)
-      select organization_id, id, version, code, timestamp, properties, created_at from events where organization_id = ${organizationId}`;
+      select organization_id, id, version, code, timestamp, properties, created_at from events
+        where organization_id = ${organizationId}`;
     await database.sql`
-      update events set version = 2, timestamp = ${RECEIVED}, properties = '{"a": 7}' where organization_id = ${organizationId}`;
+      update events set version = 2, timestamp = ${RECEIVED},
+        properties = '{"a": 7}' where organization_id = ${organizationId}`;
     const [[verdict]] = (await store(incoming(organizationId, [event]))) as [[unknown]];
     expect(replayed(verdict)).toMatchObject({ timestamp: '1970-01-01T00:00:10.000Z', properties: { a: 1 } });
   });

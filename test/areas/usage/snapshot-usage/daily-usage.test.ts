@@ -34,7 +34,8 @@ const use = async (story: Story, n: number, timestamp: string) => {
 const snapshots = async ({ organizationId }: Story) =>
   (
     await service.sql`
-      select usage_date::text, amount_cents, usage_diff -> 0 ->> 'units' as units, usage_diff -> 0 -> 'amount_cents' as added,
+      select usage_date::text, amount_cents, usage_diff -> 0 ->> 'units' as units,
+        usage_diff -> 0 -> 'amount_cents' as added,
         usage_diff -> 0 ->> 'billable_metric_code' as code
       from daily_usages where organization_id = ${organizationId} order by usage_date`
   ).map((row) => ({ ...row }));

@@ -415,7 +415,10 @@ const shapes = () => [
   { ...seats, code: 'seats' },
 ];
 
-/** What becomes of stored batches meanwhile: their steps are done, once or twice, or their hours are built anew, or nothing. */
+/**
+ * What becomes of stored batches meanwhile: their steps are done, once or twice, or their hours are built anew, or
+ * nothing.
+ */
 async function settle(step: string | undefined, subscription: string, jobs: { payload: unknown }[]): Promise<void> {
   const ids = jobs.flatMap(({ payload }) => (payload as { batch_ids: string[] }).batch_ids);
   if (step === 'finish twice') {

@@ -5,7 +5,7 @@ import type { Db } from '../../../../platform/db/connect.ts';
 import { json } from '../../../../platform/db/values.ts';
 import type { RecordKey } from '../../../usage/in-advance-records/records.ts';
 
-/** Running records of one charge, filter, group and period that a correction is to walk anew. */
+/** Running records of one charge, filter, group and period that a correction is to walk again. */
 export interface Chain extends RecordKey {
   subscription_id: string;
   window: Period;
@@ -33,7 +33,8 @@ const linkColumns = (db: Db) => db`
   record.id as record_id, record.charge_id, record.charge_filter_id, record.grouped_by, record.current, record.max,
   record.max_prorated, record.event_id, record.event_timestamp, event.deleted_at is null as is_live,
   event.transaction_id, event.code, event.timestamp, event.precise_total_amount_cents,
-  (select coalesce(jsonb_object_agg(property.key, property.value), '{}') from jsonb_each_text(event.properties) property)
+  (select coalesce(jsonb_object_agg(property.key, property.value), '{}')
+    from jsonb_each_text(event.properties) property)
     as texts`;
 
 /** What some events were billed as. */
@@ -68,7 +69,8 @@ export const listCarried = (
   limit: number,
 ) => db<Pick<LinkRow, 'event_id' | 'timestamp' | 'texts'>[]>`
   select event.id as event_id, event.timestamp,
-    (select coalesce(jsonb_object_agg(property.key, property.value), '{}') from jsonb_each_text(event.properties) property)
+    (select coalesce(jsonb_object_agg(property.key, property.value), '{}')
+      from jsonb_each_text(event.properties) property)
       as texts
   from events event
   where event.organization_id = ${organizationId} and event.external_subscription_id = ${externalSubscriptionId}
@@ -112,7 +114,7 @@ export const moveRecord = (
   set charge_filter_id = ${to.charge_filter_id}, grouped_by = ${json(to.grouped_by)}, event_timestamp = ${to.timestamp}
   where organization_id = ${organizationId} and id = ${recordId}`;
 
-/** What records remember after their chain was walked anew. */
+/** What records remember after their chain was walked again. */
 export async function updateRecords(
   db: Db,
   organizationId: string,
@@ -127,7 +129,7 @@ export async function updateRecords(
     where record.organization_id = ${organizationId} and record.id = walked.id`;
 }
 
-/** Keeps chains that a correction is to walk anew; one that is there already from its earliest record on. */
+/** Keeps chains that a correction is to walk again; one that is there already from its earliest record on. */
 export async function insertChains(
   db: Db,
   organizationId: string,

@@ -1,7 +1,7 @@
 import type { Db } from '../../../../platform/db/connect.ts';
 import type { FeeRow } from '../../../invoices/fees/queries.ts';
 
-/** The fee of each event under a charge: of an invoice that was made anew, the one there. By transaction id. */
+/** The fee of each event under a charge: of an invoice that was made again, the one there. By transaction id. */
 export async function listFeesOfEvents(
   db: Db,
   organizationId: string,
@@ -70,7 +70,7 @@ export async function listSettledFees(db: Db, organizationId: string, feeIds: re
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Locks fees, in the order of their ids, and tells how those that stand are paid by now. */
+/** Locks fees, in the order of their ids, and returns how those that stand are paid by now. */
 export async function lockFees(
   db: Db,
   organizationId: string,

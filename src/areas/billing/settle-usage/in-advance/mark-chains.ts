@@ -4,7 +4,7 @@ import { MOST_PERIODS } from '../../../usage/event-corrections/periods.ts';
 import type { CorrectionRow } from '../../../usage/event-corrections/queries.ts';
 import { bucketOf } from '../../../usage/in-advance/price-event.ts';
 import type { PricedCharge } from '../../../usage/usage/priced-charges.ts';
-import { chargeAsBilled } from '../things.ts';
+import { chargeAsBilled } from '../billed-items.ts';
 import {
   type Chain,
   insertChains,
@@ -19,9 +19,9 @@ import { insertRenewals } from './renewals-sql.ts';
 import { readIssued, readTerms, type Terms } from './terms.ts';
 
 /**
- * Keeps which chains of running records a correction is to walk anew: those that its events were billed in, and those that
- * they are in now; and the periods that were opened with units of theirs as fees on no invoice. An event that another
- * charge takes by now is left to be billed as if it had just come.
+ * Keeps which chains of running records a correction is to walk again: those that its events were billed in, and those
+ * that they are in now; and the periods that were opened with units of theirs as fees on no invoice. An event that
+ * another charge takes by now is left to be billed as if it had just come.
  *
  * eventIds  events that are corrected already
  *

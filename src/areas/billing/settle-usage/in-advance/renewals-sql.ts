@@ -20,7 +20,8 @@ export interface Renewal {
  */
 export const insertRenewals = (db: Db, organizationId: string, correctionId: string, eventIds: readonly string[]) => db`
   with moment as (${firstMoments(db, organizationId, eventIds)})
-  insert into correction_renewals as kept (organization_id, correction_id, subscription_id, charge_id, billed_at, invoice_id)
+  insert into correction_renewals as kept (organization_id, correction_id, subscription_id, charge_id, billed_at,
+    invoice_id)
   select ${organizationId}::uuid, ${correctionId}::uuid, subscription_id, charge_id, billed_at, invoice_id
   from (
     select distinct s.id as subscription_id, c.id as charge_id, line.billed_at, line.invoice_id,
@@ -55,7 +56,7 @@ export const markRenewalsSettled = (db: Db, organizationId: string, correctionId
   where organization_id = ${organizationId} and correction_id = ${correctionId} and settled_at is null`;
 
 /**
- * Fees on no invoice by which a charge opened a period, oldest first: those that stand, and those that somebody took away,
+ * Fees on no invoice by which a charge opened a period, oldest first: those that stand, and those that were taken away,
  * which stay away.
  */
 export const listRenewedFees = (

@@ -4,10 +4,10 @@ import { canonicalJson } from '../../../../platform/canonical-json.ts';
 import type { Context } from '../../../../platform/context.ts';
 import { readInvoice } from '../../../invoices/invoices/queries.ts';
 import type { CorrectionRow } from '../../../usage/event-corrections/queries.ts';
-import type { RepricedThing } from '../reprice.ts';
-import { settleThings } from '../settle-invoice.ts';
+import type { BilledItemKey } from '../billed-items.ts';
+import type { RepricedItem } from '../reprice.ts';
+import { settleItems } from '../settle-invoice.ts';
 import { isIssued, listSettled, lockInvoice, type NewAdjustment } from '../sql.ts';
-import type { ThingKey } from '../things.ts';
 import { listChains, markChainsSettled } from './chains-sql.ts';
 import { listSettledFees } from './fees-sql.ts';
 import { changeOfEvent, type StandaloneChange, settleStandalone } from './standalone.ts';
@@ -15,8 +15,8 @@ import { readTerms } from './terms.ts';
 import { type RepricedEvent, repriceChain } from './walk.ts';
 
 /**
- * Settles the fees of events that were billed in advance: the chains that a correction has changed are walked anew, and
- * each fee that comes out differently is made right. Invoices that are still in the making are left for later.
+ * Settles the fees of events that were billed in advance: the chains that a correction has changed are walked again,
+ * and each fee that comes out differently is made right. Invoices that are still in the making are left for later.
  *
  * Rule: event-corrections.md#effect "in-advance event", "in-advance, standalone fee".
  */
@@ -81,15 +81,15 @@ async function settleEvent(
   const { status } = await readInvoice(db, organizationId, invoiceId);
   if (status === 'voided' || status === 'deleted') return [];
   const settled = await listSettled(db, organizationId, { invoiceId });
-  const made = await settleThings(ctx, correction, { invoiceId }, thingsOf(event, settled), settled);
+  const made = await settleItems(ctx, correction, { invoiceId }, billedItemsOf(event, settled), settled);
   return made.filter((row) => row.delta_amount_cents !== 0);
 }
 
-function thingsOf(
+function billedItemsOf(
   { issued: { fee }, priced, chain }: RepricedEvent,
   settled: Awaited<ReturnType<typeof listSettled>>,
-): RepricedThing[] {
-  const key: ThingKey = {
+): RepricedItem[] {
+  const key: BilledItemKey = {
     subscription_id: fee.subscription_id ?? chain.subscription_id,
     kind: 'usage',
     charge_id: fee.charge_id,
@@ -99,8 +99,8 @@ function thingsOf(
   const window = { from: fee.from_datetime ?? chain.window.from, to: fee.to_datetime ?? chain.window.to };
   const displayName = fee.invoice_display_name ?? fee.item_name;
   const nothing = { newCents: cents(0), newUnits: ZERO };
-  const things = new Map<string, RepricedThing>();
-  const put = (thing: RepricedThing) => things.set(canonicalJson(keyOnly(thing)), thing);
+  const billedItems = new Map<string, RepricedItem>();
+  const put = (billedItem: RepricedItem) => billedItems.set(canonicalJson(keyOnly(billedItem)), billedItem);
   for (const each of settled.values()) put({ ...each, fee: undefined, ...nothing });
   put({ ...key, window, displayName, fee, ...nothing });
   if (priced !== undefined) {
@@ -108,10 +108,10 @@ function thingsOf(
     const now = { ...key, charge_filter_id: priced.filter?.id ?? null, grouped_by: priced.groupedBy };
     put({ ...now, window, displayName, fee: isElsewhere({ fee }, priced) ? undefined : fee, newCents, newUnits });
   }
-  return [...things.values()];
+  return [...billedItems.values()];
 }
 
-const keyOnly = ({ subscription_id, kind, charge_id, charge_filter_id, grouped_by }: ThingKey) => [
+const keyOnly = ({ subscription_id, kind, charge_id, charge_filter_id, grouped_by }: BilledItemKey) => [
   subscription_id,
   kind,
   charge_id,

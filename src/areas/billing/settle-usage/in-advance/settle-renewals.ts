@@ -7,9 +7,9 @@ import type { CorrectionRow } from '../../../usage/event-corrections/queries.ts'
 import type { LineFee } from '../../build-invoice/fees.ts';
 import { renewalFees, renewedPeriod } from '../../build-invoice/renewals.ts';
 import { linesOfSource } from '../../regenerate-invoice/lines.ts';
-import type { RepricedThing } from '../reprice.ts';
+import { type BilledItemKey, chargeAsBilled, type IssuedFee, isSetByHand, keyOfBilledItem } from '../billed-items.ts';
+import type { RepricedItem } from '../reprice.ts';
 import type { NewAdjustment } from '../sql.ts';
-import { chargeAsBilled, type IssuedFee, isSetByHand, keyOfThing, type ThingKey } from '../things.ts';
 import { listSettledFees } from './fees-sql.ts';
 import { listRenewals, listRenewedFees, markRenewalsSettled, type Renewal } from './renewals-sql.ts';
 import { type StandaloneChange, settleStandalone } from './standalone.ts';
@@ -33,18 +33,20 @@ export async function settleRenewals(ctx: Context, correction: CorrectionRow): P
   const settledFees = await listSettledFees(
     db,
     organizationId,
-    changes.flatMap(({ thing }) => thing.fee?.id ?? []),
+    changes.flatMap(({ billedItem }) => billedItem.fee?.id ?? []),
   );
-  const differing = changes.filter(({ thing }) => isOther(thing) || settledFees.has(thing.fee?.id ?? ''));
+  const differing = changes.filter(
+    ({ billedItem }) => isOther(billedItem) || settledFees.has(billedItem.fee?.id ?? ''),
+  );
   const adjustments = await settleStandalone(ctx, correction, terms, differing);
   await markRenewalsSettled(db, organizationId, correction.id, ctx.now());
   return adjustments;
 }
 
-const isOther = ({ fee, newCents, newUnits }: RepricedThing): boolean =>
+const isOther = ({ fee, newCents, newUnits }: RepricedItem): boolean =>
   newCents !== (fee?.amount_cents ?? 0) || !newUnits.eq(fee?.units ?? ZERO);
 
-/** What was set by hand stays, and what somebody took away stays away. */
+/** What was set by hand stays, and what was taken away stays away. */
 async function repriceRenewal(ctx: Context, terms: Terms, renewal: Renewal): Promise<StandaloneChange[]> {
   const { db, organizationId } = ctx;
   const invoice = await readInvoice(db, organizationId, renewal.invoice_id);
@@ -64,16 +66,19 @@ async function repriceRenewal(ctx: Context, terms: Terms, renewal: Renewal): Pro
   const made = await renewalFees(ctx, [line], [charge], 'standalone');
   const now = new Map(made.map((fee) => [keyOfFee(renewal, fee), fee]));
   const fees = new Map(issued.map((each) => [keyOfIssued(renewal, each), each]));
-  const takenAway = new Set(rows.filter(({ is_live }) => !is_live).map((row) => keyOfThing(keyOf(renewal, row))));
+  const takenAway = new Set(rows.filter(({ is_live }) => !is_live).map((row) => keyOfBilledItem(keyOf(renewal, row))));
   return [...new Set([...fees.keys(), ...now.keys()])].flatMap((name): StandaloneChange[] => {
     const own = fees.get(name);
     if (own === undefined ? takenAway.has(name) : isSetByHand(own)) return [];
     const again = now.get(name);
-    return [{ thing: thingOf(renewal, period, own?.fee, again), again: () => again }];
+    return [{ billedItem: billedItemOf(renewal, period, own?.fee, again), again: () => again }];
   });
 }
 
-const keyOf = ({ subscription_id, charge_id }: Renewal, of: Pick<ThingKey, 'charge_filter_id' | 'grouped_by'>) => ({
+const keyOf = (
+  { subscription_id, charge_id }: Renewal,
+  of: Pick<BilledItemKey, 'charge_filter_id' | 'grouped_by'>,
+) => ({
   subscription_id,
   kind: 'usage' as const,
   charge_id,
@@ -81,18 +86,18 @@ const keyOf = ({ subscription_id, charge_id }: Renewal, of: Pick<ThingKey, 'char
   grouped_by: of.grouped_by,
 });
 
-const keyOfIssued = (renewal: Renewal, { fee }: IssuedFee): string => keyOfThing(keyOf(renewal, fee));
+const keyOfIssued = (renewal: Renewal, { fee }: IssuedFee): string => keyOfBilledItem(keyOf(renewal, fee));
 
 const keyOfFee = (renewal: Renewal, { charge_filter_id, groupedBy: grouped_by }: LineFee): string =>
-  keyOfThing(keyOf(renewal, { charge_filter_id, grouped_by }));
+  keyOfBilledItem(keyOf(renewal, { charge_filter_id, grouped_by }));
 
 /** Of a fee, of what it is now, or both: one of them is there. */
-function thingOf(
+function billedItemOf(
   renewal: Renewal,
   window: Period,
   fee: IssuedFee['fee'] | undefined,
   again: LineFee | undefined,
-): RepricedThing {
+): RepricedItem {
   const place = fee ?? { charge_filter_id: again!.charge_filter_id, grouped_by: again!.groupedBy };
   return {
     ...keyOf(renewal, place),

@@ -7,8 +7,8 @@ import { eventFee } from '../../bill-in-advance/event-fee.ts';
 import type { LineFee } from '../../build-invoice/fees.ts';
 import type { PayerFacts } from '../../build-invoice/sql.ts';
 import { storeStandaloneFees } from '../../build-invoice/standalone-fees.ts';
-import type { RepricedThing } from '../reprice.ts';
-import { recorded, settleThings } from '../settle-invoice.ts';
+import type { RepricedItem } from '../reprice.ts';
+import { recorded, settleItems } from '../settle-invoice.ts';
 import { listSettled, type NewAdjustment } from '../sql.ts';
 import { lockFees } from './fees-sql.ts';
 import type { Terms } from './terms.ts';
@@ -17,15 +17,15 @@ import type { RepricedEvent } from './walk.ts';
 /** A fee on no invoice, and what it would be now. */
 export interface StandaloneChange {
   /** Without a fee: there is none yet. */
-  thing: RepricedThing;
+  billedItem: RepricedItem;
   /** The fee that it is now; undefined where there would be none. */
   again: () => LineFee | undefined;
 }
 
 /**
- * Settles fees that stand on no invoice of their own. One that is not paid yet is deleted and made again; one that is paid
- * stays: what it rises by is billed like that of an invoice, what it falls by cannot be given back. One that was paid back
- * is left alone.
+ * Settles fees that stand on no invoice of their own. One that is not paid yet is deleted and made again; one that is
+ * paid stays: what it rises by is billed like that of an invoice, what it falls by cannot be given back. One that was
+ * paid back is left alone.
  *
  * Rule: event-corrections.md#effect "in-advance, standalone fee".
  */
@@ -39,27 +39,27 @@ export async function settleStandalone(
   const standing = await lockFees(
     db,
     organizationId,
-    changes.flatMap(({ thing }) => thing.fee?.id ?? []),
+    changes.flatMap(({ billedItem }) => billedItem.fee?.id ?? []),
   );
   const adjustments: NewAdjustment[] = [];
   const made = new Map<string, { payer: PayerFacts; fees: LineFee[] }>();
-  for (const { thing, again: makeAgain } of changes) {
-    const oldCents = cents(thing.fee?.amount_cents ?? 0);
-    const deltaCents = cents(thing.newCents - oldCents);
-    const row = recorded({ invoiceId: null }, { thing, oldCents, deltaCents, restCents: deltaCents });
-    if (thing.fee !== undefined) {
-      const fee = standing.get(thing.fee.id);
+  for (const { billedItem, again: makeAgain } of changes) {
+    const oldCents = cents(billedItem.fee?.amount_cents ?? 0);
+    const deltaCents = cents(billedItem.newCents - oldCents);
+    const row = recorded({ invoiceId: null }, { billedItem, oldCents, deltaCents, restCents: deltaCents });
+    if (billedItem.fee !== undefined) {
+      const fee = standing.get(billedItem.fee.id);
       if (fee === undefined || fee.payment_status === 'refunded') continue;
-      const billed = { invoiceId: null, feeId: thing.fee.id };
+      const billed = { invoiceId: null, feeId: billedItem.fee.id };
       const settled = await listSettled(db, organizationId, billed);
       const isSettled = [...settled.values()].some(({ settled_cents }) => settled_cents !== 0);
       const isPaid = fee.payment_status === 'succeeded' || fee.invoice_id !== null || isSettled;
       if (isPaid || correction.policy === 'ignore') {
-        const rows = await settleThings(ctx, correction, billed, [thing], settled);
+        const rows = await settleItems(ctx, correction, billed, [billedItem], settled);
         adjustments.push(...rows.filter((each) => each.delta_amount_cents !== 0));
         continue;
       }
-      await markFeeDeleted(db, organizationId, thing.fee.id, ctx.now());
+      await markFeeDeleted(db, organizationId, billedItem.fee.id, ctx.now());
     } else if (correction.policy === 'ignore') {
       adjustments.push(row);
       continue;
@@ -78,11 +78,11 @@ export async function settleStandalone(
 
 /** Of an event's fee. */
 export const changeOfEvent = (terms: Terms, event: RepricedEvent): StandaloneChange => ({
-  thing: thingOf(event),
+  billedItem: billedItemOf(event),
   again: () => madeAgain(terms, event),
 });
 
-function thingOf({ issued: { fee }, isTakenOff, priced, chain }: RepricedEvent): RepricedThing {
+function billedItemOf({ issued: { fee }, isTakenOff, priced, chain }: RepricedEvent): RepricedItem {
   return {
     subscription_id: fee.subscription_id ?? chain.subscription_id,
     kind: 'usage',

@@ -15,7 +15,7 @@ import {
   type PayerFacts,
   readBilledSubscriptions,
 } from '../../build-invoice/sql.ts';
-import type { IssuedFee } from '../things.ts';
+import type { IssuedFee } from '../billed-items.ts';
 import { listStarted } from './chains-sql.ts';
 
 /** Subscriptions of an external id, with the charges by which their events were billed in advance. */
@@ -28,7 +28,7 @@ export interface Terms {
   lineAt(charge: PricedCharge, at: Temporal.Instant): BilledLine | undefined;
 }
 
-/** The customers are locked by whoever corrects; to lock them again changes nothing. */
+/** The customers are locked by the correction; to lock them again changes nothing. */
 export async function readTerms(
   ctx: Context,
   externalSubscriptionId: string,

@@ -23,7 +23,7 @@ import { refuse } from '../../../../platform/refusal.ts';
 import { type Bucket, bucketOf, type EventPriced, shownGroup } from '../../../usage/in-advance/price-event.ts';
 import type { PricedCharge } from '../../../usage/usage/priced-charges.ts';
 import { prorationOf } from '../../build-invoice/lines.ts';
-import { chargeAsBilled, type IssuedFee, isSetByHand } from '../things.ts';
+import { chargeAsBilled, type IssuedFee, isSetByHand } from '../billed-items.ts';
 import { type Chain, type LinkRow, listCarried, listLinks, updateRecords } from './chains-sql.ts';
 import { listFeesOfEvents, listTakenOff } from './fees-sql.ts';
 import { isIn, readIssued, type Terms } from './terms.ts';
@@ -48,8 +48,8 @@ interface Link extends ChainLink {
 const MOST_CARRIED = 100_000;
 
 /**
- * Walks a chain anew: what its records remember is right afterwards, and the fees of its events are priced by what they
- * were priced by. Fees that somebody set by hand are left out, and events that have none.
+ * Walks a chain again: what its records remember is right afterwards, and the fees of its events are priced by what
+ * they were priced by. Fees that were set by hand are left out, and events that have none.
  *
  * Rules: event-corrections.md#effect "in-advance event", event-corrections.md#difference "stored inputs".
  */

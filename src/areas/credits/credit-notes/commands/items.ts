@@ -22,7 +22,7 @@ export async function invoiceToCredit(
   const invoice = await lockVisibleInvoice(ctx, typeof invoiceId === 'string' ? invoiceId : '');
   if (!CREDITABLE.has(invoice.status)) throw refuse.notAllowed('invalid_type_or_status');
   const credited = await readCreditedInvoice(ctx, invoice);
-  // A top-up that nobody paid may only be settled, one whose wallet is used no more may not be touched.
+  // An unpaid top-up may only be settled, one whose wallet is no longer used may not be touched.
   const isSettled = invoice.payment_status === 'succeeded' || isOffset;
   if (invoice.invoice_type === 'credit' && (credited.topUp === undefined || !isSettled))
     throw refuse.notAllowed('invalid_type_or_status');

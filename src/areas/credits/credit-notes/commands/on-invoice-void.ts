@@ -15,8 +15,8 @@ import { forfeit } from './void.ts';
 const ITEM_DIGITS = 5;
 
 /**
- * The notes of an invoice that is about to be voided: one with the parts that are asked for, and one for the rest, which
- * nobody may use.
+ * The notes of an invoice that is about to be voided: one with the parts that are asked for, and one for the rest,
+ * which nobody may use.
  *
  * @throws Refusal 422 credit_refund_amount, when more is asked for than is left; refund_amount, which the provider that
  *   was paid cannot give back

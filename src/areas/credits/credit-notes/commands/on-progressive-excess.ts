@@ -8,8 +8,8 @@ import { creditableOfFee, readCreditedInvoice } from '../noted-invoice.ts';
 import type { NewItem } from '../writes.ts';
 
 /**
- * Gives back what a progressive invoice billed beyond the usage that its period came to, of its greatest fees first. The
- * caller holds the customer's lock.
+ * Gives back what a progressive invoice billed beyond the usage that its period came to, of its greatest fees first.
+ * The caller holds the customer's lock.
  *
  * Rules: progressive-billing.md#credit-in-steps, credit-note-amounts.md#automatic-notes "progressive billing overpaid".
  */

@@ -17,7 +17,7 @@ import { trialEnd } from '../../../../engine/subscriptions/trial.ts';
 import type { Context } from '../../../../platform/context.ts';
 import { refuse } from '../../../../platform/refusal.ts';
 import type { FeeRow } from '../../../invoices/fees/queries.ts';
-import { dueOf } from '../../../invoices/invoices/due.ts';
+import { dueOf } from '../../../invoices/invoices/amount-due.ts';
 import { getVisibleInvoice, type InvoiceRow } from '../../../invoices/invoices/queries.ts';
 import { firstStartOf } from '../../../subscriptions/subscriptions/writes.ts';
 import { amountsOf, makeNote, zoneOf } from '../make-note.ts';
@@ -38,8 +38,8 @@ export interface EndingSubscription {
 }
 
 /**
- * Gives back the unused days of a subscription that was paid in advance and ends now. There is nothing to give back when
- * the period in progress was not billed, or not for money. The caller holds the customer's lock.
+ * Gives back the unused days of a subscription that was paid in advance and ends now. There is nothing to give back
+ * when the period in progress was not billed, or not for money. The caller holds the customer's lock.
  *
  * @throws Refusal 405 cannot_terminate_with_pending_taxes, when the invoice of the period waits for its taxes
  * Rules: credit-note-amounts.md#automatic-notes, plan-changes.md#upgrade, termination.md#ending-a-subscription,
@@ -110,7 +110,8 @@ interface LastFee {
 
 async function findLastFee(ctx: Context, subscriptionId: string): Promise<LastFee | undefined> {
   const [fee] = await ctx.db<LastFee[]>`
-    select fee.id, fee.invoice_id, fee.amount_cents, (fee.amount_details ->> 'plan_amount_cents')::bigint as plan_amount_cents,
+    select fee.id, fee.invoice_id, fee.amount_cents,
+      (fee.amount_details ->> 'plan_amount_cents')::bigint as plan_amount_cents,
       fee.from_datetime, fee.to_datetime, invoice.status, invoice.tax_status
     from fees fee
     join invoices invoice on invoice.organization_id = fee.organization_id and invoice.id = fee.invoice_id

@@ -8,15 +8,15 @@ import type { EDocument } from './ubl.ts';
 const MOST_DECIMALS = 2;
 
 /**
- * What keeps a document from being one that receivers under EN 16931 take, by field: handed out nevertheless, it would be
- * refused where nobody sees it. Fields of the issuer are `billing_entity.…`, those of the payer `customer.…`.
+ * What keeps a document from being one that receivers under EN 16931 take, by field: handed out nevertheless, it would
+ * be refused where it would not be seen. Fields of the issuer are `billing_entity.…`, those of the payer `customer.…`.
  *
  *   BR-09, BR-11  both parties have a country
  *   BR-CO-26      the seller has a number: legal, VAT or another tax's
  *   BR-S-02       a seller who charges VAT has a tax number
  *   BR-DEC        the currency has two decimals at most
- *   BR-CO-17      the tax of a rate is that of its taxable amount; where progressive billing met a coupon it is not, and no
- *                 category is true for what was not taxed
+ *   BR-CO-17      the tax of a rate is that of its taxable amount; where progressive billing met a coupon it is not,
+ *                 and no category is true for what was not taxed
  *
  * Rule: EN 16931, by the names of its rules.
  */

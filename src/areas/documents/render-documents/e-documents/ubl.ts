@@ -150,7 +150,7 @@ interface Numbers {
   tax?: { number: string; scheme: 'VAT' | 'TAX' } | undefined;
 }
 
-/** Nobody shows a VAT number where nothing is subject to VAT (BR-O-02); the number then identifies the seller as such. */
+/** No VAT number is shown where nothing is subject to VAT (BR-O-02); the number then identifies the seller as such. */
 const isOutsideVat = ({ vat }: EDocument): boolean => vat.length > 0 && vat.every(({ category }) => category === 'O');
 
 /** A number of another tax than VAT is a tax registration (BT-32). */

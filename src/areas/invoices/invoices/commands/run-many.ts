@@ -13,7 +13,7 @@ export const RUN_STEP = 'run-invoices';
 /** What a run does to each invoice that passes its filters. */
 export type InvoiceRunKind = 'invoices_finalize_all' | 'invoices_retry_all';
 
-/** How long an answer waits for the run that it tells of. */
+/** How long an answer waits for the run that it shows. */
 const PATIENCE_MS = 5000;
 const LOOK_AGAIN_MS = 50;
 

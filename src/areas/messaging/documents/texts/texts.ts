@@ -1,4 +1,6 @@
-/** Every word that a document prints by itself, in one language; a missing one does not compile. Braces are filled in. */
+/**
+ * Every word that a document prints by itself, in one language; a missing one does not compile. Braces are filled in.
+ */
 export interface DocumentTexts {
   titles: { invoice: string; selfBilledInvoice: string; creditNote: string; receipt: string };
   number: string;

@@ -80,7 +80,7 @@ function chargeOverride(change: NonNullable<PlanTerms['charges']>[number], place
   });
 }
 
-/** The charge of a metric; where several have it, the model or the payload's list of charges tells which is meant. */
+/** The charge of a metric; where several have it, the model or the payload's list of charges decides which is meant. */
 function chargeOf(
   { billableMetricCode, chargeModel }: NonNullable<PlanTerms['charges']>[number],
   { payload, plan, path, faults }: Place,

@@ -74,7 +74,10 @@ function dateFaults(ctx: Context, { payload }: PlanItem, { zone }: Deal, path: s
     addFault(faults, `${path}.payload.endDate`, 'invalid_date_range');
 }
 
-/** An amendment changes the plan of its subscription when it is executed, and neither its id, nor its start, nor its billing time. */
+/**
+ * An amendment changes the plan of its subscription when it is executed, and neither its id, nor its start, nor its
+ * billing time.
+ */
 function targetFaults(ctx: Context, { payload }: PlanItem, deal: Deal, path: string, faults: Faults): void {
   const { target, zone } = deal;
   if (!target) return;

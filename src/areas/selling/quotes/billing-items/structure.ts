@@ -174,7 +174,7 @@ const KEYS: Readonly<Record<OrderType, readonly (keyof BillingItems)[]>> = {
 };
 
 /**
- * Reads billing items of a kind of order: keys that nobody knows are dropped, those of another kind of order are refused.
+ * Reads billing items of a kind of order: unknown keys are dropped, those of another kind of order are refused.
  * A draft may leave out nearly everything; an approval wants all that the kind needs, and a plan or an add-on.
  *
  * @returns the items as they are stored, and everything that is wrong, by `billing_items.<path>`

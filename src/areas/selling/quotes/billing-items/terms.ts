@@ -9,8 +9,8 @@ import type { AddOnItem, AddOnTerms, BillingItems, CouponItem, WalletItem } from
 export const addOnTerms = ({ payload, overrides }: AddOnItem): AddOnTerms => ({ ...payload, ...overrides });
 
 /**
- * Whether the total that is agreed is the one that will be billed: units × unit amount, rounded. The payload's total says
- * nothing about overridden figures.
+ * Whether the total that is agreed is the one that will be billed: units × unit amount, rounded. The payload's total
+ * says nothing about overridden figures.
  *
  *   1.5 × 999 → 1499
  */

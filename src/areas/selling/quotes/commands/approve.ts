@@ -25,8 +25,8 @@ import { lockVersion } from './lock-version.ts';
 /**
  * Approves a draft: what it prints is frozen, and its order form is made.
  *
- * @throws Refusal 404 quote_version, customer; 422 status not_approvable; expires_at invalid_date, after_deal_expiration;
- *   what is wrong with the deal, by field
+ * @throws Refusal 404 quote_version, customer; 422 status not_approvable; expires_at invalid_date,
+ *   after_deal_expiration; what is wrong with the deal, by field
  * Rule: quotes.md#approval.
  */
 export async function approveQuoteVersion(

@@ -3,7 +3,7 @@ import { lockQuote } from '../lock.ts';
 import { getQuote, getQuoteVersion, type QuoteRow, type QuoteVersionRow } from '../queries.ts';
 
 /**
- * A version with its quote, which nobody else changes until the transaction ends.
+ * A version with its quote, locked until the transaction ends.
  *
  * @throws Refusal 404 quote_version; 422 base concurrency_conflict
  */

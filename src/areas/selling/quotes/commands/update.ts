@@ -15,7 +15,8 @@ import { lockVersion } from './lock-version.ts';
 /**
  * Changes a draft: what is absent stays. Overridden currencies and wallets follow the currency of the deal.
  *
- * @throws Refusal 404 quote_version, billing_entity; 422 status not_editable, by field, of items by `billing_items.<path>`
+ * @throws Refusal 404 quote_version, billing_entity; 422 status not_editable, by field, of items by
+ *   `billing_items.<path>`
  * Rules: quotes.md#lifecycle, quotes.md#approval, quotes.md#billing-items.
  */
 export async function updateQuoteVersion(ctx: Context, { svc_id, body }: { svc_id: string; body: QuoteVersionUpdate }) {

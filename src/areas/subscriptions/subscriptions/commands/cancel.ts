@@ -4,7 +4,7 @@ import type { SubscriptionRow } from '../queries.ts';
 import { changeSubscription } from '../writes.ts';
 
 /**
- * Cancels a subscription that never became active. The predecessor of a withdrawn plan change is told.
+ * Cancels a subscription that never became active. The predecessor of a withdrawn plan change is announced.
  * Rule: subscriptions.md#statuses.
  */
 export async function cancelPending(

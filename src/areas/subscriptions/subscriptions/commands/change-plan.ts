@@ -18,8 +18,8 @@ import {
   type PlanFacts,
 } from '../writes.ts';
 import { cancelPendingSuccessors } from './cancel.ts';
+import { endReplaced } from './end-replaced.ts';
 import { definedOnly, valuesOf } from './input.ts';
-import { makeRoom } from './make-room.ts';
 import { nextBillingFrom } from './next-billing.ts';
 import { inheritSections, saveSections } from './sections.ts';
 import { BILL_STEP, type BillStep, bearsOpeningLine, waitForPayment } from './start.ts';
@@ -77,7 +77,7 @@ async function upgrade(ctx: Context, change: PlanChange, currentPlan: PlanFacts)
   const next = { ...pending, started_at: now, trial_ended_at: null };
   if (await waitForPayment(ctx, plan, next, customer.zone, now)) return next.id;
 
-  await makeRoom(ctx, current, currentPlan, { isMidway: true });
+  await endReplaced(ctx, current, currentPlan, { isMidway: true });
   await changeSubscription(
     ctx.db,
     ctx.organizationId,
@@ -149,7 +149,9 @@ async function insertSuccessor(
   return next;
 }
 
-/** The record that follows: anchor and billing time are inherited, the rest comes from the request or else the old one. */
+/**
+ * The record that follows: anchor and billing time are inherited, the rest comes from the request or else the old one.
+ */
 function successor(
   ctx: Context,
   { current, plan, body, billingEntityId }: PlanChange,

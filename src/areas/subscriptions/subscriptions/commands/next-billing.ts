@@ -16,8 +16,8 @@ export const nextBillingFrom = (
 ): Temporal.Instant => dayStart(billingDayFrom(plan, subscription, zone, localDate(now, zone)), zone);
 
 /**
- * After a change of zone: local days may begin earlier than `next_billing_at` says, by less than a day and two hours. The
- * run then looks at these subscriptions early and finds out itself.
+ * After a change of zone: local days may begin earlier than `next_billing_at` says, by less than a day and two hours.
+ * The run then looks at these subscriptions early and finds out itself.
  */
 export async function recheckNextBilling(
   { db, organizationId }: Context,

@@ -11,8 +11,8 @@ import { changeSubscription, firstStartOf, type PlanFacts } from '../writes.ts';
 import { nextBillingFrom } from './next-billing.ts';
 
 /**
- * Starts a pending subscription at `at`: it becomes active and, when there is something to pay in advance, owes its first
- * invoice, for whose payment its rules may make it wait. Rules: subscriptions.md#creation-and-first-billing,
+ * Starts a pending subscription at `at`: it becomes active and, when there is something to pay in advance, owes its
+ * first invoice, for whose payment its rules may make it wait. Rules: subscriptions.md#creation-and-first-billing,
  * activation-rules.md.
  */
 export async function startSubscription(
@@ -40,8 +40,8 @@ export async function startSubscription(
 
 /**
  * What goes with a start, of a subscription that was stored as active: it waits when it has rules and something to pay,
- * and is told of. Its first invoice is left to be made, billed at `billedAt`: with its fee when the plan is in advance and
- * not in trial, else with nothing but the fixed charges in advance, if there are any.
+ * and is announced. Its first invoice is left to be made, billed at `billedAt`: with its fee when the plan is in
+ * advance and not in trial, else with nothing but the fixed charges in advance, if there are any.
  *
  * Rules: subscriptions.md#creation-and-first-billing, activation-rules.md.
  */
@@ -66,8 +66,8 @@ export async function announceStart(
 
 /**
  * Lets a pending record that is to replace another wait for its first payment, if its rules say so: it has started at
- * `at`, is billed what it pays in advance, and the other one runs on. Else nothing has happened but that the rules do not
- * apply.
+ * `at`, is billed what it pays in advance, and the other one runs on. Else nothing has happened but that the rules do
+ * not apply.
  *
  * @returns whether it waits
  * Rules: plan-changes.md#upgrade, plan-changes.md#downgrade, activation-rules.md.

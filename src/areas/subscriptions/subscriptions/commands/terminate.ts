@@ -65,9 +65,9 @@ export async function lockRecords(ctx: Context, externalId: string): Promise<Sub
 }
 
 /**
- * Ends an active subscription now: its scheduled plan change is withdrawn, what was paid in advance for its unused days is
- * given back, and unless told otherwise its last invoice is owed. The behaviours used are stored; a plan in arrears has
- * nothing to credit. The caller holds the customer's lock.
+ * Ends an active subscription now: its scheduled plan change is withdrawn, what was paid in advance for its unused days
+ * is given back, and unless asked otherwise its last invoice is owed. The behaviours used are stored; a plan in arrears
+ * has nothing to credit. The caller holds the customer's lock.
  *
  * @throws Refusal 405 cannot_terminate_with_pending_taxes
  * Rule: termination.md#ending-a-subscription.
@@ -137,9 +137,9 @@ export async function endSubscriptionsOfPlans(
 }
 
 /**
- * Ends the active subscriptions of a customer or of a plan and cancels the pending ones: what a deletion does first. One
- * that waits for a payment is left to its rule when its plan is deleted, and canceled with its customer.
- * Rules: plans.md#deletion, termination.md#ending-a-subscription "customer deletion".
+ * Ends the active subscriptions of a customer or of a plan and cancels the pending ones: what a deletion does first.
+ * One that waits for a payment is left to its rule when its plan is deleted, and canceled with its customer. Rules:
+ * plans.md#deletion, termination.md#ending-a-subscription "customer deletion".
  */
 async function endSubscriptionsOf(ctx: Context, owner: { customerId: string } | { planId: string }): Promise<void> {
   const open = await ctx.db<{ id: string; customer_id: string }[]>`

@@ -31,7 +31,7 @@ import { lockRecords } from './terminate.ts';
 import { saveThresholds } from './thresholds.ts';
 
 /**
- * Changes a subscription; `status` tells which record of several is meant. Moving the start of a pending one to today
+ * Changes a subscription; `status` says which record of several is meant. Moving the start of a pending one to today
  * starts it as a creation would, moving it to the past starts it without billing.
  *
  * @returns id of the record

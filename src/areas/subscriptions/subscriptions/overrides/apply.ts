@@ -62,8 +62,8 @@ export async function overriddenPlan(ctx: Context, planId: string, overrides: Pl
 }
 
 /**
- * Changes the plan of one subscription only: its copy is made at the first time and changed in place afterwards. Units of
- * fixed charges alone need no copy.
+ * Changes the plan of one subscription only: its copy is made at the first time and changed in place afterwards. Units
+ * of fixed charges alone need no copy.
  *
  * @returns id of the plan that the subscription has then
  * @throws Refusal as changeOverride
@@ -106,8 +106,8 @@ export async function clearThresholdsOfCopy(ctx: Context, planId: string): Promi
 }
 
 /**
- * Keeps the plan behind the records of an external id, not its copies, as it is until the transaction ends; taken before
- * customers and subscriptions are locked, as changes of plans do.
+ * Keeps the plan behind the records of an external id, not its copies, as it is until the transaction ends; taken
+ * before customers and subscriptions are locked, as changes of plans do.
  */
 export const lockPlansOf = (ctx: Context, externalId: string) => ctx.db`
   select plan.id from plans plan

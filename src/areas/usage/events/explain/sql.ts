@@ -40,14 +40,16 @@ export const listExplainedSubscriptions = (
     ${isoText(db, db`s.started_at`)} as started_at,
     ${isoText(db, db`s.terminated_at`)} as terminated_at,
     s.previous_subscription_id is not null as replaces_another,
-    customer.external_id as external_customer_id, plan.code as plan_code, coalesce(customer.timezone, home.timezone) as zone,
+    customer.external_id as external_customer_id, plan.code as plan_code, coalesce(customer.timezone,
+    home.timezone) as zone,
     s.billing_time, s.subscription_at, s.started_at as starts_at, s.terminated_at as ends_at,
     plan.interval, plan.pay_in_advance, plan.bill_charges_monthly, plan.bill_fixed_charges_monthly,
     array(select wallet.code from wallets wallet
       where wallet.organization_id = s.organization_id and wallet.customer_id = s.customer_id
         and wallet.status = 'active') as wallet_codes,
     coalesce((
-      select jsonb_agg(jsonb_build_array(${isoText(db, db`line.charges_from_datetime`)}, ${isoText(db, db`line.charges_to_datetime`)}))
+      select jsonb_agg(jsonb_build_array(${isoText(db, db`line.charges_from_datetime`)},
+        ${isoText(db, db`line.charges_to_datetime`)}))
       from invoice_subscriptions line
       join invoices i on i.organization_id = line.organization_id and i.id = line.invoice_id and i.status = 'finalized'
       where line.organization_id = s.organization_id and line.subscription_id = s.id
@@ -118,7 +120,8 @@ export const listExplainedMetrics = (
             and filter.deleted_at is null
         ), '[]')) order by charge.created_at, charge.id)
       from charges charge
-      where charge.organization_id = m.organization_id and charge.billable_metric_id = m.id and charge.deleted_at is null
+      where charge.organization_id = m.organization_id and charge.billable_metric_id = m.id
+        and charge.deleted_at is null
         and charge.plan_id in (
           select s.plan_id from subscriptions s
           where s.organization_id = m.organization_id and s.external_id = any (${externalIds}))

@@ -11,7 +11,7 @@ import { seconds } from '../../../../platform/schema/view.ts';
 import { type EventToMatch, isBeforeStart, matchEvent, type UnmatchedReason } from '../../match-events/match-event.ts';
 import type { ExplainedCharge, ExplainedMetric, ExplainedSubscription } from './sql.ts';
 
-/** In the order in which they are told. */
+/** In the order in which they are returned. */
 export type EventWarning =
   | 'subscription_incomplete'
   | 'carried_over'

@@ -42,8 +42,8 @@ export function byKey(a: EventRow, b: EventRow): number {
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * The parameters of the storing statement, from rows sorted by `byKey`: array literals, one element a row. Rows point to
- * organizations and buckets by position, from 1 as Postgres counts.
+ * The parameters of the storing statement, from rows sorted by `byKey`: array literals, one element a row. Rows point
+ * to organizations and buckets by position, from 1 as Postgres counts.
  *
  * versions  of the catalog that each organization's rows were prepared with
  */

@@ -18,14 +18,14 @@ export const holdClocks = (db: Db, organizationIds: readonly string[]) => db<
   from hold_clocks(${plainArray(organizationIds)}::uuid[])`;
 
 /**
- * Stores events and adds them to their buckets, only for organizations whose catalog is of the version used: their shared
- * locks are taken first, in order. Records touched hours of shapes in building, and the batch whose asynchronous steps are
- * owed. One statement: all or nothing.
+ * Stores events and adds them to their buckets, only for organizations whose catalog is of the version used: their
+ * shared locks are taken first, in order. Records touched hours of shapes in building, and the batch whose asynchronous
+ * steps are owed. One statement: all or nothing.
  *
  * batch.patienceMs  how long it waits for a lock; without one as long as its transaction does
  *
- * @returns ids of the events that were not inserted: their key is taken, or their organization's version is another; and
- *   the number of the transaction, in a row without an id
+ * @returns ids of the events that were not inserted: their key is taken, or their organization's version is another;
+ *   and the number of the transaction, in a row without an id
  */
 export const insertEvents = (
   db: Db,
@@ -47,7 +47,8 @@ export const insertEvents = (
     from unnest(
       ${events.organizations}::int[], ${events.ids}::uuid[], ${events.subscriptions}::text[],
       ${events.transactions}::text[], ${events.codes}::text[], ${events.timestamps}::timestamptz[],
-      ${events.created}::timestamptz[], string_to_array(${events.properties}::text, chr(31)), ${events.amounts}::numeric[],
+      ${events.created}::timestamptz[], string_to_array(${events.properties}::text, chr(31)),
+      ${events.amounts}::numeric[],
       ${events.digests}::bytea[], ${events.agents}::text[], ${events.addresses}::text[],
       ${events.buckets}::int[], ${events.values}::numeric[], ${events.offsets}::numeric[],
       ${events.counted}::numeric[]
@@ -77,7 +78,8 @@ export const insertEvents = (
     join unnest(${buckets.organizations}::int[], ${buckets.subscriptions}::text[], ${buckets.shapes}::uuid[],
       ${buckets.hours}::timestamptz[], ${buckets.hashes}::bytea[], ${buckets.keepMax}::boolean[],
       ${buckets.dayOffsets}::int[], ${buckets.maxIds}::uuid[])
-      with ordinality as key (o, subscription, shape_id, hour, hash, keeps_max, day_offset, max_id, n) on key.n = summed.bucket
+      with ordinality as key (o, subscription, shape_id, hour, hash, keeps_max, day_offset, max_id, n)
+        on key.n = summed.bucket
   ), day as ( -- stands before the hours, since what nothing reads is run last one first: hours are locked before days
     insert into usage_days as day (organization_id, external_subscription_id, shape_id, day, group_hash, events_count,
       valid_count, sum, moment, amount, digest, max_id)
@@ -169,7 +171,8 @@ export const findStored = (
     coalesce(first.code, e.code) as code,
     ${isoText(tx, tx`coalesce(first.timestamp, e.timestamp)`)} as timestamp,
     coalesce(first.properties, e.properties)::text as properties,
-    trim_scale(case when first.event_id is null then e.precise_total_amount_cents else first.precise_total_amount_cents end)::text
+    trim_scale(case when first.event_id is null then e.precise_total_amount_cents
+      else first.precise_total_amount_cents end)::text
       as precise_total_amount_cents,
     ${isoText(tx, tx`e.created_at`)} as created_at
   from unnest(${plainArray(keys.map((key) => key.organization_id))}::uuid[],

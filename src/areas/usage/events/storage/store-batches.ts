@@ -52,9 +52,9 @@ export const needTransaction = (batches: readonly IncomingBatch[]): boolean =>
   batches.some((batch) => batch.sandbox || isAllOrNothing(batch));
 
 /**
- * Stores batches of events, in the caller's transaction where they need one, and says what became of each event. At most
- * three awaited statements: clocks of sandboxes, insertion with locks and rollups, and, only where something was not
- * inserted, a look at what is stored there.
+ * Stores batches of events, in the caller's transaction where they need one, and says what became of each event. At
+ * most three awaited statements: clocks of sandboxes, insertion with locks and rollups, and, only where something was
+ * not inserted, a look at what is stored there.
  *
  * An event whose id is stored already is stored (a job delivered twice); an identical one under its key is replayed,
  * another one a conflict. A conflict or a refusal in an atomic batch leaves nothing of the batch stored. An event of a
@@ -119,7 +119,9 @@ export async function storeBatches(
 
 /** New groups of one subscription and shape after which they are counted. */
 const LOOK_EVERY = 2000;
-/** Groups of one shape remembered at most, then forgotten all at once: never while a statement is being made of them. */
+/**
+ * Groups of one shape remembered at most, then forgotten all at once: never while a statement is being made of them.
+ */
 const MOST_GROUPS = 20_000;
 
 function remember(rows: readonly EventRow[], newGroups: readonly NewGroup[]): CrowdedShape[] {

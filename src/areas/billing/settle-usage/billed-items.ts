@@ -12,18 +12,24 @@ export interface IssuedFee {
   inputs: StoredFeeInputs | null;
 }
 
-export type ThingKind = 'usage' | 'true_up' | 'commitment';
+export type BilledItemKind = 'usage' | 'true_up' | 'commitment';
 
 /** What a difference is about: a filter and group of a charge, its true-up, or a commitment. */
-export interface ThingKey {
+export interface BilledItemKey {
   subscription_id: string;
-  kind: ThingKind;
+  kind: BilledItemKind;
   charge_id: string | null;
   charge_filter_id: string | null;
   grouped_by: GroupedBy;
 }
 
-export const keyOfThing = ({ subscription_id, kind, charge_id, charge_filter_id, grouped_by }: ThingKey): string =>
+export const keyOfBilledItem = ({
+  subscription_id,
+  kind,
+  charge_id,
+  charge_filter_id,
+  grouped_by,
+}: BilledItemKey): string =>
   JSON.stringify([
     subscription_id,
     kind,
@@ -37,8 +43,8 @@ export const isSetByHand = ({ inputs }: IssuedFee): boolean =>
   inputs?.facts?.kind === 'by_hand' || (inputs?.manual_adjustment?.units ?? null) !== null;
 
 /**
- * A charge as the fees of an issued invoice were priced by it. What these fees do not tell, such as the price of a filter
- * without any, is as it is now.
+ * A charge as the fees of an issued invoice were priced by it. What these fees do not show, such as the price of a
+ * filter without any, is as it is now.
  *
  * Rule: event-corrections.md#difference "stored inputs".
  */

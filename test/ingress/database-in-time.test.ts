@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answeredInTime } from '../../src/ingress/answered-in-time.ts';
+import { answeredInTime } from '../../src/ingress/database-in-time.ts';
 import { Outage } from '../../src/platform/refusal.ts';
 
 test('silence is an outage, an answer or an error is what it is', async () => {

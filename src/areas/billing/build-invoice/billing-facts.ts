@@ -1,7 +1,9 @@
 import type { Db } from '../../../platform/db/connect.ts';
 
-/** What there is besides fees that may bear on an invoice of a customer. Where there is none it is not looked for again. */
-export interface Means {
+/**
+ * What there is besides fees that may bear on an invoice of a customer. Where there is none it is not looked for again.
+ */
+export interface BillingFacts {
   /** The register has yet to say which taxes the customer gets. */
   awaits_register: boolean;
   has_progressive_invoices: boolean;
@@ -16,8 +18,8 @@ export interface Means {
  * Asks for all of it in one statement. The caller holds the customer's lock, so what is not there does not come before
  * the invoice is stored.
  */
-export async function readMeans(db: Db, organizationId: string, customerId: string): Promise<Means> {
-  const [row] = await db<Means[]>`
+export async function readBillingFacts(db: Db, organizationId: string, customerId: string): Promise<BillingFacts> {
+  const [row] = await db<BillingFacts[]>`
     select
       exists (select from vies_checks
         where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'pending')

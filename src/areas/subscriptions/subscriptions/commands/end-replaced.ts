@@ -6,13 +6,14 @@ import type { PlanFacts } from '../writes.ts';
 import { endSubscription } from './terminate.ts';
 
 /**
- * Ends a subscription now for the record that replaces it: midway through a period what was paid in advance for the rest
- * of it, this day included, is given back. A stored refund or offset counts as credit: the new plan is paid with it.
+ * Ends a subscription now for the record that replaces it: midway through a period what was paid in advance for the
+ * rest of it, this day included, is given back. A stored refund or offset counts as credit: the new plan is paid with
+ * it.
  *
  * @throws Refusal 405 cannot_terminate_with_pending_taxes
  * Rules: plan-changes.md#upgrade, plan-changes.md#downgrade, termination.md#credit-for-unused-days.
  */
-export async function makeRoom(
+export async function endReplaced(
   ctx: Context,
   current: SubscriptionRow,
   plan: PlanFacts,
