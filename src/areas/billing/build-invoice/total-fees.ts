@@ -5,20 +5,20 @@ import type { Context } from '../../../platform/context.ts';
 import { mapInSlices } from '../../../platform/turns/turns.ts';
 import { computeInSlices } from '../../usage/usage/compute-in-slices.ts';
 import { type HeldTax, listHeldTaxes, taxesOfFee } from '../../usage/usage/fee-taxes.ts';
+import { readBillingFacts } from './billing-facts.ts';
 import type { Computation } from './compute.ts';
 import { activeCoupons } from './coupons.ts';
 import { spendableNotes } from './credit-notes.ts';
 import type { LineFee } from './fees.ts';
 import type { BilledLine } from './lines.ts';
-import { readMeans } from './means.ts';
 import { progressiveCredits } from './progressive-credits.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';
 import { payingWallets, walletKeyOf } from './wallets.ts';
 
 /**
- * Chooses the taxes of fees and runs the steps of the invoice that they make. Of a final invoice it holds the coupons and
- * notes that may be used, and gives back what was billed progressively beyond its usage; else it only reads. While the VAT
- * register has yet to say which taxes the customer gets, the invoice stops before them.
+ * Chooses the taxes of fees and runs the steps of the invoice that they make. Of a final invoice it holds the coupons
+ * and notes that may be used, and gives back what was billed progressively beyond its usage; else it only reads. While
+ * the VAT register has yet to say which taxes the customer gets, the invoice stops before them.
  */
 export async function totalFees(
   ctx: Context,
@@ -38,7 +38,7 @@ export async function totalFees(
   const currency = (lines[0] ?? fees[0]?.line)?.subscription.amount_currency;
   const isSettled = isFinalizing && !standAlone && currency !== undefined;
   const [means, held] = await Promise.all([
-    standAlone ? undefined : readMeans(ctx.db, ctx.organizationId, payer.id),
+    standAlone ? undefined : readBillingFacts(ctx.db, ctx.organizationId, payer.id),
     listHeldTaxes(ctx.db, ctx.organizationId, {
       chargeIds: [...new Set(fees.flatMap(({ charge }) => (charge === undefined ? [] : [charge.id])))],
       fixedChargeIds: fees.flatMap(({ fixedCharge }) => (fixedCharge === undefined ? [] : [fixedCharge.id])),

@@ -18,8 +18,8 @@ const totalFilters = (charges: readonly Pick<ChargeShown, 'filters'>[]): number 
   charges.reduce((total, { filters }) => total + filters.length, 0);
 
 /**
- * What is wrong with the size of a plan that gets or changes `given` charges and keeps `others`. One that is larger since
- * before there was a bound keeps what it has, and takes no more.
+ * What is wrong with the size of a plan that gets or changes `given` charges and keeps `others`. One that is larger
+ * since before there was a bound keeps what it has, and takes no more.
  *
  * Rule: everywhere.md#bounded-cost.
  */
