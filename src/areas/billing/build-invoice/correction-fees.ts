@@ -1,4 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
+import { partOfUnits } from '../../../engine/corrections/part-of-units.ts';
 import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import { type Cents, cents, roundToCents, sumCents } from '../../../engine/money/cents.ts';
 import { exponentOf } from '../../../engine/money/currency.ts';
@@ -31,6 +32,7 @@ interface DifferenceRow {
   to_datetime: Temporal.Instant;
   invoice_display_name: string;
   new_amount_cents: number;
+  delta_amount_cents: number;
   billed_amount_cents: number;
   units: Decimal;
 }
@@ -95,7 +97,10 @@ function correctionFee(
   const last = rows.at(-1)!;
   const { correction_id, reason, new_amount_cents } = rows.findLast((row) => row.billed_amount_cents > 0)!;
   const window = { from: last.from_datetime, to: last.to_datetime };
-  const changed = max(sum(rows.map(({ units }) => units)), ZERO);
+  const changed = max(
+    sum(rows.map((row) => partOfUnits(row.units, row.billed_amount_cents, row.delta_amount_cents))),
+    ZERO,
+  );
   const units = last.kind === 'usage' && changed.gt(0) ? changed : ONE;
   const precise = decimal(amountCents);
   const unitCents = precise.div(units);
@@ -148,7 +153,7 @@ const differences = (db: Db, organizationId: string) => db`
     adjustment.subscription_id, adjustment.kind, adjustment.charge_id, adjustment.charge_filter_id,
     adjustment.grouped_by, adjustment.from_datetime,
     adjustment.to_datetime, adjustment.invoice_display_name, adjustment.new_amount_cents,
-    adjustment.billed_amount_cents, adjustment.units
+    adjustment.delta_amount_cents, adjustment.billed_amount_cents, adjustment.units
   from correction_adjustments adjustment
   join event_corrections correction on correction.organization_id = adjustment.organization_id
     and correction.id = adjustment.correction_id

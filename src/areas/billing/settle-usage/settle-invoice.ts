@@ -1,6 +1,7 @@
 import { netDeltas } from '../../../engine/corrections/net-deltas.ts';
+import { partOfUnits } from '../../../engine/corrections/part-of-units.ts';
 import { type Cents, cents } from '../../../engine/money/cents.ts';
-import { ZERO } from '../../../engine/money/decimal.ts';
+import { sum, ZERO } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
 import type { ConcernedCharge } from '../../usage/event-corrections/periods.ts';
@@ -86,12 +87,12 @@ function differencesOf(billedItems: readonly RepricedItem[], settled: ReadonlyMa
   return differences.map((each, index) => ({ ...each, restCents: rests[index]! }));
 }
 
-type Recorded = Pick<Difference, 'billedItem' | 'oldCents' | 'deltaCents' | 'restCents'>;
+type Recorded = Pick<Difference, 'billedItem' | 'settled' | 'oldCents' | 'deltaCents' | 'restCents'>;
 
 /** A difference that nothing is booked for: it was netted, or the policy leaves it as it is. */
 export const recorded = (
   billed: Pick<Billed, 'invoiceId'>,
-  { billedItem, oldCents, deltaCents, restCents }: Recorded,
+  { billedItem, settled, oldCents, deltaCents, restCents }: Recorded,
 ): NewAdjustment => ({
   subscription_id: billedItem.subscription_id,
   kind: billedItem.kind,
@@ -102,7 +103,7 @@ export const recorded = (
   fee_id: billedItem.fee?.id ?? null,
   window: billedItem.window,
   displayName: billedItem.displayName,
-  units: billedItem.newUnits.minus(billedItem.fee?.units ?? ZERO),
+  units: billedItem.newUnits.minus(billedItem.fee?.units ?? ZERO).minus(settled?.settled_units ?? ZERO),
   old_amount_cents: oldCents,
   new_amount_cents: billedItem.newCents,
   delta_amount_cents: deltaCents,
@@ -130,8 +131,9 @@ function rise(billed: Billed, difference: Difference, { policy }: Terms, goingOn
 }
 
 /**
- * What falls comes off increases that wait to be billed, then by credit notes off the fee itself, then off the fees
- * that billed increases of it. The rest cannot be given back, and is reported.
+ * What falls comes off increases that wait to be billed, then by credit notes off the fee itself, off the fees that
+ * billed increases of it, and off those of progressive invoices that the fee was credited with. The rest cannot be given
+ * back, and is reported.
  */
 async function settleFalls(
   ctx: Context,
@@ -163,11 +165,13 @@ async function settleFalls(
   return rows.flatMap(({ each, waiting, row, left }, index) => {
     const own = credited.filter((credit) => credit.index === index);
     const [first, ...others] = own;
-    const given = own.reduce((sum, credit) => sum + credit.cents, 0);
-    const later = others.reduce((sum, credit) => sum + credit.cents, 0);
+    const given = own.reduce((total, credit) => total + credit.cents, 0);
+    const later = others.reduce((total, credit) => total + credit.cents, 0);
     const uncreditable = left - given;
+    const laterUnits = others.map((credit) => partOfUnits(row.units, -credit.cents, each.deltaCents));
     const main: NewAdjustment = {
       ...row,
+      units: row.units.minus(sum(laterUnits)),
       delta_amount_cents: each.deltaCents + later,
       new_amount_cents: row.new_amount_cents + later,
       settled_amount_cents: each.deltaCents + uncreditable + later,
@@ -178,13 +182,13 @@ async function settleFalls(
     };
     // A note of another invoice has a row of its own.
     let before = main.new_amount_cents;
-    const more = others.map((credit): NewAdjustment => {
+    const more = others.map((credit, nth): NewAdjustment => {
       const old = before;
       before -= credit.cents;
       return {
         ...row,
         fee_id: credit.feeId,
-        units: ZERO,
+        units: laterUnits[nth]!,
         old_amount_cents: old,
         new_amount_cents: before,
         delta_amount_cents: -credit.cents,

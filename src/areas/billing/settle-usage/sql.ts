@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Period } from '../../../engine/calendar/period.ts';
+import { PARTIAL_UNITS_DIGITS } from '../../../engine/corrections/part-of-units.ts';
 import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
@@ -14,6 +15,8 @@ export type Billed = { invoiceId: string } | { invoiceId: null; feeId: string };
 /** What corrections made so far have billed about something, beyond its fee on the invoice. */
 export interface SettledItem extends BilledItemKey {
   settled_cents: number;
+  /** Units that the settled part of its differences came from. */
+  settled_units: Decimal;
   /** What of it waits for the next invoice, or stands on a draft. */
   waiting_cents: number;
   window: Period;
@@ -29,6 +32,7 @@ interface SettledRow {
   charge_filter_id: string | null;
   grouped_by: GroupedBy;
   settled_cents: number;
+  settled_units: Decimal;
   waiting_cents: number;
   from_datetime: Temporal.Instant;
   to_datetime: Temporal.Instant;
@@ -45,10 +49,12 @@ interface SettledRow {
 export async function listSettled(db: Db, organizationId: string, billed: Billed): Promise<Map<string, SettledItem>> {
   const rows = await db<SettledRow[]>`
     select adjustment.subscription_id, adjustment.kind, adjustment.charge_id, adjustment.charge_filter_id,
-      adjustment.grouped_by, sum(adjustment.settled_amount_cents
-        - case when fate.is_void then adjustment.billed_amount_cents else 0 end)::bigint as settled_cents,
+      adjustment.grouped_by, sum(fate.settled_cents)::bigint as settled_cents,
+      coalesce(sum(case when fate.settled_cents = adjustment.delta_amount_cents then adjustment.units
+        else round(adjustment.units * fate.settled_cents / nullif(adjustment.delta_amount_cents, 0),
+          ${PARTIAL_UNITS_DIGITS}::int) end), 0) as settled_units,
       coalesce(sum(adjustment.billed_amount_cents) filter (where adjustment.booked_as <> 'invoice' and fate.is_waiting),
-      0)::bigint
+        0)::bigint
         as waiting_cents,
       min(adjustment.from_datetime) as from_datetime, min(adjustment.to_datetime) as to_datetime,
       min(adjustment.invoice_display_name) as invoice_display_name,
@@ -57,16 +63,20 @@ export async function listSettled(db: Db, organizationId: string, billed: Billed
     join event_corrections correction on correction.organization_id = adjustment.organization_id
       and correction.id = adjustment.correction_id and not correction.dry_run
     cross join lateral (
-      select adjustment.new_fee_id as fee_id, coalesce(invoice.status in ('voided', 'deleted') and not exists (
-          select from fees copy join invoices again on again.organization_id = copy.organization_id
-            and again.id = copy.invoice_id
-          where copy.organization_id = fee.organization_id and copy.original_fee_id = fee.id and copy.deleted_at is null
-            and again.status not in ('voided', 'deleted')), false) as is_void,
+      select adjustment.new_fee_id as fee_id, adjustment.settled_amount_cents
+          - case when void.is_void then adjustment.billed_amount_cents else 0 end as settled_cents,
         adjustment.new_fee_id is null or invoice.status = 'draft' as is_waiting,
         coalesce(invoice.status = 'finalized', false) as is_final
       from (select) as one
       left join fees fee on fee.organization_id = ${organizationId} and fee.id = adjustment.new_fee_id
       left join invoices invoice on invoice.organization_id = fee.organization_id and invoice.id = fee.invoice_id
+      cross join lateral (
+        select coalesce(invoice.status in ('voided', 'deleted') and not exists (
+          select from fees copy join invoices again on again.organization_id = copy.organization_id
+            and again.id = copy.invoice_id
+          where copy.organization_id = fee.organization_id and copy.original_fee_id = fee.id and copy.deleted_at is null
+            and again.status not in ('voided', 'deleted')), false) as is_void
+      ) void
     ) fate
     where ${aboutBilled(db, organizationId, billed)} and adjustment.subscription_id is not null
     group by 1, 2, 3, 4, 5`;

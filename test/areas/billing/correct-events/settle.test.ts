@@ -160,6 +160,34 @@ test('an increase is a fee on the next invoice, with the dates of its own period
   await sound(story, await story.invoices(2));
 });
 
+test('each correction of a period bills the units that it adds itself', async () => {
+  const story = await march({ properties: { amount: '0.5' } }, [['some', '37']]);
+  await story.advanceTo('2024-04-02T00:00:00Z');
+  await amend(story, 'some', '43', { policy: 'debit_invoice' });
+  await amend(story, 'some', '47', { policy: 'debit_invoice' });
+  await amend(story, 'some', '40', { policy: 'debit_invoice' });
+  await amend(story, 'some', '42', { policy: 'debit_invoice' });
+  const [, ...own] = await story.invoices(4);
+  expect(
+    own.map(({ fees: [fee] }) => [fee.units, fee.precise_unit_amount, fee.amount_cents].map((value) => `${value}`)),
+  ).toEqual([
+    ['6.0', '0.5', '300'],
+    ['4.0', '0.5', '200'],
+    ['2.0', '0.5', '100'],
+  ]);
+});
+
+test('corrections that wait for the same invoice are one fee of all their units', async () => {
+  const story = await march({ properties: { amount: '0.5' } }, [['some', '37']]);
+  await story.advanceTo('2024-04-02T00:00:00Z');
+  for (const n of ['43', '47', '45']) await amend(story, 'some', n);
+  await story.advanceTo('2024-05-02T00:00:00Z');
+  const [, april] = await story.invoices(2);
+  expect(april.fees.filter((fee: { svc_correction_id?: string }) => fee.svc_correction_id)).toMatchObject([
+    { units: '8.0', amount_cents: 400, precise_unit_amount: '0.5' },
+  ]);
+});
+
 test('an own invoice bills an increase at once (CO3)', async () => {
   const story = await march(GRADUATED_A, TWELVE);
   await story.advanceTo('2024-04-02T00:00:00Z');

@@ -46,7 +46,10 @@ export async function settleStandalone(
   for (const { billedItem, again: makeAgain } of changes) {
     const oldCents = cents(billedItem.fee?.amount_cents ?? 0);
     const deltaCents = cents(billedItem.newCents - oldCents);
-    const row = recorded({ invoiceId: null }, { billedItem, oldCents, deltaCents, restCents: deltaCents });
+    const row = recorded(
+      { invoiceId: null },
+      { billedItem, settled: undefined, oldCents, deltaCents, restCents: deltaCents },
+    );
     if (billedItem.fee !== undefined) {
       const fee = standing.get(billedItem.fee.id);
       if (fee === undefined || fee.payment_status === 'refunded') continue;
