@@ -1,3 +1,4 @@
+import { itemFor, ownPart } from '../../../engine/corrections/progressive-part.ts';
 import { alignedTotal } from '../../../engine/credits/credit-note-amounts.ts';
 import {
   creditableOfInvoice,
@@ -5,8 +6,7 @@ import {
   refundableOfInvoice,
 } from '../../../engine/credits/credit-note-limits.ts';
 import type { NoteParts } from '../../../engine/credits/credit-note-parts.ts';
-import { type Cents, cents } from '../../../engine/money/cents.ts';
-import { decimal } from '../../../engine/money/decimal.ts';
+import { type Cents, cents, roundToCents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
 import { amountsOf, makeNote } from '../../credits/credit-notes/make-note.ts';
 import {
@@ -19,6 +19,7 @@ import type { NewItem } from '../../credits/credit-notes/writes.ts';
 import { listFeesByIds } from '../../invoices/fees/queries.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
 import type { Part } from '../../usage/event-corrections/schema.ts';
+import { readProgressiveParts, withProgressive } from './progressive-parts.ts';
 
 interface Asked {
   /** Names the difference. */
@@ -38,39 +39,53 @@ interface Credited {
 
 /**
  * Gives back fees of final invoices by automatic notes, one an invoice, the largest decrease first; each fee as far as
- * it can be credited.
+ * it can be credited, and beyond what it billed itself the fees of progressive invoices that it was credited with.
  *
- * Rules: event-corrections.md#difference "credit note", credit-note-amounts.md#rounding,
- * credit-note-amounts.md#automatic-notes.
+ * Rules: event-corrections.md#difference "credit note", event-corrections.md#usage-billed-progressively,
+ * credit-note-amounts.md#rounding, credit-note-amounts.md#automatic-notes.
  */
 export async function creditFees(
   ctx: Context,
   asked: readonly Asked[],
   { reason, credit_note_part: part }: { reason: string; credit_note_part: Part },
 ): Promise<Credited[]> {
-  const ids = [...new Set(asked.flatMap(({ feeIds }) => feeIds))];
-  if (ids.length === 0) return [];
-  const fees = await listFeesByIds(ctx.db, ctx.organizationId, ids);
-  const invoiceIds = [...new Set(fees.flatMap(({ invoice_id }) => invoice_id ?? []))].sort();
+  const askedIds = [...new Set(asked.flatMap(({ feeIds }) => feeIds))];
+  if (askedIds.length === 0) return [];
+  const parts = await readProgressiveParts(ctx.db, ctx.organizationId, askedIds);
+  const found = await listFeesByIds(ctx.db, ctx.organizationId, withProgressive(parts, askedIds));
+  const fees = new Map(found.map((fee) => [fee.id, fee]));
+  const invoiceIds = [...new Set(found.flatMap(({ invoice_id }) => invoice_id ?? []))].sort();
   await ctx.db`
     select from invoices where organization_id = ${ctx.organizationId} and id = any (${invoiceIds}::uuid[])
     order by id for update`;
   const invoices = new Map<string, CreditedInvoice>();
-  for (const id of invoiceIds)
-    invoices.set(id, await readCreditedInvoice(ctx, await readInvoice(ctx.db, ctx.organizationId, id)));
+  // Read once they are needed: seldom does a decrease go back along all progressive invoices of a period.
+  const creditedInvoice = async (id: string): Promise<CreditedInvoice> => {
+    const read =
+      invoices.get(id) ?? (await readCreditedInvoice(ctx, await readInvoice(ctx.db, ctx.organizationId, id)));
+    invoices.set(id, read);
+    return read;
+  };
 
   const items = new Map<string, (NewItem & { index: number; cents: number })[]>();
+  const taken = new Map<string, number>();
   for (const { index, cents: wanted, feeIds } of [...asked].sort((a, b) => b.cents - a.cents)) {
     let left = wanted;
-    for (const feeId of feeIds) {
-      const fee = fees.find(({ id }) => id === feeId);
-      const credited = fee?.invoice_id ? invoices.get(fee.invoice_id) : undefined;
+    for (const feeId of withProgressive(parts, feeIds)) {
+      if (left === 0) break;
+      const fee = fees.get(feeId);
+      const credited = fee?.invoice_id ? await creditedInvoice(fee.invoice_id) : undefined;
       if (fee === undefined || credited?.invoice.status !== 'finalized') continue;
-      const amount = Math.min(left, creditableOfFee(credited, fee));
+      const before = Math.min(parts.get(feeId)?.cents ?? 0, fee.amount_cents);
+      const billed = { amountCents: fee.amount_cents, progressiveCents: before };
+      const creditable = creditableOfFee(credited, fee) - (taken.get(feeId) ?? 0);
+      const amount = Math.min(left, ownPart(billed, creditable));
       if (amount <= 0) continue;
       left -= amount;
+      const preciseAmountCents = itemFor(billed, amount);
+      taken.set(feeId, (taken.get(feeId) ?? 0) + roundToCents(preciseAmountCents));
       const own = items.get(credited.invoice.id) ?? [];
-      items.set(credited.invoice.id, [...own, { index, cents: amount, fee, preciseAmountCents: decimal(amount) }]);
+      items.set(credited.invoice.id, [...own, { index, cents: amount, fee, preciseAmountCents }]);
     }
   }
 

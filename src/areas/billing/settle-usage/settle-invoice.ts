@@ -132,8 +132,8 @@ function rise(billed: Billed, difference: Difference, { policy }: Terms, goingOn
 
 /**
  * What falls comes off increases that wait to be billed, then by credit notes off the fee itself, off the fees that
- * billed increases of it, and off those of progressive invoices that the fee was credited with. The rest cannot be given
- * back, and is reported.
+ * billed increases of it, and off those of progressive invoices that the fee was credited with. The rest cannot be
+ * given back, and is reported.
  */
 async function settleFalls(
   ctx: Context,

@@ -16,6 +16,7 @@ export const CORRECTION_CHECKS: readonly Check[] = [
           and adjustment.kind is not null and adjustment.delta_amount_cents is not null
       ), credited as (
         -- What was netted within an invoice adds up to nothing; what coupons had paid for altogether has no note.
+        -- A note of an invoice that was credited with a progressive one gives back what that leaves of its items.
         select correction_id, invoice_id, sum(billed_amount_cents - settled_amount_cents) as cents,
           coalesce(array_agg(distinct credit_note_id) filter (where credit_note_id is not null), '{}') as note_ids
         from adjustment
@@ -47,17 +48,26 @@ export const CORRECTION_CHECKS: readonly Check[] = [
         from adjustment
         where booked_as = 'invoice' and billed_amount_cents > 0 and new_fee_id is null
         union all
-        select credited.correction_id, credited.cents::text, given.cents::text,
+        select credited.correction_id, credited.cents::text, given.least_cents::text,
           jsonb_build_object('invoice_id', credited.invoice_id, 'credit_note_ids', to_jsonb(credited.note_ids))
         from credited
         cross join lateral (
-          select coalesce(sum(item.amount_cents), 0) as cents
-          from credit_note_items item
-          join credit_notes note on note.organization_id = item.organization_id and note.id = item.credit_note_id
+          select coalesce(sum(case when invoice.progressive_billing_credit_amount_cents > 0
+              then note.sub_total_excluding_taxes_amount_cents else items.cents end), 0) as least_cents,
+            coalesce(sum(case when invoice.progressive_billing_credit_amount_cents > 0
+              and invoice.coupons_amount_cents = 0
+              then note.sub_total_excluding_taxes_amount_cents else items.cents end), 0) as most_cents
+          from credit_notes note
+          join invoices invoice on invoice.organization_id = note.organization_id and invoice.id = note.invoice_id
+          cross join lateral (
+            select coalesce(sum(item.amount_cents), 0) as cents
+            from credit_note_items item
+            where item.organization_id = note.organization_id and item.credit_note_id = note.id
+          ) items
+          where note.organization_id = ${organizationId} and note.id = any (credited.note_ids)
             and note.status = 'finalized'
-          where item.organization_id = ${organizationId} and item.credit_note_id = any (credited.note_ids)
         ) given
-        where given.cents <> credited.cents
+        where credited.cents not between given.least_cents and given.most_cents
         union all
         select fee.correction_id, billed.cents::text, fee.amount_cents::text, jsonb_build_object('fee_id', fee.id)
         from fees fee

@@ -23,6 +23,8 @@ const priceOf = (units: number): number => {
   return units <= 10 ? first : first + 300 + (units - 10) * 500;
 };
 const MINIMUM = 4000;
+// Low enough that most months are billed once or more before they end.
+const THRESHOLDS = [{ amount_cents: 3000 }, { amount_cents: 5000, recurring: true }];
 const MONTHS = ['03', '04'];
 
 interface Live {
@@ -55,16 +57,18 @@ const plays = fc.record({
   after: steps,
   hasMinimum: fc.boolean(),
   debits: fc.boolean(),
+  hasThresholds: fc.boolean(),
 });
 type Play = typeof plays extends fc.Arbitrary<infer Value> ? Value : never;
 
-async function open(hasMinimum: boolean): Promise<Story> {
+async function open(hasMinimum: boolean, hasThresholds: boolean): Promise<Story> {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.customer();
   await story.client.put('/organizations/settings', { settings: { usage_policies: { late_events: 'next_invoice' } } });
   const metric = await story.metric('units', { aggregation_type: 'sum_agg', field_name: 'n' });
   await story.plan({
     amount_cents: 0,
+    ...(hasThresholds ? { usage_thresholds: THRESHOLDS } : {}),
     charges: [
       {
         billable_metric_id: metric.svc_id,
@@ -127,8 +131,8 @@ async function perform(story: Story, live: Map<string, Live>, step: Step, sent: 
   }
 }
 
-async function play({ before, between, after, hasMinimum, debits }: Play): Promise<void> {
-  const story = await open(hasMinimum);
+async function play({ before, between, after, hasMinimum, debits, hasThresholds }: Play): Promise<void> {
+  const story = await open(hasMinimum, hasThresholds);
   const live = new Map<string, Live>();
   let sent = 0;
   const run = async (steps_: readonly Step[]) => {
@@ -137,16 +141,25 @@ async function play({ before, between, after, hasMinimum, debits }: Play): Promi
       await perform(story, live, step, sent, debits);
     }
   };
-  await run(before);
+  const half = Math.ceil(before.length / 2);
+  await run(before.slice(0, half));
+  await story.advanceTo('2024-03-20T01:00:00Z');
+  await run(before.slice(half));
+  await story.advanceTo('2024-03-21T00:00:00Z');
   await story.advanceTo('2024-04-02T00:00:00Z');
   await run(between);
+  await story.advanceTo('2024-04-20T00:00:00Z');
   await story.advanceTo('2024-05-02T00:00:00Z');
   await run(after);
   await story.advanceTo('2024-06-02T00:00:00Z');
 
   const invoices = (await story.client.get('/invoices?per_page=100')).body.invoices;
   const notes = (await story.client.get('/credit_notes?per_page=100')).body.credit_notes;
-  const billed = invoices.reduce((sum: number, each: { fees_amount_cents: number }) => sum + each.fees_amount_cents, 0);
+  const billed = invoices.reduce(
+    (sum: number, each: { fees_amount_cents: number; progressive_billing_credit_amount_cents: number }) =>
+      sum + each.fees_amount_cents - each.progressive_billing_credit_amount_cents,
+    0,
+  );
   const credited = notes.reduce(
     (sum: number, each: { total_amount_cents: number }) => sum + each.total_amount_cents,
     0,
