@@ -347,15 +347,18 @@ const isPlace = ({
   path,
   code,
   allowed = [],
+  reason = 'none',
   ...more
 }: {
   path?: string;
   code?: string;
   allowed?: unknown[];
+  reason?: string;
 }): boolean =>
   /^[A-Za-z_][\w-]*(\.[A-Za-z_][\w-]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\])*$/.test(path ?? '') &&
   (CODES.has(code!) || TELLING.test(code!)) &&
   allowed.length <= 50 &&
+  /^[\w .-]{3,300}$/.test(reason) &&
   Object.keys(more).length === 0;
 
 function isKnown(field: string, codes: unknown, names: ReadonlySet<string>): boolean {

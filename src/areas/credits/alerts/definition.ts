@@ -43,6 +43,7 @@ export function readThresholds(given: unknown): { thresholds: ThresholdJson[]; f
   const codes = items.map((item) => (isObject(item) ? item.code : null));
   if (codes.some((code) => isObject(code))) return refused('thresholds:code', INVALID);
   if (codes.some((code) => !isStorable(String(code)))) return refused('thresholds:code', FORMAT);
+  if (items.some((item) => isObject(item) && isObject(item.recurring))) return refused('thresholds:recurring', INVALID);
   const read = items.map(readThreshold);
   const fault = read.find((each) => typeof each === 'string');
   const thresholds = read.filter((each) => typeof each !== 'string');

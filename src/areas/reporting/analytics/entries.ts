@@ -33,8 +33,8 @@ const BRANCHES: Record<Report, (db: Db, organizationId: string) => Fragment> = {
       '' as key, '' as code,
       case when invoice.sub_total_including_taxes_amount_cents = 0 then 0 else round(
         (invoice.total_amount_cents - refunded.amount_cents)::numeric(40, 20)
-          * invoice.sub_total_excluding_taxes_amount_cents / invoice.sub_total_including_taxes_amount_cents, 20) end as
-          * amount,
+          * invoice.sub_total_excluding_taxes_amount_cents / invoice.sub_total_including_taxes_amount_cents, 20) end
+        as amount,
       1::numeric as units
     from ${countedInvoices(db, organizationId)}
     cross join lateral (
