@@ -17,7 +17,7 @@ const clockBody = (frozen_time: unknown) => ({ test_clock: { frozen_time } });
 /** Delayed work of no effect: a step of a metric that is not there. */
 const addTimer = (organizationId: string, dueAt: string) => service.sql`
   insert into after_steps (id, organization_id, job, payload, due_at, created_at, enqueued_at)
-  values (gen_random_uuid(), ${organizationId}, 'delete-metric-events', jsonb_build_object('billable_metric_id',
+  values (gen_random_uuid(), ${organizationId}, 'delete-metric-events', jsonb_build_object('code', 'calls', 'billable_metric_id',
     gen_random_uuid(), 'before_event_id', gen_random_uuid()),
     ${dueAt}, now(), now())`;
 const isReady = (client: Client) =>
