@@ -48,7 +48,7 @@ test('a new customer is announced, and the log shows the delivery as it was sent
     webhook_type: 'customer.created',
     object_type: 'customer',
     svc_object_id: customer.svc_id,
-    endpoint: hooks.url,
+    endpoint: `${hooks.url}/`,
     status: 'succeeded',
     retries: 0,
     http_status: 200,
