@@ -144,7 +144,7 @@ describe('31.00 of October in advance, 20 % tax, ended on the 15th', () => {
     await story.advanceTo('2022-10-15T08:00:00Z');
     await end('offset');
     expect(await note()).toMatchObject({ offset_amount_cents: 1920, refund_amount_cents: 0, credit_amount_cents: 0 });
-    expect((await october()).total_due_amount_cents).toBe(7440 - 930 - 1920);
+    expect((await story.invoice(invoice.svc_id)).total_due_amount_cents).toBe(7440 - 930 - 1920);
   });
 });
 

@@ -293,7 +293,11 @@ test('usage of one group knows what was billed of it, units given back included'
     invoiceable: false,
     properties: { amount: '1', pricing_group_keys: ['team'] },
   });
-  for (const [index, v] of [10, -4].entries()) await send(story, event(`e${index}`, { v, team: 'red' }));
+  // One after the other: what an event costs depends on what was billed before it.
+  for (const [index, v] of [10, -4].entries()) {
+    await send(story, event(`e${index}`, { v, team: 'red' }));
+    await fees(story, index + 1);
+  }
   await send(story, event('other', { v: 7, team: 'blue' }));
   await fees(story, 3);
   const usage = async (query: string) => {
