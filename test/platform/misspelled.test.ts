@@ -42,12 +42,12 @@ test('the variables of this process and an empty environment are above suspicion
 test.each([
   ['PORT', '99999', /PORT: .*65535/],
   ['PORT', '-1', /PORT: /],
-  ['DATABASE_URL', 'mysql://x', /DATABASE_URL: must be an address like postgres:/],
-  ['DATABASE_URL', 'foo', /DATABASE_URL: must be an address like postgres:/],
-  ['REDIS_URL', 'foo', /REDIS_URL: must be an address like redis:/],
-  ['REDIS_URL', 'http://127.0.0.1:6379', /REDIS_URL: must be an address like redis:/],
-  ['DOCUMENT_FONT', '/nope.ttf', /DOCUMENT_FONT: no font can be read there/],
-  ['DOCUMENT_FONT', '/etc/passwd', /DOCUMENT_FONT: no font can be read there/],
+  ['DATABASE_URL', 'mysql://x', /DATABASE_URL: must be an address, for example DATABASE_URL=postgres:/],
+  ['DATABASE_URL', 'foo', /DATABASE_URL: must be an address, for example DATABASE_URL=postgres:/],
+  ['REDIS_URL', 'foo', /REDIS_URL: must be an address, for example REDIS_URL=redis:/],
+  ['REDIS_URL', 'http://127.0.0.1:6379', /REDIS_URL: must be an address, for example REDIS_URL=redis:/],
+  ['DOCUMENT_FONT', '/nope.ttf', /DOCUMENT_FONT: must be the path of a font that can be read/],
+  ['DOCUMENT_FONT', '/etc/passwd', /DOCUMENT_FONT: must be the path of a font that can be read/],
 ])('%s=%s is refused by name', (name, value, sentence) => {
   expect(() => loadConfig({ [name]: value })).toThrow(sentence);
 });
