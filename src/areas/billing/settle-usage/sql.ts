@@ -72,10 +72,10 @@ export async function listSettled(db: Db, organizationId: string, billed: Billed
       left join invoices invoice on invoice.organization_id = fee.organization_id and invoice.id = fee.invoice_id
       cross join lateral (
         select coalesce(invoice.status in ('voided', 'deleted') and not exists (
-          select from fees copy join invoices again on again.organization_id = copy.organization_id
-            and again.id = copy.invoice_id
+          select from fees copy join invoices regenerated on regenerated.organization_id = copy.organization_id
+            and regenerated.id = copy.invoice_id
           where copy.organization_id = fee.organization_id and copy.original_fee_id = fee.id and copy.deleted_at is null
-            and again.status not in ('voided', 'deleted')), false) as is_void
+            and regenerated.status not in ('voided', 'deleted')), false) as is_void
       ) void
     ) fate
     where ${aboutBilled(db, organizationId, billed)} and adjustment.subscription_id is not null

@@ -51,15 +51,15 @@ const BRANCHES: Record<Report, (db: Db, organizationId: string) => Fragment> = {
       and customer.account_type = 'customer'`,
 
   invoice_collection: (db, organizationId) => db`
-    select invoice.id as source_id, 'invoice_collection' as report, date_trunc('month',
-      invoice.issuing_date)::date as day,
+    select invoice.id as source_id, 'invoice_collection' as report,
+      date_trunc('month', invoice.issuing_date)::date as day,
       invoice.billing_entity_id, invoice.customer_id, ${nilUuid(db)} as subscription_id, invoice.currency,
       invoice.payment_status as key, '' as code, invoice.total_amount_cents::numeric as amount, 1::numeric as units
     from ${countedInvoices(db, organizationId)}`,
 
   invoiced_usage: (db, organizationId) => db`
-    select invoice.id as source_id, 'invoiced_usage' as report, date_trunc('month',
-      fee.created_at at time zone 'UTC')::date as day,
+    select invoice.id as source_id, 'invoiced_usage' as report,
+      date_trunc('month', fee.created_at at time zone 'UTC')::date as day,
       invoice.billing_entity_id, invoice.customer_id, ${nilUuid(db)} as subscription_id,
       fee.amount_currency as currency,
       '' as key, fee.item_code as code, sum(fee.amount_cents - fee.precise_coupons_amount_cents) as amount,
