@@ -11,6 +11,7 @@ import { isSealed } from '../platform/secrets/seal.ts';
 import { type Deployment, openText, sealText } from '../platform/secrets/secrets.ts';
 import type { CommandJobName, JobPayload } from '../queues.ts';
 import { answeredInTime } from './database-in-time.ts';
+import { replyUnlessRefused } from './hand-over.ts';
 
 // The caller has waited for the write timeout already.
 const LOOK_UP_TIMEOUT_MS = 1000;
@@ -41,7 +42,7 @@ export interface CommandLaneDeps {
 /**
  * Sends commands to their pool and waits for their answers. No answer within the write timeout: the answer that was
  * committed, if its reply got lost, else 504 write_pending; the command then still runs at most once
- * (everywhere.md#writes-are-jobs).
+ * (everywhere.md#writes-are-jobs). A command that Redis refused: 503 at once.
  */
 export function createCommandLane(deps: CommandLaneDeps) {
   const timeoutMs = deps.config.WRITE_TIMEOUT_SECONDS * 1000;
@@ -58,9 +59,9 @@ export function createCommandLane(deps: CommandLaneDeps) {
         at: realNowMs(),
         ...sent,
       };
-      // Not awaited: with Redis away the call waits for it, and the caller must not. Its failure shows as no answer.
-      deps.producer.add(job, payload, { id: cid }).catch(() => {});
-      const answer = (await reply) as CommandAnswer | undefined;
+      // Not awaited: with Redis away the call waits for it, and the caller must not.
+      const added = deps.producer.add(job, payload, { id: cid });
+      const answer = (await replyUnlessRefused(added, reply)) as CommandAnswer | undefined;
       if (!answer) return lookUp(deps, command, cid);
       return isSealed(answer.body)
         ? { ...answer, body: await openText(deployment, answer.body, replyPlace(cid)) }

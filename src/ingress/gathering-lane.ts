@@ -4,6 +4,7 @@ import { newId } from '../platform/ids.ts';
 import { refuse } from '../platform/refusal.ts';
 import type { JobPayload } from '../queues.ts';
 import { type Command, type CommandAnswer, type CommandLaneDeps, lookUp } from './command-lane.ts';
+import { replyUnlessRefused } from './hand-over.ts';
 
 /** A job that takes longer gives its place up: the one of a killed worker runs again only after about as long. */
 const SLOW_JOB_MS = 3000;
@@ -32,6 +33,8 @@ const LONGEST_REST_MS = 100;
 interface Waiting {
   command: JobPayload<'command.run'>;
   weight: number;
+  /** Ends it: its job was not taken. */
+  fail(error: unknown): void;
 }
 
 /** What waits for one record, and the jobs that are under way for it. */
@@ -93,8 +96,10 @@ export function createGatheringLane(deps: CommandLaneDeps) {
     const owner = { organization_id, customer_key: key };
     const payload = { v: 1, from: deps.processId, cid, at: realNowMs(), ...owner, commands } as const;
     // Not awaited: see createCommandLane.
-    deps.producer.add('command.run-gathered', payload, { id: cid }).catch(() => {});
-    await ended;
+    const added = deps.producer.add('command.run-gathered', payload, { id: cid });
+    await replyUnlessRefused(added, ended).catch((error) => {
+      for (const { fail } of sent) fail(error);
+    });
   }
 
   return {
@@ -104,13 +109,17 @@ export function createGatheringLane(deps: CommandLaneDeps) {
       lines.set(key, line);
       const cid = newId();
       const reply = deps.replies.wait(cid, timeoutMs);
-      const sent: Waiting = {
-        command: { v: 1, from: deps.processId, cid, at: realNowMs(), ...command },
-        weight: isAlone ? ALONE_WEIGHT : 1,
-      };
+      let sent!: Waiting;
+      const failed = new Promise<never>((_resolve, reject) => {
+        sent = {
+          command: { v: 1, from: deps.processId, cid, at: realNowMs(), ...command },
+          weight: isAlone ? ALONE_WEIGHT : 1,
+          fail: reject,
+        };
+      });
       line.waiting.push(sent);
       send(key, line);
-      const answer = (await reply) as CommandAnswer | undefined;
+      const answer = (await Promise.race([reply, failed])) as CommandAnswer | undefined;
       if (answer) return answer;
       const place = line.waiting.indexOf(sent);
       if (place >= 0) line.waiting.splice(place, 1);

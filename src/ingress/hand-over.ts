@@ -63,3 +63,19 @@ export function watchHandOver(redis: Redis, prefix: string, now: () => number = 
 
 /** The name under which BullMQ's workers wait at Redis; that of their process is gone with it. */
 const workerName = (prefix: string, queue: Waited): string => `${prefix}:${Buffer.from(queue).toString('base64')} `;
+
+/**
+ * The reply to a job that is being put into its queue. What Redis refuses (it is full, or read-only since a failover)
+ * was not handed over, and is refused at once; a Redis that is away may take it yet, and is waited for.
+ *
+ * @throws Refusal 503
+ */
+export async function replyUnlessRefused<Reply>(added: Promise<void>, reply: Promise<Reply>): Promise<Reply> {
+  const refused = new Promise<never>((_resolve, reject) => {
+    added.catch((error) => isRefusal(error) && reject(refuse.unavailable()));
+  });
+  return Promise.race([reply, refused]);
+}
+
+/** An answer of Redis, unlike the end of a connection, behind which a job may have been taken. */
+const isRefusal = (error: unknown): boolean => error instanceof Error && error.name === 'ReplyError';

@@ -2,6 +2,7 @@ import { realNowMs } from '../platform/clock/real-clock.ts';
 import { newId } from '../platform/ids.ts';
 import { refuse } from '../platform/refusal.ts';
 import type { Command, CommandAnswer, CommandLaneDeps } from './command-lane.ts';
+import { replyUnlessRefused } from './hand-over.ts';
 
 /**
  * Sends reads that are too dear for this process to their pool, and waits for what they come to. No answer within the
@@ -14,8 +15,8 @@ export function createPreviewLane(deps: Omit<CommandLaneDeps, 'sql'>) {
       const reply = deps.replies.wait(cid, deps.config.WRITE_TIMEOUT_SECONDS * 1000);
       const payload = { v: 1, from: deps.processId, cid, at: realNowMs(), ...command } as const;
       // Not awaited: see createCommandLane.
-      deps.producer.add('preview.run', payload, { id: cid }).catch(() => {});
-      const answer = (await reply) as CommandAnswer | undefined;
+      const added = deps.producer.add('preview.run', payload, { id: cid });
+      const answer = (await replyUnlessRefused(added, reply)) as CommandAnswer | undefined;
       if (!answer) throw refuse.unavailable();
       return answer;
     },

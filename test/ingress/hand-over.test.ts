@@ -142,3 +142,55 @@ describe('over HTTP', () => {
     await until(async () => (await event()).status === 200);
   }, 60_000);
 });
+
+describe('a Redis that refuses to write', () => {
+  let service: TestService;
+  let ingress: Ingress;
+  const user = `u${randomUUID().slice(0, 8)}`;
+  const allow = (rule: string) => service.redis.acl('SETUSER', user, rule);
+  beforeAll(async () => {
+    service = await startService({ settings: { WRITE_TIMEOUT_SECONDS: '10' } });
+    await service.redis.acl('SETUSER', user, 'on', '>secret', 'allkeys', 'allchannels', '+@all');
+    const url = new URL(service.config.REDIS_URL);
+    url.username = user;
+    url.password = 'secret';
+    ingress = await startIngress({ ...service.config, REDIS_URL: url.href }, operations, log, PATIENT_LIMITER_MS);
+  });
+  afterAll(async () => {
+    await ingress.close();
+    await service.redis.acl('DELUSER', user);
+    await service.stop();
+  });
+
+  // As one that is full: its answer is an error, and nothing was handed over (load-and-faults E, "maxmemory").
+  test('commands, previews, gathered commands and events are 503 at once, and none is run later', async () => {
+    const org = await service.org();
+    const api = createClient(ingress.url, org.organization.api_key);
+    expect((await api.post('/customers', { customer: { external_id: 'acme', currency: 'USD' } })).status).toBe(200);
+    const { body } = await api.post('/wallets', {
+      wallet: { external_customer_id: 'acme', rate_amount: '1', currency: 'USD' },
+    });
+    const requests: [path: string, body: object][] = [
+      ['/customers', { customer: { external_id: 'other' } }],
+      ['/invoices/preview', { plan_code: 'none', customer: { external_id: 'acme' } }],
+      [`/wallets/${body.wallet.svc_id}/holds`, { hold: { amount_cents: 1 } }],
+      ['/events', { event: { transaction_id: 't', external_subscription_id: 's', code: 'c' } }],
+    ];
+    await allow('-@scripting');
+    for (const [path, sent] of requests) {
+      const startedMs = performance.now();
+      const answer = await api.post(path, sent);
+      expect([path, answer.body]).toEqual([
+        path,
+        { status: 503, error: 'Service Unavailable', code: 'service_unavailable' },
+      ]);
+      expect(answer.headers['retry-after']).toBe('1');
+      expect(performance.now() - startedMs).toBeLessThan(NOT_WAITED_MS);
+    }
+    await allow('+@scripting');
+    expect((await api.post('/customers', { customer: { external_id: 'third' } })).status).toBe(200);
+    const { customers } = (await api.get('/customers')).body;
+    expect(customers.map(({ external_id }: { external_id: string }) => external_id).sort()).toEqual(['acme', 'third']);
+    expect((await api.get('/events')).body.events).toEqual([]);
+  }, 60_000);
+});
