@@ -1,8 +1,8 @@
 import { expireGates } from './areas/billing/activate-subscriptions/expire-gates.ts';
-import { activate } from './areas/billing/bill-subscriptions/activate.ts';
 import { bill } from './areas/billing/bill-subscriptions/bill.ts';
-import { finalize } from './areas/billing/bill-subscriptions/finalize.ts';
-import { overdue } from './areas/billing/bill-subscriptions/overdue.ts';
+import { finalize } from './areas/billing/bill-subscriptions/finalize-drafts.ts';
+import { overdue } from './areas/billing/bill-subscriptions/flag-overdue.ts';
+import { activate } from './areas/billing/bill-subscriptions/start-pending.ts';
 import { stuckInvoices } from './areas/billing/bill-subscriptions/stuck-invoices.ts';
 import { terminateEnded } from './areas/billing/bill-subscriptions/terminate-ended.ts';
 import { trialEnd } from './areas/billing/bill-subscriptions/trial-end.ts';

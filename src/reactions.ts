@@ -9,7 +9,7 @@ import { followTopUpPayment } from './areas/credits/wallet-transactions/top-up-p
 import { terminateWalletsOf } from './areas/credits/wallets/terminate.ts';
 import * as customers from './areas/customers/announcements.ts';
 import { applyTaxOfOrganization } from './areas/customers/billing-entities/apply-tax.ts';
-import { recordCheck } from './areas/customers/customers/record-check.ts';
+import { recordCheck } from './areas/customers/customers/announce-vat-check.ts';
 import { discardMethodsOfCustomer, discardMethodsOfProvider } from './areas/customers/payment-methods/writes.ts';
 import { recordMailFailed } from './areas/documents/document-mails/commands.ts';
 import * as invoices from './areas/invoices/announcements.ts';
@@ -19,8 +19,8 @@ import { assignToCustomer, assignToEntity } from './areas/payments/dunning-campa
 import { resetDunningOfInvoice } from './areas/payments/dunning-campaigns/counters.ts';
 import { makeReceipt } from './areas/payments/payment-receipts/make-receipt.ts';
 import { offerSetupPage } from './areas/payments/payments/checkout-url.ts';
-import { endRefusedCharges } from './areas/payments/payments/give-up.ts';
-import { closePagesOfInvoice, closePagesOfProvider } from './areas/payments/payments/pages.ts';
+import { endRefusedCharges } from './areas/payments/payments/give-up-payments.ts';
+import { closePagesOfInvoice, closePagesOfProvider } from './areas/payments/payments/provider-pages.ts';
 import * as selling from './areas/selling/announcements.ts';
 import { createOrderForm } from './areas/selling/order-forms/create.ts';
 import * as subscriptions from './areas/subscriptions/announcements.ts';

@@ -8,7 +8,7 @@ import { bookFirstCredits } from './areas/billing/bill-wallets/first-credits.ts'
 import { refreshWalletsStep } from './areas/billing/bill-wallets/refresh.ts';
 import { rematchEvents } from './areas/billing/correct-events/rematch-events.ts';
 import { retractRange, settleCorrection } from './areas/billing/correct-events/retract-range.ts';
-import { finalizePendingInvoice } from './areas/billing/finalize-invoice/pending.ts';
+import { finalizePendingInvoice } from './areas/billing/finalize-invoice/finalize-pending.ts';
 import { finalizeCustomerDrafts, finalizeOneDraft, redateDrafts } from './areas/billing/redate-drafts/steps.ts';
 import { runInvoices } from './areas/billing/run-invoices/step.ts';
 import { invoiceWaiting } from './areas/billing/settle-usage/invoice-differences.ts';

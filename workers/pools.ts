@@ -3,7 +3,7 @@ import { vatCheckHandlers } from '../src/areas/customers/check-vat-numbers/jobs.
 import { documentHandlers } from '../src/areas/documents/render-documents/jobs.ts';
 import { deliveryHandlers } from '../src/areas/messaging/deliver-webhooks/deliver.ts';
 import { replayHandlers } from '../src/areas/messaging/deliver-webhooks/replay.ts';
-import { walkHandlers } from '../src/areas/messaging/deliver-webhooks/walk.ts';
+import { walkHandlers } from '../src/areas/messaging/deliver-webhooks/walk-endpoint.ts';
 import { startSequencer } from '../src/areas/messaging/number-events/sequencer.ts';
 import { mailHandlers } from '../src/areas/messaging/send-mails/jobs.ts';
 import { paymentHandlers } from '../src/areas/payments/collect-payments/jobs.ts';

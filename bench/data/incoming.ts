@@ -1,4 +1,4 @@
-import type { IncomingBatch, IncomingEvent } from '../../src/areas/usage/events/incoming.ts';
+import type { IncomingBatch, IncomingEvent } from '../../src/areas/usage/events/incoming-event.ts';
 import { parseEvent } from '../../src/areas/usage/events/parse-event.ts';
 import { realNow } from '../../src/platform/clock/real-clock.ts';
 import { type EventSource, eventJson } from './event-source.ts';

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import postgres from 'postgres';
-import type { IncomingEvent } from '../../src/areas/usage/events/incoming.ts';
+import type { IncomingEvent } from '../../src/areas/usage/events/incoming-event.ts';
 import type { Environment } from '../harness/environment.ts';
 
 /** Streams of rows into a table: as fast as one connection takes them, nothing checked. */

@@ -1,5 +1,5 @@
 import { CatalogCache } from '../../src/areas/catalog/usage-shapes/catalog.ts';
-import { type PackedBatch, unpackBatch } from '../../src/areas/usage/events/packed.ts';
+import { type PackedBatch, unpackBatch } from '../../src/areas/usage/events/packed-batch.ts';
 import { storeEvents } from '../../src/areas/usage/ingest-events/store-events.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { openRuntime } from '../../src/platform/process/runtime.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { packBatch } from '../../src/areas/usage/events/packed.ts';
+import { packBatch } from '../../src/areas/usage/events/packed-batch.ts';
 import { realNowMs } from '../../src/platform/clock/real-clock.ts';
 import { createProducer, type Producer } from '../../src/platform/queue/producer.ts';
 import { type QueueName, queues } from '../../src/queues.ts';

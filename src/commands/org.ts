@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { createOrganization } from '../areas/tenancy/organizations/commands.ts';
+import { type RateLimits, setRateLimits } from '../areas/tenancy/organizations/own-rate-limits.ts';
 import { listOrganizations } from '../areas/tenancy/organizations/queries.ts';
-import { type RateLimits, setRateLimits } from '../areas/tenancy/organizations/rate-limits.ts';
 import { rotateApiKey } from '../areas/tenancy/organizations/rotate-api-key.ts';
 import { rotateHmacKey } from '../areas/tenancy/organizations/rotate-hmac-key.ts';
 import { realNow } from '../platform/clock/real-clock.ts';

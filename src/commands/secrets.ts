@@ -1,6 +1,6 @@
 import { Command } from 'commander';
+import { type Closed, countAnswersByKey, countByKey, openAll, sealAgain } from '../platform/secrets/sealed-columns.ts';
 import { configuredKeys } from '../platform/secrets/secrets.ts';
-import { type Closed, countAnswersByKey, countByKey, openAll, sealAgain } from '../platform/secrets/stored-secrets.ts';
 import { onDatabase } from './operator/on-database.ts';
 
 /** Rows that are named one by one; the rest is counted. */

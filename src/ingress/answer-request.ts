@@ -4,13 +4,13 @@ import { Refusal, refuse } from '../platform/refusal.ts';
 import { bodyWithPlaces } from '../platform/schema/error-places.ts';
 import type { Identity } from './authenticate.ts';
 import { answeredInTime } from './database-in-time.ts';
-import type { EdgeDeps, Outcome } from './edge.ts';
-import { ignoredHeader } from './ignored.ts';
+import type { EdgeDeps, Outcome } from './edge-deps.ts';
+import { ignoredHeader } from './ignored-fields.ts';
 import { addressOf, type EdgeLocals, type RateFigures } from './rate-limit.ts';
 import { answerOfError } from './refusals.ts';
 import { requestIdOf } from './request-id.ts';
 import { type Call, runOperation } from './run-operation.ts';
-import { send, sendStream } from './send.ts';
+import { send, sendStream } from './send-answer.ts';
 
 export const BASE_PATH = '/api/v1';
 // A store that holds a connection and says nothing: the caller gets 503 instead of waiting for ever.

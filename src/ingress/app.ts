@@ -4,12 +4,12 @@ import helmet from 'helmet';
 import type { Operation } from '../platform/operation.ts';
 import { Refusal, refuse } from '../platform/refusal.ts';
 import { answerRequest, BASE_PATH } from './answer-request.ts';
-import type { EdgeDeps } from './edge.ts';
+import type { EdgeDeps } from './edge-deps.ts';
 import { pathOf } from './logged-request.ts';
 import type { EdgeLocals } from './rate-limit.ts';
 import { answerOfError } from './refusals.ts';
 import { requestIdOf } from './request-id.ts';
-import { send } from './send.ts';
+import { send } from './send-answer.ts';
 
 export interface Consoles {
   /** Routers below the base URL that no API key opens. */

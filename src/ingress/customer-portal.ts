@@ -1,11 +1,11 @@
 import type { Express, Request, Response } from 'express';
 import { PORTAL_PATH } from '../areas/customers/customers/portal-token.ts';
-import { askForDocument } from '../areas/messaging/documents/ask.ts';
+import { askForDocument } from '../areas/messaging/documents/ask-for-document.ts';
 import { noticePage, PORTAL_HEADERS } from '../areas/reporting/customer-portal/layout.ts';
 import { portalPage } from '../areas/reporting/customer-portal/page.ts';
+import { getPortalSubject, type PortalSubject } from '../areas/reporting/customer-portal/portal-document.ts';
 import { PORTAL_DOCUMENTS, type PortalDocuments } from '../areas/reporting/customer-portal/queries.ts';
 import { admit, pagesOf, readPortal } from '../areas/reporting/customer-portal/reads.ts';
-import { getPortalSubject, type PortalSubject } from '../areas/reporting/customer-portal/subject.ts';
 import { languageOf, languageOfBrowser, PORTAL_LOCALES } from '../areas/reporting/customer-portal/texts/by-locale.ts';
 import type { PortalTexts } from '../areas/reporting/customer-portal/texts/texts.ts';
 import { assert } from '../engine/assert.ts';
@@ -22,7 +22,7 @@ import type { HeavyReads } from './heavy-reads.ts';
 import type { EdgeLocals, Limiters } from './rate-limit.ts';
 import { answerOfError } from './refusals.ts';
 import { requestIdOf } from './request-id.ts';
-import { send } from './send.ts';
+import { send } from './send-answer.ts';
 import { sharedSql } from './shared-sql.ts';
 
 type Deps = SystemDeps & { limiters: Limiters; reads: FairGate; heavyReads: HeavyReads; turns: Turns };

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express, Request, Response } from 'express';
-import { checkDocumentLink, DOCUMENTS_PATH } from '../areas/messaging/documents/link.ts';
 import { readFile, type StoredFile } from '../areas/messaging/documents/queries.ts';
+import { checkDocumentLink, DOCUMENTS_PATH } from '../areas/messaging/documents/signed-link.ts';
 import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Sql } from '../platform/db/connect.ts';
 import { refuse } from '../platform/refusal.ts';
 import { headerName } from '../platform/wire-prefix.ts';
-import type { EdgeDeps } from './edge.ts';
+import type { EdgeDeps } from './edge-deps.ts';
 import type { EdgeLocals } from './rate-limit.ts';
 import { answerOfError } from './refusals.ts';
 import { requestIdOf } from './request-id.ts';
-import { send } from './send.ts';
+import { send } from './send-answer.ts';
 
 /** A document that is still being drawn is waited for; what takes longer comes with the next try. */
 const PATIENCE_MS = 10_000;

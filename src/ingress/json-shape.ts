@@ -4,7 +4,7 @@ const DEEPEST = 64;
 const MOST_MEMBERS = 1000;
 /**
  * Commas and opening brackets of a batch of events, which is what it holds or a little more: 100 events with 1 000
- * properties each. JSON of so many takes 20 ms to parse. Bodies of other operations hold less, see most-values.ts.
+ * properties each. JSON of so many takes 20 ms to parse. Bodies of other operations hold less, see value-limits.ts.
  */
 export const MOST_VALUES = 100_000;
 /** Characters of a number up to which a double holds its digits. */

@@ -7,7 +7,7 @@ import { BASE_PATH } from './answer-request.ts';
 import type { EdgeLocals, Limiters } from './rate-limit.ts';
 import { answerOfError } from './refusals.ts';
 import { requestIdOf } from './request-id.ts';
-import { send } from './send.ts';
+import { send } from './send-answer.ts';
 
 export interface OperatorRoute {
   method: 'get' | 'post';

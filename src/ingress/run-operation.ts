@@ -10,15 +10,15 @@ import { jsonInSlices } from '../platform/turns/json-in-slices.ts';
 import type { Pause } from '../platform/turns/turns.ts';
 import { jobs } from '../queues.ts';
 import type { Identity } from './authenticate.ts';
-import type { EdgeDeps, Outcome } from './edge.ts';
+import type { EdgeDeps, Outcome } from './edge-deps.ts';
 import { type Idempotency, idempotencyOf } from './idempotency-key.ts';
-import { unknownFields, unknownFilters } from './ignored.ts';
+import { unknownFields, unknownFilters } from './ignored-fields.ts';
 import { loggedRequest, pathOf } from './logged-request.ts';
-import { mostValuesOf } from './most-values.ts';
 import { type BodyOptions, readBody } from './read-body.ts';
 import { readInput, readParams } from './read-input.ts';
 import { type Query, readQuery } from './read-query.ts';
 import { sharedSql } from './shared-sql.ts';
+import { mostValuesOf } from './value-limits.ts';
 
 /** Body of an operation whose row says no more: a plan of 500 charges is half of it. */
 const BODY_LIMIT_BYTES = 1024 * 1024;

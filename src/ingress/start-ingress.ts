@@ -22,11 +22,10 @@ import { createCustomerKeys } from './customer-keys.ts';
 import { mountCustomerPortal } from './customer-portal.ts';
 import { mountDocs } from './docs.ts';
 import { mountDocuments } from './documents.ts';
-import type { EdgeDeps } from './edge.ts';
+import type { EdgeDeps } from './edge-deps.ts';
 import { createEventsLane } from './events-lane/lane.ts';
 import { FairGate } from './fair-gate.ts';
 import { createGatheringLane } from './gathering-lane.ts';
-import { watchHandOver } from './hand-over.ts';
 import { mountHealth } from './health.ts';
 import { HeavyReads } from './heavy-reads.ts';
 import { createHttpServer, stopListening } from './http-server.ts';
@@ -42,9 +41,10 @@ import { createPreviewLane } from './preview-lane.ts';
 import { mountQueueBoard } from './queue-board.ts';
 import { createLimiters } from './rate-limit.ts';
 import { noteRefusals } from './too-many-reads.ts';
+import { createWire } from './translate-prefix.ts';
 import { UncommittedLog } from './uncommitted-log.ts';
+import { watchHandOver } from './watch-pools.ts';
 import { RedisClock, WindowStore } from './window-store.ts';
-import { createWire } from './wire.ts';
 
 // A limiter slower than this is no limiter but a brake: the request passes instead (rate-limits.md#counting).
 const LIMITER_TIMEOUT_MS = 50;

@@ -2,9 +2,9 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApp } from '../../src/ingress/app.ts';
-import type { EdgeDeps } from '../../src/ingress/edge.ts';
+import type { EdgeDeps } from '../../src/ingress/edge-deps.ts';
 import { createHttpServer } from '../../src/ingress/http-server.ts';
-import { createWire } from '../../src/ingress/wire.ts';
+import { createWire } from '../../src/ingress/translate-prefix.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 
 const failure = (status: number) => Object.assign(new Error('broken'), { status });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { unknownFields } from '../../src/ingress/ignored.ts';
+import { unknownFields } from '../../src/ingress/ignored-fields.ts';
 import { openApiDocument } from '../../src/ingress/openapi.ts';
 import { operations } from '../../src/operations.ts';
 

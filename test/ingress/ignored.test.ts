@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ignoredHeader, unknownFields } from '../../src/ingress/ignored.ts';
+import { ignoredHeader, unknownFields } from '../../src/ingress/ignored-fields.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 describe('fields that a schema does not know', () => {

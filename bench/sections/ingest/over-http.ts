@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type PackedBatch, unpackBatch } from '../../../src/areas/usage/events/packed.ts';
+import { type PackedBatch, unpackBatch } from '../../../src/areas/usage/events/packed-batch.ts';
 import { BASE_PATH } from '../../../src/ingress/answer-request.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { createProducer, type Producer } from '../../../src/platform/queue/producer.ts';

@@ -1,6 +1,6 @@
-import { errorsOf } from '../../areas/usage/events/answers.ts';
+import { errorsOf } from '../../areas/usage/events/answer-text.ts';
 import { placesOfEvent } from '../../areas/usage/events/error-places.ts';
-import type { IncomingEvent, Verdict } from '../../areas/usage/events/incoming.ts';
+import type { IncomingEvent, Verdict } from '../../areas/usage/events/incoming-event.ts';
 import type { FieldErrors } from '../../platform/refusal.ts';
 import type { ErrorPlace } from '../../platform/schema/error-places.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { throwUnlessStorable } from '../../areas/usage/events/answers.ts';
-import type { IncomingBatch, IncomingEvent, Verdict } from '../../areas/usage/events/incoming.ts';
+import { throwUnlessStorable } from '../../areas/usage/events/answer-text.ts';
+import type { IncomingBatch, IncomingEvent, Verdict } from '../../areas/usage/events/incoming-event.ts';
 import { parseEvent } from '../../areas/usage/events/parse-event.ts';
-import { memberOf, sentTransactionId } from '../../areas/usage/events/requests.ts';
+import { memberOf, sentTransactionId } from '../../areas/usage/events/read-request.ts';
 import { type FieldErrors, Refusal, refuse } from '../../platform/refusal.ts';
 import { parseBody } from '../parse-body.ts';
 import { BulkReport } from './bulk-report.ts';

@@ -1,4 +1,4 @@
-import type { IncomingBatch, Verdict } from '../../areas/usage/events/incoming.ts';
+import type { IncomingBatch, Verdict } from '../../areas/usage/events/incoming-event.ts';
 import { realNowMs } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Producer } from '../../platform/queue/producer.ts';

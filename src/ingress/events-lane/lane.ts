@@ -1,8 +1,8 @@
 import type { Request } from 'express';
 import type { Redis } from 'ioredis';
-import { answerText } from '../../areas/usage/events/answers.ts';
-import type { Explain, IncomingBatch } from '../../areas/usage/events/incoming.ts';
-import { asksToExplain, batchForm, type EventsInput, readEvents } from '../../areas/usage/events/requests.ts';
+import { answerText } from '../../areas/usage/events/answer-text.ts';
+import type { Explain, IncomingBatch } from '../../areas/usage/events/incoming-event.ts';
+import { asksToExplain, batchForm, type EventsInput, readEvents } from '../../areas/usage/events/read-request.ts';
 import { isoOfMs } from '../../areas/usage/events/timestamps.ts';
 import { realNowExactMs } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { HELD, type IncomingBatch, STORING_FAILED, type Verdict } from '../../areas/usage/events/incoming.ts';
-import { packBatch } from '../../areas/usage/events/packed.ts';
+import { HELD, type IncomingBatch, STORING_FAILED, type Verdict } from '../../areas/usage/events/incoming-event.ts';
+import { packBatch } from '../../areas/usage/events/packed-batch.ts';
 import { realNowMs } from '../../platform/clock/real-clock.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Producer } from '../../platform/queue/producer.ts';

@@ -1,4 +1,4 @@
-import { walkWaitingEndpoints } from '../../areas/messaging/deliver-webhooks/walk.ts';
+import { walkWaitingEndpoints } from '../../areas/messaging/deliver-webhooks/walk-endpoint.ts';
 import { sweepEventBatches } from '../../areas/usage/ingest-events/finish-batches.ts';
 import { realNow, realNowMs } from '../../platform/clock/real-clock.ts';
 import type { SweepDeps } from '../../platform/periodic-job.ts';

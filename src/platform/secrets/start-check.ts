@@ -1,6 +1,7 @@
 import { type Config, ConfigError } from '../config.ts';
 import type { Sql } from '../db/connect.ts';
 import type { Runtime } from '../process/runtime.ts';
+import { countByKey, FORMER_FORM, NOT_SEALED, openSample, sealAgain } from './sealed-columns.ts';
 import {
   configuredKeys,
   DEFAULT_KEY_ID,
@@ -8,7 +9,6 @@ import {
   rememberDeploymentKey,
   UnknownSecretsKey,
 } from './secrets.ts';
-import { countByKey, FORMER_FORM, NOT_SEALED, openSample, sealAgain } from './stored-secrets.ts';
 
 // Any number of our own: one process at a time seals again.
 const SEAL_AGAIN_LOCK = 7_236_104_412;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { takeNumber } from '../../../src/areas/customers/customers/numbers.ts';
+import { takeNumber } from '../../../src/areas/customers/customers/customer-numbers.ts';
 import { connectDatabase, type Sql } from '../../../src/platform/db/connect.ts';
 import { startService, type TestService } from '../../support/service.ts';
 

@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type BalancesAt, rollUpTail } from '../../../src/areas/ledger/ledger/daily.ts';
+import { type BalancesAt, rollUpTail } from '../../../src/areas/ledger/ledger/daily-sums.ts';
 import { type Posting, post } from '../../../src/areas/ledger/ledger/postings.ts';
 import { sumAccounts } from '../../../src/areas/ledger/ledger/queries.ts';
 import { ledgerDaily } from '../../../src/areas/ledger/roll-up-ledger/ledger-daily.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bodyOf } from '../../../src/areas/messaging/webhooks/body.ts';
+import { bodyOf } from '../../../src/areas/messaging/webhooks/request-body.ts';
 
 const EVENT = { webhook_type: 'invoice.created', object_type: 'invoice', organization_id: 'o' };
 

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, test } from 'vitest';
-import type { IncomingBatch, Verdict } from '../../../src/areas/usage/events/incoming.ts';
+import type { IncomingBatch, Verdict } from '../../../src/areas/usage/events/incoming-event.ts';
 import { type BulkDeps, storeLines } from '../../../src/ingress/events-lane/bulk.ts';
 import { linesOf } from '../../../src/ingress/events-lane/lines.ts';
 import { refuse } from '../../../src/platform/refusal.ts';

@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { HELD, type IncomingBatch, STORING_FAILED, type Verdict } from '../../../src/areas/usage/events/incoming.ts';
-import { type PackedBatch, unpackBatch } from '../../../src/areas/usage/events/packed.ts';
+import {
+  HELD,
+  type IncomingBatch,
+  STORING_FAILED,
+  type Verdict,
+} from '../../../src/areas/usage/events/incoming-event.ts';
+import { type PackedBatch, unpackBatch } from '../../../src/areas/usage/events/packed-batch.ts';
 import { createCoalescer } from '../../../src/ingress/events-lane/coalescer.ts';
 
 interface Sent {

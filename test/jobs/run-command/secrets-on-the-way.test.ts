@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkDocumentLink } from '../../../src/areas/messaging/documents/link.ts';
+import { checkDocumentLink } from '../../../src/areas/messaging/documents/signed-link.ts';
 import { startIngress } from '../../../src/ingress/start-ingress.ts';
 import { operations } from '../../../src/operations.ts';
 import { ConfigError } from '../../../src/platform/config.ts';

@@ -7,9 +7,9 @@ import { json } from '../../../src/platform/db/values.ts';
 import { linkSecret, linkSecrets, rotateKey, webhookSigningKey } from '../../../src/platform/keys/deployment-keys.ts';
 import { hmacKeyPlace } from '../../../src/platform/secrets/places.ts';
 import { keyIdOf } from '../../../src/platform/secrets/seal.ts';
+import { countByKey, openAll, sealAgain } from '../../../src/platform/secrets/sealed-columns.ts';
 import { openText, sealText, UnknownSecretsKey } from '../../../src/platform/secrets/secrets.ts';
 import { checkSecrets, demandSecretsKey, sealFormerSecrets } from '../../../src/platform/secrets/start-check.ts';
-import { countByKey, openAll, sealAgain } from '../../../src/platform/secrets/stored-secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 const key = (letter: string) => `${letter}:${Buffer.alloc(32, letter).toString('base64')}`;

@@ -3,7 +3,7 @@ import { giveBackCoupons } from '../../credits/applied-coupons/endings.ts';
 import { releaseNotes } from '../../credits/credit-notes/commands/on-invoice-void.ts';
 import { releaseCredits } from '../../credits/wallet-transactions/recredit.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
-import { giveUpPayments } from '../../payments/payments/give-up.ts';
+import { giveUpPayments } from '../../payments/payments/give-up-payments.ts';
 import { markWallets } from '../../usage/wallet-marks/marks.ts';
 import { markClosed } from './sql.ts';
 

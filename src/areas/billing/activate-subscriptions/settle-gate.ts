@@ -10,10 +10,10 @@ import { recordSubscription } from '../../subscriptions/subscriptions/announce.t
 import { nextBillingFrom } from '../../subscriptions/subscriptions/commands/next-billing.ts';
 import type { SubscriptionRow } from '../../subscriptions/subscriptions/queries.ts';
 import { changeSubscription, getPlanFacts } from '../../subscriptions/subscriptions/writes.ts';
-import { lockSubscriptionIn } from '../bill-subscriptions/lock.ts';
+import { lockSubscriptionIn } from '../bill-subscriptions/lock-subscription.ts';
 import { closeOpenInvoice } from './close-open-invoice.ts';
+import { handOver, keepFormer } from './end-predecessor.ts';
 import { finalizeOpenInvoice } from './finalize-open-invoice.ts';
-import { handOver, keepFormer } from './hand-over.ts';
 import { type GateInvoice, isCustomerGone, lockGateInvoice } from './sql.ts';
 
 /** Step `settle-gate`: see settleGate. */

@@ -16,11 +16,11 @@ import { getVisibleInvoice, type InvoiceRow } from '../../invoices/invoices/quer
 import { lockVisibleInvoice } from '../../invoices/invoices/writes.ts';
 import { keyOf } from '../build-invoice/adjustments.ts';
 import { computeDraft, refreshDraft } from '../build-invoice/finalize-draft.ts';
-import { ownerOf } from '../build-invoice/store.ts';
+import { ownerOf } from '../build-invoice/store-invoice.ts';
 import { insertFees } from '../build-invoice/writes.ts';
-import { imagine } from '../preview-invoice/imagine.ts';
-import { copyAdjustments, hideComputation, takeFees } from './own-draft.ts';
-import { adjustedThing, type Target } from './target.ts';
+import { imagine } from '../preview-invoice/run-and-take-back.ts';
+import { adjustedThing, type Target } from './adjusted-item.ts';
+import { copyAdjustments, hideComputation, takeFees } from './temporary-copies.ts';
 
 interface Input {
   svc_id: string;

@@ -10,12 +10,12 @@ import { customerBaseView } from '../../customers/customers/view.ts';
 import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import { assignNumber } from '../../invoices/invoices/numbering.ts';
 import { recordPaidBefore } from '../../payments/payments/paid-before.ts';
-import { invoiceInputs } from '../build-invoice/inputs.ts';
+import { invoiceInputs } from '../build-invoice/fee-inputs.ts';
+import { insertInvoiceInputs } from '../build-invoice/input-writes.ts';
 import { claimLines } from '../build-invoice/line-writes.ts';
 import { billedLine } from '../build-invoice/lines.ts';
 import { openInvoice } from '../build-invoice/open-invoice.ts';
 import { type PayerFacts, readBilledSubscriptions, readIssuer } from '../build-invoice/sql.ts';
-import { insertInvoiceInputs } from '../build-invoice/stored-inputs.ts';
 import { insertInvoiceTaxes, storeAmounts } from '../build-invoice/writes.ts';
 import { attachFees, listPaidFees, listTaxesOfFees, markPaid, type PaidFee } from './paid-fees-sql.ts';
 

@@ -10,11 +10,11 @@ import { type EventPriced, priceEvent } from '../../usage/in-advance/price-event
 import { insertRecord, listBilledEvents } from '../../usage/in-advance-records/records.ts';
 import type { BillInAdvance } from '../../usage/ingest-events/owe-in-advance.ts';
 import { listPricedCharges, type PricedCharge } from '../../usage/usage/priced-charges.ts';
-import { subscriptionWhenAccepted } from '../build-invoice/as-of.ts';
 import type { LineFee } from '../build-invoice/fees.ts';
 import { type BilledLine, currentLine, prorationOf } from '../build-invoice/lines.ts';
 import { type BilledSubscription, lockPayer, type PayerFacts, readBilledSubscriptions } from '../build-invoice/sql.ts';
 import { storeStandaloneFees } from '../build-invoice/standalone-fees.ts';
+import { subscriptionWhenAccepted } from '../build-invoice/subscription-as-billed.ts';
 import { eventFee } from './event-fee.ts';
 import { invoiceEvent } from './invoice-event.ts';
 import { type BillableEvent, customerOf, listBillableEvents } from './sql.ts';

@@ -15,7 +15,7 @@ import { openInvoice } from '../build-invoice/open-invoice.ts';
 import type { IssuerFacts, PayerFacts } from '../build-invoice/sql.ts';
 import type { AddOnFee } from './fees.ts';
 import type { PaymentWish } from './sql.ts';
-import { storeOneOff } from './store.ts';
+import { storeOneOff } from './store-one-off.ts';
 
 export interface OneOffToMake {
   payer: PayerFacts;

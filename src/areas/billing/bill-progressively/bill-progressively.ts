@@ -11,7 +11,7 @@ import { claimLines } from '../build-invoice/line-writes.ts';
 import { type BilledLine, billedLine } from '../build-invoice/lines.ts';
 import { openInvoice, removeInvoice } from '../build-invoice/open-invoice.ts';
 import { lockPayer, type PayerFacts, readBilledSubscriptions, readIssuer } from '../build-invoice/sql.ts';
-import { store } from '../build-invoice/store.ts';
+import { store } from '../build-invoice/store-invoice.ts';
 import { totalFees } from '../build-invoice/total-fees.ts';
 import { announceThresholds } from './announce.ts';
 import { type PassedByUsage, passedByUsage, progressiveUsage } from './passed-by-usage.ts';

@@ -19,7 +19,7 @@ import { gatherPaidFees } from '../bill-in-advance/gather-paid-fees.ts';
 import { buildInvoice } from '../build-invoice/build-invoice.ts';
 import { lockPayer, type PayerFacts } from '../build-invoice/sql.ts';
 import { applyDowngrade } from './downgrade.ts';
-import { invoiceGroups } from './groups.ts';
+import { invoiceGroups } from './invoice-groups.ts';
 import {
   CustomerItem,
   type DueSubscription,

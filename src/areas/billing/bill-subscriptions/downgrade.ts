@@ -15,7 +15,7 @@ import { gatherPaidFees } from '../bill-in-advance/gather-paid-fees.ts';
 import { buildInvoice } from '../build-invoice/build-invoice.ts';
 import { isRenewed } from '../build-invoice/renewals.ts';
 import type { PayerFacts } from '../build-invoice/sql.ts';
-import { invoiceGroups } from './groups.ts';
+import { invoiceGroups } from './invoice-groups.ts';
 import type { DueSubscription } from './sql.ts';
 
 /**

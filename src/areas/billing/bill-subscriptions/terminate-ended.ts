@@ -2,7 +2,7 @@ import { isDateAfter } from '../../../engine/calendar/instants.ts';
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { terminateSubscription } from '../../subscriptions/subscriptions/commands/terminate.ts';
-import { lockSubscriptionIn } from './lock.ts';
+import { lockSubscriptionIn } from './lock-subscription.ts';
 import { dueSubscription, earliestEnd, listEnded, SubscriptionItem } from './sql.ts';
 
 /**

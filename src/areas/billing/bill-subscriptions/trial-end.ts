@@ -7,7 +7,7 @@ import { recordSubscription } from '../../subscriptions/subscriptions/announce.t
 import { changeSubscription, firstStartOf, getPlanFacts } from '../../subscriptions/subscriptions/writes.ts';
 import { buildInvoice } from '../build-invoice/build-invoice.ts';
 import { lockPayer } from '../build-invoice/sql.ts';
-import { lockSubscriptionIn } from './lock.ts';
+import { lockSubscriptionIn } from './lock-subscription.ts';
 import { dueSubscription, earliestTrialEnd, listTrialsOver, SubscriptionItem, wasBilledOn } from './sql.ts';
 
 /**

@@ -13,10 +13,10 @@ import { readCustomer } from '../../customers/customers/queries.ts';
 import { customerBaseView } from '../../customers/customers/view.ts';
 import { applySections } from '../../customers/invoice-custom-sections/applied.ts';
 import { oweCollection } from '../../payments/payments/owe-collection.ts';
-import { invoiceInputs } from '../build-invoice/inputs.ts';
+import { invoiceInputs } from '../build-invoice/fee-inputs.ts';
+import { insertFeeInputs, insertInvoiceInputs } from '../build-invoice/input-writes.ts';
 import { openInvoice } from '../build-invoice/open-invoice.ts';
 import { lockPayer, readIssuer } from '../build-invoice/sql.ts';
-import { insertFeeInputs, insertInvoiceInputs } from '../build-invoice/stored-inputs.ts';
 import { type InvoiceOwner, storeAmounts } from '../build-invoice/writes.ts';
 
 interface NewPurchase {

@@ -9,7 +9,7 @@ import { forgetSettled, listAwaiting } from '../../credits/wallet-holds/writes.t
 import { worthOf } from '../../credits/wallet-transactions/movements.ts';
 import { tellDepleted } from '../../credits/wallets/announce.ts';
 import { listActiveWallets, readWallet, type WalletRow } from '../../credits/wallets/queries.ts';
-import { listRules, type RuleRow } from '../../credits/wallets/rules-queries.ts';
+import { listRules, type RuleRow } from '../../credits/wallets/top-up-rule-queries.ts';
 import { isInForce } from '../../credits/wallets/view.ts';
 import { dropWalletMarks, listWalletMarks } from '../../usage/wallet-marks/marks.ts';
 import { lockPayer } from '../build-invoice/sql.ts';

@@ -6,7 +6,7 @@ import { AmountOutOfRange } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { compute } from './compute.ts';
+import { compute } from './compute-invoice.ts';
 import { noteGenerationError } from './generation-error.ts';
 import { oweLastSnapshots } from './last-snapshots.ts';
 import { claimLines } from './line-writes.ts';
@@ -14,7 +14,7 @@ import { type BilledLine, billedLine } from './lines.ts';
 import { openInvoice, removeInvoice } from './open-invoice.ts';
 import { type BilledSubscription, type PayerFacts, readBilledSubscriptions, readIssuerOf } from './sql.ts';
 import { storeRenewals } from './standalone-fees.ts';
-import { store } from './store.ts';
+import { store } from './store-invoice.ts';
 
 export interface InvoiceToBuild {
   /** Locked: billing a customer holds its row, see lockPayer. */

@@ -9,7 +9,7 @@ import { creditProgressiveExcess } from '../../credits/credit-notes/commands/on-
 import { listSpendableNotes } from '../../credits/credit-notes/queries.ts';
 import { takeFromNotes } from '../../credits/credit-notes/writes.ts';
 import { bookNoteApplied, type PaidAccount } from '../../ledger/ledger/credit-notes.ts';
-import type { ComputedInvoice } from './store.ts';
+import type { ComputedInvoice } from './store-invoice.ts';
 import type { InvoiceOwner } from './writes.ts';
 
 /**

@@ -14,7 +14,7 @@ import type { FeeType } from '../../../engine/taxes/choose-taxes.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { FixedChargeRow } from '../../catalog/fixed-charges/queries.ts';
 import type { AdjustedFeeRow } from '../../invoices/adjusted-fees/queries.ts';
-import { subscriptionName } from '../../subscriptions/subscriptions/name.ts';
+import { subscriptionName } from '../../subscriptions/subscriptions/printed-name.ts';
 import { type PricedShare, priceShares } from '../../usage/usage/price-usage.ts';
 import type { PricedCharge } from '../../usage/usage/priced-charges.ts';
 import { pricingUnitDetails } from '../../usage/usage/pricing-unit-details.ts';

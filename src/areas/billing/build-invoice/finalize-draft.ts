@@ -1,19 +1,24 @@
 import type { Temporal } from 'temporal-polyfill';
 import { assert } from '../../../engine/assert.ts';
 import { localDate } from '../../../engine/calendar/local-day.ts';
-import { dateSettings, datesAtFinalization, graceDays, type InvoiceDates } from '../../../engine/invoices/dates.ts';
 import type { InvoicingReason } from '../../../engine/invoices/invoice-types.ts';
+import {
+  dateSettings,
+  datesAtFinalization,
+  graceDays,
+  type InvoiceDates,
+} from '../../../engine/invoices/issuing-and-due-dates.ts';
 import type { Context } from '../../../platform/context.ts';
 import { followInvoice } from '../../credits/credit-notes/follow-invoice.ts';
 import { listAdjustedFees } from '../../invoices/adjusted-fees/queries.ts';
 import type { PricedCharge } from '../../usage/usage/priced-charges.ts';
-import { compute } from './compute.ts';
+import { compute } from './compute-invoice.ts';
 import { oweLastSnapshots } from './last-snapshots.ts';
 import { rewriteLines } from './line-writes.ts';
 import { type BilledLine, billedLine } from './lines.ts';
 import { lockPayer, readBilledSubscriptions, readIssuer } from './sql.ts';
 import { storeRenewals } from './standalone-fees.ts';
-import { type ComputedInvoice, store } from './store.ts';
+import { type ComputedInvoice, store } from './store-invoice.ts';
 import { clearComputation } from './writes.ts';
 
 interface DraftRow {

@@ -1,6 +1,11 @@
 import type { Instant, PlainDate } from '../../../engine/calendar/instants.ts';
-import { dateSettings, datesAtCreation, graceDays, type InvoiceDates } from '../../../engine/invoices/dates.ts';
 import type { InvoiceType } from '../../../engine/invoices/invoice-types.ts';
+import {
+  dateSettings,
+  datesAtCreation,
+  graceDays,
+  type InvoiceDates,
+} from '../../../engine/invoices/issuing-and-due-dates.ts';
 import { draftNumber } from '../../../engine/invoices/number.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';

@@ -1,6 +1,6 @@
 import { localDate } from '../../../engine/calendar/local-day.ts';
-import type { InvoiceDates } from '../../../engine/invoices/dates.ts';
 import type { Draft } from '../../../engine/invoices/draft.ts';
+import type { InvoiceDates } from '../../../engine/invoices/issuing-and-due-dates.ts';
 import type { Context } from '../../../platform/context.ts';
 import { type BookedInvoice, invoiceFinalizedLines } from '../../ledger/ledger/invoice-finalized.ts';
 import { post } from '../../ledger/ledger/postings.ts';

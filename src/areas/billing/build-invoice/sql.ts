@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Interval } from '../../../engine/calendar/grid.ts';
 import type { Period } from '../../../engine/calendar/period.ts';
 import type { SwitchKind } from '../../../engine/calendar/terms.ts';
-import type { IssuingDateAdjustment, IssuingDateAnchor } from '../../../engine/invoices/dates.ts';
+import type { IssuingDateAdjustment, IssuingDateAnchor } from '../../../engine/invoices/issuing-and-due-dates.ts';
 import type { DocumentNumbering } from '../../../engine/invoices/number.ts';
 import type { ZeroAmountSetting } from '../../../engine/invoices/zero-amount.ts';
 import type { Currency } from '../../../engine/money/currency.ts';

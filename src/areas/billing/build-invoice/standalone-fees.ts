@@ -1,12 +1,12 @@
 import type { Context } from '../../../platform/context.ts';
 import { recordFeeCreated } from '../../invoices/fees/announce.ts';
 import type { PricedCharge } from '../../usage/usage/priced-charges.ts';
+import { feeInputs } from './fee-inputs.ts';
 import type { LineFee } from './fees.ts';
-import { feeInputs } from './inputs.ts';
+import { insertFeeInputs } from './input-writes.ts';
 import type { BilledLine } from './lines.ts';
 import { renewalFees, renewedPeriod } from './renewals.ts';
 import { type PayerFacts, readIssuer } from './sql.ts';
-import { insertFeeInputs } from './stored-inputs.ts';
 import { totalFees } from './total-fees.ts';
 import { insertFees } from './writes.ts';
 

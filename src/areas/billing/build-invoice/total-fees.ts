@@ -6,7 +6,7 @@ import { mapInSlices } from '../../../platform/turns/turns.ts';
 import { computeInSlices } from '../../usage/usage/compute-in-slices.ts';
 import { type HeldTax, listHeldTaxes, taxesOfFee } from '../../usage/usage/fee-taxes.ts';
 import { readBillingFacts } from './billing-facts.ts';
-import type { Computation } from './compute.ts';
+import type { Computation } from './compute-invoice.ts';
 import { activeCoupons } from './coupons.ts';
 import { spendableNotes } from './credit-notes.ts';
 import type { LineFee } from './fees.ts';

@@ -9,7 +9,7 @@ import type { PaidAccount } from '../../ledger/ledger/credit-notes.ts';
 import { walletsUsed } from '../announcements.ts';
 import type { LineFee } from './fees.ts';
 import type { PayerFacts } from './sql.ts';
-import type { FinalInvoice } from './store.ts';
+import type { FinalInvoice } from './store-invoice.ts';
 
 /** What decides which wallets may pay a fee. Rule: wallets.md#paying-an-invoice (1). */
 export const walletKeyOf = ({ fee_type, charge, groupedBy }: LineFee): WalletKey => ({

@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { InvoiceDates } from '../../../engine/invoices/dates.ts';
 import type { Draft } from '../../../engine/invoices/draft.ts';
 import type { InvoiceStatus } from '../../../engine/invoices/invoice-states.ts';
+import type { InvoiceDates } from '../../../engine/invoices/issuing-and-due-dates.ts';
 import { decimalText } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { json } from '../../../platform/db/values.ts';

@@ -3,14 +3,14 @@ import { newId } from '../../../platform/ids.ts';
 import { dryRun } from '../../../platform/records/nested.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { type AmendmentWarning, amendedPayload } from '../../usage/event-corrections/amendment.ts';
-import { announceSettled, applyCorrection, lockForCorrection } from '../../usage/event-corrections/apply.ts';
+import { announceSettled, applyCorrection, lockForCorrection } from '../../usage/event-corrections/apply-correction.ts';
 import {
   countUpTo,
   type EventPayload,
   type EventToCorrect,
   eventsOfRange,
   lockEvent,
-} from '../../usage/event-corrections/events.ts';
+} from '../../usage/event-corrections/lock-events.ts';
 import { type Effect, effectOf, policyOf } from '../../usage/event-corrections/policy.ts';
 import { type CorrectionRow, listAdjustments } from '../../usage/event-corrections/queries.ts';
 import type { CorrectionCreate } from '../../usage/event-corrections/schema.ts';
@@ -25,7 +25,7 @@ import {
 import { markChains } from '../settle-usage/in-advance/mark-chains.ts';
 import { settlePeriods } from '../settle-usage/settle-periods.ts';
 import { insertAdjustments, insertPeriods, type NewAdjustment } from '../settle-usage/sql.ts';
-import { inputOf, rangeOf } from './range-of.ts';
+import { inputOf, rangeOf } from './read-range.ts';
 import { retractEventsAtOnce } from './retract-at-once.ts';
 
 /** Events of one correction at most (event-corrections.md#routes). */

@@ -1,6 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import type { Fragment } from '../../../platform/db/connect.ts';
-import type { EventToCorrect } from '../../usage/event-corrections/events.ts';
+import type { EventToCorrect } from '../../usage/event-corrections/lock-events.ts';
 import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
-import { announceSettled, applyCorrection, lockForCorrection } from '../../usage/event-corrections/apply.ts';
+import { announceSettled, applyCorrection, lockForCorrection } from '../../usage/event-corrections/apply-correction.ts';
 import { type CorrectionRow, getCorrection, lockCorrection } from '../../usage/event-corrections/queries.ts';
 import { countInvoices, takeRangeEvents, updateProgress } from '../../usage/event-corrections/writes.ts';
 import { markChains } from '../settle-usage/in-advance/mark-chains.ts';

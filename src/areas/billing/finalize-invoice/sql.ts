@@ -6,7 +6,7 @@ import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { FeeType } from '../../../engine/taxes/choose-taxes.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { json } from '../../../platform/db/values.ts';
-import { digestOf } from '../build-invoice/inputs.ts';
+import { digestOf } from '../build-invoice/fee-inputs.ts';
 import { type InvoiceOwner, insertFeeTaxes } from '../build-invoice/writes.ts';
 
 export interface PendingInvoice {

@@ -18,10 +18,10 @@ import { findPlanForSale, getPlanFacts, lockSubscriptions } from '../../subscrip
 import { linesOfStep } from '../bill-subscriptions/step.ts';
 import { buildInvoice } from '../build-invoice/build-invoice.ts';
 import { lockPayer, type PayerFacts, readIssuer } from '../build-invoice/sql.ts';
-import { type ComingInvoice, comingInvoice } from './coming.ts';
-import { giveCoupons } from './coupons.ts';
-import { previewedCustomer } from './customer.ts';
-import { type Imagined, imagine } from './imagine.ts';
+import { type ComingInvoice, comingInvoice } from './coming-invoice.ts';
+import { giveCoupons } from './give-coupons.ts';
+import { previewedCustomer } from './previewed-customer.ts';
+import { type Imagined, imagine } from './run-and-take-back.ts';
 
 type Input = InvoicePreview;
 

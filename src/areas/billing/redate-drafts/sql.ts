@@ -1,5 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { DateSettings, InheritedDateSettings } from '../../../engine/invoices/dates.ts';
+import type { DateSettings, InheritedDateSettings } from '../../../engine/invoices/issuing-and-due-dates.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { json } from '../../../platform/db/values.ts';
 

@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import { utcDate } from '../../../engine/calendar/instants.ts';
-import { dateSettings, datesAtCreation } from '../../../engine/invoices/dates.ts';
+import { dateSettings, datesAtCreation } from '../../../engine/invoices/issuing-and-due-dates.ts';
 import type { Context } from '../../../platform/context.ts';
 import { finalizeDraft } from '../build-invoice/finalize-draft.ts';
 import { type DatedDraft, type DraftOwner, listDatedDrafts, listDraftIds, type NewDates, writeDates } from './sql.ts';

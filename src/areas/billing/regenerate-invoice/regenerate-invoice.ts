@@ -7,10 +7,10 @@ import type { InvoiceRegeneration } from '../../invoices/invoices/regenerate-sch
 import { showInvoice } from '../../invoices/invoices/show.ts';
 import { lockVisibleInvoice } from '../../invoices/invoices/writes.ts';
 import { type IssuerFacts, lockPayer, type PayerFacts, readIssuer } from '../build-invoice/sql.ts';
-import { regenerateCredit } from './credit.ts';
-import { regenerateOfSubscriptions } from './of-subscriptions.ts';
-import { regenerateOneOff } from './one-off.ts';
+import { regenerateCredit } from './credit-invoice.ts';
+import { regenerateOneOff } from './one-off-invoice.ts';
 import { hasReplacement } from './sql.ts';
+import { regenerateOfSubscriptions } from './subscription-invoice.ts';
 
 /** A voided invoice that is being regenerated, locked, and what is asked of the new one. */
 export interface Replaced {

@@ -8,13 +8,13 @@ import {
 import type { NoteParts } from '../../../engine/credits/credit-note-parts.ts';
 import { type Cents, cents, roundToCents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
-import { amountsOf, makeNote } from '../../credits/credit-notes/make-note.ts';
 import {
   type CreditedInvoice,
   creditableOfFee,
   feesLeft,
   readCreditedInvoice,
-} from '../../credits/credit-notes/noted-invoice.ts';
+} from '../../credits/credit-notes/credited-invoice.ts';
+import { amountsOf, makeNote } from '../../credits/credit-notes/make-note.ts';
 import type { NewItem } from '../../credits/credit-notes/writes.ts';
 import { listFeesByIds } from '../../invoices/fees/queries.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';

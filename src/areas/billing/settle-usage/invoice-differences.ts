@@ -7,7 +7,7 @@ import { claimLines } from '../build-invoice/line-writes.ts';
 import { currentLine } from '../build-invoice/lines.ts';
 import { openInvoice } from '../build-invoice/open-invoice.ts';
 import { lockPayer, readBilledSubscriptions, readIssuer } from '../build-invoice/sql.ts';
-import { store } from '../build-invoice/store.ts';
+import { store } from '../build-invoice/store-invoice.ts';
 import { totalFees } from '../build-invoice/total-fees.ts';
 
 /**

@@ -16,7 +16,7 @@ import { adjusterOf } from '../build-invoice/adjustments.ts';
 import { chargesOfLine, type LineFee, usageLineFees } from '../build-invoice/fees.ts';
 import { type BilledLine, prorationOf, sharedInstants } from '../build-invoice/lines.ts';
 import { isRenewed, renewalFees, renewedPeriod } from '../build-invoice/renewals.ts';
-import { linesOfSource } from '../regenerate-invoice/lines.ts';
+import { linesOfSource } from '../regenerate-invoice/lines-of-source.ts';
 import {
   type BilledItemKey,
   chargeAsBilled,
@@ -26,7 +26,7 @@ import {
   lineAsBilled,
   sharedAsBilled,
 } from './billed-items.ts';
-import { countLeftOut, lateFor, readFinalAt } from './left-out.ts';
+import { countLeftOut, lateFor, readFinalAt } from './count-late-events.ts';
 import { repriceCommitment } from './reprice-commitment.ts';
 import { isMadeAnew, type SettledItem } from './sql.ts';
 

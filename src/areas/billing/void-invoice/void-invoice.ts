@@ -12,7 +12,7 @@ import type { InvoiceVoid } from '../../invoices/invoices/schema.ts';
 import { showInvoice } from '../../invoices/invoices/show.ts';
 import { changeInvoice, lockVisibleInvoice } from '../../invoices/invoices/writes.ts';
 import { bookVoid } from '../../ledger/ledger/invoice-voided.ts';
-import { giveUpPayments } from '../../payments/payments/give-up.ts';
+import { giveUpPayments } from '../../payments/payments/give-up-payments.ts';
 import { takeBackWriteOffs } from '../../payments/write-offs/commands.ts';
 import { markWallets } from '../../usage/wallet-marks/marks.ts';
 

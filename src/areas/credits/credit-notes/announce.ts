@@ -1,5 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
-import { urlsOf } from '../../messaging/documents/urls.ts';
+import { urlsOf } from '../../messaging/documents/document-urls.ts';
 import { isMailed, oweMail } from '../../messaging/mails/owe-mail.ts';
 import { type CreditNoteRow, readCreditNote } from './queries.ts';
 import { viewOf } from './show.ts';

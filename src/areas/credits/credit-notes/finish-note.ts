@@ -6,7 +6,7 @@ import { bookNoteCreated } from '../../ledger/ledger/credit-notes.ts';
 import { recordCreditNoteCreated } from './announce.ts';
 import { readCreditNote } from './queries.ts';
 import { oweRefund } from './refunds.ts';
-import { finishTopUpNote, settleUnpaidTopUp } from './top-up.ts';
+import { finishTopUpNote, settleUnpaidTopUp } from './top-up-note.ts';
 import { insertSettlement } from './writes.ts';
 
 /**

@@ -4,9 +4,9 @@ import { cents } from '../../../engine/money/cents.ts';
 import { Decimal, ZERO } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import { type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
+import { readCreditedInvoice } from './credited-invoice.ts';
 import { finishNote } from './finish-note.ts';
 import { amountsOf, zoneOf } from './make-note.ts';
-import { readCreditedInvoice } from './noted-invoice.ts';
 import { type CreditNoteRow, listDraftNotes } from './queries.ts';
 import { changeCreditNote, deleteDraftNotes, listMovedItems, type NewItem, noteNumber, rewriteNote } from './writes.ts';
 

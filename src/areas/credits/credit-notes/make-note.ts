@@ -5,8 +5,8 @@ import type { CreditNoteReason } from '../../../engine/credits/credit-note-state
 import { roundToCents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
+import { type CreditedInvoice, creditableOfFee, creditedFee } from './credited-invoice.ts';
 import { finishNote } from './finish-note.ts';
-import { type CreditedInvoice, creditableOfFee, creditedFee } from './noted-invoice.ts';
 import { insertCreditNote, type NewItem } from './writes.ts';
 
 export interface NoteToMake {

@@ -11,7 +11,7 @@ import type { Db } from '../../../platform/db/connect.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { containsPattern } from '../../../platform/lists/filters.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { missingCharacters } from '../../messaging/documents/missing.ts';
+import { missingCharacters } from '../../messaging/documents/missing-characters.ts';
 
 export interface CreditNoteItemJson {
   id: string;

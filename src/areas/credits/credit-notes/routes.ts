@@ -3,7 +3,7 @@ import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
 import { type Operation, runsAsFlow } from '../../../platform/operation.ts';
 import { checkBillingEntityCodes } from '../../customers/billing-entities/queries.ts';
 import { getCustomer } from '../../customers/customers/queries.ts';
-import { urlReader } from '../../messaging/documents/urls.ts';
+import { urlReader } from '../../messaging/documents/document-urls.ts';
 import { createCreditNote } from './commands/create.ts';
 import { downloadCreditNote } from './commands/download.ts';
 import { estimateCreditNote } from './commands/estimate.ts';

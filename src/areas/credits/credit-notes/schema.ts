@@ -7,7 +7,7 @@ import { integer, oneOf, optionalText } from '../../../platform/schema/fields.ts
 import { renameErrors } from '../../../platform/schema/flat-errors.ts';
 import { LINE_MAX, PROSE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
 import { Metadata, metadataErrors } from '../../catalog/plans/metadata.ts';
-import { MissingCharacters } from '../../messaging/documents/missing.ts';
+import { MissingCharacters } from '../../messaging/documents/missing-characters.ts';
 
 /** Fees of an invoice that one note may name. */
 const ITEMS_MAX = 5000;

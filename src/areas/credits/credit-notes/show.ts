@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { type FeeRow, listFeesByIds } from '../../invoices/fees/queries.ts';
-import { urlsOf } from '../../messaging/documents/urls.ts';
+import { urlsOf } from '../../messaging/documents/document-urls.ts';
 import { type CreditNoteRow, readCreditNote } from './queries.ts';
 import { creditNoteView } from './view.ts';
 

@@ -3,7 +3,16 @@ import { addCents, cents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { availableOf, type BookNeeds, change, type HoldBook, holdOf, openBook, putHold, saveBook } from './book.ts';
+import {
+  availableOf,
+  type BookNeeds,
+  change,
+  type HoldBook,
+  holdOf,
+  openBook,
+  putHold,
+  saveBook,
+} from './hold-book.ts';
 import type { HoldRow } from './queries.ts';
 import type { HoldCreate, HoldUpdate } from './schema.ts';
 import { holdView } from './view.ts';

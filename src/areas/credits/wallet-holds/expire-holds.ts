@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inScope } from '../../../platform/db/in-scope.ts';
 import { periodicJob, type Scope } from '../../../platform/periodic-job.ts';
-import { ExpiringHolds, earliestHoldExpiry, expireTogether } from './expire.ts';
+import { ExpiringHolds, earliestHoldExpiry, expireTogether } from './expire-together.ts';
 
 /** Holds of one organization that one job closes in one transaction: each of them announces its end. */
 const HOLDS_IN_A_SET = 200;

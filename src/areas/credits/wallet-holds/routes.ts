@@ -1,6 +1,6 @@
 import type { Operation } from '../../../platform/operation.ts';
 import { createHold, releaseHold, updateHold } from './commands.ts';
-import { gathersByWallet } from './gather.ts';
+import { gathersByWallet } from './gather-by-wallet.ts';
 import { listAllHolds, showHold } from './reads.ts';
 import { HoldCreate, HoldEnvelope, HoldList, HoldSettle, HoldsQuery, HoldUpdate } from './schema.ts';
 import { settleHold } from './settle.ts';

@@ -8,7 +8,7 @@ import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { type SelectedSectionJson, selectedSections } from '../../customers/invoice-custom-sections/queries.ts';
-import type { MetadataPair } from '../wallets/rules-queries.ts';
+import type { MetadataPair } from '../wallets/top-up-rule-queries.ts';
 
 export const TRANSACTION_STATUSES = ['pending', 'settled', 'failed'] as const;
 export const TRANSACTION_TYPES = ['inbound', 'outbound'] as const;

@@ -5,7 +5,7 @@ import { boolean, optionalText, TOO_LONG, text } from '../../../platform/schema/
 import { renameErrors } from '../../../platform/schema/flat-errors.ts';
 import { LINE_MAX } from '../../../platform/schema/sizes.ts';
 import { SectionChoice, SelectedSectionView } from '../../customers/invoice-custom-sections/schema.ts';
-import { creditsInput, pairsInput, paymentMethodInput, priorityInput } from '../wallets/input.ts';
+import { creditsInput, pairsInput, paymentMethodInput, priorityInput } from '../wallets/input-fields.ts';
 import { WalletObject } from '../wallets/schema.ts';
 import { TRANSACTION_KINDS, TRANSACTION_SOURCES, TRANSACTION_STATUSES, TRANSACTION_TYPES } from './queries.ts';
 

@@ -7,7 +7,7 @@ import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { SectionChoice } from '../../customers/invoice-custom-sections/schema.ts';
 import { chooseSections } from '../../customers/invoice-custom-sections/selections.ts';
-import type { MetadataPair } from '../wallets/rules-queries.ts';
+import type { MetadataPair } from '../wallets/top-up-rule-queries.ts';
 import type { TransactionRow } from './queries.ts';
 
 /** What a request says about a transaction; what is left out is as if nothing was said. */

@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
 import { readWallet, type WalletRow } from './queries.ts';
-import { listRules } from './rules-queries.ts';
+import { listRules } from './top-up-rule-queries.ts';
 import { walletView } from './view.ts';
 
 type Reading = Pick<Context, 'db' | 'organizationId' | 'now'>;

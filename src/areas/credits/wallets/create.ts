@@ -14,13 +14,13 @@ import { setFirstCurrency } from '../../subscriptions/subscriptions/writes.ts';
 import { readWalletLimit } from '../../tenancy/organizations/settings/queries.ts';
 import { markWallets } from '../../usage/wallet-marks/marks.ts';
 import { recordWallet, shownWallet } from './announce.ts';
+import { isLimits, type Limits, readLimits } from './applies-to.ts';
 import { creditFaults, expirationFaults, methodFaults, rangeFaults, readRules, ruleFaults } from './faults.ts';
-import { isLimits, type Limits, readLimits } from './limits.ts';
 import { listWalletCodes, readWallet } from './queries.ts';
-import { type ReadRule, readRule } from './rule-input.ts';
 import type { CustomerWalletCreate, WalletCreate } from './schema.ts';
-import { insertWallet } from './sql.ts';
-import { storeRule } from './store-rule.ts';
+import { storeRule } from './store-top-up-rule.ts';
+import { type ReadRule, readRule } from './top-up-rule-input.ts';
+import { insertWallet } from './writes.ts';
 
 const PRIORITY_DEFAULT = 50;
 const RATE_DIGITS = 5;

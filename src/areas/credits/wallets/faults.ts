@@ -6,7 +6,7 @@ import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { findMethod } from '../../customers/payment-methods/queries.ts';
-import { isWithinLimits, limitFault, type ReadRule } from './rule-input.ts';
+import { isWithinLimits, limitFault, type ReadRule } from './top-up-rule-input.ts';
 
 /** Codes by field; `{}` when nothing is wrong. */
 type Faults = Record<string, string[]>;

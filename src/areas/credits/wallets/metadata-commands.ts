@@ -3,7 +3,7 @@ import { refuse } from '../../../platform/refusal.ts';
 import { type Metadata, metadataFaults } from '../../catalog/plans/metadata.ts';
 import { recordWallet, shownWallet } from './announce.ts';
 import { keyOf, lockWallet, type WalletKey, type WalletRow } from './queries.ts';
-import { changeWallet } from './sql.ts';
+import { changeWallet } from './writes.ts';
 
 /** A wallet by its id, or by its code at a customer. */
 type Input = ({ svc_id: string } | { external_customer_id: string; code: string }) & { body: Metadata; key: string };

@@ -4,8 +4,8 @@ import { checkBillingEntityCodes } from '../../customers/billing-entities/querie
 import { getCustomer } from '../../customers/customers/queries.ts';
 import { shownWallet } from './announce.ts';
 import { countWallets, getWallet, keyOf, listWallets, type WalletFilters } from './queries.ts';
-import { listRules } from './rules-queries.ts';
 import type { WalletListQuery } from './schema.ts';
+import { listRules } from './top-up-rule-queries.ts';
 import { walletView } from './view.ts';
 
 /** @throws Refusal 404 customer, billing_entity, of filters that name none */

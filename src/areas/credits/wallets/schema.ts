@@ -20,7 +20,7 @@ import { instantField } from '../../../platform/schema/instant-field.ts';
 import { CODES_MAX, LINE_MAX } from '../../../platform/schema/sizes.ts';
 import { Metadata } from '../../catalog/plans/metadata.ts';
 import { SectionChoice, SelectedSectionView } from '../../customers/invoice-custom-sections/schema.ts';
-import { creditsInput, MOST_PAIRS_OF_WALLET, pairsInput, paymentMethodInput, priorityInput } from './input.ts';
+import { creditsInput, MOST_PAIRS_OF_WALLET, pairsInput, paymentMethodInput, priorityInput } from './input-fields.ts';
 
 /** Fees that a wallet may be limited to: it pays no others. */
 export const WALLET_FEE_TYPES = ['charge', 'subscription', 'commitment', 'fixed_charge'] as const;

@@ -3,10 +3,10 @@ import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { bookOnWallet } from '../../ledger/ledger/book-on-wallet.ts';
 import { recordWallet, shownWallet } from './announce.ts';
-import { forfeited } from './forfeited.ts';
+import { forfeited } from './forfeited-credits.ts';
 import { keyOf, lockWallet, type WalletKey } from './queries.ts';
-import { terminateRules } from './rules-queries.ts';
-import { listActiveIds, markTerminated, readRest } from './sql.ts';
+import { terminateRules } from './top-up-rule-queries.ts';
+import { listActiveIds, markTerminated, readRest } from './writes.ts';
 
 /**
  * Ends a wallet: what it holds can be read, and used no more. Ending it again changes nothing. @throws Refusal 404

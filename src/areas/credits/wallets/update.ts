@@ -9,14 +9,14 @@ import { getBillingEntity } from '../../customers/billing-entities/queries.ts';
 import { chooseSections } from '../../customers/invoice-custom-sections/selections.ts';
 import { markWallets } from '../../usage/wallet-marks/marks.ts';
 import { recordWallet, shownWallet } from './announce.ts';
+import { isLimits, type Limits, readLimits } from './applies-to.ts';
 import { expirationFaults, methodFaults, rangeFaults, readRules, ruleFaults } from './faults.ts';
-import { isLimits, type Limits, readLimits } from './limits.ts';
 import { keyOf, listWalletCodes, lockWallet, type WalletKey, type WalletRow } from './queries.ts';
-import { type ReadRule, readRule } from './rule-input.ts';
-import { listRules, type RuleRow, terminateRules } from './rules-queries.ts';
 import type { WalletUpdate } from './schema.ts';
-import { changeWallet } from './sql.ts';
-import { storeRule } from './store-rule.ts';
+import { storeRule } from './store-top-up-rule.ts';
+import { type ReadRule, readRule } from './top-up-rule-input.ts';
+import { listRules, type RuleRow, terminateRules } from './top-up-rule-queries.ts';
+import { changeWallet } from './writes.ts';
 
 /** @throws Refusal 404 wallet; 422 by field */
 export const updateWallet = async (ctx: Context, { svc_id, body }: { svc_id: string; body: WalletUpdate }) =>

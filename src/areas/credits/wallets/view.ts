@@ -3,7 +3,7 @@ import { decimalText } from '../../../engine/money/decimal.ts';
 import { present, seconds, secondsOrNull } from '../../../platform/schema/view.ts';
 import { selectedSectionView } from '../../customers/invoice-custom-sections/view.ts';
 import type { WalletRow } from './queries.ts';
-import type { RuleRow } from './rules-queries.ts';
+import type { RuleRow } from './top-up-rule-queries.ts';
 
 /** How something is paid; without a choice by the customer's provider. */
 export const paymentMethodView = (row: { payment_method_type: string | null; payment_method_id?: string | null }) => ({

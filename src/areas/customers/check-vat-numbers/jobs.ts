@@ -6,9 +6,9 @@ import type { Handlers } from '../../../platform/queue/worker.ts';
 import { nudge } from '../../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
 import { readVatNumber } from '../../../platform/vat-numbers/read-vat-number.ts';
-import { answerCheck } from './answer.ts';
 import { listDueChecks } from './queries.ts';
 import { askRegister } from './register.ts';
+import { answerCheck } from './take-answer.ts';
 import { takeCheck } from './writes.ts';
 
 /** Questions that a sweep hands out at most; the rest waits a minute. */

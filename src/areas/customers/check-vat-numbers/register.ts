@@ -1,7 +1,7 @@
 import { targetOf } from '../../../platform/http/addresses.ts';
 import { describeTrouble, type Outgoing } from '../../../platform/http/outgoing.ts';
 import type { ReadVatNumber } from '../../../platform/vat-numbers/read-vat-number.ts';
-import type { RegisterAnswer, RegisterError } from './answer.ts';
+import type { RegisterAnswer, RegisterError } from './take-answer.ts';
 
 /** The register asks the one of the country in turn, which may take its time. */
 const TIMEOUT_MS = 20_000;

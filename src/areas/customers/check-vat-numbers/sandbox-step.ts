@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import { readVatNumber } from '../../../platform/vat-numbers/read-vat-number.ts';
 import { findOpenCheck } from '../eu-taxes/queries.ts';
-import { answerCheck } from './answer.ts';
+import { answerCheck } from './take-answer.ts';
 
 /**
  * Step `check-vat-number`: the register of sandboxes, which reach no real one. It knows every number whose check digits

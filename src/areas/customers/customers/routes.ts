@@ -1,5 +1,5 @@
 import type { Operation } from '../../../platform/operation.ts';
-import { CustomerEnvelope, CustomerList, PortalUrlEnvelope } from './answers.ts';
+import { CustomerEnvelope, CustomerList, PortalUrlEnvelope } from './answer-schema.ts';
 import { awaitProviderCustomer } from './await-provider.ts';
 import { deleteCustomer, upsertCustomer } from './commands.ts';
 import { listCustomersPage, showCustomer, showPortalUrl } from './reads.ts';

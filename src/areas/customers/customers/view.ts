@@ -3,7 +3,7 @@ import type { TaxRow } from '../../catalog/taxes/queries.ts';
 import { taxView } from '../../catalog/taxes/view.ts';
 import type { SectionRow } from '../invoice-custom-sections/queries.ts';
 import { sectionView } from '../invoice-custom-sections/view.ts';
-import type { CustomerBaseView, CustomerView } from './answers.ts';
+import type { CustomerBaseView, CustomerView } from './answer-schema.ts';
 import type { CustomerRow } from './queries.ts';
 
 /** A customer inside another document: its own fields and its metadata (customers.md#fields "response variants"). */

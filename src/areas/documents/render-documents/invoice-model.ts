@@ -8,7 +8,7 @@ import type { InvoiceParts } from '../../invoices/invoices/view.ts';
 import { type Format, fill, formatOf } from '../../messaging/documents/format.ts';
 import type { Language } from '../../messaging/documents/texts/by-locale.ts';
 import type { DocumentTexts } from '../../messaging/documents/texts/texts.ts';
-import { subscriptionName } from '../../subscriptions/subscriptions/name.ts';
+import { subscriptionName } from '../../subscriptions/subscriptions/printed-name.ts';
 import { feeRows } from './fee-rows.ts';
 import { addressLines, type PartyFacts, partyOf } from './party.ts';
 import type { PaidPart, Printed } from './sql.ts';

@@ -6,10 +6,10 @@ import type { SweepDeps } from '../../../platform/periodic-job.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
 import { nudge } from '../../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
-import { namedMissing } from '../../messaging/documents/missing.ts';
+import { namedMissing } from '../../messaging/documents/missing-characters.ts';
 import { findPendingDocument, storeDocument, takeLostDocuments } from '../../messaging/documents/queries.ts';
 import { releaseMails } from '../../messaging/mails/post-mail.ts';
-import { documentSubjects } from './subjects.ts';
+import { documentSubjects } from './document-subjects.ts';
 
 const LOST_AT_ONCE = 100;
 

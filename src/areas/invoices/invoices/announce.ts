@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
 import { type CustomerRow, readCustomer } from '../../customers/customers/queries.ts';
-import { urlsOf } from '../../messaging/documents/urls.ts';
+import { urlsOf } from '../../messaging/documents/document-urls.ts';
 import { oweMail } from '../../messaging/mails/owe-mail.ts';
 import { readInvoice } from './queries.ts';
 import { partsOf } from './show.ts';

@@ -4,7 +4,7 @@ import { type Operation, runsAsFlow } from '../../../platform/operation.ts';
 import { present } from '../../../platform/schema/view.ts';
 import { checkBillingEntityCodes } from '../../customers/billing-entities/queries.ts';
 import { getCustomer, listCustomersByIds } from '../../customers/customers/queries.ts';
-import { urlReader, urlsOf } from '../../messaging/documents/urls.ts';
+import { urlReader, urlsOf } from '../../messaging/documents/document-urls.ts';
 import { deleteInvoice } from './commands/delete.ts';
 import { downloadInvoice } from './commands/download.ts';
 import { loseDispute } from './commands/lose-dispute.ts';

@@ -16,7 +16,7 @@ import { boolean, INVALID, integer, oneOf, TOO_LONG, text, withoutNullBytes } fr
 import { LINE_MAX } from '../../../platform/schema/sizes.ts';
 import { AppliedUsageThresholdObject } from '../../catalog/usage-thresholds/schema.ts';
 import { AppliedSectionView } from '../../customers/invoice-custom-sections/schema.ts';
-import { MissingCharacters } from '../../messaging/documents/missing.ts';
+import { MissingCharacters } from '../../messaging/documents/missing-characters.ts';
 import { SubscriptionObject } from '../../subscriptions/subscriptions/schema.ts';
 import { AppliedTaxObject, FeeObject } from '../fees/schema.ts';
 

@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import { listAppliedThresholds } from '../../catalog/usage-thresholds/queries.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
-import { urlsOf } from '../../messaging/documents/urls.ts';
+import { urlsOf } from '../../messaging/documents/document-urls.ts';
 import { listShownOfInvoice } from '../../subscriptions/subscriptions/queries.ts';
 import { listFeesOfInvoice } from '../fees/queries.ts';
 import { listCreditsOfInvoice } from './credits.ts';

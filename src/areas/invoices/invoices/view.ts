@@ -6,7 +6,7 @@ import { appliedThresholdView } from '../../catalog/usage-thresholds/view.ts';
 import type { CustomerRow } from '../../customers/customers/queries.ts';
 import { customerWebhookView } from '../../customers/customers/view.ts';
 import { appliedSectionView } from '../../customers/invoice-custom-sections/view.ts';
-import { subscriptionName } from '../../subscriptions/subscriptions/name.ts';
+import { subscriptionName } from '../../subscriptions/subscriptions/printed-name.ts';
 import type { SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
 import { subscriptionView } from '../../subscriptions/subscriptions/view.ts';
 import type { FeeRow } from '../fees/queries.ts';

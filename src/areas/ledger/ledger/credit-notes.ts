@@ -1,7 +1,7 @@
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../platform/context.ts';
+import { balancesOfInvoice } from './balances-of-invoice.ts';
 import type { BookedDocument, Change } from './book-on-invoice.ts';
-import { balancesOfInvoice } from './due-accounts.ts';
 import { taxShares } from './invoice-finalized.ts';
 import { type AccountCode, post } from './postings.ts';
 

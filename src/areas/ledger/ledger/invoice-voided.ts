@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { type Balances, balancesOfInvoice } from './balances-of-invoice.ts';
 import { type BookedDocument, bookOnInvoice, type Change } from './book-on-invoice.ts';
-import { type Balances, balancesOfInvoice } from './due-accounts.ts';
 
 /**
  * Books a void: what the invoice booked is taken back, and nothing stays due. Of a top-up that was paid nothing is

@@ -1,6 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
+import { balancesOfInvoice } from './balances-of-invoice.ts';
 import { type BookedDocument, bookOnInvoice } from './book-on-invoice.ts';
-import { balancesOfInvoice } from './due-accounts.ts';
 
 /**
  * Books that an invoice was set to succeeded, or back, without a payment: what is due counts as received somewhere

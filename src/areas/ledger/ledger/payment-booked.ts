@@ -1,7 +1,7 @@
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../platform/context.ts';
+import { balancesOfInvoice } from './balances-of-invoice.ts';
 import { type BookedDocument, bookOnInvoice } from './book-on-invoice.ts';
-import { balancesOfInvoice } from './due-accounts.ts';
 import { type LedgerLine, post } from './postings.ts';
 
 /** Money that came in. */

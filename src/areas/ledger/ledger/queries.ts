@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
-import { type BalancesAt, sumsUntil } from './daily.ts';
+import { type BalancesAt, sumsUntil } from './daily-sums.ts';
 import type { BalancesQuery, EntriesQuery } from './schema.ts';
 
 export interface EntryRow {

@@ -7,7 +7,7 @@ import { refuse } from '../../../platform/refusal.ts';
 import { seconds } from '../../../platform/schema/view.ts';
 import { kindOf, normalSideOf } from './accounts.ts';
 import { csvOf } from './csv.ts';
-import type { BalancesAt } from './daily.ts';
+import type { BalancesAt } from './daily-sums.ts';
 import {
   type BalanceRow,
   countEntries,

@@ -1,6 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
+import { balancesOfInvoice } from './balances-of-invoice.ts';
 import { type BookedDocument, bookOnInvoice } from './book-on-invoice.ts';
-import { balancesOfInvoice } from './due-accounts.ts';
 
 /**
  * Books that a part of what is due is given up; what counts as received elsewhere is met first.

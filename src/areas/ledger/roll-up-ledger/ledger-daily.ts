@@ -1,5 +1,5 @@
 import type { SweepJob } from '../../../platform/periodic-job.ts';
-import { rollUpTail } from '../ledger/daily.ts';
+import { rollUpTail } from '../ledger/daily-sums.ts';
 
 /** Transactions of one statement: some thousand entries, far below a second. */
 const BATCH = 2000;

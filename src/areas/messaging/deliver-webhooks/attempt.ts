@@ -9,7 +9,7 @@ import { publicUrl } from '../../../platform/public-url.ts';
 import { endpointSecretPlace, hmacKeyPlace } from '../../../platform/secrets/places.ts';
 import { openText } from '../../../platform/secrets/secrets.ts';
 import { headerName } from '../../../platform/wire-prefix.ts';
-import { bodyOf } from '../webhooks/body.ts';
+import { bodyOf } from '../webhooks/request-body.ts';
 import type { DueDelivery, EndpointOfDelivery } from './sql.ts';
 
 /** Statuses that acknowledge an event; every other answer is a failure (webhooks.md#attempts). */

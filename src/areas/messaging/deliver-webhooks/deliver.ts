@@ -6,12 +6,12 @@ import type { JobPayload } from '../../../queues.ts';
 import { TEST_TYPE } from '../webhooks/writes.ts';
 import { attempts } from './attempt.ts';
 import { CIRCUIT_MS, isOpen } from './circuit.ts';
-import { type Line, openLine } from './line.ts';
+import { mergedOutcomes, mergedReads, type ReadDue } from './merged-statements.ts';
 import { type SendDeps, send } from './send.ts';
 import { type Held, openSlots, type Slots } from './slots.ts';
 import { giveUp } from './sql.ts';
-import { mergedOutcomes, mergedReads, type ReadDue } from './statements.ts';
-import { HEALED_OVERDUE_MS, OVERDUE_MS, walkJob } from './walk.ts';
+import { type Line, openLine } from './waiting-line.ts';
+import { HEALED_OVERDUE_MS, OVERDUE_MS, walkJob } from './walk-endpoint.ts';
 
 type Job = JobPayload<'webhook.deliver'>;
 type Deps = SendDeps & { readDue: ReadDue };

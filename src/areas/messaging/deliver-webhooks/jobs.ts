@@ -2,7 +2,7 @@ import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
 import { shortenFeeds } from '../number-events/shorten-feeds.ts';
 import { disableWebhookEndpoint } from '../webhook-endpoints/writes.ts';
 import { deleteOldDeliveries, listDeadEndpoints, listEndpointsWithOldDeliveries } from './sql.ts';
-import { OVERDUE_MS, walkWaitingEndpoints } from './walk.ts';
+import { OVERDUE_MS, walkWaitingEndpoints } from './walk-endpoint.ts';
 
 /** Endpoints are given so much time to recover. */
 const DEAD_AFTER_HOURS = 5 * 24;

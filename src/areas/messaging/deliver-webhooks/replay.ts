@@ -2,7 +2,7 @@ import { realNowMs } from '../../../platform/clock/real-clock.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
 import type { SendDeps } from './send.ts';
 import { listReplay } from './sql.ts';
-import { FIRST_ATTEMPTS_PER_JOB } from './walk.ts';
+import { FIRST_ATTEMPTS_PER_JOB } from './walk-endpoint.ts';
 
 /**
  * Handler of `webhook.replay`: puts the deliveries of a replay into the queue, each job for the instant at which its

@@ -7,10 +7,10 @@ import type { Log } from '../../../platform/log/log.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import { disableWebhookEndpoint } from '../webhook-endpoints/writes.ts';
 import type { Attempt, Outcome } from './attempt.ts';
+import type { Kept } from './merged-statements.ts';
 import { type NextAttempt, nextAttempt } from './next-attempt.ts';
 import type { Held } from './slots.ts';
 import type { DueDelivery, EndpointOfDelivery, OutcomeRow } from './sql.ts';
-import type { Kept } from './statements.ts';
 
 export interface SendDeps {
   sql: Sql;

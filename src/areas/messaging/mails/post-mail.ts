@@ -2,7 +2,7 @@ import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import { columnValues } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
-import { askForDocument } from '../documents/ask.ts';
+import { askForDocument } from '../documents/ask-for-document.ts';
 import type { DocumentKind } from '../documents/queries.ts';
 
 /** Hands a mail to the mail server, over the network. */

@@ -1,5 +1,5 @@
 import { seconds } from '../../../platform/schema/view.ts';
-import { isTooLarge, shortBody } from '../webhooks/body.ts';
+import { isTooLarge, shortBody } from '../webhooks/request-body.ts';
 import type { WebhookEventRow } from './queries.ts';
 import type { WebhookEventView } from './schema.ts';
 

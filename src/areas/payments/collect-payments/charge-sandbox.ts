@@ -4,7 +4,7 @@ import type { StepPayload } from '../../../steps.ts';
 import { readMethod } from '../../customers/payment-methods/queries.ts';
 import { storeInboundEvent } from '../inbound-events/store.ts';
 import { type PaymentRow, readPayment } from '../payments/queries.ts';
-import { oweCharge } from '../payments/under-way.ts';
+import { oweCharge } from '../payments/start-charge.ts';
 import { changePayment } from '../payments/writes.ts';
 import { applyAnswer, leavePending, lockPayment } from './apply-outcome.ts';
 

@@ -6,9 +6,9 @@ import type { MethodReference } from '../../customers/payment-methods/schema.ts'
 import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
 import { getVisibleInvoice, type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
-import { recordInvoiceFailure } from '../payments/failure.ts';
+import { recordInvoiceFailure } from '../payments/announce-failure.ts';
 import { COLLECT_STEP } from '../payments/owe-collection.ts';
-import { startCharge } from '../payments/under-way.ts';
+import { startCharge } from '../payments/start-charge.ts';
 import { lockPayables } from '../payments/writes.ts';
 import { chooseMethod, type MethodWish } from './choose-method.ts';
 

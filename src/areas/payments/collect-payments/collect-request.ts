@@ -4,8 +4,8 @@ import { findProviderById } from '../../customers/payment-providers/queries.ts';
 import { postMail } from '../../messaging/mails/post-mail.ts';
 import { getRequest, type RequestRow } from '../payment-requests/queries.ts';
 import { setRequestStatus } from '../payment-requests/status.ts';
-import { openPaymentPage } from '../payments/pages.ts';
-import { startCharge } from '../payments/under-way.ts';
+import { openPaymentPage } from '../payments/provider-pages.ts';
+import { startCharge } from '../payments/start-charge.ts';
 import { lockPayables } from '../payments/writes.ts';
 import { chooseMethod } from './choose-method.ts';
 

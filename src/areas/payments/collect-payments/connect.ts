@@ -9,7 +9,7 @@ import { readCustomer } from '../../customers/customers/queries.ts';
 import { LIVE_KEY_IN_SANDBOX, sealSecrets } from '../../customers/payment-providers/secrets.ts';
 import { inboundUrl } from '../../customers/payment-providers/view.ts';
 import { checkoutView, recordCheckoutUrl } from '../payments/checkout-url.ts';
-import type { PageRow } from '../payments/pages.ts';
+import type { PageRow } from '../payments/provider-pages.ts';
 import { type Connected, connected, transact } from '../provider-network/network.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
-import { documentLink } from '../../messaging/documents/link.ts';
+import { documentLink } from '../../messaging/documents/signed-link.ts';
 import { isMailed, oweMail } from '../../messaging/mails/owe-mail.ts';
 import { type PaymentRow, readPayment } from '../payments/queries.ts';
 import { getReceipt, type ReceiptRow } from './queries.ts';

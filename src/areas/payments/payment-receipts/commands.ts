@@ -1,6 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
-import { askForDocument } from '../../messaging/documents/ask.ts';
-import { documentLink } from '../../messaging/documents/link.ts';
+import { askForDocument } from '../../messaging/documents/ask-for-document.ts';
+import { documentLink } from '../../messaging/documents/signed-link.ts';
 import { readPayment } from '../payments/queries.ts';
 import { getReceipt } from './queries.ts';
 import { receiptView } from './view.ts';

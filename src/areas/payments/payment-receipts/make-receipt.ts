@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { PayloadOf } from '../../../platform/reactions.ts';
-import { askForDocument } from '../../messaging/documents/ask.ts';
+import { askForDocument } from '../../messaging/documents/ask-for-document.ts';
 import type { paymentSucceeded } from '../announcements.ts';
 import { recordReceiptCreated } from './announce.ts';
 

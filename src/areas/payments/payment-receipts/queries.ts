@@ -3,7 +3,7 @@ import type { Db } from '../../../platform/db/connect.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { missingCharacters } from '../../messaging/documents/missing.ts';
+import { missingCharacters } from '../../messaging/documents/missing-characters.ts';
 
 export interface ReceiptRow {
   id: string;

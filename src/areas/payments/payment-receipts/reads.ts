@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import { pageMeta } from '../../../platform/lists/pagination.ts';
 import { checkUuidFilter } from '../../../platform/lists/uuid-filter.ts';
-import { documentLink, documentLinks } from '../../messaging/documents/link.ts';
+import { documentLink, documentLinks } from '../../messaging/documents/signed-link.ts';
 import { listPaymentsByIds, readPayment } from '../payments/queries.ts';
 import { getReceipt, listReceipts } from './queries.ts';
 import type { ReceiptsQuery } from './schema.ts';

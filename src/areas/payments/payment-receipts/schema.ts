@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { textFilter } from '../../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
-import { MissingCharacters } from '../../messaging/documents/missing.ts';
+import { MissingCharacters } from '../../messaging/documents/missing-characters.ts';
 import { PaymentView } from '../payments/schema.ts';
 
 export const ReceiptView = z.object({

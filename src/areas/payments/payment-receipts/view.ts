@@ -1,5 +1,5 @@
 import { seconds } from '../../../platform/schema/view.ts';
-import { missingOf } from '../../messaging/documents/missing.ts';
+import { missingOf } from '../../messaging/documents/missing-characters.ts';
 import type { PaymentRow } from '../payments/queries.ts';
 import { paymentView } from '../payments/view.ts';
 import type { ReceiptRow } from './queries.ts';

@@ -6,7 +6,7 @@ import { needsSetup } from '../../customers/customers/announce-link.ts';
 import type { CustomerRow } from '../../customers/customers/queries.ts';
 import { getCustomer, readCustomer } from '../../customers/customers/queries.ts';
 import { findProviderById } from '../../customers/payment-providers/queries.ts';
-import { awaitPage, openSetupPage } from './pages.ts';
+import { awaitPage, openSetupPage } from './provider-pages.ts';
 
 /** Providers without a page on which a method is stored. Rule: payments.md#providers. */
 const WITHOUT_SETUP: ReadonlySet<string> = new Set(['cashfree', 'flutterwave']);

@@ -5,7 +5,7 @@ import { readCustomer } from '../../customers/customers/queries.ts';
 import { findProviderById } from '../../customers/payment-providers/queries.ts';
 import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { getVisibleInvoice, type InvoiceRow } from '../../invoices/invoices/queries.ts';
-import { awaitPage, openPaymentPage } from './pages.ts';
+import { awaitPage, openPaymentPage } from './provider-pages.ts';
 
 /** Providers whose pages need no customer of theirs. Rule: payments.md#payment-url. */
 const NEED_NO_CUSTOMER: ReadonlySet<string> = new Set(['cashfree', 'flutterwave']);

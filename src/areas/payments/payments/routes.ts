@@ -1,6 +1,6 @@
 import { type Operation, runsAsFlow } from '../../../platform/operation.ts';
 import { PaymentDetails } from '../../credits/wallet-transactions/schema.ts';
-import { CheckoutUrlEnvelope } from '../../customers/customers/answers.ts';
+import { CheckoutUrlEnvelope } from '../../customers/customers/answer-schema.ts';
 import { makeCheckoutUrl, showCheckoutUrl } from './checkout-url.ts';
 import { createPayment } from './commands.ts';
 import { makePaymentUrl, showPaymentUrl } from './payment-url.ts';

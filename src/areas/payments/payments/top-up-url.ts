@@ -2,8 +2,8 @@ import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { getTransaction, type TransactionRow } from '../../credits/wallet-transactions/queries.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
-import { awaitPage } from './pages.ts';
 import { invoicePage } from './payment-url.ts';
+import { awaitPage } from './provider-pages.ts';
 
 /**
  * Link to a page where a top-up is paid.

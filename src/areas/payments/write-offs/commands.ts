@@ -8,8 +8,8 @@ import { partsOf } from '../../invoices/invoices/show.ts';
 import { invoiceView } from '../../invoices/invoices/view.ts';
 import { changeInvoice, lockVisibleInvoice } from '../../invoices/invoices/writes.ts';
 import { bookWriteOffReversed, bookWrittenOff, isMarkedPaid } from '../../ledger/ledger/written-off.ts';
-import { giveUpPayments } from '../payments/give-up.ts';
-import { closePages } from '../payments/pages.ts';
+import { giveUpPayments } from '../payments/give-up-payments.ts';
+import { closePages } from '../payments/provider-pages.ts';
 import { insertWriteOff, reverseWriteOffs } from '../payments/write-off-rows.ts';
 import type { WriteOffCreate } from './schema.ts';
 

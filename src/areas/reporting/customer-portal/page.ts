@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Currency } from '../../../engine/money/currency.ts';
 import { type Format, fill, formatOf } from '../../messaging/documents/format.ts';
-import { subscriptionName } from '../../subscriptions/subscriptions/name.ts';
+import { subscriptionName } from '../../subscriptions/subscriptions/printed-name.ts';
 import { type Html, html } from './html.ts';
 import { pageOf } from './layout.ts';
 import { type PaymentState, paymentStateOf } from './payment-state.ts';

@@ -11,9 +11,9 @@ import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { listInvoicesByIds } from '../../invoices/invoices/queries.ts';
 import { storeInboundEvent } from '../../payments/inbound-events/store.ts';
 import { getRequest } from '../../payments/payment-requests/queries.ts';
-import type { PageRow } from '../../payments/payments/pages.ts';
+import type { PageRow } from '../../payments/payments/provider-pages.ts';
 import { getPaymentAtProvider } from '../../payments/payments/queries.ts';
-import { startCharge } from '../../payments/payments/under-way.ts';
+import { startCharge } from '../../payments/payments/start-charge.ts';
 import { lockPayables } from '../../payments/payments/writes.ts';
 import type { CheckoutFinish, Confirmation } from './schema.ts';
 

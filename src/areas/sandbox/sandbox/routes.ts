@@ -3,7 +3,7 @@ import type { Context } from '../../../platform/context.ts';
 import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
 import { Answer, type Operation } from '../../../platform/operation.ts';
 import { seconds } from '../../../platform/schema/view.ts';
-import { documentLinks } from '../../messaging/documents/link.ts';
+import { documentLinks } from '../../messaging/documents/signed-link.ts';
 import { confirmPayment, finishCheckout } from './commands.ts';
 import {
   CheckoutEnvelope,

@@ -9,7 +9,7 @@ import { getOrder, type OrderRow } from '../orders/queries.ts';
 import type { ExecutionMode, OrderExecute } from '../orders/schema.ts';
 import { orderExtendedView } from '../orders/view.ts';
 import { NOTHING_DONE, setExecutionMode, storeExecution } from '../orders/writes.ts';
-import { lockQuote } from '../quotes/lock.ts';
+import { lockQuote } from '../quotes/lock-quote.ts';
 import { attempt } from './attempt.ts';
 import { makeRecords } from './make-records.ts';
 

@@ -1,6 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import { seconds, secondsOrNull } from '../../../platform/schema/view.ts';
-import { documentLinks } from '../../messaging/documents/link.ts';
+import { documentLinks } from '../../messaging/documents/signed-link.ts';
 import type { OrderFormRow } from './queries.ts';
 
 /** Order forms as the API shows them, with links to their signed documents. Rule: quotes.md#fields. */

@@ -11,7 +11,7 @@ import { type BillableMetricRow, billableMetrics } from '../../catalog/billable-
 import { meteredText } from '../../catalog/usage-shapes/numbers.ts';
 import { canonicalText, parseProperties } from '../events/property-json.ts';
 import { unixSeconds } from '../events/timestamps.ts';
-import { type EventPayload, type EventToCorrect, isOtherPayload } from './events.ts';
+import { type EventPayload, type EventToCorrect, isOtherPayload } from './lock-events.ts';
 import type { Amendment } from './schema.ts';
 
 export type AmendmentWarning = 'property_missing' | 'property_not_numeric';

@@ -6,7 +6,7 @@ import type { FieldErrors } from '../../../platform/refusal.ts';
 import { FORMAT, INVALID, MANDATORY, OUT_OF_RANGE, TOO_LONG } from '../../../platform/schema/fields.ts';
 import { KEY_MAX_BYTES } from '../../../platform/schema/sizes.ts';
 import { isStorable } from '../../../platform/schema/storable.ts';
-import type { IncomingEvent } from './incoming.ts';
+import type { IncomingEvent } from './incoming-event.ts';
 import { canonicalText, NotStorable, TooLong } from './property-json.ts';
 import { readTimestamp } from './timestamps.ts';
 

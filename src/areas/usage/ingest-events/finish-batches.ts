@@ -4,7 +4,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { Db, Sql } from '../../../platform/db/connect.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import { stepJob } from '../../../platform/records/nudge.ts';
-import { tryMatching } from '../unmatched-events/lock.ts';
+import { tryMatching } from '../unmatched-events/matching-lock.ts';
 import {
   finishBatches as endBatches,
   listOpenBatches,

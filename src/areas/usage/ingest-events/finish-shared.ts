@@ -1,7 +1,7 @@
 import type { Sql } from '../../../platform/db/connect.ts';
 import { isLockTimeout, isPassing } from '../../../platform/db/refusal-of-database.ts';
 import { waitForLocks } from '../events/storage/sql.ts';
-import { tryMatching } from '../unmatched-events/lock.ts';
+import { tryMatching } from '../unmatched-events/matching-lock.ts';
 import { finishFree } from './finish-batches.ts';
 import { type BatchApart, splitBatches } from './finish-sql.ts';
 import type { Watched } from './nudge-watchers.ts';

@@ -4,7 +4,7 @@ import { newId } from '../../../platform/ids.ts';
 import type { StepPayload } from '../../../steps.ts';
 import type { HealSelection } from '../../catalog/usage-shapes/request-heal.ts';
 import { markUsage } from '../../catalog/usage-thresholds/marks.ts';
-import { beginHealing, lockMatching, tryHealing } from '../unmatched-events/lock.ts';
+import { beginHealing, lockMatching, tryHealing } from '../unmatched-events/matching-lock.ts';
 import { finishBatches } from './finish-sql.ts';
 import {
   countOpenEvents,

@@ -1,4 +1,4 @@
-import type { IncomingBatch } from '../events/incoming.ts';
+import type { IncomingBatch } from '../events/incoming-event.ts';
 
 /** Batches of one job that wait for their statement. */
 interface Waiting<Verdicts> {

@@ -5,7 +5,7 @@ import type { Log } from '../../../platform/log/log.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import type { CatalogCache } from '../../catalog/usage-shapes/catalog.ts';
 import type { AccessCounters } from '../access/counters.ts';
-import type { IncomingBatch, Verdict } from '../events/incoming.ts';
+import type { IncomingBatch, Verdict } from '../events/incoming-event.ts';
 import { alone, isDataError, unstorable } from '../events/storage/data-errors.ts';
 import { needTransaction, type StoreOutcome, storeBatches } from '../events/storage/store-batches.ts';
 import { isoOfMs } from '../events/timestamps.ts';

@@ -1,5 +1,5 @@
 import { isLockTimeout } from '../../../platform/db/refusal-of-database.ts';
-import { HELD, type IncomingBatch, type Verdict } from '../events/incoming.ts';
+import { HELD, type IncomingBatch, type Verdict } from '../events/incoming-event.ts';
 import { isDataError } from '../events/storage/data-errors.ts';
 import { type StoreDeps, storeEvents } from './store-events.ts';
 

@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { activate } from '../../../../src/areas/billing/bill-subscriptions/activate.ts';
 import { bill, billCustomer } from '../../../../src/areas/billing/bill-subscriptions/bill.ts';
+import { activate } from '../../../../src/areas/billing/bill-subscriptions/start-pending.ts';
 import { billStep } from '../../../../src/areas/billing/bill-subscriptions/step.ts';
 import { terminateEnded } from '../../../../src/areas/billing/bill-subscriptions/terminate-ended.ts';
 import { canonicalDigest } from '../../../../src/platform/canonical-json.ts';

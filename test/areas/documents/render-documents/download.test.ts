@@ -138,7 +138,7 @@ test('a link that was changed is refused, and so is one that has expired', async
 
 /** Signs a link that ended a second ago, with the service's own secret. */
 async function startedWith(hours: number) {
-  const { documentLink } = await import('../../../../src/areas/messaging/documents/link.ts');
+  const { documentLink } = await import('../../../../src/areas/messaging/documents/signed-link.ts');
   const [row] = await service.sql<{ id: string }[]>`select id from documents where subject_id = ${invoiceId}`;
   const link = await documentLink(service.sql, { ...service.config, DOCUMENT_LINK_TTL_HOURS: hours - 1 }, row!.id);
   const answer = await fetch(here(link));

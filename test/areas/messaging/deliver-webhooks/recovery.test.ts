@@ -6,7 +6,7 @@ import {
   endpointHealth,
   webhookSweeper,
 } from '../../../../src/areas/messaging/deliver-webhooks/jobs.ts';
-import { walkHandlers } from '../../../../src/areas/messaging/deliver-webhooks/walk.ts';
+import { walkHandlers } from '../../../../src/areas/messaging/deliver-webhooks/walk-endpoint.ts';
 import { realNow } from '../../../../src/platform/clock/real-clock.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
 import type { SweepDeps } from '../../../../src/platform/periodic-job.ts';

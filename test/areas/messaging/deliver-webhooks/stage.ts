@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { inject } from 'vitest';
 import { deliveryHandlers } from '../../../../src/areas/messaging/deliver-webhooks/deliver.ts';
 import { replayHandlers } from '../../../../src/areas/messaging/deliver-webhooks/replay.ts';
-import { walkHandlers } from '../../../../src/areas/messaging/deliver-webhooks/walk.ts';
+import { walkHandlers } from '../../../../src/areas/messaging/deliver-webhooks/walk-endpoint.ts';
 import { type CreatedOrganization, createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
 import { realNow } from '../../../../src/platform/clock/real-clock.ts';
 import { type Config, loadConfig } from '../../../../src/platform/config.ts';

@@ -2,7 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
 import { storeInCommand } from '../../../../src/areas/usage/events/commands.ts';
-import type { EventsForm } from '../../../../src/areas/usage/events/requests.ts';
+import type { EventsForm } from '../../../../src/areas/usage/events/read-request.ts';
 import type { Context, OwedStep } from '../../../../src/platform/context.ts';
 import type { Tx } from '../../../../src/platform/db/connect.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';

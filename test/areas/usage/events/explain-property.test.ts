@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
 import { explainBatch } from '../../../../src/areas/usage/events/explain/explain-batch.ts';
 import type { Explanation } from '../../../../src/areas/usage/events/explain/verdict.ts';
-import type { Verdict } from '../../../../src/areas/usage/events/incoming.ts';
+import type { Verdict } from '../../../../src/areas/usage/events/incoming-event.ts';
 import { toCount } from '../../../../src/areas/usage/usage/price-usage.ts';
 import { listPricedCharges, type PricedCharge } from '../../../../src/areas/usage/usage/priced-charges.ts';
 import { countUsage } from '../../../../src/areas/usage/usage-counts/count-usage.ts';

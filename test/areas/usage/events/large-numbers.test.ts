@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseEvent } from '../../../../src/areas/usage/events/parse-event.ts';
 import { canonicalText, TooLong } from '../../../../src/areas/usage/events/property-json.ts';
-import { readEvents } from '../../../../src/areas/usage/events/requests.ts';
+import { readEvents } from '../../../../src/areas/usage/events/read-request.ts';
 import { canonicalJson } from '../../../../src/platform/canonical-json.ts';
 import { Refusal } from '../../../../src/platform/refusal.ts';
 import { Turns } from '../../../../src/platform/turns/turns.ts';

@@ -1,5 +1,5 @@
 import { CatalogCache } from '../../../../src/areas/catalog/usage-shapes/catalog.ts';
-import type { IncomingBatch, Verdict } from '../../../../src/areas/usage/events/incoming.ts';
+import type { IncomingBatch, Verdict } from '../../../../src/areas/usage/events/incoming-event.ts';
 import { parseEvent } from '../../../../src/areas/usage/events/parse-event.ts';
 import { type StoreDeps, storeEvents } from '../../../../src/areas/usage/ingest-events/store-events.ts';
 import type { Db, Sql } from '../../../../src/platform/db/connect.ts';

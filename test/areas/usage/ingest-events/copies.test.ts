@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
-import { packBatch } from '../../../../src/areas/usage/events/packed.ts';
+import { packBatch } from '../../../../src/areas/usage/events/packed-batch.ts';
 import { createOnceEach } from '../../../../src/areas/usage/ingest-events/copies.ts';
 import { storeHandlers } from '../../../../src/areas/usage/ingest-events/jobs.ts';
 import { newId } from '../../../../src/platform/ids.ts';

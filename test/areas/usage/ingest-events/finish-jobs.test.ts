@@ -4,7 +4,7 @@ import { lockOrganizationEvents } from '../../../../src/areas/catalog/usage-shap
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
 import { finishOpenBatches } from '../../../../src/areas/usage/ingest-events/finish-batches.ts';
 import { finishHandlers } from '../../../../src/areas/usage/ingest-events/finish-jobs.ts';
-import { lockMatching } from '../../../../src/areas/usage/unmatched-events/lock.ts';
+import { lockMatching } from '../../../../src/areas/usage/unmatched-events/matching-lock.ts';
 import type { Db } from '../../../../src/platform/db/connect.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { incoming, makeMetric, storage } from './build.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
 import { finishOpenBatches } from '../../../../src/areas/usage/ingest-events/finish-batches.ts';
 import { healEvents, recountUnmatched } from '../../../../src/areas/usage/ingest-events/heal.ts';
-import { tryHealing } from '../../../../src/areas/usage/unmatched-events/lock.ts';
+import { tryHealing } from '../../../../src/areas/usage/unmatched-events/matching-lock.ts';
 import { MOST_TOTALS } from '../../../../src/areas/usage/unmatched-events/totals.ts';
 import { InOtherHands } from '../../../../src/platform/busy.ts';
 import type { Context, OwedStep } from '../../../../src/platform/context.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { lockOrganizationEvents } from '../../../../src/areas/catalog/usage-shapes/lock.ts';
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
-import { HELD, type IncomingBatch } from '../../../../src/areas/usage/events/incoming.ts';
+import { HELD, type IncomingBatch } from '../../../../src/areas/usage/events/incoming-event.ts';
 import { storeEvents } from '../../../../src/areas/usage/ingest-events/store-events.ts';
 import { storeShared } from '../../../../src/areas/usage/ingest-events/store-shared.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';

@@ -5,6 +5,7 @@ import type { CorrectionRow } from '../../../usage/event-corrections/queries.ts'
 import { bucketOf } from '../../../usage/in-advance/price-event.ts';
 import type { PricedCharge } from '../../../usage/usage/priced-charges.ts';
 import { chargeAsBilled } from '../billed-items.ts';
+import { readIssued, readTerms, type Terms } from './chain-terms.ts';
 import {
   type Chain,
   insertChains,
@@ -16,7 +17,6 @@ import {
 } from './chains-sql.ts';
 import { listFeesOfEvents } from './fees-sql.ts';
 import { insertRenewals } from './renewals-sql.ts';
-import { readIssued, readTerms, type Terms } from './terms.ts';
 
 /**
  * Keeps which chains of running records a correction is to walk again: those that its events were billed in, and those

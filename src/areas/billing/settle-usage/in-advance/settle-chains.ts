@@ -8,11 +8,11 @@ import type { BilledItemKey } from '../billed-items.ts';
 import type { RepricedItem } from '../reprice.ts';
 import { settleItems } from '../settle-invoice.ts';
 import { isIssued, listSettled, lockInvoice, type NewAdjustment } from '../sql.ts';
+import { readTerms } from './chain-terms.ts';
 import { listChains, markChainsSettled } from './chains-sql.ts';
 import { listSettledFees } from './fees-sql.ts';
+import { type RepricedEvent, repriceChain } from './reprice-chain.ts';
 import { changeOfEvent, type StandaloneChange, settleStandalone } from './standalone.ts';
-import { readTerms } from './terms.ts';
-import { type RepricedEvent, repriceChain } from './walk.ts';
 
 /**
  * Settles the fees of events that were billed in advance: the chains that a correction has changed are walked again,

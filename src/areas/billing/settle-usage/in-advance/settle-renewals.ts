@@ -6,14 +6,14 @@ import { readInvoice } from '../../../invoices/invoices/queries.ts';
 import type { CorrectionRow } from '../../../usage/event-corrections/queries.ts';
 import type { LineFee } from '../../build-invoice/fees.ts';
 import { renewalFees, renewedPeriod } from '../../build-invoice/renewals.ts';
-import { linesOfSource } from '../../regenerate-invoice/lines.ts';
+import { linesOfSource } from '../../regenerate-invoice/lines-of-source.ts';
 import { type BilledItemKey, chargeAsBilled, type IssuedFee, isSetByHand, keyOfBilledItem } from '../billed-items.ts';
 import type { RepricedItem } from '../reprice.ts';
 import type { NewAdjustment } from '../sql.ts';
+import { readIssued, readTerms, type Terms } from './chain-terms.ts';
 import { listSettledFees } from './fees-sql.ts';
 import { listRenewals, listRenewedFees, markRenewalsSettled, type Renewal } from './renewals-sql.ts';
 import { type StandaloneChange, settleStandalone } from './standalone.ts';
-import { readIssued, readTerms, type Terms } from './terms.ts';
 
 /**
  * Settles the fees on no invoice with which periods after corrected events were opened: the units carried into each are

@@ -10,9 +10,9 @@ import { storeStandaloneFees } from '../../build-invoice/standalone-fees.ts';
 import type { RepricedItem } from '../reprice.ts';
 import { recorded, settleItems } from '../settle-invoice.ts';
 import { listSettled, type NewAdjustment } from '../sql.ts';
+import type { Terms } from './chain-terms.ts';
 import { lockFees } from './fees-sql.ts';
-import type { Terms } from './terms.ts';
-import type { RepricedEvent } from './walk.ts';
+import type { RepricedEvent } from './reprice-chain.ts';
 
 /** A fee on no invoice, and what it would be now. */
 export interface StandaloneChange {

@@ -1,6 +1,6 @@
 import type { Context } from '../../../../platform/context.ts';
-import { askForDocument } from '../../../messaging/documents/ask.ts';
-import { documentLink } from '../../../messaging/documents/link.ts';
+import { askForDocument } from '../../../messaging/documents/ask-for-document.ts';
+import { documentLink } from '../../../messaging/documents/signed-link.ts';
 import { getCreditNote } from '../queries.ts';
 import { viewOf } from '../show.ts';
 

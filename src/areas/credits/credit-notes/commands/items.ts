@@ -2,7 +2,7 @@ import { decimal } from '../../../../engine/money/decimal.ts';
 import type { Context } from '../../../../platform/context.ts';
 import { refuse } from '../../../../platform/refusal.ts';
 import { lockVisibleInvoice } from '../../../invoices/invoices/writes.ts';
-import { type CreditedInvoice, creditableOfFee, readCreditedInvoice, uncreditedOfFee } from '../noted-invoice.ts';
+import { type CreditedInvoice, creditableOfFee, readCreditedInvoice, uncreditedOfFee } from '../credited-invoice.ts';
 import type { NewItem } from '../writes.ts';
 
 /** Statuses of invoices that notes may be made of. Rule: credit-note-amounts.md#creation. */

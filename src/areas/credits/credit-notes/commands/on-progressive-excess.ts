@@ -3,8 +3,8 @@ import { type Cents, cents } from '../../../../engine/money/cents.ts';
 import { decimal } from '../../../../engine/money/decimal.ts';
 import type { Context } from '../../../../platform/context.ts';
 import { readInvoice } from '../../../invoices/invoices/queries.ts';
+import { creditableOfFee, readCreditedInvoice } from '../credited-invoice.ts';
 import { amountsOf, makeNote } from '../make-note.ts';
-import { creditableOfFee, readCreditedInvoice } from '../noted-invoice.ts';
 import type { NewItem } from '../writes.ts';
 
 /**

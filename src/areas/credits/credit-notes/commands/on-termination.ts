@@ -20,8 +20,8 @@ import type { FeeRow } from '../../../invoices/fees/queries.ts';
 import { dueOf } from '../../../invoices/invoices/amount-due.ts';
 import { getVisibleInvoice, type InvoiceRow } from '../../../invoices/invoices/queries.ts';
 import { firstStartOf } from '../../../subscriptions/subscriptions/writes.ts';
+import { creditedFee, feesLeft, readCreditedInvoice } from '../credited-invoice.ts';
 import { amountsOf, makeNote, zoneOf } from '../make-note.ts';
-import { creditedFee, feesLeft, readCreditedInvoice } from '../noted-invoice.ts';
 
 /** A subscription that ends, with its plan; their rows fit. */
 export interface EndingSubscription {

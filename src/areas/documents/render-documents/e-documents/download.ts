@@ -5,7 +5,7 @@ import { downloadCreditNoteXml } from '../../../credits/credit-notes/commands/do
 import { getCreditNote } from '../../../credits/credit-notes/queries.ts';
 import { downloadInvoiceXml } from '../../../invoices/invoices/commands/download.ts';
 import { getVisibleInvoice } from '../../../invoices/invoices/queries.ts';
-import { readEInvoice, readENote } from '../subjects.ts';
+import { readEInvoice, readENote } from '../document-subjects.ts';
 import { faultsOf } from './faults.ts';
 
 /**

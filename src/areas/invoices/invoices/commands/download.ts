@@ -1,7 +1,7 @@
 import type { Context } from '../../../../platform/context.ts';
 import { refuse } from '../../../../platform/refusal.ts';
-import { askForDocument } from '../../../messaging/documents/ask.ts';
-import { documentLink } from '../../../messaging/documents/link.ts';
+import { askForDocument } from '../../../messaging/documents/ask-for-document.ts';
+import { documentLink } from '../../../messaging/documents/signed-link.ts';
 import { getVisibleInvoice } from '../queries.ts';
 import { showInvoice } from '../show.ts';
 

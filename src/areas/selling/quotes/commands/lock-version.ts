@@ -1,5 +1,5 @@
 import type { Context } from '../../../../platform/context.ts';
-import { lockQuote } from '../lock.ts';
+import { lockQuote } from '../lock-quote.ts';
 import { getQuote, getQuoteVersion, type QuoteRow, type QuoteVersionRow } from '../queries.ts';
 
 /**

@@ -30,8 +30,8 @@ import {
   setFirstCurrency,
 } from '../writes.ts';
 import { changePlan } from './change-plan.ts';
-import { lockOrCreateCustomer } from './customer.ts';
 import { billingEntityOf, refuseStrangeMethod, valuesOf } from './input.ts';
+import { lockOrCreateCustomer } from './lock-or-create-customer.ts';
 import { nextBillingFrom } from './next-billing.ts';
 import { saveSections } from './sections.ts';
 import { announceStart } from './start.ts';

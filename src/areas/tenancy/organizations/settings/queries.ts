@@ -3,7 +3,7 @@ import { assert } from '../../../../engine/assert.ts';
 import type { Db } from '../../../../platform/db/connect.ts';
 import { json } from '../../../../platform/db/values.ts';
 import type { Policy } from '../../../catalog/usage-policies/schema.ts';
-import type { RateLimits } from '../rate-limits.ts';
+import type { RateLimits } from '../own-rate-limits.ts';
 
 export interface SettingsFields {
   /** Null: the setting's. */

@@ -1,5 +1,5 @@
 import type { Db } from '../../../../platform/db/connect.ts';
-import { type IncomingBatch, type IncomingEvent, isAccepted, type Verdict } from '../incoming.ts';
+import { type IncomingBatch, type IncomingEvent, isAccepted, type Verdict } from '../incoming-event.ts';
 import { parseProperties } from '../property-json.ts';
 import { eventText } from '../view.ts';
 import { listExplainedMetrics, listExplainedSubscriptions } from './sql.ts';

@@ -1,5 +1,5 @@
 import { refuse } from '../../../../platform/refusal.ts';
-import type { IncomingBatch, IncomingEvent, Verdict } from '../incoming.ts';
+import type { IncomingBatch, IncomingEvent, Verdict } from '../incoming-event.ts';
 
 /** Classes of errors that a value causes: data exceptions, limits of the program (too deep, too large for an index). */
 const DATA_ERROR = /^(22|54)...$/;

@@ -6,7 +6,7 @@ import { isStorable } from '../../../../platform/schema/storable.ts';
 import type { Catalog, KnownGroup, LiveShape } from '../../../catalog/usage-shapes/catalog.ts';
 import { meteredText } from '../../../catalog/usage-shapes/numbers.ts';
 import { groupHash } from '../../../catalog/usage-shapes/shape.ts';
-import type { IncomingBatch, IncomingEvent } from '../incoming.ts';
+import type { IncomingBatch, IncomingEvent } from '../incoming-event.ts';
 import { canonicalText, parseProperties } from '../property-json.ts';
 import { unixSeconds } from '../timestamps.ts';
 

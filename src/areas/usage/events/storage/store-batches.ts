@@ -4,7 +4,7 @@ import { newId } from '../../../../platform/ids.ts';
 import { Refusal, refuse } from '../../../../platform/refusal.ts';
 import type { Catalog, LiveShape } from '../../../catalog/usage-shapes/catalog.ts';
 import { MOST_GROUPS_BY_HOURS, sumsUpToDays } from '../../../catalog/usage-shapes/shape.ts';
-import type { IncomingBatch, Verdict } from '../incoming.ts';
+import type { IncomingBatch, Verdict } from '../incoming-event.ts';
 import { eventText } from '../view.ts';
 import { byKey, columnsOf, type EventRow, type NewGroup, newGroupsOf } from './columns.ts';
 import { type LimitedUsage, limitedUsageOf } from './limited-usage.ts';

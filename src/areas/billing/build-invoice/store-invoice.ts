@@ -1,0 +1,198 @@
+import type { Instant } from '../../../engine/calendar/instants.ts';
+import type { Draft } from '../../../engine/invoices/draft.ts';
+import type { InvoiceDates } from '../../../engine/invoices/issuing-and-due-dates.ts';
+import type { Context } from '../../../platform/context.ts';
+import { readCustomer } from '../../customers/customers/queries.ts';
+import { customerBaseView } from '../../customers/customers/view.ts';
+import { applySections } from '../../customers/invoice-custom-sections/applied.ts';
+import { recordInvoice } from '../../invoices/invoices/announce.ts';
+import { assignNumber } from '../../invoices/invoices/numbering.ts';
+import { oweCollection } from '../../payments/payments/owe-collection.ts';
+import { readWatermarks } from '../../usage/usage-counts/watermarks.ts';
+import { markWallets } from '../../usage/wallet-marks/marks.ts';
+import type { Computation } from './compute-invoice.ts';
+import { linkCorrections } from './correction-fees.ts';
+import { storeCouponUses } from './coupons.ts';
+import { storeCreditNoteUses } from './credit-notes.ts';
+import { feeInputs, invoiceInputs } from './fee-inputs.ts';
+import type { LineFee } from './fees.ts';
+import { insertFeeInputs, insertInvoiceInputs, type StoredInputs } from './input-writes.ts';
+import { sharedInstants } from './lines.ts';
+import { postFinalInvoice } from './post-final-invoice.ts';
+import type { IssuerFacts, PayerFacts } from './sql.ts';
+import { storeWalletPayments } from './wallets.ts';
+import { type InvoiceOwner, insertCredits, insertFees, insertInvoiceTaxes, storeAmounts } from './writes.ts';
+
+export interface ComputedInvoice {
+  invoiceId: string;
+  payer: PayerFacts;
+  issuer: IssuerFacts;
+  currency: string;
+  dates: InvoiceDates;
+  /** Billing instant. */
+  at: Instant;
+  createdAt: Instant;
+  computation: Computation;
+  /** A draft that was announced before: computing it again is not announced. */
+  isKnown?: boolean;
+  /** Of a preview: it takes no number, since others would wait for the counter. */
+  staysUnnumbered?: boolean;
+  /** The subscription waits for its payment: with something to pay, it is open. */
+  isGated?: boolean;
+}
+
+/**
+ * Stores a computed invoice and what goes with the status that it ends in: a final one gets its stored inputs, its
+ * number and its posting, and is announced; a draft is announced; one that was suppressed, or waits for its taxes,
+ * stays silent.
+ *
+ * Rules: invoices.md#statuses, invoices.md#numbers, invoices.md#zero-amounts, invoice-verification.md#stored-inputs,
+ * ledger.md#journal.
+ */
+export async function store(ctx: Context, invoice: ComputedInvoice): Promise<void> {
+  const { db, organizationId } = ctx;
+  const { payer, dates, computation } = invoice;
+  const { draft, fees, means } = computation;
+  const owner = ownerOf(organizationId, invoice);
+  const status = statusOf(draft, invoice.isGated);
+  const isFinal = status === 'finalized';
+  const isClosed = status === 'closed';
+  const [customer, marks] = await Promise.all([
+    isFinal ? readCustomer(db, organizationId, payer.id) : undefined,
+    isClosed ? undefined : watermarksOf(ctx, fees),
+  ]);
+  const snapshot = customer === undefined ? null : customerBaseView(customer);
+  // Each is one statement at most; they are sent together and carried out in this order.
+  await Promise.all([
+    insertFees(db, owner, fees, draft),
+    insertInvoiceTaxes(db, owner, draft),
+    insertCredits(db, owner, draft),
+    isClosed || means?.has_sections === false
+      ? undefined
+      : applySections(db, organizationId, invoice.invoiceId, {}, ctx.now()),
+    storeCouponUses(ctx, owner, draft),
+    storeAmounts(db, owner, draft, { status, dates, now: ctx.now(), snapshot }),
+    // Fees of drafts are explained too.
+    marks === undefined ? undefined : storeFeeInputs(ctx, owner, invoice, marks),
+    linkCorrections(db, organizationId, fees),
+  ]);
+  if (isFinal) await finish(ctx, owner, invoice, snapshot);
+  if (status === 'open') await hold(ctx, owner, invoice);
+  if (!isClosed && means?.has_wallets !== false) await markWallets(ctx, payer.id);
+  const isTold = isFinal || (draft.status === 'draft' && !invoice.isKnown);
+  if (isTold)
+    await recordInvoice(ctx, isFinal ? 'invoice.created' : 'invoice.drafted', invoice.invoiceId, { customer });
+}
+
+export const ownerOf = (organizationId: string, invoice: ComputedInvoice): InvoiceOwner => ({
+  organizationId,
+  invoiceId: invoice.invoiceId,
+  billingEntityId: invoice.issuer.id,
+  customerId: invoice.payer.id,
+  currency: invoice.currency,
+  createdAt: invoice.createdAt,
+});
+
+/**
+ * An invoice of a gated subscription is open while there is something to pay. Rule: activation-rules.md,
+ * invoices.md#statuses.
+ */
+export const statusOf = (draft: Draft, isGated = false): Draft['status'] | 'open' =>
+  isGated && draft.status === 'finalized' && draft.totalAmountCents > 0 ? 'open' : draft.status;
+
+/**
+ * What an invoice gets that waits for its payment: its stored inputs, and what notes and wallets will pay of it, which
+ * is set aside. Number and posting come with the payment.
+ *
+ * Rules: activation-rules.md, ledger.md#l2, ledger.md#l3.
+ */
+export async function hold(ctx: Context, owner: InvoiceOwner, invoice: FinalInvoice): Promise<void> {
+  const { draft } = invoice.computation;
+  await insertInvoiceInputs(ctx.db, owner, invoiceInputs(draft, invoice.at), ctx.now());
+  await storeCreditNoteUses(ctx, owner, draft, invoice, 'applied_pending');
+  await storeWalletPayments(ctx, invoice, 'applied_pending');
+  const customer = await readCustomer(ctx.db, ctx.organizationId, invoice.payer.id);
+  oweCollection(ctx, invoice.invoiceId, customerBaseView(customer));
+}
+
+/** An invoice that is final, by what it amounts to. */
+export type FinalInvoice = Omit<ComputedInvoice, 'computation'> & {
+  computation: { fees: readonly Pick<LineFee, 'fee_type' | 'amountCents'>[]; draft: Draft };
+};
+
+/**
+ * What a final invoice gets besides its amounts: its stored inputs, number and posting, and what notes and wallets pay
+ * of it.
+ *
+ * @param snapshot the customer as the invoice shows it
+ */
+export async function finish(
+  ctx: Context,
+  owner: InvoiceOwner,
+  invoice: FinalInvoice,
+  snapshot: Parameters<typeof oweCollection>[2],
+): Promise<void> {
+  const { payer, issuer } = invoice;
+  const { draft } = invoice.computation;
+  await Promise.all([
+    insertInvoiceInputs(ctx.db, owner, invoiceInputs(draft, invoice.at), ctx.now()),
+    invoice.staysUnnumbered
+      ? undefined
+      : assignNumber(
+          ctx.db,
+          ctx.organizationId,
+          { id: invoice.invoiceId, customer: payer, issuer, selfBilled: payer.account_type === 'partner' },
+          ctx.now(),
+        ),
+  ]);
+  await postFinalInvoice(ctx, {
+    ...invoice,
+    fees: invoice.computation.fees.map(({ fee_type, amountCents }) => ({ feeType: fee_type, amountCents })),
+    draft,
+  });
+  await storeCreditNoteUses(ctx, owner, draft, invoice);
+  await storeWalletPayments(ctx, invoice);
+  oweCollection(ctx, invoice.invoiceId, snapshot);
+}
+
+async function storeFeeInputs(
+  ctx: Context,
+  owner: InvoiceOwner,
+  { computation }: ComputedInvoice,
+  marks: ReadonlyMap<string, object>,
+): Promise<void> {
+  const { fees, taxes, draft } = computation;
+  const stored = fees.map(
+    (fee): StoredInputs => ({
+      feeId: fee.id,
+      inputs: feeInputs(fee, taxes.get(fee.id)!, draft),
+      watermark: fee.correction === undefined ? (marks.get(countedAs(fee)) ?? null) : null,
+    }),
+  );
+  await insertFeeInputs(ctx.db, owner, stored, ctx.now());
+}
+
+/** Watermarks of usage, one for all fees of a charge and window: there may be thousands of groups. */
+async function watermarksOf(ctx: Context, fees: readonly LineFee[]): Promise<Map<string, object>> {
+  // The fee of one event names it; what it was counted with would be read over and over.
+  const ofPeriods = fees.filter(
+    (fee) => fee.charge !== undefined && fee.inAdvance?.event === undefined && fee.correction === undefined,
+  );
+  const counted = new Map(ofPeriods.map((fee) => [countedAs(fee), fee]));
+  const marks = await readWatermarks(
+    ctx.db,
+    ctx.organizationId,
+    [...counted.values()].map(({ line, charge, window, countedUntil }) => ({
+      externalSubscriptionId: line.subscription.external_id,
+      metric: charge!.metric,
+      window: {
+        from: charge!.metric.recurring ? null : window.from,
+        to: countedUntil ?? window.to,
+        ...sharedInstants(line, window),
+      },
+    })),
+  );
+  return new Map([...counted.keys()].map((key, index) => [key, marks[index]!]));
+}
+
+const countedAs = ({ line, charge }: LineFee): string => `${line.subscription.id} ${charge?.id}`;

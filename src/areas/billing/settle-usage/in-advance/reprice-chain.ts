@@ -1,0 +1,208 @@
+import { instantOf } from '../../../../engine/explain/revive.ts';
+import { textUnder } from '../../../../engine/metrics/choose-filter.ts';
+import {
+  type BilledLink,
+  type ChainAggregation,
+  type ChainLink,
+  type ChainStep,
+  walkChain,
+} from '../../../../engine/metrics/event-chain.ts';
+import type { Proration } from '../../../../engine/metrics/proration.ts';
+import { NO_RECORD } from '../../../../engine/metrics/running-record.ts';
+import { operationOf } from '../../../../engine/metrics/usage-event.ts';
+import { exponentOf } from '../../../../engine/money/currency.ts';
+import { ZERO } from '../../../../engine/money/decimal.ts';
+import { toMainUnit } from '../../../../engine/money/units.ts';
+import { priceExponent } from '../../../../engine/pricing/fee-amounts.ts';
+import { inAdvanceFee } from '../../../../engine/pricing/in-advance-fee.ts';
+import { eventsNeeded } from '../../../../engine/pricing/price.ts';
+import type { Usage } from '../../../../engine/pricing/priced.ts';
+import { canonicalJson } from '../../../../platform/canonical-json.ts';
+import type { Context } from '../../../../platform/context.ts';
+import { refuse } from '../../../../platform/refusal.ts';
+import { type Bucket, bucketOf, type EventPriced, shownGroup } from '../../../usage/in-advance/price-event.ts';
+import type { PricedCharge } from '../../../usage/usage/priced-charges.ts';
+import { prorationOf } from '../../build-invoice/lines.ts';
+import { chargeAsBilled, type IssuedFee, isSetByHand } from '../billed-items.ts';
+import { isIn, readIssued, type Terms } from './chain-terms.ts';
+import { type Chain, type LinkRow, listCarried, listLinks, updateRecords } from './chains-sql.ts';
+import { listFeesOfEvents, listTakenOff } from './fees-sql.ts';
+
+/** The fee of an event of a chain, and what it is priced at now: undefined where the event counts no more. */
+export interface RepricedEvent {
+  chain: Chain;
+  event: LinkRow;
+  issued: IssuedFee;
+  /** Whether a correction took the fee off: the event has none now. */
+  isTakenOff: boolean;
+  priced: EventPriced | undefined;
+}
+
+interface Link extends ChainLink {
+  /** Undefined of an earlier period. */
+  row: LinkRow | undefined;
+  issued: IssuedFee | undefined;
+}
+
+/** Events of earlier periods that a recurring metric carries on at most. */
+const MOST_CARRIED = 100_000;
+
+/**
+ * Walks a chain again: what its records remember is right afterwards, and the fees of its events are priced by what
+ * they were priced by. Fees that were set by hand are left out, and events that have none.
+ *
+ * Rules: event-corrections.md#effect "in-advance event", event-corrections.md#difference "stored inputs".
+ */
+export async function repriceChain(
+  ctx: Context,
+  terms: Terms,
+  externalSubscriptionId: string,
+  chain: Chain,
+): Promise<RepricedEvent[]> {
+  const { db, organizationId } = ctx;
+  const charge = terms.charges.get(chain.charge_id)!;
+  const rows = await listLinks(db, organizationId, externalSubscriptionId, chain);
+  const ids = rows.filter(({ record_id }) => record_id >= chain.since_record_id).map((row) => row.transaction_id);
+  const feeIds = await listFeesOfEvents(db, organizationId, externalSubscriptionId, chain.charge_id, ids);
+  const without = ids.filter((id) => !feeIds.has(id));
+  const takenOff = await listTakenOff(db, organizationId, externalSubscriptionId, chain.charge_id, without);
+  const issuedFees = new Map([
+    ...(await readIssued(ctx, [...feeIds.values()])),
+    ...(await readIssued(ctx, [...takenOff.values()], 'deleted')),
+  ]);
+  const links = rows.map((row): Link => {
+    const issued = issuedFees.get(feeIds.get(row.transaction_id) ?? takenOff.get(row.transaction_id) ?? '');
+    return linkOf(terms, chain, charge, row, issued);
+  });
+  const carried = charge.metric.recurring ? await carriedLinks(ctx, externalSubscriptionId, chain, charge) : [];
+  const steps = walkChain([...carried, ...links], {
+    aggregation: charge.metric.aggregation_type as ChainAggregation,
+    weighing: ({ row, issued }) => row && weighingOf(terms, chain, charge, row, issued),
+    since: chain.since_record_id,
+  });
+  await updateRecords(db, organizationId, changedRecords(steps));
+  return steps.flatMap(({ link: { row, issued }, billed }): RepricedEvent[] => {
+    if (row === undefined || issued === undefined || isSetByHand(issued)) return [];
+    const priced = billed && price(terms, chain, chargeAsBilled(charge, [issued]), row, billed);
+    return [{ chain, event: row, issued, isTakenOff: takenOff.has(row.transaction_id), priced }];
+  });
+}
+
+/** @throws Refusal 422 base: value_is_out_of_range, of more events than can be looked at */
+async function carriedLinks(
+  ctx: Context,
+  externalSubscriptionId: string,
+  chain: Chain,
+  charge: PricedCharge,
+): Promise<Link[]> {
+  const { code } = charge.metric;
+  const before = chain.window.from;
+  const rows = await listCarried(ctx.db, ctx.organizationId, externalSubscriptionId, code, before, MOST_CARRIED + 1);
+  if (rows.length > MOST_CARRIED) throw refuse.invalid({ base: ['value_is_out_of_range'] });
+  return rows.flatMap(({ event_id, timestamp, texts }): Link[] => {
+    const [bucket] = bucketOf(charge, { texts });
+    if (bucket === undefined || !isOf(bucket, chain)) return [];
+    const operation = operationOf(textUnder(texts, 'operation_type'));
+    return [
+      {
+        eventId: event_id,
+        recordId: '',
+        isCarried: true,
+        timestamp,
+        record: NO_RECORD,
+        counted: { value: bucket.value ?? '', operation, amount: ZERO },
+        row: undefined,
+        issued: undefined,
+      },
+    ];
+  });
+}
+
+const isOf = (bucket: Bucket, { charge_filter_id, grouped_by }: Chain): boolean =>
+  (bucket.filter?.id ?? null) === charge_filter_id && canonicalJson(bucket.group) === canonicalJson(grouped_by);
+
+function linkOf(terms: Terms, chain: Chain, charge: PricedCharge, row: LinkRow, issued: IssuedFee | undefined): Link {
+  const [bucket] = bucketOf(chargeAsBilled(charge, issued ? [issued] : []), row);
+  const isHere =
+    row.is_live &&
+    row.code === charge.metric.code &&
+    isIn(chain.window, row.timestamp) &&
+    bucket !== undefined &&
+    isOf(bucket, chain);
+  const exponent = priceExponent(denominationOf(terms, chain, charge));
+  return {
+    row,
+    issued,
+    eventId: row.event_id,
+    recordId: row.record_id,
+    timestamp: row.timestamp,
+    record: { current: row.current, max: row.max, maxProrated: row.max_prorated },
+    counted: !isHere
+      ? null
+      : {
+          value: bucket.value ?? '',
+          operation: operationOf(textUnder(row.texts, 'operation_type')),
+          amount: toMainUnit(row.precise_total_amount_cents ?? ZERO, exponent),
+        },
+  };
+}
+
+const denominationOf = (terms: Terms, { subscription_id }: Chain, charge: PricedCharge) => ({
+  exponent: exponentOf(terms.currencyOf(subscription_id)),
+  conversionRate: charge.conversion_rate,
+});
+
+/** By the days by which its fee was weighed, unless the event lies in another period now. */
+function weighingOf(
+  terms: Terms,
+  chain: Chain,
+  charge: PricedCharge,
+  row: LinkRow,
+  issued: IssuedFee | undefined,
+): Proration | undefined {
+  if (!charge.prorated) return undefined;
+  const line = terms.lineOf(chain.subscription_id, row.timestamp);
+  const stored = issued?.inputs?.window;
+  const fee = stored && { from: instantOf(stored.fee.from), to: instantOf(stored.fee.to) };
+  if (fee === undefined || !isIn(fee, row.timestamp)) return prorationOf(line, chain.window);
+  return {
+    period: fee,
+    periodDays: stored!.charges_duration_days ?? line.windows.chargesDurationDays,
+    zone: stored!.timezone ?? line.zone,
+    isUpgraded: (stored!.succession ?? line.succession) === 'upgrade',
+  };
+}
+
+function price(terms: Terms, chain: Chain, charge: PricedCharge, row: LinkRow, billed: BilledLink): EventPriced {
+  const { change, event, units, eventsCount, amount, billedBefore } = billed;
+  const denomination = denominationOf(terms, chain, charge);
+  const filter = charge.filters.find(({ id }) => id === chain.charge_filter_id);
+  const { properties } = filter ?? charge;
+  const aggregation = charge.metric.aggregation_type;
+  const needsValues = eventsNeeded(charge.charge_model, properties, aggregation) !== 'none';
+  const usage: Usage = {
+    aggregation,
+    units,
+    eventsCount,
+    ...(needsValues ? { values: billed.values() } : {}),
+    ...(charge.charge_model === 'dynamic' ? { preciseTotalAmount: amount } : {}),
+  };
+  const ownAmount = toMainUnit(row.precise_total_amount_cents ?? ZERO, priceExponent(denomination));
+  const fee = inAdvanceFee({
+    charge_model: charge.charge_model,
+    properties,
+    usage,
+    event: { ...event, preciseTotalAmount: ownAmount, billedBefore },
+    ...denomination,
+  });
+  const group = chain.grouped_by;
+  const groupedBy = shownGroup({ charge, group });
+  return { charge, filter, groupedBy, group, change, event, usage, ownAmount, billedBefore, fee };
+}
+
+const changedRecords = (steps: readonly ChainStep<Link>[]) =>
+  steps.flatMap(({ link, record: { current, max, maxProrated } }) =>
+    current.eq(link.record.current) && max.eq(link.record.max) && maxProrated.eq(link.record.maxProrated)
+      ? []
+      : [{ id: link.recordId, current, max, max_prorated: maxProrated }],
+  );

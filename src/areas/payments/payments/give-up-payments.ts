@@ -1,0 +1,45 @@
+import type { Context } from '../../../platform/context.ts';
+import type { PaymentChange } from '../../invoices/announcements.ts';
+import { closePages } from './provider-pages.ts';
+
+/**
+ * Ends a payment at its provider over the network: a job outside any transaction; the payment's row is what is owed.
+ */
+export const CANCEL_JOB = 'payment.cancel';
+
+/**
+ * The money of an invoice is no longer asked for: its payments under way and its hosted pages end, here at once, at
+ * their provider by jobs. What a provider took nevertheless is unapplied. The invoice is locked.
+ *
+ * Rules: payments.md#providers "cancel", payments.md#automatic-payment, activation-rules.md,
+ * invoice-operations.md#void.
+ */
+export async function giveUpPayments(ctx: Context, invoiceId: string): Promise<void> {
+  const ended = await ctx.db<{ id: string; is_owed: boolean }[]>`
+    update payments set payment_status = 'failed', status = 'canceled', next_action = '{}', updated_at = ${ctx.now()},
+      cancel_owed_at = case when charged_at is not null and exists (
+        select from payment_providers provider
+        where provider.organization_id = payments.organization_id and provider.id = payments.payment_provider_id
+          and provider.provider_type <> 'sandbox') then ${ctx.now()}::timestamptz end
+    where organization_id = ${ctx.organizationId} and payable_type = 'Invoice' and payable_id = ${invoiceId}
+      and payment_status in ('pending', 'processing')
+    returning id, cancel_owed_at is not null as is_owed`;
+  for (const { id, is_owed } of ended) if (is_owed) oweCancel(ctx, id);
+  await closePages(ctx, invoiceId);
+}
+
+/**
+ * An invoice that was paid otherwise leaves no charge waiting that its provider would not take, as of an amount below
+ * its minimum: it ends here, since nothing of it is at the provider. Rule: payments.md#automatic-payment "on every
+ * status write".
+ */
+export async function endRefusedCharges(ctx: Context, { invoice, status }: PaymentChange): Promise<void> {
+  if (status !== 'succeeded') return;
+  await ctx.db`
+    update payments set payment_status = 'failed', status = 'canceled', updated_at = ${ctx.now()}
+    where organization_id = ${ctx.organizationId} and payable_type = 'Invoice' and payable_id = ${invoice.id}
+      and payment_status = 'pending' and error is not null`;
+}
+
+export const oweCancel = (ctx: Context, paymentId: string): void =>
+  ctx.after({ nudge: CANCEL_JOB, payload: { payment_id: paymentId } });

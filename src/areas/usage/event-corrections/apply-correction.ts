@@ -1,0 +1,92 @@
+import type { Context } from '../../../platform/context.ts';
+import { markUsage } from '../../catalog/usage-thresholds/marks.ts';
+import { lockCustomerById } from '../../subscriptions/subscriptions/writes.ts';
+import { carryOver, holdShapes } from './correct-rollups.ts';
+import {
+  amendEvent,
+  amendedEvents,
+  type EventPayload,
+  eventsOfIds,
+  lockCorrections,
+  retractEvents,
+} from './lock-events.ts';
+import { flagDrafts, listCustomersOf, markSubscriptions } from './periods.ts';
+import { type Effect, effectOf } from './policy.ts';
+import type { CorrectionRow } from './queries.ts';
+import { takeLateEvents } from './taken-late-events.ts';
+import { correctionView } from './view.ts';
+
+/**
+ * Takes the locks of a correction in the order of the house: the customers, as billing does, so that no invoice is
+ * finalized meanwhile, then the subscription's corrections.
+ *
+ * @returns external ids of the customers
+ */
+export async function lockForCorrection(ctx: Context, externalSubscriptionId: string): Promise<string[]> {
+  const customers = await listCustomersOf(ctx.db, ctx.organizationId, externalSubscriptionId);
+  for (const { customer_id } of customers) await lockCustomerById(ctx.db, ctx.organizationId, customer_id);
+  await lockCorrections(ctx.db, ctx.organizationId, externalSubscriptionId);
+  return customers.map(({ external_id }) => external_id);
+}
+
+/**
+ * Corrects locked events of one subscription: their versions, themselves, their rollups, and what follows usage
+ * (drafts, marks of subscriptions, and, owed, the list of unmatched events). All become `payload`, or are taken away
+ * when it is null.
+ *
+ * Rules: event-corrections.md#effect, event-corrections.md#order-of-work.
+ */
+export async function applyCorrection(
+  ctx: Context,
+  correction: Pick<CorrectionRow, 'id' | 'external_subscription_id'>,
+  events: readonly { id: string; code: string }[],
+  payload: EventPayload | null,
+): Promise<Effect> {
+  const { db, organizationId } = ctx;
+  const { id: correctionId, external_subscription_id: externalId } = correction;
+  const ids = events.map(({ id }) => id);
+  const codes = [...new Set(events.map(({ code }) => code))];
+  const idsOf = (code: string) => events.filter((event) => event.code === code).map(({ id }) => id);
+  const moments = db`
+    select distinct e.code, e.timestamp from ${eventsOfIds(db, organizationId, ids)}
+    ${
+      payload === null
+        ? db``
+        : db`union select e.code, e.timestamp
+      from ${amendedEvents(db, organizationId, ids, payload)}`
+    }`;
+  const effect = await effectOf(ctx, externalId, moments);
+  const shapes = await holdShapes(db, organizationId, externalId, codes);
+  const change = { correctionId, now: ctx.now() };
+  await carryOver(
+    db,
+    shapes,
+    externalId,
+    (code) => ({
+      before: eventsOfIds(db, organizationId, idsOf(code)),
+      after: payload === null ? null : amendedEvents(db, organizationId, idsOf(code), payload),
+    }),
+    () =>
+      payload === null
+        ? retractEvents(db, organizationId, ids, change)
+        : amendEvent(db, organizationId, ids[0]!, payload, change),
+  );
+  // Who amends an event means it to be billed, whenever it came.
+  if (payload !== null) await takeLateEvents(db, organizationId, ids, ctx.now());
+  await markSubscriptions(db, organizationId, externalId);
+  await markUsage(ctx, { external_id: externalId });
+  if (effect.draftIds.length > 0) await flagDrafts(db, organizationId, effect.draftIds);
+  ctx.after({ step: 'rematch-events', payload: { correction_id: correctionId, event_ids: ids } });
+  return effect;
+}
+
+/** Announces that usage and books are right again. */
+export const announceSettled = (ctx: Context, correction: CorrectionRow): void =>
+  ctx.record({
+    webhook: {
+      type: 'event_correction.settled',
+      objectType: 'event_correction',
+      objectId: correction.id,
+      object: correctionView(correction),
+    },
+  });

@@ -1,0 +1,123 @@
+import { booleanFilter } from '../../../platform/lists/filters.ts';
+import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
+import { INVALID } from '../../../platform/schema/fields.ts';
+import type { Pause } from '../../../platform/turns/turns.ts';
+import type { IncomingBatch, IncomingEvent } from './incoming-event.ts';
+import { type ParsedEvent, parseEvent } from './parse-event.ts';
+
+/** The forms in which events are sent: `{event}`, `{events: […]}` all or nothing, and the same each for itself. */
+export type EventsForm = 'single' | 'batch' | 'tolerant';
+
+/** A request's events as they travel to the worker that stores them. */
+export interface EventsInput {
+  form: EventsForm;
+  batch: IncomingBatch;
+  /** Of a tolerant batch, in the order sent: what was refused at the door, null for the events of `batch`. */
+  faults: (EventFault | null)[];
+}
+
+export interface EventFault {
+  transaction_id: string | null;
+  errors: FieldErrors;
+}
+
+/** Most events of a request. */
+export interface EventLimits {
+  EVENTS_BATCH_MAX_LENGTH: number;
+  TOLERANT_BATCH_MAX_LENGTH: number;
+}
+
+/**
+ * Characters of all canonical properties of a batch: as many as its body may have, which only exponents make more of.
+ */
+const BATCH_PROPERTIES_MAX = 5 * 1024 * 1024;
+
+/**
+ * Reads the events of a request's body, each checked and with an id. Checks 1, 2, 4, 5 of events.md#order-of-checks,
+ * rules of events.md#batch and bulk-events.md#tolerant-batch; expressions and uniqueness are left to storage.
+ *
+ * sender  whose events they are and how they came
+ * pause   called between two events of a list
+ *
+ * @throws Refusal 400 without the root of a single event, 413 of canonical properties beyond 5 MiB, 422 otherwise
+ */
+export async function readEvents(
+  form: EventsForm,
+  body: unknown,
+  limits: EventLimits,
+  sender: Omit<IncomingBatch, 'atomic' | 'events'>,
+  pause?: Pause,
+): Promise<EventsInput> {
+  if (form === 'single') return { form, batch: { ...sender, atomic: true, events: [readSingle(body)] }, faults: [] };
+  const most = form === 'batch' ? limits.EVENTS_BATCH_MAX_LENGTH : limits.TOLERANT_BATCH_MAX_LENGTH;
+  const parsed = await parseInTurns(readList(body, most), pause);
+  const events = parsed.flatMap(({ read }) => (read.ok ? [read.event] : []));
+  const faults = parsed.map(({ sent, read }) =>
+    read.ok ? null : { transaction_id: sentTransactionId(sent), errors: read.errors },
+  );
+  if (form === 'batch' && events.length < parsed.length)
+    throw refuse.invalid(Object.fromEntries(faults.flatMap((fault, n) => (fault === null ? [] : [[n, fault.errors]]))));
+  return { form, batch: { ...sender, atomic: form === 'batch', events }, faults };
+}
+
+async function parseInTurns(list: readonly unknown[], pause?: Pause): Promise<{ sent: unknown; read: ParsedEvent }[]> {
+  const parsed: { sent: unknown; read: ParsedEvent }[] = [];
+  let characters = 0;
+  for (const sent of list) {
+    await pause?.();
+    const read = parseEvent(sent);
+    parsed.push({ sent, read });
+    if (read.ok) characters += read.event.properties.length;
+    if (characters > BATCH_PROPERTIES_MAX) throw refuse.tooLarge();
+  }
+  return parsed;
+}
+
+/** The form of `POST /events/batch`. @throws Refusal 422 mode: value_is_invalid */
+export function batchForm(query: Readonly<Record<string, unknown>>): EventsForm {
+  const { mode } = query;
+  if (mode === undefined || mode === '') return 'batch';
+  if (mode !== 'tolerant') throw refuse.invalid({ mode: [INVALID] });
+  return 'tolerant';
+}
+
+/**
+ * Whether an explanation is asked for, by the header or in the query (event-verdicts.md#verdict).
+ *
+ * @throws Refusal 422 explain unsupported_value, of `amount`: what an event adds to an amount is not known
+ */
+export function asksToExplain(header: unknown, query: Readonly<Record<string, unknown>>): boolean {
+  if (query.explain === 'amount') throw refuse.invalid({ explain: ['unsupported_value'] });
+  return (
+    (header !== undefined && booleanFilter.parse(header) === true) ||
+    (query.explain !== undefined && booleanFilter.parse(query.explain) === true)
+  );
+}
+
+/** The transaction id that a refused event was sent with, as text; null when it is none. */
+export function sentTransactionId(sent: unknown): string | null {
+  const value = memberOf(sent, 'transaction_id');
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
+}
+
+function readSingle(body: unknown): IncomingEvent {
+  const sent = memberOf(body, 'event');
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent) || Object.keys(sent).length === 0)
+    throw refuse.missingRoot('event');
+  const parsed = parseEvent(sent);
+  if (!parsed.ok) throw refuse.invalid(parsed.errors);
+  return parsed.event;
+}
+
+function readList(body: unknown, most: number): unknown[] {
+  const sent = memberOf(body, 'events');
+  if (!Array.isArray(sent) || sent.length === 0) throw refuse.invalid({ events: ['no_events'] });
+  if (sent.length > most) throw refuse.invalid({ events: ['too_many_events'] });
+  return sent;
+}
+
+/** A key of an object, undefined of anything else. */
+export const memberOf = (body: unknown, key: string): unknown =>
+  typeof body === 'object' && body !== null && Object.hasOwn(body, key)
+    ? (body as Record<string, unknown>)[key]
+    : undefined;

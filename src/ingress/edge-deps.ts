@@ -1,0 +1,56 @@
+import type { Redis } from 'ioredis';
+import type { Config } from '../platform/config.ts';
+import type { Sql } from '../platform/db/connect.ts';
+import type { Log } from '../platform/log/log.ts';
+import type { Metrics } from '../platform/metrics/metrics.ts';
+import type { Turns } from '../platform/turns/turns.ts';
+import type { KeyCache } from './authenticate.ts';
+import type { CommandLane } from './command-lane.ts';
+import type { CustomerKeys } from './customer-keys.ts';
+import type { EventsLane } from './events-lane/lane.ts';
+import type { FairGate } from './fair-gate.ts';
+import type { GatheringLane } from './gathering-lane.ts';
+import type { HeavyReads } from './heavy-reads.ts';
+import type { KeyUsage } from './key-usage.ts';
+import type { PreviewLane } from './preview-lane.ts';
+import type { Limiters } from './rate-limit.ts';
+import type { Wire } from './translate-prefix.ts';
+import type { UncommittedLog } from './uncommitted-log.ts';
+import type { HandOver } from './watch-pools.ts';
+
+/** What the edge works with; one ingress process holds one of each. */
+export interface EdgeDeps {
+  sql: Sql;
+  /** Fails at once when Redis is away. */
+  redis: Redis;
+  config: Config;
+  log: Log;
+  metrics: Metrics;
+  keys: KeyCache;
+  keyUsage: KeyUsage;
+  limiters: Limiters;
+  /** Shares the connections among the statements of reads, one key an organization. */
+  reads: FairGate;
+  /** Admits reads that compute much. */
+  heavyReads: HeavyReads;
+  commands: CommandLane;
+  gathered: GatheringLane;
+  customerKeys: CustomerKeys;
+  previews: PreviewLane;
+  /** Of the processor time of this process: reads that compute much. */
+  turns: Turns;
+  events: EventsLane;
+  handOver: HandOver;
+  uncommitted: UncommittedLog;
+  wire: Wire;
+}
+
+/** An answer as it is sent, but for the wire prefix and the headers that every answer has. */
+export interface Outcome {
+  status: number;
+  text: string;
+  headers?: Record<string, string>;
+  contentType?: string;
+  /** Instead of the text. */
+  stream?: AsyncIterable<string>;
+}

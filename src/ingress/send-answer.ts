@@ -1,0 +1,42 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Response } from 'express';
+import type { Outcome } from './edge-deps.ts';
+import type { RateFigures } from './rate-limit.ts';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Sends one answer: serialised before, headers set once. An empty text goes out without a body. */
+export function send(
+  response: Response,
+  answer: { status: number; text: string; headers?: Record<string, string> | undefined; contentType?: string },
+  rate?: RateFigures,
+): void {
+  if (!setHeaders(response, answer, rate)) return;
+  if (answer.text !== '') response.setHeader('Content-Type', answer.contentType ?? JSON_TYPE);
+  response.setHeader('Content-Length', Buffer.byteLength(answer.text));
+  response.end(answer.text);
+}
+
+/** Sends text piece by piece; a caller who leaves ends it. Nothing can be said any more when it breaks off. */
+export async function sendStream(response: Response, outcome: Outcome, rate?: RateFigures): Promise<void> {
+  if (!setHeaders(response, outcome, rate)) return;
+  response.setHeader('Content-Type', outcome.contentType ?? 'text/plain');
+  await pipeline(Readable.from(outcome.stream!), response);
+}
+
+function setHeaders(
+  response: Response,
+  answer: { status: number; headers?: Record<string, string> | undefined },
+  rate?: RateFigures,
+): boolean {
+  if (response.headersSent || response.destroyed) return false;
+  response.statusCode = answer.status;
+  if (rate) {
+    response.setHeader('X-RateLimit-Limit', rate.limit);
+    response.setHeader('X-RateLimit-Remaining', rate.remaining);
+    response.setHeader('X-RateLimit-Reset', rate.resetSeconds);
+  }
+  if (answer.headers) for (const name in answer.headers) response.setHeader(name, answer.headers[name]!);
+  return true;
+}
