@@ -3,6 +3,7 @@ import type { Operation } from '../platform/operation.ts';
 import { Refusal, refuse } from '../platform/refusal.ts';
 import { bodyWithPlaces } from '../platform/schema/error-places.ts';
 import type { Identity } from './authenticate.ts';
+import { authorise } from './authorise.ts';
 import { answeredInTime } from './database-in-time.ts';
 import type { EdgeDeps, Outcome } from './edge-deps.ts';
 import { ignoredHeader } from './ignored-fields.ts';
@@ -96,12 +97,4 @@ async function figuresOfUncounted(
   if (locals.identity) return deps.limiters.uncounted(operation.category ?? 'default', locals.identity);
   await deps.limiters.address(request, response).catch(() => {}); // the answer is settled; only its figures are wanted
   return locals.rate;
-}
-
-function authorise(operation: Operation, identity: Identity): void {
-  if (operation.permission === null) return;
-  const mode = operation.mode ?? (operation.method === 'get' ? 'read' : 'write');
-  const resources = typeof operation.permission === 'string' ? [operation.permission] : operation.permission;
-  if (resources.some((resource) => identity.permissions[resource]?.includes(mode))) return;
-  throw refuse.forbidden(`${mode}_action_not_allowed_for_${resources[0]}`);
 }

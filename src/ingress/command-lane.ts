@@ -1,20 +1,15 @@
-import { createHash } from 'node:crypto';
 import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Sql } from '../platform/db/connect.ts';
 import { newId } from '../platform/ids.ts';
 import type { Producer } from '../platform/queue/producer.ts';
-import { refuse } from '../platform/refusal.ts';
 import type { Replies } from '../platform/replies/replies.ts';
-import { answerPlace, inputPlace, replyPlace, type SealedInput } from '../platform/secrets/places.ts';
+import { inputPlace, replyPlace, type SealedInput } from '../platform/secrets/places.ts';
 import { isSealed } from '../platform/secrets/seal.ts';
 import { type Deployment, openText, sealText } from '../platform/secrets/secrets.ts';
 import type { CommandJobName, JobPayload } from '../queues.ts';
-import { answeredInTime } from './database-in-time.ts';
-import { replyUnlessRefused } from './hand-over.ts';
-
-// The caller has waited for the write timeout already.
-const LOOK_UP_TIMEOUT_MS = 1000;
+import { replyUnlessRefused } from './watch-pools.ts';
+import { answerOrPending } from './write-pending.ts';
 
 export type Command = Omit<JobPayload<'command.run'>, 'v' | 'from' | 'cid' | 'at' | 'sealed'>;
 
@@ -62,7 +57,7 @@ export function createCommandLane(deps: CommandLaneDeps) {
       // Not awaited: with Redis away the call waits for it, and the caller must not.
       const added = deps.producer.add(job, payload, { id: cid });
       const answer = (await replyUnlessRefused(added, reply)) as CommandAnswer | undefined;
-      if (!answer) return lookUp(deps, command, cid);
+      if (!answer) return answerOrPending(deps, command, cid);
       return isSealed(answer.body)
         ? { ...answer, body: await openText(deployment, answer.body, replyPlace(cid)) }
         : answer;
@@ -78,23 +73,3 @@ async function sealedCommand(deployment: Deployment, cid: string, { input, reque
 }
 
 export type CommandLane = ReturnType<typeof createCommandLane>;
-
-/** The answer that was committed, if its reply got lost. @throws Refusal 504 write_pending */
-export async function lookUp(
-  { sql, config }: { sql: Sql; config: Config },
-  command: Command,
-  cid: string,
-): Promise<CommandAnswer> {
-  const scopeHash = command.idempotency
-    ? Buffer.from(command.idempotency.scope_hash, 'hex')
-    : createHash('sha256').update(`job|${command.organization_id}|${cid}`).digest();
-  const look = sql<{ http_status: number; body: string; headers: Record<string, string> | null }[]>`
-    select http_status, body, headers from idempotency_keys
-    where organization_id = ${command.organization_id} and scope_hash = ${scopeHash} and request_id = ${command.request_id}
-      and http_status is not null and not is_digest`;
-  const [row] = await answeredInTime(look, LOOK_UP_TIMEOUT_MS).catch(() => []); // not to be seen now: pending
-  if (!row) throw refuse.writePending(command.request_id);
-  const place = answerPlace(scopeHash);
-  const body = isSealed(row.body) ? await openText({ db: sql, config }, row.body, place) : row.body;
-  return { status: row.http_status, body, headers: row.headers ?? {} };
-}

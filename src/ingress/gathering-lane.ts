@@ -3,8 +3,9 @@ import { realNowMs } from '../platform/clock/real-clock.ts';
 import { newId } from '../platform/ids.ts';
 import { refuse } from '../platform/refusal.ts';
 import type { JobPayload } from '../queues.ts';
-import { type Command, type CommandAnswer, type CommandLaneDeps, lookUp } from './command-lane.ts';
-import { replyUnlessRefused } from './hand-over.ts';
+import type { Command, CommandAnswer, CommandLaneDeps } from './command-lane.ts';
+import { replyUnlessRefused } from './watch-pools.ts';
+import { answerOrPending } from './write-pending.ts';
 
 /** A job that takes longer gives its place up: the one of a killed worker runs again only after about as long. */
 const SLOW_JOB_MS = 3000;
@@ -123,7 +124,7 @@ export function createGatheringLane(deps: CommandLaneDeps) {
       if (answer) return answer;
       const place = line.waiting.indexOf(sent);
       if (place >= 0) line.waiting.splice(place, 1);
-      return lookUp(deps, command, cid);
+      return answerOrPending(deps, command, cid);
     },
   };
 }

@@ -2,7 +2,7 @@ import { realNowMs } from '../platform/clock/real-clock.ts';
 import { newId } from '../platform/ids.ts';
 import { refuse } from '../platform/refusal.ts';
 import type { Command, CommandAnswer, CommandLaneDeps } from './command-lane.ts';
-import { replyUnlessRefused } from './hand-over.ts';
+import { replyUnlessRefused } from './watch-pools.ts';
 
 /**
  * Sends reads that are too dear for this process to their pool, and waits for what they come to. No answer within the

@@ -2,6 +2,7 @@ import { booleanFilter } from '../../../platform/lists/filters.ts';
 import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
 import { INVALID } from '../../../platform/schema/fields.ts';
 import type { Pause } from '../../../platform/turns/turns.ts';
+import { BATCH_PROPERTIES_MAX, type EventLimits, listOfEvents, mostEvents } from './batch-limits.ts';
 import type { IncomingBatch, IncomingEvent } from './incoming-event.ts';
 import { type ParsedEvent, parseEvent } from './parse-event.ts';
 
@@ -21,17 +22,6 @@ export interface EventFault {
   errors: FieldErrors;
 }
 
-/** Most events of a request. */
-export interface EventLimits {
-  EVENTS_BATCH_MAX_LENGTH: number;
-  TOLERANT_BATCH_MAX_LENGTH: number;
-}
-
-/**
- * Characters of all canonical properties of a batch: as many as its body may have, which only exponents make more of.
- */
-const BATCH_PROPERTIES_MAX = 5 * 1024 * 1024;
-
 /**
  * Reads the events of a request's body, each checked and with an id. Checks 1, 2, 4, 5 of events.md#order-of-checks,
  * rules of events.md#batch and bulk-events.md#tolerant-batch; expressions and uniqueness are left to storage.
@@ -49,8 +39,7 @@ export async function readEvents(
   pause?: Pause,
 ): Promise<EventsInput> {
   if (form === 'single') return { form, batch: { ...sender, atomic: true, events: [readSingle(body)] }, faults: [] };
-  const most = form === 'batch' ? limits.EVENTS_BATCH_MAX_LENGTH : limits.TOLERANT_BATCH_MAX_LENGTH;
-  const parsed = await parseInTurns(readList(body, most), pause);
+  const parsed = await parseInTurns(listOfEvents(memberOf(body, 'events'), mostEvents(form, limits)), pause);
   const events = parsed.flatMap(({ read }) => (read.ok ? [read.event] : []));
   const faults = parsed.map(({ sent, read }) =>
     read.ok ? null : { transaction_id: sentTransactionId(sent), errors: read.errors },
@@ -107,13 +96,6 @@ function readSingle(body: unknown): IncomingEvent {
   const parsed = parseEvent(sent);
   if (!parsed.ok) throw refuse.invalid(parsed.errors);
   return parsed.event;
-}
-
-function readList(body: unknown, most: number): unknown[] {
-  const sent = memberOf(body, 'events');
-  if (!Array.isArray(sent) || sent.length === 0) throw refuse.invalid({ events: ['no_events'] });
-  if (sent.length > most) throw refuse.invalid({ events: ['too_many_events'] });
-  return sent;
 }
 
 /** A key of an object, undefined of anything else. */

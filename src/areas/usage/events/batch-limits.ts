@@ -1,0 +1,23 @@
+import { refuse } from '../../../platform/refusal.ts';
+
+/** Most events of a batch, as the operator sets them. */
+export interface EventLimits {
+  EVENTS_BATCH_MAX_LENGTH: number;
+  TOLERANT_BATCH_MAX_LENGTH: number;
+}
+
+/**
+ * Characters of all canonical properties of a batch: as many as its body may have, which only exponents make more of.
+ */
+export const BATCH_PROPERTIES_MAX = 5 * 1024 * 1024;
+
+/** Events that a batch may hold: all of them succeed together (`batch`), or each for itself (`tolerant`). */
+export const mostEvents = (form: 'batch' | 'tolerant', limits: EventLimits): number =>
+  form === 'batch' ? limits.EVENTS_BATCH_MAX_LENGTH : limits.TOLERANT_BATCH_MAX_LENGTH;
+
+/** The events of a batch. @throws Refusal 422 events: no_events, too_many_events */
+export function listOfEvents(sent: unknown, most: number): unknown[] {
+  if (!Array.isArray(sent) || sent.length === 0) throw refuse.invalid({ events: ['no_events'] });
+  if (sent.length > most) throw refuse.invalid({ events: ['too_many_events'] });
+  return sent;
+}
