@@ -58,6 +58,16 @@ test('all drafts are finalized, with every number once', { timeout: 90_000 }, as
   expect(status).toBe(200);
   expect(body.run).toMatchObject({ error: null, result: null });
   await until(async () => (await invoices('draft')).length === 0);
+  const shown = await until(async () => {
+    const read = (await org.get(`/invoices/runs/${body.run.svc_id}`)).body.run;
+    return read.status === 'running' ? undefined : read;
+  });
+  expect(shown).toMatchObject({
+    svc_id: body.run.svc_id,
+    status: 'succeeded',
+    progress: { done: DRAFTS, total: DRAFTS, percent: 100 },
+    finished_at: expect.any(String),
+  });
   const rows = await service.sql<{ number: string }[]>`
     select number from invoices where organization_id = ${org.organization.organization_id}`;
   expect(new Set(rows.map(({ number }) => number)).size).toBe(DRAFTS);
@@ -79,6 +89,7 @@ test('filters choose among the drafts; the first error ends the run and names it
     progress: { done: 1, total: 3 },
     error: { code: 'cannot_finalize_with_pending_taxes', svc_resource_id: left[1] },
   });
+  expect((await org.get(`/invoices/runs/${body.run.svc_id}`)).body).toEqual(body);
   expect(await invoices('draft')).toEqual(left.slice(1));
   expect((await org.post('/invoices/finalize_all?billing_entity_codes[]=none')).body.resource).toBe('billing_entity');
 });
@@ -89,6 +100,10 @@ test('all failed invoices are tried again', async () => {
   const { body } = await org.post('/invoices/retry_all');
   expect(body.run).toMatchObject({ status: 'succeeded', progress: { done: 2, total: 2 } });
   await until(async () => (await invoices('finalized')).length === 2);
+  expect((await org.get(`/invoices/runs/${body.run.svc_id}`)).body).toEqual(body);
+  const stranger = await service.org();
+  for (const id of [body.run.svc_id, 'x'])
+    expect((await stranger.get(`/invoices/runs/${id}`)).body).toMatchObject({ status: 404, resource: 'run' });
 });
 
 test('a failed invoice is tried again by itself by its reason, not by its words', { timeout: 90_000 }, async () => {

@@ -128,6 +128,32 @@ describe('connections', () => {
     expect(customer.checkout_url).toMatch(/^https:\/\/pay\.test\/cs_/);
   });
 
+  test('an answer that was asked to wait contains the id of the customer at Stripe', async () => {
+    const configuration = { payment_provider: 'stripe', payment_provider_code: 'main', sync_with_provider: true };
+    const upsert = async (external_id: string, billing_configuration: object) =>
+      (await ok(client.post('/customers', { customer: { external_id, billing_configuration } }))).customer
+        .billing_configuration.provider_customer_id;
+    expect(await upsert('waited for', { ...configuration, sync: true })).toMatch(/^cus_/);
+  });
+
+  test('a page is made anew once customers shall agree to other terms', async () => {
+    await providerCustomer();
+    const made = await invoice();
+    const page = async () =>
+      (await ok(client.post(`/invoices/${made.svc_id}/payment_url`))).invoice_payment_details.payment_url;
+    const change = (fields: object) => ok(client.put('/payment_providers/main', { payment_provider: fields }));
+    const first = await page();
+    await change({ name: 'Other', require_terms_of_service_consent: false });
+    expect(await page()).toBe(first);
+    await change({ require_terms_of_service_consent: true });
+    const second = await page();
+    expect(second).not.toBe(first);
+    const session = first.split('/').at(-1);
+    await until(async () => stripe.requests.includes(`POST /v1/checkout/sessions/${session}/expire`) || undefined);
+    await change({ require_terms_of_service_consent: true });
+    expect(await page()).toBe(second);
+  });
+
   test('a customer whom Stripe refuses is told, and linked to nobody', async () => {
     await ok(
       client.post('/customers', {

@@ -171,6 +171,10 @@ describe('healing', () => {
       started_at: expect.any(String),
       finished_at: expect.any(String),
     });
+    expect((await client.get(`/events/unmatched/heal/${body.heal.svc_id}`)).body).toEqual(body);
+    const stranger = await service.org();
+    for (const id of [body.heal.svc_id, 'x'])
+      expect((await stranger.get(`/events/unmatched/heal/${id}`)).body).toMatchObject({ status: 404, resource: 'run' });
     const none = await client.post('/events/unmatched/heal', { heal: { code: 'x' } });
     expect(none.body.heal.result).toMatchObject({ examined: 0 });
     const unstorable = await client.post('/events/unmatched/heal', { heal: { code: '\0' } });

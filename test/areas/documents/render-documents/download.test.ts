@@ -180,6 +180,19 @@ test('those who listen are told once when the document is there', async () => {
   }
 });
 
+test('a receipt gets its document when it is made: nobody asked for it', async () => {
+  const id = await oneOff(7);
+  await org.post('/payments', { payment: { invoice_id: id, amount_cents: 35000, reference: 'bank 8' } });
+  const receipt = await until(async () => {
+    const [listed] = (await org.get(`/payment_receipts?invoice_id=${id}`)).body.payment_receipts;
+    return listed.file_url === null ? undefined : listed;
+  });
+  expect((await fetch(here(receipt.file_url))).headers.get('content-type')).toBe('application/pdf');
+  const [told] = await service.sql<{ payload: string }[]>`
+    select payload from webhook_events where webhook_type = 'payment_receipt.generated' and object_id = ${receipt.svc_id}`;
+  expect(JSON.parse(told!.payload).payment_receipt.file_url).not.toBeNull();
+});
+
 test('a receipt has a document of its own: drawn once, linked in lists, and told', async () => {
   const receiver = await openHookReceiver();
   const told = () =>

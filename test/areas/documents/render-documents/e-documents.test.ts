@@ -165,6 +165,18 @@ test('a note says what it corrects, and what coupons had taken off', async () =>
   expect(text(document['cac:CreditNoteLine']['cbc:LineExtensionAmount'])).toBe('10.00');
   expect(text(document['cac:AllowanceCharge']['cbc:Amount'])).toBe('1.00');
   expect(text(document['cac:LegalMonetaryTotal']['cbc:PayableAmount'])).toBe('10.80');
+
+  const url = expect.stringMatching(/^http/);
+  const shown = async () => {
+    const { credit_note } = (await story.client.get(`/credit_notes/${note.svc_id}`)).body;
+    const { credit_notes } = (await story.client.get('/credit_notes?per_page=100')).body;
+    return [credit_note, credit_notes.find((each: Invoice) => each.svc_id === note.svc_id)];
+  };
+  for (const each of await shown()) expect(each).toMatchObject({ file_url: null, xml_url: url });
+  const drawn = await story.client.post(`/credit_notes/${note.svc_id}/download`);
+  expect(drawn.body.credit_note.file_url).toEqual(url);
+  await until(async () => (await shown())[0].file_url ?? undefined);
+  for (const each of await shown()) expect(each).toMatchObject({ file_url: url, xml_url: url });
 });
 
 test('drafts, unknown records and the other document are kept apart', async () => {

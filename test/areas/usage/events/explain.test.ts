@@ -119,6 +119,17 @@ describe('the verdict of an event', () => {
     expect(body.verdict.period.to > start.toISOString()).toBe(true);
   });
 
+  test.each(['/events', '/events/batch', '/events/bulk'])(
+    '%s does not tell what an event adds to an amount',
+    async (path) => {
+      const body = { event: event(), events: [event()] };
+      const line = { raw: JSON.stringify(event()), headers: { 'content-type': 'application/x-ndjson' } };
+      const refused = await client.post(`${path}?explain=amount`, body, path === '/events/bulk' ? line : {});
+      expect(refused).toMatchObject({ status: 422, body: { error_details: { explain: ['unsupported_value'] } } });
+      expect((await client.get('/events')).body.events).toEqual([]);
+    },
+  );
+
   test('is told only when asked for', async () => {
     expect(Object.keys((await client.post('/events', { event: event() })).body)).toEqual(['event']);
     expect(Object.keys((await client.post('/events?explain=false', { event: event() })).body)).toEqual(['event']);
