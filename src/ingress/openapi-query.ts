@@ -19,11 +19,11 @@ type Parameter = {
 export function queryParameters(operation: Operation): Parameter[] {
   return Object.entries(queryFields(operation) ?? {}).map(([name, field]) => {
     const schema = sentAs(field);
+    const required = field.meta()?.mandatory === true;
     if (schema.type === 'array')
-      return { name: `${name}[]`, in: 'query', required: false, schema, style: 'form', explode: true };
-    if (schema.type === 'object')
-      return { name, in: 'query', required: false, schema, style: 'deepObject', explode: true };
-    return { name, in: 'query', required: false, schema };
+      return { name: `${name}[]`, in: 'query', required, schema, style: 'form', explode: true };
+    if (schema.type === 'object') return { name, in: 'query', required, schema, style: 'deepObject', explode: true };
+    return { name, in: 'query', required, schema };
   });
 }
 

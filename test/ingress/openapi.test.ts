@@ -83,6 +83,7 @@ test('no answer of a success is that of a refusal', () => {
 interface QueryParameter {
   in: string;
   name: string;
+  required: boolean;
   schema: { type: string; items?: { enum?: string[] }; enum?: string[] };
   style?: string;
 }
@@ -112,6 +113,22 @@ test.each([
   ['findCustomerCurrentUsage', 'filter_by_group', 'object'],
 ])('%s takes %s as %s', (operation, name, type) => {
   expect(parameterOf(operation, name)?.schema.type).toBe(type);
+});
+
+test('a parameter is required where nothing is answered without it', () => {
+  const required = Object.values(document.paths)
+    .flatMap((methods) => Object.values(methods))
+    .flatMap(({ operationId }) =>
+      (operationOf(operationId).parameters ?? [])
+        .filter((each) => each.in === 'query' && each.required)
+        .map(({ name }) => `${operationId} ${name}`),
+    );
+  expect(required.sort()).toEqual([
+    'findAllCustomerPastUsage external_subscription_id',
+    'findAllSecurityLogs to_date',
+    'findCustomerCurrentUsage external_subscription_id',
+    'findCustomerProjectedUsage external_subscription_id',
+  ]);
 });
 
 test('words that a filter knows are listed', () => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MANDATORY } from '../schema/fields.ts';
 import { parseBound } from '../schema/instant-field.ts';
 
 /**
@@ -15,6 +16,15 @@ export const textFilter = z
   .transform((value) => first(value))
   .transform((value) => (typeof value === 'string' && value.trim() !== '' ? value : undefined))
   .meta({ type: 'string' });
+
+/** One text without which nothing can be answered: blank or missing is value_is_mandatory. */
+export const mandatoryTextFilter = textFilter
+  .transform((value, context) => {
+    if (value !== undefined) return value;
+    context.addIssue({ code: 'custom', message: MANDATORY });
+    return z.NEVER;
+  })
+  .meta({ type: 'string', mandatory: true });
 
 /** Several texts; a scalar is an array of one; empty = absent. */
 export const listFilter = z

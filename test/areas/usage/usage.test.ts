@@ -149,7 +149,6 @@ test('without taxes, of one charge, of one group, of the whole life', async () =
 
 test.each([
   ['/customers/none/current_usage?external_subscription_id=sub', { status: 404, resource: 'customer' }],
-  ['/customers/acme/current_usage', { status: 405, code: 'no_active_subscription' }],
   ['/customers/acme/current_usage?external_subscription_id=none', { status: 405, code: 'no_active_subscription' }],
   ['/customers/acme/current_usage?external_subscription_id=sub&charge_code=none', { status: 404, resource: 'charge' }],
   [
@@ -181,11 +180,25 @@ test('projected usage: the ratio of days, each part by itself', async () => {
     '3.1',
   ]);
   expect(projected.projected_amount_cents).toBe(6200 + 1395 + 3 + 6 + 3);
-  expect((await story.client.get('/customers/acme/projected_usage')).body).toMatchObject({
+  expect((await story.client.get('/customers/acme/projected_usage?external_subscription_id=none')).body).toMatchObject({
     status: 405,
     code: 'no_active_subscription',
   });
 });
+
+test.each(['current_usage', 'projected_usage?external_subscription_id=', 'past_usage'])(
+  '%s without a subscription names what is missing, also of an unknown customer',
+  async (path) => {
+    for (const customer of ['acme', 'none']) {
+      const { status, body } = await story.client.get(`/customers/${customer}/${path}`);
+      expect(status).toBe(422);
+      expect(body).toMatchObject({
+        error_details: { external_subscription_id: ['value_is_mandatory'] },
+        error_places: [{ path: 'query.external_subscription_id', code: 'value_is_mandatory' }],
+      });
+    }
+  },
+);
 
 test('past usage: billed periods, newest first', async () => {
   const path = '/customers/acme/past_usage?external_subscription_id=sub';

@@ -24,7 +24,9 @@ export const SecurityLogList = z.object({ security_logs: z.array(SecurityLogView
 export const SecurityLogsQuery = z.object({
   ...pageQuery,
   from_date: fromFilter,
-  to_date: untilFilter.refine((value) => value !== undefined, MANDATORY),
+  to_date: untilFilter
+    .refine((value) => value !== undefined, MANDATORY)
+    .meta({ type: 'string', format: 'date-time', mandatory: true }),
   user_ids: listFilter,
   api_key_ids: listFilter,
   log_types: listFilter,

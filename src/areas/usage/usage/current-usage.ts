@@ -139,21 +139,13 @@ async function admit(
   { heavy, db, organizationId }: Context,
   subject: string,
   externalCustomerId: string,
-  externalId: string | undefined,
+  externalId: string,
 ): Promise<void> {
-  if (externalId === undefined) return;
   await heavy?.admit(subject, () => planWeight(db, organizationId, { externalCustomerId, externalId }));
 }
 
-async function activeSubscription(
-  ctx: Context,
-  customerId: string,
-  externalId: string | undefined,
-): Promise<SubscriptionShown> {
-  const subscription =
-    externalId === undefined
-      ? undefined
-      : await findActiveOfCustomer(ctx.db, ctx.organizationId, customerId, externalId);
+async function activeSubscription(ctx: Context, customerId: string, externalId: string): Promise<SubscriptionShown> {
+  const subscription = await findActiveOfCustomer(ctx.db, ctx.organizationId, customerId, externalId);
   if (!subscription) throw refuse.notAllowed('no_active_subscription');
   return subscription;
 }

@@ -5,7 +5,6 @@ import type { Context } from '../../../platform/context.ts';
 import { getRow } from '../../../platform/db/rows.ts';
 import { groupRows } from '../../../platform/lists/group-rows.ts';
 import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
-import { refuse } from '../../../platform/refusal.ts';
 import { seconds } from '../../../platform/schema/view.ts';
 import { mapInSlices, type Pause } from '../../../platform/turns/turns.ts';
 import { billableMetrics } from '../../catalog/billable-metrics/queries.ts';
@@ -26,7 +25,7 @@ const MOST_PERIODS = 1_000_000;
  * Billed charges periods of an external subscription id, newest first, with the usage that their invoices hold. An
  * unknown customer has none. Three statements, and one more when it is weighed.
  *
- * @throws Refusal 422 external_subscription_id, 404 billable_metric
+ * @throws Refusal 404 billable_metric
  * Rule: usage-reads.md#past-usage.
  */
 export async function showPastUsage(
@@ -34,7 +33,6 @@ export async function showPastUsage(
   { external_customer_id, query }: { external_customer_id: string; query: PastUsageQuery },
 ) {
   const { external_subscription_id: externalId, billable_metric_code: code } = query;
-  if (externalId === undefined) throw refuse.invalid({ external_subscription_id: ['value_is_mandatory'] });
   const metric = code === undefined ? undefined : await getRow(ctx, billableMetrics, code);
   const periods = await listBilledPeriods(
     ctx.db,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AGGREGATION_TYPES } from '../../../engine/metrics/aggregation-types.ts';
 import { CHARGE_MODELS } from '../../../engine/pricing/charge-models.ts';
-import { booleanFilter, textFilter } from '../../../platform/lists/filters.ts';
+import { booleanFilter, mandatoryTextFilter, textFilter } from '../../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 
 /**
@@ -52,7 +52,7 @@ function arrayOf(text: string): unknown {
 }
 
 export const CurrentUsageQuery = z.object({
-  external_subscription_id: textFilter,
+  external_subscription_id: mandatoryTextFilter,
   apply_taxes: booleanFilter,
   charge_id: textFilter,
   charge_code: textFilter,
@@ -72,7 +72,7 @@ export type ProjectedUsageQuery = z.infer<typeof ProjectedUsageQuery>;
 
 export const PastUsageQuery = z.object({
   ...pageQuery,
-  external_subscription_id: textFilter,
+  external_subscription_id: mandatoryTextFilter,
   billable_metric_code: textFilter,
   periods_count: textFilter.meta({ type: 'integer', minimum: 1 }),
 });
