@@ -28,8 +28,7 @@ const NO_AMOUNT = { text: null, asSent: 'null' };
 
 /**
  * Checks one event as it was sent and gives it an id: checks 2, 4 and 5 of events.md#order-of-checks and the limits of
- * events.md#fields, all errors at once. Unknown keys are ignored; `properties` that are no object are `{}`; a missing
- * subscription is "".
+ * events.md#fields, all errors at once. Unknown keys are ignored; a missing subscription is "".
  * Plain checks, since this runs for every event of the busiest route.
  *
  * propertiesMax  characters of the canonical properties
@@ -93,7 +92,12 @@ function keyOf(field: string, value: unknown, mandatory: boolean, errors: FieldE
 }
 
 function propertiesOf(value: unknown, most: number, errors: FieldErrors): string {
-  if (!isObject(value) || isKeptNumber(value)) return '{}';
+  // Some languages write an empty map as an empty list.
+  if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return '{}';
+  if (!isObject(value) || isKeptNumber(value)) {
+    errors.properties = [INVALID];
+    return '{}';
+  }
   try {
     return canonicalText(value, most);
   } catch (error) {
