@@ -82,6 +82,13 @@ describe('a test clock', () => {
         '2024-06-01T00:00:00Z')`;
     const early = await org.post('/test_clock', clockBody('2024-05-31T23:59:59Z'));
     expect(early.body.error_details).toEqual({ frozen_time: ['value_is_out_of_range'] });
+    expect(early.body.error_places).toEqual([
+      {
+        path: 'test_clock.frozen_time',
+        code: 'value_is_out_of_range',
+        reason: 'from 2024-06-01T00:00:00Z to 2099-12-31T23:59:59Z',
+      },
+    ]);
     expect((await org.post('/test_clock', clockBody('2024-06-01T00:00:00Z'))).status).toBe(200);
   });
 
@@ -159,6 +166,7 @@ describe('a test clock', () => {
       const answer = await org.post('/test_clock/advance', clockBody(at));
       expect(answer.status).toBe(422);
       expect(answer.body.error_details).toEqual({ frozen_time: ['value_is_out_of_range'] });
+      expect(answer.body.error_places).toMatchObject([{ reason: 'from 2024-03-05T00:00:00Z to 2029-03-05T00:00:00Z' }]);
     }
     expect((await org.post('/test_clock/advance', clockBody(null))).body.error_details).toEqual({
       frozen_time: ['value_is_mandatory'],

@@ -1,4 +1,4 @@
-import type { Temporal } from 'temporal-polyfill';
+import { Temporal } from 'temporal-polyfill';
 import { lockClockCreation } from '../../../platform/clock/organization-clock.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
@@ -24,8 +24,9 @@ import {
 import type { TestClockInput } from './schema.ts';
 import { testClockView } from './view.ts';
 
-const FIRST_YEAR = 2000;
-const LAST_YEAR = 2099;
+/** A clock stands in the years 2000 to 2099. */
+const EARLIEST = Temporal.Instant.from('2000-01-01T00:00:00Z');
+const LATEST = Temporal.Instant.from('2099-12-31T23:59:59.999999999Z');
 /** A worker takes a new advance within moments; after this long the sweep nudges again. */
 const TAKEN_WITHIN_SECONDS = 5;
 
@@ -45,14 +46,13 @@ interface ClockInput {
 export async function createTestClock(ctx: Context, { body }: ClockInput): Promise<object> {
   refuseOutsideSandbox(ctx);
   const frozenTime = readFrozenTime(body);
-  const { year } = frozenTime.toZonedDateTimeISO('UTC');
   await lockClockCreation(ctx.db, ctx.organizationId);
   const connected = await ctx.db`
     select from payment_providers
     where organization_id = ${ctx.organizationId} and provider_type <> 'sandbox' and deleted_at is null limit 1`;
   if (connected.length > 0) throw refuse.notAllowed('provider_connected');
   const newest = await findNewestRecordAt(ctx.db, ctx.organizationId);
-  if (year < FIRST_YEAR || year > LAST_YEAR || (newest && before(frozenTime, newest))) throw outOfRange();
+  refuseOutside(frozenTime, newest && before(EARLIEST, newest) ? newest : EARLIEST, LATEST);
   if (!(await insertTestClock(ctx.db, ctx.organizationId, frozenTime, realNow()))) {
     throw refuse.invalid({ base: ['value_already_exist'] });
   }
@@ -78,7 +78,7 @@ export async function advanceTestClock(ctx: Context, { body }: ClockInput): Prom
     .toZonedDateTimeISO('UTC')
     .add({ years: ctx.config.TEST_CLOCK_MAX_SPAN_YEARS })
     .toInstant();
-  if (before(target, clock.frozen_time) || before(farthest, target)) throw outOfRange();
+  refuseOutside(target, clock.frozen_time, farthest);
   if (clock.status === 'ready') {
     if (target.equals(clock.frozen_time)) return answer(clock);
     if (ctx.fallsDue && !(await ctx.fallsDue(target))) {
@@ -142,7 +142,16 @@ function readFrozenTime(body: TestClockInput): Temporal.Instant {
 }
 
 const before = (a: Temporal.Instant, b: Temporal.Instant): boolean => a.epochNanoseconds < b.epochNanoseconds;
-const outOfRange = () => refuse.invalid({ frozen_time: [OUT_OF_RANGE] });
+
+/** The place of the error names the times that would be taken, in whole seconds within them. */
+function refuseOutside(time: Temporal.Instant, earliest: Temporal.Instant, latest: Temporal.Instant): void {
+  if (!before(time, earliest) && !before(latest, time)) return;
+  const from = earliest.round({ smallestUnit: 'second', roundingMode: 'ceil' });
+  const reason = `from ${from} to ${latest.round({ smallestUnit: 'second', roundingMode: 'floor' })}`;
+  const place = { field: 'frozen_time', code: OUT_OF_RANGE, path: ['frozen_time'], reason };
+  throw refuse.invalid({ frozen_time: [OUT_OF_RANGE] }, [place]);
+}
+
 const takenBy = (): Temporal.Instant => realNow().add({ seconds: TAKEN_WITHIN_SECONDS });
 
 const nudgeWorker = (ctx: Context): void => ctx.after({ nudge: 'clock.advance', payload: {} });
