@@ -59,6 +59,27 @@ describe('a code that a schema finds', () => {
     expect(body.error_places).toEqual([{ path: 'plan.interval', code: 'value_is_invalid', allowed: INTERVALS }]);
   });
 
+  test.each<[string, object, string]>([
+    ['/plans', { plan: { charges: [{ charge_model: 'free' }] } }, 'custom'],
+    ['/billable_metrics', { billable_metric: { aggregation_type: 'free' } }, 'custom_agg'],
+    ['/payment_providers', { payment_provider: { type: 'free' } }, 'adyen'],
+    ['/events/corrections', { correction: { kind: 'free' } }, 'replace_range'],
+  ])('lists no value of %s that is refused all the same: %j', async (path, body, refusedWord) => {
+    const places = (await client.post(path, body)).body.error_places as Place[];
+    const { allowed, path: at } = places.find((place) => place.allowed && /(model|type|kind)$/.test(place.path))!;
+    expect(allowed!.length).toBeGreaterThan(1);
+    expect(allowed).not.toContain(refusedWord);
+    // Named it is refused too, by a code or status of its own.
+    const named = JSON.parse(JSON.stringify(body).replace('free', refusedWord));
+    const { status, text } = await client.post(path, named);
+    expect(status, text).not.toBe(200);
+    for (const word of allowed!) {
+      const taken = await client.post(path, JSON.parse(JSON.stringify(body).replace('free', String(word))));
+      const about = (taken.body.error_places ?? []).filter((place: Place) => place.path === at);
+      expect(about, String(word)).toEqual([]);
+    }
+  });
+
   test.each([undefined, null, ''])('a mandatory word or flag that is %j is missing, not unknown', async (value) => {
     const { body } = await client.post('/plans', { plan: plan({ interval: value, pay_in_advance: value }) });
     expect(body.error_details).toEqual({ interval: ['value_is_invalid'], pay_in_advance: ['value_is_invalid'] });

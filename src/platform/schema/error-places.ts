@@ -133,7 +133,9 @@ function partOfQuery(operation: Operation, { query }: Input, path: Path): Part {
   return { path: ['query', ...path], schemas: field ? [field] : [], value: valueAt(query, path) };
 }
 
-function placeOf(part: Part, code: string, allowed: readonly unknown[] | undefined = listOf(part)): ErrorPlace {
+/** `known`: values that the failed check would have taken. What the description does not offer is not named here either. */
+function placeOf(part: Part, code: string, known?: readonly unknown[]): ErrorPlace {
+  const allowed = listOf(part) ?? known;
   const { path, value } = codeNamesField(part, code);
   const isMissing = code === INVALID && (value === undefined || value === null || value === '');
   const few = NOT_OF_THE_LIST.has(code) ? undefined : fewValues(allowed);

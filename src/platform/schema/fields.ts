@@ -89,6 +89,15 @@ export const withoutNullBytes = (value: unknown): unknown =>
 export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.enum(words, { error: () => INVALID });
 
+/**
+ * One of `words`, of which answers and the description name those that are not `refused`: a later check refuses these
+ * with a code of its own, which says more than that the word is unknown.
+ */
+export const oneOfOffered = <const Words extends readonly [string, ...string[]]>(
+  words: Words,
+  refused: readonly Words[number][],
+) => oneOf(words).meta({ enum: words.filter((word) => !refused.includes(word)) });
+
 const asInteger = (value: unknown): unknown =>
   typeof value === 'string' && value.length <= DECIMAL_MAX && /^[+-]?\d+$/.test(value.trim()) ? Number(value) : value;
 

@@ -4,7 +4,16 @@ import { ROUNDING_FUNCTIONS } from '../../../engine/metrics/round-units.ts';
 import { pageQuery } from '../../../platform/lists/pagination.ts';
 import { anyValue, list, named } from '../../../platform/schema/bounded.ts';
 import { elementErrors } from '../../../platform/schema/element-errors.ts';
-import { boolean, INVALID, integer, MANDATORY, oneOf, optionalText, text } from '../../../platform/schema/fields.ts';
+import {
+  boolean,
+  INVALID,
+  integer,
+  MANDATORY,
+  oneOf,
+  oneOfOffered,
+  optionalText,
+  text,
+} from '../../../platform/schema/fields.ts';
 import { renameErrors } from '../../../platform/schema/flat-errors.ts';
 import { DECIMAL_MAX, LINE_MAX, PROSE_MAX } from '../../../platform/schema/sizes.ts';
 import { resettable } from '../../../platform/schema/typed-text.ts';
@@ -31,7 +40,7 @@ const fields = {
   name: text(),
   code: text({ max: CODE_MAX }),
   description: optionalText({ max: PROSE_MAX }),
-  aggregation_type: oneOf(AGGREGATION_TYPES),
+  aggregation_type: oneOfOffered(AGGREGATION_TYPES, ['custom_agg']),
   recurring: resettable(boolean(), false),
   field_name: optionalText(),
   weighted_interval: oneOf(['seconds']).nullish(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CHARGE_MODELS } from '../../../engine/pricing/charge-models.ts';
+import { isPriced } from '../../../engine/pricing/price.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { anyValue, list, named } from '../../../platform/schema/bounded.ts';
 import { elementErrors } from '../../../platform/schema/element-errors.ts';
@@ -10,6 +11,7 @@ import {
   integer,
   MANDATORY,
   oneOf,
+  oneOfOffered,
   optionalText,
   text,
 } from '../../../platform/schema/fields.ts';
@@ -68,10 +70,12 @@ const AppliedPricingUnit = z
   .object({ code: optionalText(), conversion_rate: anyValue({ max: SCALAR_MAX }).optional() }, { error: () => INVALID })
   .nullish();
 
+const UNPRICED = CHARGE_MODELS.filter((model) => !isPriced(model));
+
 const fields = {
   billable_metric_id: text(),
   code: text({ max: CODE_MAX }).nullish(),
-  charge_model: oneOf(CHARGE_MODELS),
+  charge_model: oneOfOffered(CHARGE_MODELS, UNPRICED),
   invoice_display_name: optionalText(),
   pay_in_advance: resettable(boolean(), false),
   prorated: resettable(boolean(), false),

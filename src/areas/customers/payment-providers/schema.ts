@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { listFilter } from '../../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
-import { boolean, oneOf, optionalText, text } from '../../../platform/schema/fields.ts';
+import { boolean, oneOf, oneOfOffered, optionalText, text } from '../../../platform/schema/fields.ts';
 import { secret } from '../../../platform/schema/secret-field.ts';
 import { clearable, webUrl } from '../../../platform/schema/typed-text.ts';
 
@@ -12,6 +12,9 @@ export type ContractProvider = (typeof CONTRACT_PROVIDERS)[number];
 /** What a connection may be: a provider of the contract, or one that behaves like it. Rule: provider-connections.md. */
 export const PROVIDER_TYPES = ['sandbox', ...CONTRACT_PROVIDERS] as const;
 export type ProviderType = (typeof PROVIDER_TYPES)[number];
+
+/** Connections to these are refused by name (CONNECTABLE of commands.ts). */
+const NOT_YET = CONTRACT_PROVIDERS.filter((type) => type !== 'stripe');
 
 const URL_MAX = 1024;
 const CODE_MAX = 255;
@@ -29,11 +32,11 @@ const fields = {
 };
 
 /** Input of `POST /payment_providers`. Rule: provider-connections.md#routes. */
-export const ProviderCreate = z.object({ type: oneOf(PROVIDER_TYPES), ...fields });
+export const ProviderCreate = z.object({ type: oneOfOffered(PROVIDER_TYPES, NOT_YET), ...fields });
 export type ProviderCreate = z.infer<typeof ProviderCreate>;
 
 /** Input of `PUT /payment_providers/{code}`: what is absent stays. */
-export const ProviderUpdate = z.object({ type: oneOf(PROVIDER_TYPES), ...fields }).partial();
+export const ProviderUpdate = z.object({ type: oneOfOffered(PROVIDER_TYPES, NOT_YET), ...fields }).partial();
 export type ProviderUpdate = z.infer<typeof ProviderUpdate>;
 
 export const ProvidersQuery = z.object({ ...pageQuery, types: listFilter });

@@ -3,7 +3,7 @@ import { listFilter, textFilter } from '../../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { fromFilter, untilFilter } from '../../../platform/lists/time-filters.ts';
 import { anyValue, named } from '../../../platform/schema/bounded.ts';
-import { boolean, integer, MANDATORY, oneOf, text } from '../../../platform/schema/fields.ts';
+import { boolean, integer, MANDATORY, oneOf, oneOfOffered, text } from '../../../platform/schema/fields.ts';
 import { instantField } from '../../../platform/schema/instant-field.ts';
 import { LINE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
 import { POLICIES } from '../../catalog/usage-policies/schema.ts';
@@ -35,7 +35,7 @@ const word = anyValue({ max: SCALAR_MAX, textMax: LINE_MAX });
 const properties = named(anyValue(PROPERTIES), PROPERTIES);
 
 const Sent = z.object({
-  kind: oneOf(['amend', 'retract', 'retract_range', 'replace_range']).refine(
+  kind: oneOfOffered(['amend', 'retract', 'retract_range', 'replace_range'], ['replace_range']).refine(
     (kind) => kind !== 'replace_range',
     UNSUPPORTED,
   ),
