@@ -16,7 +16,12 @@ const missing = needed.filter((name) => !existsSync(at('node_modules', name, 'pa
 
 if (missing.length === 0) {
   run(at('bin/patch-driver.mjs'));
+  // Measured: a first build uses 15 s of processor time, one without changes 1 s. Silence would look like a hang.
+  const isFirst = !existsSync(at('dist/.tsbuildinfo'));
+  console.log(isFirst ? 'compiling the service, which a first start waits for ...' : 'compiling what has changed ...');
+  const startedAt = performance.now();
   run(at('node_modules/typescript/bin/tsc'), '-p', at('tsconfig.build.json'));
+  console.log(`compiled (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
 } else if (!(process.argv.includes('--unless-built') && isBuilt())) {
   console.error(
     `development dependencies are not installed (${missing.join(', ')}): npm install --include=dev, or run ` +
