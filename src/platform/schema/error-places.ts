@@ -133,7 +133,7 @@ function partOfQuery(operation: Operation, { query }: Input, path: Path): Part {
   return { path: ['query', ...path], schemas: field ? [field] : [], value: valueAt(query, path) };
 }
 
-/** `known`: values that the failed check would have taken. What the description does not offer is not named here either. */
+/** `known`: values that the failed check would have taken; those that the description lists come first. */
 function placeOf(part: Part, code: string, known?: readonly unknown[]): ErrorPlace {
   const allowed = listOf(part) ?? known;
   const { path, value } = codeNamesField(part, code);
