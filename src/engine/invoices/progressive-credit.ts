@@ -14,7 +14,7 @@ export interface ProgressiveInvoice {
   id: string;
   /** Fees minus coupons, minus what was credited from it already; not negative. */
   leftCents: Cents;
-  fees: readonly CreditableFee[];
+  fees: readonly (CreditableFee & { id: string })[];
 }
 
 export interface ProgressiveCredit {
@@ -22,6 +22,8 @@ export interface ProgressiveCredit {
   amountCents: Cents;
   /** What exceeds the usage that is billed now, to be given back otherwise. */
   excessCents: Cents;
+  /** Fees of the progressive invoice whose usage has fallen, by how much. */
+  fallen: ReadonlyMap<string, Cents>;
   /** Per fee of the new invoice, by key: what was billed for the same usage. */
   shares: ReadonlyMap<string, Decimal>;
 }
@@ -39,13 +41,18 @@ export function progressiveCredit(
   const charges = new Set(invoice.fees.map(({ chargeId }) => chargeId));
   const cap = sumCents(fees.filter(({ chargeId }) => charges.has(chargeId)).map(({ amountCents }) => amountCents));
   const amountCents = cents(Math.min(invoice.leftCents, cap));
-  const billed = new Map<string, Cents>();
-  for (const { usageKey, amountCents: amount } of invoice.fees)
-    billed.set(usageKey, addCents(billed.get(usageKey) ?? ZERO_CENTS, amount));
+  const billed = amountsByUsage(invoice.fees);
+  const now = amountsByUsage(fees);
   return {
     progressiveInvoiceId: invoice.id,
     amountCents,
     excessCents: cents(Math.max(invoice.leftCents - cap, 0)),
+    fallen: new Map(
+      invoice.fees.flatMap(({ id, usageKey, amountCents: was }) => {
+        const fall = was - (now.get(usageKey) ?? 0);
+        return fall > 0 ? [[id, cents(fall)] as const] : [];
+      }),
+    ),
     shares: new Map(
       fees.flatMap(({ key, usageKey, amountCents: own }) => {
         const share = billed.get(usageKey);
@@ -53,4 +60,11 @@ export function progressiveCredit(
       }),
     ),
   };
+}
+
+function amountsByUsage(fees: readonly CreditableFee[]): Map<string, Cents> {
+  const amounts = new Map<string, Cents>();
+  for (const { usageKey, amountCents } of fees)
+    amounts.set(usageKey, addCents(amounts.get(usageKey) ?? ZERO_CENTS, amountCents));
+  return amounts;
 }

@@ -196,7 +196,8 @@ describe('golden cases (golden-money.md)', () => {
   });
 
   test('a coupon comes after what was billed at thresholds, and tax is 1920 on 9600 (G65)', () => {
-    const billed = { progressiveInvoiceId: 'p', amountCents: cents(3000), excessCents: cents(0) };
+    const fallen = new Map();
+    const billed = { progressiveInvoiceId: 'p', amountCents: cents(3000), excessCents: cents(0), fallen };
     const draft = computeInvoice(
       newDraft({
         invoiceType: 'subscription',

@@ -7,6 +7,7 @@ import { decimal } from '../../../src/engine/money/decimal.ts';
 
 const fee = (usageKey: string, amount: number, chargeId = 'charge') => ({
   key: `new-${usageKey}`,
+  id: `progressive-${usageKey}`,
   chargeId,
   usageKey,
   amountCents: cents(amount),
@@ -33,6 +34,17 @@ test('each fee bears what was billed for the same filter and group, at most its 
   expect([...shares].map(([key, share]) => [key, share.toNumber()])).toEqual([
     ['new-a', 200],
     ['new-b', 40],
+  ]);
+});
+
+test('fees whose usage has fallen are named, with how much', () => {
+  const { fallen } = progressiveCredit(
+    { id: 'progressive', leftCents: cents(600), fees: [fee('a', 200), fee('b', 100), fee('c', 300)] },
+    [fee('a', 500), fee('b', 40)],
+  );
+  expect([...fallen]).toEqual([
+    ['progressive-b', 60],
+    ['progressive-c', 300],
   ]);
 });
 

@@ -24,8 +24,8 @@ export async function spendableNotes(
   currency: string,
   progressive: readonly ProgressiveCredit[],
 ): Promise<SpendableNote[]> {
-  for (const { progressiveInvoiceId, excessCents } of progressive) {
-    if (excessCents > 0) await creditProgressiveExcess(ctx, progressiveInvoiceId, excessCents);
+  for (const { progressiveInvoiceId, excessCents, fallen } of progressive) {
+    if (excessCents > 0) await creditProgressiveExcess(ctx, progressiveInvoiceId, excessCents, fallen);
   }
   const rows = await listSpendableNotes(ctx.db, ctx.organizationId, customerId, currency);
   return rows.map((row) => ({ id: row.id, balanceCents: cents(row.balance_amount_cents) }));

@@ -47,7 +47,11 @@ export async function progressiveCredits(
     })),
   );
   return found.map(({ position, id, left_cents, fees: progressive }) => {
-    const invoice: ProgressiveInvoice = { id, leftCents: cents(left_cents), fees: progressive.map(creditable) };
+    const invoice: ProgressiveInvoice = {
+      id,
+      leftCents: cents(left_cents),
+      fees: progressive.map((fee) => ({ id: fee.id, ...creditable(fee) })),
+    };
     return progressiveCredit(invoice, lines.get(asked[position]!)!.map(creditableOf));
   });
 }
@@ -82,7 +86,7 @@ const listProgressiveInvoices = (
   organizationId: string,
   customerId: string,
   asked: readonly { position: number; subscription_id: string; at: string }[],
-) => db<{ position: number; id: string; left_cents: number; fees: BilledFee[] }[]>`
+) => db<{ position: number; id: string; left_cents: number; fees: (BilledFee & { id: string })[] }[]>`
   select asked.position, progressive.id,
     greatest(progressive.fees_amount_cents - progressive.coupons_amount_cents - coalesce((
       select sum(credit.amount_cents)
@@ -95,7 +99,7 @@ const listProgressiveInvoices = (
       where note.organization_id = ${organizationId} and note.invoice_id = progressive.id and note.status = 'finalized'
         and note.credit_status in ('available', 'consumed')), 0), 0)::bigint as left_cents,
     coalesce((
-      select jsonb_agg(jsonb_build_object('charge_id', fee.charge_id, 'charge_filter_id', fee.charge_filter_id,
+      select jsonb_agg(jsonb_build_object('id', fee.id, 'charge_id', fee.charge_id, 'charge_filter_id', fee.charge_filter_id,
         'grouped_by', fee.grouped_by, 'amount_cents', fee.amount_cents))
       from fees fee
       where fee.organization_id = ${organizationId} and fee.invoice_id = progressive.id and fee.fee_type = 'charge'

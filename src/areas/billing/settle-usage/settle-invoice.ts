@@ -3,11 +3,11 @@ import { partOfUnits } from '../../../engine/corrections/part-of-units.ts';
 import { type Cents, cents } from '../../../engine/money/cents.ts';
 import { sum, ZERO } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import { creditFees } from '../../credits/credit-notes/commands/credit-fees.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
 import type { ConcernedCharge } from '../../usage/event-corrections/periods.ts';
 import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
 import { keyOfBilledItem } from './billed-items.ts';
-import { creditFees } from './credit-fees.ts';
 import { type RepricedItem, repriceInvoice } from './reprice.ts';
 import {
   type Billed,
@@ -154,14 +154,19 @@ async function settleFalls(
             index,
             cents: left,
             feeIds: [
-              ...(each.billedItem.fee && billed.invoiceId !== null ? [each.billedItem.fee.id] : []),
-              ...(each.settled?.feeIds ?? []),
+              [
+                ...(each.billedItem.fee && billed.invoiceId !== null ? [each.billedItem.fee.id] : []),
+                ...(each.settled?.feeIds ?? []),
+              ],
             ],
           },
         ]
       : [],
   );
-  const credited = await creditFees(ctx, asked, correction);
+  const credited = await creditFees(ctx, asked, {
+    description: correction.reason,
+    part: correction.credit_note_part,
+  });
   return rows.flatMap(({ each, waiting, row, left }, index) => {
     const own = credited.filter((credit) => credit.index === index);
     const [first, ...others] = own;

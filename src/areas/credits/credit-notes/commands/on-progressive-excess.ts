@@ -1,31 +1,32 @@
-import { alignedTotal } from '../../../../engine/credits/credit-note-amounts.ts';
-import { type Cents, cents } from '../../../../engine/money/cents.ts';
-import { decimal } from '../../../../engine/money/decimal.ts';
+import type { Cents } from '../../../../engine/money/cents.ts';
 import type { Context } from '../../../../platform/context.ts';
-import { readInvoice } from '../../../invoices/invoices/queries.ts';
-import { creditableOfFee, readCreditedInvoice } from '../credited-invoice.ts';
-import { amountsOf, makeNote } from '../make-note.ts';
-import type { NewItem } from '../writes.ts';
+import { listFeesOfInvoice } from '../../../invoices/fees/queries.ts';
+import { creditFees } from './credit-fees.ts';
 
 /**
- * Gives back what a progressive invoice billed beyond the usage that its period came to, of its greatest fees first.
- * The caller holds the customer's lock.
+ * Gives back what a progressive invoice billed beyond the usage that its period came to: of the fees whose usage has
+ * fallen as far as it fell, the rest of its greatest fees first. What an invoice before it had billed of a fee is given
+ * back of that one. The caller holds the customer's lock.
  *
- * Rules: progressive-billing.md#credit-in-steps, credit-note-amounts.md#automatic-notes "progressive billing overpaid".
+ *   12 units @1.00 and 12 more in a second invoice, 5 left of them: 12.00 of the second, 7.00 of the first
+ *
+ * Rules: progressive-billing.md#credit-in-steps, credit-note-amounts.md#automatic-notes "progressive billing overpaid",
+ * event-corrections.md#usage-billed-progressively.
  */
-export async function creditProgressiveExcess(ctx: Context, invoiceId: string, excessCents: Cents): Promise<void> {
-  await ctx.db`select from invoices where organization_id = ${ctx.organizationId} and id = ${invoiceId} for update`;
-  const credited = await readCreditedInvoice(ctx, await readInvoice(ctx.db, ctx.organizationId, invoiceId));
-  const items: NewItem[] = [];
+export async function creditProgressiveExcess(
+  ctx: Context,
+  invoiceId: string,
+  excessCents: Cents,
+  fallen: ReadonlyMap<string, Cents>,
+): Promise<void> {
+  const fees = await listFeesOfInvoice(ctx.db, ctx.organizationId, invoiceId);
+  const greatest = fees.sort((a, b) => b.amount_cents - a.amount_cents).map(({ id }) => id);
   let rest: number = excessCents;
-  for (const fee of [...credited.fees].sort((a, b) => b.amount_cents - a.amount_cents)) {
-    const amount = Math.min(rest, creditableOfFee(credited, fee));
-    if (amount > 0) items.push({ fee, preciseAmountCents: decimal(amount) });
-    rest -= amount;
-  }
-  const amounts = amountsOf(credited, items);
-  const total = alignedTotal(amounts);
-  if (total === 0) return;
-  const parts = { creditCents: total, refundCents: cents(0), offsetCents: cents(0) };
-  await makeNote(ctx, { credited, items, amounts, parts, reason: 'other' });
+  const asked = greatest.flatMap((id) => {
+    const wanted = Math.min(rest, fallen.get(id) ?? 0);
+    rest -= wanted;
+    return wanted > 0 ? [{ index: 0, cents: wanted, feeIds: [[id], greatest] }] : [];
+  });
+  if (rest > 0) asked.push({ index: 0, cents: rest, feeIds: [greatest] });
+  await creditFees(ctx, asked, { description: null, part: 'credit', statuses: ['finalized', 'failed', 'pending'] });
 }

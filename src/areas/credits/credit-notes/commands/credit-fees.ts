@@ -1,35 +1,38 @@
-import { itemFor, ownPart } from '../../../engine/corrections/progressive-part.ts';
-import { alignedTotal } from '../../../engine/credits/credit-note-amounts.ts';
+import { itemFor, ownPart } from '../../../../engine/corrections/progressive-part.ts';
+import { alignedTotal } from '../../../../engine/credits/credit-note-amounts.ts';
 import {
   creditableOfInvoice,
   offsettableOfInvoice,
   refundableOfInvoice,
-} from '../../../engine/credits/credit-note-limits.ts';
-import type { NoteParts } from '../../../engine/credits/credit-note-parts.ts';
-import { type Cents, cents, roundToCents } from '../../../engine/money/cents.ts';
-import type { Context } from '../../../platform/context.ts';
-import {
-  type CreditedInvoice,
-  creditableOfFee,
-  feesLeft,
-  readCreditedInvoice,
-} from '../../credits/credit-notes/credited-invoice.ts';
-import { amountsOf, makeNote } from '../../credits/credit-notes/make-note.ts';
-import type { NewItem } from '../../credits/credit-notes/writes.ts';
-import { listFeesByIds } from '../../invoices/fees/queries.ts';
-import { readInvoice } from '../../invoices/invoices/queries.ts';
-import type { Part } from '../../usage/event-corrections/schema.ts';
-import { readProgressiveParts, withProgressive } from './progressive-parts.ts';
+} from '../../../../engine/credits/credit-note-limits.ts';
+import type { NoteParts } from '../../../../engine/credits/credit-note-parts.ts';
+import type { InvoiceStatus } from '../../../../engine/invoices/invoice-states.ts';
+import { type Cents, cents, roundToCents } from '../../../../engine/money/cents.ts';
+import type { Context } from '../../../../platform/context.ts';
+import { listFeesByIds } from '../../../invoices/fees/queries.ts';
+import { readInvoice } from '../../../invoices/invoices/queries.ts';
+import type { Part } from '../../../usage/event-corrections/schema.ts';
+import { type CreditedInvoice, creditableOfFee, feesLeft, readCreditedInvoice } from '../credited-invoice.ts';
+import { amountsOf, makeNote } from '../make-note.ts';
+import { readProgressiveParts, withProgressive } from '../progressive-parts.ts';
+import type { NewItem } from '../writes.ts';
 
 interface Asked {
-  /** Names the difference. */
+  /** Names what is given back. */
   index: number;
   cents: number;
-  /** Fees that may be credited, in this order. */
-  feeIds: readonly string[];
+  /** Fees that may be credited, in this order, each group with the progressive fees behind it. */
+  feeIds: readonly (readonly string[])[];
 }
 
-/** What of a difference was given back of one fee. The note is null where coupons had paid for all of it. */
+interface Terms {
+  description: string | null;
+  part: Part;
+  /** Of the invoices that give back: what is not final yet gets a draft, which follows it. */
+  statuses?: readonly InvoiceStatus[];
+}
+
+/** What was given back of one fee. The note is null where coupons had paid for all of it. */
 interface Credited {
   index: number;
   feeId: string;
@@ -38,8 +41,9 @@ interface Credited {
 }
 
 /**
- * Gives back fees of final invoices by automatic notes, one an invoice, the largest decrease first; each fee as far as
- * it can be credited, and beyond what it billed itself the fees of progressive invoices that it was credited with.
+ * Gives back fees of final invoices by automatic notes, one an invoice, the largest amount first; each fee as far as
+ * it can be credited, and beyond what it billed itself the fees of progressive invoices that it was credited with. The
+ * caller holds the customer's lock.
  *
  * Rules: event-corrections.md#difference "credit note", event-corrections.md#usage-billed-progressively,
  * credit-note-amounts.md#rounding, credit-note-amounts.md#automatic-notes.
@@ -47,9 +51,9 @@ interface Credited {
 export async function creditFees(
   ctx: Context,
   asked: readonly Asked[],
-  { reason, credit_note_part: part }: { reason: string; credit_note_part: Part },
+  { description, part, statuses = ['finalized'] }: Terms,
 ): Promise<Credited[]> {
-  const askedIds = [...new Set(asked.flatMap(({ feeIds }) => feeIds))];
+  const askedIds = [...new Set(asked.flatMap(({ feeIds }) => feeIds.flat()))];
   if (askedIds.length === 0) return [];
   const parts = await readProgressiveParts(ctx.db, ctx.organizationId, askedIds);
   const found = await listFeesByIds(ctx.db, ctx.organizationId, withProgressive(parts, askedIds));
@@ -71,11 +75,11 @@ export async function creditFees(
   const taken = new Map<string, number>();
   for (const { index, cents: wanted, feeIds } of [...asked].sort((a, b) => b.cents - a.cents)) {
     let left = wanted;
-    for (const feeId of withProgressive(parts, feeIds)) {
+    for (const feeId of new Set(feeIds.flatMap((group) => withProgressive(parts, group)))) {
       if (left === 0) break;
       const fee = fees.get(feeId);
       const credited = fee?.invoice_id ? await creditedInvoice(fee.invoice_id) : undefined;
-      if (fee === undefined || credited?.invoice.status !== 'finalized') continue;
+      if (fee === undefined || credited === undefined || !statuses.includes(credited.invoice.status)) continue;
       const before = Math.min(parts.get(feeId)?.cents ?? 0, fee.amount_cents);
       const billed = { amountCents: fee.amount_cents, progressiveCents: before };
       const creditable = creditableOfFee(credited, fee) - (taken.get(feeId) ?? 0);
@@ -103,7 +107,7 @@ export async function creditFees(
             amounts,
             parts: partsOf(credited, total, part),
             reason: 'other',
-            description: reason,
+            description,
           });
     notes.push(...own.map(({ index, fee, cents: amount }) => ({ index, feeId: fee.id, cents: amount, noteId })));
   }
