@@ -5,6 +5,7 @@ import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { listApplicableThresholds } from '../../catalog/usage-thresholds/queries.ts';
 import { getShown, type SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
+import { usageToInvoice } from '../../usage/lifetime-usage/lifetime-usage.ts';
 import { type ChargeUsage, wholeUsageOf } from '../../usage/usage/subscription-usage.ts';
 import { usageLineFees } from '../build-invoice/fees.ts';
 import { claimLines } from '../build-invoice/line-writes.ts';
@@ -14,7 +15,7 @@ import { lockPayer, type PayerFacts, readBilledSubscriptions, readIssuer } from 
 import { store } from '../build-invoice/store-invoice.ts';
 import { totalFees } from '../build-invoice/total-fees.ts';
 import { announceThresholds } from './announce.ts';
-import { type PassedByUsage, passedByUsage, progressiveUsage } from './passed-by-usage.ts';
+import { type PassedByUsage, passedByUsage } from './passed-by-usage.ts';
 import { claimRun, insertAppliedThresholds } from './sql.ts';
 
 /** Name of the owed work. */
@@ -36,7 +37,7 @@ export async function billProgressively(ctx: Context, { subscription_id }: { sub
   const usage = await wholeUsageOf(ctx, subscription, ctx.now());
   const found = await passedByUsage(ctx, subscription, thresholds, usage);
   if (found.passed.length === 0) return;
-  const invoiceId = await buildProgressiveInvoice(ctx, payer, subscription, progressiveUsage(usage), found);
+  const invoiceId = await buildProgressiveInvoice(ctx, payer, subscription, usageToInvoice(usage), found);
   if (invoiceId === undefined) return;
   await announceThresholds(ctx, subscription, { passed: found.passed, applicable: thresholds });
   ctx.log.info(

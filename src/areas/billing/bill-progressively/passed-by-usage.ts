@@ -1,8 +1,9 @@
 import { passedThresholds, type UsageSoFar } from '../../../engine/invoices/passed-thresholds.ts';
-import { addCents, type Cents, cents } from '../../../engine/money/cents.ts';
+import { addCents, cents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { UsageThresholdRow } from '../../catalog/usage-thresholds/queries.ts';
 import type { SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
+import { usageToInvoice } from '../../usage/lifetime-usage/lifetime-usage.ts';
 import { readLifetimeParts } from '../../usage/lifetime-usage/queries.ts';
 import { amountOf, type ChargeUsage } from '../../usage/usage/subscription-usage.ts';
 import { findProgressiveInvoice } from './sql.ts';
@@ -25,9 +26,7 @@ const NOTHING: PassedByUsage = {
  * Those of the thresholds that apply to a subscription which its usage has passed and no progressive invoice has
  * answered to.
  *
- * Usage in progress counts where a progressive invoice bills it; what is paid in advance is in the invoiced part from
- * the moment of its invoice, so that nothing counts twice. Rules: progressive-billing.md#trigger,
- * progressive-billing.md#invoice.
+ * Rules: progressive-billing.md#trigger, progressive-billing.md#invoice, usage-reads.md#lifetime-usage "once".
  */
 export async function passedByUsage(
   ctx: Context,
@@ -43,14 +42,8 @@ export async function passedByUsage(
   ]);
   const soFar: UsageSoFar = {
     invoicedCents: addCents(parts.historical_cents, parts.invoiced_cents),
-    currentCents: progressiveAmount(usage),
+    currentCents: amountOf(usageToInvoice(usage)),
     progressivelyBilledCents: cents(previous?.fees_amount_cents ?? 0),
   };
   return { passed: passedThresholds(thresholds, soFar), usage: soFar, previousInvoiceId: previous?.id ?? null };
 }
-
-/** Usage that a progressive invoice bills: that of charges in arrears. */
-export const progressiveUsage = (usage: readonly ChargeUsage[]): ChargeUsage[] =>
-  usage.filter(({ charge }) => charge.invoiceable && !charge.pay_in_advance);
-
-const progressiveAmount = (usage: readonly ChargeUsage[]): Cents => amountOf(progressiveUsage(usage));

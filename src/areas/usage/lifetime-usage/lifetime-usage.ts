@@ -9,7 +9,7 @@ export interface LifetimeUsage {
   id: string;
   historicalCents: Cents;
   invoicedCents: Cents;
-  /** Of the charges period in progress, without taxes; 0 of a subscription that is not active. */
+  /** Of the charges period in progress, what its invoice will bill; 0 of a subscription that is not active. */
   currentCents: Cents;
   totalCents: Cents;
   /** Thresholds that progressive invoices answered to, oldest first. */
@@ -35,7 +35,7 @@ export async function lifetimeUsageOf(
     readLifetimeParts(ctx.db, ctx.organizationId, subscription),
     usage ?? (isActive ? wholeUsageOf(ctx, subscription, ctx.now()) : []),
   ]);
-  const currentCents = isActive ? amountOf(current) : ZERO_CENTS;
+  const currentCents = isActive ? amountOf(usageToInvoice(current)) : ZERO_CENTS;
   return {
     id: parts.id,
     historicalCents: parts.historical_cents,
@@ -45,3 +45,10 @@ export async function lifetimeUsageOf(
     applied: parts.applied,
   };
 }
+
+/**
+ * Usage that the invoice of its period bills, and a progressive one before: that of charges in arrears. What is paid in
+ * advance is in the invoiced part from the moment of its invoice, so that nothing counts twice.
+ */
+export const usageToInvoice = (usage: readonly ChargeUsage[]): ChargeUsage[] =>
+  usage.filter(({ charge }) => charge.invoiceable && !charge.pay_in_advance);

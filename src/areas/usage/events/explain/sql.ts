@@ -21,7 +21,7 @@ export interface ExplainedSubscription extends CandidateSubscription {
   bill_fixed_charges_monthly: boolean | null;
   /** Codes of the customer's active wallets. */
   wallet_codes: string[];
-  /** Half-open charges windows of finalized invoices near the events, as ISO texts. */
+  /** Half-open charges windows near the events whose usage final invoices have billed, as ISO texts. */
   invoiced: [from: string, to: string][];
 }
 
@@ -51,8 +51,10 @@ export const listExplainedSubscriptions = (
       select jsonb_agg(jsonb_build_array(${isoText(db, db`line.charges_from_datetime`)},
         ${isoText(db, db`line.charges_to_datetime`)}))
       from invoice_subscriptions line
-      join invoices i on i.organization_id = line.organization_id and i.id = line.invoice_id and i.status = 'finalized'
+      join invoices i on i.organization_id = line.organization_id and i.id = line.invoice_id
+        and i.status in ('finalized', 'closed') and not i.skip_usage
       where line.organization_id = s.organization_id and line.subscription_id = s.id
+        and line.invoicing_reason in ('subscription_periodic', 'subscription_terminating')
         and line.charges_from_datetime <= ${span.to} and line.charges_to_datetime > ${span.from}
     ), '[]') as invoiced
   from subscriptions s
