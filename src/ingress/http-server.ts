@@ -1,5 +1,5 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
-import { Server as NetServer } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import type { Express } from 'express';
 
 // A client that goes quiet in the middle of a request is dropped; idle connections outlive those of a proxy in front.
@@ -8,6 +8,9 @@ const REQUEST_TIMEOUT_MS = 60_000;
 
 /** How long a connection may stay silent while the server stops: a request may be on its way on it. */
 const LAST_WORD_MS = 500;
+
+/** Open connections of each server: node:http takes one on which nothing has come yet for a busy one. */
+const openSockets = new WeakMap<Server, Set<Socket>>();
 
 /**
  * HTTP server on which requests and responses are BORN with Express' prototypes. Express re-parents both on every call;
@@ -24,7 +27,7 @@ export function createHttpServer(app: Express): Server {
     (ServerResponse as unknown as (...inner: unknown[]) => void).apply(this, args);
   }
   Response.prototype = app.response;
-  return createServer(
+  const server = createServer(
     {
       IncomingMessage: Request as unknown as typeof IncomingMessage,
       ServerResponse: Response as unknown as typeof ServerResponse,
@@ -33,6 +36,13 @@ export function createHttpServer(app: Express): Server {
     },
     app,
   );
+  const sockets = new Set<Socket>();
+  openSockets.set(server, sockets);
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  return server;
 }
 
 /**
@@ -44,10 +54,15 @@ export function stopListening(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'));
     // Not in the timer itself: what has arrived is read between the two, and its connection is not silent.
-    const sweep = setInterval(() => setImmediate(() => server.closeIdleConnections()), LAST_WORD_MS);
+    const sweep = setInterval(() => setImmediate(() => closeSilent(server)), LAST_WORD_MS);
     NetServer.prototype.close.call(server, () => {
       clearInterval(sweep);
       resolve();
     });
   });
+}
+
+function closeSilent(server: Server): void {
+  server.closeIdleConnections();
+  for (const socket of openSockets.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy();
 }

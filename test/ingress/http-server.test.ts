@@ -82,3 +82,15 @@ test('a request that has arrived before the silent connections are closed is ans
   expect(await late.closed).toBe('closed');
   await stopped;
 });
+
+test('a connection on which nothing was ever sent does not hold up a server that stops', async () => {
+  const server = createHttpServer(app);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const unused = await connection((server.address() as AddressInfo).port);
+  const late = await connection((server.address() as AddressInfo).port);
+  const stopped = stopListening(server);
+  // The first request of a connection may be on its way as well.
+  expect(await late.ask()).toMatch(/^HTTP\/1\.1 200[\s\S]*Connection: close/);
+  expect(await unused.closed).toBe('closed');
+  await stopped;
+}, 20_000);
