@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import { TEST_TYPE } from '../../src/areas/messaging/webhooks/writes.ts';
 import type { Sql } from '../../src/platform/db/connect.ts';
 import { NAMED_ONLY_WEBHOOK_TYPES } from '../../src/platform/records/write-records.ts';
@@ -22,10 +23,13 @@ const FOLDER = process.env.CONTRACT_LOG;
 const TAKEN_FOR_EVENTS = /\/events\/(unmatched|corrections)(\?|$)/;
 
 type Listener = (exchange: Exchange) => void;
-const listeners: Listener[] = [];
+const listeners = new Set<Listener>();
 
-/** Shows every exchange of this test file to `listener`, whether the run is logged or not. */
-export const onExchange = (listener: Listener): void => void listeners.push(listener);
+/** Shows every exchange of this test file to `listener`, whether the run is logged or not. Called outside of tests. */
+export function onExchange(listener: Listener): void {
+  listeners.add(listener);
+  afterAll(() => listeners.delete(listener));
+}
 
 /**
  * Notes an exchange when the run is logged. `named`: the rule by which it goes beyond the contract, as the test says
