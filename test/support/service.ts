@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
+import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
 import { inject } from 'vitest';
 import { type CreatedOrganization, createOrganization } from '../../src/areas/tenancy/organizations/commands.ts';
 import { type Ingress, startIngress } from '../../src/ingress/start-ingress.ts';
@@ -78,6 +79,7 @@ export async function startService(
       return { ...client(organization.api_key), organization };
     },
     async stop() {
+      hangUp();
       await ingress.close();
       await workers.close();
       if (isLogged) await logNotifications(database.sql);
@@ -87,4 +89,11 @@ export async function startService(
       await database.drop();
     },
   };
+}
+
+/** Closes the connections on which nothing is asked: a server that stops gives a silent one half a second. */
+function hangUp(): void {
+  const used = getGlobalDispatcher();
+  setGlobalDispatcher(new Agent());
+  void used.close();
 }
