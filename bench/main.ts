@@ -100,7 +100,7 @@ async function run(): Promise<number> {
 
 const seconds = (since: number): string => ((performance.now() - since) / 1000).toFixed(0);
 
-/** Ctrl-C takes everything down that was started. */
+/** Ctrl-C stops everything that was started. */
 function stopAtSignal(environment: Environment): () => void {
   const stop = () => void environment.close().finally(() => process.exit(130));
   process.once('SIGINT', stop);

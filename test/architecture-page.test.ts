@@ -18,7 +18,7 @@ const filesIn = (folder: string, ending: string): string[] =>
     .filter((file) => file.endsWith(ending))
     .map((file) => `${folder}/${file}`);
 
-test('docs/architecture.md has every advisory-lock number of the code, and no other', () => {
+test('docs/architecture.md lists every advisory-lock number of the code and no other', () => {
   const numbers = new Set<number>();
   for (const file of [...filesIn('src', '.ts'), ...filesIn('migrations', '.sql')]) {
     const text = read(file);
@@ -35,7 +35,7 @@ test('docs/architecture.md has every advisory-lock number of the code, and no ot
   expect(new Set(listed)).toEqual(numbers);
 });
 
-test('docs/architecture.md has the areas in their order, with what each holds', () => {
+test('docs/architecture.md lists the areas in their order with what each holds', () => {
   const [, list] = /const AREAS = \[([^\]]+)\]/.exec(read('test/architecture.test.ts'))!;
   const areas = [...list!.matchAll(/'(\w+)'/g)].map(([, area]) => area!);
   expect(areas.length).toBeGreaterThan(10);
@@ -46,7 +46,7 @@ test('docs/architecture.md has the areas in their order, with what each holds', 
   expectInDocument(PAGE, 'areas', tableOf(['Area', 'Holds'], rows));
 });
 
-test('docs/architecture.md has the reactions in their order', () => {
+test('docs/architecture.md lists the reactions in their order', () => {
   const calls = [...read('src/reactions.ts').matchAll(/\bon\(\s*(\w+)\.(\w+),([^)]+)\)/g)];
   expect(calls.length).toBeGreaterThan(15);
   const rows = calls.map(([, area, announcement, handlers]) => [
@@ -57,7 +57,7 @@ test('docs/architecture.md has the reactions in their order', () => {
   expectInDocument(PAGE, 'reactions', tableOf(['Area', 'Announces', 'Then'], rows));
 });
 
-test('docs/architecture.md has the state machines of the engine', () => {
+test('docs/architecture.md shows the state machines of the engine', () => {
   const machines: [string, Readonly<Record<string, readonly string[]>>][] = [
     ['subscription', SUBSCRIPTION_MOVES],
     ['activation rule', RULE_MOVES],

@@ -60,7 +60,7 @@ const NOT_CODES = new Set([
   'value_type',
 ]);
 
-test('every code that the code refuses with is in the table', () => {
+test('every code of a refusal in the source is in the table', () => {
   const used = new Map<string, string>();
   for (const { file, text } of sources)
     for (const use of USES) for (const [, code] of text.matchAll(use)) used.set(code!, file);
@@ -80,7 +80,7 @@ test('every code of the contract is in the table, and every row is a code of the
   expect([...known].filter((code) => !composed.test(code) && !all.includes(`'${code}'`))).toEqual([]);
 });
 
-test('a row names operations that there are', () => {
+test('a row of the error table names existing operations only', () => {
   const words = new Set([...Object.keys(GROUPS), ...operations.flatMap(({ name, tag }) => [name, tag])]);
   const unknown = ERROR_CODES.flatMap(({ code, at }) =>
     at.filter((word) => !words.has(word)).map((w) => `${code}: ${w}`),
@@ -89,14 +89,14 @@ test('a row names operations that there are', () => {
   expect(new Set(ERROR_CODES.map(({ code }) => code)).size).toBe(ERROR_CODES.length);
 });
 
-test('an operation is described with the codes that it answers', () => {
+test('an operation is described with the error codes that it answers', () => {
   const codesOf = (name: string) =>
     errorCodesOf(operations.find((each) => each.name === name)!).map(({ code }) => code);
   expect(codesOf('regenerateInvoice')).toEqual(expect.arrayContaining(['not_regenerable', 'object_not_found']));
   expect(codesOf('findAllPlans')).not.toContain('not_regenerable');
 });
 
-test('docs/errors.md shows the table', () => {
+test('docs/errors.md equals the error table', () => {
   const name = (word: string): string => GROUPS[word as keyof typeof GROUPS] ?? `\`${word}\``;
   const rows = (isOfField: boolean) =>
     ERROR_CODES.filter(({ code }) => FIELD_CODES.has(code) === isOfField).map(({ status, code, at, means, remedy }) => [

@@ -3,7 +3,7 @@ import { flowCommands } from '../src/flow-commands.ts';
 import { operations } from '../src/operations.ts';
 import { runsAsFlow } from '../src/platform/operation.ts';
 
-test('every command that runs as a flow has one, and every flow its operation', () => {
+test('every command that runs as a flow has one, and every flow has its operation', () => {
   // A read that writes when it is asked to is such a command then.
   const asked = operations
     .filter(({ run, writesWhen, hidden }) => (run === runsAsFlow || writesWhen) && !hidden)

@@ -77,13 +77,13 @@ const lock = JSON.parse(readFileSync(join(projectRoot(), 'package-lock.json'), '
   packages: Record<string, Locked>;
 };
 
-test('every package that ships has a licence that leaves our code alone', () => {
+test('every shipped package has a licence that does not bind our code', () => {
   const shipped = Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && !dev);
   expect(shipped.length).toBeGreaterThan(100);
   expect(refusedLicences(lock.packages)).toEqual([]);
 });
 
-test('a copyleft or silent licence is named with its package', () => {
+test('a package with a copyleft or missing licence is named', () => {
   const packages = {
     'node_modules/of-nobody': { version: '1.0.0' },
     'node_modules/pm2-like': { version: '7.0.4', license: 'AGPL-3.0' },
@@ -98,7 +98,7 @@ test('a copyleft or silent licence is named with its package', () => {
   ]);
 });
 
-test('pm2, which is AGPL, is a tool of the operator and of one test', () => {
+test('pm2, which is AGPL, is used only by operators and by one test', () => {
   const { dependencies, devDependencies } = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8'));
   expect(dependencies).not.toHaveProperty('pm2');
   expect(devDependencies).toHaveProperty('pm2');

@@ -6,7 +6,7 @@ import { projectRoot } from '../src/platform/project-root.ts';
 
 const lock = JSON.parse(readFileSync(join(projectRoot(), 'package-lock.json'), 'utf8'));
 
-test('the lock has of the project itself what npm writes there: an install leaves the file as it is', () => {
+test('npm install leaves the lock file unchanged', () => {
   const project = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8'));
   const { hasInstallScript, ...locked } = lock.packages[''];
   const { name, version, license, bin, engines, dependencies, devDependencies, optionalDependencies } = project;
@@ -14,11 +14,11 @@ test('the lock has of the project itself what npm writes there: an install leave
   expect(locked).toEqual({ name, version, license, bin, engines, dependencies, devDependencies, optionalDependencies });
 });
 
-test('every optional dependency of a locked package has an entry: `npm run lock` adds what npm left out', () => {
+test('every optional dependency in the lock file has an entry: `npm run lock` adds what npm left out', () => {
   expect(missingOptional(lock.packages)).toEqual([]);
 });
 
-test('the lock names no registry, and every package seen here has its checksum', () => {
+test('the lock file names no registry and has a checksum for every package', () => {
   const entries = Object.entries<Record<string, unknown>>(lock.packages).filter(([path]) => path !== '');
   expect(entries.filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
   const unchecked = entries.filter(([, { integrity, optional, os }]) => !integrity && !(optional && os));
@@ -34,7 +34,7 @@ test.each([
   expect(platformOf(name)).toEqual(platform);
 });
 
-test('a package that its parent carries in a folder of its own is not missing, one elsewhere in the tree is', () => {
+test('a package nested in the folder of its parent is not missing, and one elsewhere in the tree is', () => {
   const native = { 'native-linux-x64': '1.0.0' };
   const packages: Parameters<typeof missingOptional>[0] = {
     '': {},
@@ -52,7 +52,7 @@ test('a package that its parent carries in a folder of its own is not missing, o
   });
 });
 
-test('a version that is a range cannot be completed', () => {
+test('a version that is a range cannot be completed in the lock file', () => {
   const packages = { '': { optionalDependencies: { 'native-linux-x64': '^1.0.0' } } };
   expect(() => completeLock({ packages })).toThrow('native-linux-x64: ^1.0.0 is not one version');
 });

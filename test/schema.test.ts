@@ -8,7 +8,7 @@ import { describeSchema } from './support/describe-schema.ts';
 
 const path = join(projectRoot(), 'docs/schema.sql');
 
-test('docs/schema.sql is what the migrations make of an empty database (UPDATE_SCHEMA=1 rewrites it)', async () => {
+test('docs/schema.sql equals what the migrations make of an empty database (UPDATE_SCHEMA=1 rewrites it)', async () => {
   const database = await createEmptyDatabase();
   try {
     await migrate(database.sql);
@@ -21,7 +21,7 @@ test('docs/schema.sql is what the migrations make of an empty database (UPDATE_S
   }
 });
 
-test('a column, a constraint, a comment, an index and a trigger more each change the description', async () => {
+test('an added column, constraint, comment, index or trigger each change the description of the schema', async () => {
   const database = await createEmptyDatabase();
   try {
     const { sql } = database;

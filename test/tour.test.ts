@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('a catalogue says what is counted, what it costs, and which tax applies', async () => {
+test('a catalogue defines what is counted, what it costs and which tax applies', async () => {
   const calls = await story.metric('calls', { name: 'API calls' });
   const storage = await story.metric('gb', { name: 'Storage', aggregation_type: 'max_agg', field_name: 'gb' });
   await story.tax(20);
@@ -46,7 +46,7 @@ test('a customer subscribes to the plan', async () => {
   expect(body.subscription).toMatchObject({ external_id: 'sub', plan_code: 'plan', status: 'active' });
 });
 
-test('events are counted as they come, and one that is sent twice counts once', async () => {
+test('events are counted as they arrive, and one that is sent twice counts once', async () => {
   await story.advanceTo('2026-03-10T12:00:00Z');
   await story.use('calls', {}, { transaction_id: 'first' });
   await story.client.post('/events', {
@@ -66,7 +66,7 @@ test('events are counted as they come, and one that is sent twice counts once', 
   ]);
 });
 
-test('when the month is over in the customer’s zone, it is billed', async () => {
+test('a month is billed when it is over in the customer’s zone', async () => {
   await story.advanceTo('2026-04-01T00:00:00Z'); // two o'clock in Berlin
   [invoice] = await story.invoices(1);
   expect(invoice).toMatchObject({
@@ -86,12 +86,12 @@ test('when the month is over in the customer’s zone, it is billed', async () =
   ]);
 });
 
-test('nobody bills the month again, whatever time passes', async () => {
+test('a billed month is not billed again, whatever time passes', async () => {
   await story.advanceTo('2026-04-20T00:00:00Z');
   expect(await story.invoices(1)).toHaveLength(1);
 });
 
-test('the customer pays in two parts, and the invoice knows what is still due', async () => {
+test('a customer pays in two parts, and the invoice knows what is still due', async () => {
   expect((await story.pay(invoice.svc_id, 5000)).status).toBe(200);
   expect(await story.invoice(invoice.svc_id)).toMatchObject({
     payment_status: 'pending',
@@ -121,7 +121,7 @@ test('a complaint about the storage is answered with a credit note', async () =>
   expect(note).toMatchObject({ credit_status: 'available', taxes_amount_cents: 120, balance_amount_cents: 720 });
 });
 
-test('the next invoice is smaller by the credit, and the credit is used up', async () => {
+test('the next invoice is smaller by the credit, which is then used up', async () => {
   await story.advanceTo('2026-05-01T00:00:00Z');
   const [, next] = await story.invoices(2);
   expect(next).toMatchObject({
@@ -134,7 +134,7 @@ test('the next invoice is smaller by the credit, and the credit is used up', asy
   expect(notes).toMatchObject([{ credit_status: 'consumed', balance_amount_cents: 0 }]);
 });
 
-test('the books agree: what was billed, paid and credited is what the ledger holds', async () => {
+test('the ledger agrees with what was billed, paid and credited', async () => {
   const [books] = await service.sql<{ debits: number; credits: number }[]>`
     select sum(amount_cents) filter (where side = 'debit')::int as debits,
       sum(amount_cents) filter (where side = 'credit')::int as credits

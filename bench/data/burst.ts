@@ -9,7 +9,7 @@ export const CODES = ['burst_a', 'burst_b', 'burst_c'];
 const EVENTS_A_BATCH = 99;
 const TEMPLATE = 'burst-template';
 
-/** A plan of a fee and three charges, and one subscription on it: what the others are copies of. */
+/** Creates a plan with a fee and three charges and one subscription on it, from which the others are copied. */
 export async function createTemplate(client: ApiClient): Promise<void> {
   const charges: object[] = [];
   for (const code of CODES) {

@@ -7,7 +7,7 @@ export const PLAN = 'bench';
 /** Metrics that count; the others add up the property `amount`. */
 const COUNTED = new Set<string>(['requests', 'calls']);
 
-/** How each metric is charged: plainly, by filters on `region`, or by groups of `tier`. */
+/** How each metric is charged: by one price, by filters on `region`, or by groups of `tier`. */
 const CHARGES: Record<(typeof METRICS)[number], object> = {
   requests: { properties: { amount: '0.01' } },
   bytes: {
@@ -22,7 +22,7 @@ const CHARGES: Record<(typeof METRICS)[number], object> = {
   messages: { properties: { amount: '0.07' } },
 };
 
-/** 5 metrics, and a plan that charges all of them: through the API, as a customer would. */
+/** Creates 5 metrics and a plan that charges all of them through the API, as a customer would. */
 export async function createPlan(client: ApiClient): Promise<void> {
   const charges: object[] = [];
   for (const code of METRICS) {

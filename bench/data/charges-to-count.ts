@@ -9,7 +9,7 @@ interface ChargeRow {
   filters: { id: string; values: Record<string, string[]> }[];
 }
 
-/** The charges of the organization's plan, as counting takes them. */
+/** The charges of the organization's plan, in the form that counting reads. */
 export async function chargesToCount(
   { sql }: Environment,
   organizationId: string,

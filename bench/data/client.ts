@@ -11,7 +11,7 @@ export interface Answer {
 /** Speaks to the service like any client; paths are below the base URL. */
 export interface ApiClient {
   post(path: string, body: object | string): Promise<Answer>;
-  /** Like post; any status but 200 is an error. */
+  /** As `post`, but any status other than 200 is an error. */
   make(path: string, body: object): Promise<Answer['body']>;
   close(): Promise<void>;
 }

@@ -4,10 +4,10 @@ import { withoutIndexes } from './preload.ts';
 
 const STARTED = '2024-02-01T00:00:00Z';
 const SECONDS_OF_MONTH = 29 * 24 * 3600;
-/** Prime to the seconds of the month: events are spread over all of it. */
+/** Prime to the seconds of the month, so that events spread over all of it. */
 const STEP = 1_000_003;
 
-/** Metrics with their charges, and of 240 events how many are theirs. */
+/** Metrics with their charges, and how many of each 240 events are theirs. */
 const METRICS = [
   { code: 'calls', share: 100, type: 'sum_agg', model: 'graduated' },
   { code: 'regions', share: 40, type: 'sum_agg', model: 'filters' },

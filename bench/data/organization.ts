@@ -1,7 +1,7 @@
 import { createOrganization } from '../../src/areas/tenancy/organizations/commands.ts';
 import type { Environment } from '../harness/environment.ts';
 
-/** Nothing is refused, and the lease asks in chunks of 16 as for any large limit (benchmark.md#harness). */
+/** Limits so high that nothing is refused; the lease still asks in chunks of 16 (benchmark.md#harness). */
 const LIMIT_PER_SECOND = 1_000_000;
 
 export interface BenchOrganization {

@@ -19,7 +19,7 @@ export interface Preload {
 export const preloadEvents = (environment: Environment, preloads: Preload[]): Promise<void> =>
   withoutIndexes(environment, preloads.map(insertion));
 
-/** Runs insertions of events with the indexes taken off, and builds these afterwards. */
+/** Inserts events without indexes and builds the indexes afterwards. */
 export async function withoutIndexes({ sql, schema }: Environment, insertions: string[]): Promise<void> {
   const indexes = await sql<{ name: string; definition: string }[]>`
     select indexname as name, indexdef as definition from pg_indexes

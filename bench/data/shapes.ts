@@ -6,8 +6,8 @@ const LOOK_EVERY_MS = 50;
 const BUILT_WITHIN_MS = 1_800_000;
 
 /**
- * Has the workers build the rollups of organizations from the events that are there, and waits until all answer. The
- * sweep that would enqueue the builds comes once a minute; they are enqueued here as it does it.
+ * Lets the workers build rollups from the existing events and waits until all organizations have them. The sweep that
+ * would enqueue the builds comes once a minute; they are enqueued here as it does it.
  */
 export async function untilShapesAreLive(environment: Environment, organizationIds: string[]): Promise<void> {
   const { sql, redis, prefix } = environment;

@@ -3,7 +3,7 @@ import { CODES } from './burst.ts';
 import { withoutIndexes } from './preload.ts';
 
 const SECONDS_OF_MONTH = 29 * 24 * 3600;
-/** Prime to the seconds of the month: the events of every code are spread over all of it. */
+/** Prime to the seconds of the month, so that the events of every code spread over all of it. */
 const STEP = 1_000_003;
 
 /**

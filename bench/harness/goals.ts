@@ -3,7 +3,7 @@ export interface Goal {
   what: string;
   floor: number;
   goal: number;
-  /** Which side of the floor is the good one. */
+  /** Whether a ratio has to be above or below its floor. */
   better: 'more' | 'less';
   format: 'times' | 'percent' | 'fraction' | 'bytes';
   /** Floor and goal were estimated, never measured: a missed floor is reported and fails nothing. */
@@ -51,7 +51,7 @@ export const goals = {
 export type GoalId = keyof typeof goals;
 export type Status = 'ok' | 'goal' | 'below floor' | 'noisy' | 'skipped';
 
-/** Where a measured ratio stands; a noisy one is never held against anybody. */
+/** How a measured ratio compares with its goal; a noisy one never fails the run. */
 export function judge(goal: Goal, ratio: number, isNoisy: boolean): Status {
   const reaches = (mark: number) => (goal.better === 'more' ? ratio >= mark : ratio <= mark);
   if (reaches(goal.goal)) return 'goal';

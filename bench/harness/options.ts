@@ -12,9 +12,9 @@ const USUAL = [
   'window',
   'heavy-usage',
 ] as const;
-/** These take a minute and more of their own, so they are asked for by name. */
+/** Sections that take a minute and more; they run only when they are requested by name. */
 export const SECTIONS = [...USUAL, 'neighbours', 'dead-endpoint'] as const;
-/** What the neighbours stand (attacks A1 to A8, E2), and what is as dear as the door lets through. */
+/** What neighbours notice (attacks A1 to A8, E2), and the most expensive requests that the door accepts. */
 export const ATTACK_NAMES = [
   ...(['A1', 'A2', 'A3', 'A4', 'A5', 'A6', 'A7', 'A8'] as const),
   'E2 locked',
@@ -56,7 +56,7 @@ export interface Options {
   effort: Effort;
 }
 
-/** An attack that is asked for by name is looked at closely: its p99 of one round is a single slow answer. */
+/** An attack that is requested by name is repeated, because its p99 of one round is a single slow answer. */
 const ROUNDS_OF_NAMED = 5;
 
 const FULL: Effort = {

@@ -7,7 +7,7 @@ import { choosePort } from '../../src/platform/services/ports.ts';
 import type { Environment } from './environment.ts';
 
 const STOP_WITHIN_MS = 16_000;
-/** Production starts with no service without one; what it seals is dropped with the bench's schema. */
+/** Production does not start without a secrets key; what it seals is dropped with the bench's schema. */
 const SECRETS_KEYS = `bench:${randomBytes(32).toString('base64')}`;
 
 /** Folder of the compiled code: dist/.bench. */

@@ -1,13 +1,13 @@
 import type { Sql } from '../../src/platform/db/connect.ts';
 
-/** Whom an invoice is for. */
+/** The customer that an invoice is for. */
 export interface Billed {
   customer_id: string;
   subscription_id: string;
   external_id: string;
 }
 
-/** Columns of a table, those given replaced by an expression. */
+/** Columns of a table, with the given ones replaced by an expression. */
 async function copyOf(sql: Sql, table: string, replaced: Record<string, string>, from = table): Promise<string> {
   const rows = await sql<{ name: string }[]>`
     select attname as name from pg_attribute
@@ -20,9 +20,8 @@ async function copyOf(sql: Sql, table: string, replaced: Record<string, string>,
 }
 
 /**
- * Makes the function that stores one invoice like a given one by nothing but the statements that it needs at the least,
- * each sent once, in one transaction: lock, usage, invoice, line, fees with inputs, journal, number, audit line, next
- * date.
+ * Makes the function that stores one invoice like a given one by the fewest statements that it needs, each sent once,
+ * in one transaction: lock, usage, invoice, line, fees with inputs, journal, number, audit line, next date.
  */
 export async function bareInvoices(sql: Sql, organizationId: string, invoiceId: string) {
   const of = `where source.organization_id = '${organizationId}' and source.invoice_id = '${invoiceId}'`;

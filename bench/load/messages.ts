@@ -47,14 +47,14 @@ export interface NeighbourLoad {
   apiKey: string;
   seconds: number;
   perSecond: number;
-  /** Part of everything it names, so that nothing is sent twice. */
+  /** Part of every name that it makes, so that nothing is sent twice. */
   label: string;
 }
 
 export interface Latencies {
   p50Ms: number;
   p99Ms: number;
-  /** Answers that were not 200, or none at all. */
+  /** Answers with another status than 200, and requests without an answer. */
   failed: number;
 }
 

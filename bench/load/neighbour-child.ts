@@ -6,7 +6,7 @@ import type { NeighbourLoad, NeighbourResult } from './messages.ts';
 
 const CONNECTIONS = 50;
 const WARM_UPS = 5;
-/** Longer than the write timeout: a 504 is an answer too. */
+/** Longer than the write timeout, so that a 504 counts as an answer. */
 const PATIENCE_MS = 15_000;
 
 process.once('message', async (load: NeighbourLoad) => {

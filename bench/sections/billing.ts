@@ -49,7 +49,7 @@ export async function measureBilling(environment: Environment, effort: Effort): 
   const waiting = [...names];
   const figures = await interleave(effort.bursts, {
     baseline: async () => {
-      // Lines of a subscription are unique: what a round stored is taken back, outside the clock.
+      // Lines of a subscription are unique, so what a round stored is deleted outside the measured time.
       await environment.sql`
         delete from invoices where organization_id = ${id} and number like 'BARE-%'`;
       return bareRate(store, billed);

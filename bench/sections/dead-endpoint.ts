@@ -11,7 +11,7 @@ import { spreadOf } from '../harness/rounds.ts';
 const WAITING = 100_000;
 /** Long enough that the hundredth of a core which is asked for is 30 ticks of the kernel's clock. */
 const MEASURED_MS = 30_000;
-/** What a start, or the storing of many rows, leaves to do is done after it. */
+/** A start and the storing of many rows leave background work; the measurement waits for it. */
 const SETTLED_MS = 10_000;
 const LOOK_EVERY_MS = 250;
 /** Ticks a second of processor times in /proc, on every Linux. */
@@ -22,8 +22,8 @@ const DEAD_URL = 'http://127.0.0.1:9/hook';
 const FAILURES = 20;
 
 /**
- * G24: processor time of workers, Postgres and Redis while 100 000 deliveries wait behind a dead endpoint, beside the
- * same service with none: what it costs more, as a share of one core. Sweeps and probes go on meanwhile.
+ * G24: processor time of workers, Postgres and Redis while 100 000 deliveries wait behind a dead endpoint, compared
+ * with the same service without such deliveries, as a share of one core. Sweeps and probes go on meanwhile.
  */
 export async function measureDeadEndpoint(environment: Environment): Promise<Findings> {
   const findings = emptyFindings();
@@ -71,7 +71,7 @@ async function makeDeadEndpoint(environment: Environment): Promise<string> {
     select gen_random_uuid(), ${organization.id}, ${id}, event.id, ${DEAD_URL}, ${since}, ${since},
       ${since} from event`;
   await sql`vacuum analyze webhook_deliveries`;
-  // What is stored gets its place in the feed once; that is not what waiting costs.
+  // Stored events get their place in the feed once; waiting does not cost that.
   while ((await sql`select from webhook_events where sequence is null limit 1`).length > 0) await pause(LOOK_EVERY_MS);
   return id;
 }
@@ -95,7 +95,7 @@ async function secondsUsed({ sql, redis }: Environment, workers: number): Promis
   return redisSeconds + (postgresTicks + statOf(workers)!.own) / TICKS;
 }
 
-/** Of a process: its parent, its ticks and those of its children that have ended; undefined when it has gone. */
+/** Of a process: its parent, its ticks and those of its ended children; undefined when it has ended. */
 function statOf(pid: number): { pid: number; parent: number; own: number; ended: number } | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -12,9 +12,9 @@ import { type Attack, type AttackName, attacks } from './neighbours/attacks.ts';
 import { openStage, type Stage } from './neighbours/stage.ts';
 
 const PER_SECOND = 10;
-/** An attack goes on when the neighbour is measured: what it calls has been compiled by then. */
+/** How long an attack runs before the neighbour is measured, so that the code it calls has been compiled. */
 const HEAD_START_MS = 2000;
-/** What an attack leaves behind is waited for so long before the next quiet measurement. */
+/** How long the next quiet measurement waits for what an attack leaves behind. */
 const CALM_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 100;
 const AT_ONCE_MS = 50;
@@ -30,8 +30,8 @@ interface Measured {
 }
 
 /**
- * G20 to G22: what another organization notices while one does what strangers did to stop all (attacks A1 to A8,
- * E2). Its requests come at fixed instants, so that a service that stands still cannot hide it.
+ * G20 to G22: what one organization notices while another attacks the service (attacks A1 to A8, E2). Its requests come
+ * at fixed instants, so that a service that stands still cannot hide it.
  */
 export async function measureNeighbours(environment: Environment, effort: Effort): Promise<Findings> {
   const findings = emptyFindings();
@@ -99,7 +99,8 @@ function begin(attack: Attack, stage: Stage) {
 }
 
 /**
- * Waits until no caller's job is left and the ingress answers at once: no attack makes the quiet of the next one loud.
+ * Waits until no caller's job is left and the ingress answers at once, so that no attack disturbs the next quiet
+ * measurement.
  */
 async function untilCalm(producer: Producer, url: string): Promise<void> {
   const deadline = performance.now() + CALM_WITHIN_MS;
@@ -114,7 +115,7 @@ async function untilCalm(producer: Producer, url: string): Promise<void> {
   }
 }
 
-/** Of the kind that suffers most, each by its median over the rounds. */
+/** The kind of request that suffers most, each by its median over the rounds. */
 function spread(rounds: Measured[], figure: 'p50Ms' | 'p99Ms', kinds: readonly (keyof NeighbourResult)[]): Ratio {
   const ratios = kinds.map((kind) => rounds.map(({ attacked, quiet }) => attacked[kind][figure] / quiet[kind][figure]));
   return { ...spreadOf(ratios.flat()), median: Math.max(...ratios.map(median)) };

@@ -22,8 +22,8 @@ const LISTS = ['', 'code=burst_b', 'external_subscription_id=large1', 'external_
 const READS_OF_LIST = 5;
 
 /**
- * G19: an invoice over a window of very many events against one over 20 000, as a draft is computed and stored again
- * with all its proofs; then lists of the same events, and how many events were read for invoices: none.
+ * G19: an invoice over a window of very many events against one over 20 000, each a draft that is computed and stored
+ * again with all its proofs; then lists of the same events, and a check that invoices read no events.
  */
 export async function measureWindow(environment: Environment, effort: Effort): Promise<Findings> {
   const findings = emptyFindings();

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { projectRoot } from '../platform/project-root.ts';
 
-/** What `npm run check` runs, in order: the first failure ends it. */
+/** The parts of `npm run check` in order; the first failure ends it. */
 const STEPS: [name: string, command: string, args: string[]][] = [
   ['types', 'tsc', ['-p', 'tsconfig.json', '--noEmit']],
   ['format and lint', 'biome', ['check', '--error-on-warnings', '.']],

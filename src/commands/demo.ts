@@ -103,7 +103,7 @@ async function replay(call: Api, list: readonly Flight[]): Promise<void> {
   meter.end();
 }
 
-/** The table of invoices, each total beside the one computed from the raw records. Answers the exit code. */
+/** Prints the table of invoices, each total beside the one computed from the raw records. Returns the exit code. */
 async function showInvoices(call: Api, list: readonly Flight[], customers: string[]): Promise<number> {
   const { invoices } = await call('GET', '/invoices?per_page=100');
   const byCustomer = (origin: string) => list.filter((flight) => flight.origin === origin);

@@ -18,8 +18,8 @@ new Command('doctor')
 
 /**
  * `meterstone doctor`: looks at settings, stores, schema and queues of a service as its processes would meet them; of
- * the `npm start` that runs here unless DATABASE_URL and REDIS_URL are set. One line each; ends with 1 when something
- * is wrong.
+ * the running `npm start` unless DATABASE_URL and REDIS_URL are set. It prints one line each and exits with 1 if
+ * something is wrong.
  */
 let isWell = true;
 const say = (ok: boolean, line: string) => {

@@ -12,8 +12,8 @@ const command = new Command('health')
   .parse();
 
 /**
- * Health check of one container: ends with 0 when it does its work. The ingress is asked over HTTP; a worker, named by
- * the queues it serves, is well while they finish jobs.
+ * Health check of one container: exits with 0 if it works. The ingress is checked over HTTP; a worker, named by its
+ * queues, is healthy while they finish jobs.
  *
  *   node dist/src/commands/health.js
  *   node dist/src/commands/health.js writes audit

@@ -33,7 +33,7 @@ try {
 
 async function run(paths: string[], options: Options): Promise<void> {
   const started = performance.now();
-  // Read before anything is asked for: a wrong file is known at once.
+  // Read first, so that a wrong file is reported at once.
   const waiting = paths
     .flatMap(load)
     .filter(({ file, scenario }) => !options.only || `${file} ${scenario.name}`.includes(options.only));

@@ -3,7 +3,7 @@ import { type Closed, countAnswersByKey, countByKey, openAll, sealAgain } from '
 import { configuredKeys } from '../platform/secrets/secrets.ts';
 import { onDatabase } from './operator/on-database.ts';
 
-/** Rows that are named one by one; the rest is counted. */
+/** Most rows that are listed one by one; the rest is counted. */
 const NAMED_ROWS = 20;
 
 const program = new Command('secrets').description(

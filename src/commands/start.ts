@@ -8,13 +8,13 @@ new Command('start')
   )
   .parse();
 
-// The terminal may be gone while everything is being stopped.
+// The terminal may be closed while everything is being stopped.
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 
 const say = (line: string) => console.log(line);
 
-/** What was started and is to be stopped, the last first. */
+/** Started things that must be stopped, the last one first. */
 const undo: (() => Promise<void> | void)[] = [];
 
 try {

@@ -1,4 +1,4 @@
-/** Our own belief proved wrong: never the caller's fault, never caught on the way up. */
+/** A broken assumption of our own code: never the caller's fault, and never caught on the way up. */
 export class Defect extends Error {
   override name = 'Defect';
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { formatRatio, goals, judge } from '../../bench/harness/goals.ts';
 import { fails } from '../../bench/harness/report.ts';
 
-describe('a ratio is judged by its goal', () => {
+describe('goals of a benchmark ratio', () => {
   test.each([
     ['G1', 2.1, false, 'goal'],
     ['G1', 1.6, false, 'ok'],
@@ -13,17 +13,17 @@ describe('a ratio is judged by its goal', () => {
     ['G8', 3.1, false, 'below floor'],
     ['G10', 1 / 600, false, 'goal'],
     ['G10', 1 / 99, false, 'below floor'],
-  ] as const)('%s at %d, noisy %s: %s', (id, ratio, isNoisy, status) => {
+  ] as const)('the goal %s with the ratio %d, noisy %s, is judged as %s', (id, ratio, isNoisy, status) => {
     expect(judge(goals[id], ratio, isNoisy)).toBe(status);
   });
 });
 
-describe('the run fails', () => {
-  test('for a missed floor', () => {
+describe('failing benchmark runs', () => {
+  test('a benchmark run fails for a missed floor', () => {
     expect(fails([{ id: 'G2', status: 'below floor' }], [])).toBe(true);
   });
 
-  test('not for an estimated floor, and not for noise or a skipped section', () => {
+  test('a benchmark run does not fail for an estimated floor, for noise or for a skipped section', () => {
     const lines = [
       { id: 'G9', status: 'below floor' },
       { id: 'G2', status: 'noisy' },
@@ -32,7 +32,7 @@ describe('the run fails', () => {
     expect(fails([...lines], [])).toBe(false);
   });
 
-  test('for anything stored wrongly, whatever its speed', () => {
+  test('a benchmark run fails for anything stored wrongly, whatever its speed', () => {
     expect(fails([{ id: 'G2', status: 'goal' }], [{ what: 'rows', expected: 2, found: 1 }])).toBe(true);
   });
 });
@@ -42,6 +42,6 @@ test.each([
   ['G6', 0.0123, '1.23 %'],
   ['G10', 1 / 560, '1/560'],
   ['G15', 12.34, '12.3 B'],
-] as const)('%s shows %d as %s', (id, ratio, text) => {
+] as const)('the report shows %s %d as %s', (id, ratio, text) => {
   expect(formatRatio(goals[id], ratio)).toBe(text);
 });

@@ -20,7 +20,7 @@ const health = (...queues: string[]): Promise<number> => {
   });
 };
 
-test('a container is well while it answers, or its queues move', async () => {
+test('a container is healthy while it answers or its queues make progress', async () => {
   expect(await health()).toBe(0);
   expect(await until(async () => (await health('writes', 'audit')) === 0)).toBe(true);
   expect(await health('events')).toBe(1);

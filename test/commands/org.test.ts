@@ -49,13 +49,13 @@ async function command(
   }
 }
 
-test('a list of nothing says so', async () => {
+test('org list says so when there is no organization', async () => {
   const listed = await org('list');
   expect(listed).toMatchObject({ code: 0, out: '' });
   expect(listed.complaint).toContain('There is no organization yet');
 });
 
-test('a command that does not begin the life of a database leaves an empty one empty', {
+test('an org command that does not create a database leaves an empty one empty', {
   timeout: 120_000,
 }, async () => {
   const empty = await createEmptyDatabase();
@@ -83,7 +83,7 @@ test('a command that does not begin the life of a database leaves an empty one e
   await empty.drop();
 });
 
-test('create prints one line of JSON; list shows the organization; rotate-key gives a new key and says so', async () => {
+test('org create prints one line of JSON, list shows the organization, rotate-key prints a new key', async () => {
   const created = await org('create', '--name', 'Acme', '--sandbox', '--json');
   const organization = JSON.parse(created.out);
   expect(created.out.trim().split('\n')).toHaveLength(1);
@@ -133,7 +133,7 @@ test('create prints one line of JSON; list shows the organization; rotate-key gi
   expect(logged.map(({ log_event }) => log_event)).toEqual(['api_key.rotated', 'webhook_endpoint.updated']);
 });
 
-test('limits of an organization are set, kept, announced, and put back', async () => {
+test('org limits sets limits of an organization, keeps and announces them, and resets them', async () => {
   const { organization_id: id } = JSON.parse((await org('create', '--name', 'Busy', '--json')).out);
   const { heard, redis } = await listen();
   expect(await org('limits', '--organization', id, '--events', '2000', '--current-usage', '7')).toMatchObject({
@@ -151,7 +151,7 @@ test('limits of an organization are set, kept, announced, and put back', async (
   expect(wrong.complaint).toContain('"default":["value_is_out_of_range"]');
 });
 
-test('a refusal is told, and the command fails', async () => {
+test('an org command that is refused prints the reason and fails', async () => {
   const blank = await org('create', '--name', ' ');
   expect(blank).toMatchObject({ code: 1, out: '' });
   expect(blank.complaint).toContain('"error_details":{"name":["value_is_mandatory"]}');

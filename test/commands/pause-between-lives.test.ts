@@ -11,14 +11,14 @@ test.each([
   [0, 1_000, 'SIGKILL', 1, 1_000],
   [0, 8_000, 'SIGABRT', 1, 1_000],
 ] as const)(
-  'after %i failed starts, a life of %i ms ended by %s counts %i',
+  'after %i failed starts, a process that ran %i ms and ended by %s counts %i',
   (before, livedMs, signal, failed, pause) => {
     expect(failedStartsInARow(before, { livedMs, signal })).toBe(failed);
     expect(pauseMs(failed)).toBe(pause);
   },
 );
 
-test('what runs and is killed again and again is back after half a second each time', () => {
+test('a process that runs and is killed again and again restarts after half a second each time', () => {
   let failed = 0;
   for (let kills = 0; kills < 20; kills += 1)
     failed = failedStartsInARow(failed, { livedMs: 5_000, signal: 'SIGKILL' });

@@ -38,13 +38,13 @@ test.each(PROCESSES)('%s without its stores ends with one sentence', { timeout: 
   expect(output).toMatch(/^(ingress|writes|workers): DATABASE_URL and REDIS_URL must be set: .*\n$/);
 });
 
-test('every process of the service starts by the same way', () => {
+test('every process of the service starts in the same way', () => {
   const pools = readdirSync(join(projectRoot(), 'workers')).filter((file) => file !== 'pools.ts');
   expect(pools.length).toBeGreaterThan(10);
   for (const pool of pools) expect(readFileSync(join(projectRoot(), 'workers', pool), 'utf8')).toContain('runPools(');
 });
 
-test('a port that is no port is named', { timeout: 120_000 }, async () => {
+test('a port that is not a valid port is named', { timeout: 120_000 }, async () => {
   const { code, output } = await run('src/ingress/server.ts', { PORT: '99999' });
   expect(code).toBe(1);
   expect(output).toMatch(/^ingress: the settings are not valid: PORT: .*65535/);
@@ -75,7 +75,7 @@ test('npm start names a setting that was probably misspelled', { timeout: 120_00
   expect(output).toContain('PORTAL_TOKEN_TTL_HOUR is no setting and has no effect: is PORTAL_TOKEN_TTL_HOURS meant?');
 });
 
-test('a scenario that is not there, or is none, is a sentence', { timeout: 120_000 }, async () => {
+test('a scenario that is missing or malformed is reported in one sentence', { timeout: 120_000 }, async () => {
   const missing = await run('src/commands/scenario.ts', {}, '/nonexistent.json');
   expect(missing).toEqual({ code: 1, output: 'scenario: there is no file or folder /nonexistent.json\n' });
   const { code, output } = await run('src/commands/scenario.ts', {}, join(projectRoot(), 'README.md'));

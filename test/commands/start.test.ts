@@ -14,7 +14,7 @@ import { createTestDatabase } from '../support/database.ts';
 import { keyIn, spawnStart, startUp, stop } from '../support/launcher.ts';
 import { until } from '../support/until.ts';
 
-test('one command brings everything up, a second one disturbs nothing, Ctrl-C stops all and keeps the data', async () => {
+test('one npm start brings everything up, a second one disturbs nothing, and Ctrl-C stops all and keeps the data', async () => {
   const dataDir = await newDataFolder();
   const first = await startUp(dataDir);
   const { customer } = await paste(first.output());
@@ -38,7 +38,7 @@ test('one command brings everything up, a second one disturbs nothing, Ctrl-C st
   await stop(again.process);
 }, 600_000);
 
-test('a killed child is started again, and a killed launcher leaves nothing that hinders the next start', async () => {
+test('a killed child is started again, and a killed launcher leaves nothing that blocks the next start', async () => {
   const dataDir = await newDataFolder();
   const first = await startUp(dataDir);
   const before = await readRunFile(dataDir);
@@ -58,7 +58,7 @@ test('a killed child is started again, and a killed launcher leaves nothing that
   await stop(second.process);
 }, 600_000);
 
-test('beside a database that has organizations nothing is added to them', async () => {
+test('npm start adds nothing to a database that already has organizations', async () => {
   const database = await createTestDatabase();
   await createOrganization(database.sql, { name: 'Of others', sandbox: false });
   const started = await startUp(await newDataFolder(), { DATABASE_URL: database.url });
@@ -69,7 +69,7 @@ test('beside a database that has organizations nothing is added to them', async 
   expect(organizations.map(({ name }) => name)).toEqual(['Of others']);
 }, 600_000);
 
-test('a second start says so before anything is compiled', async () => {
+test('a second npm start says so before anything is compiled', async () => {
   const dataDir = await newDataFolder();
   await mkdir(dataDir, { recursive: true });
   const birth = birthOf(process.pid);

@@ -43,7 +43,7 @@ function endless(schema: z.ZodType, path: string): string[] {
 }
 
 test.each(operations.filter(({ body }) => body).map((operation) => [operation.name, operation] as const))(
-  'the body of %s ends everywhere',
+  'the body of %s has a limit at every depth',
   (_, operation) => {
     expect(endless(operation.body!, operation.root ?? '')).toEqual([]);
   },

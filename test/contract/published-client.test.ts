@@ -71,18 +71,18 @@ const CHAPTERS: [string, (story: ClientStory) => Promise<void>][] = [
   ['everything ends', takeDown],
 ];
 
-test.each(CHAPTERS)('%s', (_, tell) => tell(story));
+test.each(CHAPTERS)('the published client works: %s', (_, tell) => tell(story));
 
-test('every method of the client was called, and worked', () => {
+test('every method of the published client was called and worked', () => {
   expect(story.methods).toHaveLength(217);
   expect(story.methods.filter((method) => !story.called.has(method))).toEqual([]);
 });
 
-test('every answer has the form that the API description gives it', () => {
+test('every answer to the published client has the form of the API description', () => {
   expect([...answers.differences]).toEqual([]);
   expect(answers.succeeded.size).toBe(217);
 });
 
-test('nothing that the client sends is unknown, but for what its path says already', () => {
+test('the published client sends no unknown field except what its path already says', () => {
   expect([...answers.ignored]).toEqual(['createCustomerWallet: external_customer_id']);
 });

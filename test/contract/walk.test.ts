@@ -53,7 +53,7 @@ const paged = operations.filter(
     name !== 'findAllWalletTransactionFundings',
 );
 
-test('the table holds the 217 operations of the interface under their names', () => {
+test('the table of operations holds the 217 operations of the interface under their names', () => {
   const ours = new Map(operations.map((operation) => [routeOf(operation), operation.name]));
   const published = linesOf('operations.txt');
   expect(published).toHaveLength(217);
@@ -61,7 +61,7 @@ test('the table holds the 217 operations of the interface under their names', ()
   expect(others.map(({ route }) => route)).toEqual([]);
 });
 
-test('every other route is told among those outside the interface, and nothing is told that is not there', () => {
+test('every other route is listed as outside the interface, and the list names no missing route', () => {
   const published = new Set(linesOf('operations.txt').map(({ route }) => route));
   const told = ['extra-routes.txt', 'client-routes.txt'].flatMap(linesOf).map(({ route }) => route);
   const ours = operations.map(routeOf).filter((route) => !published.has(route));
@@ -69,7 +69,7 @@ test('every other route is told among those outside the interface, and nothing i
   expect(told.filter((route) => !ours.includes(route))).toEqual([]);
 });
 
-test('without a key that is known every operation is 401', async () => {
+test('every operation without a known key is refused with 401', async () => {
   for (const key of ['', 'unknown'])
     for (const operation of operations) {
       const { status, body } = await call(service.client(key), operation);
@@ -93,7 +93,7 @@ test('no list of another organization shows anything of the owner', async () => 
   }
 });
 
-test('a key without permissions gets 403 with mode and resource', async () => {
+test('a key without permissions is refused with 403 that names mode and resource', async () => {
   const weak = await service.org({ name: 'Weak' });
   await service.sql`update api_keys
     set permissions = '{}' where organization_id = ${weak.organization.organization_id}`;
@@ -112,11 +112,11 @@ test('a key without permissions gets 403 with mode and resource', async () => {
   }
 });
 
-test('only operations of every key go without a permission', () => {
+test('only operations open to every key have no permission', () => {
   expect(operations.filter(({ permission }) => permission === null).map(routeOf)).toEqual([]);
 });
 
-test('what identifies a record is unknown to another organization, and nothing of the owner changes', async () => {
+test('an identifier of a record is unknown to another organization, and nothing of the owner changes', async () => {
   const before = await booksOf(service.sql, owner.organization.organization_id);
   const odd: unknown[] = [];
   // By rule the past usage of an unknown customer is an empty list.
@@ -130,7 +130,7 @@ test('what identifies a record is unknown to another organization, and nothing o
   expect(await booksOf(service.sql, owner.organization.organization_id)).toEqual(before);
 });
 
-test('the owner finds each of them', async () => {
+test('the owner finds every record by its identifier', async () => {
   const odd: unknown[] = [];
   // The first has no check under way, the second is a top-up that nothing funded.
   const others: Record<string, number> = { findViesCheck: 404, findAllWalletTransactionFundings: 422 };
@@ -141,7 +141,7 @@ test('the owner finds each of them', async () => {
   expect(odd).toEqual([]);
 });
 
-test('every list has pages of 20, at most 1000, and a page behind the last one is empty', async () => {
+test('every list has pages of 20 and at most 1000, and a page beyond the last one is empty', async () => {
   const odd: unknown[] = [];
   for (const operation of paged) {
     const path = pathOf(operation, world);
@@ -171,7 +171,7 @@ test('every list has pages of 20, at most 1000, and a page behind the last one i
   expect(odd).toEqual([]);
 });
 
-test('a list that holds nothing has an empty page of zeros', async () => {
+test('an empty list has an empty page of zeros', async () => {
   const empty = await service.org({ name: 'Empty' });
   for (const operation of paged.filter(({ path }) => !path.includes(':') && path !== '/api_keys')) {
     const { body } = await call(empty, operation);
@@ -179,7 +179,7 @@ test('a list that holds nothing has an empty page of zeros', async () => {
   }
 });
 
-test('a list takes six round trips to the database at most', async () => {
+test('a list takes at most six round trips to the database', async () => {
   const odd: unknown[] = [];
   for (const operation of paged) {
     const query = Object.fromEntries(new URLSearchParams(QUERIES[operation.name] ?? ''));
@@ -192,7 +192,7 @@ test('a list takes six round trips to the database at most', async () => {
 
 const NOT_UTF8 = Buffer.from('{"a":"\xff"}', 'latin1');
 
-test('a body without its root key is 400, one of another type 415, broken JSON 400', async () => {
+test('a body without its root key is refused with 400, one of another type with 415, broken JSON with 400', async () => {
   const written = operations.filter(({ root, bodyOptional }) => root !== undefined && !bodyOptional);
   for (const operation of written) {
     const at = routeOf(operation);
@@ -215,7 +215,7 @@ test('a body without its root key is 400, one of another type 415, broken JSON 4
 
 const NOTHING = { current_page: 0, next_page: null, prev_page: null, total_pages: 0, total_count: 0 };
 
-test('metadata of texts takes no number, however long it is', async () => {
+test('metadata of texts accepts no number, however long it is', async () => {
   const sent: [method: 'post' | 'put' | 'patch', path: string, body: string, field: string, code: string][] = [
     ...operations
       .filter(({ root }) => root === 'metadata')
@@ -255,7 +255,7 @@ test('metadata of texts takes no number, however long it is', async () => {
     }
 });
 
-test('every answer has the form that the API description gives it', () => {
+test('every answer of the walk has the form of the API description', () => {
   expect([...answers.differences]).toEqual([]);
   expect(answers.succeeded.size).toBeGreaterThan(0);
 });

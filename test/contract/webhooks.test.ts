@@ -63,7 +63,7 @@ const EXPECTED = [
   'wallet_transaction.created',
 ];
 
-test('what a busy organization tells has the shapes of the contract', async () => {
+test('webhooks of a busy organization have the shapes of the contract', async () => {
   const { client } = story;
   await ok(client.post('/webhook_endpoints', { webhook_endpoint: { webhook_url: receiver.url } }));
   await ok(client.post('/payment_providers', { payment_provider: { type: 'sandbox', code: 'test', name: 'Test' } }));
@@ -174,7 +174,7 @@ test('what a busy organization tells has the shapes of the contract', async () =
   expect(EXPECTED.filter((type) => !types.has(type))).toEqual([]);
 });
 
-test('a body that departs from its shape is found out', () => {
+test('a webhook body that departs from its shape is detected', () => {
   const body = {
     webhook_type: 'customer.created',
     object_type: 'customer',

@@ -41,7 +41,7 @@ function countingSql() {
 const statuses = (answers: PromiseSettledResult<unknown>[]) =>
   answers.map((answer) => (answer.status === 'fulfilled' ? 200 : (answer.reason as { status: number }).status));
 
-test('what was read before a change was announced is not kept', async () => {
+test('a key that was read before its change was announced is not cached', async () => {
   const reads: ((rows: object[]) => void)[] = [];
   const keys = new KeyCache((() => new Promise((resolve) => reads.push(resolve))) as unknown as Sql);
   const before = keys.identify('Bearer one', asking());
@@ -57,7 +57,7 @@ test('what was read before a change was announced is not kept', async () => {
   expect(keys.identify('Bearer one', asking())).toMatchObject({ permissions: {} });
 });
 
-test('made-up keys cost no query once their address is over its limit, also when they come at once', async () => {
+test('invalid keys cost no query once their address is over its limit, also when they arrive at once', async () => {
   const { sql, asked } = countingSql();
   const keys = new KeyCache(sql);
   const caller = asking(20);
@@ -70,7 +70,7 @@ test('made-up keys cost no query once their address is over its limit, also when
   expect(asked.length).toBeLessThanOrEqual(1 + 20 + 1 + 3);
 });
 
-test('a flood of made-up keys leaves the real ones in the cache', async () => {
+test('a flood of invalid keys leaves valid ones in the cache', async () => {
   const { sql, asked } = countingSql();
   const keys = new KeyCache(sql);
   await keys.identify('Bearer real', asking());
@@ -80,7 +80,7 @@ test('a flood of made-up keys leaves the real ones in the cache', async () => {
   expect(asked).toHaveLength(60_001);
 }, 60_000);
 
-test('many real keys of one address are all found, some at a time', async () => {
+test('many valid keys from one address are all found, a few at a time', async () => {
   let running = 0;
   let most = 0;
   const keys = new KeyCache((async () => {

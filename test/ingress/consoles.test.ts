@@ -25,7 +25,7 @@ describe.each(CONSOLES)('%s without a password', (path) => {
     ['its own host', () => ({})],
     ['localhost', () => ({ host: `localhost:${port()}` })],
     ['the loopback of IPv6', () => ({ host: `[::1]:${port()}` })],
-  ])('answers callers of this machine by %s', async (_name, headers) => {
+  ])('a console without a password answers callers of this machine by %s', async (_name, headers) => {
     expect(await status(path, headers())).toBe(200);
   });
 
@@ -43,18 +43,18 @@ describe.each(CONSOLES)('%s without a password', (path) => {
     ['Fastly-Client-IP', { 'fastly-client-ip': '8.8.8.8' }],
     ['a page of another site', { origin: 'https://evil.example' }],
     ['what another site makes a browser ask', { 'sec-fetch-site': 'cross-site' }],
-  ])('refuses %s', async (_name, headers) => {
+  ])('a console without a password refuses %s', async (_name, headers) => {
     expect(await status(path, headers)).toBe(403);
   });
 });
 
-test('a proxy that speaks HTTP/1.0 and hides itself is refused', async () => {
+test('a console refuses a proxy that speaks HTTP/1.0 and hides itself', async () => {
   const socket = connect(Number(port()), '127.0.0.1');
   socket.end(`GET /metrics HTTP/1.0\r\nHost: 127.0.0.1:${port()}\r\n\r\n`);
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 403 /);
 });
 
-test('with a password the consoles open through a proxy, to those who know it', async () => {
+test('consoles with a password open through a proxy for callers who know it', async () => {
   const guarded = await startIngress({ ...service.config, QUEUE_BOARD_PASSWORD: 'let me in' }, []);
   try {
     const foreign = { host: 'billing.example', 'x-forwarded-for': '8.8.8.8' };
@@ -71,7 +71,7 @@ test('with a password the consoles open through a proxy, to those who know it', 
 /** Addresses of other machines that a page's markup makes a browser load from. */
 const foreignIn = (html: string) => html.match(/(?:src|href)="(?:https?:)?\/\/[^"]*"/g) ?? [];
 
-test.each(['/queues', '/docs'])('%s loads nothing from elsewhere, and its policy forbids it', async (path) => {
+test.each(['/queues', '/docs'])('%s loads nothing from other hosts, and its policy forbids it', async (path) => {
   const answer = await request(service.url + path);
   const html = await answer.body.text();
   expect(answer.statusCode).toBe(200);
@@ -84,7 +84,7 @@ test.each(['/queues', '/docs'])('%s loads nothing from elsewhere, and its policy
   expect(html).not.toMatch(/<script>/);
 });
 
-test('what the pages name is served', async () => {
+test('every file that the console pages name is served', async () => {
   for (const page of ['/queues', '/docs']) {
     const html = await (await request(service.url + page)).body.text();
     const base = /<base href="([^"]*)"/.exec(html)?.[1] ?? page;
@@ -95,7 +95,7 @@ test('what the pages name is served', async () => {
   }
 });
 
-test('the documentation opens folded, with a search', async () => {
+test('the documentation opens folded and with a search', async () => {
   const script = await (await request(`${service.url}/docs/show.js`)).body.text();
   expect(script).toContain("docExpansion: 'none'");
   expect(script).toContain('filter: true');

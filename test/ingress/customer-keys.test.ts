@@ -28,11 +28,11 @@ test.each([
   ['/plans', { body: { code: 'p' } }, undefined],
   ['/invoices/:svc_id', { svc_id: 'no id' }, undefined],
   ['/invoices/finalize_all', {}, undefined],
-])('a command at %s with %j is of %s', (path, input, key) => {
+])('a command at %s with %j locks %s', (path, input, key) => {
   expect(createCustomerKeys(service.sql).keyOf(path, org.organization.organization_id, input)).toBe(key);
 });
 
-test('a record stands for itself until its customer is known, in its own organization only', async () => {
+test('a record stands for itself until its customer is known, within its own organization', async () => {
   const keys = createCustomerKeys(service.sql);
   const { organization_id } = org.organization;
   const keyOf = (organizationId: string, id: string) => keys.keyOf('/wallets/:svc_id', organizationId, { svc_id: id });

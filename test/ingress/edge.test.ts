@@ -31,7 +31,7 @@ test('a read answers with request id and rate headers', async () => {
   expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test('no key is 401, an unknown path 404', async () => {
+test('a request without a key is refused with 401, an unknown path with 404', async () => {
   expect(await service.client('nope').get('/probes')).toMatchObject({
     status: 401,
     body: { status: 401, error: 'Unauthorized' },
@@ -42,18 +42,21 @@ test('no key is 401, an unknown path 404', async () => {
   });
 });
 
-test.each(['OPTIONS', 'HEAD'])('%s of a known path carries id and figures like any other', async (method) => {
-  const org = await service.org();
-  const response = await fetch(`${service.url}/api/v1/probes`, {
-    method,
-    headers: { authorization: `Bearer ${org.organization.api_key}` },
-  });
-  expect(response.status).toBe(method === 'HEAD' ? 200 : 404);
-  expect(response.headers.get('x-ratelimit-limit')).toBe('100000');
-  expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
-});
+test.each(['OPTIONS', 'HEAD'])(
+  '%s on a known path carries request id and rate headers like any other',
+  async (method) => {
+    const org = await service.org();
+    const response = await fetch(`${service.url}/api/v1/probes`, {
+      method,
+      headers: { authorization: `Bearer ${org.organization.api_key}` },
+    });
+    expect(response.status).toBe(method === 'HEAD' ? 200 : 404);
+    expect(response.headers.get('x-ratelimit-limit')).toBe('100000');
+    expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  },
+);
 
-test('paths are told apart by their case', async () => {
+test('paths are case-sensitive', async () => {
   const org = await service.org();
   expect((await org.get('/probes')).status).toBe(200);
   expect((await org.get('/Probes')).body).toMatchObject({ status: 404, resource: 'route' });
@@ -65,7 +68,7 @@ test('a path that only begins like the base URL is outside of it', async () => {
   expect(response.headers.get('x-ratelimit-limit')).toBeNull();
 });
 
-test('unknown routes are counted', async () => {
+test('requests to unknown routes are counted in the metrics', async () => {
   await service.client('nope').get('/nothing');
   const metrics = await (await fetch(`${service.url}/metrics`)).text();
   expect(metrics).toMatch(
@@ -73,7 +76,7 @@ test('unknown routes are counted', async () => {
   );
 });
 
-test('metrics are those of the worker processes too', async () => {
+test('the metrics include those of the worker processes', async () => {
   await service.ingress.producer.add('api-log.write', { rows: [] });
   const text = await until(async () => {
     const metrics = await (await fetch(`${service.url}/metrics`)).text();
@@ -84,7 +87,7 @@ test('metrics are those of the worker processes too', async () => {
   expect(text.match(/^meterstone_queue_oldest_seconds\{[^}]*queue="writes"/gm)).toHaveLength(1);
 });
 
-test('ready tells the queues that nobody serves', async () => {
+test('/ready names queues without a worker', async () => {
   const answer = await until(async () => {
     const response = await fetch(`${service.url}/ready`);
     const body = (await response.json()) as { standing_queues: string[] };
@@ -97,7 +100,7 @@ test('ready tells the queues that nobody serves', async () => {
   expect(answer.body.standing_queues).toContain('events');
 });
 
-test('ready tells tables that are older or newer than the program', async () => {
+test('/ready names tables that are older or newer than the program', async () => {
   const schema = async () => ((await (await fetch(`${service.url}/ready`)).json()) as { schema: string }).schema;
   await service.sql`insert into schema_migrations (name, checksum) values ('9999_future.sql', 'x')`;
   expect(await schema()).toBe('newer');
@@ -108,7 +111,7 @@ test('ready tells tables that are older or newer than the program', async () => 
   expect(await schema()).toBe('current');
 });
 
-test('ready counts no job that was finished before the start', async () => {
+test('/ready ignores jobs that finished before the start', async () => {
   const former = { events: String(Date.now() - 15_000), aggregation: String(Date.now()) };
   await service.redis.hset(`${service.config.REDIS_PREFIX}:progress`, former);
   const body = (await (await fetch(`${service.url}/ready`)).json()) as { standing_queues: string[] };

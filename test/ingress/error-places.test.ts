@@ -52,8 +52,8 @@ interface Place {
 
 const INTERVALS = ['weekly', 'monthly', 'quarterly', 'semiannual', 'yearly'];
 
-describe('a code that a schema finds', () => {
-  test('has its place and the values that would have been taken', async () => {
+describe('error places found by a schema', () => {
+  test('an error code has its place and the accepted values', async () => {
     const { body } = await client.post('/plans', { plan: plan({ interval: 'month' }) });
     expect(body.error_details).toEqual({ interval: ['value_is_invalid'] });
     expect(body.error_places).toEqual([{ path: 'plan.interval', code: 'value_is_invalid', allowed: INTERVALS }]);
@@ -80,16 +80,19 @@ describe('a code that a schema finds', () => {
     }
   });
 
-  test.each([undefined, null, ''])('a mandatory word or flag that is %j is missing, not unknown', async (value) => {
-    const { body } = await client.post('/plans', { plan: plan({ interval: value, pay_in_advance: value }) });
-    expect(body.error_details).toEqual({ interval: ['value_is_invalid'], pay_in_advance: ['value_is_invalid'] });
-    expect(body.error_places).toEqual([
-      { path: 'plan.interval', code: 'value_is_mandatory', allowed: INTERVALS },
-      { path: 'plan.pay_in_advance', code: 'value_is_mandatory', allowed: [true, false] },
-    ]);
-  });
+  test.each([undefined, null, ''])(
+    'a mandatory word or flag that is %j is reported as missing, not as unknown',
+    async (value) => {
+      const { body } = await client.post('/plans', { plan: plan({ interval: value, pay_in_advance: value }) });
+      expect(body.error_details).toEqual({ interval: ['value_is_invalid'], pay_in_advance: ['value_is_invalid'] });
+      expect(body.error_places).toEqual([
+        { path: 'plan.interval', code: 'value_is_mandatory', allowed: INTERVALS },
+        { path: 'plan.pay_in_advance', code: 'value_is_mandatory', allowed: [true, false] },
+      ]);
+    },
+  );
 
-  test('has its index, though its field stands for all elements', async () => {
+  test('an error in a list has its index although its field stands for all elements', async () => {
     const charges = [
       charge(),
       charge({ charge_model: 'free' }),
@@ -104,7 +107,7 @@ describe('a code that a schema finds', () => {
     });
   });
 
-  test('has the place below the object whose name its field lost', async () => {
+  test('an error has its full place although the field drops the name of the object', async () => {
     const customer = {
       external_id: 'x',
       billing_configuration: { invoice_grace_period: -1, document_locale: 'xx' },
@@ -130,7 +133,7 @@ describe('a code that a schema finds', () => {
     });
   });
 
-  test('of a language lists those that documents are written in', async () => {
+  test('an error of a language lists those that documents are written in', async () => {
     const allowed = ['de', 'en', 'es', 'fr', 'it', 'nb', 'pt-BR', 'sv', 'zh-TW'];
     const code = 'not_a_valid_language_code';
     const configuration = { billing_configuration: { document_locale: 'tlh' } };
@@ -150,14 +153,14 @@ describe('a code that a schema finds', () => {
     ]);
   });
 
-  test('of an address of the web says why', async () => {
+  test('an error of a web address says why', async () => {
     const { body } = await client.post('/customers', { customer: { external_id: 'x', url: 'www.example.com' } });
     expect(body.error_places).toEqual([
       { path: 'customer.url', code: 'url_is_invalid', reason: 'not an http or https URL with a host' },
     ]);
   });
 
-  test('of a query names the parameter and its words', async () => {
+  test('an error of a query names the parameter and its accepted words', async () => {
     const { body } = await client.get('/invoices?status=lost&payment_statuses[]=succeeded&payment_statuses[]=x');
     expect(body.error_places).toContainEqual({
       path: 'query.status',
@@ -167,20 +170,20 @@ describe('a code that a schema finds', () => {
     for (const { path } of body.error_places) expect(path).toMatch(/^query\.(status|payment_statuses)/);
   });
 
-  test('is told for a hundred places at most', async () => {
+  test('error places are given for at most a hundred places', async () => {
     const charges = Array.from({ length: 400 }, () => charge({ charge_model: 'free' }));
     const { body } = await client.post('/plans', { plan: plan({ charges }) });
     expect(body.error_places).toHaveLength(100);
   });
 
-  test('of currencies and countries lists no words: they are more than anybody reads', async () => {
+  test('errors of currencies and countries list no values because there are too many', async () => {
     const { body } = await client.post('/plans', { plan: plan({ amount_currency: 'EURO' }) });
     expect(body.error_places).toEqual([{ path: 'plan.amount_currency', code: 'value_is_invalid' }]);
   });
 });
 
-describe('a code that a rule finds later', () => {
-  test('has the index of the charge, its filter and its property', async () => {
+describe('error places found by a rule', () => {
+  test('an error of a charge has the index of the charge, its filter and its property', async () => {
     const bad = { rate: '1', free_units_per_events: 'many' };
     const charges = [
       charge(),
@@ -205,7 +208,7 @@ describe('a code that a rule finds later', () => {
     });
   });
 
-  test('has the place in overrides and in fixed charges', async () => {
+  test('an error has its place in overrides and in fixed charges', async () => {
     const fixed = [{ add_on_code: 'none', charge_model: 'standard' }, { charge_model: 'standard' }];
     const { places } = await refused(client.post('/plans', { plan: plan({ fixed_charges: fixed.slice(1) }) }));
     expect(places).toEqual(['plan.fixed_charges[0]: value_is_mandatory']);
@@ -216,14 +219,14 @@ describe('a code that a rule finds later', () => {
     });
   });
 
-  test('is found by the name of its field', async () => {
+  test('an error place is found by the name of its field', async () => {
     expect(await refused(client.post('/plans', { plan: plan({ code: 'first' }) }))).toEqual({
       details: { code: ['value_already_exist'] },
       places: ['plan.code: value_already_exist'],
     });
   });
 
-  test('is told with the list that holds it when several elements have the field', async () => {
+  test('an error place is the list when several of its elements have the field', async () => {
     const item = (from_datetime: string) => ({ add_on_code: 'setup', unit_amount_cents: 1, from_datetime });
     await client.post('/add_ons', {
       add_on: { name: 'Setup', code: 'setup', amount_cents: 1, amount_currency: 'EUR' },
@@ -234,7 +237,7 @@ describe('a code that a rule finds later', () => {
     expect(places).toEqual([]);
   });
 
-  test('is replayed with its place', async () => {
+  test('a replayed refusal has the same error places', async () => {
     const headers = { 'idempotency-key': 'places' };
     const body = { plan: plan({ code: 'first' }) };
     const first = await client.post('/plans', body, { headers });
@@ -243,7 +246,7 @@ describe('a code that a rule finds later', () => {
     expect([again.text, again.headers['x-svc-replayed']]).toEqual([first.text, 'true']);
   });
 
-  test('of many records has the index of each', async () => {
+  test('errors of many records have the index of each', async () => {
     const good = { alert_type: 'current_usage_amount', code: 'a', thresholds: [{ code: 'w', value: '1' }] };
     const alerts = [good, { ...good, code: 'b', alert_type: 'weather' }, { alert_type: 'current_usage_amount' }];
     const { body } = await client.post('/subscriptions/s/alerts', { alerts });
@@ -256,7 +259,7 @@ describe('a code that a rule finds later', () => {
     expect(body.error_places.map(({ path }: Place) => path)).toContain('alerts[2].thresholds');
   });
 
-  test('that concerns the request as a whole has none', async () => {
+  test('an error of the request as a whole has no place', async () => {
     const { body } = await client.post('/subscriptions/s/alerts', { alerts: [] });
     expect(body.error_places).toEqual([{ path: 'alerts', code: 'no_alerts' }]);
     const none = await client.get('/analytics/usage?months=999999');
@@ -264,7 +267,7 @@ describe('a code that a rule finds later', () => {
   });
 });
 
-describe('events', () => {
+describe('error places of events', () => {
   const event = (fields: object = {}) => ({
     transaction_id: 't',
     external_subscription_id: 's',
@@ -272,15 +275,18 @@ describe('events', () => {
     ...fields,
   });
 
-  test.each([{}, { headers: { 'idempotency-key': 'of-an-event' } }])('one by one, %j', async (options) => {
-    const { body } = await client.post('/events', { event: event({ code: '', timestamp: 'x' }) }, options);
-    expect(body.error_places).toEqual([
-      { path: 'event.timestamp', code: 'invalid_format' },
-      { path: 'event.code', code: 'value_is_mandatory' },
-    ]);
-  });
+  test.each([{}, { headers: { 'idempotency-key': 'of-an-event' } }])(
+    'an event alone has its error places: %j',
+    async (options) => {
+      const { body } = await client.post('/events', { event: event({ code: '', timestamp: 'x' }) }, options);
+      expect(body.error_places).toEqual([
+        { path: 'event.timestamp', code: 'invalid_format' },
+        { path: 'event.code', code: 'value_is_mandatory' },
+      ]);
+    },
+  );
 
-  test('of a batch by their index, also when the database finds them', async () => {
+  test('events of a batch have error places by their index, also when the database finds the error', async () => {
     const events = [event({ transaction_id: 'a' }), event({ transaction_id: '' })];
     expect(await refused(client.post('/events/batch', { events }))).toEqual({
       details: { 1: { transaction_id: ['value_is_mandatory'] } },
@@ -296,7 +302,7 @@ describe('events', () => {
     }
   });
 
-  test('of a tolerant batch and of bulk beside the details of each', async () => {
+  test('events of a tolerant batch and of bulk have error places beside their details', async () => {
     const events = [event({ transaction_id: 'c' }), event({ code: null })];
     const tolerant = await client.post('/events/batch?mode=tolerant', { events });
     expect(tolerant.body.results[1]).toEqual({
@@ -323,14 +329,14 @@ describe('events', () => {
   });
 });
 
-test('a body that is wrong as a whole is told by the name of its field', async () => {
+test('a body that is wrong as a whole is reported under the name of its field', async () => {
   await client.post('/features', { feature: { code: 'seats', name: 'Seats' } });
   const { body } = await client.put('/features/seats/usage_limits', { usage_limits: true });
   expect(body.error_details).toEqual({ usage_limits: ['value_is_invalid'] });
   expect(body.error_places).toEqual([{ path: 'usage_limits', code: 'value_is_invalid' }]);
 });
 
-test('a filter that nobody knows is told by its name in a sandbox', async () => {
+test('an unknown filter is refused by its name in a sandbox', async () => {
   const sandbox = await service.org({ sandbox: true });
   const { body } = await sandbox.get('/payment_receipts?external_customer_id=acme&a[b]=1');
   expect(body.error_places).toEqual([
@@ -339,7 +345,7 @@ test('a filter that nobody knows is told by its name in a sandbox', async () => 
   ]);
 });
 
-test('what is logged of a refused write is what was answered', async () => {
+test('the API log of a refused write equals its answer', async () => {
   const { headers, body } = await client.post('/plans', { plan: plan({ code: 'first', name: 'logged' }) });
   const [row] = await service.sql<{ request_response: unknown }[]>`
     select request_response from api_logs where request_id = ${String(headers['x-request-id'])}`;
@@ -347,7 +353,7 @@ test('what is logged of a refused write is what was answered', async () => {
   expect(typeof logged === 'string' ? JSON.parse(logged) : logged).toEqual(body);
 });
 
-test('answers without a validation error have no places', async () => {
+test('answers without a validation error have no error places', async () => {
   for (const answer of [await client.get('/plans/none'), await client.post('/plans', {}), await client.get('/plans')])
     expect(answer.body).not.toHaveProperty('error_places');
 });

@@ -22,7 +22,7 @@ function works(gate: FairGate) {
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a key runs as many works as it may, the others wait for their turn', async () => {
+test('each key of a fair gate runs as many tasks as it may, and the others wait for their turn', async () => {
   const { begun, start, end } = works(new FairGate({ perKey: 2, waitingPerKey: 10 }));
   const all = ['a1', 'a2', 'a3'].map((name) => start('a', name));
   void start('b', 'b1');
@@ -35,7 +35,7 @@ test('a key runs as many works as it may, the others wait for their turn', async
   await Promise.all(all);
 });
 
-test('keys that wait for a place of all have their turns one after the other', async () => {
+test('keys that wait at a fair gate take turns', async () => {
   const { begun, start, end } = works(new FairGate({ perKey: 5, atOnce: 1, waitingPerKey: 10 }));
   for (const name of ['a1', 'a2', 'a3', 'b1', 'b2']) void start(name[0]!, name);
   await turn();
@@ -45,7 +45,7 @@ test('keys that wait for a place of all have their turns one after the other', a
   }
 });
 
-test('what comes when too many of its key wait is refused, of another key it is not', async () => {
+test('a fair gate refuses a task when too many of its key wait, and not those of another key', async () => {
   const { begun, start, end } = works(new FairGate({ perKey: 1, waitingPerKey: 1 }));
   void start('a', 'a1');
   void start('a', 'a2');
@@ -57,7 +57,7 @@ test('what comes when too many of its key wait is refused, of another key it is 
   expect(begun).toEqual(['a1', 'b1', 'a2']);
 });
 
-test('a work that is given up while it waits never runs, and one that failed gives its place up', async () => {
+test('a task that is given up while it waits never runs, and one that failed frees its place', async () => {
   const gate = new FairGate({ perKey: 1, waitingPerKey: 5 });
   const { begun, start, end } = works(gate);
   const leaving = new AbortController();

@@ -41,7 +41,7 @@ const run = (isAlone = false) =>
   lane.run({ command: { organization_id: 'acme' } as unknown as Command, key: 'acme|wallet', isAlone });
 const many = (count: number) => Promise.all(Array.from({ length: count }, () => run()));
 
-test('the first goes at once, the others 25 together, one job after the other', async () => {
+test('the first command of a record is sent at once, the next ones 25 together in one job after the other', async () => {
   const answers = many(60);
   expect(jobs.map(({ commands }) => commands.length)).toEqual([1]);
   for (let count = 1; count <= 4; count += 1) {
@@ -52,7 +52,7 @@ test('the first goes at once, the others 25 together, one job after the other', 
   expect((await answers).every(({ status }) => status === 200)).toBe(true);
 });
 
-test('commands that run alone take up more of a job', async () => {
+test('commands that need their own transaction take more room in a gathered job', async () => {
   const answers = Promise.all([run(), ...[true, true, true].map(run)]);
   for (let count = 1; count <= 3; count += 1) {
     await until(() => jobs.length === count);
@@ -62,7 +62,7 @@ test('commands that run alone take up more of a job', async () => {
   await answers;
 });
 
-test('after a job the line rests twice as long as it took, and no longer than a tenth of a second', async () => {
+test('after a job the line of a record rests twice as long as the job took, and at most a tenth of a second', async () => {
   const answers = many(60);
   await pause(JOB_MS);
   await jobs[0]!.end();
@@ -81,7 +81,7 @@ test('after a job the line rests twice as long as it took, and no longer than a 
   await answers;
 });
 
-test('a caller alone never waits for a rest', async () => {
+test('a single caller never waits for a rest', async () => {
   for (let count = 1; count <= 3; count += 1) {
     const answer = run();
     expect(jobs).toHaveLength(count);

@@ -38,7 +38,7 @@ const inFolder = async (command: string, ...args: string[]): Promise<string> => 
   return told.stdout;
 };
 
-test('a client is generated from the description, compiles, and speaks with the service', async () => {
+test('a client generated from the API description compiles and works against the service', async () => {
   const described = await (await fetch(`${service.url}/openapi.json`)).text();
   await writeFile(join(folder, 'openapi.json'), described);
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');

@@ -34,7 +34,7 @@ function requests(heavy: HeavyReads) {
 
 afterEach(() => vi.useRealTimers());
 
-test('an organization has one heavy read at once until its answer is written; light ones and others go on', async () => {
+test('an organization has one heavy read at once until its answer is written, while light ones and other organizations go on', async () => {
   const { admitted, ask, answer } = requests(new HeavyReads());
   for (const name of ['first', 'second', 'third']) ask(name, 500);
   ask('light', 100);
@@ -46,7 +46,7 @@ test('an organization has one heavy read at once until its answer is written; li
   expect(admitted.at(-1)).toBe('third');
 });
 
-test('behind twenty that wait a heavy read is refused with 503, a light one is not', async () => {
+test('behind twenty waiting reads a heavy read is refused with 503 and a light one is not', async () => {
   const told: string[] = [];
   const { admitted, refused, ask } = requests(new HeavyReads((organization) => told.push(organization)));
   for (let n = 0; n < 21; n += 1) ask(`heavy ${n}`, 101);
@@ -77,7 +77,7 @@ test('a heavy read that has waited 5 s is refused', async () => {
   expect(admitted).toEqual(['first', 'third']);
 });
 
-test('a weight is asked for once a minute, and what a read found counts at once', async () => {
+test('the weight of a read is queried once a minute, and a measured weight applies at once', async () => {
   let now = 0;
   const heavy = new HeavyReads(undefined, () => now);
   const weigh = vi.fn(weighing(10));
@@ -99,7 +99,7 @@ test('a weight is asked for once a minute, and what a read found counts at once'
   expect(admitted).toEqual(['running']);
 });
 
-test('a request that begins anew keeps the place that it has', async () => {
+test('a request that starts over keeps its place', async () => {
   const { admitted, ask } = requests(new HeavyReads());
   const work = ask('first', 500);
   ask('second', 500);

@@ -32,7 +32,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => service.stop());
 
-test('heavy reads beyond one and twenty are refused with Retry-After; the small one and the first are answered', async () => {
+test('heavy reads beyond one running and twenty waiting are refused with Retry-After; small ones and the first are answered', async () => {
   for (const subscription of ['large', 'small']) expect((await client.get(USAGE + subscription)).status).toBe(200);
   const refused: unknown[] = [];
   let reads: Promise<number>[] = [];
@@ -51,7 +51,7 @@ test('heavy reads beyond one and twenty are refused with Retry-After; the small 
   expect(await Promise.all(reads)).toContain(200);
 }, 60_000);
 
-test('the page of a customer with large plans waits in the same line, and says so when the line is full', async () => {
+test('the portal page of a customer with large plans waits in the same line and says so when it is full', async () => {
   const { portal_url: url } = (await client.get('/customers/acme/portal_url')).body.customer;
   const page = () => fetch(url.replace(/^https?:\/\/[^/]+/, service.url));
   expect((await page()).status).toBe(200);

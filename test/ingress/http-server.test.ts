@@ -13,7 +13,7 @@ app.get('/', (req, res) => {
   res.json({ ip: req.ip, path: req.path });
 });
 
-test('requests and responses are born with the prototypes that Express would give them', async () => {
+test('requests and responses are created with the prototypes that Express would give them', async () => {
   const server = createHttpServer(app);
   let born: { request: object; response: object } | undefined;
   server.prependListener('request', (req, res) => {
@@ -28,7 +28,7 @@ test('requests and responses are born with the prototypes that Express would giv
   expect(seen.response).toBe(app.response);
 });
 
-test('the app answers the same on an ordinary server', async () => {
+test('the app answers the same on an ordinary HTTP server', async () => {
   const server = createServer(app);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const answer = await request(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
@@ -51,7 +51,7 @@ async function connection(port: number) {
   };
 }
 
-test('a stopping server answers a request on a kept connection, says that it ends, and closes silent ones', async () => {
+test('a stopping server answers a request on a kept connection, announces its end and closes silent ones', async () => {
   const server = createHttpServer(app);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -68,7 +68,7 @@ test('a stopping server answers a request on a kept connection, says that it end
   await expect(connection(port)).rejects.toThrow('ECONNREFUSED');
 });
 
-test('a request that has arrived before the silent connections are closed is answered', async () => {
+test('a request that arrived before silent connections are closed is answered', async () => {
   const server = createHttpServer(app);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const late = await connection((server.address() as AddressInfo).port);

@@ -51,7 +51,7 @@ function sampleOf(shape: Shape, path: string, added: string[], depth = 0): unkno
 
 const written = operations.filter(({ hidden, body, readsOwnBody }) => body && !hidden && !readsOwnBody);
 
-test.each(written.map(({ name }) => name))('%s names a field that nobody knows, at any depth', (name) => {
+test.each(written.map(({ name }) => name))('%s reports an unknown field at any depth', (name) => {
   const operation = operations.find((each) => each.name === name)!;
   const { root } = operation;
   const whole = bodies.get(name)!;

@@ -17,7 +17,7 @@ function failingRedis(grants: number): Redis {
 }
 
 test.each([0, 1])(
-  'without Redis a process counts by itself, up to the whole limit (after %i leases)',
+  'without Redis a process counts by itself up to the whole limit (after %i leases)',
   async (grants) => {
     const store = new LeaseStore({
       redis: failingRedis(grants),

@@ -29,7 +29,7 @@ const bodyOf = (method: string, path: string) => {
   return schema && components[schema.$ref!.split('/').at(-1)!];
 };
 
-test('the document of all operations can be made and shows each of them', () => {
+test('the API description of all operations can be generated and shows each of them', () => {
   expect(document.openapi).toBe('3.1.0');
   const shown = Object.values(document.paths).flatMap((methods) =>
     Object.values(methods).map((row) => row.operationId),
@@ -42,7 +42,7 @@ test('the document of all operations can be made and shows each of them', () => 
   );
 });
 
-test('every body is shown with its root key', () => {
+test('the API description shows every body with its root key', () => {
   for (const operation of operations) {
     if (operation.root === undefined || operation.hidden || !operation.body) continue;
     const body = bodyOf(operation.method, operation.path.replace(/:(\w+)/g, '{$1}'));
@@ -64,7 +64,7 @@ test('every body is shown with its root key', () => {
 
 const text = JSON.stringify(document);
 
-test('every reference leads to a component', () => {
+test('every reference of the API description leads to a component', () => {
   const references = [...new Set(text.match(/"\$ref":"[^"]+"/g))].map((each) => each.slice('"$ref":"'.length, -1));
   expect(references.length).toBeGreaterThan(100);
   for (const reference of references) {
@@ -74,7 +74,7 @@ test('every reference leads to a component', () => {
   expect(text).not.toContain('$defs');
 });
 
-test('no answer of a success is that of a refusal', () => {
+test('no success answer of the API description is that of a refusal', () => {
   expect(Object.keys(components.CreateEventAnswer!.properties ?? {})).toContain('event');
   const answers = Object.keys(components).filter((name) => name.endsWith('Answer'));
   for (const name of answers) expect(JSON.stringify(components[name]), name).not.toContain('/schemas/Error"');
@@ -111,7 +111,7 @@ test.each([
   ['findAllCustomers', 'currencies[]', 'array'],
   ['findAllSubscriptions', 'status[]', 'array'],
   ['findCustomerCurrentUsage', 'filter_by_group', 'object'],
-])('%s takes %s as %s', (operation, name, type) => {
+])('the API description says that %s takes %s as %s', (operation, name, type) => {
   expect(parameterOf(operation, name)?.schema.type).toBe(type);
 });
 
@@ -131,7 +131,7 @@ test('a parameter is required where nothing is answered without it', () => {
   ]);
 });
 
-test('words that a filter knows are listed', () => {
+test('the API description lists the words that a filter accepts', () => {
   expect(parameterOf('findAllInvoices', 'status')?.schema.enum).toContain('finalized');
   expect(parameterOf('findAllInvoices', 'payment_statuses[]')?.schema.items?.enum).toContain('succeeded');
   expect(parameterOf('findAllQuotes', 'status[]')?.schema.items?.enum).toContain('draft');
@@ -155,12 +155,12 @@ test.each([
   ['destroySubscription', 'on_termination_invoice', ['generate', 'skip']],
   ['findAllUsages', 'time_granularity', ['daily', 'weekly', 'monthly']],
   ['findAllUsages', 'customer_type', ['individual', 'company']],
-])('%s lists the words of %s', (operation, name, words) => {
+])('the API description of %s lists the words of %s', (operation, name, words) => {
   const { schema } = parameterOf(operation, name)!;
   expect(schema.enum ?? schema.items?.enum).toEqual(expect.arrayContaining(words));
 });
 
-describe('the properties of a charge', () => {
+describe('charge properties in the API description', () => {
   interface Form {
     title: string;
     properties: Record<string, object>;
@@ -170,7 +170,7 @@ describe('the properties of a charge', () => {
   const formOf = (model: string) => shape.anyOf.find(({ title }) => title === model)!;
   const ajv = new Ajv2020({ strict: false });
 
-  test('stand at every charge, as they are sent and as they are shown', () => {
+  test('charge properties are described at every charge, as sent and as shown', () => {
     const charge = bodyOf('post', '/plans/{code}/charges')!.properties!.charge!;
     expect(JSON.stringify(charge.properties!.properties)).toContain('#/components/schemas/ChargeProperties');
     for (const name of ['CreatePlanInput', 'CreatePlanFixedChargeInput', 'CreateSubscriptionInput'])
@@ -180,16 +180,19 @@ describe('the properties of a charge', () => {
     );
   });
 
-  test.each(CHARGE_MODELS.filter((model) => model !== 'custom'))('of %s are those that the model takes', (model) => {
-    const { properties, examples } = formOf(model);
-    const shared = ['pricing_group_keys', 'grouped_by', 'presentation_group_keys'];
-    expect(Object.keys(properties).sort()).toEqual([...chargeModel(model).keys, ...shared].sort());
-    const isOfForm = ajv.compile(formOf(model));
-    for (const example of [...examples, chargeModel(model).defaults]) {
-      expect(isOfForm(example), JSON.stringify(example)).toBe(true);
-      expect(validateProperties(model, example)).toMatchObject({ ok: true });
-    }
-  });
+  test.each(CHARGE_MODELS.filter((model) => model !== 'custom'))(
+    'described properties of %s are those that the model accepts',
+    (model) => {
+      const { properties, examples } = formOf(model);
+      const shared = ['pricing_group_keys', 'grouped_by', 'presentation_group_keys'];
+      expect(Object.keys(properties).sort()).toEqual([...chargeModel(model).keys, ...shared].sort());
+      const isOfForm = ajv.compile(formOf(model));
+      for (const example of [...examples, chargeModel(model).defaults]) {
+        expect(isOfForm(example), JSON.stringify(example)).toBe(true);
+        expect(validateProperties(model, example)).toMatchObject({ ok: true });
+      }
+    },
+  );
 
   test.each<[(typeof CHARGE_MODELS)[number], object]>([
     ['standard', { amount: 1 }],
@@ -199,7 +202,7 @@ describe('the properties of a charge', () => {
     ['percentage', { rate: '1', free_units_per_events: 0 }],
     ['volume', { volume_ranges: [{ to_value: null, per_unit_amount: '1', flat_amount: '0' }] }],
     ['dynamic', { pricing_group_keys: 'region' }],
-  ])('of %s are not %j, by the description and by the rules', (model, given) => {
+  ])('properties of %s are not %j, by the description and by the rules', (model, given) => {
     expect(ajv.compile(formOf(model))(given)).toBe(false);
     expect(validateProperties(model, given)).toMatchObject({ ok: false });
   });
@@ -216,7 +219,7 @@ test.each([
   expect(parameterOf(operation, 'subscription_status')?.schema.enum).toContain('active');
 });
 
-test('every operation says what it does and what its key needs, under a tag of the document', () => {
+test('every operation is described with its purpose and permission, under a tag of the document', () => {
   const tags = (document as unknown as { tags: { name: string }[] }).tags.map(({ name }) => name);
   for (const name of operations.filter(({ hidden }) => !hidden).map((operation) => operation.name)) {
     const { description, tags: used } = operationOf(name);

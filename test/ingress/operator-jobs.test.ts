@@ -28,7 +28,7 @@ const call = async (
 };
 
 // other-routes.md#records "periodic jobs".
-test('every job of the schedule is shown with its ticks, every queue with what waits', async () => {
+test('the operator sees every job of the schedule with its ticks and every queue with what waits', async () => {
   const { status, body } = await call('GET', '');
   expect(status).toBe(200);
   const names = body.jobs.map((job: { name: string }) => job.name);
@@ -51,7 +51,7 @@ test('every job of the schedule is shown with its ticks, every queue with what w
   expect(oldest_waiting_at === null || typeof oldest_waiting_at === 'string').toBe(true);
 });
 
-test('a job is run at once', async () => {
+test('the operator may run a periodic job at once', async () => {
   const started = await call('POST', '/clean-idempotency/run');
   expect(started.status).toBe(200);
   const { tick_at } = started.body.job.last_run;
@@ -67,7 +67,7 @@ test('a job is run at once', async () => {
   });
 });
 
-test('nobody else may: not without the token, not with an API key, nor where there is no token', async () => {
+test('operator routes refuse a wrong token, an API key, and any call where no token is set', async () => {
   const { organization } = await service.org();
   for (const token of ['', 'another operator', organization.api_key])
     for (const [method, path] of [

@@ -37,7 +37,7 @@ async function failedStep(organizationId: string, job = 'audit-books') {
   return id;
 }
 
-test('a step that failed for good is shown, counted, and run again by the operator', async () => {
+test('a step that failed for good is shown, counted and run again by the operator', async () => {
   const { organization } = await service.org();
   const id = await failedStep(organization.organization_id);
   const shown = await call('GET', '?state=failed');
@@ -54,7 +54,7 @@ test('a step that failed for good is shown, counted, and run again by the operat
   expect(await call('POST', `/${id}/run`)).toMatchObject({ status: 404, body: { resource: 'step' } });
 });
 
-test('all failed steps of a name are run again at once, those of other names are not', async () => {
+test('all failed steps of a name are run again at once, and those of other names are not', async () => {
   const { organization } = await service.org();
   const first = await failedStep(organization.organization_id, 'nobody-knows-1');
   const second = await failedStep(organization.organization_id, 'nobody-knows-1');
@@ -72,7 +72,7 @@ test('all failed steps of a name are run again at once, those of other names are
   expect(metrics).toMatch(/meterstone_after_steps\{job="nobody-knows-2",state="failed",.*\} 1/);
 });
 
-test('a step whose payload does not fit waits with what is wrong, is counted, and runs when it fits', async () => {
+test('a step whose payload does not fit waits with its error, is counted, and runs once it fits', async () => {
   const { organization } = await service.org();
   const id = await failedStep(organization.organization_id);
   await service.sql`update after_steps set payload = payload || '{"checks": "A23"}' where id = ${id}`;
@@ -93,7 +93,7 @@ test('a step whose payload does not fit waits with what is wrong, is counted, an
   await until(async () => (await service.sql`select from after_steps where id = ${id}`).length === 0 || undefined);
 });
 
-test('odd ids are unknown steps, odd states are refused, and nobody without the token sees anything', async () => {
+test('malformed ids are unknown steps, malformed states are refused, and nothing is shown without the token', async () => {
   expect(await call('POST', '/none/run')).toMatchObject({ status: 404, body: { resource: 'step' } });
   expect(await call('POST', `/${randomUUID()}/run`)).toMatchObject({ status: 404 });
   expect(await call('GET', '?state=asleep')).toMatchObject({

@@ -67,7 +67,7 @@ async function withinOneSecond<Value>(send: () => Promise<Value>): Promise<Value
 
 const passed = (answers: { status: number }[]) => answers.filter((answer) => answer.status === 200).length;
 
-test('51 calls in a second: the last is refused, with headers and body of the contract', async () => {
+test('of 51 calls in a second the last is refused with headers and body of the contract', async () => {
   const org = await service.org();
   const answers = await burst(org.organization.api_key, 'default', 51);
   expect(passed(answers)).toBe(50);
@@ -81,7 +81,7 @@ test('51 calls in a second: the last is refused, with headers and body of the co
   });
 });
 
-test('the categories count apart, and organizations count apart', async () => {
+test('rate categories are counted separately, and so are organizations', async () => {
   const [one, other] = [await service.org(), await service.org()];
   const [first, second] = await Promise.all([
     burst(one.organization.api_key, 'current_usage', 40),
@@ -101,7 +101,7 @@ test('two processes together grant exactly the event limit', async () => {
   expect(answers[0]!.headers['x-ratelimit-limit']).toBe('40');
 });
 
-test('calls without a valid key count for the address, on unknown paths too', async () => {
+test('calls without a valid key count for their address, on unknown paths too', async () => {
   await until(async () => (await service.client('nope').get('/probes/default')).status === 401);
   const answers = await withinOneSecond(() =>
     Promise.all(
@@ -115,14 +115,14 @@ test('calls without a valid key count for the address, on unknown paths too', as
     expect(answer.headers).toMatchObject({ 'x-ratelimit-limit': '20', 'x-ratelimit-reset': '1' });
 });
 
-test('an organization with an own limit has its figures', async () => {
+test('an organization with its own rate limit gets its figures', async () => {
   const org = await service.org();
   await service.sql`update organizations set rate_limit_default = 7 where id = ${org.organization.organization_id}`;
   // A key that nobody has seen yet is not looked up while its address is over the limit: the test before went over it.
   await until(async () => (await org.get('/probes/default')).headers['x-ratelimit-limit'] === '7');
 });
 
-describe('through a proxy', () => {
+describe('rate limits behind a proxy', () => {
   let proxied: Ingress;
   beforeAll(async () => {
     const config = { ...service.config, TRUST_PROXY_HOPS: 1 };
@@ -134,7 +134,7 @@ describe('through a proxy', () => {
     createClient(proxied.url, randomUUID()).get('/probes/default', { headers: { 'x-forwarded-for': address } });
   const refused = (answers: { status: number }[]) => answers.filter(({ status }) => status === 429).length;
 
-  test('an IPv6 client counts by its /56, whatever address of it it uses', async () => {
+  test('an IPv6 client counts by its /56 network, whatever its address', async () => {
     const answers = await withinOneSecond(() =>
       Promise.all(
         Array.from({ length: 30 }, (_, n) => from(`2001:db8:0:${(n % 200).toString(16)}::${n.toString(16)}`)),
@@ -147,7 +147,7 @@ describe('through a proxy', () => {
     expect(refused(apart)).toBe(0);
   });
 
-  test('a flood of made-up keys costs Postgres no more than the limit of its address', async () => {
+  test('a flood of invalid keys costs Postgres no more than the limit of its address', async () => {
     // Scans of the table of keys. A connection reports what it read up to ten seconds late, and before it ends.
     const reads = async () => {
       const ended = await service.sql<{ pid: number }[]>`

@@ -11,7 +11,7 @@ const refusalOf = (text: string): unknown => {
   }
 };
 
-describe('numbers of a body keep the value that was written', () => {
+describe('numbers of a body', () => {
   test.each([
     ['{"a":1}', 1],
     ['{"a":1e5}', 100_000],
@@ -20,17 +20,17 @@ describe('numbers of a body keep the value that was written', () => {
     ['{"a":12345678901234567890}', '12345678901234567890'],
     ['{"a": -0.1234567890123456789}', '-0.1234567890123456789'],
     ['[12345678901234567890]', undefined],
-  ])('%s', (text, value) => {
+  ])('a number keeps its written value: %s', (text, value) => {
     expect((parseBody(text, { keepLiterals: false }) as { a?: unknown }).a).toEqual(value);
   });
 
-  test('events keep the literal', () => {
+  test('numbers in events are kept as literals', () => {
     expect(parseBody('{"a":12345678901234567890}', { keepLiterals: true })).toEqual({
       a: new LosslessNumber('12345678901234567890'),
     });
   });
 
-  test('metadata keeps the literal, for it takes texts only', () => {
+  test('numbers in metadata are kept as literals because metadata accepts texts only', () => {
     const kept = new LosslessNumber('9007199254740993');
     expect(parseBody('{"metadata":{"a":9007199254740993}}', { keepLiterals: false })).toEqual({
       metadata: { a: kept },
@@ -47,9 +47,12 @@ describe('numbers of a body keep the value that was written', () => {
     [`{"event":{"a":0.1${'0'.repeat(1_000_000)}1}}`, { a: ['value_is_too_long'] }],
     [`{"a":[1,${'1'.repeat(1101)}]}`, { 1: ['value_is_too_long'] }],
     [`[${'1'.repeat(1_000_000)}]`, { base: ['value_is_too_long'] }],
-  ])('one beyond a double, or of more than 1 100 characters, is refused by name: case %#', (text, details) => {
-    expect(refusalOf(text)).toMatchObject({ status: 422, error_details: details });
-  });
+  ])(
+    'a number beyond a double, or of more than 1 100 characters, is refused by its field: case %#',
+    (text, details) => {
+      expect(refusalOf(text)).toMatchObject({ status: 422, error_details: details });
+    },
+  );
 
   test('the longest double is read with all its digits', () => {
     const literal = `0.${'0'.repeat(323)}${'4'.repeat(751)}`;
@@ -67,11 +70,11 @@ describe('numbers of a body keep the value that was written', () => {
     '[12345678901234567true]',
     '[--12345678901234567]',
     '[+12345678901234567]',
-  ])('%s is no JSON', (text) => {
+  ])('%s is not JSON', (text) => {
     expect(refusalOf(text)).toMatchObject({ status: 400 });
   });
 
-  test('any JSON is read as the slow and lossless parser reads it', () => {
+  test('any JSON is read as a slow and lossless parser reads it', () => {
     const number = fc
       .tuple(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.bigInt(), fc.integer({ min: -320, max: 300 }))
       .chain(([a, b, e]) => fc.constantFrom(JSON.stringify(a), `${b}`, `${b % 100n}e${e}`, `-0.${b < 0n ? -b : b}`));
@@ -101,24 +104,24 @@ describe('numbers of a body keep the value that was written', () => {
   });
 });
 
-test('texts that look like such numbers stay as they are', () => {
+test('texts that look like marked numbers stay unchanged', () => {
   const body = { id: '9e377-12345678901234567', note: 'sum: 12345678901234567890', list: ['1e999'] };
   expect(parseBody(JSON.stringify(body), { keepLiterals: false })).toEqual(body);
 });
 
-describe('nesting', () => {
+describe('nesting of a body', () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-  test('of 64 levels is read', () => {
+  test('a body of 64 levels is read', () => {
     expect(parseBody(nested(64), { keepLiterals: false })).toBeInstanceOf(Array);
   });
 
-  test.each([65, 1_000_000])('of %i levels is refused', (levels) => {
+  test.each([65, 1_000_000])('a body of %i levels is refused', (levels) => {
     expect(refusalOf(nested(levels))).toMatchObject({ status: 400 });
   });
 });
 
-describe('how much a body may hold', () => {
+describe('number of values in a body', () => {
   const members = (count: number) => `{${Array.from({ length: count }, (_, n) => `"k${n}":1`).join(',')}}`;
   const elements = (count: number) => `[${'1,'.repeat(count - 1)}1]`;
 
@@ -126,7 +129,7 @@ describe('how much a body may hold', () => {
     ['1 000 members of an object', `{"a":${members(1000)},"b":${members(1000)}}`],
     ['99 000 elements of lists', elements(99_000)],
     ['quotes, braces and commas within a text', JSON.stringify({ a: '{"},['.repeat(30_000), b: '\\\\"'.repeat(500) })],
-  ])('%s are read', (_, text) => {
+  ])('a body with %s is read', (_, text) => {
     expect(parseBody(text, { keepLiterals: false })).toEqual(JSON.parse(text));
   });
 
@@ -135,19 +138,19 @@ describe('how much a body may hold', () => {
     ['420 000 members', members(420_000)],
     ['100 000 elements', elements(100_000)],
     ['1.7 million empty objects', `[${'{},'.repeat(1_700_000)}{}]`],
-  ])('%s are too many', (_, text) => {
+  ])('a body with %s has too many values', (_, text) => {
     expect(refusalOf(text)).toMatchObject({ status: 413, code: 'payload_too_large' });
   });
 
   test.each(['"', '{"a":"b\\', ']]]]', '{"a":1]', '[1,2'])(
-    '%s is left to the parser, which takes none of it',
+    'the malformed body %s is left to the parser, which refuses it',
     (text) => {
       expect(refusalOf(text)).toMatchObject({ status: 400 });
     },
   );
 });
 
-test('numbers of a batch are put in place one event after the other, with a pause before each', () => {
+test('numbers of a batch are replaced one event after the other, with a pause before each', () => {
   const events = Array.from({ length: 100 }, (_, n) => `{"properties":{"a":1234567890.12345678901,"n":${n}}}`);
   const pieces = parsePieces(`{"events":[${events.join(',')}]}`, { keepLiterals: true });
   let pauses = 0;

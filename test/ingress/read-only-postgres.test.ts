@@ -20,7 +20,7 @@ async function setReadOnly(value: 'on' | 'off'): Promise<void> {
     where datname = current_database() and pid <> pg_backend_pid()`;
 }
 
-test('while Postgres is read-only writes and events are 503 with Retry-After, reads work; afterwards all do', async () => {
+test('while Postgres is read-only writes and events get 503 with Retry-After and reads work; afterwards all work', async () => {
   const org = await service.org();
   const customer = () => org.post('/customers', { customer: { external_id: randomUUID() } });
   const event = () =>

@@ -89,7 +89,7 @@ function call(apiKey: string, path: string): () => Promise<void> {
   };
 }
 
-test('reads answer as ever, whatever pieces their statements are made of', async () => {
+test('reads give the same answers when statements share connections, whatever pieces they are made of', async () => {
   const org = await service.org();
   expect((await org.get('/quick')).body).toEqual({ one: 1, many: 3 });
   expect((await org.get('/broken')).status).toBe(500);
@@ -98,7 +98,7 @@ test('reads answer as ever, whatever pieces their statements are made of', async
 });
 
 test.each(['/slow', '/slow_transaction'])(
-  'parallel slow reads of one organization (%s) leave connections to the others, and end with their callers',
+  'parallel slow reads of one organization (%s) leave connections to the others and end with their callers',
   async (path) => {
     const [greedy, other] = [await service.org(), await service.org()];
     await Promise.all([greedy.get('/quick'), other.get('/quick')]);
@@ -115,7 +115,7 @@ test.each(['/slow', '/slow_transaction'])(
   },
 );
 
-test('a read that is hit by the cancelling of another one is made once more, and once only', async () => {
+test('a read hit by the cancellation of another one is repeated once', async () => {
   const org = await service.org();
   strikes = 1;
   expect(await org.get('/struck')).toMatchObject({ status: 200, body: { isThere: true } });

@@ -51,18 +51,18 @@ describe('texts that an index holds', () => {
     org.post('/subscriptions', { subscription: { external_customer_id: 'somebody', plan_code: 'p', external_id } });
 
   test.each([random(4000), random(2800), random(1001), '漢'.repeat(3000), '漢'.repeat(334)])(
-    'an external id of a subscription is as long as events may name it: case %#',
+    'an external id of a subscription may be as long as events may name it: case %#',
     async (externalId) => {
       expect(await subscribe(externalId)).toMatchObject(refused({ external_id: ['value_is_too_long'] }));
     },
   );
 
-  test.each([random(1000), '漢'.repeat(333)])('one of 1 000 bytes is taken: case %#', async (externalId) => {
+  test.each([random(1000), '漢'.repeat(333)])('a text of 1 000 bytes is accepted: case %#', async (externalId) => {
     expect((await subscribe(externalId)).status).toBe(200);
   });
 
   test.each([random(4000), '漢'.repeat(256)])(
-    'the code of an imagined coupon is as long as a stored one',
+    'the code of a previewed coupon may be as long as a stored one',
     async (code) => {
       const body = {
         plan_code: 'p',
@@ -76,7 +76,7 @@ describe('texts that an index holds', () => {
   );
 });
 
-describe('years', () => {
+describe('dates with extreme years', () => {
   const YEARS = [
     '-000001-01-01T00:00:00Z',
     '0000-01-01',
@@ -85,7 +85,7 @@ describe('years', () => {
     '+275760-09-13T00:00:00Z',
   ];
 
-  test.each(YEARS)('from which nothing can be counted are no dates: %s', async (at) => {
+  test.each(YEARS)('a year that dates cannot be computed from is refused: %s', async (at) => {
     const preview = { plan_code: 'p', customer: { external_id: 'somebody' }, subscription_at: at };
     expect(await org.post('/invoices/preview', preview)).toMatchObject(refused({ subscription_at: ['invalid_date'] }));
     const { invoice } = await made('/invoices', {
@@ -95,18 +95,21 @@ describe('years', () => {
     expect(await org.post('/payments', { payment })).toMatchObject(refused({ paid_at: ['invalid_date'] }));
   });
 
-  test.each([...YEARS, '0000-01-01T00:00:00Z'])('in a filter of documents are ignored: %s', async (day) => {
-    for (const path of [
-      '/invoices',
-      '/credit_notes',
-      '/customers/somebody/invoices',
-      '/customers/somebody/credit_notes',
-    ])
-      for (const filter of ['issuing_date_from', 'issuing_date_to'])
-        expect(await org.get(`${path}?${filter}=${encodeURIComponent(day)}`)).toMatchObject({ status: 200 });
-  });
+  test.each([...YEARS, '0000-01-01T00:00:00Z'])(
+    'a year out of range in a document filter is ignored: %s',
+    async (day) => {
+      for (const path of [
+        '/invoices',
+        '/credit_notes',
+        '/customers/somebody/invoices',
+        '/customers/somebody/credit_notes',
+      ])
+        for (const filter of ['issuing_date_from', 'issuing_date_to'])
+          expect(await org.get(`${path}?${filter}=${encodeURIComponent(day)}`)).toMatchObject({ status: 200 });
+    },
+  );
 
-  test('a term of payment ends at a century, so that what is due can be written', async () => {
+  test('a payment term is limited to a century, so that due dates can be written', async () => {
     const customer = { external_id: 'patient', net_payment_term: 36_526 };
     expect(await org.post('/customers', { customer })).toMatchObject(
       refused({ net_payment_term: ['value_is_out_of_range'] }),
@@ -119,7 +122,7 @@ describe('years', () => {
   });
 });
 
-describe('17 000 digits are no decimal', () => {
+describe('decimals of 17 000 digits', () => {
   const rule = { trigger: 'interval', interval: 'monthly', method: 'target' };
 
   test.each<[string, 'post' | 'put', string, object, object]>([
@@ -149,14 +152,14 @@ describe('17 000 digits are no decimal', () => {
       },
       { properties: ['value_is_too_long'] },
     ],
-  ])('of %s', async (_, method, path, body, details) => {
+  ])('a decimal of 17 000 digits is refused: %s', async (_, method, path, body, details) => {
     expect(await org[method](path, body)).toMatchObject(refused(details));
   });
 
   test.each([
     ['17 000', DIGITS, 'value_is_too_long'],
     ['65', DIGITS.slice(0, 65), 'invalid_recurring_rule'],
-  ])('of a rule of a wallet: %s', async (_, target_ongoing_balance, code) => {
+  ])('a decimal of 17 000 digits in a wallet rule is refused: %s', async (_, target_ongoing_balance, code) => {
     const wallet = { external_customer_id: 'somebody', rate_amount: '1', currency: 'EUR' };
     const { svc_id } = (await made('/wallets', { wallet })).wallet;
     expect(
@@ -166,13 +169,13 @@ describe('17 000 digits are no decimal', () => {
     ).toMatchObject(refused({ recurring_transaction_rules: [code] }));
   });
 
-  test('written as a number neither', async () => {
+  test('a number of 17 000 digits is refused too', async () => {
     const raw = `{"tax":{"name":"N","code":"n","rate":${DIGITS}}}`;
     expect(await org.post('/taxes', undefined, { raw })).toMatchObject(refused({ rate: ['value_is_too_long'] }));
   });
 });
 
-describe('lists', () => {
+describe('sizes of lists', () => {
   const metric = (values: string) =>
     `{"billable_metric":{"name":"M","code":"m","aggregation_type":"count_agg","filters":[{"key":"k","values":[${values}]}]}}`;
   const plan = (charges: string) => `{"plan":{"name":"a","code":"b","charges":[${charges}]}}`;
@@ -189,13 +192,13 @@ describe('lists', () => {
       `{"customer":{"external_id":"q","email":"${'a@example.com,'.repeat(20)}b@example.com"}}`,
       'email',
     ],
-  ])('of too many %s are refused by their name', async (_, path, raw, field) => {
+  ])('a list of too many %s is refused by its field', async (_, path, raw, field) => {
     const { status, body } = await org.post(path, undefined, { raw });
     expect(status).toBe(422);
     expect(body.error_details[field]).toEqual(['value_is_too_long']);
   });
 
-  test('of 20 addresses are taken', async () => {
+  test('a list of 20 addresses is accepted', async () => {
     const email = Array.from({ length: 20 }, (_, n) => `a${n}@example.com`).join(',');
     await org.post(
       '/customers',
@@ -214,23 +217,23 @@ describe('lists', () => {
     ['200 000 filter values', '/billable_metrics', metric(`${'{},'.repeat(199_999)}{}`)],
     ['420 000 unknown keys', '/customers', `{"customer":{${Array.from({ length: 420_000 }, (_, n) => `"k${n}":1`)}}}`],
     ['1 001 unknown keys', '/customers', `{"customer":{${Array.from({ length: 1001 }, (_, n) => `"k${n}":1`)}}}`],
-  ])('and objects that no request has end at the door: %s', async (_, path, raw) => {
+  ])('lists and objects beyond any real request are refused at the door: %s', async (_, path, raw) => {
     expect(await org.post(path, undefined, { raw })).toMatchObject(TOO_LARGE);
   });
 
-  test.each([65, 250_000])('nested %i deep are no JSON', async (levels) => {
+  test.each([65, 250_000])('lists and objects nested %i deep are not JSON', async (levels) => {
     const raw = `{"customer":${'['.repeat(levels)}${']'.repeat(levels)}}`;
     const options = { raw, beyondContract: 'error-bodies.md: a body nested too deep to be written down' };
     expect(await org.post('/customers', undefined, options)).toMatchObject({ status: 400 });
   });
 });
 
-test('the name of a billing entity is one line, for it stands in the head of mails', async () => {
+test('the name of a billing entity is one line because mails carry it in their header', async () => {
   const billing_entity = { name: 'Acme\r\nBcc: somebody@example.com', code: 'e' };
   expect(await org.post('/billing_entities', { billing_entity })).toMatchObject(refused({ name: ['invalid_format'] }));
 });
 
-test('the number of a real card goes into no log', async () => {
+test('a real card number is not written to any log', async () => {
   const answer = await org.post('/customers/somebody/payment_methods', {
     payment_method: { card_number: '4539 1488 0343 6467', payment_provider_code: 'sb' },
   });
@@ -244,7 +247,7 @@ test('the number of a real card goes into no log', async () => {
   expect(rows).toHaveLength(0);
 });
 
-describe('a signed event of a provider', () => {
+describe('signed provider events of any size', () => {
   const tell = async (body: string | Buffer, code = 'sb') => {
     const { organization_id } = org.organization;
     const { statusCode } = await request(
@@ -275,7 +278,7 @@ describe('a signed event of a provider', () => {
     ['twice', '{"id":"e7","type":"odd","type":"twice"}'],
     ['bytes', Buffer.from('{"id":"e8","type":"bytes","data":"\xff\xc0"}', 'latin1')],
     ['not_understood', '{"id":"e9"'],
-  ])('is stored and handled whatever it holds: %s', async (type, body) => {
+  ])('a signed provider event is stored and handled whatever it holds: %s', async (type, body) => {
     expect(await tell(body)).toBe(200);
     expect(await payloadOf(type)).toHaveLength(1);
     await until(
@@ -284,7 +287,7 @@ describe('a signed event of a provider', () => {
     );
   });
 
-  test('for a connection that nobody can have is refused', async () => {
+  test('a provider event for a connection with an impossible id is refused', async () => {
     expect(await tell('{"id":"e4","type":"t"}', 'a\0b')).toBe(400);
   });
 });

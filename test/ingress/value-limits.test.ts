@@ -7,9 +7,9 @@ import { startService, type TestService } from '../support/service.ts';
 
 const FIELD = 'customer';
 
-describe('what a body may hold', () => {
+describe('limits on the values of a body', () => {
   test.each(operations.filter(({ body, kind }) => body && kind !== 'events').map((each) => [each.name, each] as const))(
-    'the fullest of %s is taken, or is one of many values',
+    'the fullest body of %s is accepted, or counts as one of many values',
     (_, operation) => {
       const most = mostValuesOf(operation);
       expect([FEW_VALUES, MANY_VALUES]).toContain(most);
@@ -17,7 +17,7 @@ describe('what a body may hold', () => {
     },
   );
 
-  test('differs by operation', () => {
+  test('the limit of values differs by operation', () => {
     const most = (name: string) => mostValuesOf(operations.find((each) => each.name === name)!);
     expect(most('createCustomer')).toBe(4000);
     expect(most('createTax')).toBe(4000);
@@ -27,7 +27,7 @@ describe('what a body may hold', () => {
     expect(most('createBatchEvents')).toBe(100_000);
   });
 
-  test('a plan of 500 charges with 15 filters each is below what a plan may hold', () => {
+  test('a plan of 500 charges with 15 filters each is below its limit of values', () => {
     const filter = { properties: { amount: '1' }, values: { k: ['v'] } };
     const filters = Array.from({ length: 15 }, () => filter);
     const charge = { billable_metric_id: 'x', charge_model: 'standard', properties: { amount: '1' }, filters };
@@ -48,14 +48,14 @@ describe('over HTTP', () => {
   const TOO_LARGE = { status: 413, body: { code: 'payload_too_large' } };
   const customer = (rest: object) => ({ [FIELD]: { external_id: 'c', ...rest } });
 
-  test('an ordinary body of 4 000 values is refused, known field or not', async () => {
+  test('a body of 4 000 values is refused for an ordinary operation, in known and unknown fields', async () => {
     const many = Array.from({ length: 4000 }, () => 1);
     expect(await org.post('/customers', customer({ tax_codes: many }))).toMatchObject(TOO_LARGE);
     expect(await org.post('/customers', customer({ nobody_knows: many }))).toMatchObject(TOO_LARGE);
     expect((await org.post('/customers', customer({ nobody_knows: many.slice(100) }))).status).toBe(200);
   });
 
-  test('a packed body that unpacks to more than a hundred times its size is refused', async () => {
+  test('a compressed body that unpacks to more than a hundred times its size is refused', async () => {
     const headers = { 'content-encoding': 'gzip', 'content-type': 'application/json' };
     const packed = (rest: object) => gzipSync(JSON.stringify(customer(rest)));
     const beyondContract = 'a packed body is no JSON in the log';
@@ -64,7 +64,7 @@ describe('over HTTP', () => {
     expect(await send({ nobody_knows: 'x'.repeat(1_000_000) })).toMatchObject(TOO_LARGE);
   });
 
-  test('a large body is read as a small one', async () => {
+  test('a large body is read with the same result as a small one', async () => {
     const large = customer({ name: 'Large', nobody_knows: 'x'.repeat(200_000) });
     const answers = await Promise.all(Array.from({ length: 5 }, () => org.post('/customers', large)));
     expect(answers.map(({ status, body }) => [status, body.customer?.name])).toEqual(

@@ -17,7 +17,7 @@ const log = createLog({ level: 'silent', process: 'test' });
 const WRITE_TIMEOUT_SECONDS = 10;
 const NOT_WAITED_MS = 8000;
 
-describe('by the clients of Redis', () => {
+describe('queues without a worker', () => {
   const worker = (queue: string) => `id=1 name=p:${Buffer.from(queue).toString('base64')} flags=b cmd=bzpopmin\n`;
 
   /** A watch with a clock and a list of clients of its own, which it looks at when time passes. */
@@ -39,7 +39,7 @@ describe('by the clients of Redis', () => {
   }
   afterAll(() => vi.useRealTimers());
 
-  test('a queue without a worker is refused a moment after the last one left, not the others', async () => {
+  test('a queue is refused shortly after its last worker left, and the other queues are not', async () => {
     const { redis, pass, status } = await watched(worker('events') + worker('writes'));
     expect([status('events'), status('writes')]).toEqual([200, 200]);
     redis.clients = worker('writes');
@@ -52,7 +52,7 @@ describe('by the clients of Redis', () => {
     expect(status('events')).toBe(200);
   });
 
-  test('at the start nobody is refused until the workers had their time', async () => {
+  test('after the start no queue is refused until the workers had their time', async () => {
     const { pass, status } = await watched('');
     await pass(55_000);
     expect(status('writes')).toBe(200);
@@ -60,14 +60,14 @@ describe('by the clients of Redis', () => {
     expect(status('writes')).toBe(503);
   });
 
-  test('a Redis that does not tell says nothing about the workers', async () => {
+  test('when Redis does not answer nothing is concluded about the workers', async () => {
     const { redis, pass, status } = await watched(worker('events'));
     redis.client = () => Promise.reject(new Error('timeout'));
     await pass(30_000);
     expect(status('events')).toBe(200);
   });
 
-  test('nothing is handed over to a Redis that is away', async () => {
+  test('nothing is handed over while Redis is away', async () => {
     const { redis, status } = await watched(worker('events'));
     redis.status = 'reconnecting';
     expect([status('events'), status('billing')]).toEqual([503, 503]);
@@ -115,7 +115,7 @@ describe('over HTTP', () => {
     expect(performance.now() - startedMs).toBeLessThan(NOT_WAITED_MS);
   }
 
-  test('with Redis away writes and events are 503 at once, reads work, and nothing refused is run later', async () => {
+  test('with Redis away writes and events get 503 at once, reads work, and nothing refused is run later', async () => {
     const { api, customer, event } = await client();
     await way.cut();
     // What is sent before the ingress has noticed waits; an event of those changes no customer.
@@ -131,7 +131,7 @@ describe('over HTTP', () => {
     expect((await api.get('/customers')).body.meta.total_count).toBe(count + 1);
   }, 60_000);
 
-  test('with all workers gone writes and events are 503 at once, and 200 when they are back', async () => {
+  test('with all workers gone writes and events get 503 at once, and 200 when they are back', async () => {
     const { customer, event } = await client();
     await workers.close();
     for (const call of [event, customer]) await until(async () => (await call()).status === 503);

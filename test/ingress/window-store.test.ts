@@ -21,7 +21,7 @@ function block(forMs: number): void {
 
 const hitsOf = (answers: { totalHits: number }[]) => answers.map(({ totalHits }) => totalHits).sort((a, b) => a - b);
 
-test('a process too busy to read the answers of Redis counts by itself', async () => {
+test('a process too busy to read the answers of Redis counts requests by itself', async () => {
   const redis = connectImpatiently(inject('redisUrl'), 'test limiter', TIMEOUT_MS);
   const clock = new RedisClock(redis);
   // One window for the whole test: the second must not turn while the loop is held up.
@@ -40,7 +40,7 @@ test('a process too busy to read the answers of Redis counts by itself', async (
   redis.disconnect();
 });
 
-describe('a request passes', () => {
+describe('requests that pass the rate limit', () => {
   const failing = (status: string) =>
     ({
       status,
@@ -51,13 +51,13 @@ describe('a request passes', () => {
       },
     }) as unknown as Redis;
 
-  test('when Redis is slow and this process is not', async () => {
+  test('a request passes when Redis is slow and this process is not', async () => {
     const idle: LoopWatch = { wasBusy: () => false, close() {} };
     const store = storeOn(failing('ready'), { nowMs: () => 0 }, idle);
     expect(hitsOf(await Promise.all([store.increment('acme'), store.increment('acme')]))).toEqual([1, 1]);
   });
 
-  test('when Redis is away, however busy this process is', async () => {
+  test('a request passes when Redis is away, however busy this process is', async () => {
     const store = storeOn(failing('reconnecting'), { nowMs: () => 0 });
     const sent = [store.increment('acme'), store.increment('acme')];
     block(2 * TIMEOUT_MS);
@@ -65,7 +65,7 @@ describe('a request passes', () => {
   });
 });
 
-test('what was counted is known until the second is over', async () => {
+test('counted requests are remembered until the second is over', async () => {
   const redis = connectImpatiently(inject('redisUrl'), 'test limiter', 5000);
   let nowMs = 1_000_000;
   const store = storeOn(redis, { nowMs: () => nowMs });

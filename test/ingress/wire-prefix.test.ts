@@ -11,7 +11,7 @@ afterAll(() => service.stop());
 const logged = (path: string) => service.sql<{ request_body: string; request_response: string }[]>`
   select request_body, request_response from api_logs where request_path = ${`/api/v1${path}`}`;
 
-test('the API log keeps what travelled', async () => {
+test('the API log keeps the names that were sent and answered', async () => {
   const org = await service.org();
   const { body } = await org.post('/customers', { customer: { external_id: 'ada', integration_customers: [] } });
   expect(body.customer).toHaveProperty('lago_id');
@@ -26,13 +26,13 @@ test('the API log keeps what travelled', async () => {
   expect(JSON.parse(refused!.request_body)).toEqual({ organization: { slug: '-', lago_note: 'x' } });
 });
 
-test('the documentation knows the prefix only', async () => {
+test('the documentation shows only the configured prefix', async () => {
   const text = await (await fetch(`${service.url}/openapi.json`)).text();
   expect(text).toContain('lago_id');
   expect(text).not.toMatch(/"svc_|\{svc_/);
 });
 
-test('generated codes carry the prefix in lists, bodies, paths and queries, and are found by it', async () => {
+test('generated codes carry the prefix in lists, bodies, paths and queries and are found by it', async () => {
   const org = await service.org();
   const [entity] = (await org.get('/billing_entities')).body.billing_entities;
   const put = { country: 'FR', eu_tax_management: true };
@@ -57,7 +57,7 @@ test('generated codes carry the prefix in lists, bodies, paths and queries, and 
   expect(await csv.text()).toMatch(/,lago_eu_de_standard\r\n/);
 });
 
-test('the API log is read as objects, with the parameters of the path as they were sent', async () => {
+test('API log entries are read as objects, with the path parameters as they were sent', async () => {
   const org = await service.org();
   const sent = { tax: { name: 'T', code: 't', rate: '10' } };
   const { body } = await org.post('/taxes', sent);
@@ -71,7 +71,7 @@ test('the API log is read as objects, with the parameters of the path as they we
   expect(one.body.api_log.request_body).toEqual(sent);
 });
 
-test('a log of a path with an identifier shows the name that travels', async () => {
+test('an API log of a path with an identifier shows the prefixed name', async () => {
   const org = await service.org();
   const id = '019a0000-0000-7000-8000-000000000000';
   await org.put(`/wallets/${id}`, { wallet: { name: 'x' } });

@@ -32,7 +32,7 @@ afterAll(() => service.stop());
 
 const keyed = { headers: { 'idempotency-key': 'k' } };
 
-test('a large answer is kept as where its record is read, and shows it as it is later', async () => {
+test('a large answer is stored as a reference to its record and shows the record as it is later', async () => {
   const client = await service.org();
   const first = await client.post('/books', {}, keyed);
   expect(first.body.book.title).toBe('first');
@@ -45,7 +45,7 @@ test('a large answer is kept as where its record is read, and shows it as it is 
   expect(again.body).toEqual({ book: { ...first.body.book, title: 'second' } });
 });
 
-test('the events of a large batch are read again', async () => {
+test('a replayed answer to a large batch reads its events again', async () => {
   const client = await service.org();
   const events = ['a', 'b', 'c'].map((id) => ({
     transaction_id: id,

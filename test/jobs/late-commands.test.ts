@@ -60,7 +60,7 @@ const send = (operation: string, secondsAgo: number, name: string) =>
     request: { method: 'post', origin: 'x', path: '/x', client: null, parameters: null },
   });
 
-test('an estimate whose caller was answered 504 is not run, a change is', async () => {
+test('an estimate whose caller was answered 504 is not run, and a change is', async () => {
   await send('estimateSomething', 11, 'late estimate');
   await send('estimateSomething', 0, 'estimate');
   await send('changeSomething', 11, 'late change');
@@ -72,7 +72,7 @@ test('an estimate whose caller was answered 504 is not run, a change is', async 
   expect(ran.sort()).toEqual(['estimate', 'late change']);
 });
 
-test('every command that only answers says so', () => {
+test('every command that only computes an answer is marked so', () => {
   const commands = operations.filter((operation) => operation.kind === 'command');
   const named = commands.filter(({ name, path }) => /estimate|preview|verify/i.test(`${name} ${path}`));
   expect(named.length).toBeGreaterThan(0);

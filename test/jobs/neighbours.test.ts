@@ -20,7 +20,7 @@ afterAll(() => service.stop());
 
 const event = (id: string) => ({ event: { transaction_id: id, external_subscription_id: 'none', code: 'c' } });
 
-test('40 writes behind a locked customer hold up no other organization, and no other customer', async () => {
+test('40 writes behind a locked customer delay no other organization and no other customer', async () => {
   const { organization_id } = busy.organization;
   const holder = await service.sql.reserve();
   await holder`begin`;

@@ -52,7 +52,7 @@ test.each<[collection: string, record: string, key: 'code' | 'svc_id', made: obj
   ],
   ['api_keys', 'api_key', 'svc_id', { name: 'Shop', permissions: { customer: ['read'] } }, { name: 'Store' }],
   ['webhook_endpoints', 'webhook_endpoint', 'svc_id', { webhook_url: 'https://a.example/' }, { name: 'Main' }],
-])('%s are made, read, changed, listed and removed', async (collection, record, key, made, changed) => {
+])('%s are created, read, changed, listed and removed', async (collection, record, key, made, changed) => {
   const { [record]: first } = await ok(client.post(`/${collection}`, { [record]: made }));
   const path = `/${collection}/${first[key]}`;
   expect(first).toMatchObject(made);
@@ -68,7 +68,7 @@ test.each<[collection: string, record: string, key: 'code' | 'svc_id', made: obj
   expect(await resourceOf(path)).toBe(record);
 });
 
-test('an API key is rotated, and cannot grant what it lacks', async () => {
+test('an API key is rotated and cannot grant what it lacks', async () => {
   const { api_key: key } = await ok(
     client.post('/api_keys', { api_key: { name: 'Clerk', permissions: { api_key: ['read', 'write'] } } }),
   );
@@ -89,14 +89,14 @@ test('the HMAC key of webhooks is read and rotated', async () => {
   expect(await ok(client.get('/webhooks/hmac_key'))).toEqual({ webhook: rotated });
 });
 
-test('settings of the organization are read and changed one by one', async () => {
+test('settings of an organization are read and changed one by one', async () => {
   const { settings } = await ok(client.get('/organizations/settings'));
   expect(settings).toMatchObject({ wallet_limit: 6, deny_when_overdue: false, personal_properties: [] });
   const changed = (await ok(client.put('/organizations/settings', { settings: { wallet_limit: 7 } }))).settings;
   expect(changed).toEqual({ ...settings, wallet_limit: 7 });
 });
 
-test('a billing entity is put away and taken out again', async () => {
+test('a billing entity is archived and restored', async () => {
   await ok(client.post('/billing_entities', { billing_entity: { code: 'branch', name: 'Branch' } }));
   await ok(client.post('/billing_entities/branch/archive'));
   const chosen = { customer: { external_id: 'new', billing_entity_code: 'branch' } };
@@ -110,7 +110,7 @@ test('a billing entity is put away and taken out again', async () => {
   });
 });
 
-test('a quote is made, its version changed, read and listed', async () => {
+test('a quote is created, its version changed, read and listed', async () => {
   const { quote } = await ok(
     client.post('/quotes', { quote: { external_customer_id: 'acme', order_type: 'one_off', content: 'First' } }),
   );
@@ -121,7 +121,7 @@ test('a quote is made, its version changed, read and listed', async () => {
   expect((await ok(client.post(`${path}/void`))).quote_version.status).toBe('voided');
 });
 
-test('methods of payment, provider events, deliveries: made by what happens, read, tried again, removed', async () => {
+test('payment methods, provider events and deliveries are created by what happens, read, retried and removed', async () => {
   await until(
     async () => (await client.get('/customers/acme')).body.customer.billing_configuration.provider_customer_id,
   );
@@ -161,7 +161,7 @@ test('methods of payment, provider events, deliveries: made by what happens, rea
   expect((await ok(client.get(cards))).payment_methods).toEqual([]);
 });
 
-test('fees of a draft are adjusted, drafts finalized at once, an invoice made anew, given up, taken back, balanced', async () => {
+test('fees of a draft are adjusted, drafts finalized, and an invoice is regenerated, written off, reversed and balanced', async () => {
   const unit = { code: 'tokens', name: 'Tokens', short_name: 'TOK' };
   await ok(client.post('/pricing_units', { pricing_unit: unit }));
   const metric = { name: 'Calls', code: 'calls', aggregation_type: 'count_agg' };
@@ -234,7 +234,7 @@ test('a VAT number is checked, read and checked again', async () => {
   expect(checked).toMatchObject({ valid: true, last_error: null, next_attempt_at: null });
 });
 
-test('periodic jobs are shown to the operator, and run by it', async () => {
+test('the operator sees periodic jobs and runs one', async () => {
   const operator = service.client(OPERATOR);
   const { jobs } = await ok(operator.get('/operations/jobs'));
   expect(jobs.map(({ name }: Shown) => name)).toContain('clean-idempotency');
@@ -243,7 +243,7 @@ test('periodic jobs are shown to the operator, and run by it', async () => {
   expect((await client.get('/operations/jobs')).status).toBe(401);
 });
 
-test('what the organization did to these records stands in its audit trail', async () => {
+test('the audit trail has every change that the organization made to these records', async () => {
   const { activity_logs: logs } = await ok(client.get('/activity_logs?per_page=1000'));
   const types = new Set(logs.map(({ activity_type }: Shown) => activity_type));
   for (const name of ['pricing_unit', 'invoice_custom_section', 'api_key'])

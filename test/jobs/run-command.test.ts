@@ -105,7 +105,7 @@ test('a refusal by the command is stored; its changes are not (ID4)', async () =
   expect(await notes('id4')).toBe(0);
 });
 
-test('the same key in another organization or on another path is independent (ID7)', async () => {
+test('the same Idempotency-Key in another organization or on another path is independent (ID7)', async () => {
   await org.post('/notes/id7', { note: { text: 'x' } }, keyed('k7'));
   const other = await org.post('/notes/id7-other', { note: { text: 'x' } }, keyed('k7'));
   const { body } = await org.post('/customers', { customer: { external_id: 'id7' } }, keyed('k7'));
@@ -118,7 +118,7 @@ test('the same key in another organization or on another path is independent (ID
   expect(await notes('id7')).toBe(2);
 });
 
-test('numbers of equal value have one fingerprint (ID8)', async () => {
+test('bodies with numbers of equal value have one fingerprint (ID8)', async () => {
   await org.post('/notes/id8', undefined, { ...keyed('k8'), raw: '{"note":{"text":"x","amount":100}}' });
   const again = await org.post('/notes/id8', undefined, {
     ...keyed('k8'),
@@ -127,7 +127,7 @@ test('numbers of equal value have one fingerprint (ID8)', async () => {
   expect(again).toMatchObject({ status: 200, headers: { 'x-svc-replayed': 'true' } });
 });
 
-test('a key is free again 24 hours after its commit (ID9)', async () => {
+test('an Idempotency-Key is free again 24 hours after its commit (ID9)', async () => {
   await org.post('/notes/id9', { note: { text: 'x' } }, keyed('k9'));
   await service.sql`update idempotency_keys set created_at = created_at - interval '24 hours 1 second',
     expires_at = expires_at - interval '24 hours 1 second'`;
@@ -136,7 +136,7 @@ test('a key is free again 24 hours after its commit (ID9)', async () => {
   expect(await notes('id9')).toBe(2);
 });
 
-test.each([['ключ'], ['with blank'], ['x'.repeat(256)]])('the key %s is refused', async (key) => {
+test.each([['ключ'], ['with blank'], ['x'.repeat(256)]])('the Idempotency-Key %s is refused', async (key) => {
   const answer = await org.post(
     '/notes/bad-key',
     { note: { text: 'x' } },
@@ -212,14 +212,14 @@ test('a command whose worker died before the commit runs again, once (ID6)', asy
   expect(await notes('died-before')).toBe(1);
 });
 
-test('a defect is a 500 without a trace of the command', async () => {
+test('a defect answers 500 and leaves no trace of the command', async () => {
   const answer = await org.post('/notes/defect', { note: { text: 'defect' } });
   expect(answer).toMatchObject({ status: 500, body: { status: 500, error: 'Internal Server Error' } });
   expect(answer.headers['x-request-id']).toBeDefined();
   expect(await notes('defect')).toBe(0);
 });
 
-test('the API log has one row a command, refused ones of the ingress too', async () => {
+test('the API log has one row for each command, including those refused by the ingress', async () => {
   await org.post(
     '/notes/logged',
     { note: { text: 'logged' } },
@@ -243,7 +243,7 @@ test('the API log has one row a command, refused ones of the ingress too', async
   expect(rows[1]).toMatchObject({ http_status: 400 });
 });
 
-test('the API log has repeated requests too', async () => {
+test('the API log includes repeated requests', async () => {
   const repeat = (text: string, id: string) =>
     org.post('/notes/repeated', { note: { text } }, { headers: { ...keyed('k-log').headers, 'x-request-id': id } });
   for (const [text, id] of [
@@ -261,7 +261,7 @@ test('the API log has repeated requests too', async () => {
   ]);
 });
 
-test('an answer that reveals a secret is stored sealed and replayed in clear', async () => {
+test('an answer that reveals a secret is stored sealed and replayed in plain text', async () => {
   const body = { webhook_endpoint: { webhook_url: 'http://127.0.0.1:9999/hook' } };
   const first = await org.post('/webhook_endpoints', body, keyed('k-secret'));
   expect(first.body.webhook_endpoint.secret).toMatch(/^whsec_/);
@@ -270,7 +270,7 @@ test('an answer that reveals a secret is stored sealed and replayed in clear', a
   expect((await org.post('/webhook_endpoints', body, keyed('k-secret'))).text).toBe(first.text);
 });
 
-test('nobody can name an organization that the key does not', async () => {
+test('a request cannot name an organization other than that of its key', async () => {
   const stranger = createClient(service.url, 'no-key');
   expect((await stranger.post('/notes/x', { note: { text: 'x' } })).status).toBe(401);
 });

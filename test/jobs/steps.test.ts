@@ -68,8 +68,8 @@ const effects = async () => (await sql<{ text: string }[]>`select text from effe
 const stepsLeft = () =>
   sql`select job, attempts, failed_at is not null as failed, error from after_steps order by created_at, id`;
 
-describe('an after-step', () => {
-  test('is run with the deletion of its row, and what it leaves is nudged', async () => {
+describe('after-steps', () => {
+  test('an after-step runs in the transaction that deletes its row, and what it owes is nudged', async () => {
     const { producer, run } = setup();
     const org = await organization();
     await run(org, await addStep(org, 'tell'));
@@ -80,7 +80,7 @@ describe('an after-step', () => {
     expect(producer.added.map((job) => job.name)).toEqual(['step.run']);
   });
 
-  test('that is nudged many times at once has one effect', async () => {
+  test('an after-step that is nudged many times at once has one effect', async () => {
     const { run } = setup();
     const org = await organization();
     const id = await addStep(org, 'tell');
@@ -89,7 +89,7 @@ describe('an after-step', () => {
     expect(await effects()).toEqual(['hello']);
   });
 
-  test('that fails leaves nothing behind, counts its attempts and ends after the eighth', async () => {
+  test('an after-step that fails leaves nothing behind, counts its attempts and ends after the eighth', async () => {
     const { run } = setup();
     const org = await organization();
     const id = await addStep(org, 'fail');
@@ -101,7 +101,7 @@ describe('an after-step', () => {
     expect(await effects()).toEqual([]);
   });
 
-  test('that is refused has failed for good', async () => {
+  test('an after-step that is refused has failed for good', async () => {
     const { run } = setup();
     const org = await organization();
     await expect(run(org, await addStep(org, 'refuse'))).rejects.toThrow('not_like_this');
@@ -111,7 +111,7 @@ describe('an after-step', () => {
   test.each([
     ['fail', 8, { code: 'internal_error', message: 'The work failed and was given up.', svc_resource_id: null }],
     ['refuse', 1, { code: 'not_like_this', message: 'Method Not Allowed', svc_resource_id: null }],
-  ])('of a run ends it as failed with itself: %s', async (job, attempts, error) => {
+  ])('an after-step that fails ends its run as failed: %s', async (job, attempts, error) => {
     const { run } = setup();
     const org = await organization();
     const runId = randomUUID();
@@ -126,7 +126,7 @@ describe('an after-step', () => {
     expect(await runs()).toEqual([{ status: 'failed', error, ended: true }]);
   });
 
-  test('with a name that no worker knows waits, for however many tries, and runs once a worker knows it', async () => {
+  test('an after-step with an unknown name waits through any number of tries and runs once a worker knows it', async () => {
     const { producer, run } = setup();
     const org = await organization();
     const id = await addStep(org, 'unheard-of');
@@ -143,7 +143,7 @@ describe('an after-step', () => {
     expect(await effects()).toEqual(['hello']);
   });
 
-  test('whose stored payload does not parse waits with what is wrong, and runs once a worker can read it', async () => {
+  test('an after-step whose payload does not parse waits with its error and runs once a worker can read it', async () => {
     const org = await organization();
     const producer = recordingProducer();
     const at = (payload: z.ZodType) =>
@@ -168,7 +168,7 @@ describe('an after-step', () => {
     expect(await effects()).toEqual(['7']);
   });
 
-  test('that a worker understood is no longer shown as unknown when it fails there', async () => {
+  test('an after-step that fails in a worker that understands it is no longer shown as unknown', async () => {
     const { run } = setup();
     const org = await organization();
     const id = await addStep(org, 'fail');
@@ -179,7 +179,7 @@ describe('an after-step', () => {
     ]);
   });
 
-  test('with a name that this worker does not know is offered to the others before it is left to the sweeper', async () => {
+  test('an after-step unknown to this worker is offered to others before it is left to the sweeper', async () => {
     const { run } = setup();
     const org = await organization();
     const delays: number[] = [];
@@ -192,7 +192,7 @@ describe('an after-step', () => {
     expect(delays).toEqual([2000]);
   });
 
-  test('waits for its due time', async () => {
+  test('an after-step waits for its due time', async () => {
     const { run } = setup();
     const org = await organization();
     await run(org, await addStep(org, 'tell', { dueInSeconds: 60 }));
@@ -201,7 +201,7 @@ describe('an after-step', () => {
     expect(await effects()).toEqual(['hello']);
   });
 
-  test('of a sandbox is left to the advance while its clock advances', async () => {
+  test('an after-step of a sandbox is left to the advance while its clock advances', async () => {
     const { run } = setup();
     const org = await organization(true);
     await sql`
@@ -216,14 +216,14 @@ describe('an after-step', () => {
   });
 });
 
-describe('start-up', () => {
+describe('start-up of workers', () => {
   const spec = { queue: 'billing' as const, payload: z.object({}) };
 
-  test('knows a handler for every row of the table', () => {
+  test('start-up has a handler for every row of the step table', () => {
     expect([...stepRegistry().keys()]).toContain('bill-subscriptions');
   });
 
-  test('refuses a row without a handler and a handler without a row, and names them', () => {
+  test('start-up refuses a step without a handler and a handler without a step, and names them', () => {
     const nothing = async () => {};
     expect(() => stepRegistry({ bill: spec, mail: spec }, { mail: nothing, wash: nothing })).toThrow(
       'the table of after-steps does not fit: bill has no handler; wash has a handler and no row',
@@ -231,14 +231,14 @@ describe('start-up', () => {
   });
 });
 
-describe('the sweeper', () => {
+describe('the sweeper of steps', () => {
   const sweep = async () => {
     const producer = recordingProducer();
     await nudgeLostSteps({ sql, producer }, realNow());
     return producer.added.map((job) => (job.payload as { step_id: string }).step_id);
   };
 
-  test('nudges steps whose job was lost, once in two minutes', async () => {
+  test('the sweeper nudges steps whose job was lost, once in two minutes', async () => {
     const org = await organization();
     const lost = await addStep(org, 'tell', { ageSeconds: 121 });
     await addStep(org, 'tell', { ageSeconds: 100 });
@@ -246,7 +246,7 @@ describe('the sweeper', () => {
     expect(await sweep()).toEqual([]);
   });
 
-  test('heals a lost nudge', async () => {
+  test('the sweeper makes up for a lost nudge', async () => {
     const { run } = setup();
     const org = await organization();
     await addStep(org, 'tell', { ageSeconds: 121 });
@@ -254,7 +254,7 @@ describe('the sweeper', () => {
     expect(await effects()).toEqual(['hello']);
   });
 
-  test('nudges delayed steps when their time has come', async () => {
+  test('the sweeper nudges delayed steps when their time has come', async () => {
     const org = await organization();
     const due = await addStep(org, 'tell', { ageSeconds: 20, dueInSeconds: -1 });
     await addStep(org, 'tell', { ageSeconds: 200, dueInSeconds: 60 });
@@ -262,7 +262,7 @@ describe('the sweeper', () => {
     expect(await sweep()).toEqual([]);
   });
 
-  test('leaves delayed steps of a test clock, and all while it advances, to the advance', async () => {
+  test('the sweeper leaves delayed steps of a test clock to its advance, and all steps while it advances', async () => {
     const org = await organization(true);
     await sql`
       insert into test_clocks (organization_id, frozen_time, created_at) values (${org}, '2024-03-01T00:00:00Z',
@@ -275,7 +275,7 @@ describe('the sweeper', () => {
     expect(await sweep()).toEqual([]);
   });
 
-  test('leaves steps that have failed for good', async () => {
+  test('the sweeper leaves steps that have failed for good', async () => {
     const { run } = setup();
     const org = await organization();
     await run(org, await addStep(org, 'refuse', { ageSeconds: 500 })).catch(() => {});

@@ -194,7 +194,7 @@ test('a spending minimum is filled to the cent', () => {
   );
 });
 
-test('the oracle counts days as the calendar does', () => {
+test('the oracle counts days like the calendar', () => {
   expect(dayOf(Date.parse('2024-03-10T04:59:59Z'), 'America/New_York')).toBe(
     dayOf(Date.parse('2024-03-09T12:00:00Z'), 'UTC'),
   );

@@ -223,7 +223,7 @@ const same = (a: object, b: object | null) =>
   b !== null && JSON.stringify(sortedKeys(a)) === JSON.stringify(sortedKeys(b));
 
 test.each(Array.from({ length: WORLDS }, (_, n) => SEED + n))(
-  'the world of seed %i',
+  'the invoices of the random world of seed %i equal the oracle',
   { timeout: 120_000 },
   async (seed) => {
     const [given] = fc.sample(world, { seed, numRuns: 1 });

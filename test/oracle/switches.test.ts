@@ -168,7 +168,9 @@ async function reprice({ client }: Story, code: string, amount_cents: number): P
   expect(status, text).toBe(200);
 }
 
-test(`switches are billed as what they were (seed ${SEED})`, { timeout: 60_000 + LIVES * 20_000 }, async () => {
+test(`plan changes are billed as the kind of change they were when made (seed ${SEED})`, {
+  timeout: 60_000 + LIVES * 20_000,
+}, async () => {
   const lives = fc.sample(life, { seed: SEED, numRuns: LIVES });
   const story = await openStory(service, new Date(FIRST * DAY).toISOString());
   await play(story, lives);

@@ -15,7 +15,7 @@ const complaintAbout = (name: string, value: string): string | undefined => {
   }
 };
 
-test.each(describeSettings().map(({ name }) => name))('%s: what is wrong is said in words, with an example', (name) => {
+test.each(describeSettings().map(({ name }) => name))('%s: a wrong setting is explained with an example', (name) => {
   const complaints = NOTHING_GOOD.flatMap((value) => complaintAbout(name, value) ?? []);
   expect(complaints.length > 0).toBe(!FREE.includes(name));
   for (const complaint of complaints) {
@@ -28,7 +28,7 @@ test.each(describeSettings().map(({ name }) => name))('%s: what is wrong is said
   }
 });
 
-test('each example is a value that is taken', () => {
+test('each example of a setting is an accepted value', () => {
   for (const { name } of describeSettings()) {
     const [complaint] = NOTHING_GOOD.flatMap((value) => complaintAbout(name, value) ?? []);
     const example = complaint?.split(`, for example ${name}=`)[1];

@@ -19,11 +19,11 @@ test.each([
   ['one charge with many groups', [{ groups: [Array.from({ length: 9000 }, (_, n) => n)], empty: [], none: {} }]],
   ['what is not there in a list of many', Array.from({ length: 3000 }, (_, n) => (n % 2 === 0 ? undefined : null))],
   ['what writes itself', Array.from({ length: 1200 }, () => ({ at: new Date(0), id: new URL('http://a/') }))],
-])('writes %s as JSON.stringify does', async (_what, value) => {
+])('JSON in slices writes %s as JSON.stringify does', async (_what, value) => {
   expect(await jsonInSlices(value, undefined)).toBe(JSON.stringify(value));
 });
 
-test('pauses after each piece of at most a thousand values', async () => {
+test('JSON in slices pauses after each piece of at most a thousand values', async () => {
   const count = async (groups: number) => {
     let pauses = 0;
     const pause = () => {

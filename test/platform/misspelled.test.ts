@@ -10,7 +10,7 @@ test.each([
   ['DATABSE_URL', 'DATABASE_URL'],
   ['REDIS_ULR', 'REDIS_URL'],
   ['CONCURENCY_WRITE', 'CONCURRENCY_WRITES'],
-])('%s was meant as %s', (given, meant) => {
+])('the setting %s was meant as %s', (given, meant) => {
   expect(misspelled([given], known)).toEqual([{ given, meant }]);
 });
 
@@ -24,15 +24,15 @@ test.each([
   'PORTAL',
   'DATABASE',
   'DATABASE_NAME',
-])('%s is another program’s', (given) => {
+])('the variable %s belongs to another program', (given) => {
   expect(misspelled([given], known)).toEqual([]);
 });
 
-test('a name beside the one that it is near to is no slip: both are wanted', () => {
+test('a name close to a setting that is also set is not a misspelling', () => {
   expect(misspelled(['REDIS_URI', 'REDIS_URL'], known)).toEqual([]);
 });
 
-test('the variables of this process and an empty environment are above suspicion', () => {
+test('the variables of this process and an empty environment raise no suspicion', () => {
   expect(doubtfulSettings({ PATH: '/bin', HOME: '/root', LANG: 'C', SHELL: '/bin/sh', PWD: '/' })).toEqual([]);
   expect(doubtfulSettings({ PORTAL_TOKEN_TTL_HOUR: '3' })).toEqual([
     'PORTAL_TOKEN_TTL_HOUR is no setting and has no effect: is PORTAL_TOKEN_TTL_HOURS meant?',
@@ -48,6 +48,6 @@ test.each([
   ['REDIS_URL', 'http://127.0.0.1:6379', /REDIS_URL: must be an address, for example REDIS_URL=redis:/],
   ['DOCUMENT_FONT', '/nope.ttf', /DOCUMENT_FONT: must be the path of a font that can be read/],
   ['DOCUMENT_FONT', '/etc/passwd', /DOCUMENT_FONT: must be the path of a font that can be read/],
-])('%s=%s is refused by name', (name, value, sentence) => {
+])('%s=%s is refused by its name', (name, value, sentence) => {
   expect(() => loadConfig({ [name]: value })).toThrow(sentence);
 });

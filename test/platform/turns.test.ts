@@ -3,7 +3,7 @@ import { mapInSlices, sortInSlices, Turns } from '../../src/platform/turns/turns
 
 // everywhere.md#bounded-cost: no organization takes more than its share of the processor time of the ingress.
 
-test('a computation goes on at once while its slice of 2 ms lasts, and waits for its turn then', async () => {
+test('a computation continues at once within its slice of 2 ms and then waits for its turn', async () => {
   let now = 0;
   const pause = new Turns(() => now).pauseOf('a');
   await pause();
@@ -13,7 +13,7 @@ test('a computation goes on at once while its slice of 2 ms lasts, and waits for
   expect(pause()).toBeInstanceOf(Promise);
 });
 
-test('a piece that took long is followed by a rest, in which others are answered', async () => {
+test('a piece that took long is followed by a rest in which others are answered', async () => {
   let now = 0;
   const turns = new Turns(() => now);
   let looks = 0;
@@ -41,7 +41,7 @@ test('a piece that took long is followed by a rest, in which others are answered
   expect(betweenLong).toBeGreaterThan(15); // two rests of 40 ms
 });
 
-test('organizations have their turns one after the other, each with its oldest request', async () => {
+test('organizations take turns, each with its oldest request', async () => {
   const turns = new Turns(() => 0);
   const order: string[] = [];
   const [first, second, other] = [turns.pauseOf('a'), turns.pauseOf('a'), turns.pauseOf('b')];
@@ -53,7 +53,7 @@ test('organizations have their turns one after the other, each with its oldest r
   expect(order).toEqual(['a1', 'b', 'a2']);
 });
 
-test('of 20 computations at once one goes on between two looks at the network', async () => {
+test('of 20 computations at once one continues between two looks at the network', async () => {
   let now = 0;
   const turns = new Turns(() => now);
   const seen: string[] = [];
@@ -83,7 +83,7 @@ test('of 20 computations at once one goes on between two looks at the network', 
   expect(seen.join(' ')).not.toContain('piece piece');
 });
 
-test('a computation ends with 503 when its caller is gone, or after 2500 slices', async () => {
+test('a computation ends with 503 when its caller is gone or after 2500 slices', async () => {
   const ending = new AbortController();
   const gone = new Turns(() => 0).pauseOf('a', ending.signal);
   const paused = gone();
@@ -105,7 +105,7 @@ test('a computation ends with 503 when its caller is gone, or after 2500 slices'
 });
 
 test.each([0, 1, 500, 501, 3777])(
-  '%i items sorted in pieces are those sorted at once, equal ones in their order',
+  '%i items sorted in pieces equal those sorted at once, with equal ones in their order',
   async (count) => {
     const items = Array.from({ length: count }, (_, n) => ({ n, by: (n * 7919) % 97 }));
     const byKey = (a: { by: number }, b: { by: number }) => a.by - b.by;

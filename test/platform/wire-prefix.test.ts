@@ -16,22 +16,22 @@ const outside = {
   order: { execution_mode: 'execute_in_lago' },
 };
 
-test('keys and the prefixed enumeration are translated at every depth, in both directions', () => {
+test('keys and the prefixed enumeration are translated at every depth in both directions', () => {
   expect(toWire(inside, 'lago')).toEqual(outside);
   expect(fromWire(outside, 'lago')).toEqual(inside);
 });
 
-test('the order of keys stays', () => {
+test('translating the prefix keeps the order of keys', () => {
   expect(JSON.stringify(toWire(inside, 'lago'))).toBe(JSON.stringify(outside));
 });
 
-test('with the prefix svc the very same object comes back', () => {
+test('with the prefix svc the very same object is returned', () => {
   expect(toWire(inside, 'svc')).toBe(inside);
   expect(fromWire(inside, 'svc')).toBe(inside);
 });
 
 test.each(['properties', 'values', 'filters', 'grouped_by', 'metadata', 'entitlements'])(
-  'names that customers chose are left alone: %s',
+  'names that customers chose are not translated: %s',
   (key) => {
     expect(fromWire({ lago_id: '1', [key]: { lago_region: 'x' } }, 'lago')).toEqual({
       svc_id: '1',
@@ -41,12 +41,12 @@ test.each(['properties', 'values', 'filters', 'grouped_by', 'metadata', 'entitle
   },
 );
 
-test('queries carry the prefix in names and modes, one or several', () => {
+test('queries carry the prefix in names and modes, single or repeated', () => {
   const query = Object.assign(Object.create(null), { lago_id: 'a', execution_mode: ['execute_in_lago', 'order_only'] });
   expect(fromWire(query, 'lago')).toEqual({ svc_id: 'a', execution_mode: ['execute_in_svc', 'order_only'] });
 });
 
-test('numbers kept as literals pass untouched, and so do hostile keys', () => {
+test('numbers kept as literals and hostile keys pass unchanged', () => {
   class Literal {
     readonly svc_value = '1.10';
   }
@@ -62,7 +62,7 @@ test.each([
   ['X-Svc-Unique-Key', 'lago', 'X-Lago-Unique-Key'],
   ['X-Svc-Replayed', 'lago', 'X-Lago-Replayed'],
   ['Retry-After', 'lago', 'Retry-After'],
-])('header %s under the prefix %s is %s', (name, prefix, expected) => {
+])('the header %s under the prefix %s is %s', (name, prefix, expected) => {
   expect(headerName(name, prefix)).toBe(expected);
 });
 
@@ -79,13 +79,13 @@ test.each([
 });
 
 test.each(['svc_eu', 'svc_eu_vat', 'svc_own', 'my_svc_eu_tax_exempt', 'svc_eu_tax_exempt_2'])(
-  'the code %s is its owner’s and stays',
+  'the code %s was chosen by a customer and stays',
   (code) => {
     expect(toWire({ code }, 'lago')).toEqual({ code });
   },
 );
 
-test('what clients of another prefix read as a text is one there, and what they read as an object too', () => {
+test('values that clients read as texts stay texts under another prefix, and objects stay objects', () => {
   const inside = {
     coupon: { percentage_rate: 12.5 },
     api_logs: [

@@ -65,7 +65,7 @@ function link(from: string, to: string): void {
 const meterstone = (...args: string[]) =>
   promisify(execFile)(process.execPath, ['bin/meterstone.mjs', ...args], { cwd: folder, env: environment });
 
-test('without development dependencies: migrate, make an organization, start, answer', {
+test('the image without development dependencies migrates, creates an organization, starts and answers', {
   timeout: 240_000,
 }, async () => {
   expect(existsSync(join(folder, 'node_modules/tsx'))).toBe(false);

@@ -122,8 +122,8 @@ async function measureBatches(run: IngestRun, findings: Findings, ingress: strin
 }
 
 /**
- * G6: what is owed at the end of a run that asks for all the service can do: events that no statement has stored yet,
- * and stored ones whose later steps are not done.
+ * G6: what is still owed at the end of a run at full load: events that no statement has stored yet, and stored ones
+ * whose later steps are not done.
  */
 async function measureBacklog(run: IngestRun, findings: Findings, url: string, producer: Producer): Promise<void> {
   const load = loads(run, url, 'saturating', 1, CONNECTIONS);

@@ -5,14 +5,14 @@ import type { Stage } from './stage.ts';
 
 export type AttackName = (typeof ATTACK_NAMES)[number];
 
-/** One organization's way to hold up the others (attacks A1 to A8, E2): what it sends again and again. */
+/** One way in which an organization may delay others (attacks A1 to A8, E2): a request that is sent again and again. */
 export interface Attack {
   name: AttackName;
   what: string;
   callers: number;
   /** Least time between two requests of a caller. */
   gapMs: number;
-  /** What has to be there before; its result is given to `send`, and `end` takes it back. */
+  /** What must exist before the attack; its result is passed to `send`, and `end` removes it. */
   prepare?(stage: Stage): Promise<{ end(): Promise<void> }>;
   send(stage: Stage, index: number): Promise<unknown>;
 }
@@ -129,8 +129,8 @@ export const attacks: readonly Attack[] = [
     callers: 100,
     gapMs: 0,
     send: ({ rich, walletId }) =>
-      // They stay open: what was held before ends in no quiet measurement, and what a decision costs with many open
-      // shows.
+      // These holds stay open, so that each decision is measured with many open holds and none ends in a quiet
+      // measurement.
       rich.post(`/wallets/${walletId}/holds`, '{"hold":{"amount_cents":1,"expires_in_seconds":3600}}'),
   },
   {
@@ -170,7 +170,7 @@ export const attacks: readonly Attack[] = [
   },
 ];
 
-/** Events that no metric counts, of which each new metric takes some: they are matched again when it is made. */
+/** Events that no metric counts; each new metric takes some of them, and they are matched again when it is created. */
 async function sendUnmatched({ busy }: Stage): Promise<{ end(): Promise<void> }> {
   const name = randomBytes(4).toString('hex');
   const lines = Array.from({ length: UNMATCHED }, (_, index) => {

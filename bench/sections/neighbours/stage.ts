@@ -6,7 +6,7 @@ import { createBenchOrganization } from '../../data/organization.ts';
 import type { Environment } from '../../harness/environment.ts';
 import { largePlan } from './attacks.ts';
 
-/** Answers are read and dropped; none is an error, and one that does not come in this time is given up. */
+/** Answers are read and dropped whatever their status; a request without an answer in this time is given up. */
 const PATIENCE_MS = 12_000;
 const CONNECTIONS = 128;
 const LIMITS = { rate_limit_default: 50, rate_limit_events: 500, rate_limit_events_bulk: 10 } as const;
@@ -21,14 +21,17 @@ export interface Sender {
 export interface Stage {
   busy: Sender;
   busyId: string;
-  /** Another organization without limits, for the holds of its one wallet: they are measured, not the limiter. */
+  /**
+   * Another organization without limits, whose one wallet gets the holds, so that holds and not the limiter are
+   * measured.
+   */
   rich: Sender;
   walletId: string;
   neighbourKey: string;
   strangerWith(apiKey: string): Sender;
   /** Holds the row of a customer of the busy organization until `end`. */
   lockCustomer(externalId: string): Promise<{ end(): Promise<void> }>;
-  /** Drops what attacks still wait for. */
+  /** Drops jobs that attacks left waiting. */
   close(): Promise<void>;
 }
 
@@ -88,7 +91,7 @@ export async function openStage(environment: Environment, url: string): Promise<
   };
 }
 
-/** The ingress forgets what it knew with the organization's keys, as after any change of its limits. */
+/** Makes the ingress forget what it cached with the organization's keys, as any change of limits does. */
 async function limit({ sql, redis, prefix }: Environment, organizationId: string): Promise<void> {
   const { rate_limit_default, rate_limit_events, rate_limit_events_bulk } = LIMITS;
   await sql`

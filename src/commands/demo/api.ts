@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fromWire, toWire } from '../../platform/wire-prefix.ts';
 
 /**
- * Calls the API as any client would, whatever its wire prefix; a 429 is waited out, any other answer than 200 ends the
- * demo.
+ * Calls the API as any client would, whatever its wire prefix; it waits after a 429, and any other answer than 200 ends
+ * the demo.
  */
 export function createApi({ baseUrl, apiKey, wirePrefix }: { baseUrl: string; apiKey: string; wirePrefix: string }) {
   // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape

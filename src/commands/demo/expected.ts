@@ -14,7 +14,7 @@ const divide = (amount: bigint, by: bigint): bigint => (2n * amount + by) / (2n 
 const positive = (amount: bigint): bigint => (amount < 0n ? 0n : amount);
 
 /**
- * What a month of an airport must cost in cents, computed from the raw records with whole numbers only and none of the
+ * The expected cost of a month of an airport in cents, computed from the raw records with integers and without the
  * service's code: the plan, each charge rounded to a cent, the tax on their sum.
  */
 export function expectedTotalCents(flights: readonly Flight[], month: string): bigint {

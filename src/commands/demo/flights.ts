@@ -19,7 +19,7 @@ export interface Flight {
 
 /** The flights of January and February that left from the `airports` busiest airports, in order of departure. */
 export function loadFlights(airports: number): Flight[] {
-  // The package exports only its program; the records lie beside it.
+  // The package exports only its program; the data file is beside it.
   const file = join(projectRoot(), 'node_modules/vega-datasets/data/flights-20k.json');
   const records = JSON.parse(readFileSync(file, 'utf8')) as {
     date: string;

@@ -8,21 +8,21 @@ import { findRunning } from '../../platform/services/run-file.ts';
 import { readLocalSecretsKey } from '../../platform/services/secrets-file.ts';
 import { withServices } from '../../platform/services/with-services.ts';
 
-/** Stands for a Redis that a command does not need, so that none is started for it. */
+/** Placeholder for a Redis that a command does not need, so that none is started for it. */
 const NO_REDIS = 'redis://none.invalid';
 
-/** Where a command of the operator works. */
+/** The stores that an operator command works on. */
 export interface Place {
   sql: Sql;
   config: Config;
-  /** Undefined where no Redis was asked for or known. */
+  /** Undefined if no Redis was requested or known. */
   redisUrl: string | undefined;
 }
 
 /**
- * Runs on the given database, that of a running service, or one that is brought up for the time of the command; Redis
- * likewise, where it is asked for. A given database comes with its own Redis or none. A database without our tables is
- * refused, unless the command is one that begins its life and so `migrates`.
+ * Runs a command on the given database, that of a running service, or one started for the command; Redis likewise, if
+ * it is needed. A given database has its own Redis or none. A database without the service's tables is refused, unless
+ * the command creates them and so `migrates`.
  */
 export async function onDatabase(
   work: (place: Place) => Promise<void>,
@@ -31,7 +31,7 @@ export async function onDatabase(
   const dataDir = defaultDataDir();
   const running = await findRunning(dataDir);
   const isGiven = Boolean(process.env.DATABASE_URL);
-  // What the running service was started with, but for what is said here; a given database is not the service's.
+  // Settings of the running service, overridden by those of the command; a given database is not the service's.
   const settings = isGiven ? {} : { ...running?.settings, ...(await readLocalSecretsKey(dataDir)) };
   const config = loadConfig({ ...settings, ...process.env });
   demandSecretsKey(config);
@@ -59,9 +59,7 @@ export async function onDatabase(
   });
 }
 
-/**
- * @throws StartRefused when the tables are not there: most commands change nothing that they were not asked to change
- */
+/** @throws StartRefused when the tables are missing, because most commands must not create them */
 async function demandTables(sql: Sql, { DATABASE_SCHEMA: schema }: Config, isGiven: boolean): Promise<void> {
   const { state } = await schemaState(sql);
   if (state !== 'behind') return;

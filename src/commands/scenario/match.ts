@@ -65,7 +65,10 @@ const OPERATORS: Record<string, (got: never, argument: never) => boolean> = {
     Array.isArray(got) && got.length === wanted.length && eachHasItsOwn(got, wanted),
 };
 
-/** Why `got` is not what was wanted, or null when it is: a literal, an object of paths, or an object of $-operators. */
+/**
+ * Why `got` differs from the wanted value, or null if it does not: a literal, an object of paths, or an object of
+ * $-operators.
+ */
 export function mismatch(got: unknown, want: unknown, at = ''): string | null {
   if (Array.isArray(want)) {
     if (!Array.isArray(got) || got.length !== want.length)
@@ -104,7 +107,7 @@ function firstOf(checks: (() => string | null)[]): string | null {
   return null;
 }
 
-// Each wanted item needs a got item of its own; the lists are small.
+// Each wanted item must match a separate actual item; the lists are small.
 function eachHasItsOwn(got: unknown[], wanted: unknown[], used = new Set<number>(), index = 0): boolean {
   if (index === wanted.length) return true;
   return got.some((candidate, place) => {

@@ -25,7 +25,7 @@ interface Step {
 export interface PlayOptions {
   baseUrl: string;
   apiKey: string;
-  /** Of the service; scenarios are written with the house's. */
+  /** The wire prefix of the service; scenarios are written with `svc`. */
   wirePrefix: string;
   withinSeconds: number;
   /** File that gets every exchange as a line of JSON. */
@@ -35,7 +35,7 @@ export interface PlayOptions {
 const CLOCK_WITHIN_MS = 120_000;
 const EVENT_WITHIN_MS = 15_000;
 
-/** Plays one scenario against a service; resolves to null, or to what went wrong at which step. */
+/** Plays one scenario against a service; resolves to null, or to the error of the step that failed. */
 export async function play(scenario: Scenario, options: PlayOptions): Promise<string | null> {
   const run = new Run(options);
   for (const [index, step] of scenario.steps.entries()) {
@@ -174,9 +174,7 @@ class Run {
   }
 }
 
-/**
- * Repeats an attempt, with growing pauses, until it answers null or the time is up; then throws what it answered last.
- */
+/** Repeats an attempt with growing pauses until it returns null; when the time is up it throws the last result. */
 async function retry(
   patienceMs: number,
   longestPauseMs: number,

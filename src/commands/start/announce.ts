@@ -4,13 +4,13 @@ import type { Addresses } from './service-address.ts';
 
 interface Facts {
   addresses: Addresses;
-  /** Undefined in a database of organizations that no start made. */
+  /** Undefined in a database with organizations that npm start did not create. */
   demo: Demo | undefined;
   dataDir: string;
   seconds: string;
 }
 
-/** What a person needs to begin: addresses, and the key with a line to paste, or where keys come from. */
+/** The start message: addresses, and the key with a line to paste, or where keys come from. */
 export function announce({ addresses, demo, dataDir, seconds }: Facts): string {
   const folder = relative(process.cwd(), dataDir) || dataDir;
   const key = demo

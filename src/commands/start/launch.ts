@@ -14,17 +14,18 @@ import { waitUntilReady } from './wait-until-ready.ts';
 
 export interface LaunchInput {
   say: (line: string) => void;
-  /** Receives how to stop each thing right after it was started. */
+  /** Receives the function that stops each thing right after its start. */
   undo: (() => Promise<void> | void)[];
-  /** Aborted when everything shall stop. */
+  /** Aborted when everything must stop. */
   stop: AbortSignal;
 }
 
 /**
- * Brings everything up from nothing: Postgres and Redis, the schema, a demo organization where there is none, one
- * ingress process and one process with every worker pool. Resolves when `stop` was aborted.
+ * Starts everything from nothing: Postgres and Redis, the schema, a demo organization where there is none, one ingress
+ * process and one process with every worker pool. Resolves when `stop` was aborted.
  *
- * @throws Error for a person to read, e.g. when it runs already on the same data; the caller undoes what was done
+ * @throws Error with a readable message, for example when it runs already on the same data; the caller stops what was
+ *   started
  */
 export async function launch({ say, undo, stop }: LaunchInput): Promise<void> {
   const startedAt = performance.now();

@@ -16,10 +16,10 @@ export interface Demo {
 }
 
 /**
- * Applies the migrations, and makes a sandbox organization in a database that has no organization yet. The keys of
- * those that starts made are kept in `demo.json`, since the database only has digests.
+ * Applies the migrations and creates a sandbox organization in a database without organizations. Its key is stored in
+ * `demo.json`, because the database has only digests.
  *
- * @returns that organization; undefined in a database that belongs to others, to which nothing is added
+ * @returns that organization; undefined in a database with other organizations, which stays unchanged
  */
 export async function prepareDatabase(
   databaseUrl: string,
@@ -44,7 +44,7 @@ export async function prepareDatabase(
   }
 }
 
-/** No other process of this database reads yet what is sealed here. */
+/** No other process of this database reads secrets yet, so they may be sealed now. */
 async function prepareSecrets(sql: Sql, config: Config, say: (line: string) => void): Promise<void> {
   const unknown = await checkSecrets(sql, config);
   if (unknown.length > 0)
@@ -56,7 +56,7 @@ async function prepareSecrets(sql: Sql, config: Config, say: (line: string) => v
   if (closed > 0) say(`${closed} stored secrets do not open: npm run secrets -- verify names them`);
 }
 
-/** One file serves several databases, e.g. when DATABASE_URL is set now and then. */
+/** One file serves several databases, for example if DATABASE_URL is set only sometimes. */
 async function findOrCreateDemo(sql: Sql, config: Config, file: string): Promise<CreatedOrganization | undefined> {
   const known = (await readJson<CreatedOrganization[]>(file)) ?? [];
   for (const organization of known) {

@@ -8,17 +8,17 @@ export interface Addresses {
   api: string;
   docs: string;
   queues: string;
-  /** Asked by the launcher itself, never through a proxy. */
+  /** Called by the launcher itself, never through a proxy. */
   ready: string;
 }
 
-/** Ports tried one after the other when none was asked for. */
+/** Number of ports tried one after the other if none was requested. */
 const NEXT_PORTS = 20;
 
 /**
- * The port of the ingress: PORT when it is set and not 0, else the usual one or the next that is free.
+ * The port of the ingress: PORT if it is set and not 0, else the default one or the next free port.
  *
- * @throws Error when the port that was asked for is taken
+ * @throws Error when the requested port is taken
  */
 export async function choosePublicPort(config: Config, say: (line: string) => void): Promise<number> {
   const { PORT: wanted, HOST: host } = config;

@@ -1,9 +1,9 @@
-/** npm passes a Ctrl-C on although the terminal has sent it already, so two within this time are one. */
+/** npm forwards a Ctrl-C that the terminal has sent already, so two within this time count as one. */
 const SAME_CTRL_C_MS = 1_000;
 
 /**
- * Aborted at the first SIGINT, SIGTERM or SIGHUP. At a second one that a person must have sent, the process ends at
- * once; the next start adopts the servers it leaves.
+ * Aborted at the first SIGINT, SIGTERM or SIGHUP. A second one sent by a person ends the process at once; the next
+ * start adopts the servers that it leaves.
  */
 export function untilSignal(say: (line: string) => void): AbortSignal {
   const controller = new AbortController();

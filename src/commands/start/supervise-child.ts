@@ -7,13 +7,13 @@ import { failedStartsInARow, pauseMs } from './pause-between-lives.ts';
 
 export interface Child {
   name: string;
-  /** Undefined between two lives. */
+  /** Undefined between two runs. */
   pid(): number | undefined;
-  /** Its last words, when it ended several times in a row soon after its start; else undefined. */
+  /** Its last log lines if it ended several times in a row soon after its start; else undefined. */
   despair(): Promise<string | undefined>;
-  /** Ends it gracefully and has it started again at once. */
+  /** Stops it gracefully and starts it again at once. */
   restart(): void;
-  /** Ends it gracefully for good. */
+  /** Stops it gracefully for good. */
   stop(): Promise<void>;
 }
 
@@ -23,18 +23,19 @@ interface ChildInput {
   program: string;
   logFile: string;
   say: (line: string) => void;
-  /** Asked at every start. */
+  /** Called at every start. */
   environment: () => NodeJS.ProcessEnv;
-  /** Called when it was started again. */
+  /** Called after a restart. */
   onRestart: () => void;
 }
 
-/** The processes cut themselves off after 14 s (platform/process/stop.ts). */
+/** Processes end themselves after 14 s (platform/process/stop.ts). */
 const STOP_WITHIN_MS = 15_000;
 const HOPELESS_ENDS = 3;
 
 /**
- * Keeps one Node process of ours running: when it ends unasked it is started again, after a pause when that goes on.
+ * Keeps one Node process running: when it ends unexpectedly it is started again, with a growing pause if that
+ * continues.
  */
 export function superviseChild(input: ChildInput): Child {
   const { name, logFile, say } = input;
@@ -89,8 +90,9 @@ const isRunning = (child: ChildProcess): boolean =>
   child.pid !== undefined && child.exitCode === null && child.signalCode === null;
 
 /**
- * Runs the program the way this process runs (compiled, or through the loader of its command line). It is in a group
- * of its own, so a Ctrl-C in the terminal reaches it only through us, and ends by itself when this process is gone.
+ * Runs the program the way this process runs (compiled, or through the loader of its command line). It has a process
+ * group of its own, so that a Ctrl-C in the terminal reaches it only through this process, and it stops when this
+ * process is gone.
  */
 function spawnNode({ program, environment }: ChildInput, log: ServerLog): ChildProcess {
   const extension = extname(import.meta.url);

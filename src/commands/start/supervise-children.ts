@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { superviseChild } from './supervise-child.ts';
 
 export interface Children {
-  /** Of the processes that run now, by name. */
+  /** Process ids of the running processes by name. */
   pids(): Record<string, number>;
-  /** The last words of a process that does not start, after several tries; else undefined. */
+  /** The last log lines of a process that repeatedly fails to start; else undefined. */
   despair(): Promise<string | undefined>;
-  /** Ends all gracefully and has them started again, with the environment of then. */
+  /** Stops all gracefully and starts them again with the current environment. */
   restart(): void;
-  /** Ends all gracefully for good. */
+  /** Stops all gracefully for good. */
   stop(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export function superviseChildren({ dataDir, ...shared }: ChildrenInput): Childr
       for (const child of children) child.restart();
     },
     async stop() {
-      // The ingress first: its requests that wait for a worker get their answer.
+      // The ingress stops first, so that its waiting requests still get their answers.
       for (const child of children) await child.stop();
     },
   };

@@ -4,10 +4,10 @@ import type { Children } from './supervise-children.ts';
 const LOOK_EVERY_MS = 2_000;
 
 /**
- * Starts Postgres or Redis again when it is gone; the other processes wait for it by themselves. When it had to take
+ * Starts Postgres or Redis again when it has ended; the other processes wait for it by themselves. If it had to take
  * another port, they are started again too.
  *
- * @returns how to end the watch
+ * @returns a function that ends the watch
  */
 export function superviseServers({ services, children, say, onMove }: WatchInput): () => Promise<void> {
   let look: Promise<void> = Promise.resolve();
@@ -42,6 +42,6 @@ interface WatchInput {
   services: Services;
   children: Children;
   say: (line: string) => void;
-  /** Called when a server listens elsewhere. */
+  /** Called when a server listens on another port. */
   onMove: () => Promise<void>;
 }

@@ -7,10 +7,10 @@ const ASK_EVERY_MS = 100;
 const ANSWER_WITHIN_MS = 5_000;
 
 /**
- * Waits until the ingress says that the whole service works: Postgres, Redis, and every pool has finished a job.
+ * Waits until the ingress reports that the whole service works: Postgres, Redis, and every pool has finished a job.
  *
  * @returns false when `stop` was aborted before
- * @throws Error with the last words of a process that does not start, or with what is not ready
+ * @throws Error with the last log lines of a process that does not start, or with the parts that are not ready
  */
 export async function waitUntilReady(url: string, children: Children, stop: AbortSignal): Promise<boolean> {
   let lastAnswer = 'no answer';
@@ -28,7 +28,7 @@ export async function waitUntilReady(url: string, children: Children, stop: Abor
   return !stop.aborted;
 }
 
-/** With the plain client of Node: its fetch would bring a second HTTP stack into this small process. */
+/** Uses Node's plain client, because fetch would load a second HTTP stack into this small process. */
 function ask(url: string): Promise<{ status?: number; text: string }> {
   return new Promise((resolve) => {
     const request = get(url, { timeout: ANSWER_WITHIN_MS, agent: false }, (response) => {

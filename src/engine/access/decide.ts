@@ -1,7 +1,7 @@
 import { type PrivilegeValue, shownValue, type ValueType } from '../entitlements/value.ts';
 import { type Decimal, decimal, max } from '../money/decimal.ts';
 
-/** Why a customer may not do something now. Rule: access-check.md "Reasons". */
+/** Reasons to deny access. Rule: access-check.md "Reasons". */
 export type AccessReason =
   | 'subscription_not_active'
   | 'feature_not_granted'
@@ -12,7 +12,7 @@ export type AccessReason =
   | 'wallet_insufficient'
   | 'overdue';
 
-/** A privilege as a subscription has it. */
+/** A privilege with the value that a subscription has. */
 export interface GrantedPrivilege {
   code: string;
   type: ValueType;
@@ -20,14 +20,14 @@ export interface GrantedPrivilege {
   text: string;
 }
 
-/** Privilege that an operation needs, and the value of it, when one was named. */
+/** The privilege that an operation needs, with the needed value if one was named. */
 export interface NeededPrivilege {
   code: string;
   value?: PrivilegeValue | undefined;
 }
 
 /**
- * What speaks against a feature being used.
+ * The reason why a feature must not be used, if there is one.
  *
  * @param granted undefined when the subscription does not have the feature
  *
@@ -60,7 +60,7 @@ const asNumber = (needed: number | string): Decimal | undefined =>
   NUMBER.test(String(needed)) ? decimal(needed) : undefined;
 
 /**
- * How a usage limit stands: what is left of it, and whether the units asked for go beyond.
+ * The state of a usage limit: the units left, and whether the requested units exceed them.
  *
  *   limit 1000, used 999: 1 more is allowed, 2 more are not
  *

@@ -12,7 +12,7 @@ export interface LimitedLife {
 }
 
 /**
- * The window whose usage a limit counts, and when it starts again; never, of a lifetime.
+ * The window whose usage a limit counts, and when it resets; a lifetime never does.
  *
  *   month, 2026-03-09 in Berlin → from 2026-02-28T23:00Z to 2026-03-31T22:00Z
  *

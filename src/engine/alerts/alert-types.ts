@@ -1,4 +1,4 @@
-/** What an alert of a subscription compares. Rule: alerts.md#types. */
+/** Types of alerts of a subscription, by what they compare. Rule: alerts.md#types. */
 export const SUBSCRIPTION_ALERT_TYPES = [
   'current_usage_amount',
   'billable_metric_current_usage_amount',
@@ -8,7 +8,7 @@ export const SUBSCRIPTION_ALERT_TYPES = [
 ] as const;
 export type SubscriptionAlertType = (typeof SUBSCRIPTION_ALERT_TYPES)[number];
 
-/** What an alert of a wallet compares. */
+/** Types of alerts of a wallet. */
 export const WALLET_ALERT_TYPES = [
   'wallet_balance_amount',
   'wallet_credits_balance',
@@ -19,7 +19,7 @@ export type WalletAlertType = (typeof WALLET_ALERT_TYPES)[number];
 
 export type AlertType = SubscriptionAlertType | WalletAlertType;
 
-/** The way in which a value crosses its thresholds: usage grows, a balance shrinks. */
+/** The direction in which a value crosses its thresholds: usage grows, a balance shrinks. */
 export type AlertDirection = 'increasing' | 'decreasing';
 
 export const directionOf = (type: AlertType): AlertDirection =>

@@ -8,7 +8,7 @@ export interface AlertThreshold {
   recurring: boolean;
 }
 
-/** Steps of a recurring threshold that one evaluation reports at most: the last ones. */
+/** Most steps of a recurring threshold that one evaluation reports: the last ones. */
 const MOST_STEPS = 100;
 
 /**
@@ -17,14 +17,14 @@ const MOST_STEPS = 100;
  *
  *   up, 10, 30, 50 and every 100, 33 → 351: 50, 150, 250, 350
  *
- * Of more steps than anybody reads the last hundred are reported. Rules: alerts.md#evaluation, alerts.md#usage-alerts.
+ * Of very many steps only the last hundred are reported. Rules: alerts.md#evaluation, alerts.md#usage-alerts.
  */
 export function crossedThresholds(
   direction: AlertDirection,
   thresholds: readonly AlertThreshold[],
   { previous, current }: { previous: Decimal; current: Decimal },
 ): AlertThreshold[] {
-  // A balance that shrinks crosses as its mirror image grows.
+  // A shrinking balance is treated as its growing mirror image.
   const sign = direction === 'increasing' ? 1 : -1;
   const mirrored = ({ value, ...rest }: AlertThreshold) => ({ ...rest, value: value.times(sign).plus(ZERO) }); // no -0
   const [from, to] = [previous.times(sign), current.times(sign)];

@@ -14,8 +14,8 @@ export interface DueInput {
 }
 
 /**
- * Whether the periodic run at `at` bills a subscription: its local day opens a grid period (of a split plan: a monthly
- * one), it is active, started on an earlier day, does not end today and was not billed today.
+ * Whether the periodic run at `at` bills a subscription: its local day opens a period of the grid (a monthly one for a
+ * split plan), it is active, started on an earlier day, does not end today and was not billed today.
  *
  * Rule: billing-periods.md#billing-days.
  */
@@ -48,7 +48,7 @@ export function billingDayFrom(
   return firstOpening(grid, isDateAfter(dayAfterStart, date) ? dayAfterStart : date);
 }
 
-/** First billing day after the local date of an instant: what is next once a run at `at` is done. */
+/** First billing day after the local date of an instant, the next one after a run at `at`. */
 export const billingDayAfter = (
   plan: PlanTerms,
   subscription: SubscriptionTerms,
@@ -56,7 +56,7 @@ export const billingDayAfter = (
   at: Instant,
 ): PlainDate => billingDayFrom(plan, subscription, zone, localDate(at, zone).add({ days: 1 }));
 
-/** Billing days from `from` to `to`, both included, in order: the runs that an outage made a subscription miss. */
+/** Billing days from `from` to `to`, both included, in order: the days that an outage made a subscription miss. */
 export function billingDaysBetween(
   plan: PlanTerms,
   subscription: SubscriptionTerms,
@@ -78,7 +78,7 @@ const MINUTE = 60_000_000_000n;
 
 /**
  * The first hourly tick, at `minute` past the hour in UTC, that is not before the start of a local date: the timestamp
- * with which the run of that day bills, also when it is made up later.
+ * with which the run of that day bills, also when it is caught up later.
  *
  *   2024-04-01 in Europe/Paris, minute 10 → 2024-03-31T22:10Z
  */

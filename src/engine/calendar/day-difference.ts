@@ -26,13 +26,13 @@ export function dayDifference(from: Instant, last: Instant, zone: string): numbe
 export const periodDays = (period: Period, zone: string): number =>
   dayDifference(period.from, lastInstant(period), zone);
 
-/** Local dates that a period touches, both ends counted, whatever the hour. Rule: usage-fees.md#dates. */
+/** Number of local dates that a period touches, both ends included, whatever the hour. Rule: usage-fees.md#dates. */
 export const localDates = (period: Period, zone: string): number =>
   localDate(lastInstant(period), zone).since(localDate(period.from, zone)).days + 1;
 
 /**
- * Billable days of a subscription in a period. The day of an upgrade belongs to the new subscription, so it is left out
- * of the old one's, which never get below 0.
+ * Billable days of a subscription in a period. The day of an upgrade belongs to the new subscription, so it does not
+ * count for the old one, whose days never become negative.
  *
  *   terminated on the 16th → 16, upgraded away on the 16th → 15
  *

@@ -9,7 +9,7 @@ export type Interval = (typeof INTERVALS)[number];
 export const BILLING_TIMES = ['calendar', 'anniversary'] as const;
 export type BillingTime = (typeof BILLING_TIMES)[number];
 
-/** The endless row of billing periods of one interval, all counted from one anchor day. */
+/** The endless sequence of billing periods of one interval, counted from one anchor day. */
 export interface Grid {
   interval: Interval;
   anchor: PlainDate;
@@ -21,7 +21,7 @@ export interface DateRange {
   last: PlainDate;
 }
 
-/** A Monday, first of a month, first of a year: anchored here, every interval follows the calendar. */
+/** A Monday that is the first of a month and of a year: every interval anchored here follows the calendar. */
 const CALENDAR_ANCHOR = Temporal.PlainDate.from('2001-01-01');
 
 const MONTHS: Record<Exclude<Interval, 'weekly'>, number> = { monthly: 1, quarterly: 3, semiannual: 6, yearly: 12 };
@@ -39,8 +39,8 @@ export const gridOf = (
 /**
  * The period of a grid that holds a date.
  *
- * The anchor's day of the month is always taken from the anchor and clamped to the month's length, never taken from the
- * period before: 31 January, 29 February, 31 March. A period ends the day before the next one starts.
+ * The day of the month always comes from the anchor, limited to the month's length, and never from the previous period:
+ * 31 January, 29 February, 31 March. A period ends the day before the next one starts.
  *
  * Rule: billing-periods.md#grids.
  */

@@ -3,8 +3,8 @@ import type { Instant, PlainDate } from './instants.ts';
 import { type Period, period } from './period.ts';
 
 /**
- * First instants of local days already worked out, by zone and day. Finding one costs about 4 µs and billing asks for
- * the same few hundred again and again.
+ * Cache of the first instants of local days, by zone and day. Computing one takes about 4 µs, and billing needs the
+ * same few hundred many times.
  */
 const starts = new Map<string, Map<string, Instant>>();
 const MAX_DAYS_PER_ZONE = 2_000;
@@ -58,7 +58,7 @@ export function wallNanoseconds(instant: Instant, zone: string): bigint {
 export const daysBefore = (instant: Instant, days: number, zone: string): Instant =>
   instant.toZonedDateTimeISO(zone).subtract({ days }).toInstant();
 
-/** Names only: Temporal would also take an offset, or a whole timestamp, for a zone. */
+/** Matches names only, because Temporal would also accept an offset or a whole timestamp as a zone. */
 const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]*$/;
 
 /** Whether a text is the name of a time zone that the runtime knows. */
@@ -68,6 +68,6 @@ export function isZone(zone: string): boolean {
     Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(zone);
     return true;
   } catch {
-    return false; // the only way to ask
+    return false; // there is no other way to check
   }
 }

@@ -1,13 +1,13 @@
 import { assert } from '../assert.ts';
 import { type Instant, isAfter, isBefore, wholeSecond } from './instants.ts';
 
-/** A stretch of time, half-open `[from, to)`. `from = to` is an empty one. */
+/** A period of time, half-open `[from, to)`. If `from = to` it is empty. */
 export interface Period {
   from: Instant;
   to: Instant;
 }
 
-/** Stored instants are whole microseconds, so this is the step from one to the next. */
+/** Stored instants are whole microseconds, so this is the smallest step between them. */
 const STEP = { microseconds: 1 };
 
 export function period(from: Instant, to: Instant): Period {
@@ -26,7 +26,7 @@ export const periodThrough = (from: Instant, last: Instant): Period => ({
   to: isAfter(last, from) ? last.add(STEP) : from,
 });
 
-/** The last instant that belongs to the period; of an empty one its only bound. */
+/** The last instant in the period; for an empty one its only bound. */
 export const lastInstant = ({ from, to }: Period): Instant => (isAfter(to, from) ? to.subtract(STEP) : to);
 
 /** Whether nothing can happen in the period. Rule: billing-periods.md#windows "strict < needed". */

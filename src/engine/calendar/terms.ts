@@ -2,7 +2,7 @@ import { assert } from '../assert.ts';
 import { type BillingTime, type Grid, gridOf, type Interval, periodHolding } from './grid.ts';
 import { type Instant, isAfter, type PlainDate } from './instants.ts';
 
-/** What of a plan decides when it is billed; a plan's row fits. */
+/** The terms of a plan that decide when it is billed; structural: a plan's row can be passed. */
 export interface PlanTerms {
   interval: Interval;
   pay_in_advance: boolean;
@@ -10,24 +10,28 @@ export interface PlanTerms {
   bill_fixed_charges_monthly: boolean | null;
 }
 
-/** What of a subscription decides when it is billed; a subscription's row fits once it has started. */
+/**
+ * The terms of a subscription that decide when it is billed; structural: the row of a started subscription can be
+ * passed.
+ */
 export interface SubscriptionTerms {
   subscription_at: Instant;
   billing_time: BillingTime;
   started_at: Instant | null;
   terminated_at: Instant | null;
-  /** Of a record that took over from another: that one, and when it did. */
+  /** For a record that replaced another one: which one, and when. */
   previous_subscription_id?: string | null | undefined;
   activated_at?: Instant | null | undefined;
 }
 
 /**
- * What kind of switch a change of plan was when it was made: to a plan of at least the yearly amount, or of a smaller
- * one. It is kept with the record that takes over, since what plans cost may change. Rule: plans.md#comparison-amount.
+ * The kind of a plan change when it was made: to a plan with at least the same yearly amount, or with a smaller one. It
+ * is stored with the record that takes over, because amounts of plans may change later. Rule:
+ * plans.md#comparison-amount.
  */
 export type SwitchKind = 'upgrade' | 'downgrade';
 
-/** What became of a subscription after it: nothing, or how another took over. */
+/** What follows a subscription: nothing, or another one and how it took over. */
 export type Succession = 'none' | SwitchKind;
 
 /** The three grids of a subscription, equal unless the plan splits its billing. */
@@ -65,15 +69,15 @@ export const isFirstMonth = (planGrid: Grid, date: PlainDate): boolean =>
     periodHolding(planGrid, date).first,
   );
 
-/** The instant at which a subscription started, of one that must have. */
+/** The instant at which a subscription started; asserts that it has. */
 export function startOf({ started_at }: { started_at: Instant | null }): Instant {
   assert(started_at, 'only a subscription that has started has billing periods');
   return started_at;
 }
 
 /**
- * The instant from which a subscription's usage is its own: its start, unless it took over from a record that ran on
- * while the first payment of this one was awaited. Rules: activation-rules.md, events.md#subscription-of-an-event.
+ * The instant from which usage belongs to a subscription: its start, unless its predecessor ran on while this one
+ * waited for its first payment. Rules: activation-rules.md, events.md#subscription-of-an-event.
  */
 export function usageStartOf(subscription: SubscriptionTerms): Instant {
   const start = startOf(subscription);

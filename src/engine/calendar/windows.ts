@@ -15,7 +15,7 @@ import {
 } from './terms.ts';
 
 /**
- * regular   the windows that a line closes: what lies behind in arrears, what lies ahead in advance
+ * regular the windows of a billed line: the past period in arrears, the coming one in advance
  * current   every window on the period in progress: current usage, progressive billing, in-advance charges
  */
 export type WindowMode = 'regular' | 'current';
@@ -27,20 +27,20 @@ export interface WindowInput {
   /** The billing instant of the line. */
   at: Instant;
   mode?: WindowMode;
-  /** What came after the subscription; counts once it is terminated. */
+  /** What follows the subscription; matters once it is terminated. */
   succession?: Succession;
-  /** The subscription's last line, when its invoice was made in another zone. */
+  /** The subscription's last line, if its invoice was made in another time zone. */
   movedFrom?: { charges: Period | null; fixedCharges: Period | null };
 }
 
 export interface LineWindows {
-  /** Drives the subscription fee; starts with a local day. */
+  /** Decides the subscription fee; starts with a local day. */
   subscription: Period;
-  /** Drives usage charges; null when this run of a split plan bills none. Starts at the exact start of the usage. */
+  /** Decides usage charges; null if this run of a split plan bills none. Starts at the exact start of the usage. */
   charges: Period | null;
-  /** Drives fixed charges in arrears; null likewise. */
+  /** Decides fixed charges in arrears; may be null too. */
   fixedCharges: Period | null;
-  /** Drives fixed charges in advance: always the period in progress. */
+  /** Decides fixed charges in advance: always the period in progress. */
   fixedChargesInAdvance: Period;
   /** Days of the full grid period that the window was cut from: denominators of proration. */
   chargesDurationDays: number;
@@ -53,7 +53,7 @@ export interface LineWindows {
  *
  * A subscription counts as terminated when `terminated_at` is not after `at`, in whole seconds. Windows are clamped to
  * the subscription's life: the subscription window to the local day of the start and the second of the end, the others
- * to the exact instants. A window that the clamps leave nothing of is empty.
+ * to the exact instants. A window without anything left is empty.
  *
  *   monthly in arrears, anniversary, started 2024-01-31T01:00, run 2024-02-29
  *   → subscription 01-31T00:00 – 02-28T23:59:59, charges 01-31T01:00 – 02-28T23:59:59
@@ -94,7 +94,7 @@ export function lineWindows(input: WindowInput): LineWindows {
     }),
     charges: hasCharges ? usageWindow(chargesPeriod, input.movedFrom?.charges) : null,
     fixedCharges: hasFixedCharges ? usageWindow(fixedPeriod, input.movedFrom?.fixedCharges) : null,
-    // Paid for before anybody knew of an end, so a later one does not cut it.
+    // Paid before an end was known, so a later end does not cut it.
     fixedChargesInAdvance: clampToInstants(
       daysPeriod(coming.first, coming.last, zone),
       { terminated_at: null },
@@ -107,9 +107,9 @@ export function lineWindows(input: WindowInput): LineWindows {
 }
 
 /**
- * The windows with which a subscription that ends for good on the first local day of a period closes the period behind,
- * without an extra day; undefined when it does not end so. They hold only while no recurring line has these windows:
- * with one, `lineWindows` gives the one day of the new period.
+ * The windows with which a subscription that ends for good on the first local day of a period closes the past period
+ * without an extra day; undefined if it does not end so. They apply only if no recurring line has these windows;
+ * otherwise `lineWindows` gives the one day of the new period.
  *
  * Each window moves back only when its own grid starts a period on this day, so a yearly plan that ends on the first
  * day of a month still closes its year so far.
@@ -141,7 +141,7 @@ export function boundaryWindows(input: WindowInput): LineWindows | undefined {
 }
 
 /**
- * The charges window in progress, or the first one of a subscription that is yet to start at `started_at`.
+ * The charges window in progress, or the first one of a subscription that will start at `started_at`.
  * Rule: subscriptions.md#fields "current_billing_period".
  */
 export function currentBillingPeriod(
@@ -182,10 +182,10 @@ function clampToInstants(
   return periodThrough(later(full.from, start), later(end, start));
 }
 
-/** A change of zone moves all midnights by less than this. */
+/** Largest shift of midnights by a change of time zone. */
 const ZONE_CHANGE_HOURS = 26;
 
-/** The window, made to start where the last one ended when a change of zone would leave a hole or an overlap. */
+/** The window, starting where the last one ended if a change of time zone would leave a gap or an overlap. */
 function joined(window: Period, before: Period | null | undefined): Period {
   if (before === null || before === undefined) return window;
   const gapHours = window.from.since(before.to).total('hours');

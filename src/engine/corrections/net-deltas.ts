@@ -1,12 +1,12 @@
 import { type Cents, cents } from '../money/cents.ts';
 
 /**
- * Differences of one invoice, netted: what rises and what falls take each other up, and only the rest is booked. Of the
- * prevailing side the smallest ones are taken up first, so that the greatest differences are what is left.
+ * Nets the differences of one invoice: increases and decreases cancel each other out, and only the rest is booked. On
+ * the prevailing side the smallest differences are canceled first, so that the greatest remain.
  *
  *   −300, +300 → nothing is left;  +300, −200 → +100, 0;  −300, −50, +100 → −250, 0, 0
  *
- * @returns what is left of each, in the order given; its sum is the sum of the differences
+ * @returns the rest of each in the given order; its sum equals the sum of the differences
  * Rule: event-corrections.md#difference "netted per invoice".
  */
 export function netDeltas(deltas: readonly Cents[]): Cents[] {

@@ -1,11 +1,11 @@
 import { type Decimal, ZERO } from '../money/decimal.ts';
 import { roundToDigits } from '../money/precision.ts';
 
-/** Digits after the point of units whose difference is booked in part: more than most usage is counted with. */
+/** Fractional digits of units whose difference is booked in part: more than most usage has. */
 export const PARTIAL_UNITS_DIGITS = 12;
 
 /**
- * Units of the part of a difference that is booked in one place, where the rest was netted, credited or left.
+ * Units of the booked part of a difference whose rest was netted, credited or left.
  *
  *   13 units less, −650, of which −300 come off what waits → −6
  *

@@ -2,7 +2,7 @@ import { type Cents, roundToCents, truncateToCents } from '../money/cents.ts';
 import { type Decimal, decimal } from '../money/decimal.ts';
 import { roundToDigits } from '../money/precision.ts';
 
-/** A fee that may be given back, and what of it progressive invoices had billed before. */
+/** A fee that may be given back, with the part that progressive invoices had billed before. */
 export interface PartlyBilled {
   amountCents: number;
   progressiveCents: number;
@@ -12,8 +12,8 @@ export interface PartlyBilled {
 const ITEM_DIGITS = 5;
 
 /**
- * What a fee itself billed of `creditableCents` of it: the share that progressive invoices had billed is given back of
- * them.
+ * The part of a fee's `creditableCents` that the fee itself billed; the part billed by progressive invoices is given
+ * back on those.
  *
  *   fee 2400, of which 1200 progressively: of 2400 → 1200, of 1700 → 850
  *
@@ -29,8 +29,8 @@ export const ownPart = ({ amountCents, progressiveCents }: PartlyBilled, credita
       );
 
 /**
- * The item of a note by which a fee gives back `wantedCents` that it billed itself: the note takes the progressive
- * share off again.
+ * The item of a note with which a fee gives back `wantedCents` that it billed itself; the note subtracts the
+ * progressive share again.
  *
  *   fee 2400, of which 1200 progressively: 700 → item 1400
  *

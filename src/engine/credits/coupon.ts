@@ -8,7 +8,7 @@ export type CouponType = (typeof COUPON_TYPES)[number];
 export const COUPON_FREQUENCIES = ['once', 'recurring', 'forever'] as const;
 export type CouponFrequency = (typeof COUPON_FREQUENCIES)[number];
 
-/** What a coupon is limited to; also the order in which coupons are applied. */
+/** Kinds of limits, in the order in which coupons are applied. */
 export const COUPON_LIMITS = ['metrics', 'plans', 'none'] as const;
 export type CouponLimit = (typeof COUPON_LIMITS)[number];
 
@@ -19,11 +19,11 @@ export interface ActiveCoupon {
   code: string;
   frequency: CouponFrequency;
   limit: CouponLimit;
-  /** Keys of the fees that a limited one takes money off. */
+  /** Keys of the fees that a limited coupon reduces. */
   eligible: ReadonlySet<string>;
-  /** `once`: what is left of it; else the amount of each period. */
+  /** `once`: the rest of it; otherwise the amount of each period. */
   worth: { type: 'fixed_amount'; amountCents: Cents; currency: string } | { type: 'percentage'; rate: Decimal };
-  /** Of a recurring one: periods that are left. */
+  /** For a recurring coupon: the periods left. */
   periodsLeft: number | null;
 }
 
@@ -31,17 +31,17 @@ export interface ActiveCoupon {
 export interface DiscountedFee {
   key: string;
   amountCents: Cents;
-  /** What was taken off it so far, 5 decimals. */
+  /** The amount subtracted so far, 5 decimals. */
   preciseCouponsAmountCents: Decimal;
 }
 
-/** What one coupon does on one invoice. */
+/** The effect of one coupon on one invoice. */
 export interface CouponUse {
   coupon: ActiveCoupon;
   amountCents: Cents;
-  /** What the amount was taken from. */
+  /** The base from which the amount was subtracted. */
   base: Decimal;
-  /** Of each eligible fee: what was left of it before, and what came off, 5 decimals. */
+  /** For each eligible fee: its amount before, and the amount subtracted, 5 decimals. */
   shares: ReadonlyMap<string, { of: Decimal; amount: Decimal }>;
   /** Periods left afterwards, of a recurring one. */
   periodsLeft: number | null;
@@ -49,8 +49,8 @@ export interface CouponUse {
 }
 
 /**
- * Takes coupons off the fees of one invoice: those limited to metrics first, then those limited to plans, then the
- * rest, in the order given within each class, until nothing is left to take from.
+ * Subtracts coupons from the fees of one invoice: first those limited to metrics, then those limited to plans, then the
+ * rest, in the given order within each class, until nothing is left.
  *
  * coupons        active ones of the customer, oldest first
  * subTotalCents  fees minus what was billed progressively
@@ -81,7 +81,7 @@ export function useCoupons<Fee extends DiscountedFee>(input: {
   return { uses, fees };
 }
 
-/** What one coupon takes off; undefined when it waits for another invoice. */
+/** The amount of one coupon; undefined if it waits for another invoice. */
 function useCoupon(
   coupon: ActiveCoupon,
   fees: readonly DiscountedFee[],
@@ -92,7 +92,7 @@ function useCoupon(
   if (worth.type === 'fixed_amount' && worth.currency !== currency) return undefined;
   const eligible = coupon.limit === 'none' ? fees : fees.filter(({ key }) => coupon.eligible.has(key));
   if (eligible.length === 0) return undefined;
-  // Shares of fees have decimals: a limited coupon never takes more than what is left of the invoice.
+  // Shares of fees have decimals, so a limited coupon is capped at the rest of the invoice.
   const base =
     coupon.limit === 'none' ? decimal(subTotalCents) : min(sum(eligible.map(leftOf)), decimal(subTotalCents));
   const amountCents = worth.type === 'percentage' ? percentageOf(base, worth.rate) : atMost(worth.amountCents, base);

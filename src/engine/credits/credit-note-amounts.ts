@@ -6,13 +6,13 @@ import type { Tax } from '../taxes/tax.ts';
 /** Fractional digits of the precise amounts of a note. Rule: money-and-days.md#stored-precision. */
 const NOTE_DIGITS = 5;
 
-/** A tax as a fee carries it; of a tax that is in no list of ours the id is null. */
+/** A tax as a fee carries it; the id is null for a tax that is not in the catalogue. */
 export type CarriedTax = Omit<Tax, 'id'> & { id: string | null };
 
 /** A fee as a note sees it. */
 export interface CreditedFee {
   amountCents: Cents;
-  /** What coupons and progressive credits took off it. */
+  /** The amount subtracted by coupons and progressive credits. */
   preciseCouponsAmountCents: Decimal;
   taxes: readonly CarriedTax[];
 }
@@ -37,7 +37,7 @@ export interface NoteAmounts {
   appliedTaxes: NoteTax[];
   preciseTaxesAmountCents: Decimal;
   taxesAmountCents: Cents;
-  /** Percent, weighted by what each tax is taken on, 5 decimals. */
+  /** Percent, weighted by the taxed amounts, 5 decimals. */
   taxesRate: Decimal;
   /** Items less coupons plus taxes, before any rounding to cents. */
   preciseTotalAmountCents: Decimal;
@@ -50,9 +50,9 @@ export interface EarlierTaxes {
 }
 
 /**
- * What the items of a note come to: their share of the coupons comes off, their taxes go on top.
+ * The amounts of a note: its items less their share of the coupons, plus taxes.
  *
- * closing  of the note that takes everything left on the invoice: the notes before it, whose rounding it makes good
+ * closing for a note that takes everything left on the invoice: the earlier notes, whose rounding it corrects
  *
  *   6833 at 20 % → 6833 + 1367; the same again as the last note → 6833 + 1366, since 0.4 was given too much
  *
@@ -91,7 +91,7 @@ export function noteAmounts(items: readonly CreditedItem[], closing: readonly Ea
 export const alignedTotal = (amounts: NoteAmounts): Cents =>
   addCents(amounts.subTotalExcludingTaxesAmountCents, amounts.taxesAmountCents);
 
-/** Item share of the fee's coupons; nothing of a fee of 0. */
+/** Share of the fee's coupons for an item; zero for a fee of 0. */
 export const couponsOf = ({ fee, preciseAmountCents }: CreditedItem): Decimal =>
   fee.amountCents === 0 ? ZERO : fee.preciseCouponsAmountCents.times(preciseAmountCents).div(fee.amountCents);
 
@@ -105,7 +105,7 @@ interface TaxBase {
   carriers: number;
 }
 
-/** Every tax with what it is taken on, in order of first appearance. */
+/** Every tax with the amount it applies to, in order of first appearance. */
 function taxBases(items: readonly CreditedItem[]): TaxBase[] {
   const bases = new Map<string, TaxBase>();
   for (const item of items) {
@@ -118,7 +118,7 @@ function taxBases(items: readonly CreditedItem[]): TaxBase[] {
   return [...bases.values()];
 }
 
-/** By amount; by number of items where nothing is left to weigh. */
+/** Weighted by amount; by number of items if all amounts are zero. */
 const weightedRate = (bases: readonly TaxBase[], net: Decimal, items: number): Decimal =>
   sum(
     bases.map(({ tax, base, carriers }) =>

@@ -2,7 +2,7 @@ import { type Cents, cents, roundToCents, sumCents } from '../money/cents.ts';
 import { type Decimal, decimal, sum } from '../money/decimal.ts';
 import type { NoteParts } from './credit-note-parts.ts';
 
-/** An invoice as notes are measured against it. */
+/** An invoice with the figures that limit its notes. */
 export interface NotedInvoice {
   isDraft: boolean;
   isVoided: boolean;
@@ -14,13 +14,13 @@ export interface NotedInvoice {
   feesCents: number;
   couponsCents: number;
   progressiveCreditCents: number;
-  /** Refunds are a multiple of it: what the provider that was paid can give back. 1 unless it rounds. */
+  /** Refunds are a multiple of it, the smallest amount that the provider can refund; 1 unless it rounds. */
   refundStepCents: number;
   /** Sums over its notes so far. */
   noted: NoteParts;
 }
 
-/** What is left of a fee, and its taxes in percent. */
+/** The rest of a fee, and its taxes in percent. */
 export interface FeeLeft {
   creditableCents: Cents;
   taxesRate: Decimal;
@@ -52,7 +52,7 @@ export function refundableOfInvoice(invoice: NotedInvoice, creditableCents: Cent
 }
 
 /**
- * What of a note may be refunded: no more than its own amount, in the steps in which its provider gives money back.
+ * The refundable part of a note: at most its own amount, in the smallest steps of its provider.
  *
  *   1005 fils of an invoice paid by Stripe → 1000
  *
@@ -63,14 +63,14 @@ export const refundableOfNote = (invoice: NotedInvoice, creditableCents: Cents, 
 
 const inWholeSteps = (most: number, { refundStepCents }: NotedInvoice): Cents => cents(most - (most % refundStepCents));
 
-/** What of an invoice may be settled by a note. Rule: credit-note-amounts.md#what-is-left. */
+/** The part of an invoice that a note may settle. Rule: credit-note-amounts.md#what-is-left. */
 export function offsettableOfInvoice(invoice: NotedInvoice, creditableCents: Cents): Cents {
   if (invoice.isVoided) return cents(0);
   if (invoice.isTopUp) return cents(invoice.paymentStatus === 'succeeded' ? 0 : invoice.totalCents);
   return cents(Math.max(0, Math.min(dueOf(invoice), creditableCents)));
 }
 
-/** Paid in full by the books, yet not succeeded: a payment that is still in question. */
+/** Paid in full by the books but not succeeded, because a payment is still uncertain. */
 const isUnsettled = ({ paymentStatus, totalPaidCents, totalCents }: NotedInvoice): boolean =>
   paymentStatus !== 'succeeded' && totalPaidCents === totalCents;
 
@@ -141,7 +141,7 @@ export function noteFaults({
 }
 
 /**
- * All fees with their taxes, without coupons: the most that notes of an invoice may come to.
+ * All fees with their taxes and without coupons: the limit of an invoice's notes.
  * Rule: credit-note-amounts.md#creation `feeTotal`.
  */
 export function feesWithTaxes(fees: readonly { amountCents: number; taxesRate: Decimal }[]): Cents {

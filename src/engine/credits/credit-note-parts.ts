@@ -4,9 +4,9 @@ import { alignedTotal, type NoteAmounts } from './credit-note-amounts.ts';
 
 /** The three parts of a note; they sum up to its total. Rule: credit-notes.md#parts. */
 export interface NoteParts {
-  /** Balance for later invoices. */
+  /** Credit for later invoices. */
   creditCents: Cents;
-  /** Sent back. */
+  /** Paid back. */
   refundCents: Cents;
   /** Settles the same invoice at once. */
   offsetCents: Cents;
@@ -16,8 +16,8 @@ export const totalOf = ({ creditCents, refundCents, offsetCents }: NoteParts): C
   cents(creditCents + refundCents + offsetCents);
 
 /**
- * Parts whose sum is the aligned total: cents that were asked for too much or too little change the credit part,
- * without one the refund, else the offset.
+ * Parts whose sum is the aligned total: a surplus or missing cent changes the credit part, else the refund, else the
+ * offset.
  *
  *   credit 87224 of a note of 72686 + 14537 → 87223
  *
@@ -29,28 +29,28 @@ export function alignParts(parts: NoteParts, amounts: NoteAmounts): NoteParts {
   const bearer = parts.creditCents > 0 ? 'creditCents' : parts.refundCents > 0 ? 'refundCents' : 'offsetCents';
   const changed = parts[bearer] + difference;
   if (changed >= 0) return { ...parts, [bearer]: cents(changed) };
-  // A part of one cent cannot bear two: the next one bears the rest.
+  // A part of one cent cannot give two cents, so the next part gives the rest.
   return alignParts({ ...parts, [bearer]: cents(0) }, amounts);
 }
 
-/** Who gets the credit of a subscription that ends. */
+/** Where the credit of an ended subscription goes. */
 export type TerminationCredit = 'credit' | 'refund' | 'offset';
 
 export interface RefundFacts {
-  /** Of the fee that was paid in advance: with taxes, coupons taken off. */
+  /** The fee that was paid in advance, with taxes and less coupons. */
   preciseFeeTotalCents: Decimal;
   invoiceTotalWithTaxesCents: number;
   invoicePaidCents: number;
-  /** What was used, taxes included. */
+  /** The used amount, taxes included. */
   usedCents: Cents;
-  /** What may still be refunded of what was paid. */
+  /** The amount that may still be refunded. */
   refundableCents: number;
   /** A refund is a multiple of it. */
   refundStepCents: number;
 }
 
 /**
- * Parts of the note about unused days. A refund is what was paid for the fee beyond what was used, at most the note;
+ * Parts of the note about unused days. A refund is the paid amount of the fee beyond the used amount, at most the note;
  * the rest goes to the balance, or offsets the invoice.
  *
  *   total 1920, fee 3720 of an invoice of 7440, paid 5580, used 1800 → refund 2790 − 1800 = 990, rest 930

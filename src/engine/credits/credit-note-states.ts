@@ -25,6 +25,6 @@ export const CREDIT_MOVES: Moves<CreditStatus> = {
 
 export const canCreditMove = moveChecker(CREDIT_MOVES);
 
-/** Of the refund part; null without one. A refund by hand may set any of them, also back. */
+/** State of the refund part; null without one. For a refund by hand any state may be set, also an earlier one. */
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];

@@ -10,28 +10,31 @@ export interface UnusedDaysInput {
   planAmountCents: number;
   /** What was billed for it. */
   feeAmountCents: number;
-  /** What notes gave back of the fee so far. */
+  /** The amount of the fee that earlier notes gave back. */
   creditedCents: number;
-  /** The period that holds the day of the end. */
+  /** The period that contains the day of the end. */
   period: DateRange;
   /** First day that the fee bills. */
   billedFrom: PlainDate;
   endedOn: PlainDate;
-  /** The day of an upgrade belongs to the new plan, that of a termination to the old one. */
+  /**
+   * Whether the day of the end counts as used: the day of an upgrade belongs to the new plan, that of a termination to
+   * the old one.
+   */
   isUpgrade: boolean;
   /** Day on which the trial ends, if there is one. */
   trialEndsOn?: PlainDate | undefined;
 }
 
 export interface UnusedDays {
-  /** What is given back, before coupons and taxes, cut after 5 decimals; 0 when there is nothing. */
+  /** The amount to give back before coupons and taxes, truncated to 5 decimals; 0 if there is nothing. */
   unusedCents: Decimal;
-  /** The same of the days that were used. */
+  /** The same for the used days. */
   usedCents: Decimal;
 }
 
 /**
- * What the unused days of a period paid in advance are worth.
+ * The value of the unused days of a period paid in advance.
  *
  *   3100 in October, ended on the 15th → 16 days of 100, 1600; upgraded on the 15th → 1700
  *   20000 a month of 30 days, 29 unused → 19333.33333

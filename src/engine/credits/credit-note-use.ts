@@ -15,15 +15,15 @@ export interface CreditNoteUse {
   amountCents: Cents;
 }
 
-/** A fee that is paid for: net of coupons, with its taxes. */
+/** A fee to be paid: net of coupons, with its taxes. */
 export interface PaidFee {
   key: string;
   totalCents: Decimal;
 }
 
 /**
- * Pays a total with notes in the order given, each as far as it goes, until nothing is left to pay; what each takes is
- * spread over the fees in proportion to what is left of them, for those that pay after it.
+ * Pays a total with notes in the given order until nothing is left. The part of each note is spread over the fees in
+ * proportion to their rests, for later payers.
  *
  *   600 with notes of 300 and 500 → 300 and 300
  *

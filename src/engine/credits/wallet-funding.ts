@@ -4,19 +4,19 @@ import { type Cents, cents, sumCents } from '../money/cents.ts';
 export interface OpenCredits {
   id: string;
   remainingCents: Cents;
-  /** How much of the rest was bought; the other part was given. */
+  /** The purchased part of the rest; the other part was granted. */
   remainingPurchasedCents: Cents;
 }
 
 export interface Consumption {
   id: string;
   amountCents: Cents;
-  /** The part of it that was bought. */
+  /** The purchased part of it. */
   purchasedCents: Cents;
 }
 
 /**
- * Takes an amount from the credits of a wallet, in the order in which they stand; of each the given part first.
+ * Takes an amount from the credits of a wallet in their order, the granted part of each first.
  *
  *   8000 of 3000 granted and 7000 purchased → 3000 and 5000
  *
@@ -36,7 +36,7 @@ export function consumeCredits(open: readonly OpenCredits[], amountCents: Cents)
   return missing === 0 ? taken : undefined;
 }
 
-/** How much of it was given, and how much bought. */
+/** The granted and the purchased part of it. */
 export function splitOf(consumed: readonly Consumption[]): { grantedCents: Cents; purchasedCents: Cents } {
   const purchasedCents = sumCents(consumed.map((each) => each.purchasedCents));
   return { grantedCents: cents(sumCents(consumed.map((each) => each.amountCents)) - purchasedCents), purchasedCents };

@@ -15,15 +15,15 @@ export const HOLD_MOVES: Moves<HoldStatus> = {
 export const canHoldMove = moveChecker(HOLD_MOVES);
 
 /**
- * What of a wallet can still be held: its ongoing balance, less what is held and what was settled with usage that the
- * ongoing balance does not contain yet. Negative when usage outran the holds.
+ * The amount of a wallet that can still be held: its ongoing balance less open holds and holds settled with usage that
+ * the ongoing balance does not contain yet. Negative if usage exceeded the holds.
  *
  * Rule: wallet-holds.md "available".
  */
 export const availableCents = (ongoingCents: Cents, heldCents: Cents): Cents => cents(ongoingCents - heldCents);
 
 /**
- * How much a hold takes, 0 when it is refused.
+ * The amount of a hold, 0 if it is refused.
  *
  *   400 asked of 300 → 0, partly 300
  */

@@ -12,8 +12,8 @@ const MONTHS: Record<Exclude<TopUpInterval, 'weekly'>, number> = {
 };
 
 /**
- * Whether a rule adds credits on a day: the anniversary of its start, on the last day of shorter months where they lack
- * it, and never before it.
+ * Whether a rule adds credits on a day: the anniversary of its start, in shorter months the last day, and never before
+ * the start.
  *
  *   monthly from 31 January → 28 February, 31 March, 30 April
  *

@@ -6,7 +6,7 @@ import { toMainUnit, toSmallestUnit } from '../money/units.ts';
 /** Fractional digits of credits. Rule: money-and-days.md#stored-precision. */
 const CREDIT_DIGITS = 5;
 
-/** What a credit of a wallet is worth. */
+/** The value of a wallet's credit. */
 export interface CreditRate {
   /** Money in the main unit, > 0. */
   rate: Decimal;
@@ -23,18 +23,21 @@ export interface BookedCredits {
 }
 
 /**
- * Credits that are bought or given: cut to 5 decimals, their money rounded, and booked as what that money buys.
+ * Credits that are purchased or granted: truncated to 5 decimals, their money rounded, and booked as the credits which
+ * that money buys.
  *
  *   7 at 0.0333 → 0.23, 6.90691 credits
  *
- * Throws AmountOutOfRange for money that no amount can hold. Rule: wallets.md#credits-to-money.
+ * Throws AmountOutOfRange if the money overflows. Rule: wallets.md#credits-to-money.
  */
 export function bookedCredits(requested: Decimal, worth: CreditRate): BookedCredits {
   const { amountCents } = voidedCredits(requested, worth);
   return creditsOfMoney(amountCents, worth);
 }
 
-/** Credits that are taken away: booked as asked, cut to 5 decimals. 14.28444999 at 1 → 14.28, 14.28444 credits. */
+/**
+ * Credits that are voided: booked as requested, truncated to 5 decimals. 14.28444999 at 1 → 14.28, 14.28444 credits.
+ */
 export function voidedCredits(requested: Decimal, { rate, exponent }: CreditRate): BookedCredits {
   const credits = requested.toDecimalPlaces(CREDIT_DIGITS, Decimal.ROUND_DOWN);
   const amountCents = roundToCents(toSmallestUnit(credits.times(rate), exponent));

@@ -1,11 +1,11 @@
 import { type Cents, cents, roundToCents, sumCents } from '../money/cents.ts';
 import { Decimal, decimal, max, sum, ZERO } from '../money/decimal.ts';
 
-/** What decides which wallets may pay something. */
+/** Facts that decide which wallets may pay a fee. */
 export interface WalletKey {
   feeType: string;
   billableMetricId: string | null;
-  /** The wallet that its events named. */
+  /** The wallet named by its events. */
   targetWalletCode: string | null;
 }
 
@@ -17,7 +17,7 @@ export interface PayableFee {
   preciseCreditNotesAmountCents: Decimal;
 }
 
-/** What a wallet may pay; without both lists everything. */
+/** Limits of a wallet; without both lists it may pay everything. */
 export interface WalletLimits {
   code: string;
   feeTypes: readonly string[];
@@ -35,8 +35,8 @@ export interface WalletPayment {
 }
 
 /**
- * Whether a wallet may pay what stands under a key: one that its events named pays alone, else a wallet without limits
- * or one whose fee types or metrics hold the key's. Rule: wallets.md#paying-an-invoice (3).
+ * Whether a wallet may pay fees with a key: a wallet named by events pays alone, else one without limits or whose fee
+ * types or metrics include the key's. Rule: wallets.md#paying-an-invoice (3).
  */
 export function mayPay({ code, feeTypes, billableMetricIds }: WalletLimits, key: WalletKey): boolean {
   if (key.targetWalletCode !== null) return key.targetWalletCode === code;
@@ -50,13 +50,13 @@ export function mayPay({ code, feeTypes, billableMetricIds }: WalletLimits, key:
 /**
  * What each wallet pays of an invoice, in the order of the wallets.
  *
- * fees        with their taxes and what was taken off them
- * totalCents  what is left to pay after credit notes
+ * fees with their taxes and the amounts subtracted
+ * totalCents the total less credit notes
  * wallets     active ones of the invoice's currency, first payer first
  * → payments > 0, which never exceed the total, nor a wallet's balance
  *
- * Fees are pooled by key, the greatest pool first; what roundings left between their sum and the total goes to the
- * greatest. Rule: wallets.md#paying-an-invoice.
+ * Fees are pooled by key, the greatest pool first; a rounding difference to the total goes to the greatest. Rule:
+ * wallets.md#paying-an-invoice.
  */
 export function payWithWallets(input: {
   fees: readonly PayableFee[];
@@ -110,6 +110,6 @@ function withRoundings(pools: Pool[], totalCents: Cents): Pool[] {
   return pools;
 }
 
-/** One text a key. */
+/** Text of a key. */
 export const keyText = ({ feeType, billableMetricId, targetWalletCode }: WalletKey): string =>
   JSON.stringify([feeType, billableMetricId, targetWalletCode]);

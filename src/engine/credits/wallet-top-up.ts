@@ -2,7 +2,7 @@ import type { Cents } from '../money/cents.ts';
 import { type Decimal, max, min, ZERO } from '../money/decimal.ts';
 import { type CreditRate, creditsOfMoney } from './wallet-money.ts';
 
-/** What decides how many credits a rule adds. */
+/** Facts that decide how many credits a rule adds. */
 export interface TopUpRule {
   trigger: 'interval' | 'threshold';
   method: 'fixed' | 'target';
@@ -17,7 +17,7 @@ export interface TopUpRule {
 export interface TopUpState extends CreditRate {
   /** Ongoing balance in credits; may be negative. */
   ongoingCredits: Decimal;
-  /** Credits that are ordered and not paid yet. */
+  /** Pending credits: ordered and not paid yet. */
   pendingCredits: Decimal;
   minAmountCents: Cents | null;
   maxAmountCents: Cents | null;
@@ -28,7 +28,7 @@ export interface TopUp {
   grantedCredits: Decimal;
 }
 
-/** Whether a threshold rule acts: the wallet is at or below it, also with what is on its way. */
+/** Whether a threshold rule acts: the wallet is at or below it, pending credits included. */
 export const isBelowThreshold = (rule: TopUpRule, { ongoingCredits, pendingCredits }: TopUpState): boolean =>
   rule.trigger === 'threshold' && ongoingCredits.plus(pendingCredits).lte(rule.thresholdCredits);
 
@@ -54,7 +54,7 @@ function toTarget({ targetOngoingBalance, grantsTargetTopUp, ignoresLimits }: To
   return { paidCredits: max(gap, least), grantedCredits: ZERO };
 }
 
-/** As many times what the rule buys as bring the wallet above its threshold, at most what the wallet allows. */
+/** The multiple of the rule's purchase that lifts the wallet above its threshold, limited by the wallet. */
 function aboveThreshold(rule: TopUpRule, state: TopUpState): Decimal {
   const { paidCredits: paid, grantedCredits: granted, thresholdCredits: threshold } = rule;
   const gap = threshold.minus(state.ongoingCredits).minus(granted).minus(state.pendingCredits);

@@ -1,7 +1,7 @@
 import { type Cents, cents } from '../money/cents.ts';
 import { keyText, mayPay, type WalletKey, type WalletLimits } from './wallet-payment.ts';
 
-/** Usage, drafts or what was billed of them already, in cents with tax; the latter negative. */
+/** Usage, drafts, or amounts already billed of them, in cents with tax; billed amounts are negative. */
 export interface PooledAmount {
   key: WalletKey;
   amountCents: Cents;
@@ -10,12 +10,12 @@ export interface PooledAmount {
 export interface WatchedWallet extends WalletLimits {
   id: string;
   balanceCents: Cents;
-  /** A rule fills it up as it runs low, so it takes all that is left. */
+  /** A rule refills the wallet when it runs low, so it takes the whole rest. */
   isRefilled: boolean;
 }
 
 /**
- * How much of what a customer has used without having paid lies on each wallet, in the order of the wallets.
+ * The unpaid usage of a customer by wallet, in the order of the wallets.
  *
  * amounts  of one currency
  * → cents ≥ 0 a wallet; the last one that may pay something takes it even beyond its balance

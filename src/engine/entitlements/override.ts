@@ -1,12 +1,12 @@
 /** Stored texts by privilege code. */
 export type Values = ReadonlyMap<string, string>;
 
-/** What a subscription says of one feature, beside what its plan grants. */
+/** A subscription's own values of one feature, beside its plan's. */
 export interface Override {
-  /** It grants the feature itself. */
+  /** Whether it grants the feature itself. */
   isGranted: boolean;
   values: Values;
-  /** It does not have what the plan grants of the feature. */
+  /** Privileges of the plan's grant that it hides. */
   isHidden: boolean;
   hiddenPrivileges: ReadonlySet<string>;
 }
@@ -25,8 +25,7 @@ export interface MergedValue {
 }
 
 /**
- * What a subscription has of a feature: what its plan grants and it does not hide, and what it grants itself, which
- * wins.
+ * The values of a feature for a subscription: those that its plan grants and it does not hide, overridden by its own.
  *
  * @param plan undefined when the plan does not grant the feature
  * @returns values by privilege code, undefined when it does not have the feature
@@ -45,8 +44,8 @@ export function mergeFeature(plan: Values | undefined, own: Override): Map<strin
 /**
  * An override after values were given for its feature.
  *
- * - exactly what the plan grants: nothing of the override is left
- * - else: a value equal to the plan's is none of the override's, any other is; what was hidden of them shows again
+ * - exactly what the plan grants: nothing of the override is left - else: values equal to the plan's are dropped from
+ * the override, others are stored; hidden ones are shown again
  *
  * Rule: entitlements.md#merge "PATCH per feature".
  */
@@ -62,10 +61,10 @@ export function patchFeature(plan: Values | undefined, own: Override, given: Val
   return { isGranted: true, values, isHidden: false, hiddenPrivileges };
 }
 
-/** An override after its feature was taken away. Rule: entitlements.md#merge "DELETE feature". */
+/** An override after its feature was removed. Rule: entitlements.md#merge "DELETE feature". */
 export const hideFeature = (plan: Values | undefined): Override => ({ ...NO_OVERRIDE, isHidden: plan !== undefined });
 
-/** An override after one privilege was taken away. Rule: entitlements.md#merge "DELETE privilege". */
+/** An override after one privilege was removed. Rule: entitlements.md#merge "DELETE privilege". */
 export function hidePrivilege(plan: Values | undefined, own: Override, code: string): Override {
   const values = new Map(own.values);
   values.delete(code);
@@ -77,9 +76,9 @@ const areEqual = (some: Values, others: Values): boolean =>
   some.size === others.size && [...some].every(([code, value]) => others.get(code) === value);
 
 /**
- * What a plan grants of a feature after values were given for it.
+ * A plan's values of a feature after new values were given.
  *
- * @param replaces whether values that were not given go, unless none was given at all
+ * @param replaces whether values that were not given are removed, unless none was given at all
  * Rule: entitlements.md#routes, POST and PATCH of a plan's entitlements.
  */
 export function grantValues(stored: Values, given: Values, { replaces }: { replaces: boolean }): Map<string, string> {

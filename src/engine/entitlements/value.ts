@@ -1,7 +1,7 @@
 export const VALUE_TYPES = ['integer', 'boolean', 'string', 'select'] as const;
 export type ValueType = (typeof VALUE_TYPES)[number];
 
-/** What a privilege grants, as the API shows it. */
+/** The value of a privilege as the API shows it. */
 export type PrivilegeValue = number | boolean | string;
 
 export type ReadValue =
@@ -38,7 +38,7 @@ export function readValue(type: ValueType, options: readonly string[], given: un
   }
 }
 
-// Beyond 2^53 an answer could not show it exactly.
+// Beyond 2^53 JSON could not show it exactly.
 const isInteger = (given: unknown): boolean =>
   typeof given === 'number'
     ? Number.isSafeInteger(given)

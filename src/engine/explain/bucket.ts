@@ -3,7 +3,7 @@ import { type FilterValues, isNarrower, overlaps, type RankedFilter, rankFilters
 import type { StoredFeeInputs } from './inputs.ts';
 import { instantOf } from './revive.ts';
 
-/** Rule of groups-and-filters.md#matching-filters that decided about a bucket; 0: nothing else could match. */
+/** Rule of groups-and-filters.md#matching-filters that decided the bucket; 0 if nothing else could match. */
 export type BucketRule = 0 | 1 | 2 | 3 | 4;
 
 /** The bucket of a fee, and the filters that may match the same events. */
@@ -12,7 +12,7 @@ export interface Bucket {
   own: RankedFilter<StoredFilter> | undefined;
   /** All filters of the charge. */
   ranked: readonly RankedFilter<StoredFilter>[];
-  /** The other filters that may match an event of the bucket; of the default bucket all. */
+  /** Other filters that may match an event of the bucket; for the default bucket all. */
   rivals: readonly RankedFilter<StoredFilter>[];
   rule: BucketRule;
 }

@@ -1,7 +1,7 @@
 import type { Cents } from '../money/cents.ts';
 import type { Decimal } from '../money/decimal.ts';
 
-/** What stored inputs amount to. */
+/** The result of computing stored inputs again. */
 export interface Computed {
   /** By the engine function that made the fee. */
   amountCents: Cents;

@@ -23,7 +23,7 @@ export interface ExplainedFee {
 }
 
 /**
- * Computes a fee again from what was stored beside it, by the functions that made it, and records every step.
+ * Computes a fee again from its stored inputs with the functions that made it, and records every step.
  *
  * @throws InputsIncomplete, when a list that the price depends on was too long to be stored
  * Rules: fee-explanations.md, invoice-verification.md#route.

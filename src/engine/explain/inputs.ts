@@ -19,14 +19,14 @@ type StoredList = readonly Text[] | { count: number; sum: Text };
 
 /**
  * How days were counted (everywhere.md#two-counts-of-days): as the local dates touched, or by the clock from the first
- * instant to the last, where a window that begins later in the day than it ends has a day less.
+ * instant to the last, in which a window that begins later in the day than it ends has one day less.
  */
 export type DayCount = 'local_dates' | 'day_difference';
 
-/** What a fee was computed from, as it is stored beside it. Rule: invoice-verification.md#stored-inputs. */
+/** The stored inputs of a fee. Rule: invoice-verification.md#stored-inputs. */
 export interface StoredFeeInputs {
   fee_type: FeeType;
-  /** Bought credits have none, nor what follows the price but units. */
+  /** Absent for bought credits and for fees priced by units alone. */
   window: StoredWindow;
   price: StoredPrice;
   metric: StoredMetric | null;
@@ -47,9 +47,9 @@ interface StoredWindow {
   trial_end?: Text | null;
   succession?: Succession;
   predecessor?: Succession;
-  /** Whether units were carried into the window: nothing in it was counted. */
+  /** Whether its units were carried into the window, in which nothing was counted. */
   renewed?: boolean;
-  /** Subscriptions between which events of the first and of the last instant are shared. */
+  /** The neighbouring subscriptions that share events of the first and the last instant. */
   startedAs?: string;
   replacedBy?: string;
 }
@@ -73,7 +73,7 @@ export interface StoredPrice {
   trial_period?: Text | null;
   add_on_code?: string;
   unit_amount_cents?: number;
-  /** Of bought credits: what one costs, in the main unit. */
+  /** For bought credits: the price of one in the main unit. */
   rate_amount?: Text;
 }
 
@@ -106,7 +106,7 @@ export interface StoredEvent {
   billed: Text;
   units: Text;
   own_amount: Text;
-  /** Whether anything was billed before in the period; absent of fees that were made before this was kept. */
+  /** Whether anything was billed before in the period; absent for fees older than this field. */
   billed_before?: boolean;
   including: { units: Text; events_count: number; values?: StoredList; precise_total_amount?: Text };
   running_record: { current: Text; max: Text; max_prorated: Text };

@@ -12,15 +12,15 @@ import { type RunningTotals, runningTotals } from '../pricing/running-totals.ts'
 import { chargedRuns, transactionCost } from '../pricing/transaction-limits.ts';
 import type { Recorder } from './step.ts';
 
-/** Single events or pieces that are shown; the rest is one sum. Rule: fee-explanations.md. */
+/** Most single events or pieces that are shown; the rest is one sum. Rule: fee-explanations.md. */
 const MOST_SHOWN = 100;
 
 const RULE = 'D.5';
 
 /**
- * Records how a charge model makes an amount of rounded usage, and answers it: in the main unit, not rounded.
+ * Records how a charge model turns rounded usage into an amount, and returns it: in the main unit, not rounded.
  *
- * totals  of a percentage charge, where they are not those of the usage itself
+ * totals of a percentage charge, if they differ from those of the usage
  *
  * Rule: fee-explanations.md, the rows of charge models.
  */

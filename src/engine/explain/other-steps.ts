@@ -19,7 +19,7 @@ const DAY_DIFFERENCE: DayCount = 'day_difference';
 
 type Facts<Kind extends StoredFacts['kind']> = Extract<StoredFacts, { kind: Kind }>;
 
-/** What is missing to a charge's spending minimum. Rules: minimums.md#true-up, pricing-units.md. */
+/** The gap to a charge's spending minimum. Rules: minimums.md#true-up, pricing-units.md. */
 export function trueUpSteps(recorder: Recorder, inputs: StoredFeeInputs, facts: Facts<'true_up'>): Computed {
   const { min_amount_cents: minimum, billedDays, periodDays } = facts;
   recorder.add('minimum', {}, `${minimum}`, 'D.7');
@@ -49,7 +49,7 @@ export function trueUpSteps(recorder: Recorder, inputs: StoredFeeInputs, facts: 
   return { ...converted, explainedCents: recordAmounts(recorder, inUnit, denomination), units: ONE };
 }
 
-/** Units at a price, both set by hand: by an adjustment of a draft, or when an invoice was regenerated. */
+/** Units and price set by hand: by an adjustment of a draft, or by regenerating an invoice. */
 export function byHandSteps(
   recorder: Recorder,
   { tail }: StoredFeeInputs,
@@ -92,7 +92,7 @@ export function adjustedUnitsSteps(recorder: Recorder, inputs: StoredFeeInputs, 
   return byHandSteps(recorder, inputs, { units, unit_amount: each.toFixed() });
 }
 
-/** A fee of a voided invoice, taken over as it was. Rule: invoice-operations.md#regenerate. */
+/** A fee copied from a voided invoice. Rule: invoice-operations.md#regenerate. */
 export function copiedSteps(recorder: Recorder, { tail }: StoredFeeInputs, facts: Facts<'copied'>): Computed {
   const amountCents = cents(facts.amount_cents);
   recorder.add('copied_fee', { fee_id: facts.fee_id, exponent: tail.exponent }, `${amountCents}`, 'I:F.13');
@@ -105,7 +105,7 @@ export function copiedSteps(recorder: Recorder, { tail }: StoredFeeInputs, facts
   };
 }
 
-/** What usage of an invoiced period costs by now beyond what was billed. Rule: event-corrections.md#difference. */
+/** The difference of corrected usage of an invoiced period. Rule: event-corrections.md#difference. */
 export function correctionSteps(recorder: Recorder, { tail }: StoredFeeInputs, facts: Facts<'correction'>): Computed {
   const [before, after] = [cents(facts.old_amount_cents), cents(facts.new_amount_cents)];
   const amountCents = subtractCents(after, before);

@@ -14,7 +14,7 @@ export class InputsIncomplete extends Error {
   override name = 'InputsIncomplete';
 }
 
-/** Something stored, of inputs that have it. */
+/** Asserts that stored inputs have a field. */
 export function given<Value>(value: Value | null | undefined): Value {
   if (value === null || value === undefined) throw new InputsIncomplete('stored inputs lack a value');
   return value;
@@ -24,14 +24,14 @@ export const instantOf = (text: string): Instant => Temporal.Instant.from(text);
 const instantOrNull = (text: string | null): Instant | null => (text === null ? null : instantOf(text));
 export const periodOf = ({ from, to }: StoredPeriod): Period => ({ from: instantOf(from), to: instantOf(to) });
 
-/** What the prices of a fee are in. */
+/** The currency or pricing unit of a fee's prices. */
 export const denominationOf = ({ price, tail }: StoredFeeInputs): Denomination => ({
   exponent: tail.exponent,
   conversionRate:
     price.pricing_unit_rate === null || price.pricing_unit_rate === undefined ? null : decimal(price.pricing_unit_rate),
 });
 
-/** Counted usage, not rounded, as a charge model takes it. */
+/** Counted usage, not rounded, in the form of a charge model's input. */
 export function usageOf(inputs: StoredFeeInputs): Usage {
   const usage = given(inputs.usage);
   const pieces = usage.pieces;

@@ -1,12 +1,12 @@
 import { type Decimal, decimalText } from '../money/decimal.ts';
 
-/** What a step says goes in: numbers of decimals are texts. */
+/** An input of a step: decimals are texts. */
 export type StepInputs = Readonly<Record<string, unknown>>;
 
-/** One step of how an amount came about. Rule: fee-explanations.md. */
+/** One step of the computation of an amount. Rule: fee-explanations.md. */
 export interface Step {
   position: number;
-  /** Of the table of fee-explanations.md. */
+  /** Its kind in the table of fee-explanations.md. */
   code: string;
   inputs: StepInputs;
   /** A decimal as a text, or a name. */
@@ -21,7 +21,7 @@ export interface Step {
 export interface Recorder {
   readonly steps: Step[];
   add(code: string, inputs: StepInputs, output: Decimal | string, rule?: string): void;
-  /** A step that holds steps of its own. */
+  /** A step with steps inside. */
   addNested(code: string, inputs: StepInputs, output: Decimal, inner: readonly Step[], rule?: string): void;
 }
 

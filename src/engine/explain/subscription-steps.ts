@@ -44,7 +44,7 @@ export function subscriptionSteps(recorder: Recorder, inputs: StoredFeeInputs): 
   return { ...rounded(recorder, inputs, exact, fee.amountCents, fee.preciseAmountCents), units: ONE };
 }
 
-/** What is missing to a minimum commitment. Rule: minimums.md#minimum-commitment. */
+/** The gap to a minimum commitment. Rule: minimums.md#minimum-commitment. */
 export function commitmentSteps(recorder: Recorder, inputs: StoredFeeInputs, commitment: StoredCommitment): Computed {
   const { amount_cents: amount, billed_days: billedDays, period_days: periodDays } = commitment;
   recorder.add('commitment_amount', {}, `${amount}`, 'I:E.1');

@@ -10,8 +10,8 @@ export interface Tail extends FeeTaxes {
 }
 
 /**
- * What comes off a fee before taxes, its taxes and its total. Rules: fee-explanations.md "tail", taxes.md#computation,
- * coupons.md#on-an-invoice.
+ * The amounts subtracted from a fee before taxes, its taxes and its total. Rules: fee-explanations.md "tail",
+ * taxes.md#computation, coupons.md#on-an-invoice.
  */
 export function tailSteps(
   recorder: Recorder,

@@ -2,7 +2,7 @@ import type { Step } from './step.ts';
 
 const value = ({ inputs }: Step, name: string): string => String(inputs[name] ?? '');
 
-/** What each step says in one plain English sentence. Rule: fee-explanations.md "texts". */
+/** The sentence of each step, in plain English. Rule: fee-explanations.md "texts". */
 const SENTENCES: Readonly<Record<string, (step: Step) => string>> = {
   choose_bucket: (step) =>
     step.output === 'default' ? 'The charge’s own price applies.' : 'A filter of the charge takes these events.',

@@ -18,7 +18,7 @@ import { newRecorder, type Recorder } from './step.ts';
 
 const LOCAL_DATES: DayCount = 'local_dates';
 
-/** Pieces of prorated units that are shown; the rest is one sum. Rule: fee-explanations.md. */
+/** Most pieces of prorated units that are shown; the rest is one sum. Rule: fee-explanations.md. */
 const MOST_PIECES = 100;
 
 /** A usage fee of a period. Rule: fee-explanations.md "charge, all models". */
@@ -92,7 +92,7 @@ export function eventSteps(recorder: Recorder, inputs: StoredFeeInputs, event: S
   const isFirstTier = name === 'graduated' || name === 'graduated_percentage';
   const withIt = newRecorder();
   const billedBefore = event.billed_before;
-  // Of the other models nothing used costs nothing.
+  // For other models zero usage costs nothing.
   const due = isFirstTier ? dueRuns({ before }, { billed, billedBefore }) : { including: true, before: true };
   const withAmount = due.including ? modelSteps(withIt, name, properties, including, totals) : ZERO;
   recorder.addNested('price_with', { units: including.units }, withAmount, withIt.steps, 'C.10');
@@ -159,7 +159,7 @@ function prorateUnits(recorder: Recorder, { units, fullUnits, moves }: Usage): v
   recorder.add('sum', { terms: list.length }, units);
 }
 
-/** Which filter took the events, and the rule that decided. Rule: groups-and-filters.md#matching-filters. */
+/** The filter that took the events, and the rule that decided. Rule: groups-and-filters.md#matching-filters. */
 function chooseBucket(recorder: Recorder, inputs: StoredFeeInputs): void {
   const { own, rivals, rule } = bucketOf(inputs);
   const name = rivals.length === 0 && own === undefined ? 'no_filter_on_charge' : RULE_NAMES[rule];

@@ -10,42 +10,42 @@ import type { PaymentStatus } from './invoice-states.ts';
 import type { InvoiceType } from './invoice-types.ts';
 import type { ProgressiveCredit } from './progressive-credit.ts';
 
-/** A fee as the steps see it. */
+/** A fee in the form that the steps use. */
 export interface DraftFee extends FeeTaxes {
-  /** The caller's handle; fees also keep their order. */
+  /** The caller's key; fees also keep their order. */
   key: string;
   amountCents: Cents;
   preciseAmountCents: Decimal;
   /** Taxes that apply, chosen by taxes/choose-taxes.ts. */
   taxes: readonly Tax[];
-  /** What coupons and progressive billing credits took off this fee, 5 decimals. */
+  /** The amount subtracted by coupons and progressive credits, 5 decimals. */
   preciseCouponsAmountCents: Decimal;
-  /** What credit notes paid of this fee with its taxes, 5 decimals. */
+  /** The amount of this fee, with taxes, that credit notes paid, 5 decimals. */
   preciseCreditNotesAmountCents: Decimal;
-  /** What decides which wallets may pay it. */
+  /** Facts that decide which wallets may pay it. */
   walletKey: WalletKey;
 }
 
-/** An invoice while it is computed. Amounts that no step has set yet are 0. */
+/** An invoice in the course of computation. Amounts that no step has set yet are 0. */
 export interface Draft extends InvoiceTaxes {
   invoiceType: InvoiceType;
   /** Whether the invoice leaves draft with this computation; one in its grace period does not. */
   isFinalizing: boolean;
   /** Whether the customer wants an invoice whose fees are all 0. */
   keepsZeroAmount: boolean;
-  /** An external engine has yet to say which taxes apply: the invoice stops before them. */
+  /** The taxes are not known yet, so the invoice stops before them. */
   awaitsTaxes: boolean;
 
   fees: readonly DraftFee[];
-  /** What was billed progressively, at most one of a line. */
+  /** The progressive invoices to credit, at most one for each line. */
   progressiveCredits: readonly ProgressiveCredit[];
-  /** What the customer has, oldest first; and what of it was used. */
+  /** The customer's coupons, oldest first; and their use. */
   coupons: { currency: string; active: readonly ActiveCoupon[] };
   couponUses: readonly CouponUse[];
-  /** Notes that may pay, oldest first; and what they pay. */
+  /** Credit notes that may pay, oldest first; and their payments. */
   creditNotes: readonly SpendableNote[];
   creditNoteUses: readonly CreditNoteUse[];
-  /** Wallets that may pay, the first payer first; and what each pays. */
+  /** Wallets that may pay, first payer first; and their payments. */
   wallets: readonly PayingWallet[];
   walletPayments: readonly WalletPayment[];
   feesAmountCents: Cents;
@@ -68,20 +68,20 @@ export interface DraftInput {
     Partial<Pick<DraftFee, 'walletKey'>>)[];
   progressiveCredits?: readonly ProgressiveCredit[];
   awaitsTaxes?: boolean;
-  /** Absent: none. Only an invoice that leaves draft uses them. */
+  /** Absent means none. Only an invoice that leaves draft uses coupons. */
   coupons?: Draft['coupons'];
-  /** Absent: none. Only an invoice that leaves draft is paid by them. */
+  /** Absent means none. Only an invoice that leaves draft is paid by them. */
   creditNotes?: Draft['creditNotes'];
-  /** Absent: none. Only an invoice that leaves draft is paid by them. */
+  /** Absent means none. Only an invoice that leaves draft is paid by them. */
   wallets?: Draft['wallets'];
 }
 
-/** Of a fee that no wallet is asked to pay. */
+/** The key of a fee that no wallet pays. */
 const NO_KEY: WalletKey = { feeType: '', billableMetricId: null, targetWalletCode: null };
 
 const NO_COUPONS = { currency: '', active: [] };
 
-/** The draft with which the steps begin: fees without taxes, all amounts 0. */
+/** The draft with which the steps begin: fees without taxes, and all amounts 0. */
 export const newDraft = ({
   fees,
   progressiveCredits = [],

@@ -40,5 +40,5 @@ export const VISIBLE_INVOICE_STATUSES = [
 export const PAYMENT_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
-/** Of taxes that an external engine works out; null where none does. Rule: invoices.md#statuses. */
+/** State of taxes that an external engine computes; null without one. Rule: invoices.md#statuses. */
 export type TaxStatus = 'pending' | 'succeeded' | 'failed';

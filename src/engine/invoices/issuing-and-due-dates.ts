@@ -7,7 +7,10 @@ export type IssuingDateAnchor = (typeof ISSUING_DATE_ANCHORS)[number];
 export const ISSUING_DATE_ADJUSTMENTS = ['keep_anchor', 'align_with_finalization_date'] as const;
 export type IssuingDateAdjustment = (typeof ISSUING_DATE_ADJUSTMENTS)[number];
 
-/** Settings that date an invoice. A billing entity's row fits; of a customer's, null inherits the entity's. */
+/**
+ * Settings that date an invoice. Structural: a billing entity's row can be passed; in a customer's row null inherits
+ * the entity's.
+ */
 export interface DateSettings {
   /** Days that the invoice stays a draft. */
   invoice_grace_period: number;
@@ -22,7 +25,7 @@ export interface DatedInvoice {
   invoiceType: InvoiceType;
   /** Whether it is the periodic invoice of its subscriptions. */
   isRecurring: boolean;
-  /** Whether it bills an in-advance charge the moment it arises. */
+  /** Whether it bills a charge in advance at the moment of its event. */
   isInAdvanceCharge: boolean;
   settings: DateSettings;
 }
@@ -35,7 +38,7 @@ export interface InvoiceDates {
   netPaymentTerm: number;
 }
 
-/** The settings that hold for a customer; 0 days is a setting, null is none. */
+/** The effective settings of a customer; 0 days is a setting, null inherits. */
 export const dateSettings = (customer: InheritedDateSettings, billingEntity: DateSettings): DateSettings => ({
   invoice_grace_period: customer.invoice_grace_period ?? billingEntity.invoice_grace_period,
   net_payment_term: customer.net_payment_term ?? billingEntity.net_payment_term,
@@ -64,8 +67,8 @@ export function datesAtCreation(invoice: DatedInvoice, billedOn: PlainDate): Inv
 }
 
 /**
- * Dates of an invoice that is finalized on the local date `today`, from those that it has. Rule: invoices.md#dates "at
- * finalization".
+ * Dates of an invoice that is finalized on the local date `today`, computed from its present ones. Rule:
+ * invoices.md#dates "at finalization".
  */
 export function datesAtFinalization(invoice: DatedInvoice, dates: InvoiceDates, today: PlainDate): InvoiceDates {
   const isSubscription = invoice.invoiceType === 'subscription' && !invoice.isInAdvanceCharge;

@@ -4,15 +4,15 @@ export const DOCUMENT_NUMBERINGS = ['per_customer', 'per_billing_entity'] as con
 export type DocumentNumbering = (typeof DOCUMENT_NUMBERINGS)[number];
 
 /**
- * Prefix of a billing entity that chose none: "Acme", …4f2a → `ACM-4F2A`. Rules: invoices.md#numbers, organizations.md.
+ * Prefix of a billing entity without its own: "Acme", …4f2a → `ACM-4F2A`. Rules: invoices.md#numbers, organizations.md.
  */
 export const defaultNumberPrefix = (name: string, id: string): string =>
   `${[...name.toUpperCase()].slice(0, 3).join('')}-${id.slice(-4).toUpperCase()}`;
 
-/** Number of an invoice that has none yet. */
+/** Number of an invoice that has not got one yet. */
 export const draftNumber = (prefix: string): string => `${prefix}-DRAFT`;
 
-/** `BENT-1-003-002`: the customer's sequence in the organization, then the invoice's among the customer's. */
+/** `BENT-1-003-002`: the customer's sequence in the organization, then the invoice's in the customer. */
 export const numberPerCustomer = (prefix: string, customerSequence: number, sequentialId: number): string =>
   `${prefix}-${threeDigits(customerSequence)}-${threeDigits(sequentialId)}`;
 

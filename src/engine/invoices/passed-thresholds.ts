@@ -1,25 +1,25 @@
 import { addCents, type Cents, cents, subtractCents } from '../money/cents.ts';
 
-/** A threshold of usage: once for all, or every further `amount_cents`. */
+/** A threshold of usage: fixed, or at every further `amount_cents`. */
 export interface UsageThreshold {
   amount_cents: number;
   recurring: boolean;
 }
 
 export interface UsageSoFar {
-  /** Historical and invoiced usage before the window in progress. */
+  /** Historical and invoiced usage from before the window in progress. */
   invoicedCents: Cents;
   /** Usage of the window in progress. */
   currentCents: Cents;
-  /** What of it progressive invoices have billed. */
+  /** The part of it that progressive invoices have billed. */
   progressivelyBilledCents: Cents;
 }
 
-/** Usage that no invoice holds yet. Negative when usage shrank after a progressive invoice. */
+/** Usage that is on no invoice yet. Negative if usage shrank after a progressive invoice. */
 export const unbilledCents = ({ currentCents, progressivelyBilledCents }: UsageSoFar): Cents =>
   subtractCents(currentCents, progressivelyBilledCents);
 
-/** Usage of the whole life. */
+/** Usage of the whole lifetime. */
 export const lifetimeCents = ({ invoicedCents, currentCents }: UsageSoFar): Cents =>
   addCents(invoicedCents, currentCents);
 

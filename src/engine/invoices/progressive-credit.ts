@@ -4,7 +4,7 @@ import { type Decimal, decimal, min } from '../money/decimal.ts';
 /** A usage fee of a progressive invoice, or of one that credits it. */
 export interface CreditableFee {
   chargeId: string;
-  /** Names charge, filter and group: fees of the same name are about the same usage. */
+  /** Key of charge, filter and group: fees with the same key bill the same usage. */
   usageKey: string;
   amountCents: Cents;
 }
@@ -12,7 +12,7 @@ export interface CreditableFee {
 /** The newest progressive invoice of the window that a line bills. */
 export interface ProgressiveInvoice {
   id: string;
-  /** Fees minus coupons, minus what was credited from it already; not negative. */
+  /** Fees less coupons and earlier credits; not negative. */
   leftCents: Cents;
   fees: readonly (CreditableFee & { id: string })[];
 }
@@ -20,17 +20,16 @@ export interface ProgressiveInvoice {
 export interface ProgressiveCredit {
   progressiveInvoiceId: string;
   amountCents: Cents;
-  /** What exceeds the usage that is billed now, to be given back otherwise. */
+  /** The excess over the usage that is billed now, to be given back otherwise. */
   excessCents: Cents;
   /** Fees of the progressive invoice whose usage has fallen, by how much. */
   fallen: ReadonlyMap<string, Cents>;
-  /** Per fee of the new invoice, by key: what was billed for the same usage. */
+  /** For each fee of the new invoice, by key: the amount billed for the same usage. */
   shares: ReadonlyMap<string, Decimal>;
 }
 
 /**
- * What a progressive invoice takes off the fees of a line: as much as is left of it, at most the fees of the charges
- * that it billed.
+ * The credit of a progressive invoice for the fees of a line: its rest, at most the fees of the charges that it billed.
  *
  * Rules: progressive-billing.md#credit-on-later-invoices, progressive-billing.md#credit-in-steps.
  */

@@ -7,7 +7,7 @@ import { taxBase, taxFee } from '../taxes/tax-fee.ts';
 import { taxInvoice } from '../taxes/tax-invoice.ts';
 import type { Draft, DraftFee } from './draft.ts';
 
-/** One step of the computation of an invoice: over the whole of it, or over each fee by itself. */
+/** One step of the computation of an invoice: over the whole invoice, or over each fee separately. */
 export type Step = WholeStep | { eachFee: (draft: Draft) => (fee: DraftFee) => DraftFee };
 type WholeStep = (draft: Draft) => Draft;
 
@@ -119,7 +119,7 @@ const settle: WholeStep = (draft) => ({
 });
 
 /**
- * Fees of 0 decide, not the total: a fully discounted invoice is finalized; one that waits for its taxes is finalized
+ * The fees decide, not the total: a fully discounted invoice is finalized; one that waits for its taxes is finalized
  * once they are known. Rules: invoices.md#zero-amounts, eu-taxes.md.
  */
 const closeOrFinalize: WholeStep = (draft) => {
@@ -130,8 +130,8 @@ const closeOrFinalize: WholeStep = (draft) => {
 };
 
 /**
- * The computation of an invoice, in order; what takes money off before taxes stands before `totalBeforeTaxes`, what
- * takes it off after them before `total`.
+ * The steps of an invoice's computation in order; credits before taxes precede `totalBeforeTaxes`, credits after taxes
+ * precede `total`.
  *
  * Rules: invoice-amounts.md#order-of-computation, invoice-amounts.md#steps-by-invoice-type.
  */

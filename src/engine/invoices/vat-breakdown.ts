@@ -7,7 +7,7 @@ import { type Decimal, sum } from '../money/decimal.ts';
  */
 export type VatCategory = 'S' | 'Z' | 'AE' | 'O';
 
-/** What of one line goes into the breakdown: its amount, its share of the document's allowances, and its tax. */
+/** The part of one line in the breakdown: its amount, its share of the document's allowances, and its tax. */
 export interface TaxedLine {
   category: VatCategory;
   /** Plain percent. */
@@ -29,7 +29,7 @@ export interface VatShare {
 
 /**
  * Breakdown of a document by category and rate, in the order of first appearance. The document's own allowance and tax
- * are split over its rows, so that they sum to what the document says.
+ * are split over its rows, so that they sum to the document's totals.
  *
  *   5000 and 2000 at 20 %, 3000 at 10 %, allowance 1000, tax 1530  →  20 %: 6300 net, 1260 tax; 10 %: 2700 net, 270 tax
  *

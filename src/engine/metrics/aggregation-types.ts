@@ -13,14 +13,14 @@ export interface AggregationTraits {
   /** Units may persist from one period to the next. */
   canRecur: boolean;
   isPayableInAdvance: boolean;
-  /** Events count only when the property's text is a plain number. */
+  /** Only events whose property text is a plain number count. */
   needsNumber: boolean;
   /** The metric names the property that it aggregates. */
   needsField: boolean;
 }
 
 /**
- * What each aggregation may and needs. Rules: billable-metrics.md#fields `field_name`,
+ * What each aggregation allows and requires. Rules: billable-metrics.md#fields `field_name`,
  * billable-metrics.md#aggregation-types.
  */
 // biome-ignore format: a table

@@ -8,16 +8,16 @@ export interface StoredValue {
   id: string;
   created_at: Instant;
   timestamp: Instant;
-  /** Undefined when the property is absent or no plain number. */
+  /** Undefined if the property is absent or not a plain number. */
   value: Decimal | undefined;
 }
 
 /**
- * What a bucket holds of some events: the columns of every aggregation at once. Through it an aggregation over events
- * is the one over buckets, whatever the way in which the events are cut into buckets.
+ * The bucket of some events, with the columns of every aggregation. With it an aggregation over events is the one over
+ * buckets, however the events are divided into buckets.
  *
  * events  in processing order
- * hour    where the moment's seconds are counted from
+ * hour the start from which the moment's seconds count
  *
  * Rule: rollups.md#buckets.
  */

@@ -1,12 +1,12 @@
 import { type Instant, isAfter, isBefore } from '../calendar/instants.ts';
 
-/** Stands, as the only value of a key, for every value that the metric declares. */
+/** The only value of a key, which stands for every value that the metric declares. */
 export const ALL_FILTER_VALUES = '__ALL_FILTER_VALUES__';
 
-/** Values by property key: of a charge filter, those that match; of a metric, those that it declares. */
+/** Values by property key: matching values of a charge filter, or declared values of a metric. */
 export type FilterValues = Readonly<Record<string, readonly string[]>>;
 
-/** A charge filter; its row, with its values, fits. */
+/** A charge filter; structural: its row with its values can be passed. */
 export interface ChargeFilter {
   id: string;
   created_at: Instant;
@@ -16,23 +16,23 @@ export interface ChargeFilter {
 /** Property texts of an event or of a bucket; an absent key is null or missing. */
 export type Texts = Readonly<Record<string, string | null | undefined>>;
 
-/** The text under a key, null when absent. Keys come from outside, so inherited ones do not count. */
+/** The text of a key, null if it is absent. Keys come from outside, so inherited properties do not count. */
 export const textUnder = (texts: Texts, key: string): string | null =>
   Object.hasOwn(texts, key) ? (texts[key] ?? null) : null;
 
-/** A filter in the order in which filters are asked whether an event is theirs. */
+/** A filter at its place in the order of matching. */
 export interface RankedFilter<Filter> {
   filter: Filter;
-  /** Texts that match, by key; of a wildcard those that the metric declares. */
+  /** Texts that match, by key; for a wildcard those that the metric declares. */
   values: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /**
- * The filters of a charge in the order in which they are asked: most keys first, then the oldest. An event goes to the
- * first one that matches it, unless one of `narrowerThan` matches it too; when there is none, to the default bucket.
+ * The filters of a charge in the order of matching: most keys first, then the oldest. An event goes to the first filter
+ * that matches it, unless one of its `narrowerThan` matches too; without a match it goes to the default bucket.
  *
- * This is the one rule of what belongs to a filter: `filterChooser` follows it for texts, and
- * `src/areas/usage/usage-counts/events-of-filter.ts` writes it down for raw events.
+ * This is the only definition of matching: `filterChooser` applies it to texts, and
+ * `src/areas/usage/usage-counts/events-of-filter.ts` expresses it in SQL for raw events.
  *
  * filters         the charge's, in any order
  * declaredValues  the metric's, which a wildcard stands for
@@ -45,7 +45,7 @@ export const rankFilters = <Filter extends ChargeFilter>(
 ): RankedFilter<Filter>[] =>
   filters.map((filter) => ({ filter, values: expand(filter.values, declaredValues) })).sort(byRank);
 
-/** Filters with the keys of another one whose values are a part of its values: what they match is not the other's. */
+/** Filters with the same keys and a part of the values of another filter, which take events from it. */
 export const narrowerThan = <Filter>(
   ranked: readonly RankedFilter<Filter>[],
   wider: RankedFilter<Filter>,
@@ -55,8 +55,8 @@ export const narrowerThan = <Filter>(
  * Makes the function that puts texts into exactly one bucket: the filter that receives them, or undefined for the
  * default bucket.
  *
- * A filter matches when every key's text is among its values. Of the matching ones the most keys win; on equal keys a
- * filter whose values are a subset of another's on every key beats it; what is then still tied goes to the oldest.
+ * A filter matches when every key's text is among its values. Of the matching ones the most keys win; with equal keys a
+ * filter whose values are a subset of another's on every key wins; a remaining tie goes to the oldest.
  *
  * filters         the charge's, in any order
  * declaredValues  the metric's, which a wildcard stands for
@@ -72,7 +72,7 @@ export function filterChooser<Filter extends ChargeFilter>(
     const matching = ranked.filter((each) => matches(each, texts));
     return matching.find((each) => narrowerThan(matching, each).length === 0)?.filter;
   };
-  // Thousands of rows share a few combinations of the texts that filters name; 500 filters are asked once for each.
+  // Thousands of rows share a few combinations of the filtered texts, so 500 filters are matched once for each.
   const named = new Map<string, Set<string>>();
   for (const [key, texts] of ranked.flatMap(({ values }) => [...values])) {
     const known = named.get(key) ?? new Set();

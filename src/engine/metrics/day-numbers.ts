@@ -5,8 +5,8 @@ import { dayEnd, dayStart, localDate } from '../calendar/local-day.ts';
 const EPOCH = Temporal.PlainDate.from('1970-01-01');
 
 /**
- * Makes the function that numbers local days: the next day has the next number. Working out a day takes about 20 µs, so
- * the last one is remembered; ordered events ask for each of their days once.
+ * Returns a function that numbers local days consecutively. Computing a day takes about 20 µs, so the last one is
+ * cached; for ordered events each day is computed once.
  */
 export function dayNumbers(zone: string): (instant: Instant) => number {
   let known: { from: Instant; to: Instant; number: number } | undefined;

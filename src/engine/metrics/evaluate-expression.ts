@@ -3,7 +3,7 @@ import type { Expression, FunctionName } from './parse-expression.ts';
 import { propertyText } from './property-text.ts';
 import { type RoundingFunction, roundUnits } from './round-units.ts';
 
-/** What an expression sees of an event. */
+/** The fields of an event that an expression can read. */
 export interface ExpressionEvent {
   code: string;
   /** Whole Unix seconds. */
@@ -14,20 +14,20 @@ export interface ExpressionEvent {
 export type Evaluated =
   /** A number's decimal text ("3.0") or a text as it is. */
   | { ok: true; value: string }
-  /** In the words that the API shows: "Variable: b not found". */
+  /** Error in the wording of the API: "Variable: b not found". */
   | { ok: false; reason: string };
 
-/** A text, and the number that it stands for unless it is text for good. */
+/** A text, with its number unless it is text for good. */
 interface Value {
   text: string;
   number: Decimal | undefined;
 }
 
-/** Property texts that are numbers for an expression. */
+/** Property texts that count as numbers in an expression. */
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2})?$/;
-/** A longer text is no number that anybody meters. */
+/** A longer text does not count as a number. */
 const MAX_NUMBER_LENGTH = 100;
-/** Digits beyond our precision change nothing. */
+/** Digits beyond the precision change nothing. */
 const MAX_DIGITS = 60;
 
 class EvaluationFault extends Error {}
@@ -106,7 +106,7 @@ const functions: Record<Exclude<FunctionName, 'concat'>, (inputs: Decimal[]) => 
   greatest: (inputs) => inputs.reduce(max),
 };
 
-/** Fractional digits are cut to a whole number; none is 0. */
+/** Fractional digits are truncated to a whole number; absent means 0. */
 function rounded(rounding_function: RoundingFunction, value: Decimal, digits: Decimal = ZERO): Decimal {
   const bounded = max(min(digits, decimal(MAX_DIGITS)), decimal(-MAX_DIGITS));
   return roundUnits(value, { rounding_function, rounding_precision: bounded.trunc().toNumber() });

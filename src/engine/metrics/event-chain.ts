@@ -11,17 +11,17 @@ export interface ChainLink {
   eventId: string;
   /** Grows with the order of billing. */
   recordId: string;
-  /** Of an earlier period, whose units a recurring metric carries on: it counts, and is not billed here. */
+  /** Belongs to an earlier period whose units a recurring metric carries over: it counts but is not billed here. */
   isCarried?: boolean;
   timestamp: Instant;
-  /** What was remembered when it was billed. */
+  /** The running record stored when it was billed. */
   record: RunningRecord;
-  /** What it counts by now; null: nothing any more. */
+  /** What it counts now; null if it no longer counts. */
   counted: Counted | null;
 }
 
 interface Counted {
-  /** Number of a sum, text of a unique count. */
+  /** Number for a sum, text for a unique count. */
   value: string;
   operation: Operation;
   /** Its own amount in the main unit, of a dynamic charge. */
@@ -32,26 +32,26 @@ export type ChainAggregation = 'count_agg' | 'sum_agg' | 'unique_count_agg';
 
 export interface ChainTerms<Link> {
   aggregation: ChainAggregation;
-  /** Of a prorated charge: how the rise of an event is weighed by days. */
+  /** For a prorated charge: how the increase of an event is weighed by days. */
   weighing: (link: Link) => Proration | undefined;
-  /** Record from which on the chain is computed again; what was billed before it stays. */
+  /** Record from which the chain is computed again; earlier billing stays unchanged. */
   since: string;
 }
 
-/** One event, billed again. */
+/** One event after repricing. */
 export interface ChainStep<Link> {
   link: Link;
-  /** What is remembered after it. */
+  /** The running record after it. */
   record: RunningRecord;
-  /** Undefined where it counts nothing any more. */
+  /** Undefined if it no longer counts. */
   billed?: BilledLink;
 }
 
 export interface BilledLink {
-  /** Of the units in use. */
+  /** Change of the units in use. */
   change: Decimal;
   event: EventUnits;
-  /** Whether anything was billed before it in the period, or carried into it. */
+  /** Whether anything was billed before it in the period or carried into it. */
   billedBefore: boolean;
   /** Net units, and of the period the number of events and their own amounts, up to and including it. */
   units: Decimal;
@@ -62,8 +62,8 @@ export interface BilledLink {
 }
 
 /**
- * Bills the events of one charge, filter, group and period again, in the order in which they were billed. An event
- * finds those that had arrived by then and are not later than it, as it did the first time.
+ * Prices the events of one charge, filter, group and period again in the order of billing. Each event builds on those
+ * that had arrived before it and are not later than it, as it did the first time.
  *
  *   sum of 10, −4, 8 → billed 10, 0, 4; the first amended to 12 → 12, 0, 4
  *
@@ -122,26 +122,26 @@ interface Before {
   values: () => Decimal[];
 }
 
-/** An event among those that have arrived, with what there is up to and including it. */
+/** An event among those that have arrived, with the totals up to and including it. */
 interface Arrived {
   link: ChainLink & { counted: Counted };
   /** Whether its value was in use before it. */
   wasActive: boolean;
   change: Decimal;
   units: Decimal;
-  /** Of the period alone. */
+  /** Of the period only. */
   eventsCount: number;
   amount: Decimal;
 }
 
 const NOTHING = { units: ZERO, eventsCount: 0, amount: ZERO };
 
-/** Answers what an event found that was billed after all those asked for before it. */
+/** Returns the totals before an event; events must be requested in the order of billing. */
 function arrivals(links: readonly ChainLink[], aggregation: ChainAggregation) {
   const waiting = links
     .filter((link): link is Arrived['link'] => link.counted !== null)
     .sort((a, b) => (a.eventId < b.eventId ? -1 : 1));
-  // In the order of their times, and the values in use after the last one.
+  // In the order of their times, with the values in use after the last one.
   const arrived: Arrived[] = [];
   let active = new Set<string>();
   let taken = 0;
@@ -193,7 +193,7 @@ function arrivals(links: readonly ChainLink[], aggregation: ChainAggregation) {
   };
 }
 
-/** How many of those that have arrived come before an event. */
+/** Number of arrived events before an event. */
 function placeOf(arrived: readonly Arrived[], link: ChainLink): number {
   let low = 0;
   let high = arrived.length;

@@ -3,7 +3,7 @@ import { holds } from '../calendar/period.ts';
 import { Decimal, max, sum, ZERO } from '../money/decimal.ts';
 import { billedDays, type Proration } from './proration.ts';
 
-/** Units of a fixed charge from an instant on; its row fits. */
+/** Units of a fixed charge from an instant on; structural: its row can be passed. */
 export interface UnitRecord {
   units: Decimal;
   timestamp: Instant;
@@ -19,9 +19,9 @@ export interface FixedUnits {
 const SLICE_DIGITS = 6;
 
 /**
- * Units of a fixed charge in a period: those of the record created last, or of a prorated one the sum over its records
- * of `days in force ÷ days × units`, each rounded at 6 digits. A scheduled change that a later decision with an earlier
- * date replaced does not count.
+ * Units of a fixed charge in a period: those of the record created last; for a prorated one the sum over its records of
+ * `days in force ÷ days × units`, each rounded at 6 digits. A scheduled change that a later change with an earlier date
+ * replaced does not count.
  *
  *   10 days: 20 before, 10 from the next period on, then 100 from the last day on → 20 × 9 ÷ 10 + 100 × 1 ÷ 10 = 28
  *

@@ -20,8 +20,8 @@ export const groupOf = (keys: readonly string[], texts: Texts): GroupedBy =>
   Object.fromEntries(keys.map((key) => [key, textUnder(texts, key) || null]));
 
 /**
- * Gathers rows by group, groups in ascending order of their values, null last. Without any row there is one group, all
- * of whose values are null. Rule: groups-and-filters.md#groups.
+ * Gathers rows by group in ascending order of their values, null last. Without rows there is one group with all values
+ * null. Rule: groups-and-filters.md#groups.
  */
 export function gatherGroups<Row>(
   keys: readonly string[],

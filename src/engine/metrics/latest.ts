@@ -3,8 +3,8 @@ import { decimal, max, ZERO } from '../money/decimal.ts';
 import { type Combine, type LatestBucket, validCount } from './usage-bucket.ts';
 
 /**
- * Value of the last event by timestamp, then `created_at`, then id; a negative one is 0, as is none. All numeric events
- * are counted, not only the last.
+ * Value of the last event by timestamp, then `created_at`, then id; 0 if negative or absent. All numeric events are
+ * counted, not only the last.
  *
  * Rule: aggregation.md#metered "latest".
  */

@@ -27,7 +27,7 @@ const INPUTS: Readonly<Record<FunctionName, { least: number; most: number }>> = 
 /** Deepest nesting of parentheses, calls and signs: far beyond what people write, well within the call stack. */
 const MAX_DEPTH = 100;
 
-/** One token a match; a blank is the space only. */
+/** One token per match; only the space is a blank. */
 const TOKEN = / *(?:(?<number>\d+(?:\.\d+)?)|(?<text>'[^']*')|(?<word>[A-Za-z][A-Za-z0-9_.]*)|(?<sign>[-+*/(),]))/y;
 const PROPERTY = /^event\.properties\.([A-Za-z][A-Za-z0-9_]*)$/;
 
@@ -73,7 +73,7 @@ function tokensOf(source: string): Token[] | undefined {
   return tokens;
 }
 
-/** One method a level of precedence, loosest first. */
+/** One method for each level of precedence, lowest first. */
 class Parser {
   #position = 0;
   #depth = 0;

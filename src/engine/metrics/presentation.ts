@@ -15,7 +15,7 @@ interface PresentationKey {
 }
 
 /**
- * Presentation keys of a charge's stored properties; only `displayed` ones are shown on fees.
+ * Presentation keys of a charge's stored properties; fees show only `displayed` ones.
  * Rule: groups-and-filters.md#presentation.
  */
 export function presentationKeys(properties: { presentation_group_keys?: unknown }): {
@@ -52,7 +52,7 @@ export const presentUnits = <Row>(
         units: unitsOf(group.rows),
       }));
 
-/** A breakdown by fewer keys, summed up: those displayed on fees, or those that a request asks to keep. */
+/** A breakdown by fewer keys with summed units: by the keys displayed on fees, or those kept by a request. */
 export const presentFewer = (breakdown: readonly PresentedUnits[], keys: readonly string[]): PresentedUnits[] =>
   presentUnits(
     keys,
@@ -62,10 +62,10 @@ export const presentFewer = (breakdown: readonly PresentedUnits[], keys: readonl
   );
 
 /**
- * Breakdown of a recurring weighted sum. Each combination goes on from the total saved for it; in a period without any
- * event the saved totals are shown as they are.
+ * Breakdown of a recurring weighted sum. Each combination continues from its saved total; a period without events shows
+ * the saved totals.
  *
- * weigh  weighted sum of a subset from its own initial total, 0 when none was saved
+ * weigh weighted sum of a subset from its own initial total, 0 if none was saved
  * → what is shown, and the totals to save for the next period
  *
  * Rule: groups-and-filters.md#presentation "weighted_sum recurring".

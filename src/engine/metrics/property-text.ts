@@ -1,6 +1,6 @@
 import { plainDecimal } from '../money/plain-decimal.ts';
 
-/** A JSON number whose literal was kept, because a double does not hold it; named as lossless-json names its own. */
+/** A JSON number kept as a literal because a double does not hold it; named as in lossless-json. */
 export class KeptNumber {
   readonly isLosslessNumber = true;
   readonly value: string;
@@ -28,7 +28,7 @@ export function propertyText(value: unknown): string | null {
   return typeof value === 'string' ? value : jsonText(value);
 }
 
-// Digits without exponent are the plain decimal already; those of most values are.
+// Digits without an exponent are plain decimal already, as most values are.
 function numberText(value: number): string {
   const text = String(value);
   return text.includes('e') ? plainDecimal(text) : text;
@@ -47,8 +47,8 @@ function jsonText(value: unknown): string {
 }
 
 /**
- * Whether it is a number whose literal the body reader kept because a double would not hold it. A client's own object
- * may have any keys, but it is a plain one.
+ * Whether it is a number whose literal the body reader kept because a double would not hold it. A client's object may
+ * have any keys, but it has no class.
  */
 export const isKeptNumber = (value: unknown): value is KeptNumber =>
   typeof value === 'object' &&

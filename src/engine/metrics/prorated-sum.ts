@@ -6,8 +6,8 @@ import type { Aggregate, HourBucket } from './usage-bucket.ts';
 import type { ValueEvent } from './usage-event.ts';
 
 /**
- * Sum of a recurring metric weighed by days: what was carried over counts from the first day of the period, an event
- * from its own day on, both to the last day.
+ * Sum of a recurring metric weighed by days: carried units count from the first day of the period and an event from its
+ * own day, both to the last day.
  *
  *   5 carried over; +12 and +12 on the 26th of May → 5 + 24 × 6 ÷ 31 = 9.64517, full 29
  *
@@ -35,8 +35,8 @@ export function proratedSum(
 }
 
 /**
- * The same from hours in any order, without the single moves. An hour that holds a local midnight belongs to two days:
- * its events come as buckets of their own, one for each side.
+ * The same from hours in any order, without the single moves. An hour with a local midnight belongs to two days, so its
+ * events come in a bucket for each day.
  *
  * Rule: rollups.md#buckets "prorated sum".
  */

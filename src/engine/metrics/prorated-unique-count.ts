@@ -51,12 +51,12 @@ interface Change {
   operation: MemberEvent['operation'];
   /** Of an add: the remove that ends it. */
   end?: Change;
-  /** Of a remove: whether the add that it ends has a weight. */
+  /** Of a remove: whether the add that it ends has weight. */
   endsWeight?: boolean;
 }
 
 /**
- * The events that change something, in order, without interruptions within a local day.
+ * The events that change whether a value is in use, in order, without interruptions within a local day.
  * Rules: aggregation.md#prorated-unique-count (1), aggregation.md#prorated-unique-count (2).
  */
 function changesOf(events: readonly MemberEvent[], { period, zone }: Proration): Change[] {
@@ -77,8 +77,8 @@ function changesOf(events: readonly MemberEvent[], { period, zone }: Proration):
 }
 
 /**
- * Leaves out every remove that an add of the same value follows on the same local day. Before `from` nothing depends on
- * it, and finding the local day of a long history would take the most time.
+ * Leaves out every remove that an add of the same value follows on the same local day. Events before `from` are
+ * skipped, because nothing depends on them and their local days take the most time to compute.
  */
 function withoutInterruptions(events: readonly MemberEvent[], from: Instant, zone: string): MemberEvent[] {
   const dayOf = dayNumbers(zone);

@@ -23,7 +23,7 @@ export interface ProratedUnits {
   eventsCount: number;
 }
 
-/** One event's part in prorated units. */
+/** One event's part of prorated units. */
 export interface Move {
   /** Ignoring time. */
   full: Decimal;
@@ -34,13 +34,13 @@ export interface Move {
 /** Parts of prorated units in the order of time: what a prorated graduated charge walks through. */
 export interface Moves {
   list: readonly Move[];
-  /** Divides every `weighed`; kept apart, since thirds of a month are not exact. */
+  /** Divides every `weighed`; kept separate, because thirds of a month are not exact. */
   divisor: number;
 }
 
 /**
- * Makes the function that counts the billed days from the local day of one instant to that of another, both included
- * and within the period; without the second, to the period's last day. The hour of day does not matter.
+ * Returns a function that counts the billed days from the local day of one instant to that of another, both included
+ * and within the period; without the second instant, to the period's last day. The hour of day does not matter.
  *
  *   May; the 26th → 6, the 26th with an upgrade on the 31st → 5, the 1st to the 16th → 16
  *

@@ -9,14 +9,14 @@ const MODES: Record<RoundingFunction, Rounding> = {
   floor: Decimal.ROUND_FLOOR,
 };
 
-/** How a metric rounds its units; a metric's row fits. */
+/** How a metric rounds its units; structural: a metric's row can be passed. */
 export interface UnitRounding {
   rounding_function: RoundingFunction | null;
   rounding_precision: number | null;
 }
 
 /**
- * Rounds aggregated units as their metric says, once a group or filter, before pricing.
+ * Rounds aggregated units by the setting of their metric, once for each group or filter, before pricing.
  *
  * rounding_precision  fractional digits; negative rounds to tens, hundreds, …; null is 0
  *

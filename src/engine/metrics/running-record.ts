@@ -4,7 +4,7 @@ import { billedDays, type Proration } from './proration.ts';
 import type { Operation, ValueEvent } from './usage-event.ts';
 
 /**
- * What is remembered, per charge, filter and group, of the units billed in advance in a period. Without a former record
+ * The running record of units billed in advance in a period, for each charge, filter and group. Without a former record
  * of the period everything is 0.
  */
 export interface RunningRecord {
@@ -12,17 +12,17 @@ export interface RunningRecord {
   current: Decimal;
   /** Highest net units reached. */
   max: Decimal;
-  /** Sum of what was billed weighed by days. */
+  /** Sum of the units billed, weighed by days. */
   maxProrated: Decimal;
 }
 
 /** Units of one event. */
 export interface EventUnits {
-  /** Priced: what rose above the highest net units so far; weighed by days for a prorated charge. */
+  /** Priced: the increase above the highest net units so far; weighed by days for a prorated charge. */
   billed: Decimal;
   /** Shown on the fee. */
   units: Decimal;
-  /** What the next event of the period goes by. */
+  /** The running record for the next event of the period. */
   record: RunningRecord;
 }
 
@@ -73,8 +73,8 @@ const weighedRise = (
 ): Decimal => ceilProrated(rise.times(billedDays(proration)(at)).div(proration.periodDays));
 
 /**
- * Units of current usage of a charge billed in advance. Shown are the net units, not below 0; priced is what was
- * billed: the net units with the highest instead of the present ones of the period.
+ * Units of current usage of a charge billed in advance. It shows the net units, not below 0, and prices the billed
+ * units: the net units with the highest of the period in place of the present ones.
  *
  *   +10, −5 of a metered sum → shown 5, priced 10
  *
@@ -89,8 +89,8 @@ export const usageInAdvance = (net: Decimal, former: RunningRecord = NO_RECORD) 
 });
 
 /**
- * The same of a prorated charge: what was carried into the period, weighed, and what was billed in it. Without a record
- * it is the prorated aggregation when the subscription covers less than the full period, else the full units.
+ * The same for a prorated charge: the weighed carried units and the units billed in the period. Without a record it is
+ * the prorated aggregation when the subscription covers less than the full period, else the full units.
  *
  *   carried 5, then +1 on the 12th of July → 5 × 31 ÷ 31 + 20 ÷ 31
  */

@@ -1,7 +1,7 @@
 import { type ChargeFilter, type FilterValues, filterChooser, type Texts } from './choose-filter.ts';
 import { type GroupedBy, gatherGroups } from './group-values.ts';
 
-/** Rows of one filter and one group: what one usage fee is made of. */
+/** Rows of one filter and one group, which make one usage fee. */
 export interface UsageShare<Filter, Row> {
   /** Undefined is the default bucket. */
   filter: Filter | undefined;

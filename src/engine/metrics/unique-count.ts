@@ -3,13 +3,13 @@ import type { Aggregate } from './usage-bucket.ts';
 import type { MemberEvent } from './usage-event.ts';
 
 /**
- * Number of values that are in use after the events. Every value starts as removed; adding it again while it is there,
- * or removing it while it is not, changes nothing. A metered metric gives the events of its period, a recurring one all
- * up to the period's end.
+ * Number of values that are in use after the events. Every value starts as removed; adding a value that is in use, or
+ * removing one that is not, changes nothing. A metered metric gives the events of its period, a recurring one all up to
+ * the period's end.
  *
  *   add A, remove A, add A, add B, remove C → 2
  *
- * others  number of values in use that none of the events is about
+ * others number of values in use that no event concerns
  *
  * Rules: aggregation.md#metered "unique_count", aggregation.md#recurring, aggregation.md#unique-count.
  */

@@ -5,8 +5,8 @@ import type { Operation } from './usage-event.ts';
 export type Membership = 'removed' | 'added';
 
 /**
- * What the events of one value over some time do, for both states in which they may find it: the net change of the
- * count and the state that they leave. Columns of a rollup row.
+ * The effect of one value's events over some time, for both possible states before them: the net change of the count
+ * and the state afterwards. Columns of a rollup row.
  */
 export interface UniqueSummary {
   changes_from_removed: number;
@@ -20,7 +20,7 @@ export interface UniqueRow extends UniqueSummary {
   value: string;
 }
 
-/** No event: nothing changes. */
+/** Without events nothing changes. */
 const UNCHANGED: UniqueSummary = {
   changes_from_removed: 0,
   changes_from_added: 0,
@@ -34,7 +34,7 @@ const REMOVE: UniqueSummary = { ...UNCHANGED, changes_from_added: -1, final_from
 export const summarizeOperations = (operations: readonly Operation[]): UniqueSummary =>
   operations.map((operation) => (operation === 'add' ? ADD : REMOVE)).reduce(composeSummaries, UNCHANGED);
 
-/** Summary of what `first` and, after it, `second` summarize. Associative, so hours may be composed to days. */
+/** Summary of `first` followed by `second`. Associative, so hours may be combined to days. */
 export function composeSummaries(first: UniqueSummary, second: UniqueSummary): UniqueSummary {
   const after = (state: Membership) =>
     state === 'added'
@@ -51,9 +51,8 @@ export function composeSummaries(first: UniqueSummary, second: UniqueSummary): U
 }
 
 /**
- * Number of values in use after the rows of one filter and group. Rows of one value come in the order of time; where
- * the events of two rows of one hour interleave, their order is lost and the hour is summarized from raw events
- * instead.
+ * Number of values in use after the rows of one filter and group. Rows of one value come in the order of time; if
+ * events of two rows of one hour interleave, their order is lost and the hour is summarized from raw events instead.
  *
  * Rules: aggregation.md#unique-count, rollups.md#buckets "unique_count".
  */

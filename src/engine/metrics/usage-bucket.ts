@@ -2,7 +2,7 @@ import type { Instant } from '../calendar/instants.ts';
 import type { Decimal } from '../money/decimal.ts';
 import { AGGREGATION_TRAITS, type AggregationType } from './aggregation-types.ts';
 
-/** What is kept of the events of one hour, or of any other set of events. Every aggregation reads its own columns. */
+/** Aggregates of the events of one hour, or of any other set of events. Every aggregation reads its own columns. */
 export interface UsageBucket {
   /** All events. */
   events_count: number;
@@ -12,7 +12,7 @@ export interface UsageBucket {
   sum: Decimal | string;
 }
 
-/** The columns that the greatest value is combined from. */
+/** The columns from which the greatest value is combined. */
 export interface MaxBucket extends Pick<UsageBucket, 'valid_count'> {
   /** Null without a valid event. */
   max: Decimal | string | null;
@@ -28,7 +28,7 @@ export interface LatestBucket extends Pick<UsageBucket, 'valid_count'> {
 
 /** The columns that sums over time are combined from. */
 export interface HourBucket extends Pick<UsageBucket, 'valid_count' | 'sum'> {
-  /** Start of the hour, or any other instant that the moment is counted from. */
+  /** Start of the hour, or any other instant from which the moment counts. */
   hour: Instant;
 }
 
@@ -47,8 +47,8 @@ export interface Aggregate {
 export type Combine<Bucket = UsageBucket> = (buckets: readonly Bucket[]) => Aggregate;
 
 /**
- * Whether a bucket holds any event that an aggregation takes. The others are ignored: they open no group, make no fee
- * and are in no count.
+ * Whether a bucket holds an event that an aggregation counts. Other events are ignored: they open no group, make no fee
+ * and are not counted.
  *
  * Rule: aggregation.md#selecting-events (3).
  */

@@ -20,5 +20,5 @@ export interface MemberEvent {
   operation: Operation;
 }
 
-/** What an event does to its value, by the text of its property `operation_type`. Rule: aggregation.md#unique-count. */
+/** The effect of an event on its value, by its property `operation_type`. Rule: aggregation.md#unique-count. */
 export const operationOf = (text: string | null): Operation => (text === 'remove' ? 'remove' : 'add');

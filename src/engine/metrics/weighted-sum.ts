@@ -12,7 +12,7 @@ export interface WeightedSumTerms {
   /** Days of the full period. */
   periodDays: number;
   /**
-   * Running total at the start: 0 of a metered metric; of a recurring one the total saved with the former billed
+   * Running total at the start: 0 for a metered metric; for a recurring one the total saved with the former billed
    * period, else, for a subscription that replaces another one, the sum of the values before the period's first second
    * − 1 s.
    */
@@ -29,8 +29,8 @@ export interface WeightedSum extends Aggregate {
 const SECONDS_OF_DAY = 86_400;
 
 /**
- * Running total of the values, weighted by the seconds for which it stood, over the seconds of the full period; rounded
- * up at 20 digits. Days have 86 400 seconds whatever the clocks do.
+ * Running total of the values, weighted by the seconds for which it lasted, divided by the seconds of the full period;
+ * rounded up at 20 digits. Days have 86 400 seconds whatever the clocks do.
  *
  *   +2500 at the start of the last 27 of 31 days → 2500 × 27 ÷ 31 = 2177.41935…, total 2500
  *

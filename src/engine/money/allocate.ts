@@ -9,7 +9,8 @@ import { Decimal, decimal, sum } from './decimal.ts';
  * weights     ≥ 0; all zero means equal shares; none is allowed only for a total of 0
  * → one part a weight, in the order given; each differs from its exact share by less than one cent
  *
- * Every part is first cut towards zero; the cents left go to the largest cut-off remainders, the earlier one on a tie.
+ * Every part is first truncated towards zero; the remaining cents go to the largest remainders, the earlier one on a
+ * tie.
  *
  *   100 over 1, 1, 1 → 34, 33, 33
  */

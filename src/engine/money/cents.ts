@@ -6,8 +6,8 @@ declare const brand: unique symbol;
 export type Cents = number & { readonly [brand]: 'Cents' };
 
 /**
- * An amount that no JSON number and no `bigint` column of ours can carry exactly.
- * Reachable from outside by absurd units or prices, hence its own class: commands may turn it into a refusal.
+ * An amount that a JSON number or a `bigint` column cannot hold exactly. Callers can cause it with absurd units or
+ * prices, so it has its own class, which commands may turn into a refusal.
  */
 export class AmountOutOfRange extends RangeError {
   override name = 'AmountOutOfRange';
@@ -32,7 +32,7 @@ export function roundToCents(amount: Decimal): Cents {
   return cents(amount.toDecimalPlaces(0, Decimal.ROUND_HALF_UP).toNumber());
 }
 
-/** Cuts an amount in smallest units to whole ones, towards zero: 332.58 → 332. */
+/** Truncates an amount in smallest units to whole ones: 332.58 → 332. */
 export function truncateToCents(amount: Decimal): Cents {
   return cents(amount.toDecimalPlaces(0, Decimal.ROUND_DOWN).toNumber());
 }

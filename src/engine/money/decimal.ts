@@ -1,8 +1,8 @@
 import { Decimal as Base } from 'decimal.js';
 
 /**
- * Exact decimal number of the whole house: 60 significant digits, half away from zero, plain notation.
- * Prices, units, precise amounts, credits and percentages are `Decimal`; they never pass through binary floats.
+ * The exact decimal number of the whole service: 60 significant digits, half away from zero, plain notation. Prices,
+ * units, precise amounts, credits and percentages are `Decimal`; they never pass through binary floats.
  */
 export const Decimal = Base.clone({ precision: 60, rounding: Base.ROUND_HALF_UP, toExpNeg: -40, toExpPos: 60 });
 export type Decimal = Base;
@@ -27,7 +27,7 @@ export function decimal(value: string | number | Decimal): Decimal {
  * Rule: json.md "decimals".
  */
 export function decimalText(value: Decimal): string {
-  const text = value.isZero() ? '0' : value.toFixed(); // zero has a sign here, and no reader wants it
+  const text = value.isZero() ? '0' : value.toFixed(); // zero may have a sign here, which must not be shown
   return text.includes('.') ? text : `${text}.0`;
 }
 

@@ -1,9 +1,10 @@
 /**
- * A decimal number taken apart: digits without zeros around them, and where the point stands counted from their first.
+ * A decimal number in parts: digits without leading and trailing zeros, and the position of the point counted from the
+ * first digit.
  */
 export interface DecimalParts {
   isNegative: boolean;
-  /** Empty of zero. */
+  /** Empty for zero. */
   digits: string;
   /** 0.012 → digits "12", point −1; 1200 → "12", 4. */
   point: number;
@@ -11,13 +12,13 @@ export interface DecimalParts {
 
 /**
  * Characters of the longest plain form that is made. A double's range and 1 100 characters of a literal stay below 1
- * 800; what is longer was let in by mistake.
+ * 800; longer ones are a defect of the input checks.
  */
 const PLAIN_MAX = 10_000;
 const LITERAL = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;
 const ZERO = 0x30;
 
-/** Takes a literal apart by its characters: no arithmetic, whatever its exponent. */
+/** Splits a literal by its characters, without arithmetic, whatever its exponent. */
 export function decimalParts(literal: string): DecimalParts {
   const match = LITERAL.exec(literal);
   if (!match) throw new RangeError('a decimal is a finite number');

@@ -6,7 +6,7 @@ import { Decimal } from './decimal.ts';
  */
 export const PRECISE_AMOUNT_DIGITS = 15;
 export const TAX_RATE_DIGITS = 5;
-/** Of what coupons take off a fee. */
+/** For the amount that coupons subtract from a fee. */
 export const COUPON_SHARE_DIGITS = 5;
 
 /** `value` as it is stored with `digits` fractional digits, half away from zero. Later steps read the stored value. */

@@ -1,7 +1,7 @@
 import { assert } from '../assert.ts';
 import { type Currency, exponentOf } from './currency.ts';
 
-/** How a provider's interface wants amounts of a currency. */
+/** The units in which a provider's interface takes amounts of a currency. */
 interface WireUnit {
   /** Decimals of the wire's unit. */
   exponent: number;
@@ -9,15 +9,15 @@ interface WireUnit {
   step: number;
 }
 
-/** Currencies of which a provider wants other units than ours; null: not supported. */
+/** Currencies for which a provider uses other units; null: not supported. */
 export type WireTable = Partial<Record<Currency, WireUnit | null>>;
 
-/** What is sent for an amount, and what of it cannot be. */
+/** The amount sent to a provider, and the rest that cannot be sent. */
 export interface WireAmount {
   wire: number;
-  /** The part of the amount that `wire` stands for, in our smallest unit. */
+  /** The part of the amount that `wire` represents, in our smallest unit. */
   chargedCents: number;
-  /** What is left of the amount: less than one step. */
+  /** The rest of the amount: less than one step. */
   restCents: number;
 }
 
@@ -64,7 +64,7 @@ const NO_WIRE: WireTable = {};
 export const wireOf = (providerType: string): WireTable => (providerType === 'stripe' ? STRIPE_WIRE : NO_WIRE);
 
 /**
- * An amount as a provider wants it: never more than is due, so it is rounded down to the provider's step.
+ * An amount in the provider's units: rounded down to the provider's step, so that it never exceeds the due amount.
  *
  * cents   ≥ 0, in our smallest unit of the currency
  * → undefined when the provider does not take the currency
@@ -86,8 +86,8 @@ export function toWire(table: WireTable, cents: number, currency: string): WireA
 }
 
 /**
- * An amount of the provider in our smallest unit; undefined when it is none that we could have sent: an odd multiple of
- * the step, or a currency that the provider does not take. Rule: payments.md#amounts-on-the-wire.
+ * An amount of the provider in our smallest unit; undefined if it cannot have been sent: an odd multiple of the step,
+ * or a currency that the provider does not take. Rule: payments.md#amounts-on-the-wire.
  */
 export function fromWire(table: WireTable, wire: number, currency: string): number | undefined {
   const unit = unitOf(table, currency);
@@ -96,7 +96,7 @@ export function fromWire(table: WireTable, wire: number, currency: string): numb
   return scaled % unit.up === 0n ? Number(scaled / unit.up) : undefined;
 }
 
-/** One step of the provider's amounts in our smallest unit: what is less than it cannot be paid there. */
+/** One step of the provider's amounts in our smallest unit: smaller amounts cannot be paid there. */
 export function stepCents(table: WireTable, currency: string): number {
   const unit = unitOf(table, currency);
   return unit ? Number((unit.step * unit.down + unit.up - 1n) / unit.up) : 1;

@@ -1,7 +1,7 @@
 import { AGGREGATION_TRAITS, type AggregationType } from '../metrics/aggregation-types.ts';
 import type { ChargeModelName } from './charge-models.ts';
 
-/** What of a charge and its metric must fit together. */
+/** The fields of a charge and its metric that must fit together. */
 export interface Combination {
   charge_model: ChargeModelName;
   aggregation_type: AggregationType;

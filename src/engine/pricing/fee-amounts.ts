@@ -5,11 +5,11 @@ import { toSmallestUnit } from '../money/units.ts';
 import type { Priced } from './priced.ts';
 import { PRICING_UNIT_EXPONENT, toCurrency, unitToCurrency } from './pricing-unit.ts';
 
-/** What the prices of a charge are in, and what its fees are in. */
+/** The units of a charge's prices and of its fees. */
 export interface Denomination {
   /** Decimals of the currency. */
   exponent: number;
-  /** Rate of the charge's pricing unit; absent or null when its prices are in the currency. */
+  /** Conversion rate of the charge's pricing unit; absent or null if its prices are in the currency. */
   conversionRate?: Decimal | null;
 }
 
@@ -18,18 +18,21 @@ export interface Amounts {
   amountCents: Cents;
   /** Unrounded, with the 15 decimals that are stored. */
   preciseAmountCents: Decimal;
-  /** Cut to whole cents, not rounded. */
+  /** Truncated to whole cents, not rounded. */
   unitAmountCents: Cents;
   /** In the main unit, with 15 decimals. */
   preciseUnitAmount: Decimal;
 }
 
 export interface FeeAmounts extends Amounts {
-  /** The same in the charge's pricing unit: what `pricing_unit_details` shows. */
+  /** The same in the charge's pricing unit, for `pricing_unit_details`. */
   pricingUnit: Amounts | null;
 }
 
-/** A price as a fee stores it: rounded here and nowhere else. Rules: money-and-days.md#numbers, pricing-units.md. */
+/**
+ * The amounts of a fee from its price, which is rounded here and nowhere else. Rules: money-and-days.md#numbers,
+ * pricing-units.md.
+ */
 export function feeAmounts(price: Pick<Priced, 'amount' | 'unitAmount'>, denomination: Denomination): FeeAmounts {
   const { exponent, conversionRate } = denomination;
   if (!conversionRate) return { ...amountsOf(price, exponent), pricingUnit: null };
@@ -52,10 +55,10 @@ function amountsOf({ amount, unitAmount }: Pick<Priced, 'amount' | 'unitAmount'>
   };
 }
 
-/** Decimals of what the prices of a charge are in. */
+/** Decimals of the unit in which the prices of a charge are. */
 export const priceExponent = ({ exponent, conversionRate }: Denomination): number =>
   conversionRate ? PRICING_UNIT_EXPONENT : exponent;
 
-/** The amounts of a fee that costs nothing. */
+/** The amounts of a free fee. */
 export const noAmounts = (denomination: Denomination): FeeAmounts =>
   feeAmounts({ amount: ZERO, unitAmount: ZERO }, denomination);

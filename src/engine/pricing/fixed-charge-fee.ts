@@ -7,7 +7,7 @@ import { type FeeAmounts, feeAmounts, noAmounts } from './fee-amounts.ts';
 import { price } from './price.ts';
 import type { AmountDetails, Usage } from './priced.ts';
 
-/** A fixed charge; its row fits. */
+/** A fixed charge; structural: its row can be passed. */
 export interface FixedCharge {
   charge_model: 'standard' | 'graduated' | 'volume';
   properties: Properties;
@@ -26,7 +26,7 @@ export interface FixedChargeFee extends FeeAmounts {
  *
  *   62 units for 5 of 31 days, then 3.1 for 5, at 0.1 + 10 up to 5 units → 10.5 × 0.1 + 10 = 11.05
  *
- * alreadyPaid  what the fee of a replaced plan covers of the period, taken off
+ * alreadyPaid the part of the period that the fee of a replaced plan covers, which is subtracted
  *
  * Rule: fixed-charges.md#fee-of-a-period.
  */
@@ -50,8 +50,8 @@ export function usageOfFixed({ charge_model, prorated }: FixedCharge, { units, f
 }
 
 /**
- * What a former fee covers of a new period, after an upgrade to a plan with a prorated fixed charge in advance on the
- * same add-on.
+ * The part of a new period that a former fee covers, after an upgrade to a plan with a prorated fixed charge in advance
+ * on the same add-on.
  *
  *   2000 for 20 days, 14 new days → 1400
  *
@@ -63,8 +63,8 @@ export const alreadyPaidCents = (
 ): Cents => roundToCents(decimal(paidCents).times(newDays).div(paidDays));
 
 /**
- * Fee of more units inside a period that was paid in advance. Fewer or equal units make a fee of nothing, which
- * documents the change.
+ * Fee of more units inside a period that was paid in advance. Fewer or equal units make a fee of zero, which documents
+ * the change.
  *
  *   10 → 15 units at 10 → 5 units, 5000;  15 → 5 → nothing
  *

@@ -3,7 +3,7 @@ import type { FieldCodes } from './combination-rules.ts';
 export const FIXED_CHARGE_MODELS = ['standard', 'graduated', 'volume'] as const;
 export type FixedChargeModel = (typeof FIXED_CHARGE_MODELS)[number];
 
-/** What of a fixed charge must fit together. */
+/** The fields of a fixed charge that must fit together. */
 export interface FixedChargeCombination {
   charge_model: FixedChargeModel;
   pay_in_advance: boolean;

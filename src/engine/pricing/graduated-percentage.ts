@@ -19,7 +19,7 @@ const RULES: RangeRules = {
 const EVENT_UNIT_DIGITS = 2;
 
 /**
- * Price of usage in ranges, each a percentage of the units that fall into it plus its flat amount once it is entered.
+ * Price of usage in ranges, each a percentage of its units plus its flat amount once the range is entered.
  *
  *   0–100 at 5 %, 101–∞ at 2 % + 10; 150 units → 5 + 11 = 16
  *

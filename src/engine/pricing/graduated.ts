@@ -16,8 +16,8 @@ const RULES: RangeRules = {
 };
 
 /**
- * Price of usage in ranges: each range prices the units that fall into it, plus its flat amount as soon as it is
- * entered. The first flat amount is due even without units.
+ * Price of usage in ranges: each range prices its units plus its flat amount once the range is entered. The first flat
+ * amount is due even without units.
  *
  *   0–10 at 10 + 2, 11–20 at 5 + 3; 12 units → 102 + 13 = 115
  *

@@ -16,20 +16,20 @@ export interface InAdvanceFeeInput extends Denomination {
   /**
    * The ordinary aggregation up to and including the event, which is the last one of its `values`: of the period, or of
    * all time for a recurring metric; full units for a prorated charge. Not rounded by the metric. For an estimate it is
-   * what there is, with the billed units and one event more.
+   * the present usage with the billed units and one more event.
    */
   usage: Usage;
   event: Pick<EventUnits, 'billed' | 'units'> & {
     /** `precise_total_amount_cents` in the main unit, of a dynamic charge. */
     preciseTotalAmount?: Decimal;
-    /** Whether anything of its group was billed before in the period; undefined of old fees, which do not say. */
+    /** Whether anything of its group was billed before in the period; undefined for old fees without this field. */
     billedBefore: boolean | undefined;
   };
 }
 
 /**
- * Fee of one event billed in advance: what the usage costs with it less what it costs without, rounded once. The price
- * of a unit is the rounded amount over the units shown.
+ * Fee of one event billed in advance: the price of the usage with it less the price without it, rounded once. The unit
+ * price is the rounded amount divided by the shown units.
  *
  *   graduated 0–5 at 0.02 + 0.01, 6–∞ at 0.01 + 0.01; 4 units before, +2 → 0.13 − 0.09 = 0.04
  *
@@ -55,8 +55,8 @@ export function inAdvanceFee(input: InAdvanceFeeInput): UsageFee {
 }
 
 /**
- * The events without this one. A unique count counts values, so an event that adds none, a removal or a value used
- * again, leaves it as it is: such an event pays nothing, no fixed amount either.
+ * The events without this one. A unique count counts values, so an event that adds none, such as a removal or a
+ * repeated value, pays nothing, not even a fixed amount.
  *
  * Rules: aggregation.md#metered "count", in-advance.md#units-of-one-event.
  */

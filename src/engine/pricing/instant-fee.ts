@@ -9,7 +9,7 @@ import { transactionCost } from './transaction-limits.ts';
 export interface InstantFeeInput extends Denomination {
   charge_model: 'standard' | 'percentage';
   properties: Properties;
-  /** Of the event: the property's number, 0 without it, 1 of a metric without property. */
+  /** The number in the event's property: 0 if absent, 1 for a metric without property. */
   units: Decimal;
   metric: UnitRounding;
 }
@@ -18,7 +18,7 @@ export interface InstantFee extends Pick<FeeAmounts, 'amountCents' | 'pricingUni
   units: Decimal;
   /** In the main unit of the prices, not rounded. */
   preciseAmount: Decimal;
-  /** Rounded amount over the units, in cents. */
+  /** Rounded amount divided by the units, in cents. */
   preciseUnitAmount: Decimal;
 }
 

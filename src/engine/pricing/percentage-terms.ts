@@ -25,7 +25,10 @@ export const percentageTerms = (properties: Properties): PercentageTerms => ({
   },
 });
 
-/** Blank properties become null, and a blank fixed amount none: the contract knows no null for it. */
+/**
+ * Blank properties become null, except a blank fixed amount, which is dropped because the contract allows no null for
+ * it.
+ */
 export const storedPercentage = (properties: Properties): Properties =>
   Object.fromEntries(
     Object.entries(properties)

@@ -20,7 +20,7 @@ export interface Figures {
 
 /**
  * Price of usage as a percentage of its units and a fixed amount for each event, after free units and events; with
- * limits of a single event, of each event alone.
+ * limits per event, each event is priced alone.
  *
  *   1.3 % + 2, the first 3 events or 250 units free; 50, 100, 250, 400 → 550 × 1.3 % + 2 × 2 = 11.15
  *
@@ -37,8 +37,8 @@ export function percentagePrice(usage: Usage, properties: Properties): Priced {
 }
 
 /**
- * Price of one event in advance. Without the event its value is left out of the events that are priced alone, but not
- * of the running totals.
+ * Price of one event in advance. For the price without the event, its value is left out of the events priced alone, but
+ * not of the running totals.
  *
  * Rules: in-advance.md#units-of-one-event, charge-models.md#in-advance-details.
  */

@@ -40,8 +40,8 @@ export const eventsNeeded = (
 ): EventsNeeded => chargeModel(name).eventsNeeded?.(properties, aggregation) ?? 'none';
 
 /**
- * Price of usage under a charge's or a filter's properties, in the currency's main unit, not rounded.
- * Units are not negative: usage-fee.ts sees to that first.
+ * Price of usage under a charge's or a filter's properties, in the currency's main unit, not rounded. Units are not
+ * negative, which usage-fee.ts ensures.
  *
  * Rule: charge-models.md.
  */
@@ -51,7 +51,7 @@ export function price(name: ChargeModelName, properties: Properties, usage: Usag
 }
 
 /**
- * Price of one event: what the usage costs with it, less what it costs without.
+ * Price of one event: the price of the usage with it less the price without it.
  * Rules: in-advance.md#units-of-one-event "amount", charge-models.md#in-advance-details.
  */
 export function priceEvent(name: ChargeModelName, properties: Properties, usage: EventUsage): EventPrice {

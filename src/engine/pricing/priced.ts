@@ -3,7 +3,7 @@ import type { Moves } from '../metrics/proration.ts';
 import type { Decimal } from '../money/decimal.ts';
 import type { DueRuns } from './due-runs.ts';
 
-/** What a charge model prices: the usage of one fee. The optional parts are asked for by single models only. */
+/** The input of a charge model: the usage of one fee. Only some models need the optional parts. */
 export interface Usage {
   /** After metric rounding; weighted by days for a prorated charge. */
   units: Decimal;
@@ -12,17 +12,17 @@ export interface Usage {
   eventsCount: number;
   /** Parts of prorated units, for a prorated graduated charge. */
   moves?: Moves;
-  /** What the units are, for a percentage charge. */
+  /** The kind of units, for a percentage charge. */
   aggregation?: AggregationType;
-  /** Values of the events in processing order, as far as `eventsNeeded` asks for them. */
+  /** Values of the events in processing order, as far as `eventsNeeded` requires them. */
   values?: readonly Decimal[];
   /** Sum of the events' `precise_total_amount_cents`, absent ones 0, in the main unit, for a dynamic charge. */
   preciseTotalAmount?: Decimal;
 }
 
 /**
- * Which values of single events a price depends on, in processing order: of the first events only, or of all up to the
- * first at which their sum passes a limit.
+ * Single values that a price depends on, in processing order: those of the first events only, or all up to the first at
+ * which their sum passes a limit.
  */
 export type EventsNeeded = 'none' | 'all' | { first: number } | { untilSumAbove: Decimal };
 

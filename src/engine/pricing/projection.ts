@@ -11,9 +11,9 @@ import { type Denomination, feeAmounts, priceExponent } from './fee-amounts.ts';
 import { price } from './price.ts';
 import type { UsageFee } from './usage-fee.ts';
 
-/** How far a period has come, in local days. */
+/** The progress of a period in local days. */
 export interface Elapsed {
-  /** Including today; 0 before the period, all of them after it. */
+  /** Today included; 0 before the period, all days after it. */
   days: number;
   of: number;
 }
@@ -27,7 +27,7 @@ export interface Projection {
 
 const UNIT_DIGITS = 2;
 
-/** Models that price the projected units; of the others the amount itself is projected. */
+/** Models that price projected units; for other models the amount itself is projected. */
 const PRICED_AGAIN: readonly ChargeModelName[] = ['standard', 'graduated', 'package', 'volume'];
 
 /** Days of a period that have begun by now. Rule: usage-reads.md#projected-usage "ratio". */
@@ -36,14 +36,12 @@ export function elapsedDays(period: Period, now: Instant, zone: string): Elapsed
   return { days: isBefore(now, period.from) ? 0 : days(period.from, now), of: days(period.from) };
 }
 
-/**
- * Units as they will be at the end of the period when usage goes on as so far. Rule: usage-reads.md#projected-usage.
- */
+/** Units projected to the end of the period at the present rate. Rule: usage-reads.md#projected-usage. */
 export const projectUnits = (units: Decimal, { days, of }: Elapsed): Decimal =>
   days === 0 ? units : roundToDigits(units.times(of).div(days), UNIT_DIGITS);
 
 /**
- * A usage fee as it will be at the end of the period when usage goes on as so far. Recurring usage stays as it is.
+ * A usage fee projected to the end of the period at the present rate. Recurring usage is not extrapolated.
  *
  *   10 units at 1.00 on day 10 of 31 → 31.00 units, 3100 cents
  *

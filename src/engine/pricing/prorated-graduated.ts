@@ -6,8 +6,8 @@ import type { Range } from './ranges.ts';
 
 /**
  * Price of units weighed by days in ranges. The full units of each event move a running total through the ranges; every
- * piece of the move costs its range's price, weighed as the event is, and is given back when the move leads down. Added
- * are the flat amounts up to the range of the highest total.
+ * piece of a move costs its range's price, weighed like the event, and is subtracted if the move leads down. The flat
+ * amounts up to the range of the highest total are added.
  *
  *   0–5 at 10 + 100, 6–15 at 5 + 50, 30 days; +2 on the 10th, +5 on the 16th
  *   → 2 × 21 ÷ 30 × 10 + 3 × 15 ÷ 30 × 10 + 2 × 15 ÷ 30 × 5 + 150 = 184
@@ -29,7 +29,7 @@ const priced = (amount: Decimal, fullUnits: Decimal): Priced => ({
 
 /** A part of one event's move that lies in one range. */
 export interface Piece {
-  /** Units of the part, negative when they are given back; 0 when only weighed units are priced. */
+  /** Units of the part, negative when they are subtracted; 0 if only weighed units are priced. */
   full: Decimal;
   /** Weighed, not yet divided. */
   weighed: Decimal;
@@ -42,7 +42,7 @@ export interface Piece {
  * The price in its pieces.
  *
  * flat       flat amounts up to the range of the highest total
- * fullUnits  left at the end; below 0 everything costs nothing
+ * fullUnits units at the end; if negative the price is zero
  */
 export function proratedPieces(
   { units }: Usage,
@@ -73,7 +73,7 @@ function piecesOf({ full, weighed }: Move, total: Decimal, ranges: readonly Rang
   });
 }
 
-/** Length of [low, high] between two bounds; the first range reaches down without end, the last one up. */
+/** Length of [low, high] between two bounds; the first range is open downwards, the last one upwards. */
 function lengthInside(low: Decimal, high: Decimal, from: Decimal | null, to: Decimal | null): Decimal {
   const start = from === null ? low : max(low, from);
   const end = to === null ? high : min(high, to);

@@ -16,10 +16,10 @@ const isBound = (value: unknown): boolean =>
   (typeof value === 'string' && value.length <= AMOUNT_TEXT_MAX && BOUND.test(value.trim()));
 const boundOf = (value: unknown): Decimal => decimal(typeof value === 'string' ? value.trim() : (value as number));
 
-/** How a model words its ranges, and which gaps between them it takes. */
+/** The names and allowed gaps of a model's ranges. */
 export interface RangeRules {
   key: 'graduated_ranges' | 'volume_ranges' | 'graduated_percentage_ranges';
-  /** Prices of a range beside its bounds, with the code of a bad one. */
+  /** Names of a range's prices, with the error code for a bad one. */
   amounts: readonly { name: string; code: string }[];
   /** Whether the first range may start at 1, and a next one at the end of the former (adjacent). */
   isLoose: boolean;
@@ -94,7 +94,7 @@ export function enteredRanges(ranges: readonly Range[], units: Decimal): Entered
   });
 }
 
-/** Bounds as `amount_details` shows them. */
+/** Bounds in the form of `amount_details`. */
 export const shownBounds = ({ from, to }: Range) => ({
   from_value: decimalText(from),
   to_value: to === null ? null : decimalText(to),

@@ -8,10 +8,10 @@ export interface FreeUnits {
   perTotal: Decimal;
 }
 
-/** Running totals of usage, as far as free units depend on them. */
+/** Running totals of usage that free units depend on. */
 export interface RunningTotals {
   length: number;
-  /** The last one, 0 when there is none. */
+  /** The last one, 0 if there is none. */
   last: Decimal;
   /** The n-th one, from 1. */
   nth(n: number): Decimal;
@@ -24,8 +24,8 @@ export const isCounted = ({ aggregation }: Usage): boolean =>
   aggregation === 'count_agg' || aggregation === 'unique_count_agg';
 
 /**
- * Running totals: 1, 2, … up to the units of a count; of a sum those of the first events, or those up to the first
- * above the free total; of others none.
+ * Running totals: 1, 2, … up to the units of a count; for a sum those of the first events, or those up to the first
+ * above the free total; none for others.
  *
  * Rule: charge-models.md#percentage, running total R.
  */

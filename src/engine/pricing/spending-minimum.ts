@@ -8,7 +8,7 @@ export interface SpendingMinimumInput {
   /** Days of the whole period, and those billed. */
   periodDays: number;
   billedDays: number;
-  /** Of all fees of the charge in the window, every filter and group. */
+  /** Sum of all fees of the charge in the window, over every filter and group. */
   usedCents: Cents;
   usedPreciseCents: Decimal;
 }
@@ -20,7 +20,7 @@ export interface TrueUp {
 }
 
 /**
- * What is missing to the spending minimum of a charge, brought to the days billed; undefined when enough was used.
+ * The gap to the spending minimum of a charge, prorated to the billed days; undefined if there is none.
  *
  *   minimum 1000, 25 of 28 days, used 800 → 92.857 → 93
  *

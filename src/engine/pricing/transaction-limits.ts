@@ -8,12 +8,12 @@ export interface TransactionTerms {
   /** In percent. */
   rate: Decimal;
   fixedAmount: Decimal;
-  /** Null = no limit. */
+  /** Null means no limit. */
   minAmount: Decimal | null;
   maxAmount: Decimal | null;
 }
 
-/** Equal values of events that follow each other. */
+/** Successive events with equal values. */
 export interface Run {
   value: Decimal;
   times: number;
@@ -34,8 +34,8 @@ export function transactionCost(
 }
 
 /**
- * Cost of usage event by event, after the free ones: while a free total remains an event below it is free and uses it
- * up, the first other one pays for what is above; without a free total the first events are free.
+ * Cost of usage event by event, after the free ones: while a free total remains, an event below it is free and reduces
+ * it, and the first event above it pays for the excess; without a free total the first events are free.
  *
  *   10, 80, 10000 at 2.99 %, between 1.75 and 12 → 1.75 + 2.392 + 12 = 16.142
  *
@@ -48,14 +48,15 @@ export function transactionsPrice(usage: Usage, free: FreeUnits, terms: Transact
   );
 }
 
-/** What is priced event by event once the free events are used up. */
+/** The input of pricing event by event after the free events. */
 export function chargedRuns(usage: Usage, free: FreeUnits): Run[] {
   const runs = runsOf(usage);
   return free.perTotal.isZero() ? afterEvents(runs, free.perEvents) : afterTotal(runs, free.perTotal);
 }
 
 /**
- * The values to price: raw ones of a sum, 1 for each event of a count, of a maximum the greatest once, else the units.
+ * The values to price: raw values for a sum, 1 for each event of a count, the greatest once for a maximum, else the
+ * units.
  */
 function runsOf(usage: Usage): Run[] {
   const { aggregation, values, units, eventsCount } = usage;
@@ -97,7 +98,7 @@ function afterTotal(runs: readonly Run[], total: Decimal): Run[] {
   });
 }
 
-/** How many times in a row a value is below what remains of the free total. */
+/** How many successive values are below the rest of the free total. */
 function freeTimes(value: Decimal, times: number, remaining: Decimal): number {
   if (!value.gt(ZERO)) return times;
   return min(remaining.div(value).ceil().minus(1), ONE.times(times)).toNumber();

@@ -15,7 +15,7 @@ export interface UsageFeeInput extends Denomination {
 }
 
 export interface UsageFee extends FeeAmounts {
-  /** Units shown: full ones of a prorated charge. */
+  /** Shown units: full ones for a prorated charge. */
   units: Decimal;
   eventsCount: number;
   amountDetails: AmountDetails;
@@ -23,8 +23,8 @@ export interface UsageFee extends FeeAmounts {
 
 /**
  * A usage fee in arrears: the metric rounds the units, the charge model prices them, and the amount is rounded once.
- * Negative units are priced as none, without asking the model; a negative amount becomes 0. Full units of a prorated
- * charge are not shown below 0.
+ * Negative units are priced as zero without the model; a negative amount becomes 0. Full units of a prorated charge are
+ * not shown below 0.
  *
  *   12.5 units at 0.01 USD → 0.125 USD → 13 cents, precise 12.5
  *
@@ -60,7 +60,7 @@ const noFee = (input: UsageFeeInput): UsageFee => ({
 const isBelowZero = (value: Decimal): boolean => value.isNegative() && !value.isZero();
 
 /**
- * Whether a computed usage fee is worth a row: it has units, an amount or events.
+ * Whether a computed usage fee is stored: it has units, an amount or events.
  * Rule: usage-fees.md#when-a-fee-is-stored.
  */
 export const isStored = ({ units, amountCents, eventsCount }: UsageFee): boolean =>

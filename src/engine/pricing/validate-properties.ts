@@ -7,10 +7,10 @@ import { chargeModel } from './price.ts';
 export type ValidatedProperties = { ok: true; properties: Properties } | { ok: false; codes: string[] };
 
 /**
- * Properties of a charge, or of a charge filter, made ready to store: unknown keys dropped, blank group keys dropped,
+ * Properties of a charge, or of a charge filter, in stored form: unknown keys dropped, blank group keys dropped,
  * `grouped_by` kept as `pricing_group_keys`, amounts in plain digits. Empty ones become the model's defaults.
  *
- * codes  everything that is wrong, repeated when it is wrong twice; all belong to the one field `properties`
+ * codes all faults, repeated for repeated faults; all belong to the field `properties`
  *
  * Presentation group keys belong to the charge: those inside a filter's properties are dropped unread.
  *
@@ -44,7 +44,7 @@ export function validateProperties(
   };
 }
 
-/** Properties as the API shows them: with both names of the pricing group keys when there are any. */
+/** Properties as the API shows them: with both names of the pricing group keys, if there are any. */
 export const shownProperties = (properties: Properties): Properties =>
   properties.pricing_group_keys === undefined
     ? properties

@@ -14,7 +14,7 @@ const RULES: RangeRules = {
 };
 
 /**
- * Price of all units at the price of the one range that their number falls into, plus its flat amount; the first flat
+ * Price of all units at the price of the one range that contains their number, plus its flat amount; the first flat
  * amount is due even without units. A prorated charge finds the range by its full units and prices the prorated ones.
  *
  *   0–100 at 2 + 10, 101–200 at 1; 100.5 units → range 101–200, 100.5
@@ -25,7 +25,7 @@ export function volumePrice({ units, fullUnits }: Usage, properties: Properties)
   const quantity = fullUnits ?? units;
   const reached = quantity.ceil();
   const ranges = rangesOf(properties, RULES.key);
-  // Validated ranges leave no gap and the last has no end, so one always fits.
+  // Validated ranges leave no gap and the last is open, so one always fits.
   const range = ranges.find(({ from, to }) => from.lte(reached) && (to === null || quantity.lte(to))) ?? ranges.at(-1)!;
   const flat = amountOf(range.properties.flat_amount);
   const unitsTotal = units.times(amountOf(range.properties.per_unit_amount));

@@ -21,7 +21,10 @@ export const QUOTE_VERSION_MOVES: Moves<QuoteVersionStatus> = {
 
 export const canQuoteVersionMove = moveChecker(QUOTE_VERSION_MOVES);
 
-/** From which state each reason voids a version: what is approved falls by cascade only. Rule: quotes.md#lifecycle. */
+/**
+ * The state from which each reason may void a version; an approved version is voided only by cascade. Rule:
+ * quotes.md#lifecycle.
+ */
 const VOIDED_FROM: Readonly<Record<QuoteVersionVoidReason, QuoteVersionStatus>> = {
   manual: 'draft',
   superseded: 'draft',

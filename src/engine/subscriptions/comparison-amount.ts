@@ -9,7 +9,7 @@ export interface ComparedPlan {
 const PERIODS_A_YEAR: Record<Interval, number> = { weekly: 52, monthly: 12, quarterly: 4, semiannual: 2, yearly: 1 };
 
 /**
- * What a plan costs a year, in cents, to distinguish an upgrade from a downgrade; never billed. Currency, charges and
+ * The yearly cost of a plan in cents, used only to distinguish an upgrade from a downgrade. Currency, charges and
  * commitments are ignored. Rule: plans.md#comparison-amount.
  */
 export const yearlyAmount = (plan: ComparedPlan): Cents => cents(plan.amount_cents * PERIODS_A_YEAR[plan.interval]);

@@ -10,25 +10,25 @@ import { decimal } from '../money/decimal.ts';
 import { isLongPlanTurn, type SubscriptionFeeInput } from './subscription-fee.ts';
 
 export interface CommitmentInput extends SubscriptionFeeInput {
-  /** Whether the line closes the subscription on the first day of a period that nothing has billed. */
+  /** Whether the line closes the subscription on the first day of a period that has not been billed. */
   closesOnBoundary: boolean;
 }
 
 /** The plan period that a line reconciles with the minimum commitment. */
 export interface Reconciled {
-  /** The whole period: fees whose window lies in it count. */
+  /** The whole period; fees count if their window lies in it. */
   period: Period;
   /** The part of it that the subscription had the plan for. */
   billed: Period;
   billedDays: number;
   periodDays: number;
-  /** Whether nothing is owed unless a subscription fee was billed for the period. */
+  /** Whether the commitment is owed only if a subscription fee was billed for the period. */
   needsSubscriptionFee: boolean;
 }
 
 /**
- * The period that a line reconciles, or undefined when it reconciles none: in arrears the one that it bills, in advance
- * the one before; the one in progress when it ends a plan in advance.
+ * The period that a line reconciles, or undefined if it reconciles none: in arrears the period it bills, in advance the
+ * period before; the period in progress when a plan in advance ends.
  *
  * Rule: minimums.md#minimum-commitment.
  */
@@ -56,14 +56,14 @@ export function reconciledPeriod(input: CommitmentInput): Reconciled | undefined
   };
 }
 
-/** Whether a fee is of a period: the middle of its window lies in it, which a change of zone does not move out. */
+/** Whether a fee belongs to a period: the middle of its window is in it, even after a change of time zone. */
 export function isOfPeriod({ from, to }: Period, period: Period): boolean {
   const middle = (from.epochNanoseconds + to.epochNanoseconds) / 2n;
   return middle >= period.from.epochNanoseconds && middle < period.to.epochNanoseconds;
 }
 
 /**
- * What is missing to the minimum commitment of a plan, brought to the days billed; 0 when enough was used.
+ * The gap to the minimum commitment of a plan, prorated to the billed days; 0 if there is none.
  *
  *   1000000 for 5 of 7 days → 714286, used 71429 → 642857
  *

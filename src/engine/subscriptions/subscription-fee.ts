@@ -27,7 +27,7 @@ export interface SubscriptionFeeInput {
   at: Instant;
   /** The line's subscription window. */
   window: Period;
-  /** What came after the subscription. */
+  /** What follows the subscription. */
   succession: Succession;
   /** How the subscription that this one replaced ended. */
   predecessor: Succession;

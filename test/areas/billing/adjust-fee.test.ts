@@ -66,7 +66,7 @@ test('a fee of 3 units that is adjusted to 5 costs 5000, and 3000 again without 
   expect((await story.client.delete(`${path()}/${fee_id}`)).body).toMatchObject({ status: 404, resource: 'fee' });
 });
 
-test('an adjustment outlives refreshes and is final with the draft', async () => {
+test('an adjustment survives refreshes of its draft and becomes final with it', async () => {
   const fee_id = feeOf(draft, 'calls').svc_id;
   await adjust({ fee_id, units: '5', unit_precise_amount: '0.3333', invoice_display_name: 'Agreed' });
   for (let time = 0; time < 2; time += 1) await refresh();
@@ -84,19 +84,19 @@ test('an adjustment outlives refreshes and is final with the draft', async () =>
   expect(stored!.inputs.manual_adjustment).toMatchObject({ units: '5', unit_precise_amount: '0.3333' });
 });
 
-test('a name alone changes no figure', async () => {
+test('an adjustment of the name alone changes no amount', async () => {
   const { svc_id: fee_id, ...before } = feeOf(draft, 'calls');
   const { body } = await adjust({ fee_id, invoice_display_name: 'Calls of March' });
   expect(body.fee).toMatchObject({ amount_cents: before.amount_cents, units: before.units, events_count: 3 });
   expect(body.fee.item.invoice_display_name).toBe('Calls of March');
 });
 
-test('units of a subscription fee multiply its prorated amount', async () => {
+test('adjusted units of a subscription fee multiply its prorated amount', async () => {
   const { body } = await adjust({ fee_id: feeOf(draft, 'plan').svc_id, units: '1.5' });
   expect(body.fee).toMatchObject({ amount_cents: 4650, units: '1.5', precise_unit_amount: '31.0' });
 });
 
-test('a charge that nothing was used of gets a fee, which goes with its adjustment', async () => {
+test('a charge without usage gets a fee by an adjustment, and loses it with the adjustment', async () => {
   const [, minimum] = await charges();
   const subscription_id = draft.subscriptions[0].svc_id;
   const { body } = await adjust({ subscription_id, charge_id: minimum.svc_id, units: '2' });
@@ -109,7 +109,7 @@ test('a charge that nothing was used of gets a fee, which goes with its adjustme
   expect((await read()).fees_amount_cents).toBe(3100 + 3000 + 1000);
 });
 
-test('fixed charges that came to nothing get fees, in advance and in arrears, which go with their adjustments', async () => {
+test('fixed charges that came to nothing get fees by adjustments, in advance and in arrears, and lose them with the adjustments', async () => {
   story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.customer({ billing_configuration: { invoice_grace_period: 10 } });
   await story.client.post('/add_ons', {
@@ -163,14 +163,14 @@ test('fixed charges that came to nothing get fees, in advance and in arrears, wh
   expect(verification).toMatchObject({ status: 'equal', differences: [] });
 });
 
-test('a preview shows the fee and leaves the draft', async () => {
+test('a preview of an adjustment shows the fee and leaves the draft unchanged', async () => {
   const fee_id = feeOf(draft, 'calls').svc_id;
   const { body } = await story.client.post(`${path()}/preview`, { adjusted_fee: { fee_id, units: '7' } });
   expect(body.fee.amount_cents).toBe(7000);
   expect(await read()).toEqual(draft);
 });
 
-test('a preview answers what the adjustment then does, of fees that are there and of one that is not', async () => {
+test('a preview of an adjustment shows what the adjustment then does, for fees that exist and for one that does not', async () => {
   const [, minimum] = await charges();
   const subscription_id = draft.subscriptions[0].svc_id;
   const priced = { units: '5', unit_precise_amount: '0.3333', invoice_display_name: 'Agreed' };
@@ -204,9 +204,9 @@ test('fifty adjustments of one fee at once adjust it once', async () => {
   expect(feeOf(await read(), 'calls').amount_cents).toBe(5000);
 });
 
-describe('refusals', () => {
+describe('refused adjustments', () => {
   const unknown = '00000000-0000-7000-8000-000000000000';
-  test('of an adjustment whose input is wrong', async () => {
+  test('an adjustment with wrong input is refused', async () => {
     const [, , percentage] = await charges();
     const fee_id = feeOf(draft, 'calls').svc_id;
     const subscription_id = draft.subscriptions[0].svc_id;
@@ -231,7 +231,7 @@ describe('refusals', () => {
     }
   });
 
-  test('twice, and of an invoice that is no draft', async () => {
+  test('a second adjustment of a fee, and one of an invoice that is not a draft, are refused', async () => {
     const fee_id = feeOf(draft, 'calls').svc_id;
     await adjust({ fee_id, units: '5' });
     expect((await adjust({ fee_id, units: '6' })).body.error_details).toEqual({ adjusted_fee: ['already_exists'] });

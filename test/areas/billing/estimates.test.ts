@@ -30,7 +30,7 @@ const event = (properties: object = {}, more: object = {}) => ({
   event: { code: 'm', external_subscription_id: 'sub', properties, ...more },
 });
 
-test('an estimate shows the fee with its taxes and has no record behind it', async () => {
+test('an estimate shows the fee with its taxes and stores nothing', async () => {
   const story = await subscribed(SUM, STANDARD);
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
   const { status, body } = await story.client.post('/events/estimate_fees', event({ v: 4 }));
@@ -63,7 +63,7 @@ test.each([
     422,
     { error_details: { properties: ['value_is_not_valid_number'] } },
   ],
-])('%s is refused', async (_what, fields, status, body) => {
+])('an estimate is refused: %s', async (_what, fields, status, body) => {
   const story = await subscribed(SUM, STANDARD);
   const answer = await story.client.post('/events/estimate_fees', event({ v: 1 }, fields));
   expect(answer.status).toBe(status);
@@ -78,7 +78,7 @@ test('a metric whose charge is in arrears has no estimate', async () => {
   }
 });
 
-test('an estimate of a unique value knows the values in use', async () => {
+test('an estimate of a unique count knows the values already in use', async () => {
   const story = await subscribed({ aggregation_type: 'unique_count_agg', field_name: 'v' }, STANDARD);
   const sent = { ...event({ v: 'a' }).event, transaction_id: 't' };
   expect((await story.client.post('/events', { event: sent })).status).toBe(200);
@@ -94,7 +94,7 @@ test.each([
   ['20', { rate: '2.99', per_transaction_min_amount: '5.5' }, 550, 5.5],
   ['-1', { rate: '2.99' }, 0, 0],
   ['400', { rate: '0.1' }, 40, 0.4],
-])('instantly, %s units at %j cost %i', async (v, properties, cents, precise) => {
+])('an instant estimate of %s units at %j costs %i', async (v, properties, cents, precise) => {
   const story = await subscribed(SUM, { charge_model: 'percentage', properties, invoiceable: false });
   const { status, body } = await story.client.post('/events/estimate_instant_fees', event({ v }));
   expect(status).toBe(200);

@@ -47,7 +47,7 @@ async function finalizeBoth(customer: string): Promise<Invoice[]> {
 const sums = (invoices: readonly Invoice[], key: string): number[] =>
   invoices.map((invoice) => invoice[key]).sort((a: number, b: number) => b - a);
 
-test('one coupon and two invoices: its amount is given once', async () => {
+test('one coupon used by two invoices at once gives its amount once', async () => {
   const coupon = {
     name: 'Once',
     code: 'once',
@@ -71,7 +71,7 @@ describe('one credit note', () => {
 
   const balance = async () => (await ok(story.client.get(`/credit_notes/${note.svc_id}`))).credit_note;
 
-  test('and two invoices: its balance is spent once', async () => {
+  test('one credit note used by two invoices at once is spent once', async () => {
     const bought = await story.oneOff(1000, 'notes');
     await ok(story.pay(bought.svc_id, 1000));
     note = (await ok(story.credit(bought, 1000))).credit_note;
@@ -86,7 +86,7 @@ describe('one credit note', () => {
     spentOn = invoices.find(({ credit_notes_amount_cents: spent }) => spent === 600);
   });
 
-  test('comes back once when the invoice that it paid is voided many times', async () => {
+  test('a credit note is restored once when the invoice that it paid is voided many times at once', async () => {
     const answers = await atOnce(() => story.client.post(`/invoices/${spentOn.svc_id}/void`));
     expect(succeeded(answers)).toHaveLength(1);
     const refused = answers.filter(({ status }) => status !== 200).map(({ body }) => body.code);
@@ -95,7 +95,7 @@ describe('one credit note', () => {
   });
 });
 
-describe('a wallet', () => {
+describe('one wallet', () => {
   let walletId: string;
   const wallet = async () => (await ok(story.client.get(`/wallets/${walletId}`))).wallet;
   const invoiceOf = (transaction: Invoice): Promise<Invoice> =>
@@ -105,7 +105,7 @@ describe('a wallet', () => {
       return id ?? undefined;
     });
 
-  test('is topped up once under one Idempotency-Key', async () => {
+  test('fifty top-ups with one Idempotency-Key top the wallet up once', async () => {
     const made = { external_customer_id: 'wallets', name: 'w', rate_amount: '1', currency: 'USD' };
     walletId = (await ok(story.client.post('/wallets', { wallet: made }))).wallet.svc_id;
     const answers = await atOnce(() =>
@@ -122,7 +122,7 @@ describe('a wallet', () => {
     await until(async () => ((await wallet()).balance_cents === 500 ? true : undefined));
   });
 
-  test('gets what was bought once, however often that is told to be paid', async () => {
+  test('purchased credits are added once, however often their payment is reported', async () => {
     const list = await ok(story.client.get(`/wallets/${walletId}/wallet_transactions`));
     const bought = list.wallet_transactions.find(({ status }: Invoice) => status === 'pending');
     const invoiceId = await invoiceOf(bought);
@@ -135,7 +135,7 @@ describe('a wallet', () => {
     expect(payments.length).toBeLessThanOrEqual(1);
   });
 
-  test('gives back once what a voided invoice took', async () => {
+  test('a wallet gets back once what a voided invoice took', async () => {
     const plan = { code: 'advance', amount_cents: 700, pay_in_advance: true };
     await story.plan(plan);
     await story.subscribe({ external_customer_id: 'wallets', external_id: 'w', plan_code: 'advance' });
@@ -150,7 +150,7 @@ describe('a wallet', () => {
   });
 });
 
-test('the auditor finds nothing wrong after all of it', async () => {
+test('the auditor finds nothing wrong after fifty attempts at once of everything', async () => {
   const producer = createProducer(service.redis, service.config.REDIS_PREFIX);
   try {
     const log = createLog({ level: 'silent', process: 'test' });

@@ -19,7 +19,7 @@ const subscribe = async (fields: object) => expect((await story.subscribe(fields
 const taxesOf = (invoice: Invoice) =>
   invoice.fees.map((fee: Invoice) => [fee.item.type, fee.taxes_amount_cents, fee.taxes_rate]).sort();
 
-test('1, 2, 3, 10: the first level that has a tax wins; top-ups have none', async () => {
+test('the first level that has a tax wins, and top-ups have none (golden cases 1, 2, 3, 10)', async () => {
   story = await openStory(service, '2024-05-01T08:00:00Z');
   const { client } = story;
   await story.tax(20);
@@ -58,7 +58,7 @@ test('1, 2, 3, 10: the first level that has a tax wins; top-ups have none', asyn
   expect(bought).toMatchObject({ fees_amount_cents: 10000, taxes_amount_cents: 0, total_amount_cents: 10000 });
 });
 
-test('32, 40: two coupons over five fees, and what may be given back of a hundred of each', async () => {
+test('two coupons are spread over five fees, and so is what may be given back of a hundred of each (golden cases 32, 40)', async () => {
   story = await openStory(service, '2024-05-01T08:00:00Z');
   await story.tax(10);
   await story.customer();
@@ -111,7 +111,7 @@ describe('31.00 of October in advance, 20 % tax, ended on the 15th', () => {
   const end = (choice: string) => ok(story.client.delete(`/subscriptions/one?on_termination_credit_note=${choice}`));
   const note = () => until(async () => (await notesOf(story))[0]);
 
-  test('48: 16 of 31 days are credit', async () => {
+  test('a termination on the 15th of October credits 16 of 31 days (golden case 48)', async () => {
     await story.advanceTo('2022-10-15T08:00:00Z');
     await end('credit');
     expect(await note()).toMatchObject({
@@ -122,13 +122,13 @@ describe('31.00 of October in advance, 20 % tax, ended on the 15th', () => {
     });
   });
 
-  test('49: an upgrade gives back its own day too', async () => {
+  test('an upgrade also gives back its own day (golden case 49)', async () => {
     await story.advanceTo('2022-10-15T08:00:00Z');
     await subscribe({ external_id: 'one', plan_code: 'big' });
     expect(await note()).toMatchObject({ total_amount_cents: 2040, credit_amount_cents: 2040 });
   });
 
-  test('50: of 5580 paid of 7440, 990 go back and 930 are credit', async () => {
+  test('of 5580 paid of 7440, 990 are refunded and 930 credited (golden case 50)', async () => {
     const invoice = await october();
     expect(invoice.total_amount_cents).toBe(7440);
     await ok(story.pay(invoice.svc_id, 5580));
@@ -138,7 +138,7 @@ describe('31.00 of October in advance, 20 % tax, ended on the 15th', () => {
     expect(await note()).toMatchObject({ refund_amount_cents: 990, credit_amount_cents: 930 });
   });
 
-  test('51: of 930 paid of 7440, nothing goes back and 1920 settle the invoice', async () => {
+  test('of 930 paid of 7440, nothing is refunded and 1920 settle the invoice (golden case 51)', async () => {
     const invoice = await october();
     await ok(story.pay(invoice.svc_id, 930));
     await story.advanceTo('2022-10-15T08:00:00Z');
@@ -166,14 +166,14 @@ describe('wallets', () => {
     return (await story.invoices(1))[0];
   };
 
-  test('66: an invoice is paid from wallets of its own currency', async () => {
+  test('an invoice is paid from wallets in its own currency (golden case 66)', async () => {
     const dollars = await give('usd', 'USD', '100');
     const euros = await give('eur', 'EUR', '50');
     expect(await bill(6000)).toMatchObject({ prepaid_credit_amount_cents: 5000, total_amount_cents: 1000 });
     expect([(await read(dollars)).balance_cents, (await read(euros)).balance_cents]).toEqual([10000, 0]);
   });
 
-  test('74: a void gives the credits back, and takes them from what was consumed', async () => {
+  test('a void gives credits back and takes them out of what was consumed (golden case 74)', async () => {
     const id = await give('eur', 'EUR', '10');
     const invoice = await bill(600);
     expect(await read(id)).toMatchObject({ balance_cents: 400, consumed_credits: '6.0' });
@@ -194,7 +194,7 @@ describe('payments', () => {
     await story.customer({ net_payment_term: 0, billing_configuration });
   };
 
-  test('81: nothing to pay is paid, by no payment', async () => {
+  test('an invoice with nothing to pay is paid without a payment (golden case 81)', async () => {
     await link('stripe');
     await ok(
       story.client.post('/customers/acme/payment_methods', { payment_method: { card_number: '4242424242424242' } }),
@@ -210,14 +210,14 @@ describe('payments', () => {
     expect((await ok(story.client.get(`/payments?invoice_id=${invoice.svc_id}`))).payments).toEqual([]);
   });
 
-  test('83: gocardless has no pages', async () => {
+  test('gocardless has no payment pages (golden case 83)', async () => {
     await link('gocardless');
     const invoice = await story.oneOff(1200);
     const { status, body } = await story.client.post(`/invoices/${invoice.svc_id}/payment_url`);
     expect([status, body.error_details]).toEqual([422, { base: ['invalid_payment_provider'] }]);
   });
 
-  test('85: a request takes overdue invoices only', async () => {
+  test('a payment request accepts overdue invoices only (golden case 85)', async () => {
     await link('stripe');
     const late = await story.oneOff(1200);
     await story.advanceTo('2024-05-03T08:00:00Z');

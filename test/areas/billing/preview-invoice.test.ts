@@ -94,81 +94,90 @@ const ofAcme = (subscriptions: object = {}) => ({
   subscriptions: { external_ids: ['sub'], ...subscriptions },
 });
 
-describe('equal to the cent to the invoice that comes', () => {
+describe('previews equal to the cent to the later invoice', () => {
   test.each([
     [{ pay_in_advance: false }, {}, '2024-04-02T00:00:00Z'],
     [{ pay_in_advance: true }, {}, '2024-04-02T00:00:00Z'],
     [{ pay_in_advance: true }, { billing_time: 'anniversary' }, '2024-04-16T00:00:00Z'],
     [{ pay_in_advance: false, interval: 'yearly', bill_charges_monthly: true }, {}, '2024-04-02T00:00:00Z'],
     [{ pay_in_advance: false, trial_period: 5 }, {}, '2024-04-02T00:00:00Z'],
-  ])('of the next period: plan %j, subscription %j', async (plan, subscription, until) => {
-    await story.customer({ timezone: 'America/New_York', net_payment_term: 30 });
-    await metered(plan);
-    await story.subscribe(subscription);
-    const started = plan.pay_in_advance && !('trial_period' in plan) ? 1 : 0;
-    await story.invoices(started);
-    await story.advanceTo('2024-03-20T00:00:00Z');
-    for (const id of ['1', '2', '3']) await call(id);
-    const before = await rowCounts();
-    const shown = await preview(ofAcme());
-    expect(await rowCounts()).toEqual(before);
-    expect(shown).toMatchObject({ status: 'draft', number: expect.stringMatching(/-DRAFT$/) });
-    expect(shown).not.toHaveProperty('sequential_id');
+  ])(
+    'a preview of the next period equals the later invoice: plan %j, subscription %j',
+    async (plan, subscription, until) => {
+      await story.customer({ timezone: 'America/New_York', net_payment_term: 30 });
+      await metered(plan);
+      await story.subscribe(subscription);
+      const started = plan.pay_in_advance && !('trial_period' in plan) ? 1 : 0;
+      await story.invoices(started);
+      await story.advanceTo('2024-03-20T00:00:00Z');
+      for (const id of ['1', '2', '3']) await call(id);
+      const before = await rowCounts();
+      const shown = await preview(ofAcme());
+      expect(await rowCounts()).toEqual(before);
+      expect(shown).toMatchObject({ status: 'draft', number: expect.stringMatching(/-DRAFT$/) });
+      expect(shown).not.toHaveProperty('sequential_id');
 
-    await story.advanceTo(until);
-    const invoices = await story.invoices(started + 1);
-    expect(essence(shown)).toEqual(essence(invoices.at(-1)));
-    expect(invoices.at(-1).number).toMatch(new RegExp(`-00${started + 1}$`));
-  });
+      await story.advanceTo(until);
+      const invoices = await story.invoices(started + 1);
+      expect(essence(shown)).toEqual(essence(invoices.at(-1)));
+      expect(invoices.at(-1).number).toMatch(new RegExp(`-00${started + 1}$`));
+    },
+  );
 
   test.each([
     [true, '2024-03-15T09:00:00Z'],
     [false, '2024-04-02T00:00:00Z'],
-  ])('of a new subscription of a stored customer, in advance: %s', async (pay_in_advance, until) => {
-    await story.customer({ timezone: 'Asia/Tokyo' });
-    await story.plan({ amount_cents: 3100, pay_in_advance });
-    const shown = await preview({ customer: { external_id: 'acme' }, plan_code: 'plan', billing_time: 'calendar' });
-    await story.subscribe();
-    await story.advanceTo(until);
-    const [invoice] = await story.invoices(1);
-    expect(essence(shown)).toEqual(essence(invoice));
-    expect(shown.fees_amount_cents).toBe(1700);
-  });
+  ])(
+    'a preview of a new subscription of a stored customer equals the later invoice, in advance: %s',
+    async (pay_in_advance, until) => {
+      await story.customer({ timezone: 'Asia/Tokyo' });
+      await story.plan({ amount_cents: 3100, pay_in_advance });
+      const shown = await preview({ customer: { external_id: 'acme' }, plan_code: 'plan', billing_time: 'calendar' });
+      await story.subscribe();
+      await story.advanceTo(until);
+      const [invoice] = await story.invoices(1);
+      expect(essence(shown)).toEqual(essence(invoice));
+      expect(shown.fees_amount_cents).toBe(1700);
+    },
+  );
 
   test.each([
     ['a start in advance', true, '2024-03-15T09:00:00Z'],
     ['a first period in arrears', false, '2024-04-02T00:00:00Z'],
-  ])('with fixed charges and a minimum commitment: %s', async (_name, pay_in_advance, until) => {
-    await story.client.post('/add_ons', {
-      add_on: { name: 'Seat', code: 'seat', amount_cents: 900, amount_currency: 'USD' },
-    });
-    await story.customer();
-    await metered({
-      pay_in_advance,
-      minimum_commitment: { amount_cents: 90_000, invoice_display_name: 'At least' },
-      fixed_charges: [true, false].map((inAdvance) => ({
-        add_on_code: 'seat',
-        code: `seat-${inAdvance}`,
-        charge_model: 'standard',
-        units: 3,
-        pay_in_advance: inAdvance && pay_in_advance,
-        prorated: true,
-        properties: { amount: '10' },
-      })),
-    });
-    const shown = await preview({ customer: { external_id: 'acme' }, plan_code: 'plan' });
-    await story.subscribe();
-    const stored = pay_in_advance ? undefined : await preview(ofAcme());
-    await story.advanceTo(until);
-    const [invoice] = await story.invoices(1);
-    expect(essence(shown)).toEqual(essence(invoice));
-    if (stored) expect(essence(stored)).toEqual(essence(invoice));
-    const types = shown.fees.map((fee: Invoice) => fee.item.type);
-    expect(types).toContain('fixed_charge');
-    expect(types.includes('commitment')).toBe(!pay_in_advance);
-  });
+  ])(
+    'a preview with fixed charges and a minimum commitment equals the later invoice: %s',
+    async (_name, pay_in_advance, until) => {
+      await story.client.post('/add_ons', {
+        add_on: { name: 'Seat', code: 'seat', amount_cents: 900, amount_currency: 'USD' },
+      });
+      await story.customer();
+      await metered({
+        pay_in_advance,
+        minimum_commitment: { amount_cents: 90_000, invoice_display_name: 'At least' },
+        fixed_charges: [true, false].map((inAdvance) => ({
+          add_on_code: 'seat',
+          code: `seat-${inAdvance}`,
+          charge_model: 'standard',
+          units: 3,
+          pay_in_advance: inAdvance && pay_in_advance,
+          prorated: true,
+          properties: { amount: '10' },
+        })),
+      });
+      const shown = await preview({ customer: { external_id: 'acme' }, plan_code: 'plan' });
+      await story.subscribe();
+      const stored = pay_in_advance ? undefined : await preview(ofAcme());
+      await story.advanceTo(until);
+      const [invoice] = await story.invoices(1);
+      expect(essence(shown)).toEqual(essence(invoice));
+      if (stored) expect(essence(stored)).toEqual(essence(invoice));
+      const types = shown.fees.map((fee: Invoice) => fee.item.type);
+      expect(types).toContain('fixed_charge');
+      expect(types.includes('commitment')).toBe(!pay_in_advance);
+    },
+  );
 
-  test('of a termination', async () => {
+  test('a preview of a termination equals the later invoice', async () => {
     await story.customer();
     await metered({ pay_in_advance: false });
     await story.subscribe();
@@ -180,7 +189,7 @@ describe('equal to the cent to the invoice that comes', () => {
     expect(essence(shown)).toEqual(essence(invoice));
   });
 
-  test('of an upgrade', async () => {
+  test('a preview of an upgrade equals the later invoice', async () => {
     await story.customer();
     await metered({ pay_in_advance: false });
     await story.plan({ amount_cents: 9000, code: 'big', pay_in_advance: true });
@@ -195,7 +204,7 @@ describe('equal to the cent to the invoice that comes', () => {
     expect(shown.subscriptions).toHaveLength(2);
   });
 
-  test('of a downgrade, asked about and scheduled', async () => {
+  test('a preview of a downgrade, new or scheduled, equals the later invoice', async () => {
     await story.customer();
     await metered({ pay_in_advance: false });
     await story.plan({ amount_cents: 1000, code: 'small', pay_in_advance: true });
@@ -210,7 +219,7 @@ describe('equal to the cent to the invoice that comes', () => {
     expect(essence(asked)).toEqual(essence(invoice));
   });
 
-  test('of a subscription that ends before', async () => {
+  test('a preview of a subscription that ends before the period does equals the later invoice', async () => {
     await story.customer({ timezone: 'Europe/Paris' });
     await metered({ pay_in_advance: false });
     await story.subscribe({ ending_at: '2024-03-25T10:00:00Z' });
@@ -220,7 +229,7 @@ describe('equal to the cent to the invoice that comes', () => {
     expect(essence(shown)).toEqual(essence(invoice));
   });
 
-  test('of two subscriptions together', async () => {
+  test('a preview of two subscriptions together equals the later invoice', async () => {
     await story.customer();
     await story.plan({ amount_cents: 1000 });
     await story.subscribe();
@@ -235,7 +244,7 @@ describe('equal to the cent to the invoice that comes', () => {
     expect(shown.fees).toHaveLength(2);
   });
 
-  test('of a subscription that starts later', async () => {
+  test('a preview of a subscription that starts later equals the later invoice', async () => {
     await story.customer();
     await story.plan({ amount_cents: 3000, pay_in_advance: true });
     await story.subscribe({ subscription_at: '2024-04-11T10:00:00Z' });
@@ -247,8 +256,8 @@ describe('equal to the cent to the invoice that comes', () => {
   });
 });
 
-describe('made up', () => {
-  test('a customer that is not stored', async () => {
+describe('previews of records that are not stored', () => {
+  test('a preview may be made for a customer that is not stored', async () => {
     await story.plan({ amount_cents: 3100, pay_in_advance: true });
     const before = await rowCounts();
     const shown = await preview({
@@ -264,7 +273,7 @@ describe('made up', () => {
     expect(await rowCounts()).toEqual(before);
   });
 
-  test('attributes of a stored one, which keeps its own', async () => {
+  test('a preview may change attributes of a stored customer, which keeps its own', async () => {
     await story.customer({ name: 'Acme' });
     await story.plan({ amount_cents: 3100, pay_in_advance: true });
     const shown = await preview({ customer: { external_id: 'acme', name: 'Other' }, plan_code: 'plan' });
@@ -272,7 +281,7 @@ describe('made up', () => {
     expect((await story.client.get('/customers/acme')).body.customer.name).toBe('Acme');
   });
 
-  test('another billing entity issues it', async () => {
+  test('a preview may be issued by another billing entity', async () => {
     await story.plan({ amount_cents: 3100, pay_in_advance: true });
     await story.client.post('/billing_entities', {
       billing_entity: { code: 'second', name: 'Second', document_number_prefix: 'SEC' },
@@ -282,7 +291,7 @@ describe('made up', () => {
   });
 });
 
-describe('refusals', () => {
+describe('refused previews', () => {
   beforeEach(async () => {
     await story.customer();
     await story.plan({ amount_cents: 1000 });
@@ -330,7 +339,7 @@ describe('refusals', () => {
       'only_one_subscription_allowed_for_termination',
     ],
     [{ customer, plan_code: 'plan', coupons: [{ code: 'x' }] }, 404, 'coupon'],
-  ])('%j', async (body, status, code) => {
+  ])('a preview with %j is refused', async (body, status, code) => {
     const before = await rowCounts();
     const answer = await ask(body);
     expect(answer.status, answer.text).toBe(status);

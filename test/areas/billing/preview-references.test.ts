@@ -14,7 +14,7 @@ afterAll(() => database.drop());
  */
 const AT_ONCE: Readonly<Record<string, string>> = {};
 
-test('references can be deferred by those who ask for it, and are checked at once for all others', async () => {
+test('foreign keys can be deferred by a transaction that asks for it and are checked at once for all others', async () => {
   const references = await database.sql<{ name: string; at_once: boolean; deferred: boolean }[]>`
     select conrelid::regclass || '.' || conname as name, not condeferrable as at_once, condeferred as deferred
     from pg_constraint

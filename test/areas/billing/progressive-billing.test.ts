@@ -45,7 +45,7 @@ const figures = ({ fees_amount_cents, progressive_billing_credit_amount_cents, t
   total_amount_cents,
 ];
 
-test('a threshold is billed once, and the invoice of the month credits it (G78)', async () => {
+test('a usage threshold is billed once, and the invoice of the month credits it (G78)', async () => {
   const story = await open([{ amount_cents: 20000, threshold_display_name: 'First' }]);
   await story.spend('2022-12-06', 20000);
   const [progressive] = await story.invoices(1);
@@ -125,7 +125,7 @@ test('the closing invoice of an upgrade credits what was billed at thresholds (G
   expect(figures(closing)).toEqual([21700, 20000, 1700]);
 });
 
-test('fixed thresholds are billed, and then every further step (G81)', async () => {
+test('fixed thresholds are billed first, then every further step of the recurring one (G81)', async () => {
   const story = await open([
     { amount_cents: 200 },
     { amount_cents: 500 },
@@ -141,7 +141,7 @@ test('fixed thresholds are billed, and then every further step (G81)', async () 
   expect(month).toMatchObject({ progressive_billing_credit_amount_cents: 5280, total_amount_cents: 3100 });
 });
 
-test('a period that begins above a threshold is billed at once, without an event', async () => {
+test('a period that begins above a threshold is billed at once without an event', async () => {
   const story = await openStory(service, '2022-12-01T00:00:00Z');
   await story.customer();
   const made = await story.client.post('/billable_metrics', {
@@ -199,7 +199,7 @@ test('a threshold that does not recur is used up for good (G82)', async () => {
   expect(totals(await story.invoices(3))).toEqual([20000, 3100, 43100]);
 });
 
-test('a threshold leaves a draft of the month before alone (G83)', async () => {
+test('a threshold does not change a draft of the month before (G83)', async () => {
   const story = await open([{ amount_cents: 20000 }]);
   await story.customer({ billing_configuration: { invoice_grace_period: 30 } });
   await story.advanceTo('2023-01-10T00:00:00Z');
@@ -216,7 +216,7 @@ test('a threshold leaves a draft of the month before alone (G83)', async () => {
   expect(subscription.slice(0, 2).map(({ status }) => status)).toEqual(['finalized', 'finalized']);
 });
 
-test('a draft shows the credit and finalizes with it; a voided invoice gives it back', async () => {
+test('a draft shows the progressive credit and finalizes with it, and voiding the invoice gives it back', async () => {
   const story = await open([{ amount_cents: 20000 }]);
   await story.customer({ billing_configuration: { invoice_grace_period: 3 } });
   await story.spend('2022-12-06', 20000);
@@ -239,7 +239,7 @@ test('a draft shows the credit and finalizes with it; a voided invoice gives it 
   expect([status, await credited()]).toEqual([200, 0]);
 });
 
-test('a threshold that is added bills what has accumulated; taxes are on what is left', async () => {
+test('a threshold that is added later bills the usage so far, with taxes on what is left', async () => {
   const story = await open([]);
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: 20, applied_to_organization: true } });
   await story.spend('2022-12-06', 1000);
@@ -262,8 +262,8 @@ test('a threshold that is added bills what has accumulated; taxes are on what is
   expect(usage).toMatchObject({ amount_cents: 1500, taxes_amount_cents: 100 });
 });
 
-describe('who is told', () => {
-  test('each passed threshold once, after the invoice', async () => {
+describe('announcements of progressive billing', () => {
+  test('each passed threshold is announced once, after its invoice', async () => {
     const story = await open([{ amount_cents: 100 }, { amount_cents: 200 }, { amount_cents: 5000 }]);
     await story.spend('2022-12-06', 300);
     await story.spend('2022-12-07', 10);

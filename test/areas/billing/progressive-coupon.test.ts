@@ -73,12 +73,12 @@ const figures = (invoice: Invoice) => [
   invoice.total_amount_cents,
 ];
 
-test('the invoice is credited with what was billed after coupons, each fee with what was billed before them', () => {
+test('an invoice is credited with progressive amounts after coupons, and each of its fees with amounts before them', () => {
   expect(figures(progressive)).toEqual([63150, 0, 6315, 56835, 56835, 10799, 67634]);
   expect(figures(periodic)).toEqual([74050, 56835, 1722, 15493, 9810, 1864, 17357]);
 });
 
-test('no electronic document says a taxable amount that its tax is not of', async () => {
+test('no electronic document states a taxable amount that does not match its tax', async () => {
   const refused = await story.client.post(`/invoices/${periodic.svc_id}/download_xml`);
   expect(refused).toMatchObject({
     status: 422,
@@ -92,7 +92,7 @@ test('no electronic document says a taxable amount that its tax is not of', asyn
   expect([row['cbc:TaxableAmount']['#'], row['cbc:TaxAmount']['#']]).toEqual(['568.35', '107.99']);
 });
 
-test('the printed invoice is drawn nevertheless', async () => {
+test('an invoice without an electronic document can still be printed', async () => {
   const drawn = await story.client.post(`/invoices/${periodic.svc_id}/download`);
   expect(drawn.status, drawn.text).toBe(200);
   const { pathname, search } = new URL(drawn.body.invoice.file_url);

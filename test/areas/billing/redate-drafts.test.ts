@@ -68,7 +68,7 @@ test.each([
   ['current_period_end', 'align_with_finalization_date', 0, '2099-02-28', '2099-03-01', '2099-03-30'],
   ['current_period_end', 'align_with_finalization_date', 3, '2099-03-04', '2099-03-04', '2099-04-03'],
 ])(
-  '%s, %s, grace %i: a periodic draft moves to %s, final %s, due %s',
+  'a periodic draft (%s, %s, grace %i) moves to %s, is final on %s and due on %s',
   async (anchor, adjustment, grace, issued, final, due) => {
     const org = await service.org();
     await draft(await customerOf(org, { external_id: 'c', net_payment_term: 30 }));
@@ -88,7 +88,7 @@ test.each([
   },
 );
 
-test('a change of the entity moves the drafts of those that inherit; others keep their own grace', async () => {
+test('a new setting of a billing entity moves the drafts that inherit it, and others keep their own grace period', async () => {
   const org = await service.org();
   await draft(await customerOf(org, { external_id: 'inherits' }));
   await draft(await customerOf(org, { external_id: 'own', billing_configuration: { invoice_grace_period: 1 } }));
@@ -111,7 +111,7 @@ test('a change of the entity moves the drafts of those that inherit; others keep
   ]);
 });
 
-test('what changes no setting of dates leaves no work', async () => {
+test('an update that changes no date setting leaves no work', async () => {
   const org = await service.org();
   const customer = { external_id: 'c', billing_configuration: { invoice_grace_period: 2 } };
   await customerOf(org, customer);

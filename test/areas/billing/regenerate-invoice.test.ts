@@ -37,7 +37,7 @@ const voidSource = () => story.client.post(`/invoices/${source.svc_id}/void`);
 const feeOf = (invoice: Invoice, code: string): Invoice => invoice.fees.find((fee: Invoice) => fee.item.code === code);
 const idOf = (code: string): string => feeOf(source, code).svc_id;
 
-test('listed fees are copied with what was changed, unlisted ones dropped, the dates of then kept', async () => {
+test('regenerating an invoice copies the listed fees with their changes, drops the others and keeps the former dates', async () => {
   await voidSource();
   await story.client.put('/taxes/vat', { tax: { rate: '10' } });
   await story.advanceTo('2024-04-20T00:00:00Z');
@@ -76,7 +76,7 @@ test('listed fees are copied with what was changed, unlisted ones dropped, the d
   ]);
 });
 
-test('units, prices, and usage that was not there before', async () => {
+test('a regenerated invoice may have other units and prices, and usage that it did not have before', async () => {
   await voidSource();
   const { body, text } = await regenerate({
     fees: [
@@ -98,7 +98,7 @@ test('units, prices, and usage that was not there before', async () => {
   ]);
 });
 
-test('a chain keeps the first fee, and the period is billed once', async () => {
+test('a chain of regenerated invoices keeps the first fee, and the period is billed once', async () => {
   await voidSource();
   const first = (await regenerate({ fees: [{ id: idOf('calls') }] })).body.invoice;
   expect((await regenerate({ fees: [{ id: idOf('calls') }] })).body).toMatchObject({ code: 'not_regenerable' });
@@ -120,7 +120,7 @@ test('fifty regenerations of one invoice at once make one', async () => {
   expect(await story.invoices(2)).toHaveLength(2);
 });
 
-test('what cannot be regenerated is refused', async () => {
+test('an invoice that cannot be regenerated is refused', async () => {
   const unknown = '00000000-0000-7000-8000-000000000000';
   const subscription_id = source.subscriptions[0].svc_id;
   const fees = [{ id: idOf('plan') }];

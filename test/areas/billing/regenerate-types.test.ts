@@ -25,7 +25,7 @@ const balances = async ({ organizationId }: Story, invoiceId: string) =>
 const equal = async (story: Story, { svc_id }: Invoice) =>
   (await story.client.post(`/invoices/${svc_id}/verify`)).body.verification;
 
-test('a one-off invoice: fees listed are copied, own taxes asked for again, its sections and payment kept', async () => {
+test('a regenerated one-off invoice copies the listed fees, chooses their taxes again and keeps its sections and payment', async () => {
   const story = await openStory(service, '2024-03-01T10:00:00Z');
   const { client } = story;
   await story.customer({ net_payment_term: 10 });
@@ -86,7 +86,7 @@ test('a one-off invoice: fees listed are copied, own taxes asked for again, its 
   expect((await regenerate(story, source, { fees })).body.code).toBe('not_regenerable');
 });
 
-test('a progressive invoice answers to the same thresholds, and the month credits it', async () => {
+test('a regenerated progressive invoice has the same thresholds, and the invoice of the month credits it', async () => {
   const story = await openStory(service, '2022-12-01T00:00:00Z');
   const { client } = story;
   await story.customer();
@@ -130,7 +130,7 @@ test('a progressive invoice answers to the same thresholds, and the month credit
   });
 });
 
-test('an invoice of credits: unpaid ones are bought once more, paid ones stay', async () => {
+test('regenerating an invoice of credits buys unpaid credits once more and is refused for paid ones', async () => {
   const story = await openStory(service, '2024-03-01T10:00:00Z');
   const { client } = story;
   await story.customer();

@@ -67,7 +67,7 @@ async function triggered(organizationId: string): Promise<(Triggered & Record<st
 const valuesCrossed = (all: readonly Triggered[]) =>
   all.map(({ crossed_thresholds }) => crossed_thresholds.map(({ value }) => Number(value)));
 
-describe('in real time', () => {
+describe('watching usage in real time', () => {
   async function live() {
     const client = await service.org();
     const id = client.organization.organization_id;
@@ -80,7 +80,7 @@ describe('in real time', () => {
     return { client, id };
   }
 
-  test('an accepted event is compared without waiting for a tick, and told to those who listen', async () => {
+  test('an accepted event is compared with alerts without waiting for a tick, and crossings are announced', async () => {
     const { client, id } = await live();
     const made = await addAlert(client, {
       name: 'Total',
@@ -121,7 +121,7 @@ describe('in real time', () => {
     expect(body.alert).toMatchObject({ previous_value: 4500, last_processed_at: expect.any(String) });
   });
 
-  test('usage that comes in a rush crosses each threshold once', async () => {
+  test('usage that arrives in a burst crosses each alert threshold once', async () => {
     const { client, id } = await live();
     await addAlert(client, { thresholds: [{ value: 1000, recurring: true }] });
     await Promise.all(Array.from({ length: 60 }, () => send(client, 'ops', 1)));
@@ -134,7 +134,7 @@ describe('in real time', () => {
     });
   });
 
-  test('a threshold passed by a rush makes one invoice', async () => {
+  test('a threshold passed by a burst of usage makes one invoice', async () => {
     const { client, id } = await live();
     await client.put('/subscriptions/sub', { subscription: { usage_thresholds: [{ amount_cents: 1000 }] } });
     await Promise.all(Array.from({ length: 30 }, () => send(client, 'ops', 1)));
@@ -149,7 +149,7 @@ describe('in real time', () => {
     expect(body.invoices).toMatchObject([{ invoice_type: 'progressive_billing', status: 'finalized' }]);
   });
 
-  test('who has neither alert nor threshold leaves no mark', async () => {
+  test('an event leaves no mark when its subscription has neither alert nor threshold', async () => {
     const { client, id } = await live();
     await send(client, 'ops', 1);
     await until(async () => {
@@ -161,7 +161,7 @@ describe('in real time', () => {
   });
 });
 
-describe('under a test clock', () => {
+describe('watching usage under a test clock', () => {
   async function open() {
     const story = await openStory(service, '2024-05-01T10:00:00Z');
     await story.customer();
@@ -170,7 +170,7 @@ describe('under a test clock', () => {
     return story;
   }
 
-  test('each type has its figure, and the plan change keeps the alerts', async () => {
+  test('each type of alert compares its own figure, and a plan change keeps the alerts', async () => {
     const story = await open();
     const types = {
       total: { alert_type: 'current_usage_amount' },
@@ -205,7 +205,7 @@ describe('under a test clock', () => {
     expect(body.meta.total_count).toBe(5);
   });
 
-  test('of ten looks at once each crossing is found by one', async () => {
+  test('ten concurrent evaluations report each crossing once', async () => {
     const story = await open();
     await addAlert(story.client, { thresholds: [{ value: 500 }, { value: 1000 }, { value: 700, recurring: true }] });
     await story.advanceTo('2024-05-01T10:02:00Z');
@@ -236,7 +236,7 @@ describe('under a test clock', () => {
     expect(await previousValue(story.client)).toBe(2500);
   });
 
-  test('a new period resets usage and the threshold fires again', async () => {
+  test('a new period resets usage, and the threshold fires again', async () => {
     const story = await open();
     await addAlert(story.client, { thresholds: [{ code: 'warn', value: '999.5' }] });
     for (const day of ['2024-05-02', '2024-06-02']) {
@@ -254,7 +254,7 @@ describe('under a test clock', () => {
     expect(all[0]!.crossed_thresholds).toEqual([{ code: 'warn', value: '999.5', recurring: false }]);
   });
 
-  test('an alert made after the usage is compared at once', async () => {
+  test('an alert created after the usage is evaluated at once', async () => {
     const story = await open();
     await send(story.client, 'api', 1);
     await addAlert(story.client, { thresholds: [{ value: 5000 }] });
@@ -262,7 +262,7 @@ describe('under a test clock', () => {
     expect(valuesCrossed(await triggered(story.organizationId))).toEqual([[5000]]);
   });
 
-  test('a deleted alert is silent', async () => {
+  test('a deleted alert no longer fires', async () => {
     const story = await open();
     await addAlert(story.client, { thresholds: [{ value: 5000 }] });
     await story.client.delete('/subscriptions/sub/alerts/a');

@@ -13,7 +13,7 @@ afterAll(() => service.stop());
 
 const SETUP = { name: 'Setup', code: 'setup', amount_cents: 5000, amount_currency: 'EUR' };
 
-test('an add-on is made, shown, listed, changed and deleted', async () => {
+test('an add-on is created, shown, listed, changed and deleted', async () => {
   const made = await org.post('/add_ons', { add_on: { ...SETUP, tax_codes: ['vat'], description: 'Once' } });
   expect(made.status).toBe(200);
   expect(made.body.add_on).toMatchObject({
@@ -37,13 +37,13 @@ test.each([
   [{ ...SETUP, code: 'x', amount_cents: 0 }, { amount_cents: ['value_is_out_of_range'] }],
   [{ ...SETUP, code: 'x', amount_currency: 'EURO' }, { amount_currency: ['value_is_invalid'] }],
   [{ ...SETUP, code: 'start' }, { code: ['value_already_exist'] }],
-])('%j is refused', async (add_on, details) => {
+])('an add-on with %j is refused', async (add_on, details) => {
   const refused = await org.post('/add_ons', { add_on: { x: 1, ...add_on } });
   expect(refused.status).toBe(422);
   expect(refused.body.error_details).toMatchObject(details);
 });
 
-test('an unknown tax is not found', async () => {
+test('an add-on with an unknown tax is refused with 404', async () => {
   const refused = await org.post('/add_ons', { add_on: { ...SETUP, code: 'y', tax_codes: ['nope'] } });
   expect(refused.body).toMatchObject({ status: 404, resource: 'tax' });
 });

@@ -19,8 +19,8 @@ const create = (fields: object) =>
 const update = (code: string, fields: object) => org.put(`/billable_metrics/${code}`, { billable_metric: fields });
 const priced = { charge_model: 'standard', properties: { amount: '1' } };
 
-describe('creation', () => {
-  test('answers every field of the contract, filters by key with sorted values', async () => {
+describe('creating a billable metric', () => {
+  test('a new metric answers with every field of the contract, and its filters by key with sorted values', async () => {
     const { body } = await create({
       code: 'storage',
       description: 'GB stored',
@@ -62,7 +62,7 @@ describe('creation', () => {
     ['unique_count_agg', { recurring: true }],
     ['latest_agg', {}],
     ['weighted_sum_agg', { weighted_interval: 'seconds', recurring: true }],
-  ])('takes %s', async (aggregation_type, fields) => {
+  ])('a new metric may have %s', async (aggregation_type, fields) => {
     const { status, body } = await create({ aggregation_type, ...fields });
     expect(status).toBe(200);
     expect(body.billable_metric.field_name).toBe(aggregation_type === 'count_agg' ? null : 'value');
@@ -120,13 +120,13 @@ describe('creation', () => {
       { name: '', aggregation_type: 'x' },
       { name: ['value_is_mandatory'], aggregation_type: ['value_is_invalid'] },
     ],
-  ])('refuses a wrong %s', async (_what, fields, details) => {
+  ])('a new metric with a wrong %s is refused', async (_what, fields, details) => {
     const answer = await create(fields);
     expect(answer.status).toBe(422);
     expect(answer.body.error_details).toEqual(details);
   });
 
-  test('refuses a taken code, also to twins at the same time', async () => {
+  test('a metric with a taken code is refused, also when two are created at once', async () => {
     const twins = await Promise.all(Array.from({ length: 4 }, () => create({ code: 'twin' })));
     expect(twins.map(({ status }) => status).sort()).toEqual([200, 422, 422, 422]);
     expect(twins.find(({ status }) => status === 422)!.body.error_details).toEqual({ code: ['value_already_exist'] });
@@ -142,12 +142,12 @@ describe('creation', () => {
     expect((await update(metric.code, { aggregation_type: 'custom_agg' })).status).toBe(403);
   });
 
-  test('a missing root is a bad request', async () => {
+  test('a metric without its root key is a bad request', async () => {
     expect((await org.post('/billable_metrics', {})).status).toBe(400);
   });
 });
 
-test('lists newest first in two statements, only what is the organization’s own', async () => {
+test('metrics are listed newest first in two statements, only those of the organization', async () => {
   const other = await openCatalog(catalog.service);
   for (const code of ['one', 'two', 'three']) await other.metric({ code, filters: [{ key: 'a', values: ['1'] }] });
   const { body } = await other.org.get('/billable_metrics?per_page=2');
@@ -160,8 +160,8 @@ test('lists newest first in two statements, only what is the organization’s ow
   expect((await org.put('/billable_metrics/one', { billable_metric: { name: 'x' } })).status).toBe(404);
 });
 
-describe('update', () => {
-  test('changes everything while no plan uses the metric; PATCH does the same', async () => {
+describe('updating a billable metric', () => {
+  test('PUT and PATCH may change every field of a metric while no plan uses it', async () => {
     const metric = await catalog.metric();
     const { body } = await org.patch(`/billable_metrics/${metric.code}`, {
       billable_metric: {
@@ -198,7 +198,7 @@ describe('update', () => {
     [{ rounding_function: 'ceil' }],
     [{ rounding_precision: 2 }],
     [{ expression: '1 + 1' }],
-  ])('once a live plan uses the metric %j is frozen', async (fields) => {
+  ])('%j of a metric is frozen once a live plan uses it', async (fields) => {
     const metric = await catalog.metric();
     const plan = await catalog.plan({ charges: [{ ...priced, billable_metric_id: metric.svc_id }] });
     const refused = await update(metric.code, { name: 'Kept away', ...fields });
@@ -211,13 +211,13 @@ describe('update', () => {
     expect((await update(metric.code, fields)).status).toBe(200);
   });
 
-  test('a taken code is refused', async () => {
+  test('a metric cannot be changed to a taken code', async () => {
     const [one, two] = [await catalog.metric(), await catalog.metric()];
     expect((await update(one.code, { code: two.code })).body.error_details).toEqual({ code: ['value_already_exist'] });
     expect((await update(one.code, { code: one.code })).status).toBe(200);
   });
 
-  test('filters: absent keeps, a list replaces by key, an empty list removes', async () => {
+  test('an update of a metric keeps absent filters, replaces a list by key and removes all with an empty list', async () => {
     const { code } = await catalog.metric({
       filters: [
         { key: 'a', values: ['1', '2'] },
@@ -240,7 +240,7 @@ describe('update', () => {
     expect(await filters({ filters: [] })).toEqual([]);
   });
 
-  test('removed filter values leave the charge filters, and draft invoices are flagged', async () => {
+  test('filter values removed from a metric are removed from charge filters, and draft invoices are flagged', async () => {
     const metric = await catalog.metric({
       filters: [
         { key: 'region', values: ['eu', 'us'] },
@@ -294,8 +294,8 @@ describe('update', () => {
   });
 });
 
-describe('deletion', () => {
-  test('takes the charges along, flags drafts and frees the code; events are marked afterwards', async () => {
+describe('deleting a billable metric', () => {
+  test('deleting a metric deletes its charges, flags drafts and frees the code, and its events are marked afterwards', async () => {
     const metric = await catalog.metric({ filters: [{ key: 'region', values: ['eu'] }] });
     const plan = await catalog.plan({
       charges: [
@@ -346,7 +346,7 @@ describe('deletion', () => {
   });
 });
 
-test('every write is told: audit trail and outgoing event', async () => {
+test('every write of a metric leaves an audit line and an outgoing event', async () => {
   const other = await openCatalog(catalog.service);
   const metric = await other.metric();
   await other.org.put(`/billable_metrics/${metric.code}`, { billable_metric: { name: 'Renamed' } });
@@ -366,7 +366,7 @@ test('every write is told: audit trail and outgoing event', async () => {
   expect(await other.activities('billable_metric.created')).toHaveLength(1);
 });
 
-describe('an expression tried on an event', () => {
+describe('trying an expression on an event', () => {
   const evaluate = (body: object) => org.post('/billable_metrics/evaluate_expression', body);
 
   test.each([
@@ -374,7 +374,7 @@ describe('an expression tried on an event', () => {
     ["concat(event.code, '-', 1)", { code: 'x' }, 'x-1'],
     ['event.timestamp', { code: 'x', timestamp: '1709712000.9' }, '1709712000.0'],
     ['event.code', { properties: {} }, ''],
-  ])('%s on %j is %s', async (expression, event, value) => {
+  ])('the expression %s on event %j gives %s', async (expression, event, value) => {
     expect((await evaluate({ expression, event })).body).toEqual({ expression_result: { value } });
   });
 
@@ -385,7 +385,7 @@ describe('an expression tried on an event', () => {
     [{ expression: '1 / 0', event: { code: 'x' } }, { event: ['invalid_event'] }],
     [{ expression: '1' }, { event: ['invalid_event'] }],
     [{ expression: '1', event: { timestamp: 'soon' } }, { event: ['invalid_event'] }],
-  ])('%j is refused', async (body, details) => {
+  ])('an expression request with %j is refused', async (body, details) => {
     expect((await evaluate(body)).body.error_details).toEqual(details);
   });
 });

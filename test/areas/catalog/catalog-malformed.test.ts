@@ -65,7 +65,7 @@ const METRIC = [
 const PLAN = ['name', 'interval', 'amount_cents', 'amount_currency', 'pay_in_advance', 'trial_period', 'metadata'];
 const CHARGE = ['charge_model', 'properties', 'min_amount_cents'];
 
-test('nothing that is sent about metrics, plans and charges makes the service stumble', async () => {
+test('no malformed metric, plan or charge makes the service fail', async () => {
   const { org } = catalog;
   const metric = await catalog.metric({ filters: [{ key: 'region', values: ['eu', 'us'] }] });
   const plan = await catalog.plan({

@@ -43,8 +43,8 @@ const planWith = async (fields: object = {}) => {
 };
 const names = (filters: { invoice_display_name: string }[]) => filters.map((each) => each.invoice_display_name);
 
-describe('a charge', () => {
-  test('is made, read, changed and deleted by its code', async () => {
+describe('charges of a plan', () => {
+  test('a charge is created, read, changed and deleted by its code', async () => {
     const { charges } = await planWith();
     const tax = await catalog.tax();
     const made = await org.post(charges, {
@@ -82,7 +82,7 @@ describe('a charge', () => {
     expect((await org.put(`${charges}/renamed`, { charge: { properties: {} } })).status).toBe(404);
   });
 
-  test('without a code gets the metric’s, numbered after the highest', async () => {
+  test('a charge without a code gets that of its metric with the next free number', async () => {
     const { charges } = await planWith();
     const code = async () => (await org.post(charges, { charge: charge() })).body.charge.code;
     expect([await code(), await code()]).toEqual(['jobs_2', 'jobs_3']);
@@ -159,7 +159,7 @@ describe('a charge', () => {
       { values: ['value_is_invalid'] },
     ],
     ['filter properties', { filters: [filter('x', { region: ['eu'] }, 'free')] }, { properties: ['invalid_amount'] }],
-  ])('refuses a wrong %s, inside a plan too', async (_what, fields, details) => {
+  ])('a charge with a wrong %s is refused, inside a plan too', async (_what, fields, details) => {
     const { charges } = await planWith();
     const alone = await org.post(charges, { charge: charge(fields) });
     expect(alone.status).toBe(422);
@@ -171,7 +171,7 @@ describe('a charge', () => {
   });
 
   test.each([['custom', { charge_model: 'custom' }, { charge_model: ['invalid_aggregation_type_or_charge_model'] }]])(
-    'what nothing computes yet is refused by name: %s',
+    'a charge that cannot be priced yet is rejected with its reason: %s',
     async (_what, fields, details) => {
       const { charges } = await planWith();
       expect((await org.post(charges, { charge: charge(fields) })).body.error_details).toEqual(details);
@@ -179,7 +179,7 @@ describe('a charge', () => {
   );
 
   test.each(CHARGE_MODELS.filter((model) => model !== 'custom'))(
-    'the model %s is taken as soon as it can be priced, with its default properties',
+    'a charge with the model %s is accepted with its default properties, since that model can be priced',
     async (charge_model) => {
       const { charges } = await planWith();
       const { status, body } = await org.post(charges, { charge: charge({ charge_model, properties: {} }) });
@@ -190,7 +190,7 @@ describe('a charge', () => {
   );
 
   test.each(AGGREGATION_TYPES.filter((type) => type !== 'custom_agg'))(
-    'a metric of type %s is taken as soon as its usage can be counted',
+    'a charge on a metric of type %s is accepted, since its usage can be counted',
     async (aggregation_type) => {
       const other = await catalog.metric({ aggregation_type, weighted_interval: 'seconds' });
       const { charges } = await planWith();
@@ -201,7 +201,7 @@ describe('a charge', () => {
     },
   );
 
-  test('a metric or tax that is not there is not found', async () => {
+  test('a charge with an unknown metric or tax is refused with 404', async () => {
     const { charges, jobs } = await planWith();
     const stranger = await (await openCatalog(catalog.service)).metric();
     for (const id of [stranger.svc_id, 'jobs']) {
@@ -226,7 +226,7 @@ describe('a charge', () => {
     ['invoiceable', { invoiceable: false }],
     ['regroup_paid_fees', { regroup_paid_fees: 'invoice' }],
     ['charge_model', { charge_model: 'package' }],
-  ])('once somebody subscribes %s is frozen, alone and inside the plan', async (field, fields) => {
+  ])('once the plan has a subscription %s of a charge is frozen, alone and inside the plan', async (field, fields) => {
     const { plan, jobs } = await planWith();
     await catalog.subscribe(plan.svc_id, { status: 'canceled' });
     const id = plan.charges[0].svc_id;
@@ -255,7 +255,7 @@ describe('a charge', () => {
     });
   });
 
-  test('another metric is frozen too, and before that takes only filters it declares', async () => {
+  test('the metric of a charge is frozen too; before that a new one accepts only filters that it declares', async () => {
     const other = await catalog.metric({ filters: [{ key: 'region', values: ['eu'] }] });
     const { plan, jobs } = await planWith({ filters: [filter('US', { region: ['us'] })] });
     const move = () => org.put(jobs, { charge: { billable_metric_id: other.svc_id } });
@@ -267,7 +267,7 @@ describe('a charge', () => {
     expect(back.body.error_details).toEqual({ billable_metric_id: ['value_is_frozen'] });
   });
 
-  test('a change tells of the plan and flags its drafts', async () => {
+  test('a change of a charge announces its plan and flags the drafts of the plan', async () => {
     const { plan, jobs, filters } = await planWith();
     const draft = await catalog.draft((await catalog.subscribe(plan.svc_id)).id);
     await org.put(jobs, { charge: { properties: { amount: '7' } } });
@@ -282,7 +282,7 @@ describe('a charge', () => {
 });
 
 describe('charge filters', () => {
-  test('a list replaces: equal values keep their filter, the order is the list’s', async () => {
+  test('a list of charge filters replaces the stored one: filters with equal values stay, and the order is that of the list', async () => {
     const { jobs, filters } = await planWith({
       filters: [
         filter('one', { region: ['eu', 'us'], cloud: ['aws'] }),
@@ -315,7 +315,7 @@ describe('charge filters', () => {
     expect((await org.put(jobs, { charge: { filters: [] } })).body.charge.filters).toEqual([]);
   });
 
-  test('two filters of the same values may stand in a list', async () => {
+  test('two charge filters with the same values may stand in one list', async () => {
     const same = { region: ['eu'] };
     const { jobs, filters } = await planWith({ filters: [filter('older', same, '5'), filter('newer', same, '3')] });
     const ids = async () => (await org.get(filters)).body.filters.map(({ svc_id }: { svc_id: string }) => svc_id);
@@ -324,7 +324,7 @@ describe('charge filters', () => {
     expect(await ids()).toEqual(before);
   });
 
-  test('one is made, read, changed and deleted by its id; a changed one stands last', async () => {
+  test('a charge filter is created, read, changed and deleted by its id, and a changed one moves to the end', async () => {
     const { plan, filters } = await planWith({
       filters: [filter('one', { region: ['eu'] }), filter('two', { region: ['us'] })],
     });
@@ -391,13 +391,13 @@ describe('charge filters', () => {
     ['an unknown value', { values: { region: ['mars'] } }, { values: ['value_is_invalid'] }],
     ['values that are there', { values: { region: ['eu'] } }, { values: ['value_already_exist'] }],
     ['a wrong price', { values: { region: ['us'] }, properties: { amount: 2 } }, { properties: ['invalid_amount'] }],
-  ])('a new one with %s is refused', async (_what, fields, details) => {
+  ])('a new charge filter with %s is refused', async (_what, fields, details) => {
     const { filters } = await planWith({ filters: [filter('one', { region: ['eu'] })] });
     const answer = await org.post(filters, { filter: { ...filter('x', {}), ...fields } });
     expect(answer.body.error_details).toEqual(details);
   });
 
-  test('the values of one are frozen', async () => {
+  test('the values of a charge filter are frozen', async () => {
     const { filters } = await planWith({ filters: [filter('one', { region: ['eu'] })] });
     const [one] = (await org.get(filters)).body.filters;
     const answer = await org.put(`${filters}/${one.svc_id}`, {
@@ -407,7 +407,7 @@ describe('charge filters', () => {
   });
 });
 
-test('charges and filters of other organizations are out of reach', async () => {
+test('charges and filters of other organizations cannot be reached', async () => {
   const { plan, jobs, filters } = await planWith({ filters: [filter('one', { region: ['eu'] })] });
   const [one] = (await org.get(filters)).body.filters;
   const stranger = await openCatalog(catalog.service);

@@ -38,7 +38,7 @@ const apply = (customer: string, code: string, more: object = {}) =>
 const customer = async (external_id: string) => org.post('/customers', { customer: { external_id } });
 
 describe('coupons', () => {
-  test('a coupon is made, shown, listed, changed and deleted', async () => {
+  test('a coupon is created, shown, listed, changed and deleted', async () => {
     const made = await org.post('/coupons', { coupon: WELCOME });
     expect(made.body.coupon).toMatchObject({
       ...WELCOME,
@@ -90,12 +90,12 @@ describe('coupons', () => {
     [{ expiration: 'never' }, { expiration: ['value_is_invalid'] }],
     [{ expiration: 'time_limit', expiration_at: 'soon' }, { expiration_at: ['invalid_date'] }],
     [{ expiration: 'time_limit', expiration_at: '2001-01-01' }, { expiration_at: ['invalid_date'] }],
-  ])('%j is refused', async (changes, details) => {
+  ])('a coupon with %j is refused', async (changes, details) => {
     const refused = await org.post('/coupons', { coupon: { ...WELCOME, code: 'refused', ...changes } });
     expect([refused.status, refused.body.error_details]).toEqual([422, details]);
   });
 
-  test('limits name plans or metrics, not both', async () => {
+  test('a coupon may be limited to plans or to metrics, not to both', async () => {
     const limited = await make({ code: 'plans', applies_to: { plan_codes: ['plain', 'with_calls'] } });
     expect(limited).toMatchObject({ limited_plans: true, plan_codes: ['plain', 'with_calls'] });
     const metrics = await make({ code: 'metrics', applies_to: { billable_metric_codes: ['calls'] } });
@@ -110,7 +110,7 @@ describe('coupons', () => {
     });
   });
 
-  test('a taken code, and what is frozen once a customer had it', async () => {
+  test('a taken code is refused, and so is a change of a field that is frozen once a customer had the coupon', async () => {
     await make({ code: 'frozen' });
     expect((await org.post('/coupons', { coupon: { ...WELCOME, code: 'frozen' } })).body.error_details).toEqual({
       code: ['value_already_exist'],
@@ -127,7 +127,7 @@ describe('coupons', () => {
 });
 
 describe('applied coupons', () => {
-  test('a customer gets a coupon with terms of its own, and loses it', async () => {
+  test('a customer can be given a coupon with its own terms and can lose it again', async () => {
     await customer('ann');
     await make({ code: 'ann1' });
     const applied = await apply('ann', 'ann1', { amount_cents: 300, frequency: 'recurring', frequency_duration: 3 });
@@ -161,7 +161,7 @@ describe('applied coupons', () => {
     expect((await org.get('/customers/ann/applied_coupons?status=other')).body.meta.total_count).toBe(1);
   });
 
-  test('refusals come in their order', async () => {
+  test('refusals of an applied coupon come in the documented order', async () => {
     await customer('bob');
     await make({ code: 'bob1', reusable: false });
     expect((await apply('nobody', 'bob1')).body).toMatchObject({ status: 404, resource: 'customer' });
@@ -190,7 +190,7 @@ describe('applied coupons', () => {
       { billable_metric_codes: ['calls'] },
       200,
     ],
-  ])('%s', async (name, first, second, status) => {
+  ])('applying a coupon: %s', async (name, first, second, status) => {
     const external = `limited ${name}`;
     await customer(external);
     await make({ code: `${name} 1`, applies_to: first });
@@ -201,7 +201,7 @@ describe('applied coupons', () => {
     if (status === 405) expect(answer.body.code).toBe('plan_overlapping');
   });
 
-  test('31: a deleted coupon ends for everybody; a reusable one may be had twice', async () => {
+  test('deleting a coupon ends it for every customer, and a reusable one may be applied twice (golden case 31)', async () => {
     await customer('cid');
     await make({ code: 'twice' });
     await apply('cid', 'twice');
@@ -215,7 +215,7 @@ describe('applied coupons', () => {
     expect((await apply('cid', 'twice')).body.resource).toBe('coupon');
   });
 
-  test('one that is not reusable is had once, however many ask at once', async () => {
+  test('a coupon that is not reusable is applied once, however many requests arrive at once', async () => {
     await customer('many');
     await make({ code: 'single', reusable: false });
     const answers = await Promise.all(Array.from({ length: 50 }, () => apply('many', 'single')));
@@ -224,7 +224,7 @@ describe('applied coupons', () => {
   });
 });
 
-test('lists stay within six round trips', async () => {
+test('lists of coupons take at most six round trips', async () => {
   const now = '2030-01-01T00:00:00Z';
   const { organization_id: id } = org.organization;
   const read = (operation: string, input: object) =>
@@ -236,7 +236,7 @@ test('lists stay within six round trips', async () => {
   expect((await read('findAllCoupons', {})).roundTrips).toBeLessThanOrEqual(2);
 });
 
-test('the audit trail tells of coupons and of those that customers get and lose, under the coupon', async () => {
+test('the audit trail records coupons, and each customer that gets or loses one', async () => {
   const own = await service.org();
   await own.post('/customers', { customer: { external_id: 'dan' } });
   const { svc_id } = (await own.post('/coupons', { coupon: WELCOME })).body.coupon;

@@ -22,7 +22,7 @@ const select = (options: unknown) => ({
   config: { select_options: options },
 });
 
-test('a feature is made, shown, changed and deleted, and each is told', async () => {
+test('a feature is created, shown, changed and deleted, and each write is announced', async () => {
   const made = await create({
     code: ' seats ',
     name: 'Seats',
@@ -96,7 +96,7 @@ test('a feature is made, shown, changed and deleted, and each is told', async ()
   expect((await create({ code: 'seats' })).body.feature).toMatchObject({ name: null, privileges: [] });
 });
 
-test('webhooks tell of features, whether anything changed or not', async () => {
+test('every update of a feature sends a webhook, whether anything changed or not', async () => {
   await org.post('/webhook_endpoints', { webhook_endpoint: { webhook_url: 'https://hooks.example.com/features' } });
   await create({ code: 'told', privileges: [{ code: 'max', value_type: 'integer' }] });
   await org.put('/features/told', { feature: { name: 'Told' } });
@@ -117,7 +117,7 @@ test('webhooks tell of features, whether anything changed or not', async () => {
   expect(told[1]![2].feature.privileges).toEqual([]);
 });
 
-describe('what is refused', () => {
+describe('refused features', () => {
   test.each<[string, object, object]>([
     ['no code', { name: 'x' }, { code: ['value_is_mandatory'] }],
     ['a blank code', { code: ' ' }, { code: ['value_is_mandatory'] }],
@@ -155,18 +155,18 @@ describe('what is refused', () => {
       { 'privilege.config': ['invalid_format'] },
     ],
     ['a null byte', { code: 'a\0' }, { code: ['invalid_format'] }],
-  ])('%s', async (_what, fields, details) => {
+  ])('a feature is refused: %s', async (_what, fields, details) => {
     expect(await faultsOf(create(fields))).toEqual(details);
   });
 
-  test('a code that is taken, also when two ask at once', async () => {
+  test('a feature with a taken code is refused, also when two are created at once', async () => {
     await create({ code: 'taken' });
     expect(await faultsOf(create({ code: 'taken' }))).toEqual({ code: ['value_already_exist'] });
     const answers = await Promise.all(Array.from({ length: 10 }, () => create({ code: 'raced' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(422)]);
   });
 
-  test('what cannot change', async () => {
+  test('fields of a feature that cannot change are refused', async () => {
     await create({ code: 'fixed', privileges: [{ code: 'p', value_type: 'integer' }, select(['a'])] });
     const put = (feature: object) => faultsOf(org.put('/features/fixed', { feature }));
     expect(await put({ code: 'other' })).toEqual({ code: ['value_is_frozen'] });
@@ -183,8 +183,8 @@ describe('what is refused', () => {
   });
 });
 
-describe('list', () => {
-  test('is paged, newest first, and searched in name, code and description', async () => {
+describe('the list of features', () => {
+  test('features are paged newest first and searched by name, code and description', async () => {
     const other = await catalog.service.org();
     for (const n of [1, 2, 3])
       await other.post('/features', { feature: { code: `f${n}`, name: `100% ${n}`, description: `Part_${n} ` } });
@@ -200,14 +200,14 @@ describe('list', () => {
     expect((await org.get('/features/f1')).status).toBe(404);
   });
 
-  test('takes two statements', async () => {
+  test('the list of features takes two statements', async () => {
     const query = { page: 1, per_page: 20, search_term: undefined };
     expect(await catalog.statementsOf((ctx) => listFeatures(ctx, { query }))).toBeLessThanOrEqual(2);
   });
 });
 
 describe('usage limits', () => {
-  test('are replaced and shown, and go with their privilege', async () => {
+  test('usage limits of a feature are replaced, shown and deleted with their privilege', async () => {
     const metric = await catalog.metric({ code: 'api_calls' });
     await create({
       code: 'api',

@@ -20,7 +20,7 @@ const seats = (fields: object = {}) => ({
   ...fields,
 });
 
-test('a plan makes its fixed charges with generated codes and defaults', async () => {
+test('a plan creates its fixed charges with generated codes and default values', async () => {
   const tax = await catalog.tax();
   const plan = await catalog.plan({
     fixed_charges: [seats({ units: '2.5', tax_codes: [tax.code] }), seats({ properties: {} }), seats({ code: 'own' })],
@@ -47,7 +47,7 @@ test.each([
     { prorated: ['invalid_charge_model'] },
   ],
   [{ code: 'taken' }, { code: ['value_already_exist'] }],
-])('%j is refused alone and inside a plan', async (fields, details) => {
+])('a fixed charge with %j is refused, alone and inside a plan', async (fields, details) => {
   const plan = await catalog.plan({ fixed_charges: [seats({ code: 'taken' })] });
   const alone = await catalog.org.post(`/plans/${plan.code}/fixed_charges`, { fixed_charge: seats(fields) });
   expect(alone).toMatchObject({ status: 422, body: { error_details: details } });
@@ -58,7 +58,7 @@ test.each([
   });
 });
 
-test('an unknown add-on is not found, in the plural inside a plan', async () => {
+test('an unknown add-on is refused with 404 add_on, inside a plan with 404 add_ons', async () => {
   const plan = await catalog.plan();
   const alone = await catalog.org.post(`/plans/${plan.code}/fixed_charges`, {
     fixed_charge: seats({ add_on_code: 'nothing' }),
@@ -68,7 +68,7 @@ test('an unknown add-on is not found, in the plural inside a plan', async () => 
   expect((await catalog.org.post('/plans', { plan: body })).body).toMatchObject({ status: 404, resource: 'add_ons' });
 });
 
-test('one is made, listed newest first, shown, changed and deleted', async () => {
+test('a fixed charge is created, listed newest first, shown, changed and deleted', async () => {
   const plan = await catalog.plan({ fixed_charges: [seats({ code: 'first' })] });
   const path = `/plans/${plan.code}/fixed_charges`;
   const made = await catalog.org.post(path, {
@@ -91,7 +91,7 @@ test('one is made, listed newest first, shown, changed and deleted', async () =>
     expect((await call).body).toMatchObject({ status: 404, resource: 'fixed_charge' });
 });
 
-test('add-on, payment time and proration never change; model and code no longer once the plan has a subscription', async () => {
+test('add-on, payment time and proration of a fixed charge never change; model and code are frozen once the plan has a subscription', async () => {
   const plan = await catalog.plan({ fixed_charges: [seats({ code: 'seats' })] });
   const put = (fixed_charge: object) => catalog.org.put(`/plans/${plan.code}/fixed_charges/seats`, { fixed_charge });
   const frozen = ['value_is_frozen'];
@@ -110,7 +110,7 @@ test('add-on, payment time and proration never change; model and code no longer 
   expect((await put({ charge_model: 'standard', code: 'seats', units: 2 })).status).toBe(200);
 });
 
-test('the list of a plan replaces by id: changed, made, deleted', async () => {
+test('the list of fixed charges of a plan is replaced by id: changed, created and deleted', async () => {
   const plan = await catalog.plan({ fixed_charges: [seats({ code: 'a' }), seats({ code: 'b' })] });
   const put = (fixed_charges: object[]) => catalog.org.put(`/plans/${plan.code}`, { plan: { fixed_charges } });
   const [a] = plan.fixed_charges;
@@ -123,7 +123,7 @@ test('the list of a plan replaces by id: changed, made, deleted', async () => {
   expect((await put([])).body.plan.fixed_charges).toEqual([]);
 });
 
-test('units of one subscription: its own, its plan’s, and nobody else’s', async () => {
+test('a subscription may have its own units of a fixed charge; otherwise it has those of its plan', async () => {
   const plan = await catalog.plan({ fixed_charges: [seats({ code: 'seats', units: 5 })] });
   const [one, two] = [await catalog.subscribe(plan.svc_id), await catalog.subscribe(plan.svc_id)];
   const path = (externalId: string) => `/subscriptions/${externalId}/fixed_charges/seats`;
@@ -137,7 +137,7 @@ test('units of one subscription: its own, its plan’s, and nobody else’s', as
   expect(missing.body).toMatchObject({ status: 404, resource: 'fixed_charge' });
 });
 
-test('lists take at most six statements', async () => {
+test('lists of fixed charges take at most six statements', async () => {
   const plan = await catalog.plan({ fixed_charges: [seats(), seats()] });
   const subscription = await catalog.subscribe(plan.svc_id);
   const page = { page: 1, per_page: 20 };

@@ -50,7 +50,7 @@ const countOf = async (planId: string) => {
 };
 
 describe('filters of a plan', () => {
-  test('are at most 5 000 together, whichever write brings them', async () => {
+  test('a plan has at most 5 000 filters in all, whichever write adds them', async () => {
     const more = await org.post('/plans', {
       plan: { ...PLAN, code: 'more', charges: charges(FILTERS_OF_PLAN + 1) },
     });
@@ -78,7 +78,7 @@ describe('filters of a plan', () => {
     expect((await org.put(`${path}/charges/c0`, { charge: { properties: { amount: '2' } } })).status).toBe(200);
   }, 120_000);
 
-  test('of an override likewise, and a change of the plan adds none beyond', async () => {
+  test('an override has at most 5 000 filters too, and a change of its plan adds no more', async () => {
     const plan = await catalog.plan({ charges: charges(FILTERS_OF_PLAN - 1) });
     const subscription = { external_customer_id: 'acme', external_id: 'sub', plan_code: plan.code };
     const own = { id: plan.charges[9].svc_id, filters: filters(FILTERS - 1) };
@@ -107,7 +107,7 @@ describe('filters of a plan', () => {
     expect(await countOf(copy.svc_id)).toEqual({ charges: 11, filters: FILTERS_OF_PLAN });
   }, 120_000);
 
-  test('of one charge are at most 500, one by one too', async () => {
+  test('a charge has at most 500 filters, also when they are added one by one', async () => {
     const plan = await catalog.plan({ charges: charges(FILTERS) });
     const path = `/plans/${plan.code}/charges/c0/filters`;
     expect((await org.post(path, { filter: OTHER })).body).toMatchObject(tooMany('filters'));
@@ -115,7 +115,7 @@ describe('filters of a plan', () => {
 });
 
 describe('charges of a plan', () => {
-  test('are at most 500, one by one too', async () => {
+  test('a plan has at most 500 charges, also when they are added one by one', async () => {
     const all = Array.from({ length: CHARGES }, (_, n) => charge(`c${n}`));
     const plan = await catalog.plan({ charges: all.slice(1) });
     const path = `/plans/${plan.code}/charges`;
@@ -132,7 +132,7 @@ describe('charges of a plan', () => {
     expect(await countOf(copy)).toEqual({ charges: CHARGES, filters: 0 });
   }, 60_000);
 
-  test('that are fixed are at most 500, one by one too', async () => {
+  test('a plan has at most 500 fixed charges, also when they are added one by one', async () => {
     const { body } = await org.post('/add_ons', {
       add_on: { name: 'A', code: 'a', amount_cents: 1, amount_currency: 'EUR' },
     });

@@ -23,8 +23,8 @@ const create = (fields: object) => org.post('/plans', { plan: catalog.planBody(f
 const update = (code: string, fields: object) => org.put(`/plans/${code}`, { plan: fields });
 const codesOf = (plan: { charges: { code: string }[] }) => plan.charges.map(({ code }) => code);
 
-describe('creation', () => {
-  test('answers every field of the contract', async () => {
+describe('creating a plan', () => {
+  test('a new plan answers with every field of the contract', async () => {
     const tax = await catalog.tax();
     const { status, body } = await create({
       code: 'starter',
@@ -101,7 +101,7 @@ describe('creation', () => {
     expect((await org.get('/plans/starter')).body).toEqual(body);
   });
 
-  test('charges without a code get their metric’s, numbered; given codes come first', async () => {
+  test('charges without a code get that of their metric with a number, after the codes that were given', async () => {
     const plan = await catalog.plan({
       charges: [charge(), charge({ code: 'calls' }), charge({ code: 'calls_7' }), charge(), charge({ code: null })],
     });
@@ -114,7 +114,7 @@ describe('creation', () => {
     ['quarterly', true, null],
     ['semiannual', true, true],
     ['yearly', undefined, false],
-  ])('a %s plan asked to bill charges monthly (%s) says %s', async (interval, asked, shown) => {
+  ])('a %s plan set to bill charges monthly (%s) shows %s', async (interval, asked, shown) => {
     const plan = await catalog.plan({ interval, bill_charges_monthly: asked, bill_fixed_charges_monthly: asked });
     expect(plan).toMatchObject({ interval, bill_charges_monthly: shown, bill_fixed_charges_monthly: shown });
     expect('metadata' in plan).toBe(false);
@@ -164,13 +164,13 @@ describe('creation', () => {
       { name: null, amount_cents: 'x' },
       { name: ['value_is_mandatory'], amount_cents: ['value_is_invalid'] },
     ],
-  ])('refuses a wrong %s', async (_what, fields, details) => {
+  ])('a new plan with a wrong %s is refused', async (_what, fields, details) => {
     const answer = await create(fields);
     expect(answer.status).toBe(422);
     expect(answer.body.error_details).toEqual(details);
   });
 
-  test('refuses a taken code together with what is wrong inside charges', async () => {
+  test('a taken plan code is refused together with errors inside charges', async () => {
     const { code } = await catalog.plan();
     const answer = await create({
       code,
@@ -182,7 +182,7 @@ describe('creation', () => {
     });
   });
 
-  test('unknown metrics and taxes are not found, and nothing is written', async () => {
+  test('a plan with unknown metrics or taxes is refused with 404, and nothing is written', async () => {
     const unknown = '0199c0de-0000-7000-8000-000000000000';
     const cases = [
       [{ charges: [charge(), charge({ billable_metric_id: unknown })] }, 'billable_metrics'],
@@ -198,7 +198,7 @@ describe('creation', () => {
   });
 });
 
-test('lists newest first in six statements whatever the number, only what is the organization’s own', async () => {
+test('plans are listed newest first in six statements whatever their number, only those of the organization', async () => {
   const other = await openCatalog(catalog.service);
   const own = await other.metric({ filters: [{ key: 'region', values: ['eu'] }] });
   const tax = await other.tax({ code: 'theirs' });
@@ -234,8 +234,8 @@ test('lists newest first in six statements whatever the number, only what is the
   expect((await create({ tax_codes: [tax.code] })).body.resource).toBe('tax');
 });
 
-describe('update', () => {
-  test('changes everything while nobody subscribes; PATCH does the same', async () => {
+describe('updating a plan', () => {
+  test('PUT and PATCH may change every field of a plan while it has no subscription', async () => {
     const { code } = await catalog.plan({ description: 'old', trial_period: 3, metadata: { a: 'b' } });
     const changes = {
       name: 'New',
@@ -268,7 +268,7 @@ describe('update', () => {
     [{ trial_period: 5 }],
     [{ bill_charges_monthly: true }],
     [{ bill_fixed_charges_monthly: true }],
-  ])('once somebody subscribes %j is frozen, whatever became of the subscription', async (fields) => {
+  ])('once a plan had a subscription %j is frozen, whatever became of the subscription', async (fields) => {
     const plan = await catalog.plan({ interval: 'yearly' });
     await catalog.subscribe(plan.svc_id, { status: 'terminated' });
     const refused = await update(plan.code, { name: 'Kept away', ...fields });
@@ -291,12 +291,12 @@ describe('update', () => {
     expect(allowed.body.plan).toMatchObject({ name: 'Free', amount_cents: 2000, description: 'too', metadata: {} });
   });
 
-  test('a taken code is refused', async () => {
+  test('a plan cannot be changed to a taken code', async () => {
     const [one, two] = [await catalog.plan(), await catalog.plan()];
     expect((await update(one.code, { code: two.code })).body.error_details).toEqual({ code: ['value_already_exist'] });
   });
 
-  test('taxes are replaced as a whole', async () => {
+  test('an update of a plan replaces its taxes as a whole', async () => {
     const [one, two] = [await catalog.tax(), await catalog.tax()];
     const { code } = await catalog.plan({ tax_codes: [one.code, two.code] });
     const taxes = async (fields: object) =>
@@ -306,7 +306,7 @@ describe('update', () => {
     expect(await taxes({ tax_codes: [] })).toEqual([]);
   });
 
-  test('charges are replaced by id: changed, made, deleted; absent keeps', async () => {
+  test('an update of a plan replaces charges by id: changed, created and deleted; an absent list keeps them', async () => {
     const plan = await catalog.plan({ charges: [charge({ code: 'a' }), charge({ code: 'b' })] });
     const [a] = plan.charges;
     expect(codesOf((await update(plan.code, { name: 'x' })).body.plan)).toEqual(['a', 'b']);
@@ -322,7 +322,7 @@ describe('update', () => {
     expect((await update(plan.code, { charges: [] })).body.plan.charges).toEqual([]);
   });
 
-  test('an id that is none of the plan’s, or stands twice, is not found', async () => {
+  test('a charge id of another plan, or one that appears twice, is refused with 404', async () => {
     const [plan, other] = [await catalog.plan({ charges: [charge()] }), await catalog.plan({ charges: [charge()] })];
     const own = plan.charges[0].svc_id;
     for (const ids of [[other.charges[0].svc_id], ['x'], [own, own]]) {
@@ -332,7 +332,7 @@ describe('update', () => {
     expect((await org.get(`/plans/${plan.code}`)).body.plan).toEqual(plan);
   });
 
-  test('flags the draft invoices of the plan and of no other', async () => {
+  test('an update of a plan flags its draft invoices and those of no other plan', async () => {
     const [plan, other] = [await catalog.plan(), await catalog.plan()];
     const draft = await catalog.draft((await catalog.subscribe(plan.svc_id)).id);
     const spared = await catalog.draft((await catalog.subscribe(other.svc_id)).id);
@@ -340,7 +340,7 @@ describe('update', () => {
     expect([await draft.isFlagged(), await spared.isFlagged()]).toEqual([true, false]);
   });
 
-  test('a cheaper plan keeps its subscribers: the downgrade that waits is withdrawn', async () => {
+  test('a plan that becomes cheaper keeps its subscribers and withdraws their waiting downgrade', async () => {
     const [dear, cheap] = [await catalog.plan({ amount_cents: 1000 }), await catalog.plan({ amount_cents: 500 })];
     const current = await catalog.subscribe(dear.svc_id);
     const pending = await catalog.subscribe(cheap.svc_id, {
@@ -358,7 +358,7 @@ describe('update', () => {
     expect(await status()).toBe('canceled');
   });
 
-  test('a plan that became dearer is an upgrade for those who wait for it: it happens now', async () => {
+  test('a waiting downgrade to a plan that becomes dearer is an upgrade and happens at once', async () => {
     const [dear, cheap] = [await catalog.plan({ amount_cents: 1000 }), await catalog.plan({ amount_cents: 500 })];
     const current = await catalog.subscribe(dear.svc_id);
     await catalog.subscribe(cheap.svc_id, { status: 'pending', external_id: current.externalId, previous: current.id });
@@ -375,8 +375,8 @@ describe('update', () => {
   });
 });
 
-describe('deletion', () => {
-  test('is asked for at once and done afterwards: subscriptions end, the code is free', async () => {
+describe('deleting a plan', () => {
+  test('a plan is marked for deletion at once and deleted afterwards: its subscriptions end and its code is free', async () => {
     const plan = await catalog.plan({ charges: [charge()] });
     const active = await catalog.subscribe(plan.svc_id);
     const pending = await catalog.subscribe(plan.svc_id, { status: 'pending' });
@@ -392,8 +392,8 @@ describe('deletion', () => {
   });
 });
 
-describe('metadata', () => {
-  test('POST replaces, PATCH and PUT merge, DELETE clears', async () => {
+describe('metadata of a plan', () => {
+  test('POST replaces metadata of a plan, PATCH and PUT merge it, DELETE clears it', async () => {
     const { code } = await catalog.plan();
     const path = `/plans/${code}/metadata`;
     expect((await org.delete(`${path}/a`)).body).toMatchObject({ status: 404, resource: 'metadata' });
@@ -410,7 +410,7 @@ describe('metadata', () => {
     expect('metadata' in (await org.get(`/plans/${code}`)).body.plan).toBe(false);
   });
 
-  test('its limits hold for the merged whole', async () => {
+  test('limits of metadata hold for the merged whole', async () => {
     const keys = (from: number, count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${from + index}`, 'x']));
     const { code } = await catalog.plan({ metadata: keys(0, 49) });
@@ -423,7 +423,7 @@ describe('metadata', () => {
   });
 });
 
-test('every write is told: audit trail and outgoing event', async () => {
+test('every write of a plan leaves an audit line and an outgoing event', async () => {
   const other = await openCatalog(catalog.service);
   const own = await other.metric();
   const plan = await other.plan({ charges: [charge({ billable_metric_id: own.svc_id })] });

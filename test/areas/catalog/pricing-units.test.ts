@@ -20,7 +20,7 @@ const charge = (applied: unknown) => ({
   applied_pricing_unit: applied,
 });
 
-test('a pricing unit is made, listed, changed and, once no charge uses it, deleted', async () => {
+test('a pricing unit is created, listed, changed and deleted once no charge uses it', async () => {
   const made = await unit({ description: 'Of models' });
   expect(made.body.pricing_unit).toMatchObject({ code: 'tokens', short_name: 'TOK', description: 'Of models' });
   expect((await unit()).body.error_details).toEqual({ code: ['value_already_exist'] });
@@ -58,7 +58,7 @@ test.each([
   );
 });
 
-test('the rate of a charge may change, its unit may not', async () => {
+test('the conversion rate of a charge may change, its pricing unit may not', async () => {
   await unit({ code: 'gems' });
   await unit({ code: 'coins' });
   const plan = await catalog.plan({ charges: [charge({ code: 'gems', conversion_rate: '0.5' })] });

@@ -40,7 +40,7 @@ const linked = (external_id: string, payment_provider: string, configuration: ob
     },
   });
 
-test('several connections of a provider have to be told apart', async () => {
+test('a connection must be named when a provider has several', async () => {
   expect((await linked('torn', 'stripe', {})).body).toEqual(invalid({ base: ['payment_provider_code_missing'] }));
   expect((await linked('torn', 'stripe', { payment_provider_code: 'third' })).body).toEqual(
     invalid({ base: ['payment_provider_not_found'] }),
@@ -48,7 +48,7 @@ test('several connections of a provider have to be told apart', async () => {
   expect((await story.client.get('/customers/torn')).status).toBe(404);
 });
 
-test('a page for ways to pay: not without one to set up, not at a provider without such pages', async () => {
+test('a page to store a payment method is refused when there is nothing to set up or the provider has no such pages', async () => {
   const page = (customer: string) => story.client.post(`/customers/${customer}/checkout_url`);
   await ok(linked('coins', 'stripe', { payment_provider_code: 'first' }));
   // Linked before such methods were refused.
@@ -62,7 +62,7 @@ test('a page for ways to pay: not without one to set up, not at a provider witho
 });
 
 test.each(['crypto', 'customer_balance'])(
-  'a linked customer cannot pay by %s alone: nothing charges it',
+  'a linked customer cannot be given %s as its only payment method, because nothing charges it',
   async (method) => {
     const external_id = `by-${method}`;
     const refused = { status: 422, body: { error_details: { provider_payment_methods: ['unsupported_value'] } } };
@@ -78,7 +78,7 @@ test.each(['crypto', 'customer_balance'])(
   },
 );
 
-test('the purchase order number of a subscription that has ended stays', async () => {
+test('the purchase order number of a subscription that has ended cannot change', async () => {
   await story.plan({ amount_cents: 100 });
   await story.subscribe({ purchase_order_number: 'PO-1' });
   await ok(story.client.delete('/subscriptions/sub'));
@@ -88,7 +88,7 @@ test('the purchase order number of a subscription that has ended stays', async (
   expect((await change('PO-1')).status).toBe(200);
 });
 
-test('a payment request asks for overdue invoices of one currency and one billing entity', async () => {
+test('a payment request accepts overdue invoices of one currency and one billing entity', async () => {
   const { client } = story;
   await ok(client.post('/billing_entities', { billing_entity: { name: 'Branch', code: 'branch' } }));
   await ok(
@@ -132,7 +132,7 @@ test('a payment request asks for overdue invoices of one currency and one billin
   expect(await ask(dollars)).toEqual(notAllowed('invoices_not_ready_for_payment_processing'));
 });
 
-test('who may read receipts or invoices reads receipts', async () => {
+test('a key that may read payment receipts or invoices may read receipts', async () => {
   const read = async (permissions: object) => {
     const { api_key } = await ok(story.client.post('/api_keys', { api_key: { permissions } }));
     return (await service.client(api_key.value).get('/payment_receipts')).body;

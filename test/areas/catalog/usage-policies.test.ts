@@ -21,14 +21,14 @@ const plan = {
   pay_in_advance: false,
 };
 
-test('an organization keeps its policies among its settings', async () => {
+test('an organization keeps its policies for corrections among its settings', async () => {
   const put = (usage_policies: object) => client.put('/organizations/settings', { settings: { usage_policies } });
   const usage_policies = { corrections: 'debit_invoice', late_events: 'next_invoice' };
   expect((await put(usage_policies)).body.settings).toMatchObject({ usage_policies });
   expect((await client.get('/organizations/settings')).body.settings).toMatchObject({ usage_policies });
 });
 
-test('a plan has policies of its own, which an update that does not name them leaves alone', async () => {
+test('a plan has policies of its own, which an update without them leaves unchanged', async () => {
   const made = await client.post('/plans', { plan: { ...plan, usage_policies: { corrections: 'ignore' } } });
   expect(made.body.plan.usage_policies).toEqual({ corrections: 'ignore', late_events: null });
   await client.put('/plans/p', { plan: { name: 'Q' } });

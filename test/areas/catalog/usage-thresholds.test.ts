@@ -26,7 +26,7 @@ const amounts = (thresholds: { amount_cents: number; recurring: boolean }[]) =>
   thresholds.map(({ amount_cents, recurring }) => (recurring ? `every ${amount_cents}` : amount_cents));
 
 describe('thresholds of a plan', () => {
-  test('a plan shows its list, the fixed ones ascending and the recurring one last', async () => {
+  test('a plan lists its fixed thresholds in ascending order and the recurring one last', async () => {
     const { status, body } = await client.post(
       '/plans',
       planOf('listed', [
@@ -52,7 +52,7 @@ describe('thresholds of a plan', () => {
     });
   });
 
-  test('a new list replaces the old one; a threshold that stays keeps its id', async () => {
+  test('a new list of thresholds replaces the old one, and a threshold that stays keeps its id', async () => {
     const made = await client.post('/plans', planOf('replaced', [{ amount_cents: 100 }, { amount_cents: 200 }]));
     const kept = made.body.plan.usage_thresholds[1].svc_id;
     const { body } = await client.put('/plans/replaced', {
@@ -79,7 +79,7 @@ describe('thresholds of a plan', () => {
     ],
     ['nothing to pass', [{ amount_cents: 0 }], { amount_cents: ['value_is_out_of_range'] }],
     ['a negative amount', [{ amount_cents: -5 }], { amount_cents: ['value_is_out_of_range'] }],
-  ])('%s is refused', async (_name, thresholds, details) => {
+  ])('a usage threshold is refused: %s', async (_name, thresholds, details) => {
     const { status, body } = await client.post('/plans', planOf('refused', thresholds));
     expect([status, body.error_details]).toEqual([422, details]);
   });
@@ -94,7 +94,7 @@ describe('thresholds of a subscription', () => {
     await client.post('/plans', planOf('base', [{ amount_cents: 1000 }]));
   });
 
-  test('without a list of its own the plan’s apply; its own replaces them; none when switched off', async () => {
+  test('a subscription without thresholds has those of its plan, its own replace them, and none apply when switched off', async () => {
     const plain = await subscribe('plain', {});
     expect(amounts(plain.body.subscription.applicable_usage_thresholds)).toEqual([1000]);
     const own = await subscribe('own', { usage_thresholds: [{ amount_cents: 70 }] });
@@ -103,7 +103,7 @@ describe('thresholds of a subscription', () => {
     expect(off.body.subscription.applicable_usage_thresholds).toEqual([]);
   });
 
-  test('an update replaces the list, an empty one gives the plan’s back', async () => {
+  test('an update replaces the thresholds of a subscription, and an empty list restores those of the plan', async () => {
     await subscribe('changing', { usage_thresholds: [{ amount_cents: 70 }] });
     const update = async (usage_thresholds: unknown) => {
       const { status } = await client.put('/subscriptions/changing', { subscription: { usage_thresholds } });

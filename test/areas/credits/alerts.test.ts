@@ -29,7 +29,7 @@ const alertOf = (fields: object = {}) => ({
 const create = (subscription: string, fields: object) =>
   client.post(`/subscriptions/${subscription}/alerts`, { alert: alertOf(fields) });
 
-test('an alert is made, shown, listed, changed and deleted', async () => {
+test('an alert is created, shown, listed, changed and deleted', async () => {
   const made = await create('one', { name: 'Total', thresholds: [{ code: 'warn', value: 1500 }, { value: '20.50' }] });
   expect(made.status).toBe(200);
   expect(made.body.alert).toEqual({
@@ -82,7 +82,7 @@ test('an alert is made, shown, listed, changed and deleted', async () => {
   expect((await client.get('/subscriptions/one/alerts')).body.meta.total_count).toBe(0);
 });
 
-describe('what an alert may not be', () => {
+describe('refused alerts', () => {
   const many = Array.from({ length: 21 }, (_, value) => ({ value }));
   beforeAll(async () => {
     await create('refusals', { code: 'taken' });
@@ -127,12 +127,12 @@ describe('what an alert may not be', () => {
       { alert_type: 'billable_metric_current_usage_units', billable_metric_code: 'api' },
       { base: ['alert_already_exists'] },
     ],
-  ])('%s is refused', async (_name, fields, details) => {
+  ])('an alert is refused: %s', async (_name, fields, details) => {
     const { status, body } = await create('refusals', fields);
     expect([status, body.error_details]).toEqual([422, details]);
   });
 
-  test('an unknown subscription, metric or alert is not found; no alert at all is a bad request', async () => {
+  test('an unknown subscription, metric or alert is refused with 404, a request without any alert with 400', async () => {
     expect((await create('nobody', {})).body).toMatchObject({ status: 404, resource: 'subscription' });
     const unknown = await create('refusals', {
       alert_type: 'billable_metric_lifetime_usage_units',
@@ -143,7 +143,7 @@ describe('what an alert may not be', () => {
     expect((await client.post('/subscriptions/refusals/alerts', {})).status).toBe(400);
   });
 
-  test('the type of an alert stays', async () => {
+  test('the type of an alert cannot change', async () => {
     await create('changing', {});
     const put = (alert: object) => client.put('/subscriptions/changing/alerts/total', { alert });
     expect((await put({ alert_type: 'current_usage_amount', name: 'N' })).body.alert.name).toBe('N');
@@ -157,7 +157,7 @@ describe('what an alert may not be', () => {
   });
 });
 
-test('several alerts are made together or not at all', async () => {
+test('several alerts are created together or not at all', async () => {
   const post = (alerts: unknown[]) => client.post('/subscriptions/batch/alerts', { alerts });
   expect((await post([])).body.error_details).toEqual({ alerts: ['no_alerts'] });
   const bad = alertOf({ code: 'b', alert_type: 'x' });
@@ -176,7 +176,7 @@ test('several alerts are made together or not at all', async () => {
   expect(made.body.alerts.map(({ code }: { code: string }) => code)).toEqual(['a', 'b']);
 });
 
-test('of ten requests for the same alert at once one makes it', async () => {
+test('of ten identical creations of an alert at once one succeeds', async () => {
   const answers = await Promise.all(Array.from({ length: 10 }, () => create('race', {})));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   expect(answers.filter(({ status }) => status === 422)).toHaveLength(9);

@@ -31,14 +31,14 @@ beforeEach(async () => {
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
 });
 
-describe('of a plan of 6.00 a month', () => {
+describe('coupons on a plan of 6.00 a month', () => {
   beforeEach(async () => {
     await story.customer();
     await story.plan({ amount_cents: 600 });
     await story.subscribe();
   });
 
-  test('21, 22, 33: once 10.00 is used up by the second invoice, and what it gave there comes back with a void', async () => {
+  test('a one-time coupon of 10.00 is used up by the second invoice, and a void restores what it gave (golden cases 21, 22, 33)', async () => {
     await give(TEN);
     await story.advanceTo('2024-04-01T02:00:00Z');
     expect(await held()).toMatchObject([{ status: 'active', amount_cents_remaining: 400 }]);
@@ -68,7 +68,7 @@ describe('of a plan of 6.00 a month', () => {
     ]);
   });
 
-  test('a recurring one gets its period back, and lives again', async () => {
+  test('a void gives a recurring coupon its period back and reactivates it', async () => {
     await give({ ...TEN, frequency: 'recurring', frequency_duration: 2 });
     await story.advanceTo('2024-06-01T02:00:00Z');
     const invoices = await story.invoices(3);
@@ -78,7 +78,7 @@ describe('of a plan of 6.00 a month', () => {
     expect(await held()).toMatchObject([{ status: 'active', frequency_duration_remaining: 1 }]);
   });
 
-  test('30: what a customer has outlives the coupon, and is not given back to life without it', async () => {
+  test('an applied coupon outlives its coupon, and a void does not reactivate it afterwards (golden case 30)', async () => {
     await give({ ...TEN, expiration: 'time_limit', expiration_at: '2024-03-10T08:00:00Z' });
     await story.advanceTo('2024-03-10T08:30:00Z');
     expect((await story.client.get('/coupons/ten')).body.coupon.terminated_at).toBe('2024-03-10T08:30:00Z');
@@ -91,7 +91,7 @@ describe('of a plan of 6.00 a month', () => {
     expect((await story.client.post('/applied_coupons', { applied_coupon: again })).status).toBe(404);
   });
 
-  test('the ledger books the discount, and the void takes it back', async () => {
+  test('the ledger books the discount of a coupon, and a void reverses it', async () => {
     await give(TEN);
     await story.advanceTo('2024-04-01T02:00:00Z');
     const [invoice] = await story.invoices(1);
@@ -110,7 +110,7 @@ describe('of a plan of 6.00 a month', () => {
     ]);
   });
 
-  test('a preview shows what the customer has, else what is asked about, and uses nothing', async () => {
+  test('a preview uses the coupons of the customer, else those in the request, and uses none of them up', async () => {
     const preview = async (coupons?: object[]) => {
       const body = { customer: { external_id: 'acme' }, subscriptions: { external_ids: ['sub'] }, coupons };
       const { status, text, body: answer } = await story.client.post('/invoices/preview', body);
@@ -130,7 +130,7 @@ describe('of a plan of 6.00 a month', () => {
   });
 });
 
-test('a coupon of a plan also serves what was derived from it, and no other', async () => {
+test('a coupon limited to a plan also applies to its overrides and to no other plan', async () => {
   await story.customer();
   await story.plan({ amount_cents: 600 });
   await story.plan({ amount_cents: 900, code: 'other' });
@@ -148,7 +148,7 @@ test('a coupon of a plan also serves what was derived from it, and no other', as
   ]);
 });
 
-test('one coupon and two drafts that 50 commands make final at once: it is used once', async () => {
+test('one coupon on two drafts that 50 commands finalize at once is used once', async () => {
   await story.customer({ billing_configuration: { invoice_grace_period: 5 } });
   await story.plan({ amount_cents: 800 });
   await story.plan({ amount_cents: 800, code: 'euro', amount_currency: 'EUR' });

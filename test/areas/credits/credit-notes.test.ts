@@ -19,7 +19,7 @@ beforeEach(async () => {
 const PARALLEL = 50;
 const atOnce = <Answer>(call: () => Promise<Answer>) => Promise.all(Array.from({ length: PARALLEL }, call));
 
-test('a note shows what it gives back, is announced and booked', async () => {
+test('a credit note shows what it gives back, is announced and is booked', async () => {
   await story.tax(20);
   await story.client.post('/webhook_endpoints', { webhook_endpoint: { webhook_url: 'http://127.0.0.1:9/hook' } });
   const invoice = await story.oneOff(1000);
@@ -74,10 +74,10 @@ test('a note shows what it gives back, is announced and booked', async () => {
   ]);
 });
 
-describe('is refused', () => {
+describe('refused credit notes', () => {
   const of = (body: object) => story.client.post('/credit_notes', { credit_note: body });
 
-  test('in the order of the rules', async () => {
+  test('refusals of a credit note come in the documented order', async () => {
     const invoice = await story.oneOff(1000);
     const [fee] = invoice.fees;
     const invoice_id = invoice.svc_id;
@@ -105,7 +105,7 @@ describe('is refused', () => {
     expect(await notesOf(story)).toEqual([]);
   });
 
-  test('with every error of the whole note at once', async () => {
+  test('a refused credit note names every error of the whole note at once', async () => {
     const invoice = await story.oneOff(1000);
     const refused = await story.credit(invoice, 1000, { credit_amount_cents: 1002, refund_amount_cents: 5 });
     expect(refused.body.error_details).toEqual({
@@ -116,7 +116,7 @@ describe('is refused', () => {
   });
 });
 
-test('an offset settles its invoice: nothing is due, the total stays (45)', async () => {
+test('an offset settles its invoice: nothing is due and the total stays (golden case 45)', async () => {
   const invoice = await story.oneOff(500);
   const made = await story.credit(invoice, 500, { offset_amount_cents: 500 });
   expect(made.body.credit_note).toMatchObject({ offset_amount_cents: 500, balance_amount_cents: 0 });
@@ -135,7 +135,7 @@ test('an offset settles its invoice: nothing is due, the total stays (45)', asyn
   expect(rows).toMatchObject([{ settlement_type: 'credit_note', amount_cents: 500 }]);
 });
 
-test('payments, offsets and the due of one invoice (F, 88)', async () => {
+test('payments and offsets reduce the due amount of one invoice (example F, golden case 88)', async () => {
   const invoice = await story.oneOff(40000);
   const due = async () => (await story.client.get(`/invoices/${invoice.svc_id}`)).body.invoice;
   await story.credit(invoice, 15000, { offset_amount_cents: 15000 });
@@ -147,7 +147,7 @@ test('payments, offsets and the due of one invoice (F, 88)', async () => {
   expect((await balances(service.sql, story.organizationId, invoice.svc_id)).receivable).toBeUndefined();
 });
 
-test('a refund is paid out by hand, and may come back', async () => {
+test('a refund that is paid out by hand may fail and come back', async () => {
   const invoice = await story.oneOff(1000);
   await story.pay(invoice.svc_id, 1000);
   const made = await story.credit(invoice, 400, { refund_amount_cents: 400 });
@@ -170,7 +170,7 @@ test('a refund is paid out by hand, and may come back', async () => {
   expect(refused.body.error_details).toEqual({ refund_status: ['value_is_invalid'] });
 });
 
-test('what is left is voided once', async () => {
+test('what is left of a credit note can be voided once', async () => {
   const invoice = await story.oneOff(1000);
   const { svc_id: id } = (await story.credit(invoice, 300)).body.credit_note;
   const answers = await atOnce(() => story.client.put(`/credit_notes/${id}/void`));
@@ -188,14 +188,14 @@ test('what is left is voided once', async () => {
   expect((await story.client.put('/credit_notes/x/void')).body).toMatchObject({ status: 404, resource: 'credit_note' });
 });
 
-test('50 notes of a whole fee at once: one is made', async () => {
+test('of 50 credit notes over a whole fee at once one is created', async () => {
   const invoice = await story.oneOff(1000);
   const answers = await atOnce(() => story.credit(invoice, 1000));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   expect((await balances(service.sql, story.organizationId)).customer_credit).toBe(-1000);
 });
 
-test('one note and 50 invoices at once: it is spent once', async () => {
+test('one credit note on 50 invoices finalized at once is spent once', async () => {
   const invoice = await story.oneOff(700);
   const { svc_id: id } = (await story.credit(invoice, 700)).body.credit_note;
   await story.plan({ pay_in_advance: true, amount_cents: 100, interval: 'weekly' });
@@ -222,11 +222,11 @@ test('one note and 50 invoices at once: it is spent once', async () => {
   expect(ledger.receivable).toBe(700 + PARALLEL * 100 - 700);
 }, 90_000);
 
-describe('void of an invoice', () => {
+describe('voiding an invoice with credit notes', () => {
   const voided = (invoice: { svc_id: string }, body?: object) =>
     story.client.post(`/invoices/${invoice.svc_id}/void`, body);
 
-  test('paid, with a note of 500 of 1200 (LG9)', async () => {
+  test('a paid invoice with a note of 500 of 1200 is voided (LG9)', async () => {
     await story.tax(20);
     const invoice = await story.oneOff(1000);
     await story.pay(invoice.svc_id, 1200);
@@ -243,7 +243,7 @@ describe('void of an invoice', () => {
     });
   });
 
-  test('unpaid, beside a note of 300 that stays (LG17)', async () => {
+  test('an unpaid invoice is voided and its note of 300 stays (LG17)', async () => {
     await story.tax(20);
     const invoice = await story.oneOff(1000);
     await story.credit(invoice, 250, { credit_amount_cents: 300 });
@@ -255,7 +255,7 @@ describe('void of an invoice', () => {
     expect(await notesOf(story)).toMatchObject([{ balance_amount_cents: 300, credit_status: 'available' }]);
   });
 
-  test('gives back what notes paid of it; a note that was voided since refuses', async () => {
+  test('a void restores the notes that paid the invoice and is refused when one of them was voided since', async () => {
     const first = await story.oneOff(1000);
     const { svc_id: id } = (await story.credit(first, 300)).body.credit_note;
     await story.plan({ pay_in_advance: true, amount_cents: 200, interval: 'weekly' });
@@ -291,7 +291,7 @@ describe('void of an invoice', () => {
   });
 });
 
-describe('a top-up', () => {
+describe('credit notes on top-ups', () => {
   async function topUp() {
     const made = await story.client.post('/wallets', {
       wallet: { external_customer_id: 'acme', rate_amount: '1', currency: 'USD', name: 'Main' },
@@ -302,7 +302,7 @@ describe('a top-up', () => {
     return { wallet, invoice };
   }
 
-  test('that was paid is refunded out of the wallet (56, LG5)', async () => {
+  test('a paid top-up is refunded out of its wallet (golden case 56, LG5)', async () => {
     const { wallet, invoice } = await topUp();
     const early = await story.credit(invoice, 500, { refund_amount_cents: 500 });
     expect(early.body).toMatchObject({ status: 405, code: 'invalid_type_or_status' });
@@ -322,7 +322,7 @@ describe('a top-up', () => {
     expect(await balances(service.sql, story.organizationId)).toEqual({ cash: 1000, prepaid_purchased: -1000 });
   });
 
-  test('that nobody paid is settled as a whole, and gives no credits', async () => {
+  test('an unpaid top-up is settled as a whole and gives no credits', async () => {
     const { wallet, invoice } = await topUp();
     const part = await story.credit(invoice, 500, { offset_amount_cents: 500 });
     expect(part.body.error_details).toEqual({ offset_amount_cents: ['not_equal_to_total_amount'] });
@@ -338,7 +338,7 @@ describe('a top-up', () => {
   });
 });
 
-test('its document is drawn when it is first asked for', async () => {
+test('the document of a credit note is drawn when it is first requested', async () => {
   await story.tax(20);
   const invoice = await story.oneOff(1000);
   const { svc_id: id } = (await story.credit(invoice, 500, { credit_amount_cents: 600 })).body.credit_note;
@@ -364,7 +364,7 @@ test('its document is drawn when it is first asked for', async () => {
   expect((await story.client.post('/credit_notes/x/download')).status).toBe(404);
 });
 
-test('metadata are replaced, merged and deleted (credit-notes.md#metadata)', async () => {
+test('metadata of a credit note is replaced, merged and deleted (credit-notes.md#metadata)', async () => {
   const invoice = await story.oneOff(1000);
   const { svc_id: id } = (await story.credit(invoice, 300)).body.credit_note;
   const path = `/credit_notes/${id}/metadata`;
@@ -382,7 +382,7 @@ test('metadata are replaced, merged and deleted (credit-notes.md#metadata)', asy
   expect((await story.client.get(`/credit_notes/${id}`)).body.credit_note).not.toHaveProperty('metadata');
 });
 
-test('lists pass filters, newest first', async () => {
+test('credit notes are filtered and listed newest first', async () => {
   await story.customer({ external_id: 'other', name: 'Zed' });
   const [invoice, foreign] = [await story.oneOff(1000), await story.oneOff(900, 'other')];
   await story.pay(invoice.svc_id, 1000);
@@ -420,7 +420,7 @@ test('lists pass filters, newest first', async () => {
   expect((await story.client.get('/customers/nobody/credit_notes')).status).toBe(404);
 });
 
-test('reads stay within their budget of statements, however many notes there are', async () => {
+test('reads of credit notes stay within their budget of statements, however many notes there are', async () => {
   const invoice = await story.oneOff(1000);
   for (let made = 0; made < 5; made += 1) await story.credit(invoice, 100);
   const count = (operation: string, input: object) =>
@@ -432,7 +432,7 @@ test('reads stay within their budget of statements, however many notes there are
   expect(one.statements.length).toBeLessThanOrEqual(3);
 });
 
-test('a self-billed note is booked from the other side (L24)', async () => {
+test('a self-billed credit note is booked on the other side (L24)', async () => {
   await story.customer({ external_id: 'partner', account_type: 'partner' });
   const invoice = await story.oneOff(800, 'partner');
   expect((await story.credit(invoice, 800)).body.credit_note.self_billed).toBe(true);
@@ -442,7 +442,7 @@ test('a self-billed note is booked from the other side (L24)', async () => {
   });
 });
 
-test('a draft may be credited, and its note is shown when it is final', async () => {
+test('a draft may be credited, and its note is shown once it is final', async () => {
   await story.customer({ external_id: 'graceful', billing_configuration: { invoice_grace_period: 5 } });
   await story.plan({ pay_in_advance: true, amount_cents: 700, interval: 'weekly' });
   await story.subscribe({ external_customer_id: 'graceful', billing_time: 'anniversary' });

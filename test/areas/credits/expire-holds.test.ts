@@ -88,7 +88,7 @@ const stateOf = async (org: Org) => {
   return row;
 };
 
-test('500 expired holds are closed in three sets of a few statements each, and each is announced once', async () => {
+test('500 expired holds are closed in three sets of a few statements each and announced once each', async () => {
   await expiredHolds(busy, 500, 10_000);
   const sets = await due();
   expect(sets).toHaveLength(3);
@@ -101,7 +101,7 @@ test('500 expired holds are closed in three sets of a few statements each, and e
   expect(await stateOf(busy)).toEqual({ open: 0, expired: 500, announced: 500 });
 });
 
-test('an organization with many expired holds comes before no other one', async () => {
+test('an organization with many expired holds does not delay any other one', async () => {
   await expiredHolds(busy, 500, 10_000);
   await expiredHolds(quiet, 3, 100);
   const ids = [busy, quiet].map(({ organization }) => organization.organization_id);
@@ -123,7 +123,7 @@ test('a hold that a command is changing is left to the next tick, and no set wai
   expect(await stateOf(quiet)).toMatchObject({ open: 0, expired: 3, announced: 3 });
 });
 
-test('a hold that was prolonged or settled meanwhile stays as it is', async () => {
+test('a hold that was prolonged or settled meanwhile does not expire', async () => {
   await expiredHolds(quiet, 3, 100);
   const [set] = await due();
   const [prolonged, settled] = (set!.item as { hold_ids: string[] }).hold_ids;

@@ -62,7 +62,7 @@ const countOf = async (table: string, condition: string): Promise<number> => {
 };
 
 // wallet-holds.md, AC4 with more callers.
-test('a hundred callers of one wallet are decided in a few transactions, each with its own answer', async () => {
+test('a hundred holds on one wallet at once are decided in a few transactions, each with its own answer', async () => {
   const answers = await Promise.all(times(CALLERS, (index) => hold({ reference: `r${index}` })));
   expect(statusesOf(answers)).toEqual({ 200: 10, 422: 90 });
   const refused = answers.filter(({ status }) => status === 422);
@@ -75,7 +75,7 @@ test('a hundred callers of one wallet are decided in a few transactions, each wi
   expect(await countOf('api_logs', `request_path like '%/holds' and http_status = 422`)).toBe(90);
 });
 
-test('opening, changing, settling and releasing go through together, and a wrong one spoils no other', async () => {
+test('opening, changing, settling and releasing holds share one transaction, and a wrong request spoils no other', async () => {
   const ids = await Promise.all(times(8, async () => (await hold({})).body.hold.svc_id as string));
   const [a, b, c, d] = ids as [string, string, string, string];
   const answers = await Promise.all([
@@ -106,7 +106,7 @@ test('opening, changing, settling and releasing go through together, and a wrong
   expect((await hold({ amount_cents: 10_000, allow_partial: true })).body.hold.amount_cents).toBe(1000 - 750);
 });
 
-test('of an unknown or ended wallet each caller is told', async () => {
+test('each request for an unknown or ended wallet is refused, also when many share a transaction', async () => {
   wallet = newId();
   const unknown = await Promise.all(times(20, () => hold({})));
   expect(unknown.map(({ body }) => body.resource)).toEqual(unknown.map(() => 'wallet'));
@@ -117,7 +117,7 @@ test('of an unknown or ended wallet each caller is told', async () => {
 });
 
 // idempotency.md, ID2 and ID3.
-test('twins of one Idempotency-Key among many make one hold', async () => {
+test('twins of one Idempotency-Key among many requests open one hold', async () => {
   const key = (value: string) => ({ 'Idempotency-Key': value });
   const [twins, others] = await Promise.all([
     Promise.all(times(40, () => hold({ amount_cents: 10 }, key('one')))),
@@ -169,7 +169,7 @@ test('a job that is delivered again opens no hold twice', async () => {
   expect(await countOf('wallet_holds', 'true')).toBe(7);
 });
 
-test('a command that breaks the transaction of many fails by itself', async () => {
+test('a command that breaks the shared transaction fails by itself', async () => {
   const body = { amount_cents: 10, expires_in_seconds: 60 };
   // No schema lets such an amount pass: a defect.
   const broken = { svc_id: wallet, body: { ...body, amount_cents: Number.NaN } };
@@ -180,7 +180,7 @@ test('a command that breaks the transaction of many fails by itself', async () =
   expect(await countOf('wallet_holds', 'true')).toBe(5);
 });
 
-test('what waits for a locked wallet holds two connections at most, and no other organization waits', async () => {
+test('commands that wait for a locked wallet use at most two connections, and no other organization waits', async () => {
   const other = await service.org();
   const waiting = async () => {
     const [row] = await service.sql`
@@ -203,7 +203,7 @@ test('what waits for a locked wallet holds two connections at most, and no other
 });
 
 // access-check.md `hold`.
-test('checks that hold wait in line as well, and hold no more than there is', async () => {
+test('access checks with a hold wait in the same line and hold no more than there is', async () => {
   await org.post('/plans', {
     plan: { name: 'P', code: 'p', interval: 'monthly', amount_cents: 0, amount_currency: 'USD', pay_in_advance: false },
   });

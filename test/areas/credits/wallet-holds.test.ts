@@ -110,7 +110,7 @@ test('a hold is opened, shown, listed, changed and released, and moves no money'
   expect(entries[0]!.count).toBe(1);
 });
 
-describe('what is refused', () => {
+describe('refused holds', () => {
   test.each<[object, object]>([
     [{}, { amount_cents: ['value_is_mandatory'] }],
     [{ amount_cents: 0 }, { amount_cents: ['value_is_out_of_range'] }],
@@ -120,12 +120,12 @@ describe('what is refused', () => {
     [{ amount_cents: 1, expires_in_seconds: 86_401 }, { expires_in_seconds: ['value_is_out_of_range'] }],
     [{ amount_cents: 1, reference: 'x'.repeat(256) }, { reference: ['value_is_too_long'] }],
     [{ amount_cents: 1001 }, { amount_cents: ['insufficient_credits'] }],
-  ])('%j', async (fields, details) => {
+  ])('a hold with %j is refused', async (fields, details) => {
     const body = { reference: 'r', ...fields };
     expect((await story.client.post(holds(), { hold: body })).body.error_details).toEqual(details);
   });
 
-  test('unknown records, other organizations, ended wallets', async () => {
+  test('a hold on unknown records, in other organizations or on ended wallets is refused', async () => {
     const { svc_id: id } = await open(100);
     const other = await service.org();
     for (const client of [other]) {
@@ -149,14 +149,14 @@ describe('what is refused', () => {
 });
 
 // wallet-holds.md, AC4.
-test('20 holds of 100 at once on 1000: ten are opened', async () => {
+test('of 20 holds of 100 at once on a wallet of 1000 ten are opened', async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => hold(100)));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
   for (const { status, body } of answers) if (status !== 200) expect(body).toMatchObject(insufficient);
   expect(await available()).toBe(0);
 });
 
-test('50 holds of all sizes at once, released and settled at once: never more than there is', async () => {
+test('50 holds of all sizes opened, released and settled at once never hold more than there is', async () => {
   const sizes = Array.from({ length: 50 }, (_, n) => 30 + 7 * n);
   const answers = await Promise.all(sizes.map((size) => hold(size)));
   const opened = answers.flatMap(({ status, body }) => (status === 200 ? [body.hold] : []));
@@ -175,7 +175,7 @@ test('50 holds of all sizes at once, released and settled at once: never more th
   expect(await available()).toBe(1000);
 });
 
-test('time passes: a prolonged hold counts on, one that ended can neither be settled, released, changed nor prolonged', async () => {
+test('a prolonged hold keeps counting, and one that ended can be neither settled, released, changed nor prolonged', async () => {
   const ending = await open(300, { expires_in_seconds: 60 });
   const prolonged = await open(200, { expires_in_seconds: 60 });
   await story.advanceTo('2024-05-01T10:00:59Z');
@@ -204,7 +204,7 @@ test('time passes: a prolonged hold counts on, one that ended can neither be set
   expect(await available()).toBe(1000);
 });
 
-test('50 attempts at once with one key open one hold, and settle it once', async () => {
+test('50 attempts at once with one key open one hold and settle it once', async () => {
   const headers = { 'Idempotency-Key': 'once' };
   const answers = await Promise.all(
     Array.from({ length: 50 }, () => story.client.post(holds(), { hold: { amount_cents: 100 } }, { headers })),
@@ -240,7 +240,7 @@ test('a hold settled with an event counts until the ongoing balance contains the
   expect(await available()).toBe(850);
 });
 
-test('a refused event leaves the hold open, a repeated one settles it', async () => {
+test('a refused event leaves the hold open, and a repeated one settles it', async () => {
   await sellCalls();
   await story.client.post('/events', { event: call(10) });
   const { svc_id: id } = await open(400, { external_subscription_id: 'sub' });
@@ -262,7 +262,7 @@ test('a refused event leaves the hold open, a repeated one settles it', async ()
 });
 
 // wallet-holds.md, AC6.
-test('an expired hold stops counting by the clock, is marked once and told', async () => {
+test('an expired hold stops counting by the clock, is marked once and announced', async () => {
   await story.client.post('/webhook_endpoints', {
     webhook_endpoint: { webhook_url: 'https://hooks.example.com/holds', event_types: ['wallet_hold.expired'] },
   });
@@ -284,7 +284,7 @@ test('an expired hold stops counting by the clock, is marked once and told', asy
   expect(row).toMatchObject({ status: 'expired', closed_at: expect.stringContaining('10:01:30') });
 });
 
-test('a hold of the past does not count before anything marks it', async () => {
+test('an expired hold does not count even before a job marks it', async () => {
   const { svc_id: id } = await open(400, { expires_in_seconds: 90 });
   await service.sql`update wallet_holds set expires_at = ${NOW} where id = ${id}`;
   expect(await available()).toBe(1000);

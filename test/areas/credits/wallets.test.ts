@@ -68,7 +68,7 @@ const invoiceOf = (externalId: string, type = 'subscription') =>
     return body.invoices[0];
   });
 
-describe('what is refused', () => {
+describe('refused wallets', () => {
   test.each([
     [{ rate_amount: '0' }, { rate_amount: ['value_is_out_of_range'] }],
     [{ priority: 51 }, { priority: ['value_is_invalid'] }],
@@ -113,7 +113,7 @@ describe('what is refused', () => {
       { recurring_transaction_rules: ['invalid_number_of_recurring_rules'] },
     ],
     [{ payment_method: { payment_method_type: 'cheque' } }, { payment_method: ['invalid_payment_method'] }],
-  ])('%j', async (fields, details) => {
+  ])('a wallet with %j is refused', async (fields, details) => {
     const externalId = await customer();
     const { status, body } = await client.post('/wallets', {
       wallet: { external_customer_id: externalId, rate_amount: '1', currency: 'EUR', ...fields },
@@ -121,7 +121,7 @@ describe('what is refused', () => {
     expect([status, body.error_details]).toEqual([422, details]);
   });
 
-  test('unknown customers, a seventh wallet, a taken code, an ended wallet', async () => {
+  test('unknown customers, a seventh wallet, a taken code and an ended wallet are refused', async () => {
     const externalId = await customer();
     const unknown = await client.post('/wallets', {
       wallet: { external_customer_id: 'nobody', rate_amount: '1', currency: 'EUR' },
@@ -149,7 +149,7 @@ describe('what is refused', () => {
     });
   });
 
-  test('transactions', async () => {
+  test('refused wallet transactions', async () => {
     const { svc_id: id } = await wallet(await customer());
     await move(id, { granted_credits: '10' });
     const faults: [object, object][] = [
@@ -174,7 +174,7 @@ describe('what is refused', () => {
   });
 });
 
-test('codes come from names; what is absent from an update stays', async () => {
+test('codes of wallets come from their names, and an update keeps absent fields', async () => {
   const externalId = await customer();
   const { svc_id: id, code } = await wallet(externalId, {
     name: 'My Wallet',
@@ -215,7 +215,7 @@ test('codes come from names; what is absent from an update stays', async () => {
   expect((await client.delete(`/wallets/${id}/metadata`)).body).toEqual({ metadata: null });
 });
 
-test('voided credits are gone, and the journal says where they went (golden 59)', async () => {
+test('voided credits are gone, and the journal shows where they went (golden case 59)', async () => {
   const { svc_id: id } = await wallet(await customer(), { granted_credits: '100' });
   await until(async () => (await shown(id)).balance_cents === 10000 || undefined);
   await move(id, { voided_credits: '14.28444999' });
@@ -229,7 +229,7 @@ test('voided credits are gone, and the journal says where they went (golden 59)'
   expect(await journal()).toEqual({});
 });
 
-test('a void may name the credits it takes', async () => {
+test('a void may name the credits that it takes', async () => {
   const { svc_id: id } = await wallet(await customer());
   const [first] = (await move(id, { granted_credits: '30' })).body.wallet_transactions;
   const [second] = (await move(id, { granted_credits: '50' })).body.wallet_transactions;
@@ -249,7 +249,7 @@ test('a void may name the credits it takes', async () => {
   });
 });
 
-test('a refused payment leaves the credits unusable; paying later settles them', async () => {
+test('a refused payment leaves credits unusable, and a later payment settles them', async () => {
   const externalId = await customer();
   const { svc_id: id } = await wallet(externalId);
   const [bought] = (await move(id, { paid_credits: '20' })).body.wallet_transactions;
@@ -266,7 +266,7 @@ test('a refused payment leaves the credits unusable; paying later settles them',
   expect(await journal()).toEqual({ prepaid_purchased: -2000, unrecorded_receipts: 2000 });
 });
 
-test('an invoice that has to be paid first is not seen before', async () => {
+test('a top-up invoice that must be paid first is hidden until then', async () => {
   const externalId = await customer();
   const { svc_id: id } = await wallet(externalId);
   const [bought] = (await move(id, { paid_credits: '20', invoice_requires_successful_payment: true })).body
@@ -276,7 +276,7 @@ test('an invoice that has to be paid first is not seen before', async () => {
   expect(await journal()).toEqual({});
 });
 
-test('a void of an invoice gives credits back as what they were; an unpaid top-up is void with its invoice', async () => {
+test('a void gives credits back as they were, and an unpaid top-up is voided with its invoice', async () => {
   const externalId = await customer();
   const { svc_id: id } = await wallet(externalId);
   const [bought] = (await move(id, { paid_credits: '4' })).body.wallet_transactions;
@@ -318,7 +318,7 @@ test('a void of an invoice gives credits back as what they were; an unpaid top-u
   });
 });
 
-describe('at once', () => {
+describe('wallets under concurrent requests', () => {
   const AT_ONCE = 50;
   const times = <Answer>(work: (index: number) => Promise<Answer>) =>
     Promise.all(Array.from({ length: AT_ONCE }, (_, index) => work(index)));
@@ -333,7 +333,7 @@ describe('at once', () => {
     expect(await journal()).toEqual({ prepaid_pending: -1000, receivable: 1000 });
   });
 
-  test('a transaction that is paid 50 times is settled once', { timeout: 60_000 }, async () => {
+  test('a wallet transaction reported as paid 50 times is settled once', { timeout: 60_000 }, async () => {
     const { svc_id: id } = await wallet(await customer());
     const [bought] = (await move(id, { paid_credits: '10' })).body.wallet_transactions;
     await times((index) => pay(bought.svc_invoice_id, index % 2 === 0 ? 'succeeded' : 'failed'));
@@ -342,7 +342,7 @@ describe('at once', () => {
     expect((await journal()).prepaid_purchased).toBe(-1000);
   });
 
-  test('50 voids of one wallet take what is there', { timeout: 60_000 }, async () => {
+  test('50 voids of one wallet at once take no more than there is', { timeout: 60_000 }, async () => {
     const { svc_id: id } = await wallet(await customer());
     await move(id, { granted_credits: '10' });
     const answers = await times(() => move(id, { voided_credits: '1' }));
@@ -351,7 +351,7 @@ describe('at once', () => {
     expect(await journal()).toEqual({});
   });
 
-  test('law: what went in and out of a wallet is its balance, and every cent is traced', {
+  test('the balance of a wallet is always the sum of its transactions, and every cent is traced', {
     timeout: 60_000,
   }, async () => {
     const { svc_id: id } = await wallet(await customer(), { rate_amount: '0.3' });
@@ -425,7 +425,7 @@ test('the ongoing balance follows an accepted event within two seconds', async (
   expect(told).toHaveLength(1);
 });
 
-test('a read takes at most 6 round trips, whatever it shows', async () => {
+test('a read of wallets takes at most 6 round trips, whatever it shows', async () => {
   const externalId = await customer();
   const { svc_id: id } = await wallet(externalId, {
     code: 'main',

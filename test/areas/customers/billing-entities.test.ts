@@ -23,7 +23,7 @@ const made = async (entity: object, org: Org = acme, options: RequestOptions = {
 const change = (code: string, entity: object, org: Org = acme, options: RequestOptions = {}) =>
   org.put(`/billing_entities/${code}`, { billing_entity: entity }, options);
 
-test('an organization comes with its default entity, whose id is its own', async () => {
+test('a new organization has its default billing entity with the same id', async () => {
   const org = await service.org({ name: 'Big Corp' });
   const { body } = await org.get('/billing_entities');
   expect(body).toEqual({
@@ -38,7 +38,7 @@ test('an organization comes with its default entity, whose id is its own', async
   });
 });
 
-test('a new entity has every field of the contract', async () => {
+test('a new billing entity has every field of the contract', async () => {
   const entity = await made({ code: 'new', name: 'Newcomer' });
   expect(entity).toEqual({
     svc_id: expect.any(String),
@@ -81,7 +81,7 @@ test('a new entity has every field of the contract', async () => {
   });
 });
 
-test('everything that is sent is stored; null puts back what a new entity has', async () => {
+test('every field of a billing entity that is sent is stored, and null restores the default', async () => {
   const sent = {
     name: 'Full',
     default_currency: 'EUR',
@@ -145,7 +145,7 @@ test('everything that is sent is stored; null puts back what a new entity has', 
   expect(cleared.body.billing_entity.document_number_prefix).toMatch(/^FUL-/);
 });
 
-test('currency, country and prefix are upper-cased', async () => {
+test('currency, country and prefix of a billing entity are upper-cased', async () => {
   const given = { code: 'case', name: 'C', default_currency: 'eur', country: 'de', document_number_prefix: 'c-1' };
   const entity = await made(given, acme, { beyondContract: 'json.md "countries": upper-cased on input' });
   expect(entity).toMatchObject({ default_currency: 'EUR', country: 'DE', document_number_prefix: 'C-1' });
@@ -192,14 +192,14 @@ test.each([
   ...wrong,
   [{ code: '' }, { code: ['value_is_mandatory'] }],
   [{ code: 'acme' }, { code: ['value_already_exist'] }],
-])('a new entity with %o is refused with %o', async (sent, details) => {
+])('a new billing entity with %o is refused with %o', async (sent, details) => {
   const answer = await acme.post('/billing_entities', { billing_entity: { code: 'refused', name: 'R', ...sent } });
   expect(answer.body).toMatchObject({ status: 422, error_details: details });
   expect((await acme.get('/billing_entities/refused')).status).toBe(404);
 });
 
 test.each([...wrong, [{ code: 'other' }, { code: ['value_is_frozen'] }]])(
-  'a change of %o is refused with %o',
+  'a change of a billing entity to %o is refused with %o',
   async (sent, details) => {
     const before = (await acme.get('/billing_entities/acme')).body;
     expect((await change('acme', sent)).body).toMatchObject({ status: 422, error_details: details });
@@ -207,20 +207,20 @@ test.each([...wrong, [{ code: 'other' }, { code: ['value_is_frozen'] }]])(
   },
 );
 
-describe('a change', () => {
-  test('by PATCH is the same; the stored code may be sent again', async () => {
+describe('changing a billing entity', () => {
+  test('PATCH changes a billing entity like PUT, and its stored code may be sent again', async () => {
     await made({ code: 'patched', name: 'P' });
     const answer = await acme.patch('/billing_entities/patched', { billing_entity: { code: 'patched', name: 'Q' } });
     expect(answer.body.billing_entity.name).toBe('Q');
   });
 
-  test('of an unknown entity is 404', async () => {
+  test('a change of an unknown billing entity is refused with 404', async () => {
     const missing = { status: 404, error: 'Not Found', code: 'object_not_found', resource: 'billing_entity' };
     expect((await change('nowhere', { name: 'x' })).body).toEqual(missing);
     expect((await acme.get('/billing_entities/nowhere')).body).toEqual(missing);
   });
 
-  test('to a country outside the Union is refused while its taxes are managed', async () => {
+  test('a change to a country outside the Union is refused while its taxes are managed', async () => {
     await made({ code: 'french', name: 'F', country: 'FR', eu_tax_management: true });
     expect((await change('french', { country: 'US' })).body.error_details).toEqual({
       eu_tax_management: ['billing_entity_must_be_in_eu'],
@@ -228,7 +228,7 @@ describe('a change', () => {
     expect((await change('french', { country: 'US', eu_tax_management: false })).status).toBe(200);
   });
 
-  test('replaces taxes, whatever the case of the codes', async () => {
+  test('taxes of a billing entity are replaced, whatever the case of their codes', async () => {
     await acme.post('/taxes', { tax: { name: 'VAT', code: 'Vat', rate: 20 } });
     await made({ code: 'taxed', name: 'T' });
     const taxed = await change('taxed', { tax_codes: ['vAT'] });
@@ -240,7 +240,7 @@ describe('a change', () => {
     expect((await change('taxed', { tax_codes: [] })).body.billing_entity.taxes).toEqual([]);
   });
 
-  test('of the payment term moves the due days of drafts of customers without their own', async () => {
+  test('a new payment term moves the due days of drafts of customers without their own', async () => {
     const org = await service.org();
     for (const customer of [{ external_id: 'plain' }, { external_id: 'own', net_payment_term: 5 }])
       await org.post('/customers', { customer });
@@ -262,7 +262,7 @@ describe('a change', () => {
     ]);
   });
 
-  test('to numbers per entity goes on from the count of numbered invoices', async () => {
+  test('numbering per entity continues from the count of numbered invoices', async () => {
     const org = await service.org();
     const { organization_id } = org.organization;
     await org.post('/customers', { customer: { external_id: 'c' } });
@@ -289,7 +289,7 @@ describe('a change', () => {
     expect(entity).toEqual({ invoices_sequence: 2 });
   });
 
-  test('and a creation leave audit lines with their plural names', async () => {
+  test('creating and changing billing entities leaves audit lines under their plural names', async () => {
     const org = await service.org();
     await made({ code: 'log', name: 'L' }, org);
     await change('log', { name: 'M' }, org);
@@ -309,7 +309,7 @@ describe('a change', () => {
   });
 });
 
-test('entities are listed oldest first and stay with their organization', async () => {
+test('billing entities are listed oldest first and only in their organization', async () => {
   const org = await service.org({ name: 'Zed' });
   await made({ code: 'b', name: 'B' }, org);
   await made({ code: 'a', name: 'A' }, org);
@@ -320,7 +320,7 @@ test('entities are listed oldest first and stay with their organization', async 
   expect((await acme.get('/billing_entities/zed')).status).toBe(404);
 });
 
-test('an archived billing entity keeps its customers, and nobody new may choose it until it is restored', async () => {
+test('an archived billing entity keeps its customers and cannot be chosen until it is restored', async () => {
   const own = await service.org();
   const [byDefault] = (await own.get('/billing_entities')).body.billing_entities;
   expect((await own.post(`/billing_entities/${byDefault.code}/archive`)).body).toMatchObject({

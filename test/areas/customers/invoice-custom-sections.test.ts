@@ -47,7 +47,7 @@ async function oneOff(fields: object = {}): Promise<Applied[]> {
   return made.body.invoice.applied_invoice_custom_sections;
 }
 
-test('a section is made, listed by name, shown, changed and deleted', async () => {
+test('a custom section is created, listed by name, shown, changed and deleted', async () => {
   const made = await make({ code: 'legal', name: 'Aaa', description: 'For audits', display_name: 'Legal' });
   expect(made.body.invoice_custom_section).toMatchObject({
     code: 'legal',
@@ -73,7 +73,7 @@ test('a section is made, listed by name, shown, changed and deleted', async () =
   });
 });
 
-test('a code is taken once, and free again after its section was deleted', async () => {
+test('a section code can be used once, and again after its section was deleted', async () => {
   expect((await make({ code: 'bank', name: 'X' })).body.error_details).toEqual({ code: ['value_already_exist'] });
   expect((await make({ code: 'x' })).body.error_details).toEqual({ name: ['value_is_mandatory'] });
   await org.delete('/invoice_custom_sections/bank');
@@ -90,7 +90,7 @@ test('system-generated sections are read-only', async () => {
   expect((await org.delete('/invoice_custom_sections/bank')).body).toMatchObject(refusal);
 });
 
-test('a billing entity selects sections, unknown codes are ignored, and deleting one unselects it', async () => {
+test('a billing entity selects sections by code, ignores unknown ones and loses deleted ones', async () => {
   const answer = await entitySelects(['bank', 'nope', 'vat']);
   expect(codesOf(answer.body.billing_entity.selected_invoice_custom_sections)).toEqual(['bank', 'vat']);
   const shown = await org.get('/invoice_custom_sections/bank');
@@ -100,7 +100,7 @@ test('a billing entity selects sections, unknown codes are ignored, and deleting
   expect(codesOf(entity.selected_invoice_custom_sections)).toEqual(['vat']);
 });
 
-test("a customer's own sections stand in for the entity's; one that skips has none", async () => {
+test('a customer’s own sections replace those of its entity, and a customer may skip all', async () => {
   await entitySelects(['bank']);
   const applicable = async (fields: object) =>
     codesOf((await customer(fields)).body.customer.applicable_invoice_custom_sections);
@@ -114,7 +114,7 @@ test("a customer's own sections stand in for the entity's; one that skips has no
   });
 });
 
-test('a one-off invoice prints what its request selects, else what holds for the customer', async () => {
+test('a one-off invoice prints the sections of its request, else those of the customer', async () => {
   await entitySelects(['bank']);
   await customer();
   expect(await oneOff()).toEqual([
@@ -152,7 +152,7 @@ test.each([
   ],
   [[{ invoice_custom_section_codes: ['vat'] }, { skip_invoice_custom_sections: true }], ['vat']],
   [[{ skip_invoice_custom_sections: true }, { skip_invoice_custom_sections: true }], []],
-])('subscriptions that say %j print %j on their common invoice', async (choices, expected) => {
+])('subscriptions with sections %j print %j on their common invoice', async (choices, expected) => {
   const sandbox = await service.org({ sandbox: true });
   org = sandbox;
   for (const code of ['bank', 'vat', 'thanks']) await make({ code, name: code });
@@ -190,7 +190,7 @@ async function untilInvoices(): Promise<{ svc_id: string }[]> {
   });
 }
 
-test('a subscription shows its own sections, an update replaces them and an upgrade takes them along', async () => {
+test('a subscription shows its own sections, an update replaces them and an upgrade keeps them', async () => {
   await customer();
   await org.post('/plans', {
     plan: {
@@ -220,7 +220,7 @@ test('a subscription shows its own sections, an update replaces them and an upgr
   expect(shown(await put({ skip_invoice_custom_sections: true }))).toEqual([]);
 });
 
-test('the invoice of bought credits prints the sections of its wallet, else those of the customer', async () => {
+test('an invoice of bought credits prints the sections of its wallet, else those of the customer', async () => {
   await entitySelects(['bank']);
   await customer();
   const wallet = async (code: string, invoice_custom_section?: object) => {
@@ -259,7 +259,7 @@ test('the invoice of bought credits prints the sections of its wallet, else thos
   ]);
 });
 
-test('a transaction that buys credits, and a rule, say which sections are printed, or that none are', async () => {
+test('a wallet transaction and a top-up rule may choose which sections are printed, or none', async () => {
   const story = await openStory(service, '2024-05-01T10:00:00Z');
   const { client } = story;
   await story.customer();

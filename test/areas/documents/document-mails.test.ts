@@ -53,12 +53,12 @@ async function mailAll(client: Story['client']): Promise<void> {
   expect(put.status, put.text).toBe(200);
 }
 
-test('nothing is mailed that the billing entity does not mail', async () => {
+test('no document is mailed when its billing entity does not mail that kind', async () => {
   for (const path of paths)
     expect((await resend(path)).body).toMatchObject({ status: 405, code: 'email_settings_disabled' });
 });
 
-test('each goes to its customer, or to whom it is asked to, and the audit trail tells', async () => {
+test('each document is mailed to its customer, or to the addresses of the request, and recorded in the audit trail', async () => {
   await mailAll(story.client);
   for (const path of paths) {
     const { status, text } = await resend(path);
@@ -82,13 +82,13 @@ test('each goes to its customer, or to whom it is asked to, and the audit trail 
   expect(JSON.parse(object.document)).toMatchObject({ type: 'Invoice' });
 });
 
-test('bad addresses and unknown documents are refused', async () => {
+test('a mail to bad addresses or of unknown documents is refused', async () => {
   expect((await resend(paths[0]!, { to: ['nobody'] })).status).toBe(422);
   for (const path of ['/invoices/x', '/credit_notes/x', '/payment_receipts/x'])
     expect((await resend(path)).status).toBe(404);
 });
 
-test('what becomes final is mailed by itself, once, with its document', async () => {
+test('a document that becomes final is mailed by itself, once, with its file', async () => {
   const own = await openStory(service, '2024-05-01T08:00:00Z');
   await mailAll(own.client);
   await own.customer({ email: 'a@acme.test' });
@@ -118,8 +118,8 @@ test('what becomes final is mailed by itself, once, with its document', async ()
   expect((await own.client.get('/sandbox/mails')).body.meta.total_count).toBe(3);
 });
 
-describe('live organizations', () => {
-  test('mails go to the mail server with their document, again after it refused one', async () => {
+describe('mails of live organizations', () => {
+  test('mails are sent to the mail server with their document, and again after a temporary refusal', async () => {
     const server = await openMailServer({ refused: 1 });
     const live = await startService({ settings: { SMTP_URL: server.url, MAIL_FROM: 'billing@house.test' } });
     try {
@@ -177,7 +177,7 @@ describe('live organizations', () => {
     }
   });
 
-  test('each recipient has a state: a permanent refusal is final at once, and nobody gets a mail twice', async () => {
+  test('each recipient has a state: a permanent refusal is final at once, and no recipient gets a mail twice', async () => {
     const server = await openMailServer({
       replies: {
         'gone@acme.test': ['550 5.1.1 no such user'],
@@ -238,7 +238,7 @@ describe('live organizations', () => {
     }
   });
 
-  test('a mail whose content the server refuses for good has failed at once', async () => {
+  test('a mail whose content the server refuses for good fails at once', async () => {
     const server = await openMailServer({ content: '552 5.3.4 too large' });
     const live = await startService({ settings: { SMTP_URL: server.url } });
     try {
@@ -257,7 +257,7 @@ describe('live organizations', () => {
     }
   });
 
-  test('without a mail server nothing is sent, and asking for it is refused', async () => {
+  test('without a mail server nothing is sent, and a request to send is refused', async () => {
     const org = await service.org();
     await mailAll(org);
     await org.post('/customers', { customer: { external_id: 'acme', currency: 'USD', email: 'a@acme.test' } });

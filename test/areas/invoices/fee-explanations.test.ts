@@ -70,8 +70,8 @@ const GRADUATED = {
   },
 };
 
-describe('usage fees', () => {
-  test('tiers, their sum, rounding, tax and total lead to the stored amount (FX1)', async () => {
+describe('explained usage fees', () => {
+  test('the explanation of tiers, their sum, rounding, tax and total leads to the stored amount (FX1)', async () => {
     const story = await metered(GRADUATED, {}, [
       ['2024-03-02T00:00:00Z', { calls: 5 }],
       ['2024-03-03T00:00:00Z', { calls: 3 }],
@@ -132,7 +132,7 @@ describe('usage fees', () => {
     expect(events.body.events.map((each: Invoice) => each.properties.calls)).toEqual([5, 3, 3]);
   });
 
-  test('limits of single events show the raw cost and the clamp (FX2)', async () => {
+  test('the explanation of limits per event shows the raw cost and the limited one (FX2)', async () => {
     const properties = { rate: '2.99', per_transaction_min_amount: '1.75', per_transaction_max_amount: '12' };
     const story = await metered({ charge_model: 'percentage', properties }, {}, [
       ['2024-03-02T00:00:00Z', { calls: 10 }],
@@ -149,7 +149,7 @@ describe('usage fees', () => {
     expect(step(explanation, 'round_amount').output).toBe('1614');
   });
 
-  test('the rule that chose the filter is named, and the events of each filter are its own (FX4)', async () => {
+  test('the explanation names the rule that chose the filter, and each filter lists its own events (FX4)', async () => {
     const story = await metered(
       {
         charge_model: 'standard',
@@ -183,7 +183,7 @@ describe('usage fees', () => {
     ]);
   });
 
-  test('an event that three filters match is behind the fee that bills it, and the invoice verifies', async () => {
+  test('an event that three filters match is listed behind the fee that bills it, and the invoice verifies', async () => {
     const properties = { amount: '1' };
     const story = await metered(
       {
@@ -236,7 +236,7 @@ describe('usage fees', () => {
       },
     ],
     ['dynamic', {}],
-  ])('%s is explained to the cent', async (charge_model, properties) => {
+  ])('the explanation of %s leads to the amount to the cent', async (charge_model, properties) => {
     const story = await metered(
       { charge_model, properties, min_amount_cents: 50_000 },
       { aggregation_type: 'sum_agg' },
@@ -253,7 +253,7 @@ describe('usage fees', () => {
   });
 
   test.each(['count_agg', 'max_agg', 'latest_agg', 'unique_count_agg', 'weighted_sum_agg'])(
-    '%s: the events behind the fee are those that it counted',
+    '%s: the events listed behind the fee are those that it counted',
     async (aggregation_type) => {
       const metric = {
         aggregation_type,
@@ -281,7 +281,7 @@ describe('usage fees', () => {
     },
   );
 
-  test('a prorated graduated charge shows its pieces', async () => {
+  test('the explanation of a prorated graduated charge shows its pieces', async () => {
     const story = await metered({ ...GRADUATED, prorated: true }, { recurring: true }, [
       ['2024-03-10T00:00:00Z', { calls: 2 }],
       ['2024-03-16T00:00:00Z', { calls: 15 }],
@@ -294,7 +294,7 @@ describe('usage fees', () => {
     expect(step(explanation, 'price_piece', 3)).toMatchObject({ inputs: { full: '-3.0', tier: 2, sign: -1 } });
   });
 
-  test('a window that begins later in the day than it ends names the count of its days', async () => {
+  test('a window that begins later in the day than it ends shows its number of days', async () => {
     const prorated = { charge_model: 'standard', prorated: true, properties: { amount: '1' } };
     const story = await metered(prorated, { recurring: true });
     const made = await story.client.post('/billable_metrics', {
@@ -332,7 +332,7 @@ describe('usage fees', () => {
     ]);
   });
 
-  test('each event in advance tells what it adds', async () => {
+  test('the explanation of each event in advance shows what it adds', async () => {
     const story = await metered(
       { charge_model: 'graduated', properties: GRADUATED.properties, pay_in_advance: true },
       {},
@@ -358,8 +358,8 @@ describe('usage fees', () => {
   });
 });
 
-describe('other fees', () => {
-  test('a first period names the case and the days (FX5)', async () => {
+describe('explanations of other fees', () => {
+  test('the explanation of a first period names the case and the days (FX5)', async () => {
     const story = await openStory(service, '2024-03-05T10:00:00Z');
     await story.customer();
     await story.plan({ amount_cents: 1000 });
@@ -372,7 +372,7 @@ describe('other fees', () => {
     expect(step(explanation, 'round_amount').output).toBe('871');
   });
 
-  test('commitments, fixed charges, drafts and add-ons are explained', async () => {
+  test('commitments, fixed charges, drafts and add-ons have explanations', async () => {
     const story = await openStory(service, '2024-03-05T10:00:00Z');
     await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '19', applied_to_organization: true } });
     await story.customer({ billing_configuration: { invoice_grace_period: 3 } });
@@ -421,7 +421,7 @@ describe('other fees', () => {
     expect([...kinds].sort()).toEqual(['add_on', 'commitment', 'fixed_charge', 'subscription']);
   });
 
-  test('a tampered fee is told and an unknown one is not found', async () => {
+  test('the explanation reports a fee that was tampered with, and an unknown fee is refused with 404', async () => {
     const story = await openStory(service, '2024-03-01T10:00:00Z');
     await story.customer();
     await story.plan({ amount_cents: 1000 });
@@ -445,7 +445,7 @@ describe('other fees', () => {
   });
 });
 
-test('bought credits are explained and verified', async () => {
+test('bought credits can be explained and verified', async () => {
   const story = await openStory(service, '2024-03-01T10:00:00Z');
   await story.customer();
   const wallet = await story.client.post('/wallets', {
@@ -461,7 +461,7 @@ test('bought credits are explained and verified', async () => {
   expect(verification).toMatchObject({ status: 'equal', differences: [] });
 });
 
-test('coupons and fees made anew lead to the stored amounts', async () => {
+test('explanations with coupons and of regenerated fees lead to the stored amounts', async () => {
   const story = await metered(
     { charge_model: 'standard', properties: { amount: '0.335' } },
     {},
@@ -502,7 +502,7 @@ test('coupons and fees made anew lead to the stored amounts', async () => {
   expect(await verify(again.body.invoice.svc_id)).toMatchObject({ status: 'equal', differences: [] });
 });
 
-test('adjusted fees of a draft say so, and are explained', async () => {
+test('adjusted fees of a draft say so in their explanation', async () => {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.customer({ billing_configuration: { invoice_grace_period: 5 } });
   const made = await story.client.post('/billable_metrics', {

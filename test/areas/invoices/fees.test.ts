@@ -46,7 +46,7 @@ afterAll(() => service.stop());
 
 const setStatus = (id: string, payment_status: unknown) => story.client.put(`/fees/${id}`, { fee: { payment_status } });
 
-test('a standalone fee is paid, failed and refunded, each with its time alone', async () => {
+test('a standalone fee is paid, failed and refunded, and each state sets only its own time', async () => {
   const now = '2024-06-01T00:00:00Z';
   for (const status of ['succeeded', 'failed', 'refunded', 'pending']) {
     const { body } = await setStatus(standalone.svc_id, status);
@@ -59,12 +59,12 @@ test('a standalone fee is paid, failed and refunded, each with its time alone', 
   }
 });
 
-test.each([['paid'], [null], ['']])('the status %j is refused', async (status) => {
+test.each([['paid'], [null], ['']])('a fee with the status %j is refused', async (status) => {
   const answer = await setStatus(standalone.svc_id, status);
   expect([answer.status, answer.body.error_details]).toEqual([422, { payment_status: ['value_is_invalid'] }]);
 });
 
-test('a fee on an invoice is neither changed nor deleted', async () => {
+test('a fee on an invoice can be neither changed nor deleted', async () => {
   const answers = await Promise.all([
     setStatus(invoiced.svc_id, 'succeeded'),
     story.client.delete(`/fees/${invoiced.svc_id}`),
@@ -75,7 +75,7 @@ test('a fee on an invoice is neither changed nor deleted', async () => {
   ]);
 });
 
-test.each([['x'], ['01a1fede-6df5-7010-840b-a47ce8f9aa36']])('%s is not found', async (id) => {
+test.each([['x'], ['01a1fede-6df5-7010-840b-a47ce8f9aa36']])('a fee is not found: %s', async (id) => {
   const answers = await Promise.all([setStatus(id, 'failed'), story.client.delete(`/fees/${id}`)]);
   expect(answers.map(({ status, body }) => [status, body.resource])).toEqual([
     [404, 'fee'],
@@ -95,7 +95,7 @@ test.each([
   expect(found.sort()).toEqual([...ids].sort());
 });
 
-test('a deleted fee is gone', async () => {
+test('a deleted fee is not found', async () => {
   const { status, body } = await story.client.delete(`/fees/${standalone.svc_id}`);
   expect([status, body.fee.svc_id]).toEqual([200, standalone.svc_id]);
   expect((await story.client.get(`/fees/${standalone.svc_id}`)).status).toBe(404);

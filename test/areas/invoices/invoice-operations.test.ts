@@ -77,8 +77,8 @@ const statuses = (answers: ClientAnswer[]) => {
   return counts;
 };
 
-describe('refresh and finalize', () => {
-  test('a draft is computed anew and stays what it is', async () => {
+describe('refreshing and finalizing invoices', () => {
+  test('a refreshed draft is computed again and stays a draft', async () => {
     const draft = await bill({ grace: 10 });
     await story.client.put('/taxes/vat', { tax: { rate: '10' } });
     await story.advanceTo('2024-03-02T00:00:00Z');
@@ -98,7 +98,7 @@ describe('refresh and finalize', () => {
     expect(await activities(draft, 'invoice.drafted')).toHaveLength(1);
   });
 
-  test('finalizing dates, numbers, books and announces; afterwards there is no such draft', async () => {
+  test('finalizing an invoice dates, numbers, books and announces it; afterwards there is no such draft', async () => {
     const draft = await bill({ grace: 10 });
     await story.advanceTo('2024-03-05T12:00:00Z');
     const { body, status } = await put(draft, '/finalize');
@@ -123,13 +123,13 @@ describe('refresh and finalize', () => {
     refused(403, 'feature_unavailable')(await put(draft, '/finalize'));
   });
 
-  test('a draft whose taxes are awaited is not finalized', async () => {
+  test('a draft that waits for its taxes is not finalized', async () => {
     const draft = await bill({ grace: 10 });
     await service.sql`update invoices set tax_status = 'pending' where id = ${draft.svc_id}`;
     refused(403, 'cannot_finalize_with_pending_taxes')(await put(draft, '/finalize'));
   });
 
-  test('a draft that a change of taxes flagged is computed anew within five minutes', async () => {
+  test('a draft flagged by a change of taxes is refreshed within five minutes', async () => {
     const draft = await bill({ grace: 10 });
     await story.client.put('/taxes/vat', { tax: { rate: '10' } });
     expect((await read(draft)).total_amount_cents).toBe(1200);
@@ -137,7 +137,7 @@ describe('refresh and finalize', () => {
     expect(await read(draft)).toMatchObject({ status: 'draft', total_amount_cents: 1100 });
   });
 
-  test('50 at once finalize once, and refresh to one set of fees', async () => {
+  test('50 requests at once finalize an invoice once, and 50 refreshes leave one set of fees', async () => {
     const draft = await bill({ grace: 10 });
     expect(statuses(await atOnce(() => put(draft, '/refresh')))).toEqual({ 200: PARALLEL });
     expect((await read(draft)).fees).toHaveLength(1);
@@ -162,8 +162,8 @@ test('50 refreshes, finalizations and voids at once leave one final or voided in
   expect((await balances(draft)).receivable ?? 0).toBe(invoice.total_due_amount_cents);
 });
 
-describe('update', () => {
-  test('succeeded clears overdue, pays the fees and is booked; setting it back reverses that', async () => {
+describe('updating invoices', () => {
+  test('the payment status succeeded clears overdue, pays the fees and is booked; setting it back reverses that', async () => {
     const invoice = await bill();
     await service.sql`update invoices set payment_overdue = true where id = ${invoice.svc_id}`;
     const { body } = await update(invoice, { payment_status: 'succeeded' });
@@ -184,7 +184,7 @@ describe('update', () => {
     expect((await read(invoice)).fees[0]).toMatchObject({ payment_status: 'failed', succeeded_at: null });
   });
 
-  test('metadata: named entries change, others are added, missing ones go', async () => {
+  test('an update of invoice metadata changes named entries, adds new ones and removes the rest', async () => {
     const invoice = await bill();
     const first = await update(invoice, {
       metadata: [
@@ -226,13 +226,13 @@ describe('update', () => {
       },
       { key: ['value_already_exist'] },
     ],
-  ])('%j is refused', async (fields, details) => {
+  ])('an invoice update with %j is refused', async (fields, details) => {
     const invoice = await bill();
     const { status, body } = await update(invoice, fields);
     expect([status, body.error_details]).toEqual([422, details]);
   });
 
-  test('drafts and voided invoices', async () => {
+  test('updates of drafts and voided invoices are refused', async () => {
     const invoice = await bill({ grace: 10 });
     refused(405, 'metadata_on_draft_invoice')(await update(invoice, { metadata: [{ key: 'a', value: '1' }] }));
     refused(405, 'payment_status_update_on_draft_invoice')(await update(invoice, { payment_status: 'succeeded' }));
@@ -243,8 +243,8 @@ describe('update', () => {
   });
 });
 
-describe('void', () => {
-  test('an unpaid invoice owes nothing any more and its income is taken back (LG10)', async () => {
+describe('voiding invoices', () => {
+  test('a voided unpaid invoice owes nothing, and its income is reversed (LG10)', async () => {
     const invoice = await bill();
     await service.sql`update invoices set payment_overdue = true where id = ${invoice.svc_id}`;
     const { body, status } = await post(invoice, '/void');
@@ -266,14 +266,14 @@ describe('void', () => {
     refused(405, 'not_voidable')(await post(invoice, '/void'));
   });
 
-  test('one that was set to succeeded may be voided', async () => {
+  test('an invoice whose payment status was set to succeeded may be voided', async () => {
     const invoice = await bill();
     await update(invoice, { payment_status: 'succeeded' });
     expect((await post(invoice, '/void', { generate_credit_note: false })).body.invoice.status).toBe('voided');
     expect(await balances(invoice)).toEqual({});
   });
 
-  test('a draft is not voidable, and no more can be credited than there is', async () => {
+  test('a draft cannot be voided, and a void can credit no more than there is', async () => {
     const invoice = await bill({ grace: 10 });
     refused(405, 'not_voidable')(await post(invoice, '/void'));
     await put(invoice, '/finalize');
@@ -282,7 +282,7 @@ describe('void', () => {
     expect((await read(invoice)).status).toBe('finalized');
   });
 
-  test('50 at once void once', async () => {
+  test('50 voids of one invoice at once void it once', async () => {
     const invoice = await bill();
     expect(statuses(await atOnce(() => post(invoice, '/void')))).toEqual({ 200: 1, 405: PARALLEL - 1 });
     expect(await activities(invoice, 'invoice.voided')).toHaveLength(1);
@@ -290,7 +290,7 @@ describe('void', () => {
   });
 });
 
-test('whoever listens is told of each change, with its parts', async () => {
+test('each change of an invoice is announced with its parts', async () => {
   await story.client.post('/webhook_endpoints', { webhook_endpoint: { webhook_url: 'http://127.0.0.1:9/hook' } });
   const draft = await bill({ grace: 10 });
   await put(draft, '/refresh');
@@ -314,8 +314,8 @@ test('whoever listens is told of each change, with its parts', async () => {
   expect(voided).toMatchObject({ status: 'voided', billing_periods: [{}], subscriptions: [{}] });
 });
 
-describe('delete, dispute, retry', () => {
-  test('a deleted draft is shown no more', async () => {
+describe('deleting, disputing and retrying invoices', () => {
+  test('a deleted draft is no longer shown', async () => {
     const draft = await bill({ grace: 10 });
     const { body, status } = await story.client.delete(`/invoices/${draft.svc_id}`);
     expect([status, body.invoice.status]).toEqual([200, 'deleted']);
@@ -325,12 +325,12 @@ describe('delete, dispute, retry', () => {
     refused(404, 'invoice')(await story.client.delete(`/invoices/${draft.svc_id}`));
   });
 
-  test('a final invoice is not deleted', async () => {
+  test('a final invoice cannot be deleted', async () => {
     const invoice = await bill();
     refused(405, 'not_deletable')(await story.client.delete(`/invoices/${invoice.svc_id}`));
   });
 
-  test('the first lost dispute counts, and whoever listens is told once', async () => {
+  test('the first lost dispute counts and is announced once', async () => {
     const draft = await bill({ grace: 10 });
     refused(405, 'not_disputable')(await post(draft, '/lose_dispute'));
     await put(draft, '/finalize');
@@ -368,7 +368,7 @@ describe('delete, dispute, retry', () => {
   });
 });
 
-test('parallel finalizing numbers without gap or double, in both schemes', async () => {
+test('invoices finalized in parallel are numbered without gaps or duplicates in both schemes', async () => {
   for (const document_numbering of ['per_customer', 'per_billing_entity']) {
     const own = await openStory(service, '2024-03-01T00:00:00Z');
     const entity = (await own.client.get('/billing_entities')).body.billing_entities[0].code;

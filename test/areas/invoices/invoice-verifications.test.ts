@@ -75,7 +75,7 @@ async function verify(level?: 'inputs' | 'events'): Promise<Invoice> {
 const paths = (verification: Invoice) => verification.differences.map(({ path }: Invoice) => path).sort();
 const feeOf = (code: string) => invoice.fees.find(({ item }: Invoice) => item.code === code);
 
-test('a fresh invoice is equal at both levels, and the result stays readable', async () => {
+test('verifying a fresh invoice finds no difference at both levels, and the result stays readable', async () => {
   const verification = await verify();
   expect(verification).toMatchObject({
     svc_invoice_id: invoice.svc_id,
@@ -96,14 +96,14 @@ test('a fresh invoice is equal at both levels, and the result stays readable', a
   });
 });
 
-test('an edited price, and a changed tax, leave what was issued equal (VF2)', async () => {
+test('an edited price and a changed tax leave the verification of an issued invoice equal (VF2)', async () => {
   const plan = (await story.client.get('/plans/plan')).body.plan;
   await service.sql`update charges set properties = '{"amount":"99"}' where id = ${plan.charges[0].svc_id}`;
   await story.client.put('/taxes/vat', { tax: { rate: '25' } });
   expect(await verify('events')).toMatchObject({ status: 'equal' });
 });
 
-test('late events and corrections are information, not a difference (VF3, VF6)', async () => {
+test('a verification reports late events and corrections as information, not as differences (VF3, VF6)', async () => {
   await send('late', 'calls', '2024-03-15T00:00:00Z', { calls: 100, zone: 'x' });
   const corrected = await story.client.post('/events/corrections', {
     correction: {
@@ -129,7 +129,7 @@ test('late events and corrections are information, not a difference (VF3, VF6)',
   expect(await verify('events')).toMatchObject({ status: 'equal', since: { events_added: 1, corrections: 2 } });
 });
 
-test('a raw event changed by hand is named', async () => {
+test('a verification names a raw event that was changed by hand', async () => {
   await service.sql`update events set properties = '{"calls":8,"zone":"y"}' where transaction_id = 'c'`;
   const verification = await verify('events');
   expect(verification.status).toBe('different');
@@ -146,7 +146,7 @@ test('a raw event changed by hand is named', async () => {
   await service.sql`update events set properties = '{"calls":9,"zone":"y"}' where transaction_id = 'c'`;
 });
 
-test('a stored amount changed by hand is named, with the totals (VF4)', async () => {
+test('a verification names a stored amount that was changed by hand, with the totals (VF4)', async () => {
   const fee = feeOf('plan');
   await service.sql`update fees set amount_cents = amount_cents + 1 where id = ${fee.svc_id}`;
   const verification = await verify();
@@ -157,7 +157,7 @@ test('a stored amount changed by hand is named, with the totals (VF4)', async ()
   await service.sql`update fees set amount_cents = amount_cents - 1 where id = ${fee.svc_id}`;
 });
 
-test('a tax changed by hand is named, of a fee and of the invoice', async () => {
+test('a verification names a tax of a fee or an invoice that was changed by hand', async () => {
   const fee = feeOf('plan');
   await service.sql`update fee_applied_taxes set amount_cents = 1 where fee_id = ${fee.svc_id} and tax_code = 'city'`;
   await service.sql`update invoice_applied_taxes set amount_cents = amount_cents + 5
@@ -172,7 +172,7 @@ test('a tax changed by hand is named, of a fee and of the invoice', async () => 
   expect(await verify()).toMatchObject({ status: 'equal' });
 });
 
-test('stored inputs changed by hand are named (VF5)', async () => {
+test('a verification names stored inputs that were changed by hand (VF5)', async () => {
   const fee = feeOf('plan');
   await service.sql`
     update fee_inputs set inputs = jsonb_set(inputs, '{price,plan_amount_cents}', '998') where fee_id = ${fee.svc_id}`;
@@ -186,7 +186,7 @@ test('stored inputs changed by hand are named (VF5)', async () => {
   expect(await verify()).toMatchObject({ status: 'not_verifiable' });
 });
 
-test('is refused for what is not issued, and for strangers', async () => {
+test('a verification is refused for an invoice that is not issued and for other organizations', async () => {
   await service.sql`update invoices set status = 'draft' where id = ${invoice.svc_id}`;
   const draft = await story.client.post(`/invoices/${invoice.svc_id}/verify`);
   expect(draft.body).toMatchObject({ status: 405, code: 'invalid_status' });
@@ -199,7 +199,7 @@ test('is refused for what is not issued, and for strangers', async () => {
   expect((await story.client.get('/verifications/x')).body).toMatchObject({ status: 404, resource: 'verification' });
 });
 
-test('the events of more than 500 fees are counted by a run, whose id finds the result', async () => {
+test('a run counts the events of more than 500 fees, and its id finds the result', async () => {
   const { client } = story;
   await client.post('/add_ons', {
     add_on: { name: 'Setup', code: 'setup', amount_cents: 100, amount_currency: 'USD' },

@@ -31,7 +31,7 @@ const list = async (query: string) => (await story.client.get(`/invoices?${query
 const count = async (query: string): Promise<number> => (await list(query)).meta.total_count;
 
 describe('one invoice', () => {
-  test('shows customer, periods by name, fees and taxes', () => {
+  test('an invoice shows its customer, its periods by name, its fees and its taxes', () => {
     expect(first).toMatchObject({
       status: 'finalized',
       invoice_type: 'subscription',
@@ -68,7 +68,7 @@ describe('one invoice', () => {
     });
   });
 
-  test('is not found when unknown, malformed or not shown', async () => {
+  test('an unknown, malformed or hidden invoice id is refused with 404', async () => {
     const hidden = draft.svc_id;
     await service.sql`update invoices set status = 'closed' where id = ${hidden}`;
     for (const id of ['x', '00000000-0000-7000-8000-000000000000', hidden])
@@ -77,7 +77,7 @@ describe('one invoice', () => {
     await service.sql`update invoices set status = 'draft' where id = ${hidden}`;
   });
 
-  test('of another organization is not found', async () => {
+  test('an invoice of another organization is refused with 404', async () => {
     const other = await service.org();
     expect((await other.get(`/invoices/${first.svc_id}`)).status).toBe(404);
     expect((await other.get(`/fees/${first.fees[0].svc_id}`)).status).toBe(404);
@@ -85,8 +85,8 @@ describe('one invoice', () => {
   });
 });
 
-describe('lists', () => {
-  test('latest issued first, with customer, metadata and taxes', async () => {
+describe('lists of invoices', () => {
+  test('invoices are listed latest issued first, with customer, metadata and taxes', async () => {
     const { invoices, meta } = await list('per_page=3');
     expect(meta.total_count).toBe(6);
     const dates = invoices.map((invoice: Invoice) => invoice.issuing_date);
@@ -118,7 +118,7 @@ describe('lists', () => {
     ['metadata[color]=', 6],
     ['metadata[color]=red', 0],
     ['settlements[]=payment', 0],
-  ])('%s finds %i', async (query, expected) => {
+  ])('the invoice filter %s finds %i', async (query, expected) => {
     expect(await count(query)).toBe(expected);
   });
 
@@ -128,13 +128,13 @@ describe('lists', () => {
     ['payment_status=strange', 'payment_status'],
     ['payment_overdue=perhaps', 'payment_overdue'],
     ['invoice_type=strange', 'invoice_type'],
-  ])('%s is refused', async (query, field) => {
+  ])('the invoice filter %s is refused', async (query, field) => {
     const { status, body } = await story.client.get(`/invoices?${query}`);
     expect(status).toBe(422);
     expect(body.error_details).toEqual({ [field]: ['value_is_invalid'] });
   });
 
-  test('of a customer; unknown customers and entities are not found', async () => {
+  test('invoices are listed by customer, and unknown customers and entities are refused with 404', async () => {
     expect((await story.client.get('/customers/acme/invoices?per_page=1')).body.meta.total_pages).toBe(3);
     expect((await story.client.get('/customers/none/invoices')).body.resource).toBe('customer');
     expect((await story.client.get('/invoices?billing_entity_codes[]=none')).body.resource).toBe('billing_entity');
@@ -143,7 +143,7 @@ describe('lists', () => {
   });
 });
 
-describe('fees', () => {
+describe('lists of fees', () => {
   test.each([
     ['', 9],
     ['fee_type=subscription', 9],
@@ -155,7 +155,7 @@ describe('fees', () => {
     ['created_at_from=2024-03-01&created_at_to=2024-03-01', 3],
     ['succeeded_at_from=2024-01-01', 0],
     ['event_transaction_id=x', 0],
-  ])('%s finds %i, oldest first', async (query, expected) => {
+  ])('the fee filter %s finds %i, oldest first', async (query, expected) => {
     const { body } = await story.client.get(`/fees?${query}`);
     expect(body.meta.total_count).toBe(expected);
     const times = body.fees.map((fee: Invoice) => fee.created_at);
@@ -166,7 +166,7 @@ describe('fees', () => {
     ['fee_type=strange', { fee_type: ['value_is_invalid'] }],
     ['payment_status=open', { payment_status: ['value_is_invalid'] }],
     ['created_at_from=soon', { created_at_from: ['invalid_date'] }],
-  ])('%s is refused', async (query, details) => {
+  ])('the fee filter %s is refused', async (query, details) => {
     expect((await story.client.get(`/fees?${query}`)).body.error_details).toEqual(details);
   });
 });
@@ -186,7 +186,7 @@ test.each([
   expect(roundTrips).toBeLessThanOrEqual(6);
 });
 
-test('one invoice takes at most six round trips', async () => {
+test('reading one invoice takes at most six round trips', async () => {
   const { statements, body } = await countStatements(service, story.organizationId, 'findInvoice', {
     now: '2024-04-02T00:00:00Z',
     svc_id: first.svc_id,

@@ -64,7 +64,7 @@ const CELLS: [given: string, cell: string][] = [
 ];
 
 test.each(TEXTS.flatMap((column) => CELLS.map(([given, cell]) => [column, given, cell] as const)))(
-  'a spreadsheet takes no %s for a formula: %j is the cell %j',
+  'a spreadsheet reads no %s as a formula: %j becomes the cell %j',
   async (column, given, cell) => {
     const shown = (text: string | null) => (text === given ? cell : (text ?? ''));
     const columns = TEXTS.map((name) => shown({ ...ROW, [column]: given }[name]));

@@ -29,7 +29,7 @@ const get = async (path: string) => {
   return body;
 };
 
-test('entries come in the order of the journal, filtered and paged', async () => {
+test('ledger entries are listed in the order of the journal, filtered and paged', async () => {
   const { ledger_entries: entries, meta } = await get(`/entries?invoice_id=${invoices[0].svc_id}`);
   expect(meta.total_count).toBe(3);
   expect(entries[0]).toEqual({
@@ -62,7 +62,7 @@ test('entries come in the order of the journal, filtered and paged', async () =>
   expect((await get('/entries?rules[]=invoice_voided')).meta.total_count).toBe(0);
 });
 
-test('a transaction shows its lines', async () => {
+test('a ledger transaction shows its lines', async () => {
   const { ledger_entries: entries } = await get(`/entries?invoice_id=${invoices[0].svc_id}`);
   const { ledger_transaction } = await get(`/transactions/${entries[0].svc_transaction_id}`);
   expect(ledger_transaction).toMatchObject({ rule: 'invoice_finalized', source_type: 'Invoice', currency: 'USD' });
@@ -71,7 +71,7 @@ test('a transaction shows its lines', async () => {
   expect(missing.body).toMatchObject({ status: 404, resource: 'ledger_transaction' });
 });
 
-test('accounts and the trial balance stand for a day, an instant and now, by either basis', async () => {
+test('accounts and the trial balance are given for a day, an instant and now, by either basis', async () => {
   const { trial_balance: now } = await get('/trial_balance');
   expect(now.currencies).toEqual([
     {
@@ -115,7 +115,7 @@ test('accounts and the trial balance stand for a day, an instant and now, by eit
   expect((await story.client.get('/ledger/accounts?basis=x')).status).toBe(422);
 });
 
-test('the balance of a customer tells by currency what is due and overdue', async () => {
+test('the balance of a customer shows what is due and overdue by currency', async () => {
   const { status, body } = await story.client.get('/customers/acme/balance');
   expect(status).toBe(200);
   expect(body.customer_balance).toEqual({
@@ -136,7 +136,7 @@ test('the balance of a customer tells by currency what is due and overdue', asyn
   expect((await story.client.get('/customers/nobody/balance')).body).toMatchObject({ resource: 'customer' });
 });
 
-test('the export streams all entries as CSV, safe for spreadsheets', async () => {
+test('the ledger export streams all entries as CSV that is safe for spreadsheets', async () => {
   const { text, headers } = await story.client.get('/ledger/entries?currency=EUR', { headers: { accept: 'text/csv' } });
   expect(headers['content-type']).toBe('text/csv; charset=utf-8');
   const lines = text.split('\r\n');

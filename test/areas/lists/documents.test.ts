@@ -63,7 +63,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('/invoices', async () => {
+test('GET /invoices takes every filter and order of the rules', async () => {
   const total = (row: Invoice) => row.total_amount_cents;
   const own = (await ok(story.client.get('/billing_entities'))).billing_entities[0].code;
   await expectLists(
@@ -150,7 +150,7 @@ test('/invoices', async () => {
   );
 });
 
-test('/credit_notes', async () => {
+test('GET /credit_notes takes every filter and order of the rules', async () => {
   const total = (row: { total_amount_cents: number }) => row.total_amount_cents;
   const one = (await ok(story.client.get('/credit_notes?external_customer_id=zed'))).credit_notes[0];
   await expectLists(
@@ -213,7 +213,7 @@ test('/credit_notes', async () => {
   );
 });
 
-test('/fees', async () => {
+test('GET /fees takes every filter and order of the rules', async () => {
   const amount = (row: { amount_cents: number }) => row.amount_cents;
   await expectLists(
     story.client,
@@ -250,7 +250,7 @@ test('/fees', async () => {
   );
 });
 
-test('/payments and /payment_receipts', async () => {
+test('GET /payments and /payment_receipts take every filter and order of the rules', async () => {
   const amount = (row: { amount_cents: number }) => row.amount_cents;
   await expectLists(
     story.client,
@@ -290,7 +290,7 @@ test('/payments and /payment_receipts', async () => {
   );
 });
 
-test('/payment_requests', async () => {
+test('GET /payment_requests takes every filter and order of the rules', async () => {
   const { client } = story;
   await story.advanceTo('2024-05-05T08:00:00Z');
   const ask = (customer: string, of: Invoice) =>

@@ -41,7 +41,7 @@ test.each([
   ['api_logs', 'api_logs', () => '/api_logs'],
   ['activity_logs', 'activity_logs', () => '/activity_logs'],
   ['webhook_deliveries', 'webhooks', () => `/webhook_endpoints/${endpoint}/webhooks`],
-])('pages of many %s end behind 50 000 rows', async (table, root, path) => {
+])('pages of many %s stop after 50 000 rows', async (table, root, path) => {
   await multiply(table);
   const page = (number: number) => org.get(`${path()}?per_page=1000&page=${number}`);
   const first = await page(1);

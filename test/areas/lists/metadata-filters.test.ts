@@ -35,7 +35,7 @@ test.each([
   ['metadata[region]=north&metadata[other]=', ['gold', 'silver']],
   ['metadata[region]=north&metadata[tier]=', []],
   ['metadata[none]=&metadata[other]=', ['gold', 'plain', 'silver']],
-])('%s finds %j', async (query, expected) => {
+])('the metadata filter %s finds %j', async (query, expected) => {
   expect(await found(query)).toEqual(expected);
 });
 
@@ -47,7 +47,7 @@ const queryOf = (count: number) =>
     .join('&');
 
 describe.each(['/invoices', '/customers', '/customers/gold/invoices'])('%s', (path) => {
-  test('takes ten keys, and refuses eleven and five hundred before anything is read', async () => {
+  test('a metadata filter takes ten keys and refuses eleven or five hundred before anything is read', async () => {
     expect((await org.get(`${path}?${queryOf(10)}`)).status).toBe(200);
     for (const count of [11, 500]) {
       const answer = await org.get(`${path}?${queryOf(count)}`);
@@ -56,13 +56,13 @@ describe.each(['/invoices', '/customers', '/customers/gold/invoices'])('%s', (pa
   });
 });
 
-test('a wallet lists its transactions by ten keys at most', async () => {
+test('wallet transactions are filtered by at most ten metadata keys', async () => {
   const answer = await org.get(`/wallets/${randomUUID()}/wallet_transactions?${queryOf(11)}`);
   expect(answer.body.error_details).toEqual({ metadata: ['too_many_keys'] });
 });
 
 test.each(['findAllInvoices', 'findAllCustomers'])(
-  '%s looks at metadata in one condition, whatever the number of keys',
+  '%s compares metadata in one condition, whatever the number of keys',
   async (operation) => {
     const now = '2026-01-01T00:00:00Z';
     const id = org.organization.organization_id;

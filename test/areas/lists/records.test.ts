@@ -53,7 +53,7 @@ test('lists of the catalog show the newest record first', async () => {
 });
 const own = () => 'acme';
 
-test('/taxes by name, /coupons by state and end', async () => {
+test('GET /taxes sorts by name and GET /coupons by state and end', async () => {
   for (const [code, name] of [
     ['t1', 'b'],
     ['t2', 'a'],
@@ -87,7 +87,7 @@ test('/taxes by name, /coupons by state and end', async () => {
   );
 });
 
-test('/applied_coupons', async () => {
+test('GET /applied_coupons takes every filter and order of the rules', async () => {
   await story.customer({ external_id: 'gone' });
   for (const [code, customer] of [
     ['x', 'acme'],
@@ -139,7 +139,7 @@ test('/applied_coupons', async () => {
   );
 });
 
-test('/features', async () => {
+test('GET /features takes every filter and order of the rules', async () => {
   for (const feature of [
     { code: 'seats_max', name: 'Seats' },
     { code: 'sso', name: 'Single sign-on' },
@@ -161,14 +161,14 @@ test('/features', async () => {
   );
 });
 
-test('/webhook_endpoints by URL', async () => {
+test('GET /webhook_endpoints sorts by URL', async () => {
   for (const path of ['b', 'a', 'c'])
     await made('/webhook_endpoints', { webhook_endpoint: { webhook_url: `https://hooks.test/${path}` } });
   const url = (row: { webhook_url: string }) => row.webhook_url.slice(-1);
   await expectLists(story.client, '/webhook_endpoints', url, ['a', 'b', 'c'], [['page=2&per_page=2', ['c']]]);
 });
 
-test('/subscriptions', async () => {
+test('GET /subscriptions takes every filter and order of the rules', async () => {
   await story.plan({ code: 'dollars', amount_cents: 100 });
   await story.plan({ code: 'euros', amount_cents: 100, amount_currency: 'EUR' });
   await story.subscribe({ external_id: 's1', plan_code: 'dollars' });
@@ -215,7 +215,7 @@ test('/subscriptions', async () => {
   );
 });
 
-test('/wallets, their transactions and what these are traced to', async () => {
+test('wallets, their transactions and what these are traced to are listed by the rules', async () => {
   const { client } = story;
   const wallet = (customer: string, code: string, currency: string, fields: object = {}) =>
     made('/wallets', {

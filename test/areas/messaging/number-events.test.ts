@@ -113,7 +113,7 @@ test('an event that waits for another transaction is numbered after it, and a la
   expect((await readFeed(organizationId)).map(({ name }) => name)).toEqual(['created', 'updated', 'late']);
 });
 
-test('a pass numbers a thousand events of an organization and says that there are more', async () => {
+test('a pass numbers a thousand events of an organization and reports that there are more', async () => {
   const organizationId = randomUUID();
   await database.sql`
     insert into webhook_events (id, organization_id, webhook_type, object_type, occurred_at, payload, created_at)
@@ -127,7 +127,7 @@ test('a pass numbers a thousand events of an organization and says that there ar
   expect(await numberWaitingEvents(database.sql)).toBe(false);
 });
 
-test('old events leave the feed from its start on; one whose delivery is kept stays stored', async () => {
+test('old events leave the start of the feed, and one whose delivery is kept stays stored', async () => {
   const { sql } = database;
   const organizationId = randomUUID();
   for (const name of ['a', 'b', 'c', 'd']) await write(sql, organizationId, name);

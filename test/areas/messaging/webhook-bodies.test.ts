@@ -3,19 +3,19 @@ import { bodyOf } from '../../../src/areas/messaging/webhooks/request-body.ts';
 
 const EVENT = { webhook_type: 'invoice.created', object_type: 'invoice', organization_id: 'o' };
 
-test('with the prefix svc the stored text is sent as it is', () => {
+test('with the prefix svc the stored webhook body is sent as it is', () => {
   const stored = '{"webhook_type":"a.b", "a":{"svc_id":"1"}}';
   expect(bodyOf(stored, 'svc')).toBe(stored);
 });
 
-test('another prefix is put into the keys, organization_id has none', () => {
+test('another prefix is put into the keys of a webhook body, except organization_id', () => {
   const stored = JSON.stringify({ ...EVENT, invoice: { svc_id: '1', fees: [{ svc_id: '2' }] } });
   expect(bodyOf(stored, 'lago')).toBe(
     '{"webhook_type":"invoice.created","object_type":"invoice","organization_id":"o","invoice":{"lago_id":"1","fees":[{"lago_id":"2"}]}}',
   );
 });
 
-test('a body of just 1 MiB is whole; one byte more loses its fees and charges and says so', () => {
+test('a webhook body of exactly 1 MiB is sent whole; one byte more leaves out its fees and charges and says so', () => {
   const withNote = (note: string) =>
     JSON.stringify({
       ...EVENT,

@@ -25,7 +25,7 @@ afterEach(async () => {
 const create = (fields: object) => ({ webhook_endpoint: { webhook_url: 'https://hooks.example/a', ...fields } });
 const UNKNOWN = '01890a5d-ac96-774b-bcce-b302099a8057';
 
-test('an endpoint is made, shown, listed by URL, changed and removed', async () => {
+test('a webhook endpoint is created, shown, listed by URL, changed and removed', async () => {
   const org = await service.org();
   const made = await org.post('/webhook_endpoints', create({ name: 'Main' }));
   expect(made.status).toBe(200);
@@ -119,7 +119,7 @@ test('an endpoint is made, shown, listed by URL, changed and removed', async () 
     expect(answer).toMatchObject({ status: 404, body: { code: 'object_not_found', resource: 'webhook_endpoint' } });
 });
 
-test('a URL is stored as the parser writes it, so that one receiver is one endpoint', async () => {
+test('the URL of an endpoint is stored in normalized form, so that one receiver is one endpoint', async () => {
   const org = await service.org();
   const made = await org.post('/webhook_endpoints', create({ webhook_url: 'https://Hooks.exam\r\nple./a\t?b=1' }));
   expect(made.body.webhook_endpoint.webhook_url).toBe('https://hooks.example/a?b=1');
@@ -150,7 +150,7 @@ test.each([
     { webhook_url: 'x', signature_algo: 'rsa', event_types: 1 },
     { webhook_url: ['url_is_invalid'], signature_algo: ['value_is_invalid'], event_types: ['must_be_array'] },
   ],
-])('input %# is refused', async (fields, details) => {
+])('a webhook endpoint is refused: input %#', async (fields, details) => {
   const org = await service.org();
   const answer = await org.post('/webhook_endpoints', create(fields));
   expect(answer).toMatchObject({ status: 422, body: { code: 'validation_errors', error_details: details } });
@@ -161,7 +161,7 @@ test.each([
   ['https://me:secret@hooks.example', 'credentials in the URL'],
   ['https://hooks.example:22', 'port 22'],
   [`https://hooks.example/${'x'.repeat(3000)}`, 'the URL is too long'],
-])('an address that is refused says why', async (webhook_url, reason) => {
+])('a refused endpoint address says why', async (webhook_url, reason) => {
   const org = await service.org();
   const { body } = await org.post('/webhook_endpoints', create({ webhook_url }));
   expect(body.error_places).toEqual([{ path: 'webhook_endpoint.webhook_url', code: 'url_is_invalid', reason }]);
@@ -179,17 +179,17 @@ test.each([
     ['audit.failed', 'wallet_hold.expired'],
   ],
   [[...WEBHOOK_TYPES], [...WEBHOOK_TYPES]],
-])('event types, case %#', async (event_types, kept) => {
+])('an endpoint chooses its event types: case %#', async (event_types, kept) => {
   const org = await service.org();
   const answer = await org.post('/webhook_endpoints', create({ event_types }));
   expect(answer.body.webhook_endpoint.event_types).toEqual(kept);
 });
 
-test('there are 76 types of the contract', () => {
+test('the contract has 76 event types', () => {
   expect(new Set(WEBHOOK_TYPES).size).toBe(76);
 });
 
-test('the same URL twice is refused, in another organization it is not', async () => {
+test('the same endpoint URL is refused twice in one organization and accepted in another', async () => {
   const [one, other] = [await service.org(), await service.org()];
   expect((await one.post('/webhook_endpoints', create({}))).status).toBe(200);
   expect((await one.post('/webhook_endpoints', create({}))).body.error_details).toEqual({
@@ -198,7 +198,7 @@ test('the same URL twice is refused, in another organization it is not', async (
   expect((await other.post('/webhook_endpoints', create({}))).status).toBe(200);
 });
 
-test('of twenty endpoints made at once ten are taken', async () => {
+test('of twenty endpoints created at once ten are accepted', async () => {
   const org = await service.org();
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
@@ -210,7 +210,7 @@ test('of twenty endpoints made at once ten are taken', async () => {
     expect(answer).toMatchObject({ status: 422, body: { error_details: { base: ['exceeded_limit'] } } });
 });
 
-test('a rotated secret is shown once, and the former one overlaps', async () => {
+test('a rotated endpoint secret is shown once, and the former one stays valid for the overlap', async () => {
   const org = await service.org();
   const made = (await org.post('/webhook_endpoints', create({}))).body.webhook_endpoint;
   const path = `/webhook_endpoints/${made.svc_id}/rotate_secret`;
@@ -235,7 +235,7 @@ test('a rotated secret is shown once, and the former one overlaps', async () => 
   expect((await org.post(`/webhook_endpoints/${UNKNOWN}/rotate_secret`)).body.resource).toBe('webhook_endpoint');
 });
 
-test('an endpoint is disabled and enabled by its owner', async () => {
+test('an endpoint can be disabled and enabled by its owner', async () => {
   const org = await service.org();
   const made = (await org.post('/webhook_endpoints', create({}))).body.webhook_endpoint;
   const path = `/webhook_endpoints/${made.svc_id}`;
@@ -245,7 +245,7 @@ test('an endpoint is disabled and enabled by its owner', async () => {
   expect(on).toMatchObject({ status: 'enabled', disabled_reason: null, disabled_at: null });
 });
 
-test('an endpoint that is disabled for its failures is announced by mail and in the security log', async () => {
+test('an endpoint that is disabled for its failures is announced by mail and recorded in the security log', async () => {
   const org = await service.org();
   const organizationId = org.organization.organization_id;
   await org.put('/organizations', { organization: { email: 'ops@acme.test' } });
@@ -284,7 +284,7 @@ test('an endpoint that is disabled for its failures is announced by mail and in 
   expect(await mails()).toMatchObject([{ status: 'unsent' }]);
 });
 
-test('a test event goes to its endpoint alone, with one attempt, and the answer tells how it went', async () => {
+test('a test event goes to its endpoint alone with one attempt, and the answer shows the outcome', async () => {
   const org = await service.org();
   const hooks = await openHookReceiver();
   receivers.push(hooks);
@@ -328,7 +328,7 @@ test.each([
   'http://foo.localhost/',
   'http://x.internal/',
   'http://loc\nalhost/',
-])('%j is refused at save where private networks are closed', async (webhook_url) => {
+])('an endpoint with %j is refused when it is saved where private networks are closed', async (webhook_url) => {
   closed ??= startService({ pools: ['writes'], settings: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'false' } });
   const org = await (await closed).org();
   const reason = expect.stringMatching(/(is|that is) not public$/);

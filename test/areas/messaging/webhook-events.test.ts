@@ -47,7 +47,7 @@ const arrived = (org: Org, endpointId: string, count: number) =>
     return body.meta.total_count >= count;
   });
 
-test('everything that happened is in the feed once and in order, also without endpoints', async () => {
+test('the feed has every event once and in order, also without endpoints', async () => {
   const org = await service.org();
   expect(await feed(org)).toEqual({
     webhook_events: [],
@@ -100,7 +100,7 @@ test('everything that happened is in the feed once and in order, also without en
   });
 });
 
-test('a filtered reader moves on by what was examined', async () => {
+test('a filtered reader of the feed advances past the events that were examined', async () => {
   const org = await service.org();
   const one = await customer(org, 'c1');
   await plan(org, 'p1');
@@ -125,7 +125,7 @@ test('a filtered reader moves on by what was examined', async () => {
     });
 });
 
-test('a reader who lost events is told', async () => {
+test('a reader of the feed who missed deleted events is informed', async () => {
   const org = await service.org();
   for (const id of ['c1', 'c2', 'c3']) await customer(org, id);
   await numbered(org, 3);
@@ -138,7 +138,7 @@ test('a reader who lost events is told', async () => {
   expect((await feed(org)).meta).toEqual({ after: 2, next_after: 3, latest: 3, oldest: 3, has_more: false });
 });
 
-test('a waiting reader is answered by the next event (FE4)', async () => {
+test('a long-polling reader of the feed is answered by the next event (FE4)', async () => {
   const org = await service.org();
   await customer(org, 'c1');
   await numbered(org, 1);
@@ -148,7 +148,7 @@ test('a waiting reader is answered by the next event (FE4)', async () => {
   expect((await feed(org, 'after=2&wait=1')).webhook_events).toEqual([]);
 });
 
-test('a new endpoint gets the past replayed once, in jobs of its own, and an event shows its deliveries (FE5)', async () => {
+test('a new endpoint gets past events replayed once in jobs of their own, and an event shows its deliveries (FE5)', async () => {
   const org = await service.org();
   for (const id of ['c1', 'c2', 'c3']) await customer(org, id);
   await plan(org, 'p');
@@ -183,7 +183,7 @@ test('a new endpoint gets the past replayed once, in jobs of its own, and an eve
   expect(new Set(keys).size).toBe(5);
 });
 
-test('a replay is narrowed by status, type and time, and by what the endpoint listens to', async () => {
+test('a replay is narrowed by status, type and time, and by the types of the endpoint', async () => {
   const org = await service.org();
   hooks.react(500);
   const endpointId = await endpoint(org, { event_types: ['customer.created'] });
@@ -224,7 +224,7 @@ test('a replay is narrowed by status, type and time, and by what the endpoint li
   });
 });
 
-test('the hmac key is replaced, and the former one signs until the overlap ends', async () => {
+test('the hmac key is rotated, and the former one signs until the overlap ends', async () => {
   const org = await service.org();
   const endpointId = await endpoint(org);
   const rotated = await org.post('/webhooks/hmac_key/rotate', { expires_in_hours: 1 });

@@ -72,7 +72,7 @@ test('a new customer is announced, and the log shows the delivery as it was sent
   });
 });
 
-test('a failed delivery is sent again on request, with the whole schedule; one that succeeded is not', async () => {
+test('a failed delivery can be resent with the whole schedule; one that succeeded cannot', async () => {
   const org = await service.org();
   const endpointId = await endpointOf(org);
   hooks.react(500);
@@ -95,7 +95,7 @@ test('a failed delivery is sent again on request, with the whole schedule; one t
   expect((await org.post(`/webhooks/${endpointId}/retry`)).body.resource).toBe('webhook');
 });
 
-test('the log is filtered by status, type, answer, day and id, newest first', async () => {
+test('the delivery log is filtered by status, type, answer, day and id, newest first', async () => {
   const org = await service.org();
   const endpointId = await endpointOf(org);
   hooks.react(
@@ -150,7 +150,7 @@ test('removing an endpoint removes its deliveries', async () => {
   expect((await org.get(`/webhooks/${delivery.svc_id}`)).status).toBe(404);
 });
 
-test('the public key comes wrapped in Base64, as JSON and as text', async () => {
+test('the public key is served in Base64, as JSON and as text', async () => {
   const org = await service.org();
   const { webhook, public_keys } = (await org.get('/webhooks/json_public_key')).body;
   expect(Object.keys(webhook)).toEqual(['public_key']); // published clients refuse another key in it
@@ -164,7 +164,7 @@ test('the public key comes wrapped in Base64, as JSON and as text', async () => 
   expect(text.text).toBe(webhook.public_key);
 });
 
-test('the hmac key is shown to a key that may write endpoints, and to no other', async () => {
+test('the hmac key is shown only to a key that may write endpoints', async () => {
   const org = await service.org();
   expect((await org.get('/webhooks/hmac_key')).body).toEqual({
     webhook: { hmac_key: org.organization.hmac_key, former_expires_at: null },
@@ -184,7 +184,7 @@ test('the hmac key is shown to a key that may write endpoints, and to no other',
   });
 });
 
-test('under another wire prefix bodies, headers and answers carry it', async () => {
+test('webhook bodies, headers and answers carry the configured wire prefix', async () => {
   const renamed = await startService({ pools: ['writes', 'webhooks'], settings: { WIRE_PREFIX: 'lago' } });
   try {
     const org = await renamed.org();

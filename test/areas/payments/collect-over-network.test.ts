@@ -113,8 +113,8 @@ const payment = (made: Loose, status: string): Promise<Loose> =>
   }, 60_000);
 const read = async (made: Loose): Promise<Loose> => (await ok(client.get(`/invoices/${made.svc_id}`))).invoice;
 
-describe('connections', () => {
-  test('a bad key is shown as failing and never shown itself', async () => {
+describe('provider connections', () => {
+  test('a wrong provider key is shown as failing and is never shown itself', async () => {
     client = await service.org();
     await ok(connect({ secret_key: 'sk_test_wrong_9876' }));
     const failing = await connection('failing');
@@ -122,7 +122,7 @@ describe('connections', () => {
     expect(JSON.stringify(failing)).not.toContain('sk_test_wrong');
   });
 
-  test('the customer is made at Stripe, and gets a page to store a card', async () => {
+  test('a customer is created at Stripe and gets a page to store a card', async () => {
     expect(await providerCustomer()).toMatch(/^cus_/);
     const { customer } = await ok(client.post('/customers/acme/checkout_url'));
     expect(customer.checkout_url).toMatch(/^https:\/\/pay\.test\/cs_/);
@@ -154,7 +154,7 @@ describe('connections', () => {
     expect(await page()).toBe(second);
   });
 
-  test('a customer whom Stripe refuses is told, and linked to nobody', async () => {
+  test('a customer whom Stripe refuses is announced and not linked', async () => {
     await ok(
       client.post('/customers', {
         customer: {
@@ -186,7 +186,7 @@ describe('connections', () => {
   });
 });
 
-describe('charges', () => {
+describe('charges over the network', () => {
   test('a stored card pays a final invoice', async () => {
     await store('pm_ok');
     const made = await invoice();
@@ -200,14 +200,14 @@ describe('charges', () => {
     expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_due_amount_cents: 0 });
   });
 
-  test('a declined card fails the invoice', async () => {
+  test('a declined card fails the payment of the invoice', async () => {
     await store('pm_declined');
     const made = await invoice();
     expect(await payment(made, 'failed')).toMatchObject({ status: 'requires_payment_method' });
     expect((await read(made)).payment_status).toBe('failed');
   });
 
-  test.each(['pm_breaks', 'pm_down'])('%s: the charge is sent again with its key, and made once', async (method) => {
+  test.each(['pm_breaks', 'pm_down'])('%s: the charge is sent again with its key and made once', async (method) => {
     await store(method);
     const made = await invoice();
     const paid = await payment(made, 'succeeded');
@@ -215,7 +215,7 @@ describe('charges', () => {
     expect((await read(made)).total_paid_amount_cents).toBe(1200);
   });
 
-  test('too small an amount stays pending and may be tried again', async () => {
+  test('a payment below the smallest amount of the provider stays pending and may be tried again', async () => {
     await store('pm_ok');
     const made = await invoice(49);
     await until(async () => {
@@ -227,7 +227,7 @@ describe('charges', () => {
     expect((await read(made)).payment_status).toBe('pending');
   });
 
-  test('a slow payment ends by its event; repeated and late events change nothing (PP5)', async () => {
+  test('a slow payment ends by its event, and repeated or late events change nothing (PP5)', async () => {
     await store('pm_slow');
     const made = await invoice();
     const slow = await payment(made, 'processing');
@@ -261,7 +261,7 @@ describe('charges', () => {
     await until(async () => (await read(made)).payment_dispute_lost_at ?? undefined);
   });
 
-  test('what a hosted page collects is a payment of its invoice (LG12)', async () => {
+  test('money that a hosted page collects is a payment of its invoice (LG12)', async () => {
     await providerCustomer();
     const made = await invoice();
     const { invoice_payment_details: details } = await ok(client.post(`/invoices/${made.svc_id}/payment_url`));
@@ -292,12 +292,12 @@ describe('charges', () => {
   });
 });
 
-describe('an invoice that is given up', () => {
+describe('invoices that are voided while being paid', () => {
   const voided = async (made: Loose) => ok(client.post(`/invoices/${made.svc_id}/void`));
   const isOwed = async (id: string) =>
     (await service.sql`select from payments where id = ${id} and cancel_owed_at is not null`).length > 0;
 
-  test('its payment is ended at the provider, and nobody is told of a failure', async () => {
+  test('the payment of a voided invoice is canceled at the provider, and no failure is announced', async () => {
     await store('pm_slow');
     const made = await invoice();
     const slow = await payment(made, 'processing');
@@ -311,7 +311,7 @@ describe('an invoice that is given up', () => {
     expect(await read(made)).toMatchObject({ status: 'voided', total_paid_amount_cents: 0 });
   });
 
-  test('what the provider had taken already is unapplied', async () => {
+  test('money that the provider had already taken for a voided invoice is kept as unapplied', async () => {
     await store('pm_slow');
     const made = await invoice();
     const slow = await payment(made, 'processing');
@@ -332,7 +332,7 @@ describe('an invoice that is given up', () => {
     ]);
   });
 
-  test('its page is closed at the provider', async () => {
+  test('the payment page of a voided invoice is closed at the provider', async () => {
     await providerCustomer();
     const made = await invoice();
     const { invoice_payment_details: details } = await ok(client.post(`/invoices/${made.svc_id}/payment_url`));
@@ -342,7 +342,7 @@ describe('an invoice that is given up', () => {
   });
 });
 
-test('inbound events: bad signatures, unknown places and old ones are 400 and leave no row (PP6)', async () => {
+test('provider events with a bad signature, an unknown address or an old timestamp are refused with 400 and leave no row (PP6)', async () => {
   const { body, signature, path } = stripe.event('payment_intent.succeeded', { id: 'pi_x' }, 'evt_bad');
   const send = async (to: string, header: string, text = body) => {
     const answer = await request(`${service.url}${to}`, {
@@ -359,7 +359,7 @@ test('inbound events: bad signatures, unknown places and old ones are 400 and le
   expect(await service.sql`select from inbound_events where provider_event_id = 'evt_bad'`).toHaveLength(0);
 });
 
-describe('a deleted connection', () => {
+describe('deleted connections', () => {
   const send = async ({ path, body, signature }: ReturnType<FakeStripe['event']>) => {
     const headers = { 'stripe-signature': signature };
     const answer = await request(`${service.url}${path}`, { method: 'POST', headers, body });
@@ -383,7 +383,7 @@ describe('a deleted connection', () => {
     );
   };
 
-  test('is told events for 30 days; the signature says whether they are its own or those of the next one', async () => {
+  test('a deleted connection accepts events for 30 days, and the signature decides whether they belong to it or its successor', async () => {
     const [former, again, late] = [told('former'), told('again'), told('late')];
     await ok(client.delete('/payment_providers/main'));
     expect(await send(former)).toBe(200);
@@ -405,7 +405,7 @@ describe('a deleted connection', () => {
     ]);
   });
 
-  test('loses its secrets after 30 days, once its endpoint has ended at the provider', async () => {
+  test('a deleted connection loses its secrets after 30 days, once its endpoint at the provider was removed', async () => {
     const [{ inbound_endpoint_id: endpoint } = { inbound_endpoint_id: '' }] = await stored();
     const ended = () => stripe.requests.filter((each) => each === `DELETE /v1/webhook_endpoints/${endpoint}`).length;
     const KEPT = { secrets: { secret_key: expect.any(String), inbound_secret: expect.any(String) } };
@@ -426,7 +426,7 @@ describe('a deleted connection', () => {
   });
 });
 
-describe('inbound events at a door of their own', () => {
+describe('rate limits of inbound provider events', () => {
   /** Counts of one second that never ends; connections begin with 49 events. */
   async function opened(settings: object = {}) {
     const config = { ...service.config, RATE_LIMIT_UNAUTHENTICATED: 20, ...settings };
@@ -466,7 +466,7 @@ describe('inbound events at a door of their own', () => {
   }
   const FORGED = 't=1,v1=aa';
 
-  test('the 51st of a connection in a second waits; unsigned ones do not count towards it', async () => {
+  test('the 51st event of a connection in a second waits, and unsigned ones do not count towards the limit', async () => {
     const door = await opened();
     expect(await door.send('evt_forged', { signature: FORGED })).toBe(400);
     expect(await door.send('evt_50')).toBe(200);
@@ -474,7 +474,7 @@ describe('inbound events at a door of their own', () => {
     await door.close();
   });
 
-  test('an address that sends unsigned ones is refused, the provider and other organizations are not', async () => {
+  test('an address that sends unsigned events is refused while the provider and other organizations are not', async () => {
     const door = await opened();
     const forged = await Promise.all(Array.from({ length: 40 }, (_, n) => door.send(`f${n}`, { signature: FORGED })));
     expect(forged.filter((status) => status === 400)).toHaveLength(20);
@@ -497,7 +497,7 @@ describe('inbound events at a door of their own', () => {
   });
 });
 
-test('signatures of the SDK are ours', () => {
+test('our signatures equal those of the Stripe SDK', () => {
   const [payload, secret] = ['{"id":"evt_1"}', 'whsec_x'];
   const timestamp = 1_700_000_000;
   const header = new Stripe('sk_test_x').webhooks.generateTestHeaderString({ payload, secret, timestamp });

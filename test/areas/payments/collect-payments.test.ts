@@ -61,7 +61,7 @@ const entries = (rule: string) => service.sql`
   from ledger_entries entry join ledger_transactions booked on booked.id = entry.transaction_id
   where entry.organization_id = ${story.organizationId} and booked.rule = ${rule} order by entry.position`;
 
-test('a subscription is paid by the method that it names, by the default one once that is gone, by none if manual', async () => {
+test('a subscription is paid by its own payment method, else by the default one, and by none if it is manual', async () => {
   const own = await card('4242424242424242');
   const usual = await card('5555555555554444');
   await ok(story.client.put(`/customers/acme/payment_methods/${usual.svc_id}/set_as_default`));
@@ -99,7 +99,7 @@ test('a subscription is paid by the method that it names, by the default one onc
   }
 });
 
-describe('cards', () => {
+describe('cards of the sandbox', () => {
   test('a card that succeeds pays at once, with a receipt and its booking (PP1)', async () => {
     const method = await card('4242 4242 4242 4242');
     expect(method).toMatchObject({ is_default: true, payment_provider_type: 'stripe', payment_provider_code: 'test' });
@@ -120,7 +120,7 @@ describe('cards', () => {
     ]);
   });
 
-  test('a refused card fails payment and invoice; a retry with another pays (PP2, golden 79)', async () => {
+  test('a refused card fails payment and invoice, and a retry with another card pays (PP2, golden case 79)', async () => {
     await card('4000000000009995');
     const made = await invoice();
     await payment(made, 'failed');
@@ -133,7 +133,7 @@ describe('cards', () => {
     expect(late.body.code).toBe('invalid_status');
   });
 
-  test('a card that asks waits for its customer, then succeeds (PP3, golden 80)', async () => {
+  test('a card that requires confirmation waits for its customer and then succeeds (PP3, golden case 80)', async () => {
     await card('4000000000003220');
     const made = await invoice();
     const waiting = await payment(made, 'processing');
@@ -146,7 +146,7 @@ describe('cards', () => {
     expect((await read(made)).payment_status).toBe('succeeded');
   });
 
-  test('what the provider told is listed, and handled again once it failed for good', async () => {
+  test('provider events are listed, and one that failed for good can be handled again', async () => {
     await card('4000000000003220');
     const made = await invoice();
     const waiting = await payment(made, 'processing');
@@ -213,7 +213,7 @@ describe('cards', () => {
     ]);
   });
 
-  test('a debit that comes back leaves the invoice due again (LG18)', async () => {
+  test('a returned debit makes the invoice due again (LG18)', async () => {
     await card('DE35 3704 0044 0532 0130 02');
     const made = await invoice();
     await payment(made, 'processing');
@@ -227,7 +227,7 @@ describe('cards', () => {
     ]);
   });
 
-  test('a broken line is tried again and charges once', async () => {
+  test('a charge over a broken connection is retried and made once', async () => {
     await card('4000000000006975');
     const made = await invoice();
     await until(async () => (await payments(made)).length === 1 || undefined);
@@ -236,7 +236,7 @@ describe('cards', () => {
     expect(await payments(made)).toHaveLength(1);
   });
 
-  test('an amount too small stays pending, says why, and may be paid otherwise', async () => {
+  test('an amount that is too small stays pending with its reason and may be paid otherwise', async () => {
     await card('4000000000000002');
     const made = await invoice({ unit_amount_cents: 24 });
     await until(async () => (await payments(made))[0]);
@@ -273,7 +273,7 @@ describe('cards', () => {
   });
 });
 
-test('where customers pay on hosted pages, the first attempt leaves them 10 minutes, a retry none', async () => {
+test('where customers pay on hosted pages, the first attempt waits 10 minutes for them and a retry does not wait', async () => {
   await ok(story.client.put('/organizations/settings', { settings: { hosted_page_wait_minutes: 10 } }));
   await card('4000000000009995');
   const made = await invoice();
@@ -286,7 +286,7 @@ test('where customers pay on hosted pages, the first attempt leaves them 10 minu
   await payment(made, 'succeeded');
 });
 
-test('twins of a retry start one charge', async () => {
+test('two identical retries start one charge', async () => {
   const made = await invoice();
   await card('4242424242424242');
   await Promise.all(Array.from({ length: 20 }, () => story.client.post(`/invoices/${made.svc_id}/retry_payment`)));
@@ -295,7 +295,7 @@ test('twins of a retry start one charge', async () => {
   expect((await read(made)).total_paid_amount_cents).toBe(1200);
 });
 
-test('a page is the same for a day, pays, and is closed then (golden 82)', async () => {
+test('a payment page stays the same for a day, accepts the payment and is then closed (golden case 82)', async () => {
   const made = await invoice();
   const url = async () =>
     (await ok(story.client.post(`/invoices/${made.svc_id}/payment_url`))).invoice_payment_details.payment_url;
@@ -311,7 +311,7 @@ test('a page is the same for a day, pays, and is closed then (golden 82)', async
   expect(late.body.error_details).toEqual({ base: ['invalid_invoice_status_or_payment_status'] });
 });
 
-test('methods: one default, the newest unless said otherwise; unlinking discards them', async () => {
+test('one payment method is the default, the newest unless chosen otherwise, and unlinking discards all of them', async () => {
   const [a, b] = [await card('4242424242424242'), await card('5555555555554444')];
   const list = async () => (await ok(story.client.get('/customers/acme/payment_methods'))).payment_methods;
   expect((await list()).map((each: Invoice) => [each.svc_id, each.is_default])).toEqual([
@@ -328,7 +328,7 @@ test('methods: one default, the newest unless said otherwise; unlinking discards
   expect(await list()).toEqual([]);
 });
 
-test('a request is charged as a whole and pays its invoices (golden 84, LG11)', async () => {
+test('a payment request is charged as a whole and pays its invoices (golden case 84, LG11)', async () => {
   const [a, b] = [await invoice({ unit_amount_cents: 14900 }), await invoice({ unit_amount_cents: 600 })];
   await story.advanceTo('2024-05-03T00:30:00Z');
   await card('4242424242424242');
@@ -355,7 +355,7 @@ test('a request is charged as a whole and pays its invoices (golden 84, LG11)', 
   ).toBe(1);
 });
 
-test('a request that is refused mails a link', async () => {
+test('a refused charge of a payment request mails a link', async () => {
   const made = await invoice();
   await story.advanceTo('2024-05-03T00:30:00Z');
   await card('4000000000000002');
@@ -372,7 +372,7 @@ test('a request that is refused mails a link', async () => {
   expect((await ok(story.client.get('/sandbox/mails'))).mails).toEqual([]);
 });
 
-test('a request of too little mails a link, and says why nothing was charged', async () => {
+test('a payment request that is too small mails a link and says why nothing was charged', async () => {
   await card('4242424242424242');
   const made = await invoice({ unit_amount_cents: 24 });
   await until(async () => (await payments(made))[0]?.provider_error ?? undefined);
@@ -388,7 +388,7 @@ test('a request of too little mails a link, and says why nothing was charged', a
   expect(charge).toMatchObject({ payment_status: 'pending', provider_error: { error_code: 'amount_too_small' } });
 });
 
-test('a customer may ask for the sandbox by its own name, and is shown under the one it emulates', async () => {
+test('a customer may use the sandbox provider by its own name and is shown under the one it emulates', async () => {
   const customer = {
     external_id: 'own',
     billing_configuration: { payment_provider: 'sandbox', sync_with_provider: true },
@@ -400,7 +400,7 @@ test('a customer may ask for the sandbox by its own name, and is shown under the
   expect(made.billing_configuration).toMatchObject({ payment_provider: 'stripe', payment_provider_code: 'test' });
 });
 
-test('connections: words of the routes', async () => {
+test('connections answer with the wording of the routes', async () => {
   const post = (fields: object) =>
     story.client.post('/payment_providers', { payment_provider: { type: 'sandbox', code: 'b', name: 'B', ...fields } });
   expect((await post({ code: 'test' })).body.error_details).toEqual({ code: ['value_already_exist'] });
@@ -429,7 +429,7 @@ test('connections: words of the routes', async () => {
   expect(unlinked.billing_configuration).not.toHaveProperty('payment_provider');
 });
 
-test('an invoice names the method that pays it, or none', async () => {
+test('an invoice names the payment method that pays it, or none', async () => {
   const [good, bad] = [await card('4242424242424242'), await card('4000000000000002')];
   expect(bad.is_default).toBe(true);
   const make = (fields: object) =>

@@ -97,7 +97,7 @@ const settled = (made: Loose) =>
     return now.payment_status === 'pending' ? undefined : now;
   }, 60_000);
 
-describe('a charge at Stripe', () => {
+describe('charges at Stripe', () => {
   test.each([
     // currency  due     sent    paid    written off
     ['ISK', 500, 50_000, 500, 0],
@@ -105,35 +105,38 @@ describe('a charge at Stripe', () => {
     ['MGA', 50_050, 500, 50_000, 50],
     ['KWD', 5124, 5120, 5120, 4],
     ['JPY', 1001, 1001, 1001, 0],
-  ])('of %s %i is sent as %i; %i of it is paid and %i given up', async (currency, due, sent, paid, rest) => {
-    const made = await bill(await customerWith(currency, 'pm_ok'), currency, due);
-    expect(await settled(made)).toMatchObject({
-      payment_status: 'succeeded',
-      total_paid_amount_cents: paid,
-      total_written_off_amount_cents: rest,
-      total_due_amount_cents: 0,
-    });
-    const [payment] = await payments(made);
-    expect(payment).toMatchObject({ amount_cents: paid, payment_status: 'succeeded' });
-    const intent = stripe.intents.find(({ id }) => id === payment.provider_payment_id);
-    expect([intent.amount, intent.currency]).toEqual([sent, currency.toLowerCase()]);
-    const [row] = await service.sql`
+  ])(
+    'of %s %i is sent to Stripe as %i; %i of it is paid and %i written off',
+    async (currency, due, sent, paid, rest) => {
+      const made = await bill(await customerWith(currency, 'pm_ok'), currency, due);
+      expect(await settled(made)).toMatchObject({
+        payment_status: 'succeeded',
+        total_paid_amount_cents: paid,
+        total_written_off_amount_cents: rest,
+        total_due_amount_cents: 0,
+      });
+      const [payment] = await payments(made);
+      expect(payment).toMatchObject({ amount_cents: paid, payment_status: 'succeeded' });
+      const intent = stripe.intents.find(({ id }) => id === payment.provider_payment_id);
+      expect([intent.amount, intent.currency]).toEqual([sent, currency.toLowerCase()]);
+      const [row] = await service.sql`
       select wire_amount, wire_currency from payments where id = ${payment.svc_id}`;
-    expect(row).toEqual({ wire_amount: sent, wire_currency: currency });
-    const notes = await service.sql`
+      expect(row).toEqual({ wire_amount: sent, wire_currency: currency });
+      const notes = await service.sql`
       select amount_cents, reason, payment_id is not null as of_payment from invoice_settlements
       where invoice_id = ${made.svc_id}`;
-    expect(notes).toEqual(rest === 0 ? [] : [{ amount_cents: rest, reason: 'provider_rounding', of_payment: true }]);
-    const audit = await service.sql`
+      expect(notes).toEqual(rest === 0 ? [] : [{ amount_cents: rest, reason: 'provider_rounding', of_payment: true }]);
+      const audit = await service.sql`
       select sum(case entry.side when 'debit' then entry.amount_cents else -entry.amount_cents end)::int as left
       from ledger_entries entry join ledger_transactions booked
         on booked.organization_id = entry.organization_id and booked.id = entry.transaction_id
       where entry.organization_id = ${client.organization.organization_id} and entry.account_code = 'receivable'
         and booked.currency = ${currency}`;
-    expect(audit).toEqual([{ left: 0 }]);
-  });
+      expect(audit).toEqual([{ left: 0 }]);
+    },
+  );
 
-  test('of a currency that Stripe does not take fails without a call', async () => {
+  test('a charge in a currency that Stripe does not accept fails without a call', async () => {
     const customer = await customerWith('LYD', 'pm_ok');
     const before = stripe.requests.filter((line) => line === 'POST /v1/payment_intents').length;
     const made = await bill(customer, 'LYD', 5000);
@@ -147,14 +150,14 @@ describe('a charge at Stripe', () => {
     });
   });
 
-  test('taken back by the bank takes back what its rounding gave up; a reversal by hand leaves it', async () => {
+  test('a returned payment also reverses its rounding write-off; a reversal by hand keeps it', async () => {
     const made = await bill(await customerWith('OMR', 'pm_ok'), 'OMR', 5129);
     expect(await settled(made)).toMatchObject({ total_written_off_amount_cents: 9 });
     expect(await client.post(`/invoices/${made.svc_id}/write_off/reverse`)).toMatchObject({ status: 405 });
     expect(await read(made)).toMatchObject({ total_written_off_amount_cents: 9, payment_status: 'succeeded' });
   });
 
-  test('back: refunds are what Stripe can give back', async () => {
+  test('a refund is what Stripe can give back', async () => {
     const made = await bill(await customerWith('TND', 'pm_ok'), 'TND', 5124);
     const paid = await settled(made);
     const note = (refund: number) =>
@@ -184,7 +187,7 @@ describe('a charge at Stripe', () => {
     ['KWD', 5124, 1003, 1000],
     ['MGA', 50_050, 150, 100],
     ['JPY', 1001, 77, 77],
-  ])('back: of %s %i an item of %i promises a refund of %i', async (currency, cents, amount_cents, refundable) => {
+  ])('of %s %i an item of %i promises a refund of %i', async (currency, cents, amount_cents, refundable) => {
     const paid = await settled(await bill(await customerWith(currency, `pm_ok_${amount_cents}`), currency, cents));
     const credit_note = { invoice_id: paid.svc_id, items: [{ fee_id: paid.fees[0].svc_id, amount_cents }] };
     const { estimated_credit_note: estimated } = await ok(client.post('/credit_notes/estimate', { credit_note }));
@@ -194,7 +197,7 @@ describe('a charge at Stripe', () => {
     });
   });
 
-  test('a page in a currency that Stripe does not take is refused without a call', async () => {
+  test('a payment page in a currency that Stripe does not accept is refused without a call', async () => {
     const before = stripe.requests.length;
     const made = await bill(await customerWith('IQD', 'pm_ok'), 'IQD', 5124);
     await settled(made);
@@ -204,31 +207,38 @@ describe('a charge at Stripe', () => {
     expect(stripe.requests.slice(before).filter((line) => line.includes('checkout'))).toEqual(calls);
   });
 
-  test.each(['refund.updated', 'refund.failed'])('%s tells what became of a refund', async (type) => {
-    const currency = type === 'refund.failed' ? 'BHD' : 'JOD';
-    const made = await bill(await customerWith(currency, 'pm_refund_slow'), currency, 5120);
-    const paid = await settled(made);
-    const { credit_note: note } = await ok(
-      client.post('/credit_notes', {
-        credit_note: {
-          invoice_id: made.svc_id,
-          refund_amount_cents: 1000,
-          items: [{ fee_id: paid.fees[0].svc_id, amount_cents: 1000 }],
-        },
-      }),
-    );
-    const refund = await until(async () =>
-      stripe.refunds.find(({ metadata }) => metadata.credit_note_id === note.svc_id),
-    );
-    const status = type === 'refund.failed' ? 'failed' : 'succeeded';
-    await tell(type, { ...refund, status, ...(status === 'failed' ? { failure_reason: 'lost_or_stolen_card' } : {}) });
-    await until(async () => {
-      const { credit_note: now } = await ok(client.get(`/credit_notes/${note.svc_id}`));
-      return now.refund_status === status || undefined;
-    }, 60_000);
-  });
+  test.each(['refund.updated', 'refund.failed'])(
+    'the Stripe event %s reports what became of a refund',
+    async (type) => {
+      const currency = type === 'refund.failed' ? 'BHD' : 'JOD';
+      const made = await bill(await customerWith(currency, 'pm_refund_slow'), currency, 5120);
+      const paid = await settled(made);
+      const { credit_note: note } = await ok(
+        client.post('/credit_notes', {
+          credit_note: {
+            invoice_id: made.svc_id,
+            refund_amount_cents: 1000,
+            items: [{ fee_id: paid.fees[0].svc_id, amount_cents: 1000 }],
+          },
+        }),
+      );
+      const refund = await until(async () =>
+        stripe.refunds.find(({ metadata }) => metadata.credit_note_id === note.svc_id),
+      );
+      const status = type === 'refund.failed' ? 'failed' : 'succeeded';
+      await tell(type, {
+        ...refund,
+        status,
+        ...(status === 'failed' ? { failure_reason: 'lost_or_stolen_card' } : {}),
+      });
+      await until(async () => {
+        const { credit_note: now } = await ok(client.get(`/credit_notes/${note.svc_id}`));
+        return now.refund_status === status || undefined;
+      }, 60_000);
+    },
+  );
 
-  test('money that was never asked for settles nothing', async () => {
+  test('money from a charge that was never requested settles nothing', async () => {
     const made = await bill(await customerWith('EUR', 'pm_slow'), 'EUR', 5000);
     const payment = await until(async () => (await payments(made)).find((each) => each.provider_payment_id));
     const intent = { id: payment.provider_payment_id, status: 'succeeded', metadata: {} };
@@ -246,8 +256,8 @@ describe('a charge at Stripe', () => {
   });
 });
 
-describe('a sandbox', () => {
-  test('takes no live key, full or restricted, first or later', async () => {
+describe('sandboxes and live accounts', () => {
+  test('a sandbox refuses any live key, full or restricted, when it is first set or changed', async () => {
     const sandbox = await service.org({ sandbox: true });
     for (const key of [FAKE_LIVE_KEY, 'rk_live_1', 'anything'])
       expect(await sandbox.post('/payment_providers', stripeBody(key))).toMatchObject({
@@ -260,7 +270,7 @@ describe('a sandbox', () => {
     ).toMatchObject({ status: 422, body: { error_details: { secret_key: ['live_key_in_sandbox'] } } });
   });
 
-  test('has a test clock or a real connection, never both', async () => {
+  test('a sandbox has a test clock or a real connection, never both', async () => {
     const clocked = await service.org({ sandbox: true });
     await ok(clocked.post('/test_clock', { test_clock: { frozen_time: '2026-01-01T00:00:00Z' } }));
     expect(await clocked.post('/payment_providers', stripeBody(FAKE_KEY))).toMatchObject({
@@ -275,7 +285,7 @@ describe('a sandbox', () => {
     });
   });
 
-  test('lets no call leave for a live account, whatever its rows say, nor any from simulated time', async () => {
+  test('no call leaves a sandbox for a live account, whatever its rows say, nor from simulated time', async () => {
     const sandbox = await service.org({ sandbox: true });
     const id = sandbox.organization.organization_id;
     await ok(sandbox.post('/payment_providers', stripeBody(FAKE_KEY)));

@@ -58,7 +58,7 @@ const state = async () => (await ok(story.client.get('/customers/acme/dunning'))
 const attempts = async () =>
   Object.fromEntries((await state()).currencies.map((each: Invoice) => [each.currency, each.attempts]));
 
-test('the example of the rule: four requests, each at its time (DU1, golden 86)', async () => {
+test('dunning sends four requests, each at its time, as in the example of the rule (DU1, golden case 86)', async () => {
   await ok(campaign());
   await invoice('EUR', 14900);
   await invoice('USD', 12000);
@@ -90,7 +90,7 @@ test('the example of the rule: four requests, each at its time (DU1, golden 86)'
   expect(told.map((each: Invoice) => each.at)).toEqual(['2024-05-07T02:45:00Z']);
 });
 
-test('payment of an invoice that was asked for begins anew', async () => {
+test('paying an invoice in dunning restarts the campaign', async () => {
   await ok(campaign());
   const made = await invoice('USD', 12000);
   await story.advanceTo('2024-05-03T01:00:00Z');
@@ -102,7 +102,7 @@ test('payment of an invoice that was asked for begins anew', async () => {
   expect((await state()).last_attempt_at).toBeNull();
 });
 
-test('an excluded customer, and one whose balance is too small, are left alone; resets', async () => {
+test('dunning skips an excluded customer and one whose balance is too small, and can be reset', async () => {
   await ok(campaign());
   await story.customer({ exclude_from_dunning_campaign: true });
   await invoice('USD', 12000);
@@ -123,7 +123,7 @@ test('an excluded customer, and one whose balance is too small, are left alone; 
   expect(await attempts()).toEqual({ EUR: 0, USD: 0 });
 });
 
-test('another campaign takes the organization over (DU3); deletion detaches', async () => {
+test('another campaign can become that of the organization (DU3), and a deleted one is detached', async () => {
   await ok(campaign());
   await ok(campaign({ code: 'strict', name: 'Strict' }));
   const list = async () =>
@@ -162,7 +162,7 @@ test.each([
   [{ max_attempts: 0 }, 'value_is_out_of_range'],
   [{ bcc_emails: ['x'] }, 'invalid_email_format'],
   [{ name: '' }, 'value_is_mandatory'],
-])('%j is refused (DU2)', async (fields, code) => {
+])('a dunning campaign with %j is refused (DU2)', async (fields, code) => {
   const answer = await campaign(fields);
   expect(answer.status, answer.text).toBe(422);
   expect(answer.text).toContain(code);

@@ -39,7 +39,7 @@ const entries = (rule: string) => service.sql`
   where entry.organization_id = ${story.organizationId} and booked.rule = ${rule} order by entry.position`;
 
 describe('manual payments', () => {
-  test('5000 then 15000 on a due of 20000: pending, then succeeded (golden 75)', async () => {
+  test('payments of 5000 and 15000 on a due amount of 20000 leave it pending, then succeeded (golden case 75)', async () => {
     const made = await invoice();
     const first = await pay(made, { amount_cents: 5000, paid_at: '2024-04-30' });
     expect(first.status, first.text).toBe(200);
@@ -86,13 +86,13 @@ describe('manual payments', () => {
     [{ reference: undefined }, 422, { reference: ['value_is_mandatory'] }],
     [{ reference: 'x'.repeat(41) }, 422, { reference: ['value_is_too_long'] }],
     [{ amount_cents: 20001 }, 422, { amount_cents: ['value_is_out_of_range'] }],
-  ])('%j is refused with %i', async (fields, status, details) => {
+  ])('a manual payment with %j is refused with %i', async (fields, status, details) => {
     const answer = await pay(await invoice(), fields);
     expect(answer.status, answer.text).toBe(status);
     expect(answer.body.error_details).toEqual(details);
   });
 
-  test('a draft takes none (golden 77)', async () => {
+  test('a draft accepts no payment (golden case 77)', async () => {
     await story.customer({ external_id: 'late', billing_configuration: { invoice_grace_period: 5 } });
     await story.plan({ amount_cents: 1000, pay_in_advance: true });
     await story.subscribe({ external_customer_id: 'late' });
@@ -101,7 +101,7 @@ describe('manual payments', () => {
     expect((await pay(draft, { amount_cents: 1000 })).status).toBe(403);
   });
 
-  test('twins pay once: the rest finds nothing due', async () => {
+  test('of identical payments at once one pays, and the rest find nothing due', async () => {
     const made = await invoice();
     const answers = await Promise.all(Array.from({ length: 20 }, () => pay(made)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -110,7 +110,7 @@ describe('manual payments', () => {
     expect(await entries('payment_succeeded')).toHaveLength(2);
   });
 
-  test('what was marked as paid elsewhere is met there (LG16)', async () => {
+  test('an invoice marked as paid elsewhere accepts no more payment (LG16)', async () => {
     const made = await invoice();
     await story.client.put(`/invoices/${made.svc_id}`, { invoice: { payment_status: 'succeeded' } });
     await pay(made);
@@ -120,7 +120,7 @@ describe('manual payments', () => {
     ]);
   });
 
-  test('a paid invoice is not overdue any more, and each payment has its receipt', async () => {
+  test('a paid invoice is no longer overdue, and each payment has its receipt', async () => {
     const made = await invoice();
     await story.advanceTo('2024-05-05T01:00:00Z');
     expect((await read(made)).payment_overdue).toBe(true);
@@ -149,7 +149,7 @@ describe('manual payments', () => {
   });
 });
 
-test('lists know filters and refuse a malformed invoice', async () => {
+test('lists of payments take filters and refuse a malformed invoice id', async () => {
   const [a, b] = [await invoice(), await invoice()];
   await pay(a);
   await pay(b);

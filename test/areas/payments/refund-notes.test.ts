@@ -87,7 +87,7 @@ const failures = (note: Loose) => service.sql<{ object_type: string; payload: st
   where webhook_type = 'credit_note.refund_failure' and object_id = ${note.svc_id}`;
 const PAID_OUT = (cents: number) => [`refunds_payable debit ${cents}`, `cash credit ${cents}`];
 
-describe('at a sandbox connection', () => {
+describe('refunds at a sandbox connection', () => {
   let story: Story;
 
   beforeEach(async () => {
@@ -109,7 +109,7 @@ describe('at a sandbox connection', () => {
     expect(await refundsBooked()).toEqual(PAID_OUT(500));
   });
 
-  test('a refund that fails late is pending, then failed, and told once (PP9)', async () => {
+  test('a refund that fails late is pending, then failed, and announced once (PP9)', async () => {
     await card('4000000000005126');
     const note = await refund(story.client, await paidInvoice(story.client), 500);
     await sentRefund(note);
@@ -134,7 +134,7 @@ describe('at a sandbox connection', () => {
     expect(await refundsBooked()).toEqual(PAID_OUT(500));
   });
 
-  test('what was lost in a dispute is not refunded', async () => {
+  test('money lost in a dispute is not refunded', async () => {
     await card('4000000000000259');
     const invoice = await paidInvoice(story.client);
     await story.advanceTo('2024-05-02T11:00:00Z');
@@ -143,7 +143,7 @@ describe('at a sandbox connection', () => {
     expect(await service.sql`select from credit_note_refunds where credit_note_id = ${note.svc_id}`).toHaveLength(0);
   });
 
-  test('what was paid by hand waits to be told', async () => {
+  test('a refund of a manual payment waits to be reported as paid out', async () => {
     const invoice = await invoiceOf(story.client);
     await story.pay(invoice.svc_id, 1200);
     const note = await refund(story.client, invoice, 500);
@@ -154,7 +154,7 @@ describe('at a sandbox connection', () => {
   });
 });
 
-describe('at Stripe', () => {
+describe('refunds at Stripe', () => {
   let client: Client & { organization: { organization_id: string } };
 
   beforeEach(async () => {
@@ -213,7 +213,7 @@ describe('at Stripe', () => {
   const madeFor = (note: Loose) => stripe.refunds.filter(({ metadata }) => metadata.credit_note_id === note.svc_id);
   const refundsBooked = () => booked(service.sql, client.organization.organization_id, 'refund_succeeded');
 
-  test('twins of a refund whose answer was lost are one refund and one booking', async () => {
+  test('two identical refunds whose answer was lost are one refund and one booking', async () => {
     await store('pm_refund_breaks');
     const note = await refund(client, await paidInvoice(client), 500, 'duplicated_charge');
     await until(async () => madeFor(note).length > 0 || undefined);
@@ -245,7 +245,7 @@ describe('at Stripe', () => {
     expect(madeFor(note)).toHaveLength(1);
   });
 
-  test('a slow refund ends by its event; what is told again or late changes nothing', async () => {
+  test('a slow refund ends by its event, and repeated or late events change nothing', async () => {
     await store('pm_refund_slow');
     const note = await refund(client, await paidInvoice(client), 500, 'order_change');
     await sentRefund(note);
@@ -262,7 +262,7 @@ describe('at Stripe', () => {
     expect(await failures(note)).toHaveLength(0);
   });
 
-  test('a refund whose event was lost is asked about', async () => {
+  test('a refund whose event was lost is looked up at the provider', async () => {
     await store('pm_refund_slow');
     const note = await refund(client, await paidInvoice(client), 500);
     await sentRefund(note);
@@ -277,7 +277,7 @@ describe('at Stripe', () => {
     expect(await refundsBooked()).toEqual(PAID_OUT(500));
   });
 
-  test('a refusal fails the refund and is told, with the reason of Stripe', async () => {
+  test('a refused refund fails and is announced with the reason of Stripe', async () => {
     await store('pm_refund_refused');
     const note = await refund(client, await paidInvoice(client), 500);
     await becomes(client, note, 'failed');

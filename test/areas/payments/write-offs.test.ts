@@ -43,7 +43,7 @@ async function findings(): Promise<unknown[]> {
   return audit_findings.map(({ check, expected, actual }: Invoice) => [check, expected, actual]);
 }
 
-test('a whole due is given up: nothing is due, nobody paid, and all of it comes back', async () => {
+test('a write-off of the whole due amount leaves nothing due and unpaid, and can be reversed in full', async () => {
   const made = await story.oneOff(1200);
   const { status, text, body } = await writeOff(made);
   expect(status, text).toBe(200);
@@ -72,7 +72,7 @@ test('a whole due is given up: nothing is due, nobody paid, and all of it comes 
   expect(await findings()).toEqual([]);
 });
 
-test('of a part the rest stays due; paid, it is succeeded, and owes again once the part comes back', async () => {
+test('after a partial write-off the rest stays due; once paid the invoice is succeeded, and owes again when it is reversed', async () => {
   const made = await story.oneOff(1000);
   expect((await writeOff(made, { amount_cents: 400 })).body.invoice.total_due_amount_cents).toBe(600);
   expect((await writeOff(made, { amount_cents: 601 })).body.error_details).toEqual({
@@ -86,7 +86,7 @@ test('of a part the rest stays due; paid, it is succeeded, and owes again once t
   expect(await findings()).toEqual([]);
 });
 
-test('an overdue invoice is overdue no longer, until it is taken back and a day passes', async () => {
+test('a written-off invoice is no longer overdue until the write-off is reversed and a day passes', async () => {
   const made = await story.oneOff(1000);
   await story.advanceTo('2024-05-06T01:00:00Z');
   expect((await read(made)).payment_overdue).toBe(true);
@@ -102,7 +102,7 @@ test('an overdue invoice is overdue no longer, until it is taken back and a day 
   expect(await findings()).toEqual([]);
 });
 
-test('with offsets, marks and voids the books stay whole', async () => {
+test('write-offs with offsets, paid marks and voids keep the books balanced', async () => {
   const offset = await story.oneOff(1000);
   await writeOff(offset, { amount_cents: 400 });
   expect((await story.credit(offset, 700, { offset_amount_cents: 700 })).status).toBe(422);
@@ -128,7 +128,7 @@ test('with offsets, marks and voids the books stay whole', async () => {
   expect(await findings()).toEqual([]);
 });
 
-test('fifty write-offs at once give an invoice up once, and fifty reversals take that back once', async () => {
+test('fifty write-offs at once write an invoice off once, and fifty reversals reverse it once', async () => {
   const made = await story.oneOff(1000);
   const statuses = async (ask: (invoice: Invoice) => ReturnType<typeof reverse>) =>
     (await Promise.all(Array.from({ length: 50 }, () => ask(made)))).filter(({ status }) => status === 200).length;
@@ -142,7 +142,7 @@ test('fifty write-offs at once give an invoice up once, and fifty reversals take
   expect(await findings()).toEqual([]);
 });
 
-test('bad input and unknown invoices are refused', async () => {
+test('a write-off with bad input or of an unknown invoice is refused', async () => {
   const made = await story.oneOff(1000);
   expect(
     (await story.client.post(`/invoices/${made.svc_id}/write_off`, { write_off: { amount_cents: 5 } })).body

@@ -45,7 +45,7 @@ afterAll(() => service.stop());
 const get = (path: string) => story.client.get(`/analytics${path}`);
 const month = (text: string): string => `${text}-01T00:00:00.000Z`;
 
-test('every report tells what was billed', async () => {
+test('every report shows what was billed', async () => {
   const { client, organizationId } = story;
   const { body: entities } = await client.get('/billing_entities');
   const entity = entities.billing_entities[0].svc_id;
@@ -143,7 +143,7 @@ test('filters narrow a report', async () => {
   expect((await get('/gross_revenue?billing_entity_code=nowhere')).body).toMatchObject({ resource: 'billing_entity' });
 });
 
-describe('what is refused', () => {
+describe('refused reports', () => {
   test.each([
     ['/mrr?currency=XXX', { currency: ['value_is_invalid'] }],
     ['/usage?from_date=yesterday', { from_date: ['invalid_date'] }],
@@ -153,7 +153,7 @@ describe('what is refused', () => {
     ['/usage?customer_country=Narnia', { customer_country: ['value_is_invalid'] }],
     ['/prepaid_credits?plan_code=plan', { plan_code: ['unsupported_value'] }],
     ['/mrr_movements?billable_metric_code=calls', { billable_metric_code: ['unsupported_value'] }],
-  ])('%s', async (path, error_details) => {
+  ])('a report is refused: %s', async (path, error_details) => {
     const { status, body } = await get(path);
     expect(status).toBe(422);
     expect({ ...body, error_places: undefined }).toEqual({
@@ -176,13 +176,13 @@ describe('what is refused', () => {
     '/usage?external_subscription_id=%00&plan_code=%00',
     '/mrr_movements?from_date=0001-01-01&to_date=9999-12-31',
     "/revenue_streams?plan_code='%20or%20true",
-  ])('%s does no harm', async (path) => {
+  ])('%s is a harmless query of a report', async (path) => {
     const { status } = await get(path);
     expect([200, 422]).toContain(status);
   });
 });
 
-test('a key without the permission reads no report, a stranger reads none of ours', async () => {
+test('a key without the permission reads no report, and another organization reads none of ours', async () => {
   const stranger = await service.org({ sandbox: true });
   const forbidden = await service.org();
   await service.sql`
@@ -211,7 +211,7 @@ test.each(analyticsOperations.map(({ name }) => name))('%s takes at most two rou
   expect(roundTrips).toBeLessThanOrEqual(2);
 });
 
-test('the pool counts what was billed by itself', async () => {
+test('the analytics pool counts what was billed without being asked', async () => {
   await until(async () => (await service.sql`select from analytics_marks`).length === 0);
   const before = (await get('/gross_revenue')).body;
   expect(before.gross_revenues).toHaveLength(2);

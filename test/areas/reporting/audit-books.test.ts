@@ -61,7 +61,7 @@ const byHand = (statement: string) =>
     await tx.unsafe(statement);
   });
 
-test('books that nobody touched have no finding, by any check', async () => {
+test('untouched books have no finding by any check', async () => {
   await sweep('full');
   expect(await findings()).toEqual([]);
   const { audits } = (await story.client.get('/audits?mode=full')).body;
@@ -190,7 +190,7 @@ test.each<[string, () => string, () => string]>([
     () => `update fees set taxes_amount_cents = taxes_amount_cents + 1 where invoice_id = '${id()}'`,
     () => `update fees set taxes_amount_cents = taxes_amount_cents - 1 where invoice_id = '${id()}'`,
   ],
-])('%s is named when it is broken by hand, and resolved when it is mended', async (check, breakIt, mend) => {
+])('%s is found when it is broken by hand and resolved when it is repaired', async (check, breakIt, mend) => {
   await byHand(breakIt());
   await sweep('full');
   expect(await named()).toContain(check);
@@ -199,7 +199,7 @@ test.each<[string, () => string, () => string]>([
   expect(await named()).toEqual([]);
 });
 
-test('lines without a window of usage, as of plans that bill only fixed charges each month, overlap with nothing', async () => {
+test('lines without a usage window, as of plans that bill only fixed charges monthly, overlap with nothing', async () => {
   await byHand(
     `update invoice_subscriptions set charges_from_datetime = null, charges_to_datetime = null where organization_id = '${org()}'`,
   );
@@ -213,7 +213,7 @@ test('lines without a window of usage, as of plans that bill only fixed charges 
   expect(await named()).toEqual([]);
 });
 
-test('notes and wallets are proven by the journal (A04, A05, A06)', async () => {
+test('the journal proves credit notes and wallets (A04, A05, A06)', async () => {
   const wallet = await story.client.post('/wallets', {
     wallet: { external_customer_id: 'acme', name: 'w', rate_amount: '1', currency: 'USD', granted_credits: '10' },
   });
@@ -254,11 +254,11 @@ test('notes and wallets are proven by the journal (A04, A05, A06)', async () => 
   await sweep('recent');
 });
 
-test('the database refuses to change the journal (AU4)', async () => {
+test('the database refuses changes of the journal (AU4)', async () => {
   await expect(service.sql`delete from ledger_entries where invoice_id = ${id()}`).rejects.toThrow(/never changed/);
 });
 
-test('a run on request does the checks named, once in ten minutes', async () => {
+test('an audit on request runs the named checks, once in ten minutes', async () => {
   const asked = await story.client.post('/audits', { audit: { checks: ['A01', 'A02'] } });
   expect(asked.body.audit).toMatchObject({ mode: 'manual', status: 'running' });
   const done = await until(async () => {

@@ -121,7 +121,7 @@ const byHand = (statements: readonly string[]) =>
     for (const statement of statements) await tx.unsafe(statement);
   });
 
-test('everything that touches money leaves every check content', async () => {
+test('a story that touches everything with money leaves no finding', async () => {
   await until(async () => ((await service.sql`select from event_batches`).length === 0 ? true : undefined));
   expect(await audit()).toEqual([]);
   const used = await service.sql<{ kind: string }[]>`
@@ -360,7 +360,7 @@ test.each<[string, string, () => string[], () => string[]]>([
       `delete from test_clock_leases where ${org()}`,
     ],
   ],
-])('%s names %s', async (check, _what, breakIt, mend) => {
+])('check %s finds %s', async (check, _what, breakIt, mend) => {
   await byHand(breakIt());
   const found = await audit();
   await byHand(mend());
@@ -368,7 +368,7 @@ test.each<[string, string, () => string[], () => string[]]>([
   expect(await audit()).toEqual([]);
 });
 
-test('names an event that gets no number (A22)', async () => {
+test('the auditor finds an event that gets no number (A22)', async () => {
   await service.sql.begin(async (tx) => {
     await tx.unsafe(`select from feed_heads where ${org()} for update`);
     await service.sql.unsafe(

@@ -31,8 +31,8 @@ const createFaults = (quote: object) =>
   detailsOf(deals.client.post('/quotes', { quote: { external_customer_id: 'acme', ...quote } }));
 const approve = (version: Shown, body?: object) => deals.client.post(`/quote_versions/${version.svc_id}/approve`, body);
 
-describe('a quote', () => {
-  test('is numbered, owned, and shows its current version', async () => {
+describe('quotes', () => {
+  test('a quote has a number and owners and shows its current version', async () => {
     const { body } = await deals.client.post('/quotes', {
       quote: {
         external_customer_id: 'acme',
@@ -67,7 +67,7 @@ describe('a quote', () => {
     expect(again.body.quote).toMatchObject({ number: 'QT-2026-0002', owners: [quote.owners[0]] });
   });
 
-  test('takes its currency from the customer, else from the billing entity', async () => {
+  test('a quote takes its currency from the customer, else from the billing entity', async () => {
     await deals.ok(deals.client.post('/customers', { customer: { external_id: 'new' } }));
     const { quote } = await deals.ok(
       deals.client.post('/quotes', { quote: { external_customer_id: 'new', order_type: 'one_off' } }),
@@ -79,7 +79,7 @@ describe('a quote', () => {
     });
   });
 
-  test('is refused by what is wrong with it', async () => {
+  test('a quote with wrong input is refused with its reason', async () => {
     expect(await createFaults({ order_type: 'gift' })).toEqual({ order_type: ['value_is_invalid'] });
     expect(await createFaults({ order_type: 'one_off', currency: 'XXX' })).toEqual({ currency: ['value_is_invalid'] });
     expect(await createFaults({ order_type: 'one_off', owners: ['nobody'] })).toEqual({
@@ -102,7 +102,7 @@ describe('a quote', () => {
     expect((await deals.client.get('/quotes')).body.meta.total_count).toBe(0);
   });
 
-  test('that amends names neither currency nor billing entity', async () => {
+  test('a quote that amends a subscription names neither currency nor billing entity', async () => {
     await deals.subscribe({ plan_code: 'basic' });
     const amendment = { order_type: 'subscription_amendment', external_subscription_id: 'sub' };
     const entity = (await deals.client.get('/billing_entities')).body.billing_entities[0];
@@ -118,7 +118,7 @@ describe('a quote', () => {
   });
 });
 
-describe('billing items of a draft', () => {
+describe('billing items of a draft quote', () => {
   test.each([
     ['one_off', 'text', { billing_items: ['invalid_type'] }],
     ['one_off', { plans: [] }, { 'billing_items.plans': ['unsupported_key'] }],
@@ -164,11 +164,11 @@ describe('billing items of a draft', () => {
         'billing_items.walletCredits.0.payload.appliesTo': ['invalid_type'],
       },
     ],
-  ])('form %#: %s is refused', async (orderType, billingItems, faults) => {
+  ])('a billing item is refused: form %#: %s', async (orderType, billingItems, faults) => {
     expect(await createFaults({ order_type: orderType, billing_items: billingItems })).toEqual(faults);
   });
 
-  test('may leave out what only the approval needs, and follow the currency of the deal', async () => {
+  test('a draft quote may leave out what only the approval needs, and follows the currency of the deal', async () => {
     const version = await deals.quote({
       order_type: 'subscription_creation',
       billing_items: {
@@ -192,10 +192,10 @@ describe('billing items of a draft', () => {
   });
 });
 
-describe('an approval', () => {
+describe('approving a quote', () => {
   const faultsOf = async (quote: object, body?: object) => detailsOf(approve(await deals.quote(quote), body));
 
-  test('wants all that the order needs', async () => {
+  test('an approval requires all that the order needs', async () => {
     expect(await faultsOf({ order_type: 'one_off' })).toEqual({ 'billing_items.addOns': ['value_is_mandatory'] });
     expect(await faultsOf(plans())).toEqual({ 'billing_items.plans': ['value_is_mandatory'] });
     expect(
@@ -230,7 +230,7 @@ describe('an approval', () => {
     });
   });
 
-  test('looks at add-ons and their terms', async () => {
+  test('an approval checks add-ons and their terms', async () => {
     const items = [
       addOnItem(deals.addOn, { totalAmountCents: 2999 }),
       addOnItem(deals.addOn, { code: 'other', fromDatetime: '2026-04-02' }),
@@ -245,7 +245,7 @@ describe('an approval', () => {
     });
   });
 
-  test('looks at plans, their charges and their dates', async () => {
+  test('an approval checks plans, their charges and their dates', async () => {
     const { billable_metric: metric } = await deals.ok(
       deals.client.post('/billable_metrics', {
         billable_metric: { name: 'Calls', code: 'calls', aggregation_type: 'count_agg' },
@@ -325,7 +325,7 @@ describe('an approval', () => {
     expect(named.status, named.text).toBe(200);
   });
 
-  test('looks at fixed charges: what was changed since, and which of two is meant', async () => {
+  test('an approval checks fixed charges: changes made since, and which of two is meant', async () => {
     const fixed = { add_on_code: 'setup', charge_model: 'standard', units: 1, properties: { amount: '5' } };
     await deals.plan({ code: 'fixed', amount_cents: 100, fixed_charges: [{ ...fixed, code: 'a' }] });
     await deals.plan({
@@ -354,7 +354,7 @@ describe('an approval', () => {
     });
   });
 
-  test('looks at coupons of a plan, and at a billing entity that was put away', async () => {
+  test('an approval checks coupons of a plan and an archived billing entity', async () => {
     const { coupon } = await deals.ok(
       deals.client.post('/coupons', {
         coupon: {
@@ -388,7 +388,7 @@ describe('an approval', () => {
     });
   });
 
-  test('looks at coupons, wallets and currencies', async () => {
+  test('an approval checks coupons, wallets and currencies', async () => {
     const coupon = async (code: string, fields: object) =>
       (
         await deals.ok(
@@ -445,7 +445,7 @@ describe('an approval', () => {
     });
   });
 
-  test('ends before the deal does', async () => {
+  test('an approved quote must end before its deal does', async () => {
     const quote = plans(planItem(deals.planShown, { endDate: '2026-06-01' }));
     expect(await faultsOf(quote, { expires_at: 'soon' })).toEqual({ expires_at: ['invalid_date'] });
     expect(await faultsOf(quote, { expires_at: '2026-03-10T11:59:59Z' })).toEqual({ expires_at: ['invalid_date'] });
@@ -472,7 +472,7 @@ describe('an approval', () => {
   });
 });
 
-test('states allow what they allow', async () => {
+test('each state of a quote version allows only its own moves', async () => {
   const refused = async (path: string) => detailsOf(deals.client.post(path));
   const draft = await deals.quote(oneOff());
   const { quote_version: second } = await deals.ok(deals.client.post(`/quote_versions/${draft.svc_id}/clone`));
@@ -502,7 +502,7 @@ test('states allow what they allow', async () => {
   expect(all.map(({ version }: Shown) => version)).toEqual([3, 2, 1]);
 });
 
-test('approvals and clones at once leave one living version', async () => {
+test('approvals and clones at once leave one live version', async () => {
   const draft = await deals.quote(oneOff());
   const path = `/quote_versions/${draft.svc_id}`;
   const answers = await Promise.all(
@@ -515,7 +515,7 @@ test('approvals and clones at once leave one living version', async () => {
   expect(forms).toBe(versions.filter(({ approved_at: at }: Shown) => at !== null).length);
 });
 
-test('who waits too long for a quote is told so', async () => {
+test('a request that waits too long for a locked quote is refused with that reason', async () => {
   const order = await deals.order(oneOff());
   const [{ svc_id: quoteId, current_version: version }] = (await deals.client.get('/quotes')).body.quotes;
   const { client } = deals;
@@ -531,13 +531,13 @@ test('who waits too long for a quote is told so', async () => {
   expect((await client.get(`/orders/${order.svc_id}`)).body.order).toMatchObject({ status: 'created' });
 });
 
-describe('a signed document', () => {
+describe('signed documents', () => {
   const uri = (type: string, content: string | Buffer) =>
     `data:${type};base64,${Buffer.from(content).toString('base64')}`;
   const sign = (form: Shown, document: unknown) =>
     deals.client.post(`/order_forms/${form.svc_id}/mark_as_signed`, { order_form: { signed_document: document } });
 
-  test('is kept, and opens without a key', async () => {
+  test('a signed document is kept and opens without a key', async () => {
     const form = await deals.approve(await deals.quote(oneOff()));
     const { order_form: signed } = await deals.ok(sign(form, uri('image/png', 'a picture')));
     expect(signed).toMatchObject({ status: 'signed', signed_at: NOW });
@@ -549,7 +549,7 @@ describe('a signed document', () => {
     expect(await file.text()).toBe('a picture');
   });
 
-  test('is a PDF, JPEG or PNG below 10 MiB', async () => {
+  test('a signed document is a PDF, JPEG or PNG below 10 MiB', async () => {
     const form = await deals.approve(await deals.quote(oneOff()));
     const fault = async (document: unknown) => (await detailsOf(sign(form, document))).signed_document;
     expect(await fault('a picture')).toEqual(['invalid_format']);
@@ -561,7 +561,7 @@ describe('a signed document', () => {
   });
 });
 
-test('lists are filtered and paged, newest first', async () => {
+test('quotes are filtered and paged, newest first', async () => {
   await deals.ok(deals.client.post('/customers', { customer: { external_id: 'other', currency: 'USD' } }));
   const order = await deals.order(oneOff({ owners: ['ann@acme.test'] }), {
     order_form: { execution_mode: 'order_only' },
@@ -623,7 +623,7 @@ test('lists are filtered and paged, newest first', async () => {
     expect(await detailsOf(deals.client.get(path)), path).toEqual({ [field]: [code] });
 });
 
-test('another organization sees none of it', async () => {
+test('quotes are not visible to another organization', async () => {
   const order = await deals.order(oneOff());
   const form = (await deals.client.get('/order_forms')).body.order_forms[0];
   const stranger = await service.org();
@@ -649,7 +649,7 @@ test('another organization sees none of it', async () => {
     expect((await stranger.get(`/${list}`)).body.meta.total_count).toBe(0);
 });
 
-test('every step is told and kept in the audit trail', async () => {
+test('every step of a quote is announced and kept in the audit trail', async () => {
   const receiver = await openHookReceiver();
   onTestFinished(() => receiver.close());
   await deals.ok(deals.client.post('/webhook_endpoints', { webhook_endpoint: { webhook_url: receiver.url } }));

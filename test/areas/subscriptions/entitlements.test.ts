@@ -56,8 +56,8 @@ const valuesOf = (entitlements: { code: string; privileges: { code: string; valu
     ]),
   );
 
-describe('of a plan', () => {
-  test('are granted, shown with the plan, and taken away', async () => {
+describe('entitlements of a plan', () => {
+  test('entitlements of a plan are granted, shown with the plan and taken away', async () => {
     const granted = await org.post(onPlan(), {
       entitlements: { seats: { sso: 'true', max: '10', channel: 'slack' }, api: {} },
     });
@@ -96,7 +96,7 @@ describe('of a plan', () => {
   });
 
   // entitlements.md#routes, POST and PATCH.
-  test('are replaced by POST and added to by PATCH', async () => {
+  test('POST replaces entitlements of a plan, and PATCH adds to them', async () => {
     expect(await ofPlan({ seats: { max: 10, sso: false }, api: { max: 1 } })).toEqual({
       seats: { max: 10, sso: false },
       api: { max: 1 },
@@ -120,7 +120,7 @@ describe('of a plan', () => {
     [{ seats: { root: 'a\0' } }, { root_privilege_value: ['invalid_format'] }],
     [{ seats: 5 }, { seats: ['value_is_invalid'] }],
     [['seats'], { entitlements: ['value_is_invalid'] }],
-  ])('%j is refused with %j', async (entitlements, details) => {
+  ])('an entitlement with %j is refused with %j', async (entitlements, details) => {
     await ofPlan({ api: { max: 1 } });
     for (const answer of [
       await org.post(onPlan(), { entitlements }),
@@ -131,7 +131,7 @@ describe('of a plan', () => {
     expect(valuesOf((await org.get(onPlan())).body.entitlements)).toEqual({ api: { max: 1 } });
   });
 
-  test('an unknown name is 404 and changes nothing', async () => {
+  test('an entitlement with an unknown name is refused with 404 and changes nothing', async () => {
     await ofPlan({ api: { max: 1 } });
     const refused = async (entitlements: object) => (await org.patch(onPlan(), { entitlements })).body.resource;
     expect(await refused({ api: { max: 5 }, none: {} })).toBe('feature');
@@ -147,7 +147,7 @@ describe('of a plan', () => {
     expect(valuesOf((await org.get(onPlan())).body.entitlements)).toEqual({ api: { max: 1 } });
   });
 
-  test('every write tells and logs the plan, whether anything changed or not', async () => {
+  test('every write of entitlements announces and logs the plan, whether anything changed or not', async () => {
     const count = async () =>
       (await catalog.activities('plan.updated')).filter((each) => each.resource_id === plan.svc_id);
     await ofPlan({ seats: { max: 10 } });
@@ -163,7 +163,7 @@ describe('of a plan', () => {
     ]);
   });
 
-  test('a feature that goes, or loses a privilege, changes its plans', async () => {
+  test('deleting a feature or a privilege changes the plans that grant it', async () => {
     await org.post('/features', { feature: { code: 'gone', privileges: [{ code: 'a' }, { code: 'b' }] } });
     await ofPlan({ gone: { a: 'x', b: 'y' }, api: { max: 1 } });
     await override({ gone: { a: 'z' } });
@@ -181,7 +181,7 @@ describe('of a plan', () => {
     expect(Object.keys(logged[2]!.activity_object_changes)).toEqual(['entitlements']);
   });
 
-  test('a deleted plan grants nothing any more', async () => {
+  test('a deleted plan grants nothing', async () => {
     const other = await catalog.plan();
     await org.post(`/plans/${other.code}/entitlements`, { entitlements: { seats: { max: 1 } } });
     await org.delete(`/plans/${other.code}`);
@@ -191,9 +191,9 @@ describe('of a plan', () => {
   });
 });
 
-describe('of a subscription', () => {
+describe('entitlements of a subscription', () => {
   // entitlements.md#merge "Example".
-  test('follow the example of the rules', async () => {
+  test('entitlements of a subscription follow the example of the rules', async () => {
     await ofPlan({ seats: { max: 10, sso: false } });
     const first = await org.patch(onSubscription(), { entitlements: { seats: { max: 25 } } });
     expect(first.body).toEqual({
@@ -236,7 +236,7 @@ describe('of a subscription', () => {
     expect(valuesOf(again.body.entitlements)).toEqual({ seats: { max: 10, sso: true } });
   });
 
-  test('a feature is taken away, given back, and given beside those of the plan', async () => {
+  test('a feature is removed from a subscription, given back, and granted beside those of the plan', async () => {
     await ofPlan({ seats: { max: 10 } });
     expect(await override({ api: { max: 3 } })).toEqual({ seats: { max: 10 }, api: { max: 3 } });
     const own = (await org.get(onSubscription())).body.entitlements[1];
@@ -253,7 +253,7 @@ describe('of a subscription', () => {
     expect(valuesOf((await org.get(onPlan())).body.entitlements)).toEqual({ seats: { max: 10 } });
   });
 
-  test('are shown with the subscription, also when it has a plan of its own', async () => {
+  test('entitlements are shown with a subscription, also when it has an override', async () => {
     await ofPlan({ seats: { max: 10 } });
     await override({ seats: { sso: true } });
     const path = `/subscriptions/${subscription.externalId}`;
@@ -269,7 +269,7 @@ describe('of a subscription', () => {
     });
   });
 
-  test('every write tells and logs the subscription', async () => {
+  test('every write of entitlements announces and logs the subscription', async () => {
     await override({ seats: { max: 1 } });
     await override({});
     const told = (await catalog.webhooks('subscription.updated')).filter(
@@ -283,7 +283,7 @@ describe('of a subscription', () => {
     expect(logged).toHaveLength(2);
   });
 
-  test('another status is asked for by subscription_status or status', async () => {
+  test('entitlements of a subscription in another status are selected by subscription_status or status', async () => {
     const ended = await catalog.subscribe(plan.svc_id, {
       external_id: `${subscription.externalId}-old`,
       status: 'terminated',
@@ -296,7 +296,7 @@ describe('of a subscription', () => {
     expect((await org.delete(`${path}/seats?status=terminated`)).status).toBe(200);
   });
 
-  test('unknown names are 404', async () => {
+  test('unknown subscriptions and features of entitlements are refused with 404', async () => {
     const resource = async (answer: Promise<{ body: { resource: string } }>) => (await answer).body.resource;
     expect(await resource(org.get('/subscriptions/none/entitlements'))).toBe('subscription');
     expect(await resource(org.patch('/subscriptions/none/entitlements', { entitlements: {} }))).toBe('subscription');
@@ -323,14 +323,14 @@ describe('of a subscription', () => {
   });
 });
 
-test('reads take few statements', async () => {
+test('reads of entitlements take few statements', async () => {
   const query = { subscription_status: 'active' as const };
   const external_id = subscription.externalId;
   expect(await catalog.statementsOf((ctx) => listPlanEntitlements(ctx, { code: plan.code }))).toBe(1);
   expect(await catalog.statementsOf((ctx) => listSubscriptionEntitlements(ctx, { external_id, query }))).toBe(2);
 });
 
-test('without the key nothing is given', () => {
+test('an entitlement whose key is absent changes nothing', () => {
   for (const body of [{}, undefined, { entitlements: null }, { entitlements: {} }])
     expect(EntitlementsInput.parse(body)).toEqual([]);
 });

@@ -34,8 +34,8 @@ const subscribe = async (plan: { code: string }, fields: object = {}) => {
 const amounts = (shown: { filters: { properties: { amount: string } }[] }) =>
   shown.filters.map(({ properties }) => properties.amount);
 
-describe('plan_overrides', () => {
-  test('make a copy with the code, charges, taxes and commitment of the plan, changed where they say so', async () => {
+describe('plan_overrides of a subscription', () => {
+  test('plan overrides copy the plan with its code, charges, taxes and commitment and change what they name', async () => {
     const tax = await catalog.tax();
     const plan = await catalog.plan({
       charges: [charge({ tax_codes: [tax.code] }), charge({ code: 'other' })],
@@ -87,7 +87,7 @@ describe('plan_overrides', () => {
     expect(found.body.subscriptions.map(({ svc_id }: { svc_id: string }) => svc_id)).toContain(subscription.svc_id);
   });
 
-  test('posting the plan again with overrides changes them for the subscription in progress', async () => {
+  test('posting the same plan with overrides changes the running subscription', async () => {
     const plan = await catalog.plan();
     const { body, external_id } = await subscribe(plan);
     const again = await org.post('/subscriptions', {
@@ -109,12 +109,12 @@ describe('plan_overrides', () => {
       { minimum_commitment: { amount_cents: 0 } },
       { 'plan_overrides.minimum_commitment.amount_cents': ['value_is_out_of_range'] },
     ],
-  ])('a wrong %s is refused', async (_what, overrides, details) => {
+  ])('a plan override with a wrong %s is refused', async (_what, overrides, details) => {
     const plan = await catalog.plan();
     expect((await subscribe(plan, { plan_overrides: overrides })).body.error_details).toEqual(details);
   });
 
-  test('a charge keeps its model and metric; an unknown one is not found', async () => {
+  test('an overridden charge keeps its model and metric, and an unknown one is refused with 404', async () => {
     const plan = await catalog.plan({ charges: [charge()] });
     const id = plan.charges[0].svc_id;
     const wrong = (element: object) => subscribe(plan, { plan_overrides: { charges: [element] } });
@@ -127,7 +127,7 @@ describe('plan_overrides', () => {
     expect((await wrong({ id: plan.svc_id })).body).toMatchObject({ status: 404, resource: 'charge' });
   });
 
-  test('units alone stay beside the plan; anything else of a fixed charge makes the copy, with those units', async () => {
+  test('an override of units alone copies no plan; any other field of a fixed charge makes a copy with those units', async () => {
     const addOn = { name: 'Seat', code: `seat-${++made}`, amount_cents: 100, amount_currency: 'EUR' };
     expect((await org.post('/add_ons', { add_on: addOn })).status).toBe(200);
     const seats = { add_on_code: addOn.code, charge_model: 'standard', units: 2, properties: { amount: '5' } };
@@ -146,7 +146,7 @@ describe('plan_overrides', () => {
     expect(wrong.body).toMatchObject({ status: 403, code: 'cannot_override_charge_model' });
   });
 
-  test('thresholds at two places are refused', async () => {
+  test('usage thresholds at two places of one request are refused', async () => {
     const plan = await catalog.plan();
     const usage_thresholds = [{ amount_cents: 10 }];
     const { body } = await subscribe(plan, { usage_thresholds, plan_overrides: { usage_thresholds } });
@@ -158,7 +158,7 @@ describe('plan_overrides', () => {
 });
 
 describe('charges of a subscription', () => {
-  test('are the plan’s until the first override, then its own', async () => {
+  test('a subscription lists the charges of its plan until the first override, then its own', async () => {
     const plan = await catalog.plan({ charges: [charge()] });
     const { path } = await subscribe(plan);
     const before = await org.get(`${path}/charges`);
@@ -185,7 +185,7 @@ describe('charges of a subscription', () => {
     expect((await org.get(`${path}/charges?subscription_status=pending`)).status).toBe(404);
   });
 
-  test('twenty overrides at once make one copy, and each is kept', async () => {
+  test('twenty overrides at once make one copy and are all kept', async () => {
     const plan = await catalog.plan({ charges: [charge({ filters: [] })] });
     const { path, external_id } = await subscribe(plan);
     const names = Array.from({ length: 10 }, (_, index) => `name ${index}`);
@@ -204,7 +204,7 @@ describe('charges of a subscription', () => {
     expect(subscription.plan_amount_cents).toBeLessThan(10);
   });
 
-  test('filters are named by the id of the plan’s or of the copy’s', async () => {
+  test('a filter is named by its id in the plan or in the copy', async () => {
     const plan = await catalog.plan({ charges: [charge()] });
     const { path } = await subscribe(plan);
     const filters = `${path}/charges/calls/filters`;
@@ -235,7 +235,7 @@ describe('charges of a subscription', () => {
   });
 });
 
-describe('cascade_updates', () => {
+describe('cascade_updates of a plan', () => {
   /** A plan, a subscription with a copy as the plan is, and one whose copy differs. */
   const family = async () => {
     const plan = await catalog.plan({ charges: [charge()] });
@@ -253,7 +253,7 @@ describe('cascade_updates', () => {
     return { plan, same: () => planOf(same), own: () => planOf(own), settled };
   };
 
-  test('takes an amount to the copies that still have the old one', async () => {
+  test('cascade_updates brings a new amount to the copies that still have the old one', async () => {
     const { plan, same, own, settled } = await family();
     await org.put(`/plans/${plan.code}`, { plan: { amount_cents: 2000 } });
     await settled();
@@ -265,7 +265,7 @@ describe('cascade_updates', () => {
     expect((await own()).amount_cents).toBe(5);
   });
 
-  test('waits for a customer before it holds the copy, as changes of a subscription do', async () => {
+  test('cascade_updates locks a customer before its copy, as changes of a subscription do', async () => {
     const { plan, same, settled } = await family();
     const { sql } = catalog.service;
     const { svc_id: copyId } = await same();
@@ -284,7 +284,7 @@ describe('cascade_updates', () => {
     expect((await same()).amount_cents).toBe(3000);
   });
 
-  test('takes prices to the copies that equalled the plan, group keys to all', async () => {
+  test('cascade_updates brings prices to copies that equalled the plan, and group keys to all', async () => {
     const { plan, same, own, settled } = await family();
     await org.put(`/plans/${plan.code}/charges/calls`, {
       charge: {
@@ -301,7 +301,7 @@ describe('cascade_updates', () => {
     expect((await own()).charges[0].properties).toMatchObject({ amount: '7', pricing_group_keys: ['team'] });
   });
 
-  test('takes charges that come and go, and filters one by one', async () => {
+  test('cascade_updates adds and removes charges, and filters one by one', async () => {
     const { plan, same, own, settled } = await family();
     const added = await org.post(`/plans/${plan.code}/charges`, {
       charge: charge({ code: 'more', filters: [], cascade_updates: true }),
@@ -323,7 +323,7 @@ describe('cascade_updates', () => {
   });
 });
 
-test('deleting a plan ends the subscriptions of its copies', async () => {
+test('deleting a plan ends the subscriptions on its copies', async () => {
   const plan = await catalog.plan();
   const { path } = await subscribe(plan, { plan_overrides: { amount_cents: 5 } });
   expect((await org.delete(`/plans/${plan.code}`)).body.plan.pending_deletion).toBe(true);

@@ -28,8 +28,8 @@ const create = (fields: object = {}, beside: object = {}) =>
   org.post('/subscriptions', { ...beside, subscription: { plan_code: 'basic', ...fields } });
 const ids = (body: { subscriptions: { external_id: string }[] }) => body.subscriptions.map((row) => row.external_id);
 
-describe('creation', () => {
-  test('an unknown customer is made with it, and takes the plan’s currency', async () => {
+describe('creating subscriptions', () => {
+  test('a subscription creates its unknown customer, who takes the currency of the plan', async () => {
     const { status, body } = await create({ external_customer_id: 'new', external_id: ' spaced ', name: ' Name ' });
     expect(status).toBe(200);
     expect(body.subscription).toMatchObject({
@@ -114,13 +114,13 @@ describe('creation', () => {
         consolidate_invoice: ['value_is_invalid'],
       },
     ],
-  ])('%s is refused by field', async (_name, fields, details) => {
+  ])('a subscription is refused by field: %s', async (_name, fields, details) => {
     const { status, body } = await create(fields);
     expect(status).toBe(422);
     expect(body.error_details).toEqual(details);
   });
 
-  test('an amount is authorized before anything is created, or nothing is', async () => {
+  test('an amount is authorized before a subscription is created, or nothing is created', async () => {
     const sandbox = await service.org({ sandbox: true });
     await sandbox.post('/plans', {
       plan: {
@@ -185,7 +185,7 @@ describe('creation', () => {
     });
   });
 
-  test('an authorization needs a customer at stripe with a method', async () => {
+  test('an authorization requires a Stripe customer with a payment method', async () => {
     const beside = { authorization: { amount_cents: 100, amount_currency: 'EUR' } };
     const ask = (id: string) => create({ external_customer_id: id, external_id: `sub of ${id}` }, beside);
     expect((await ask('nobody')).body).toEqual({
@@ -203,7 +203,7 @@ describe('creation', () => {
     expect((await org.get('/subscriptions/sub of striped')).status).toBe(404);
   });
 
-  test('a missing root is 400; unknown plan and entity are 404', async () => {
+  test('a subscription without its root key is refused with 400, with an unknown plan or entity with 404', async () => {
     const beside = { authorization: { amount_cents: 100, amount_currency: 'EUR' } };
     expect((await org.post('/subscriptions', beside)).status).toBe(400);
     const plan = await create({ external_customer_id: 'c', external_id: 's', plan_code: 'none' });
@@ -220,7 +220,7 @@ describe('creation', () => {
     expect(body.error_details).toEqual({ external_id: ['value_already_exist'] });
   });
 
-  test('twenty at once make one', async () => {
+  test('twenty identical creations at once make one subscription', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () =>
         create({ external_customer_id: 'crowd', external_id: 'crowd', plan_code: 'advance' }),
@@ -231,8 +231,8 @@ describe('creation', () => {
   });
 });
 
-describe('update', () => {
-  test('editable values change, frozen ones may be sent again', async () => {
+describe('updating subscriptions', () => {
+  test('editable fields of a subscription change, and frozen ones may be sent unchanged', async () => {
     await create({ external_customer_id: 'upd', external_id: 'upd' });
     const { status, body } = await org.put('/subscriptions/upd', {
       subscription: {
@@ -262,14 +262,14 @@ describe('update', () => {
     [{ billing_time: 'anniversary' }, { billing_time: ['value_is_frozen'] }],
     [{ subscription_at: '2020-01-01T00:00:00Z' }, { subscription_at: ['value_is_frozen'] }],
     [{ on_termination_invoice: 'maybe' }, { on_termination_invoice: ['invalid_value'] }],
-  ])('%o is refused', async (fields, details) => {
+  ])('a subscription update with %o is refused', async (fields, details) => {
     await create({ external_customer_id: 'frozen', external_id: 'frozen' });
     const { status, body } = await org.put('/subscriptions/frozen', { subscription: fields });
     expect(status).toBe(422);
     expect(body.error_details).toEqual(details);
   });
 
-  test('a start moved to today starts, and bills a plan in advance; unknown is 404', async () => {
+  test('a start moved to today starts the subscription and bills a plan in advance; an unknown one is refused with 404', async () => {
     await create({
       external_customer_id: 'moved',
       external_id: 'moved',
@@ -284,8 +284,8 @@ describe('update', () => {
   });
 });
 
-describe('reads', () => {
-  test('filters, order and pages', async () => {
+describe('reading subscriptions', () => {
+  test('subscriptions are listed with filters, in order and in pages', async () => {
     const other = await service.org();
     await other.post('/plans', {
       plan: {
@@ -323,7 +323,7 @@ describe('reads', () => {
     expect((await other.get('/subscriptions?billing_entity_codes[]=none')).body.resource).toBe('billing_entity');
   });
 
-  test('one by its external id and status', async () => {
+  test('a subscription is read by its external id and status', async () => {
     await create({ external_customer_id: 'lineage', external_id: 'lineage' });
     await org.delete('/subscriptions/lineage');
     expect((await org.get('/subscriptions/lineage')).body).toMatchObject({ status: 404, resource: 'subscription' });

@@ -21,7 +21,7 @@ const status = async (value: string) => (await service.client(value).get('/organ
 /** Other processes hear of a change a moment later. */
 const answers = (value: string, expected: number) => until(async () => (await status(value)) === expected || undefined);
 
-describe('permissions', () => {
+describe('permissions of API keys', () => {
   test.each<[unknown, string[]]>([
     [{ customer: ['write', 'read', 'read'], fee: [] }, []],
     [null, ['value_is_mandatory']],
@@ -31,12 +31,12 @@ describe('permissions', () => {
     [{ customers: ['read'], constructor: [] }, ['contains forbidden keys: ["customers", "constructor"]']],
     [{ customer: ['admin'] }, ['contains forbidden values: ["admin"]']],
     [{ customer: 'read' }, ['contains forbidden values: ["read"]']],
-  ])('%j: %j', (sent, codes) => {
+  ])('permissions %j are stored as %j', (sent, codes) => {
     expect(permissionsOf(sent).codes).toEqual(codes);
   });
 });
 
-test('a key is made, shown without its value, changed, listed and ended', async () => {
+test('an API key is created, shown without its value, changed, listed and ended', async () => {
   const org = await service.org();
   const made = await create(org, {
     name: 'Shop',
@@ -78,7 +78,7 @@ test('a key is made, shown without its value, changed, listed and ended', async 
     expect((await again(`/api_keys/${key.svc_id}`, { api_key: { name: 'x' } })).body.resource).toBe('api_key');
 });
 
-test('a rotated key is valid until the time that was asked for, and its heir has its permissions', async () => {
+test('a rotated key is valid until the requested time, and its successor has its permissions', async () => {
   const org = await service.org();
   const permissions = { organization: ['read'] };
   const { api_key: old } = (await create(org, { name: 'Old', permissions })).body;
@@ -97,7 +97,7 @@ test('a rotated key is valid until the time that was asked for, and its heir has
   expect(late.body.error_details).toEqual({ expires_at: ['invalid_date'] });
 });
 
-test('the value of a new key is told once more to who repeats the request, and stands in no log', async () => {
+test('the value of a new key is returned again to a repeated request and appears in no log', async () => {
   const org = await service.org();
   const options = { headers: { 'idempotency-key': 'key-1' } };
   const body = { api_key: { name: 'Once' } };
@@ -112,7 +112,7 @@ test('the value of a new key is told once more to who repeats the request, and s
   expect(found!.found).toBe(false);
 });
 
-test('a key cannot grant what it lacks, neither by making, changing nor rotating a key', async () => {
+test('a key cannot grant a permission that it lacks by creating, changing or rotating a key', async () => {
   const org = await service.org();
   const permissions = { api_key: ['read', 'write'], customer: ['read'] };
   const { api_key: limited } = (await create(org, { permissions })).body;
@@ -136,7 +136,7 @@ test('a key cannot grant what it lacks, neither by making, changing nor rotating
   );
 });
 
-test('a key can neither change, rotate nor end a key that holds more than itself', async () => {
+test('a key can neither change, rotate nor end a key with more permissions than its own', async () => {
   const org = await service.org();
   const weak = (await create(org, { permissions: { api_key: ['read', 'write'] } })).body.api_key;
   const client = service.client(weak.value);
@@ -157,7 +157,7 @@ test('a key can neither change, rotate nor end a key that holds more than itself
   );
 });
 
-test('an organization cannot lock itself out: the last key that can grant everything keeps its rights', async () => {
+test('an organization cannot lock itself out: the last key that can grant everything keeps its permissions', async () => {
   const org = await service.org();
   const [full] = (await org.get('/api_keys')).body.api_keys;
   const path = `/api_keys/${full.svc_id}`;
@@ -182,7 +182,7 @@ test('an organization cannot lock itself out: the last key that can grant everyt
   expect(last.body.error_details).toEqual(locked);
 });
 
-test('two keys that could grant everything are not weakened at once', async () => {
+test('two keys that can grant everything cannot be weakened at once', async () => {
   const org = await service.org();
   const [first] = (await org.get('/api_keys')).body.api_keys;
   const second = (await create(org, { permissions: first.permissions })).body.api_key;
@@ -192,7 +192,7 @@ test('two keys that could grant everything are not weakened at once', async () =
   expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
 });
 
-test('of the keys without end one remains, also when two are ended at once', async () => {
+test('one key without expiry always remains, also when two are ended at once', async () => {
   const org = await service.org();
   const [first] = (await org.get('/api_keys')).body.api_keys;
   await create(org, { expires_at: hours(1) });
@@ -215,12 +215,12 @@ test.each<[object, Record<string, string[]>]>([
   [{ name: 'a\0b' }, { name: ['invalid_format'] }],
   [{ expires_at: 'soon' }, { expires_at: ['invalid_date'] }],
   [{ expires_at: '2020-01-01T00:00:00Z' }, { expires_at: ['invalid_date'] }],
-])('%j is refused', async (key, details) => {
+])('an API key with %j is refused', async (key, details) => {
   const org = await service.org();
   expect((await create(org, key)).body.error_details).toEqual(details);
 });
 
-test('bodies without root are 400, keys of others and of nobody 404, a changed end frozen', async () => {
+test('a key without its root is refused with 400, unknown keys and those of others with 404, and an end that was set is frozen', async () => {
   const [org, other] = [await service.org(), await service.org()];
   expect((await org.post('/api_keys', {})).status).toBe(400);
   const [foreign] = (await other.get('/api_keys')).body.api_keys;
@@ -240,7 +240,7 @@ test('bodies without root are 400, keys of others and of nobody 404, a changed e
   expect((await org.put(`/api_keys/${mine.svc_id}`, { api_key: { expires_at: null, name: 'Main' } })).status).toBe(200);
 });
 
-test('each change of a key is a line of the security log and of the audit trail', async () => {
+test('each change of a key leaves a line in the security log and in the audit trail', async () => {
   const org = await service.org();
   const agent = { headers: { 'user-agent': 'console/1' } };
   const permissions = { customer: ['read'], plan: ['read'] };
@@ -281,7 +281,7 @@ test('each change of a key is a line of the security log and of the audit trail'
   expect(trail[2].activity_object_changes.name).toEqual(['A', 'B']);
 });
 
-test('the last use of a key is copied to it', async () => {
+test('the last use of a key is copied to its row', async () => {
   const org = await service.org();
   const { config, sql, redis } = service;
   const [key] = (await org.get('/api_keys')).body.api_keys;
@@ -290,7 +290,7 @@ test('the last use of a key is copied to it', async () => {
   expect((await org.get(`/api_keys/${key.svc_id}`)).body.api_key.last_used_at).toBe('2026-01-02T00:00:00Z');
 });
 
-test('reads take at most two round trips', async () => {
+test('reads of API keys take at most two round trips', async () => {
   const org = await service.org();
   const { organization_id: id } = org.organization;
   const now = '2026-01-01T00:00:00Z';

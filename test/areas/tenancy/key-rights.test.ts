@@ -44,7 +44,7 @@ test.each(wanted)('a key that only manages keys cannot obtain %s', async (_, res
   expect(left).toEqual({ api_key: ['read', 'write'] });
 });
 
-test('a key without the right to write keys reaches no route that makes or changes one', async () => {
+test('a key that may not write keys reaches no route that creates or changes one', async () => {
   const everythingElse = Object.fromEntries(PERMISSION_RESOURCES.map((resource) => [resource, ['read', 'write']]));
   const key = await made({ ...everythingElse, api_key: ['read'] });
   const client = service.client(key.value);
@@ -60,7 +60,7 @@ test('a key without the right to write keys reaches no route that makes or chang
 });
 
 // What hands out a secret, a key or a link, and what a caller must hold for it: a new one is to be added on purpose.
-test('the operations that hand out access are known, with their permissions', () => {
+test('the operations that hand out access are listed with their permissions', () => {
   const HANDS_OUT = /api_keys|hmac_key|rotate|portal_url|secret|members|embed|token|checkout_url|payment_url/;
   const handed = operations
     .filter(({ path, revealsSecret, hidden }) => !hidden && (revealsSecret || HANDS_OUT.test(path)))

@@ -25,7 +25,7 @@ const paths = async (org: Org, query: string) =>
   (await org.get(`/api_logs?${query}`)).body.api_logs.map((log: { request_path: string }) => log.request_path);
 
 describe('activity logs', () => {
-  test('an entry holds the record after the action, and what an update changed', async () => {
+  test('an activity log holds the record after the action and what an update changed', async () => {
     const org = await service.org();
     await org.post('/coupons', {
       coupon: {
@@ -60,7 +60,7 @@ describe('activity logs', () => {
     expect((await org.get(`/activity_logs/${logs[0].activity_id}`)).body).toEqual({ activity_log: logs[0] });
   });
 
-  test('each filter leaves what it names', async () => {
+  test('each filter of activity logs selects what it names', async () => {
     const org = await service.org({ sandbox: true });
     await org.post('/test_clock', { test_clock: { frozen_time: '2024-02-01T10:00:00Z' } });
     await org.post('/customers', { customer: { external_id: 'ada', name: 'Ada' } });
@@ -96,7 +96,7 @@ describe('activity logs', () => {
       expect((await org.get(`/activity_logs?${field}=soon`)).body.error_details).toEqual({ [field]: ['invalid_date'] });
   });
 
-  test('long lists are left out: fees above 25, charges above 50', async () => {
+  test('activity logs leave out long lists: fees above 25, charges above 50', async () => {
     const org = await service.org();
     await org.post('/customers', { customer: { external_id: 'ada', currency: 'EUR' } });
     await org.post('/add_ons', { add_on: { name: 'A', code: 'a', amount_cents: 1, amount_currency: 'EUR' } });
@@ -126,7 +126,7 @@ describe('activity logs', () => {
     expect(await lengths('plan.created', 'charges')).toEqual([undefined, 50]);
   });
 
-  test('features are found under their short name too', async () => {
+  test('activity logs of features are also found under their short name', async () => {
     const org = await service.org();
     const now = Temporal.Now.instant();
     await service.sql`
@@ -137,7 +137,7 @@ describe('activity logs', () => {
     expect(await types(org, 'resource_types[]=Entitlement::Feature')).toEqual(['feature.created']);
   });
 
-  test('entries of others, of nobody and older than the period are not found', async () => {
+  test('activity logs of others, unknown ones and those older than the period are not found', async () => {
     const [org, other] = [await service.org(), await service.org()];
     await other.post('/customers', { customer: { external_id: 'ada' } });
     const [foreign] = (await other.get('/activity_logs')).body.activity_logs;
@@ -153,7 +153,7 @@ describe('activity logs', () => {
 });
 
 describe('API logs', () => {
-  test('a write is logged with its answer, secrets filtered; reads are not', async () => {
+  test('a write is logged with its answer and without secrets; reads are not logged', async () => {
     const org = await service.org();
     const sent = { webhook_endpoint: { webhook_url: 'https://example.com/hook', name: 'Mine' } };
     const made = await org.post('/webhook_endpoints?trace=1', sent, { headers: { 'user-agent': 'shop/2' } });
@@ -177,7 +177,7 @@ describe('API logs', () => {
     expect((await org.get(`/api_logs/${log.request_id}`)).body).toEqual({ api_log: log });
   });
 
-  test('a long body is cut between two characters, and the write goes on', async () => {
+  test('a long body is cut between two characters in the API log, and the write succeeds', async () => {
     const org = await service.org();
     for (const start of ['x', 'xx']) {
       const sent = { customer: { external_id: 'ada', unheard: `${start}${'😀'.repeat(40_000)}` } };
@@ -189,7 +189,7 @@ describe('API logs', () => {
     }
   });
 
-  test('every write of a known caller is logged but events and what stays unanswered', async () => {
+  test('every write of a known caller is logged except events and requests without an answer', async () => {
     const org = await service.org();
     const stranger = service.client('nobody');
     const { value } = (await org.post('/api_keys', { api_key: { permissions: { customer: ['read'] } } })).body.api_key;
@@ -216,7 +216,7 @@ describe('API logs', () => {
     ]);
   });
 
-  test('each filter leaves what it names', async () => {
+  test('each filter of API logs selects what it names', async () => {
     const org = await service.org();
     await org.post('/customers', { customer: { external_id: 'ada' } });
     await org.put('/plans/none', { plan: { name: 'x' } });
@@ -275,11 +275,11 @@ describe('API logs', () => {
     ['/a_b%', ['/api/v1/a\\_b\\%', '/api/v1/a\\_b\\%/%']],
     ['/customers/*/wallets', ['/api/v1/customers/%/wallets']],
     ['*wallets', ['/%wallets']],
-  ])('the path %s', (filter, patterns) => {
+  ])('the API log is filtered by path: %s', (filter, patterns) => {
     expect(pathPatterns(filter)).toEqual(patterns);
   });
 
-  test('rows of others, of nobody and older than the period are not found; of a repeated id the newest is', async () => {
+  test('API logs of others, unknown ones and old ones are not found, and of a repeated id the newest is shown', async () => {
     const [org, other] = [await service.org(), await service.org()];
     const mine = '6e1f3c1e-7d7a-4c56-9d0f-2b4f6a8c1e21';
     const headers = { 'x-request-id': mine };
@@ -295,7 +295,7 @@ describe('API logs', () => {
 });
 
 describe('security logs', () => {
-  test('each filter leaves what it names, and to_date is mandatory', async () => {
+  test('each filter of security logs selects what it names, and to_date is mandatory', async () => {
     const org = await service.org();
     await org.post('/api_keys', { api_key: { name: 'A' } });
     const [row] = await service.sql<{ api_key_id: string }[]>`
@@ -360,7 +360,7 @@ test('reads of logs take at most three round trips', async () => {
     expect((await countStatements(service, idOf(org), operation, { now, ...input })).roundTrips).toBeLessThanOrEqual(3);
 });
 
-test('endpoints, connections and billing entities leave lines in the security log, without their secrets', async () => {
+test('endpoints, connections and billing entities leave lines in the security log without their secrets', async () => {
   const org = await service.org({ sandbox: true });
   const endpoint = { webhook_url: 'https://example.com/hook', signature_algo: 'hmac' };
   const made = (await org.post('/webhook_endpoints', { webhook_endpoint: endpoint })).body.webhook_endpoint;
@@ -399,7 +399,7 @@ test('endpoints, connections and billing entities leave lines in the security lo
   expect(JSON.stringify(logs)).not.toContain(made.secret);
 });
 
-test('records beyond the contract stand in the audit trail too', async () => {
+test('records beyond the contract appear in the audit trail too', async () => {
   const org = await service.org({ sandbox: true });
   await org.post('/pricing_units', { pricing_unit: { code: 'cr', name: 'Credit', short_name: 'CR' } });
   await org.put('/pricing_units/cr', { pricing_unit: { name: 'Credits' } });

@@ -50,7 +50,7 @@ test('an organization is shown with its default entity, its endpoints and whethe
   });
 });
 
-test('a change goes to the default billing entity too, and what is absent stays', async () => {
+test('a change of an organization also changes its default billing entity and keeps absent fields', async () => {
   const org = await service.org();
   await org.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: 20, applied_to_organization: true } });
   const sent = {
@@ -96,7 +96,7 @@ test('a change goes to the default billing entity too, and what is absent stays'
   });
 });
 
-describe('refused', () => {
+describe('refused changes of an organization', () => {
   let org: Org;
   beforeAll(async () => {
     org = await service.org();
@@ -133,14 +133,14 @@ describe('refused', () => {
         eu_tax_management: ['billing_entity_must_be_in_eu'],
       },
     ],
-  ])('%o with %o', async (sent, details) => {
+  ])('an organization with %o is refused with %o', async (sent, details) => {
     const before = (await org.get('/organizations')).body;
     expect((await change(org, sent)).body).toMatchObject({ status: 422, error_details: details });
     expect((await org.get('/organizations')).body).toEqual(before);
   });
 });
 
-test('the webhook URL makes the first endpoint, then moves it', async () => {
+test('the webhook URL of an organization creates the first endpoint, then moves it', async () => {
   const org = await service.org();
   await change(org, { webhook_url: '' });
   await change(org, { webhook_url: 'https://one.example/hook' });
@@ -156,8 +156,8 @@ test('the webhook URL makes the first endpoint, then moves it', async () => {
   expect(blank.body.error_details).toEqual({ webhook_url: ['value_is_mandatory'] });
 });
 
-describe('rotating a key', () => {
-  test('makes one with the same permissions and ends the old one', async () => {
+describe('rotating an API key by the operator', () => {
+  test('rotating a key creates one with the same permissions and ends the old one', async () => {
     const org = await service.org({ name: 'Rotated' });
     const { organization_id, api_key, hmac_key } = org.organization;
     await service.sql`
@@ -186,7 +186,7 @@ describe('rotating a key', () => {
     });
   });
 
-  test('may leave the old one a while; then it takes its last characters to tell which', async () => {
+  test('a rotated key may stay valid for a while, and its last characters then choose which one is meant', async () => {
     const { organization } = await service.org();
     const organizationId = organization.organization_id;
     const expiresAt = Temporal.Instant.from('2099-01-01T00:00:00Z');
@@ -205,11 +205,11 @@ describe('rotating a key', () => {
   test.each([
     [{ organizationId: 'nowhere' }, 'organization'],
     [{ organizationId: '01a1fe4e-4ffe-713d-969c-8c16ff3e06f2' }, 'organization'],
-  ])('of %o is refused', async (input, resource) => {
+  ])('rotating a key of %o is refused', async (input, resource) => {
     await expect(rotateApiKey(service.sql, input)).rejects.toMatchObject({ status: 404, body: { resource } });
   });
 
-  test('into the past, or of an unknown key, is refused', async () => {
+  test('rotating a key with an end in the past, or an unknown key, is refused', async () => {
     const organizationId = (await service.org()).organization.organization_id;
     const expiresAt = Temporal.Instant.from('2020-01-01T00:00:00Z');
     await expect(rotateApiKey(service.sql, { organizationId, expiresAt }, service.config)).rejects.toThrow(
@@ -221,10 +221,10 @@ describe('rotating a key', () => {
   });
 });
 
-describe('settings', () => {
+describe('settings of an organization', () => {
   const settings = (org: Org, sent: object) => org.put('/organizations/settings', { settings: sent });
 
-  test('are shown as they hold, changed one by one, and written to the audit trail', async () => {
+  test('settings are shown with their effective values, changed one by one and written to the audit trail', async () => {
     const org = await service.org();
     const shown = {
       audit_logs_period: 30,
@@ -266,12 +266,12 @@ describe('settings', () => {
     [{ usage_policies: { corrections: 'x' } }, { 'usage_policies.corrections': ['value_is_invalid'] }],
     [{ usage_policies: { late_events: 'never' } }, { 'usage_policies.late_events': ['value_is_invalid'] }],
     [{ rate_limits: { events: 5 } }, { rate_limits: ['value_is_frozen'] }],
-  ])('%j is refused', async (sent, details) => {
+  ])('a settings change with %j is refused', async (sent, details) => {
     const org = await service.org();
     expect((await settings(org, sent)).body.error_details).toEqual(details);
   });
 
-  test('a customer has as many wallets as the organization says', async () => {
+  test('a customer may have as many wallets as the setting allows', async () => {
     const org = await service.org();
     await settings(org, { wallet_limit: 1 });
     await org.post('/customers', { customer: { external_id: 'ada', currency: 'EUR' } });
@@ -283,7 +283,7 @@ describe('settings', () => {
     expect((await wallet('second')).body.error_details).toEqual({ customer: ['wallet_limit_reached'] });
   });
 
-  test('the days that logs are shown', async () => {
+  test('a setting limits the days for which logs are shown', async () => {
     const org = await service.org();
     await org.post('/customers', { customer: { external_id: 'ada' } });
     await service.sql`
@@ -296,7 +296,7 @@ describe('settings', () => {
   });
 });
 
-describe('retention', () => {
+describe('retention of an organization', () => {
   const defaults = {
     issued_documents: 3650,
     ledger: null,
@@ -314,7 +314,7 @@ describe('retention', () => {
   };
   const keep = (org: Org, retention: object) => org.put('/retention', { retention });
 
-  test('is shown by class, and changed where rows are deleted by it', async () => {
+  test('retention is shown by class and can be changed where rows are deleted by it', async () => {
     const org = await service.org();
     expect((await org.get('/retention')).body).toEqual({ retention: defaults });
     const sent = { api_logs: 3650, verifications: 30, ledger: null };
@@ -337,13 +337,13 @@ describe('retention', () => {
       { ledger: ['unsupported_value'], events_raw: ['unsupported_value'] },
     ],
     [{ issued_documents: 4000 }, { issued_documents: ['unsupported_value'] }],
-  ])('%j is refused', async (sent, details) => {
+  ])('a retention change with %j is refused', async (sent, details) => {
     const org = await service.org();
     expect((await keep(org, sent)).body.error_details).toEqual(details);
   });
 });
 
-test('settings and retention ask for permissions, and their reads take one round trip', async () => {
+test('settings and retention require permissions, and reading them takes one round trip', async () => {
   const org = await service.org();
   const permissions = { organization: ['read'], customer: ['read'] };
   const { value } = (await org.post('/api_keys', { api_key: { permissions } })).body.api_key;

@@ -5,7 +5,7 @@ import {
   PERMISSION_RESOURCES,
 } from '../../../src/areas/tenancy/organizations/permissions.ts';
 
-test('a key holds by default everything but what must be named', () => {
+test('a new key has all permissions except those that must be named', () => {
   const permissions = defaultPermissions();
   const missing = PERMISSION_RESOURCES.filter((resource) => permissions[resource] === undefined);
   expect(missing.sort()).toEqual(['api_key', 'erasure', 'payment_provider', 'retention']);
@@ -13,7 +13,7 @@ test('a key holds by default everything but what must be named', () => {
   expect(permissions.customer).toEqual(['read', 'write']);
 });
 
-test("the operator's own key holds everything", () => {
+test('the operator’s own key has all permissions', () => {
   expect(Object.values(allPermissions())).toHaveLength(PERMISSION_RESOURCES.length);
   expect(new Set(Object.values(allPermissions()).map((modes) => modes.join()))).toEqual(new Set(['read,write']));
 });

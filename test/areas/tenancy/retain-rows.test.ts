@@ -39,7 +39,7 @@ async function partitions(table: string): Promise<string[]> {
   return rows.map(({ name }) => name.slice(table.length + 1));
 }
 
-test('there are the partitions of this month and the next', async () => {
+test('partitions exist for this month and the next', async () => {
   const month = realNow().toZonedDateTimeISO('UTC').toPlainDate().toPlainYearMonth();
   const suffixes = [month, month.add({ months: 1 })].map((each) => each.toString().replace('-', '_'));
   await keepLogPartitions(deps(), realNow());
@@ -47,7 +47,7 @@ test('there are the partitions of this month and the next', async () => {
     expect(await partitions(table)).toEqual(expect.arrayContaining([...suffixes, 'default']));
 });
 
-test('partitions are made ahead, filled by what is logged, and dropped once the longest period of all has passed', async () => {
+test('log partitions are created ahead, filled, and dropped once the longest retention period has passed', async () => {
   await keepLogPartitions(deps(), at('2031-01-31T12:00:00Z'));
   expect(await partitions('security_logs')).toEqual(['2031_01', '2031_02', 'default']);
   for (const [table, columns] of [
@@ -83,7 +83,7 @@ test('partitions are made ahead, filled by what is logged, and dropped once the 
   await sql`update organizations set audit_logs_period_days = null`;
 });
 
-test('verifications live 400 days, healed events 30, or as long as their organization says', async () => {
+test('verifications are kept 400 days and healed events 30, or as long as their organization chose', async () => {
   const other = (await createOrganization(sql, { name: 'Other', sandbox: true })).organization_id;
   await rule('verifications', 50, other);
   await rule('unmatched_events', 5, other);

@@ -72,7 +72,7 @@ const check = async (fields: object, query = '') => {
 const reasons = async (fields: object) => (await check(fields)).reasons;
 
 // access-check.md, AC1.
-test('usage limits: 1 of 1000 is left', async () => {
+test('with a usage limit of 1000 and 999 used, 1 is left', async () => {
   expect(await check({ feature_code: 'api' })).toEqual({
     allowed: true,
     reasons: [],
@@ -103,7 +103,7 @@ test('usage limits: 1 of 1000 is left', async () => {
   expect(await reasons({ feature_code: 'api', units: 0 })).toEqual([]);
 });
 
-test('the limit of a day is looked at once its privilege is granted, in the customer’s zone', async () => {
+test('a daily limit counts from the grant of its privilege, in the customer’s time zone', async () => {
   await story.client.patch('/subscriptions/sub/entitlements', {
     entitlements: { api: { per_day: 9, max_calls: 5000 } },
   });
@@ -116,7 +116,7 @@ test('the limit of a day is looked at once its privilege is granted, in the cust
 });
 
 // access-check.md, AC3.
-test('privileges: an override of 25 over the plan’s 10 allows 20', async () => {
+test('a privilege overridden to 25 over the plan’s 10 allows 20', async () => {
   const max = (value: unknown) => reasons({ feature_code: 'api', privilege_code: 'max', value });
   expect(await max(20)).toEqual(['privilege_value_not_allowed']);
   await story.client.patch('/subscriptions/sub/entitlements', { entitlements: { api: { max: 25 } } });
@@ -134,7 +134,7 @@ test('privileges: an override of 25 over the plan’s 10 allows 20', async () =>
   });
 });
 
-test('wallets: what is held is not available', async () => {
+test('held credits of a wallet are not available', async () => {
   expect(await check({ amount_cents: 1 })).toMatchObject({
     allowed: false,
     reasons: ['wallet_not_found'],
@@ -171,7 +171,7 @@ test('wallets: what is held is not available', async () => {
   ]);
 });
 
-describe('a check with a hold', () => {
+describe('access checks with a hold', () => {
   const wallet = async (code: string, granted_credits: string, priority: number) => {
     const made = await story.client.post('/wallets', {
       wallet: { external_customer_id: 'acme', code, priority, rate_amount: '1', currency: 'USD', granted_credits },
@@ -182,7 +182,7 @@ describe('a check with a hold', () => {
   };
   const holds = async (id: string) => (await story.client.get(`/wallets/${id}/holds`)).body;
 
-  test('opens one in the first wallet that covers it, and none when anything speaks against it', async () => {
+  test('an access check opens a hold in the first wallet that covers it, and none when anything denies access', async () => {
     const small = await wallet('small', '5', 1);
     const large = await wallet('large', '20', 2);
     const held = await check({
@@ -222,7 +222,7 @@ describe('a check with a hold', () => {
     expect((await check({ amount_cents: 1 })).wallet).toMatchObject({ held_cents: 0, available_cents: 2500 });
   });
 
-  test('fifty at once on a wallet for ten; a repeated request holds once', async () => {
+  test('of fifty access checks on a wallet for ten, ten hold credits, and a repeated request holds once', async () => {
     const id = await wallet('one', '10', 1);
     const answers = await Promise.all(Array.from({ length: 50 }, () => check({ amount_cents: 100, hold: {} })));
     expect(new Set(answers.flatMap((answer) => answer.svc_hold_id ?? [])).size).toBe(10);
@@ -237,7 +237,7 @@ describe('a check with a hold', () => {
   });
 });
 
-test('customers with an overdue invoice are refused where the organization says so', async () => {
+test('customers with an overdue invoice are denied access where the organization says so', async () => {
   const settings = (deny_when_overdue: boolean) =>
     story.client.put('/organizations/settings', { settings: { deny_when_overdue } });
   await service.sql`update customers set net_payment_term = 0 where organization_id = ${story.organizationId}`;
@@ -256,7 +256,7 @@ test('customers with an overdue invoice are refused where the organization says 
   expect(await reasons({})).toEqual([]);
 });
 
-test('a weighted sum of a recurring metric goes on from period to period', async () => {
+test('a weighted sum of a recurring metric carries over into the limit of the next period', async () => {
   await story.client.post('/billable_metrics', {
     billable_metric: {
       name: 'Seats',
@@ -285,8 +285,8 @@ test('a weighted sum of a recurring metric goes on from period to period', async
   expect(await used()).toEqual(['20.0', '20.0']);
 });
 
-describe('a gate answers', () => {
-  test('also for what is not there, or belongs to others', async () => {
+describe('answers of access checks', () => {
+  test('an access check also answers for records that do not exist or belong to others', async () => {
     const unknown = {
       allowed: false,
       reasons: ['subscription_not_active'],
@@ -321,13 +321,13 @@ describe('a gate answers', () => {
       { 'hold.expires_in_seconds': ['value_is_out_of_range'] },
     ],
     [{ amount_cents: 1, hold: { reference: 'x'.repeat(256) } }, { 'hold.reference': ['value_is_too_long'] }],
-  ])('with 422 only what is malformed: %j', async (fields, error_details) => {
+  ])('an access check answers 422 only for malformed input: %j', async (fields, error_details) => {
     const answer = await story.client.post('/access/check', { access: { external_subscription_id: 'sub', ...fields } });
     expect(answer.body).toMatchObject({ status: 422, error_details });
   });
 });
 
-test('a check counts in its own rate category and takes at most six statements, none when a counter answers', async () => {
+test('an access check has its own rate category and takes at most six statements, none when a counter answers', async () => {
   const { headers } = await story.client.post('/access/check', { access: { external_subscription_id: 'sub' } });
   expect(headers['x-ratelimit-limit']).toBe('1000');
 

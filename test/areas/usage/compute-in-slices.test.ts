@@ -27,7 +27,7 @@ const draft = () =>
     ],
   });
 
-test('an invoice in pieces is the whole one, with a pause after each fee of the dear steps', async () => {
+test('an invoice computed in pieces equals the whole one, with a pause after each fee of the expensive steps', async () => {
   let pauses = 0;
   const inPieces = await computeInSlices(draft(), () => {
     pauses += 1;

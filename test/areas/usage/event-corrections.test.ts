@@ -180,7 +180,7 @@ test('amended properties go through the expression of their metric', async () =>
   expect((await usage(id)).cost).toBe('12.5');
 });
 
-test('amending moves usage to another value, group and period', async () => {
+test('an amendment moves usage to another value, group and period', async () => {
   const id = await subscription();
   await send(event(id, 'm1', 'storage', '2024-03-05T10:20:00Z', { gb: '10' }));
   await send(event(id, 'm2', 'calls', '2024-03-05T10:20:00Z', { team: 'red' }));
@@ -210,7 +210,7 @@ test('an event is retracted once, and a producer who sends it again gets the fir
   expect(await usage(id)).toMatchObject({ storage: '0.0' });
 });
 
-test('the trail: what an event was, who changed it, when and why', async () => {
+test('the trail of an event shows what it was, who changed it, when and why', async () => {
   const id = await subscription();
   await send(event(id, 'v', 'storage', '2024-03-05T10:20:00Z', { gb: '2' }));
   const amended = await ok(
@@ -266,7 +266,7 @@ test('the trail: what an event was, who changed it, when and why', async () => {
   });
 });
 
-test('what cannot be corrected is refused by name and changes nothing', async () => {
+test('an event that cannot be corrected is refused with its reason, and nothing changes', async () => {
   const id = await subscription();
   await send(event(id, 'r', 'storage', '2024-03-05T10:20:00Z', { gb: '2' }));
   const errors = async (correction: object) => (await correct(id, correction)).body.error_details;
@@ -300,7 +300,7 @@ test('what cannot be corrected is refused by name and changes nothing', async ()
   expect(await usage(id)).toMatchObject({ storage: '2.0' });
 });
 
-test('a value that the metric cannot count is stored with a warning', async () => {
+test('an amended value that the metric cannot count is stored with a warning', async () => {
   const id = await subscription();
   await send(event(id, 'w', 'storage', '2024-03-05T10:20:00Z', { gb: '2' }));
   const { correction } = await ok(correct(id, { kind: 'amend', transaction_id: 'w', properties: { gb: '1e3' } }));
@@ -310,7 +310,7 @@ test('a value that the metric cannot count is stored with a warning', async () =
   expect(adjustments).toEqual(correction.adjustments);
 });
 
-test('a dry run tells what would change and changes nothing', async () => {
+test('a dry run of a correction reports what would change and changes nothing', async () => {
   const id = await subscription();
   await send(event(id, 'p', 'storage', '2024-03-05T10:20:00Z', { gb: '2' }));
   const { correction } = await ok(correct(id, { kind: 'retract', transaction_id: 'p', dry_run: true }));
@@ -319,7 +319,7 @@ test('a dry run tells what would change and changes nothing', async () => {
   expect((await ok(client.get('/events/p/versions'))).event_versions).toHaveLength(1);
 });
 
-test('a range is retracted as it was when it was asked for', async () => {
+test('a range is retracted as it was when it was requested', async () => {
   const id = await subscription();
   for (let n = 0; n < 5; n += 1)
     await send(event(id, `s${n}`, 'storage', `2024-03-05T1${n}:00:00Z`, { gb: '1', region: n < 3 ? 'eu' : null }));
@@ -345,7 +345,7 @@ test('a range is retracted as it was when it was asked for', async () => {
   expect(retry).toMatchObject({ status: 405, body: { code: 'invalid_status' } });
 });
 
-test('two corrections of one event at once: one effect each, in order', async () => {
+test('two corrections of one event at once have one effect each, in order', async () => {
   const id = await subscription();
   await send(event(id, 'x', 'storage', '2024-03-05T10:20:00Z', { gb: '2' }));
   const answers = await Promise.all([
@@ -361,7 +361,7 @@ test('two corrections of one event at once: one effect each, in order', async ()
   expect(await usage(id)).toMatchObject({ storage: '0.0' });
 });
 
-test('a correction that may touch invoices asks for the permission to write them', async () => {
+test('a correction that may touch invoices requires the permission to write them', async () => {
   const id = await subscription();
   await send(event(id, 'y', 'storage', '2024-03-05T10:20:00Z', { gb: '2' }));
   const other = await service.org();
@@ -378,7 +378,7 @@ test('a correction that may touch invoices asks for the permission to write them
   expect((await ask('ignore')).status).toBe(404);
 });
 
-test('unmatched events follow: an amended one is healed or found, a retracted one is no longer looked after', async () => {
+test('an amended event is matched again or listed as unmatched, and a retracted one leaves that list', async () => {
   const id = await subscription();
   const unmatched = async (status: string) => {
     const { unmatched_events } = await ok(
@@ -416,7 +416,7 @@ test('unmatched events follow: an amended one is healed or found, a retracted on
 const openCount = async (): Promise<number> =>
   (await ok(client.get('/events/unmatched?statuses[]=open'))).meta.total_count;
 
-test('a range of more than a page is retracted to its end', async () => {
+test('a range of more than one page is retracted to its end', async () => {
   const id = await subscription();
   for (let batch = 0; batch < 11; batch += 1) {
     const events = Array.from({ length: 100 }, (_, n) =>

@@ -27,7 +27,7 @@ const postBatch = (events: unknown, headers: Record<string, string> = {}) =>
   client.post('/events/batch', { events }, { headers });
 
 describe('POST /events', () => {
-  test('answers the stored event', async () => {
+  test('POST /events answers with the stored event', async () => {
     const { status, body, headers } = await post({ precise_total_amount_cents: '12.5' });
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -48,7 +48,7 @@ describe('POST /events', () => {
     expect((await client.get('/events/t1')).body).toEqual(body);
   });
 
-  test('the same event again is a replay with the same body, another one is refused', async () => {
+  test('sending the same event again is a replay with the same body; a different one is refused', async () => {
     const first = await post();
     const again = await post();
     expect(again.body).toEqual(first.body);
@@ -61,7 +61,7 @@ describe('POST /events', () => {
     });
   });
 
-  test('numbers keep the value that was written', async () => {
+  test('numbers in events keep the written value', async () => {
     const raw = JSON.stringify({ event: event() }).replace('"eu"', '"eu","long":12345678901234567890.10,"short":1.10');
     const answer = await client.post('/events', undefined, { raw, headers: { 'content-type': 'application/json' } });
     expect(answer.text).toContain('"long":12345678901234567890.1,');
@@ -73,13 +73,13 @@ describe('POST /events', () => {
     expect(stored).toEqual({ long: '12345678901234567890.1', short: '1.1' });
   });
 
-  test('a body without the root, or with an empty one, is malformed', async () => {
+  test('an event body without its root, or with an empty one, is malformed', async () => {
     for (const body of [{}, { event: {} }, { event: null }, { event: 'x' }, { event: [1] }, [], null]) {
       expect((await client.post('/events', body)).status).toBe(400);
     }
   });
 
-  test('every fault is named', async () => {
+  test('a refused event names all its faults', async () => {
     const { status, body } = await post({ transaction_id: ' ', code: undefined, timestamp: '2024-01-01T00:00:00Z' });
     expect(status).toBe(422);
     expect(body.error_details).toEqual({
@@ -89,14 +89,14 @@ describe('POST /events', () => {
     });
   });
 
-  test('an event may lack its subscription', async () => {
+  test('an event may name a subscription that does not exist', async () => {
     const { body } = await post({ external_subscription_id: undefined });
     expect(body.event.external_subscription_id).toBe('');
   });
 });
 
 describe('POST /events/batch', () => {
-  test('answers the stored events in order', async () => {
+  test('POST /events/batch answers with the stored events in order', async () => {
     const { status, body } = await postBatch([event({ transaction_id: 'b' }), event({ transaction_id: 'a' })]);
     expect(status).toBe(200);
     expect(body.events.map((each: { transaction_id: string }) => each.transaction_id)).toEqual(['b', 'a']);
@@ -111,13 +111,13 @@ describe('POST /events/batch', () => {
       Array.from({ length: 101 }, (_, index) => ({ transaction_id: `${index}`, code: 'c' })),
       { events: ['too_many_events'] },
     ],
-  ])('a list that is none, empty or too long is refused', async (events, errors) => {
+  ])('a batch is refused when its list is missing, empty or too long', async (events, errors) => {
     const { status, body } = await postBatch(events);
     expect(status).toBe(422);
     expect(body.error_details).toEqual(errors);
   });
 
-  test('one bad event rejects the batch, with its index', async () => {
+  test('one bad event rejects the batch with its index', async () => {
     const { status, body } = await postBatch([event(), event({ transaction_id: 't2', timestamp: 'abc' }), 5]);
     expect(status).toBe(422);
     expect(body.error_details).toEqual({
@@ -127,7 +127,7 @@ describe('POST /events/batch', () => {
     expect((await client.get('/events')).body.meta.total_count).toBe(0);
   });
 
-  test('a used key rejects it too; replays do not, and only all of them mark the answer', async () => {
+  test('a used transaction id rejects the batch too; only a batch of replays is marked as replayed', async () => {
     await post();
     const conflict = await postBatch([event({ transaction_id: 'n' }), event({ timestamp: 1 })]);
     expect(conflict.status).toBe(422);
@@ -140,7 +140,7 @@ describe('POST /events/batch', () => {
     expect(replay.body).toEqual(mixed.body);
   });
 
-  test('an expression that fails is reported by index', async () => {
+  test('an expression that fails is reported by the index of its event', async () => {
     await client.post('/billable_metrics', {
       billable_metric: {
         name: 'Sum',
@@ -157,10 +157,10 @@ describe('POST /events/batch', () => {
   });
 });
 
-describe('with an Idempotency-Key', () => {
+describe('events with an Idempotency-Key', () => {
   const key = { 'idempotency-key': 'k1' };
 
-  test('the answer is stored and replayed, in a transaction of its own', async () => {
+  test('an answer to events with an Idempotency-Key is stored and replayed, in its own transaction', async () => {
     const first = await post({}, key);
     expect(first.status).toBe(200);
     const again = await post({}, key);
@@ -173,7 +173,7 @@ describe('with an Idempotency-Key', () => {
     expect(await service.sql`select 1 from api_logs where request_path like '%/events%'`).toHaveLength(0);
   });
 
-  test('faults, conflicts and replays are those of the lane', async () => {
+  test('faults, conflicts and replays with an Idempotency-Key are the same as without', async () => {
     await post();
     expect((await post({ timestamp: 'abc' }, key)).body.error_details).toEqual({ timestamp: ['invalid_format'] });
     expect((await post({ timestamp: 5 }, { 'idempotency-key': 'k2' })).body.error_details).toEqual({
@@ -210,7 +210,7 @@ describe('GET /events', () => {
     ]);
   });
 
-  test('newest timestamp first, then by transaction id', async () => {
+  test('events are listed newest timestamp first, then by transaction id', async () => {
     const { body } = await client.get('/events?per_page=2&page=2');
     expect(await ids('')).toEqual(['d', 'c', 'a', 'b', 'd']);
     expect(body.meta).toEqual({
@@ -224,7 +224,7 @@ describe('GET /events', () => {
     expect(body.events).toHaveLength(2);
   });
 
-  test('filters', async () => {
+  test('events are listed with filters', async () => {
     expect(await ids('code=other')).toEqual(['c']);
     expect(await ids('external_subscription_id=two')).toEqual(['d']);
     expect(await ids('transaction_id=d')).toEqual(['d', 'd']);
@@ -247,7 +247,7 @@ describe('GET /events', () => {
       'timestamp_from_started_at=true&external_subscription_id=sub&timestamp_from=2020-01-01T00:00:00Z',
       { timestamp_from: ['cannot be used with timestamp_from_started_at'] },
     ],
-  ])('%s is refused', async (query, errors) => {
+  ])('a list of events is refused: %s', async (query, errors) => {
     const { status, body } = await client.get(`/events?${query}`);
     expect(status).toBe(422);
     expect(body.error_details).toEqual(errors);
@@ -270,7 +270,7 @@ test('an event of one organization is not seen by another', async () => {
   expect((await other.get('/events')).body.meta.total_count).toBe(0);
 });
 
-test('enriched events show what their metric reads, in the order and with the filters of the list', async () => {
+test('enriched events show the fields that their metric reads, in the order and with the filters of the list', async () => {
   const metric = (fields: object) =>
     client.post('/billable_metrics', { billable_metric: { name: 'Metric', aggregation_type: 'sum_agg', ...fields } });
   await metric({ code: 'calls', field_name: 'n' });

@@ -30,7 +30,7 @@ const use = async (total: number, timestamp: string) => {
   await story.use('tokens', { total }, { at: timestamp, transaction_id: `t${sent}` });
 };
 
-test('an accepted event shows at once', async () => {
+test('an accepted event appears in lifetime usage at once', async () => {
   await use(1_000_000, '2022-12-01T00:10:00Z'); // before the subscription
   await story.advanceTo('2022-12-05T10:00:00Z');
   await use(1_000_000, '2022-12-05T10:00:00Z');
@@ -44,7 +44,7 @@ test('an accepted event shows at once', async () => {
   });
 });
 
-test('imported usage is set, and never below zero', async () => {
+test('imported lifetime usage can be set, and never below zero', async () => {
   const patched = await story.client.patch(PATH, {
     lifetime_usage: { external_historical_usage_amount_cents: 400_000 },
   });
@@ -63,7 +63,7 @@ test('imported usage is set, and never below zero', async () => {
   });
 });
 
-test('what is billed moves from current to invoiced, over plan changes too', async () => {
+test('billed usage moves from current to invoiced lifetime usage, over plan changes too', async () => {
   const { svc_id } = await lifetime();
   await story.advanceTo('2023-01-01T02:30:00Z');
   expect(await lifetime()).toMatchObject({ invoiced_usage_amount_cents: 1_000_000, current_usage_amount_cents: 0 });
@@ -81,7 +81,7 @@ test('what is billed moves from current to invoiced, over plan changes too', asy
   });
 });
 
-test('takes at most six statements', async () => {
+test('reading lifetime usage takes at most six statements', async () => {
   const { statements, body } = await countStatements(service, story.organizationId, 'getSubscriptionLifetimeUsage', {
     now: '2023-01-12T00:00:00Z',
     external_id: 'sub',
@@ -90,7 +90,7 @@ test('takes at most six statements', async () => {
   expect(statements.length).toBeLessThanOrEqual(6);
 });
 
-test('a subscription that is unknown has no lifetime usage', async () => {
+test('lifetime usage of an unknown subscription is refused with 404', async () => {
   expect((await story.client.get('/subscriptions/none/lifetime_usage')).body).toMatchObject({
     status: 404,
     resource: 'subscription',

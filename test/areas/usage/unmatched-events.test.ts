@@ -67,8 +67,8 @@ const reasons = async (query = '') => (await unmatched(query)).map((row: { reaso
 const untilReasons = (expected: string[], query = '') =>
   until(async () => JSON.stringify(await reasons(query)) === JSON.stringify(expected));
 
-describe('events that no charge takes', () => {
-  test('are listed with the event and the reason (EV1)', async () => {
+describe('the list of unmatched events', () => {
+  test('unmatched events are listed with the event and the reason (EV1)', async () => {
     const { event } = await send();
     await untilReasons(['metric_not_found']);
     expect(await unmatched()).toEqual([
@@ -82,7 +82,7 @@ describe('events that no charge takes', () => {
     ]);
   });
 
-  test('are found by reason, code, subscription, status and timestamp', async () => {
+  test('unmatched events are found by reason, code, subscription, status and timestamp', async () => {
     await metric({ code: 'known' });
     await send();
     await send({ transaction_id: 't2', code: 'known' });
@@ -100,7 +100,7 @@ describe('events that no charge takes', () => {
     expect((await client.get('/events/unmatched?from=x')).body.error_details).toEqual({ from: ['invalid_date'] });
   });
 
-  test('are summed up by reason and code, the most first', async () => {
+  test('unmatched events are summed by reason and code, the largest sum first', async () => {
     for (const id of ['a', 'b', 'c']) await send({ transaction_id: id });
     await send({ transaction_id: 'd', code: 'other' });
     const summary = await until(async () => {
@@ -118,7 +118,7 @@ describe('events that no charge takes', () => {
     });
   });
 
-  test('are read in two statements', async () => {
+  test('unmatched events are read in two statements', async () => {
     const { statements } = await countStatements(service, client.organization.organization_id, 'findUnmatchedEvents', {
       now: '2024-01-01T00:00:00Z',
     });
@@ -126,8 +126,8 @@ describe('events that no charge takes', () => {
   });
 });
 
-describe('healing', () => {
-  test('follows the metric and the charge; the usage includes the event (EV2)', async () => {
+describe('healing of unmatched events', () => {
+  test('creating the metric and the charge heals unmatched events, and usage includes them (EV2)', async () => {
     await plan([]);
     await subscribe();
     await send();
@@ -144,7 +144,7 @@ describe('healing', () => {
     expect(usage.body.customer_usage.charges_usage[0]).toMatchObject({ events_count: 1, units: '1.0' });
   });
 
-  test('follows the start of a subscription, also a backdated one', async () => {
+  test('the start of a subscription, also a backdated one, heals its unmatched events', async () => {
     const { billable_metric } = await metric();
     await plan([billable_metric.svc_id]);
     await send();
@@ -156,7 +156,7 @@ describe('healing', () => {
     expect(marked).toEqual({ usage_may_have_changed: true });
   });
 
-  test('can be asked for, and tells what it did', async () => {
+  test('healing may be requested and reports what it did', async () => {
     await send();
     await untilReasons(['metric_not_found']);
     const { status, body } = await client.post('/events/unmatched/heal', { heal: { code: 'calls' } });
@@ -183,7 +183,7 @@ describe('healing', () => {
     expect(refused.body.error_details).toEqual({ bill_in_advance: ['unsupported_value'] });
   });
 
-  test('goes through its events in pages', async () => {
+  test('healing goes through its events in pages', async () => {
     const events = Array.from({ length: 1000 }, (_, index) => ({
       transaction_id: `t${index}`,
       external_subscription_id: 'sub',

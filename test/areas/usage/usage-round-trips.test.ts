@@ -74,7 +74,7 @@ test.each(['findCustomerCurrentUsage', 'findCustomerProjectedUsage'])(
   },
 );
 
-describe('every other read of events, metrics, plans, subscriptions, fees and usage', () => {
+describe('round trips of all other reads of events, metrics, plans, subscriptions, fees and usage', () => {
   const IN_APRIL = '2024-04-10T12:00:00Z';
   const ESTIMATED = { code: 'paid', external_subscription_id: 'sub2', properties: { value: 2, region: 'eu' } };
   const params: Record<string, Record<string, string>> = {};

@@ -62,7 +62,7 @@ const send = async (code: string, at: string, properties: object): Promise<void>
 const usage = async (query = '') =>
   (await story.client.get(`/customers/acme/current_usage?external_subscription_id=sub${query}`)).body;
 
-test('the period in progress, charges by name of their metric, with tax', async () => {
+test('current usage shows the period in progress and the charges by name of their metric, with tax', async () => {
   const { customer_usage } = await usage();
   expect(customer_usage).toMatchObject({
     from_datetime: '2024-02-29T23:00:00Z',
@@ -80,7 +80,7 @@ test('the period in progress, charges by name of their metric, with tax', async 
   ]);
 });
 
-test('usage is shown by filter, the default bucket last', async () => {
+test('current usage is shown by filter, with the default bucket last', async () => {
   const [storage] = (await usage()).customer_usage.charges_usage;
   expect(storage).toMatchObject({
     units: '14.5',
@@ -116,7 +116,7 @@ test('usage is shown by filter, the default bucket last', async () => {
   ]);
 });
 
-test('by group, in order of the values, none last', async () => {
+test('current usage is shown by group in order of the values, with the group without value last', async () => {
   const [, calls] = (await usage()).customer_usage.charges_usage;
   expect(calls).toMatchObject({ units: '4.0', events_count: 4, amount_cents: 4, filters: [] });
   expect(
@@ -128,7 +128,7 @@ test('by group, in order of the values, none last', async () => {
   ]);
 });
 
-test('without taxes, of one charge, of one group, of the whole life', async () => {
+test('current usage may be read without taxes, for one charge, for one group and for the whole life', async () => {
   expect((await usage('&apply_taxes=false')).customer_usage).toMatchObject({
     taxes_amount_cents: 0,
     total_amount_cents: 2454,
@@ -155,11 +155,11 @@ test.each([
     '/customers/acme/current_usage?external_subscription_id=sub&full_usage=true',
     { status: 405, code: 'full_usage_not_allowed' },
   ],
-])('%s is refused', async (path, body) => {
+])('a usage read is refused: %s', async (path, body) => {
   expect((await story.client.get(path)).body).toMatchObject(body);
 });
 
-test('projected usage: the ratio of days, each part by itself', async () => {
+test('projected usage extrapolates each part by the ratio of days', async () => {
   // The 10th of 31 days.
   const { body } = await story.client.get('/customers/acme/projected_usage?external_subscription_id=sub');
   const projected = body.customer_projected_usage;
@@ -200,7 +200,7 @@ test.each(['current_usage', 'projected_usage?external_subscription_id=', 'past_u
   },
 );
 
-test('past usage: billed periods, newest first', async () => {
+test('past usage shows billed periods, newest first', async () => {
   const path = '/customers/acme/past_usage?external_subscription_id=sub';
   const { body } = await story.client.get(path);
   expect(body.meta).toMatchObject({ total_count: 1 });

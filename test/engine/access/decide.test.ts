@@ -36,11 +36,11 @@ test.each<[NeededPrivilege | undefined, string[]]>([
   [{ code: 'note' }, []],
   [{ code: 'note', value: 'a' }, []],
   [{ code: 'note', value: 'A' }, ['privilege_value_not_allowed']],
-])('%j is answered with %j', (needed, reasons) => {
+])('an access check with %j is answered with %j', (needed, reasons) => {
   expect(reasonsOfFeature(GRANTED, needed)).toEqual(reasons);
 });
 
-test('a feature that is not there', () => {
+test('an access check of an unknown feature is denied', () => {
   expect(reasonsOfFeature(undefined, { code: 'max', value: 1 })).toEqual(['feature_not_granted']);
 });
 
@@ -52,7 +52,10 @@ test.each([
   ['1000', '1000', '0', '0', false],
   ['1000', '1200.5', '0', '0', true],
   ['0', '0', '0.000001', '0', true],
-])('limit %s, used %s, %s more: %s left, beyond it %s', (limit, used, requested, remaining, isReached) => {
-  const standing = standingOf(decimal(limit), decimal(used), decimal(requested));
-  expect([standing.remaining.toFixed(), standing.isReached]).toEqual([remaining, isReached]);
-});
+])(
+  'with limit %s and %s used, %s more leave %s; beyond the limit %s',
+  (limit, used, requested, remaining, isReached) => {
+    const standing = standingOf(decimal(limit), decimal(used), decimal(requested));
+    expect([standing.remaining.toFixed(), standing.isReached]).toEqual([remaining, isReached]);
+  },
+);

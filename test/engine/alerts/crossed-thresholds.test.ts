@@ -24,15 +24,18 @@ test.each([
   ['decreasing', [200, 500, 800], 100, 600, -100, [-100, 0, 100, 200, 500]],
   ['decreasing', [200, 500, 800], 100, 300, 400, []],
   ['decreasing', [], 100, 50, -150, [-100]],
-] as const)('%s %j every %s: %s → %s crosses %j', (direction, oneTime, step, previous, current, crossed) => {
-  const found = crossedThresholds(direction, thresholds([...oneTime], step), {
-    previous: decimal(previous),
-    current: decimal(current),
-  });
-  expect(found.map(({ value }) => value.toNumber())).toEqual(crossed);
-});
+] as const)(
+  'an alert %s at %j, every %s: moving from %s to %s crosses %j',
+  (direction, oneTime, step, previous, current, crossed) => {
+    const found = crossedThresholds(direction, thresholds([...oneTime], step), {
+      previous: decimal(previous),
+      current: decimal(current),
+    });
+    expect(found.map(({ value }) => value.toNumber())).toEqual(crossed);
+  },
+);
 
-test('a crossed threshold keeps its code, a step that of the recurring one', () => {
+test('a crossed threshold keeps its code, and a recurring step has that of the recurring threshold', () => {
   const found = crossedThresholds('increasing', thresholds([10], 5), { previous: decimal(0), current: decimal(15) });
   expect(found.map(({ code, recurring }) => [code, recurring])).toEqual([
     ['at-10', false],
@@ -40,7 +43,7 @@ test('a crossed threshold keeps its code, a step that of the recurring one', () 
   ]);
 });
 
-test('of very many steps the last hundred are reported', () => {
+test('of very many crossed steps the last hundred are reported', () => {
   const found = crossedThresholds('increasing', thresholds([], 1), { previous: decimal(0), current: decimal('1e12') });
   expect(found).toHaveLength(100);
   expect(found.at(-1)!.value.toFixed()).toBe('1000000000000');

@@ -28,8 +28,8 @@ const due = (at: string, changes: Partial<DueInput> = {}) =>
     ...changes,
   });
 
-describe('a subscription is due', () => {
-  test('on the first local day of a period, not on another', () => {
+describe('due subscriptions', () => {
+  test('a subscription is due on the first local day of a period and on no other', () => {
     expect(due('2024-04-01T00:10')).toBe(true);
     expect(due('2024-03-31T23:10')).toBe(false);
     expect(due('2024-04-02T00:10')).toBe(false);
@@ -40,7 +40,7 @@ describe('a subscription is due', () => {
     expect(due('2024-05-01T00:10', { lastRecurringAt: instant('2024-04-01T00:10') })).toBe(true);
   });
 
-  test('not on the day it started, is created later than, or ends', () => {
+  test('a subscription is not due on the day on which it started, was created or ends', () => {
     expect(due('2024-04-01T05:10', { subscription: active('2024-04-01') })).toBe(false);
     expect(due('2024-04-01T05:10', { subscription: active('2024-03-05', { created_at: instant('2024-04-02') }) })).toBe(
       false,
@@ -53,7 +53,7 @@ describe('a subscription is due', () => {
     );
   });
 
-  test.each(['pending', 'incomplete', 'terminated', 'canceled'])('not when %s', (status) => {
+  test.each(['pending', 'incomplete', 'terminated', 'canceled'])('a subscription is not due when %s', (status) => {
     expect(due('2024-04-01T00:10', { subscription: active('2024-03-05', { status }) })).toBe(false);
   });
 
@@ -62,11 +62,11 @@ describe('a subscription is due', () => {
     ['Asia/Kolkata', '2023-02-13T19:00Z', false],
     ['America/Bogota', '2023-02-13T04:00Z', false],
     ['America/Bogota', '2023-02-13T05:00Z', true],
-  ])('weekly in %s at %s: %s', (zone, at, expected) => {
+  ])('a weekly subscription in %s at %s is due: %s', (zone, at, expected) => {
     expect(due(at, { zone, plan: plan({ interval: 'weekly' }), subscription: active('2023-01-04') })).toBe(expected);
   });
 
-  test('monthly when the plan splits its billing, with the same anchor', () => {
+  test('a subscription is due monthly when its plan splits billing, with the same anchor', () => {
     const yearly = plan({ interval: 'yearly' });
     const anniversary = subscription('2024-01-31T01:00');
     expect(isBillingDay(yearly, anniversary, 'UTC', date('2024-02-29'))).toBe(false);
@@ -74,7 +74,7 @@ describe('a subscription is due', () => {
     expect(isBillingDay(split, anniversary, 'UTC', date('2024-02-29'))).toBe(true);
   });
 
-  test('a flag of monthly charges means nothing on a short interval', () => {
+  test('the flag of monthly charges has no effect on a short interval', () => {
     const quarterly = plan({ interval: 'quarterly', bill_charges_monthly: true });
     expect(isBillingDay(quarterly, subscription('2024-01-15'), 'UTC', date('2024-02-15'))).toBe(false);
   });
@@ -88,11 +88,11 @@ describe('the next billing day', () => {
     ['2024-03-01', '2024-04-01'],
     ['2024-04-01', '2024-04-01'],
     ['2024-04-02', '2024-05-01'],
-  ])('from %s on is %s, never the day of the start', (from, expected) => {
+  ])('the next billing day from %s on is %s, never the day of the start', (from, expected) => {
     expect(billingDayFrom(plan(), calendar, 'UTC', date(from)).toString()).toBe(expected);
   });
 
-  test('after a run is that of the next period', () => {
+  test('the next billing day after a run is that of the next period', () => {
     expect(billingDayAfter(plan(), calendar, 'UTC', instant('2024-04-01T00:10')).toString()).toBe('2024-05-01');
     const paris = billingDayAfter(plan(), calendar, 'Europe/Paris', instant('2024-03-31T22:10Z'));
     expect(paris.toString()).toBe('2024-05-01');
@@ -100,7 +100,7 @@ describe('the next billing day', () => {
     expect(clamped.toString()).toBe('2024-03-31');
   });
 
-  test('an outage leaves the days missed, in order', () => {
+  test('an outage leaves the missed billing days in order', () => {
     const missed = billingDaysBetween(
       plan(),
       subscription('2024-01-31'),

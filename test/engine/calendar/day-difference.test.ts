@@ -3,7 +3,7 @@ import { dayDifference, periodDays, subscriptionDays } from '../../../src/engine
 import { periodThrough } from '../../../src/engine/calendar/period.ts';
 import { instant } from './build.ts';
 
-describe('day difference', () => {
+describe('day differences', () => {
   test.each([
     ['2024-03-01T00:00', '2024-03-31T23:59:59', 'UTC', 31],
     ['2024-02-29T23:00Z', '2024-03-31T21:59:59Z', 'Europe/Paris', 31],
@@ -13,7 +13,7 @@ describe('day difference', () => {
     ['2023-09-05T00:00', '2023-09-06T00:00', 'UTC', 2],
     ['2023-05-01T00:00', '2023-05-31T23:59:59', 'UTC', 31],
     ['1969-12-30T00:00', '1970-01-01T00:00', 'UTC', 3],
-  ])('%s to %s in %s is %s days', (from, last, zone, days) => {
+  ])('from %s to %s in %s are %s days', (from, last, zone, days) => {
     expect(dayDifference(instant(from), instant(last), zone)).toBe(days);
   });
 

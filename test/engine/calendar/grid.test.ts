@@ -17,7 +17,7 @@ const anniversary = (interval: Interval, anchor: string): Grid => ({ interval, a
 const calendar = (interval: Interval): Grid =>
   gridOf(interval, { billing_time: 'calendar', subscription_at: instant('2023-08-17T13:00') }, 'UTC');
 
-describe('grid', () => {
+describe('grids of periods', () => {
   test.each<[Interval, string, [string, string, number][]]>([
     [
       'monthly',
@@ -126,7 +126,7 @@ describe('grid', () => {
     ['quarterly', '2024-04-01', '2024-06-30'],
     ['semiannual', '2024-01-01', '2024-06-30'],
     ['yearly', '2024-01-01', '2024-12-31'],
-  ])('the calendar %s period holding Wednesday 15 May 2024 is %s to %s', (interval, first, last) => {
+  ])('the calendar %s period that holds Wednesday 15 May 2024 is %s to %s', (interval, first, last) => {
     const range = periodHolding(calendar(interval), date('2024-05-15'));
     expect([range.first.toString(), range.last.toString()]).toEqual([first, last]);
   });

@@ -117,7 +117,7 @@ describe('windows of a line (billing-periods.md#examples)', () => {
       days('2024-03-31', '2024-04-29'),
       '=',
     ],
-  ])('row %s: %o run %s', (_row, terms, run, own, charges, fixed) => {
+  ])('row %s of the examples: %o run %s has its windows', (_row, terms, run, own, charges, fixed) => {
     const windows = lineWindows({ plan: plan(terms), subscription: JAN_31, zone: UTC, at: instant(run) });
     expect([shown(windows.subscription), shown(windows.charges), shown(windows.fixedCharges)]).toEqual([
       own,
@@ -126,7 +126,7 @@ describe('windows of a line (billing-periods.md#examples)', () => {
     ]);
   });
 
-  test('rows 3 and 4: a plan in advance bills ahead and the usage behind', () => {
+  test('a plan in advance bills the coming period and past usage (rows 3 and 4)', () => {
     const input = { plan: plan({ pay_in_advance: true }), subscription: subscription('2024-01-30'), zone: UTC };
     const start = lineWindows({ ...input, at: instant('2024-01-30') });
     expect(shown(start.subscription)).toBe(days('2024-01-30', '2024-02-28'));
@@ -141,7 +141,7 @@ describe('windows of a line (billing-periods.md#examples)', () => {
     expect([run.chargesDurationDays, run.fixedChargesInAdvanceDurationDays]).toEqual([30, 30]);
   });
 
-  test('row 5, G03: monthly in advance on the calendar', () => {
+  test('a monthly plan in advance bills by the calendar (row 5, G03)', () => {
     const windows = lineWindows({
       plan: plan({ pay_in_advance: true }),
       subscription: subscription('2023-06-16', { billing_time: 'calendar' }),
@@ -153,7 +153,7 @@ describe('windows of a line (billing-periods.md#examples)', () => {
     expect(windows.chargesDurationDays).toBe(31);
   });
 
-  test('row 15: the closing line of an upgraded subscription holds the period in progress', () => {
+  test('the closing line of an upgraded subscription holds the period in progress (row 15)', () => {
     const upgraded = subscription('2023-06-29', { terminated_at: instant('2023-09-28T05:00') });
     const windows = lineWindows({
       plan: plan({ pay_in_advance: true }),
@@ -170,7 +170,7 @@ describe('windows of a line (billing-periods.md#examples)', () => {
     ]);
   });
 
-  test('row 16: a termination cuts all windows, the subscription window keeps the first day', () => {
+  test('a termination cuts all windows, and the subscription window keeps the first day (row 16)', () => {
     const windows = lineWindows({
       plan: plan(),
       subscription: subscription('2024-04-24T11:00', {
@@ -248,7 +248,7 @@ describe('windows of a line (billing-periods.md#examples)', () => {
     expect(shown(own)).toBe(days('2024-02-15', '2024-03-14'));
   });
 
-  test('the line that closes a split plan carries every window', () => {
+  test('the closing line of a plan with split billing carries every window', () => {
     const windows = lineWindows({
       plan: plan({ interval: 'yearly', bill_charges_monthly: true }),
       subscription: subscription('2024-01-01', {
@@ -278,13 +278,13 @@ describe('windows in a zone (billing-periods.md#timezones)', () => {
     ['Asia/Kolkata', 'weekly', '2023-02-12T19:00Z', '2023-02-05T18:30 – 2023-02-12T18:29:59'],
     ['Europe/Paris', 'monthly', '2024-03-31T22:10Z', '2024-02-29T23:00 – 2024-03-31T21:59:59'],
     ['America/New_York', 'monthly', '2024-12-01T05:10Z', '2024-11-01T04:00 – 2024-12-01T04:59:59'],
-  ] as const)('%s, %s, run %s', (zone, interval, run, expected) => {
+  ] as const)('windows begin and end at local midnights: %s, %s, run %s', (zone, interval, run, expected) => {
     const windows = lineWindows({ plan: plan({ interval }), subscription: calendar, zone, at: instant(run) });
     expect(shown(windows.subscription)).toBe(expected);
     expect(shown(windows.charges)).toBe(expected);
   });
 
-  test('America/Denver, weekly in advance: the week of the local Thursday', () => {
+  test('a weekly plan in advance in America/Denver bills the week of the local Thursday', () => {
     const windows = lineWindows({
       plan: plan({ interval: 'weekly', pay_in_advance: true }),
       subscription: subscription('2023-06-16T05:00Z', { billing_time: 'calendar' }),
@@ -294,7 +294,7 @@ describe('windows in a zone (billing-periods.md#timezones)', () => {
     expect(shown(windows.subscription)).toBe('2023-06-15T06:00 – 2023-06-19T05:59:59');
   });
 
-  test('a change of zone leaves neither hole nor overlap', () => {
+  test('a change of time zone leaves neither gap nor overlap', () => {
     const before = lineWindows({
       plan: plan(),
       subscription: calendar,
@@ -314,7 +314,7 @@ describe('windows in a zone (billing-periods.md#timezones)', () => {
     expect(after.fixedCharges!.from.equals(before.fixedCharges!.to)).toBe(true);
   });
 
-  test('an older line is too far away to be joined', () => {
+  test('a window is not extended to an older line that is too far away', () => {
     const january = lineWindows({
       plan: plan(),
       subscription: calendar,
@@ -347,7 +347,7 @@ describe('ending on the first day of a period (termination.md#ending-on-a-bounda
     expect(windows.chargesDurationDays).toBe(30);
   });
 
-  test('where the period behind is billed, an end on the billing day leaves one day (G36)', () => {
+  test('when the past period was billed, an end on the billing day leaves one day (G36)', () => {
     const windows = lineWindows(ended('2023-09-05', '2023-10-05T15:00'));
     expect(shown(windows.subscription)).toBe('2023-10-05T00:00 – 2023-10-05T15:00');
   });
@@ -356,11 +356,11 @@ describe('ending on the first day of a period (termination.md#ending-on-a-bounda
     ['an ordinary day', ended('2023-09-05', '2023-10-06')],
     ['the day of the start', ended('2023-09-05T03:00', '2023-09-05T18:00')],
     ['an upgrade', ended('2023-09-05', '2023-10-05', {}, 'upgrade')],
-  ])('it does not hold for %s', (_name, input) => {
+  ])('the rule of ending on a boundary does not apply to %s', (_name, input) => {
     expect(boundaryWindows(input)).toBeUndefined();
   });
 
-  test('a yearly plan with monthly charges closes the month behind and its year so far', () => {
+  test('a yearly plan with monthly charges closes the past month and its year so far', () => {
     const windows = boundaryWindows(
       ended('2024-01-01', '2024-04-01T00:05', { interval: 'yearly', bill_charges_monthly: true }),
     )!;
@@ -370,8 +370,8 @@ describe('ending on the first day of a period (termination.md#ending-on-a-bounda
   });
 });
 
-describe('current billing period', () => {
-  test('is the charges window in progress', () => {
+describe('the current billing period', () => {
+  test('the current billing period is the charges window in progress', () => {
     expect(shown(currentBillingPeriod(plan(), JAN_31, UTC, instant('2024-03-01')))).toBe(
       days('2024-02-29', '2024-03-30'),
     );
@@ -380,13 +380,13 @@ describe('current billing period', () => {
     );
   });
 
-  test('before the start it is the first one', () => {
+  test('the current billing period before the start is the first one', () => {
     expect(shown(currentBillingPeriod(plan(), JAN_31, UTC, instant('2023-12-01')))).toBe(
       days('2024-01-31T01:00', '2024-02-28'),
     );
   });
 
-  test('of a yearly plan with monthly charges it is a month', () => {
+  test('the current billing period of a yearly plan with monthly charges is a month', () => {
     const yearly = plan({ interval: 'yearly', bill_charges_monthly: true });
     expect(shown(currentBillingPeriod(yearly, JAN_31, UTC, instant('2024-06-01')))).toBe(
       days('2024-05-31', '2024-06-29'),
@@ -394,7 +394,7 @@ describe('current billing period', () => {
   });
 });
 
-test('the charges windows of successive runs tile the life of a subscription in any zone', () => {
+test('charges windows of successive runs cover the life of a subscription without gap or overlap in any zone', () => {
   const zones = [
     'UTC',
     'Europe/Paris',

@@ -13,7 +13,7 @@ test.each([
   [2400, 0, 1700, 1700],
   [1200, 1200, 1200, 0],
   [300, 100, 100, 66],
-])('of a fee of %i, %i of it billed before, %i give back %i', (amountCents, progressiveCents, creditable, own) => {
+])('of a fee of %i with %i billed before, %i give back %i', (amountCents, progressiveCents, creditable, own) => {
   expect(ownPart({ amountCents, progressiveCents }, creditable)).toBe(own);
 });
 
@@ -21,11 +21,11 @@ test.each([
   [2400, 1200, 700, '1400'],
   [2400, 0, 700, '700'],
   [300, 100, 1, '1.5'],
-])('of a fee of %i, %i of it billed before, %i are an item of %s', (amountCents, progressiveCents, wanted, item) => {
+])('of a fee of %i with %i billed before, %i are an item of %s', (amountCents, progressiveCents, wanted, item) => {
   expect(itemFor({ amountCents, progressiveCents }, wanted).toFixed()).toBe(item);
 });
 
-test('an item gives back what is wanted to the cent, and never more than the fee', () => {
+test('an item gives back what is requested to the cent and never more than the fee', () => {
   const amount = fc.integer({ min: 2, max: 10_000_000 });
   fc.assert(
     fc.property(amount, fc.nat(), fc.nat(), fc.nat(), (amountCents, before, left, asked) => {

@@ -53,7 +53,7 @@ const sharesOf = (draft: ReturnType<typeof invoice>) =>
   draft.fees.map(({ preciseCouponsAmountCents }) => preciseCouponsAmountCents.toFixed());
 
 describe('golden cases (golden-money.md)', () => {
-  test('7: shares of four fees', () => {
+  test('a coupon is shared among four fees (golden case 7)', () => {
     const draft = invoice(
       [
         ['a', 10000, 10],
@@ -68,7 +68,7 @@ describe('golden cases (golden-money.md)', () => {
     expect([draft.taxesAmountCents, draft.totalAmountCents]).toEqual([1900, 20900]);
   });
 
-  test('9: the second coupon takes what is left', () => {
+  test('the second coupon takes what the first leaves (golden case 9)', () => {
     const draft = invoice([['a', 10000, 10]], [fixed(1000), fixed(11000, { id: 'second' })]);
     expect(draft.couponUses.map(({ amountCents, isUsedUp }) => [amountCents, isUsedUp])).toEqual([
       [1000, true],
@@ -78,13 +78,13 @@ describe('golden cases (golden-money.md)', () => {
     expect([draft.status, draft.paymentStatus]).toEqual(['finalized', 'succeeded']);
   });
 
-  test('18: 50 % then 10 %', () => {
+  test('coupons of 50 % and then 10 % apply one after the other (golden case 18)', () => {
     const draft = invoice([['a', 10000, -1]], [percentage('50'), percentage('10')]);
     expect(draft.couponUses.map(({ amountCents }) => amountCents)).toEqual([5000, 500]);
     expect(draft.subTotalExcludingTaxesAmountCents).toBe(4500);
   });
 
-  test('19: 12.5 % rounds once', () => {
+  test('a coupon of 12.5 % is rounded once (golden case 19)', () => {
     const draft = invoice(
       [
         ['a', 999, 19],
@@ -98,7 +98,7 @@ describe('golden cases (golden-money.md)', () => {
     expect([draft.taxesAmountCents, draft.totalAmountCents]).toEqual([221, 1386]);
   });
 
-  test('20: limited to metrics, then to plans, then the rest', () => {
+  test('coupons limited to metrics apply first, then those limited to plans, then the rest (golden case 20)', () => {
     const k1 = fixed(2000, { id: 'k1', limit: 'metrics', eligible: new Set(['bm1', 'bm2']) });
     const k2 = fixed(1000, { id: 'k2', limit: 'plans', eligible: new Set(['bm5', 'bm6', 'bm7', 'bm8']) });
     const k3 = fixed(500, { id: 'k3' });
@@ -144,11 +144,11 @@ describe('golden cases (golden-money.md)', () => {
     [1000, 600, 600, false], // 21
     [400, 300, 300, false], // 22
     [100, 500, 100, true],
-  ])('once, %i left, invoice of %i', (left, amount, credit, isUsedUp) => {
+  ])('a one-time coupon with %i left meets an invoice of %i', (left, amount, credit, isUsedUp) => {
     expect(use([fixed(left)], [fee('a', amount)]).uses).toMatchObject([{ amountCents: credit, isUsedUp }]);
   });
 
-  test('23: recurring, the unused part of a period is lost', () => {
+  test('the unused part of a period of a recurring coupon is lost (golden case 23)', () => {
     let periodsLeft: number | null = 3;
     const seen = [600, 2000, 2000].map((amount) => {
       const [one] = use([fixed(1000, { frequency: 'recurring', periodsLeft })], [fee('a', amount)]).uses;
@@ -162,26 +162,26 @@ describe('golden cases (golden-money.md)', () => {
     ]);
   });
 
-  test('24: a percentage once is used up by one invoice', () => {
+  test('a one-time percentage is used up by one invoice (golden case 24)', () => {
     expect(use([percentage('10')], [fee('a', 100)]).uses).toMatchObject([{ amountCents: 10, isUsedUp: true }]);
   });
 
-  test('25: 150 % acts as 100 %', () => {
+  test('a coupon of 150 % acts as 100 % (golden case 25)', () => {
     expect(use([percentage('150', { frequency: 'forever' })], [fee('a', 999)]).uses).toMatchObject([
       { amountCents: 999, isUsedUp: false },
     ]);
   });
 
-  test('26: another currency waits; percentages know none', () => {
+  test('a fixed coupon in another currency waits, and a percentage has no currency (golden case 26)', () => {
     expect(use([fixed(100)], [fee('a', 999)], 'USD').uses).toEqual([]);
     expect(use([percentage('10')], [fee('a', 1000)], 'USD').uses).toMatchObject([{ amountCents: 100 }]);
   });
 
-  test('27: without an eligible fee no period is used', () => {
+  test('a coupon without an eligible fee uses up no period (golden case 27)', () => {
     expect(use([fixed(100, { limit: 'metrics', eligible: new Set(['b']) })], [fee('a', 999)]).uses).toEqual([]);
   });
 
-  test('32: two coupons of 1000 over three fees', () => {
+  test('two coupons of 1000 are shared among three fees (golden case 32)', () => {
     const draft = invoice(
       [
         ['a', 99290, 10],
@@ -195,7 +195,7 @@ describe('golden cases (golden-money.md)', () => {
     expect([draft.couponsAmountCents, draft.taxesAmountCents, draft.totalAmountCents]).toEqual([2000, 41178, 452957]);
   });
 
-  test('a coupon comes after what was billed at thresholds, and tax is 1920 on 9600 (G65)', () => {
+  test('a coupon applies after progressive credits, and tax is 1920 on 9600 (G65)', () => {
     const fallen = new Map();
     const billed = { progressiveInvoiceId: 'p', amountCents: cents(3000), excessCents: cents(0), fallen };
     const draft = computeInvoice(
@@ -220,7 +220,7 @@ describe('golden cases (golden-money.md)', () => {
     });
   });
 
-  test('an invoice that waits for its taxes stops before them, its coupons taken off', () => {
+  test('an invoice that waits for its taxes stops before them with its coupons applied', () => {
     const draft = computeInvoice(
       newDraft({
         invoiceType: 'subscription',
@@ -250,7 +250,7 @@ describe('golden cases (golden-money.md)', () => {
   });
 });
 
-test('a draft shows its amounts before coupons, and no coupon touches an invoice of nothing', () => {
+test('a draft shows its amounts before coupons, and an invoice of zero uses no coupon', () => {
   expect(invoice([['a', 5000, 20]], [fixed(100)], false).couponUses).toEqual([]);
   expect(invoice([['a', 0, 20]], [fixed(100)]).couponUses).toEqual([]);
 });
@@ -269,8 +269,8 @@ const someCoupon = fc
     return percent === null ? fixed(amount, limits) : percentage(decimal(percent).div(100).toFixed(), limits);
   });
 
-describe('laws', () => {
-  test('the shares of a coupon sum up to it, but for the fifth decimal of each', () => {
+describe('laws of coupons', () => {
+  test('the shares of a coupon sum to the coupon except for the fifth decimal of each', () => {
     fc.assert(
       fc.property(someFees, fc.array(someCoupon, { maxLength: 5 }), (fees, coupons) => {
         const isWhole = coupons.every(({ limit }) => limit === 'none');
@@ -298,7 +298,7 @@ describe('laws', () => {
   });
 });
 
-test('states', () => {
+test('coupons and applied coupons move between their states as allowed', () => {
   expect([canCouponMove('active', 'terminated'), canCouponMove('terminated', 'active')]).toEqual([true, false]);
   expect([canCouponMove('active', 'active'), canCouponMove('terminated', 'terminated')]).toEqual([false, false]);
   expect([canAppliedCouponMove('active', 'terminated'), canAppliedCouponMove('terminated', 'active')]).toEqual([

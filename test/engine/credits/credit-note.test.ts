@@ -30,7 +30,7 @@ const parts = (credit: number, refund = 0, offset = 0) => ({
 });
 
 describe('amounts of a note (credit-note-amounts.md#rounding, golden-money.md 34 to 40)', () => {
-  test('an item bears its share of the coupons (35)', () => {
+  test('an item bears its share of the coupons (golden case 35)', () => {
     const amounts = noteAmounts([item(fee(39900, ['20'], 25000), 26260)]);
     expect(amounts).toMatchObject({
       couponsAdjustmentAmountCents: 16454,
@@ -42,7 +42,7 @@ describe('amounts of a note (credit-note-amounts.md#rounding, golden-money.md 34
     expect(alignedTotal(amounts)).toBe(11767);
   });
 
-  test('two taxes are weighted by what they are taken on (34)', () => {
+  test('two taxes are weighted by the amounts they apply to (golden case 34)', () => {
     const [entity, extra] = [tax('10', 'entity'), tax('10', 'extra')];
     const amounts = noteAmounts([
       item({ ...fee(17900), taxes: [entity] }, 17900),
@@ -57,7 +57,7 @@ describe('amounts of a note (credit-note-amounts.md#rounding, golden-money.md 34
     expect(alignedTotal(amounts)).toBe(37570);
   });
 
-  test('the last note makes the rounding of the earlier ones good (36)', () => {
+  test('the last credit note corrects the rounding of the earlier ones (golden case 36)', () => {
     const of = fee(6833, ['20']);
     const first = noteAmounts([item(of, 6833)]);
     const last = noteAmounts([item(of, 6833)], [first]);
@@ -65,7 +65,7 @@ describe('amounts of a note (credit-note-amounts.md#rounding, golden-money.md 34
     expect(last.preciseTaxesAmountCents.toFixed()).toBe('1366.2');
   });
 
-  test('seven notes give back the invoice to the cent (37)', () => {
+  test('seven credit notes give back the invoice to the cent (golden case 37)', () => {
     const of = fee(6833, ['20']);
     const totals: number[] = [];
     const given: ReturnType<typeof noteAmounts>[] = [];
@@ -78,7 +78,7 @@ describe('amounts of a note (credit-note-amounts.md#rounding, golden-money.md 34
     expect(totals.reduce((a, b) => a + b, 0)).toBe(32798);
   });
 
-  test('a cent too much is taken from the credit, the rest of the fee gets it back (38, 39)', () => {
+  test('a surplus cent is taken from the credit, and the rest of the fee gets it back (golden cases 38, 39)', () => {
     const of = fee(76900, ['20']);
     const first = noteAmounts([item(of, 72686)]);
     expect(alignParts(parts(87224), first)).toEqual(parts(87223));
@@ -87,7 +87,7 @@ describe('amounts of a note (credit-note-amounts.md#rounding, golden-money.md 34
     expect(alignedTotal(rest)).toBe(5057);
   });
 
-  test('a missing cent goes to the credit, else to the refund, else to the offset', () => {
+  test('a missing cent is added to the credit, else to the refund, else to the offset', () => {
     const amounts = noteAmounts([item(fee(10, ['20'], 5), 10), item(fee(10, ['20'], 5), 5)]);
     expect(amounts).toMatchObject({
       couponsAdjustmentAmountCents: 8,
@@ -99,7 +99,7 @@ describe('amounts of a note (credit-note-amounts.md#rounding, golden-money.md 34
     expect(alignParts(parts(0, 0, 9), amounts)).toEqual(parts(0, 0, 10));
   });
 
-  test('a fee of 0 has no share of anything', () => {
+  test('a fee of 0 has no share of a credit note', () => {
     expect(noteAmounts([item(fee(0, ['20']), 0)]).preciseTotalAmountCents.toFixed()).toBe('0');
   });
 });
@@ -125,7 +125,7 @@ describe('unused days (credit-note-amounts.md#automatic-notes, golden-money.md 4
     ['a trial beyond the period', { trialEndsOn: day('2022-12-01') }, '0', '0'],
     ['more was credited than is left', { creditedCents: 2000 }, '0', '1500'],
     ['no more than was billed', { feeAmountCents: 900 }, '900', '1500'],
-  ])('%s', (_name, change, unused, used) => {
+  ])('unused days are credited: %s', (_name, change, unused, used) => {
     const worth = unusedDays({ ...october, ...change });
     expect([worth.unusedCents.toFixed(), worth.usedCents.toFixed()]).toEqual([unused, used]);
   });
@@ -135,20 +135,23 @@ describe('unused days (credit-note-amounts.md#automatic-notes, golden-money.md 4
     [20000, '25', '2025-09-18', '2025-10-17', '2025-09-18', '19333.33333', 19333, 4833, 24166],
     [16000, '25', '2025-09-18', '2025-10-17', '2025-09-18', '15466.66666', 15467, 3867, 19334],
     [2999, '23.33', '2025-09-15', '2025-09-21', '2025-09-15', '2570.57142', 2571, 600, 3171],
-  ])('%s at %s %% (53, 54)', (amount, rate, first, last, ended, expected, subTotal, taxes, total) => {
-    const { unusedCents } = unusedDays({
-      ...october,
-      planAmountCents: amount,
-      feeAmountCents: amount,
-      period: { first: day(first), last: day(last) },
-      billedFrom: day(first),
-      endedOn: day(ended),
-    });
-    const amounts = noteAmounts([item(fee(amount, [rate]), unusedCents.toFixed())]);
-    expect(unusedCents.toFixed()).toBe(expected);
-    expect(amounts).toMatchObject({ subTotalExcludingTaxesAmountCents: subTotal, taxesAmountCents: taxes });
-    expect(alignedTotal(amounts)).toBe(total);
-  });
+  ])(
+    'unused days are credited with tax: %s at %s %% (golden cases 53, 54)',
+    (amount, rate, first, last, ended, expected, subTotal, taxes, total) => {
+      const { unusedCents } = unusedDays({
+        ...october,
+        planAmountCents: amount,
+        feeAmountCents: amount,
+        period: { first: day(first), last: day(last) },
+        billedFrom: day(first),
+        endedOn: day(ended),
+      });
+      const amounts = noteAmounts([item(fee(amount, [rate]), unusedCents.toFixed())]);
+      expect(unusedCents.toFixed()).toBe(expected);
+      expect(amounts).toMatchObject({ subTotalExcludingTaxesAmountCents: subTotal, taxesAmountCents: taxes });
+      expect(alignedTotal(amounts)).toBe(total);
+    },
+  );
 
   test.each([
     // choice            total  paid  fee total  invoice  used   parts
@@ -158,17 +161,20 @@ describe('unused days (credit-note-amounts.md#automatic-notes, golden-money.md 4
     ['refund' as const, 1680, 5580, '3720', 7440, 1800, parts(690, 990)],
     ['refund' as const, 1409, 5580, '3120', 6840, 1510, parts(374, 1035)],
     ['credit' as const, 1920, 7440, '3720', 7440, 1800, parts(1920)],
-  ])('%s of %s when %s was paid (50, 51)', (choice, total, paid, feeTotal, invoiceTotal, used, expected) => {
-    const facts = {
-      preciseFeeTotalCents: decimal(feeTotal),
-      invoiceTotalWithTaxesCents: invoiceTotal,
-      invoicePaidCents: paid,
-      usedCents: cents(used),
-      refundStepCents: 1,
-      refundableCents: paid,
-    };
-    expect(terminationParts(choice, cents(total), facts)).toEqual(expected);
-  });
+  ])(
+    'unused days are credited or refunded: %s of %s when %s was paid (golden cases 50, 51)',
+    (choice, total, paid, feeTotal, invoiceTotal, used, expected) => {
+      const facts = {
+        preciseFeeTotalCents: decimal(feeTotal),
+        invoiceTotalWithTaxesCents: invoiceTotal,
+        invoicePaidCents: paid,
+        usedCents: cents(used),
+        refundStepCents: 1,
+        refundableCents: paid,
+      };
+      expect(terminationParts(choice, cents(total), facts)).toEqual(expected);
+    },
+  );
 });
 
 describe('what is left of an invoice (credit-note-amounts.md#creation, credit-note-amounts.md#what-is-left)', () => {
@@ -193,7 +199,7 @@ describe('what is left of an invoice (credit-note-amounts.md#creation, credit-no
     feesWithTaxesCents: cents(67670),
   };
 
-  test('a refund is what the provider can give back, the rest of a note of its own making goes to the balance', () => {
+  test('a refund is what the provider can give back, and the rest of an automatic note becomes credit', () => {
     const paid = { ...invoice, paymentStatus: 'succeeded' as const, totalPaidCents: 1204, refundStepCents: 10 };
     expect(refundableOfInvoice(paid, cents(1204))).toBe(1200);
     expect(noteFaults({ ...asked, invoice: paid, parts: parts(0, 1195) })).toMatchObject({
@@ -210,7 +216,7 @@ describe('what is left of an invoice (credit-note-amounts.md#creation, credit-no
     expect(terminationParts('refund', cents(5124), facts)).toEqual(parts(4, 5120));
   });
 
-  test('creditable, refundable, offsettable', () => {
+  test('an invoice has a creditable, a refundable and an offsettable amount', () => {
     const of = { ...invoice, totalCents: 1200, totalPaidCents: 500, feesCents: 1000, couponsCents: 0 };
     const left = creditableOfInvoice(of, [{ creditableCents: cents(1000), taxesRate: decimal(20) }]);
     expect([left, refundableOfInvoice(of, left), offsettableOfInvoice(of, left)]).toEqual([1200, 500, 700]);
@@ -246,11 +252,11 @@ describe('what is left of an invoice (credit-note-amounts.md#creation, credit-no
       'credit_amount_cents',
       'higher_than_remaining_invoice_amount',
     ],
-  ])('%s is refused', (_name, change, field, code) => {
+  ])('a credit note is refused: %s', (_name, change, field, code) => {
     expect(noteFaults({ ...asked, ...change })[field]).toContain(code);
   });
 
-  test('one cent too much is tolerated', () => {
+  test('a credit note may exceed what is left by one cent', () => {
     expect(noteFaults({ ...asked, parts: parts(11769) })).toEqual({});
   });
 });
@@ -261,7 +267,7 @@ describe('notes pay later invoices (credit-notes.md#paying-later-invoices)', () 
     { id: 'newer', balanceCents: cents(500) },
   ];
 
-  test('the older one first (46)', () => {
+  test('the older credit note pays first (golden case 46)', () => {
     const { uses, shares } = useCreditNotes(notes, [{ key: 'fee', totalCents: decimal(600) }], cents(600));
     expect(uses).toEqual([
       { creditNoteId: 'older', amountCents: 300 },
@@ -270,7 +276,7 @@ describe('notes pay later invoices (credit-notes.md#paying-later-invoices)', () 
     expect(shares.get('fee')!.toFixed()).toBe('600');
   });
 
-  test('what was paid is spread over the fees', () => {
+  test('what credit notes paid is spread over the fees', () => {
     const fees = [
       { key: 'a', totalCents: decimal(200) },
       { key: 'b', totalCents: decimal(400) },
@@ -279,13 +285,13 @@ describe('notes pay later invoices (credit-notes.md#paying-later-invoices)', () 
     expect([shares.get('a')!.toFixed(), shares.get('b')!.toFixed()]).toEqual(['100', '200']);
   });
 
-  test('nothing is taken for nothing', () => {
+  test('a credit note of zero takes nothing, and an invoice of zero needs nothing', () => {
     expect(useCreditNotes(notes, [], cents(0)).uses).toEqual([]);
   });
 });
 
 test.each(CREDIT_STATUSES.flatMap((from) => CREDIT_STATUSES.map((to) => [from, to] as const)))(
-  'a credit from %s to %s',
+  'a credit moving from %s to %s',
   (from, to) => {
     expect(canCreditMove(from, to)).toBe(CREDIT_MOVES[from].includes(to));
   },

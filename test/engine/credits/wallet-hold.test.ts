@@ -17,7 +17,7 @@ test.each([
   [100, 0, true, 0],
   [100, -50, true, 0],
   [100, 500, true, 100],
-])('%s cents asked of %s, in part: %s → %s', (asked, available, isPartial, held) => {
+])('%s cents requested of %s, in part: %s, are decided as %s', (asked, available, isPartial, held) => {
   expect(heldAmount(cents(asked), cents(available), { isPartial })).toBe(held);
 });
 
@@ -25,11 +25,11 @@ test.each([
   [1000, 400, 600],
   [850, 0, 850],
   [100, 300, -200],
-])('%s cents with %s held leave %s', (ongoing, held, available) => {
+])('a wallet of %s cents with %s held has %s left', (ongoing, held, available) => {
   expect(availableCents(cents(ongoing), cents(held))).toBe(available);
 });
 
-test('only an open hold moves, and it moves anywhere', () => {
+test('only an open hold changes its state, and may move to any other', () => {
   const moves = HOLD_STATUSES.flatMap((from) =>
     HOLD_STATUSES.filter((to) => canHoldMove(from, to)).map((to): [HoldStatus, HoldStatus] => [from, to]),
   );

@@ -24,13 +24,13 @@ describe('credits to money (wallets.md#credits-to-money)', () => {
     ['7', '0.0333', 2, 23, '6.90691'],
     ['0.009', '0.5', 2, 0, '0'],
     ['100', '100', 0, 10000, '100'],
-  ])('%s credits at %s', (request, rate, exponent, amountCents, credits) => {
+  ])('%s credits at a rate of %s have the right amount', (request, rate, exponent, amountCents, credits) => {
     const booked = bookedCredits(decimal(request), { rate: decimal(rate), exponent });
     expect(booked.amountCents).toBe(amountCents);
     expect(booked.credits.toFixed()).toBe(credits);
   });
 
-  test('voided credits stay as they are', () => {
+  test('voided credits are not rounded', () => {
     const voided = voidedCredits(decimal('14.28444999'), { rate: decimal(1), exponent: 2 });
     expect(voided.amountCents).toBe(1428);
     expect(voided.credits.toFixed()).toBe('14.28444');
@@ -44,7 +44,7 @@ describe('traceability (wallets.md#traceability)', () => {
     remainingPurchasedCents: cents(purchased),
   });
 
-  test('granted credits are used before purchased ones (golden 60)', () => {
+  test('granted credits are used before purchased ones (golden case 60)', () => {
     const taken = consumeCredits([open('g', 3000, 0), open('p', 7000, 7000)], cents(8000))!;
     expect(taken.map(({ id, amountCents }) => [id, amountCents])).toEqual([
       ['g', 3000],
@@ -53,14 +53,14 @@ describe('traceability (wallets.md#traceability)', () => {
     expect(splitOf(taken)).toEqual({ grantedCents: 3000, purchasedCents: 5000 });
   });
 
-  test('credits that were given back: the given part first', () => {
+  test('restored credits are used with the granted part first', () => {
     expect(splitOf(consumeCredits([open('back', 600, 400)], cents(300))!)).toEqual({
       grantedCents: 200,
       purchasedCents: 100,
     });
   });
 
-  test('property: takes exactly what is asked, or nothing when there is less', () => {
+  test('property: funding takes exactly what is requested, or nothing when there is less', () => {
     const rows = fc.array(fc.tuple(fc.nat(5000), fc.nat(5000)), { maxLength: 8 });
     fc.assert(
       fc.property(rows, fc.nat(20_000), (given, asked) => {
@@ -107,7 +107,7 @@ const paid = (fees: PayableFee[], total: number, wallets: ReturnType<typeof wall
   ]);
 
 describe('paying an invoice (wallets.md#paying-an-invoice)', () => {
-  test('wallets pay in their order (golden 61)', () => {
+  test('wallets pay in their order (golden case 61)', () => {
     const wallets = [wallet('a', 2000), wallet('b', 2500), wallet('c', 2500), wallet('d', 3000)];
     expect(paid([fee('subscription', 8000, 0)], 8000, wallets)).toEqual([
       ['a', 2000],
@@ -117,7 +117,7 @@ describe('paying an invoice (wallets.md#paying-an-invoice)', () => {
     ]);
   });
 
-  test('six wallets pay what their limits let them (golden 62)', () => {
+  test('six wallets pay what their limits allow (golden case 62)', () => {
     const wallets = [
       wallet('a', 1000),
       wallet('b', 1000, { feeTypes: ['charge'] }),
@@ -136,14 +136,14 @@ describe('paying an invoice (wallets.md#paying-an-invoice)', () => {
     ]);
   });
 
-  test('a wallet of a metric pays what it holds (golden 63)', () => {
+  test('a wallet limited to a metric pays what it holds (golden case 63)', () => {
     const wallets = [wallet('m', 66, { billableMetricIds: ['api'] })];
     expect(paid([fee('charge', 60, '8.456', { metric: 'api' }), fee('subscription', 500, 0)], 568, wallets)).toEqual([
       ['m', 66],
     ]);
   });
 
-  test('a wallet pays with the roundings of wallets.md#paying-an-invoice (golden 64, 65)', () => {
+  test('a wallet pays with the roundings of wallets.md#paying-an-invoice (golden cases 64, 65)', () => {
     const eight = Array.from({ length: 8 }, (_, index) => fee('charge', 1, '0.56', { metric: `m${index}` }));
     expect(paid(eight, 11, [wallet('w', 1000)])).toEqual([['w', 11]]);
     const small = [
@@ -155,7 +155,7 @@ describe('paying an invoice (wallets.md#paying-an-invoice)', () => {
     expect(paid(two, 106826, [wallet('w', 200_000)])).toEqual([['w', 106826]]);
   });
 
-  test('usage that names a wallet is paid by it alone (golden 92)', () => {
+  test('usage that names a wallet is paid by that wallet alone (golden case 92)', () => {
     const fees = [fee('charge', 15000, 0, { target: 'W1' }), fee('charge', 20000, 0, { target: 'W2' })];
     expect(paid(fees, 35000, [wallet('W1', 20000), wallet('W2', 25000)])).toEqual([
       ['W1', 15000],
@@ -164,7 +164,7 @@ describe('paying an invoice (wallets.md#paying-an-invoice)', () => {
     expect(paid([fee('charge', 100, 0, { target: 'nobody' })], 100, [wallet('W1', 20000)])).toEqual([]);
   });
 
-  test('property: neither more than the invoice nor more than a wallet holds', () => {
+  test('property: wallets pay neither more than the invoice nor more than they hold', () => {
     const fees = fc.array(fc.tuple(fc.nat(3000), fc.nat(999), fc.constantFrom('a', 'b', 'c')), { maxLength: 6 });
     const wallets = fc.array(fc.tuple(fc.nat(3000), fc.subarray(['a', 'b', 'c'])), { maxLength: 6 });
     fc.assert(
@@ -194,7 +194,7 @@ describe('ongoing usage (top-ups.md#ongoing-balance)', () => {
     isRefilled,
   });
 
-  test('usage spills to the next wallet and overdraws the last fitting one', () => {
+  test('ongoing usage spills over to the next wallet and overdraws the last fitting one', () => {
     const wallets = [
       watched('W1', 1000, ['storage', 'seats']),
       watched('W2', 2000, ['seats', 'api']),
@@ -205,7 +205,7 @@ describe('ongoing usage (top-ups.md#ongoing-balance)', () => {
     expect([...spreadUsage(amounts, wallets).values()]).toEqual([1000, 3000, 4000, 2000]);
   });
 
-  test('a wallet that is filled up takes all; what was billed is taken off', () => {
+  test('a refilled wallet takes all ongoing usage, and billed usage is subtracted', () => {
     const wallets = [watched('a', 100, [], true), watched('b', 5000)];
     expect([...spreadUsage([used('x', 900), used('x', -400), used('y', 300)], wallets).values()]).toEqual([800, 0]);
     expect([...spreadUsage([used('x', 900), used('y', -1000)], wallets).values()]).toEqual([0, 0]);
@@ -243,15 +243,18 @@ describe('recurring rules (top-ups.md#recurring-rules)', () => {
     ['-429.8', '0', '50', null, '400'],
     ['-429.8', '0', '0', 10000, '100'],
     ['5', '0', '0', null, '50'],
-  ])('ongoing %s, pending %s, granted %s, at most %s: %s are bought', (ongoing, pending, granted, most, expected) => {
-    const asked = state(ongoing, {
-      pendingCredits: decimal(pending),
-      maxAmountCents: most === null ? null : cents(most),
-    });
-    expect(topUpOf(rule({ grantedCredits: decimal(granted) }), asked).paidCredits.toFixed()).toBe(expected);
-  });
+  ])(
+    'a rule with ongoing %s, pending %s, granted %s, at most %s buys %s',
+    (ongoing, pending, granted, most, expected) => {
+      const asked = state(ongoing, {
+        pendingCredits: decimal(pending),
+        maxAmountCents: most === null ? null : cents(most),
+      });
+      expect(topUpOf(rule({ grantedCredits: decimal(granted) }), asked).paidCredits.toFixed()).toBe(expected);
+    },
+  );
 
-  test('a target is reached, at least with the minimum, or given without it (golden 69)', () => {
+  test('a rule with a target buys up to it, at least the minimum, or grants the credits (golden case 69)', () => {
     const target = rule({ method: 'target', targetOngoingBalance: decimal(10), thresholdCredits: decimal(5) });
     const asked = state('4', { minAmountCents: cents(5000) });
     expect(topUpOf(target, asked).paidCredits.toFixed()).toBe('50');
@@ -259,14 +262,14 @@ describe('recurring rules (top-ups.md#recurring-rules)', () => {
     expect(topUpOf(target, state('10')).paidCredits.toFixed()).toBe('0');
   });
 
-  test('acts at the threshold, unless enough is on its way', () => {
+  test('a threshold rule buys at its threshold unless enough is pending', () => {
     expect(isBelowThreshold(rule({}), state('10'))).toBe(true);
     expect(isBelowThreshold(rule({}), state('10.1'))).toBe(false);
     expect(isBelowThreshold(rule({}), state('4', { pendingCredits: decimal(50) }))).toBe(false);
   });
 
   const day = (text: string) => Temporal.PlainDate.from(text);
-  test('a monthly rule from 31 January tops up on the last day of shorter months (golden 70)', () => {
+  test('a monthly rule from 31 January tops up on the last day of shorter months (golden case 70)', () => {
     const days = ['2023-02-01', '2023-03-01', '2023-04-01'].map((from) =>
       nextTopUpDay('monthly', day('2023-01-31'), day(from)).toString(),
     );
@@ -281,7 +284,7 @@ describe('recurring rules (top-ups.md#recurring-rules)', () => {
     ['semiannual', '2024-08-31', '2025-02-28', true],
     ['weekly', '2024-01-03', '2024-01-10', true],
     ['monthly', '2024-01-15', '2023-12-15', false],
-  ] as const)('%s from %s on %s: %s', (interval, start, on, expected) => {
+  ] as const)('a %s rule from %s on %s tops up: %s', (interval, start, on, expected) => {
     expect(isTopUpDay(interval, day(start), day(on))).toBe(expected);
   });
 });

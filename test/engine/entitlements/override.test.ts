@@ -37,11 +37,11 @@ test.each<[string, Record<string, string> | undefined, Override, Record<string, 
     own({ sso: 'true' }, { hiddenPrivileges: new Set(['sso']) }),
     { max: '10', sso: 'true' },
   ],
-])('merged when %s', (_when, plan, override, expected) => {
+])('an entitlement of plan and subscription is merged when %s', (_when, plan, override, expected) => {
   expect(shown(plan, override)).toEqual(expected);
 });
 
-test('a merged value tells where it comes from', () => {
+test('a merged value says where it comes from', () => {
   expect(mergeFeature(values(SEATS), own({ max: '25' }))).toEqual(
     new Map([
       ['max', { value: '25', plan: '10', override: '25' }],
@@ -75,16 +75,16 @@ test.each<[string, Record<string, string> | undefined, Override, Record<string, 
     own({}),
   ],
   ['of the subscription alone', undefined, own({ max: '5' }), { sso: 'true' }, own({ max: '5', sso: 'true' })],
-])('patched with %s', (_with, plan, before, given, after) => {
+])('an override is patched with %s', (_with, plan, before, given, after) => {
   expect(patchFeature(plan && values(plan), before, values(given))).toEqual(after);
 });
 
-describe('taken away', () => {
-  test('a feature of the plan is hidden, one of the subscription alone is gone', () => {
+describe('removed entitlements', () => {
+  test('a removed feature is hidden if the plan grants it and deleted if only the subscription has it', () => {
     expect(hideFeature(values(SEATS))).toEqual({ ...NO_OVERRIDE, isHidden: true });
     expect(hideFeature(undefined)).toEqual(NO_OVERRIDE);
   });
-  test('a privilege is hidden only where the plan grants the feature', () => {
+  test('a removed privilege is hidden only where the plan grants the feature', () => {
     expect(hidePrivilege(values(SEATS), own({ sso: 'true' }), 'sso')).toEqual(
       own({}, { hiddenPrivileges: new Set(['sso']) }),
     );
@@ -92,7 +92,7 @@ describe('taken away', () => {
   });
 });
 
-test('the example of the rules', () => {
+test('entitlements are merged as in the example of the rules', () => {
   const plan = values(SEATS);
   let override = patchFeature(plan, NO_OVERRIDE, values({ max: '25' }));
   expect(shown(SEATS, override)).toEqual({ max: '25', sso: 'false' });
@@ -110,6 +110,6 @@ test.each<[Record<string, string>, boolean, Record<string, string>]>([
   [{}, true, SEATS],
   [{ max: '5' }, false, { max: '5', sso: 'false' }],
   [{}, false, SEATS],
-])('a plan given %j, replacing %s, grants %j', (given, replaces, expected) => {
+])('a plan with %j, replacing %s, grants %j', (given, replaces, expected) => {
   expect(Object.fromEntries(grantValues(values(SEATS), values(given), { replaces }))).toEqual(expected);
 });

@@ -17,7 +17,7 @@ test.each<[ValueType, unknown, unknown]>([
   ['string', 'gold', 'gold'],
   ['string', '10', '10'],
   ['select', 'slack', 'slack'],
-])('%s takes %j and shows %j', (type, given, shown) => {
+])('a privilege of type %s accepts %j and shows %j', (type, given, shown) => {
   const read = readValue(type, OPTIONS, given);
   expect(read.ok && shownValue(type, read.text)).toBe(shown);
 });
@@ -43,6 +43,6 @@ test.each<[ValueType, unknown, string]>([
   ['boolean', null, 'value_is_mandatory'],
   ['string', '', 'value_is_mandatory'],
   ['select', ' ', 'value_is_mandatory'],
-])('%s refuses %j with %s', (type, given, reason) => {
+])('a privilege of type %s refuses %j with %s', (type, given, reason) => {
   expect(readValue(type, OPTIONS, given)).toEqual({ ok: false, reason });
 });

@@ -46,7 +46,7 @@ describe('dates of a periodic invoice run 2024-03-01, net 30 (invoices.md#dates)
     ['current_period_end', 'keep_anchor', 3, '02-29', '03-30', '03-04'],
     ['current_period_end', 'align_with_finalization_date', 0, '02-29', '03-30', '03-01'],
     ['current_period_end', 'align_with_finalization_date', 3, '03-04', '04-03', '03-04'],
-  ])('%s, %s, grace %s', (anchor, adjustment, grace, ...expected) => {
+  ])('a periodic invoice is dated: %s, %s, grace %s', (anchor, adjustment, grace, ...expected) => {
     const invoice = periodic({
       invoice_grace_period: grace,
       subscription_invoice_issuing_date_anchor: anchor,
@@ -63,7 +63,7 @@ describe('dates of other invoices (invoices.md#dates)', () => {
     subscription_invoice_issuing_date_adjustment: 'keep_anchor',
   } as const;
 
-  test('a start or a termination waits for its grace period, whatever the anchor', () => {
+  test('the invoice of a start or a termination waits for its grace period, whatever the anchor', () => {
     const invoice = { ...periodic(odd), isRecurring: false };
     expect(shown(datesAtCreation(invoice, date('2024-03-01')))).toEqual(['03-04', '04-03', '03-04']);
   });
@@ -72,7 +72,7 @@ describe('dates of other invoices (invoices.md#dates)', () => {
     { invoiceType: 'one_off' },
     { invoiceType: 'credit' },
     { isInAdvanceCharge: true },
-  ])('%o is issued and final on its day', (changes) => {
+  ])('an invoice with %o is issued and final on its day', (changes) => {
     const invoice = { ...periodic(odd), ...changes };
     const dates = datesAtCreation(invoice, date('2024-03-01'));
     expect(shown(dates)).toEqual(['03-01', '03-31', '03-01']);
@@ -84,25 +84,25 @@ describe('dates at finalization (invoices.md#dates)', () => {
   const finalized = (invoice: DatedInvoice, today: string) =>
     shown(datesAtFinalization(invoice, datesAtCreation(invoice, date('2024-03-01')), date(today)));
 
-  test('a periodic invoice takes the day, unless it keeps its anchor', () => {
+  test('a periodic invoice is dated on the day of finalization unless it keeps its anchor', () => {
     expect(finalized(periodic({ invoice_grace_period: 3 }), '2024-03-05')).toEqual(['03-05', '04-04', '03-04']);
     const kept = periodic({ invoice_grace_period: 3, subscription_invoice_issuing_date_adjustment: 'keep_anchor' });
     expect(finalized(kept, '2024-03-05')).toEqual(['03-01', '03-31', '03-04']);
   });
 
-  test('another subscription invoice takes the day', () => {
+  test('any other subscription invoice is dated on the day of finalization', () => {
     const kept = periodic({ invoice_grace_period: 3, subscription_invoice_issuing_date_adjustment: 'keep_anchor' });
     expect(finalized({ ...kept, isRecurring: false }, '2024-03-05')).toEqual(['03-05', '04-04', '03-04']);
   });
 
-  test('the payment term of the invoice holds, not a newer one', () => {
+  test('the payment term stored with the invoice applies, not a newer one', () => {
     const dates = datesAtCreation(periodic(), date('2024-03-01'));
     const later = periodic({ net_payment_term: 5 });
     expect(datesAtFinalization(later, dates, date('2024-03-01')).paymentDueDate.toString()).toBe('2024-03-31');
   });
 });
 
-test('a customer inherits what it leaves empty; 0 is not empty', () => {
+test('a customer inherits date settings that it leaves empty, and 0 is not empty', () => {
   const none = {
     invoice_grace_period: null,
     net_payment_term: null,
@@ -129,11 +129,11 @@ describe('numbers (invoices.md#numbers)', () => {
     expect(numberPerBillingEntity('BENT-11', date('2023-10-09'), 10)).toBe('BENT-11-202310-010');
   });
 
-  test('long sequences are not cut', () => {
+  test('long sequence numbers are not cut', () => {
     expect(numberPerCustomer('A', 1234, 99999)).toBe('A-1234-99999');
   });
 
-  test('drafts have none of their own', () => {
+  test('drafts have no number', () => {
     expect(draftNumber('BENT-1')).toBe('BENT-1-DRAFT');
   });
 
@@ -142,7 +142,7 @@ describe('numbers (invoices.md#numbers)', () => {
     ['Straße', '0190a3c1-0000-7000-8000-00000000abcd', 'STR-ABCD'],
     ['ßßß', '0190a3c1-0000-7000-8000-00000000abcd', 'SSS-ABCD'],
     ['X', '0190a3c1-0000-7000-8000-00000000abcd', 'X-ABCD'],
-  ])('the prefix of %s', (name, id, prefix) => {
+  ])('the number prefix of %s is derived', (name, id, prefix) => {
     expect(defaultNumberPrefix(name, id)).toBe(prefix);
   });
 });

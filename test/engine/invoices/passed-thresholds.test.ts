@@ -16,15 +16,18 @@ test.each([
   [[10, 20, 31, 40], null, [30, 12, 10], []],
   [[], 10, [202, 18, 10], ['r']],
   [[10], 5, [0, 4, 9], []],
-] as const)('%j every %s, invoiced, current and billed %j: %j', (fixed, step, [invoiced, current, billed], passed) => {
-  const thresholds = [
-    ...fixed.map((amount_cents) => ({ amount_cents, recurring: false })),
-    ...(step === null ? [] : [{ amount_cents: step, recurring: true }]),
-  ];
-  const found = passedThresholds(thresholds, {
-    invoicedCents: cents(invoiced),
-    currentCents: cents(current),
-    progressivelyBilledCents: cents(billed),
-  });
-  expect(found.map((each) => (each.recurring ? 'r' : each.amount_cents))).toEqual(passed);
-});
+] as const)(
+  'thresholds %j, every %s, with invoiced, current and billed %j, pass %j',
+  (fixed, step, [invoiced, current, billed], passed) => {
+    const thresholds = [
+      ...fixed.map((amount_cents) => ({ amount_cents, recurring: false })),
+      ...(step === null ? [] : [{ amount_cents: step, recurring: true }]),
+    ];
+    const found = passedThresholds(thresholds, {
+      invoicedCents: cents(invoiced),
+      currentCents: cents(current),
+      progressivelyBilledCents: cents(billed),
+    });
+    expect(found.map((each) => (each.recurring ? 'r' : each.amount_cents))).toEqual(passed);
+  },
+);

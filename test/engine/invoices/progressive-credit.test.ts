@@ -18,7 +18,7 @@ test.each([
   ['all that is left', 3000, 5000, [3000, 0]],
   ['no more than the fees of its charges', 3000, 2000, [2000, 1000]],
   ['nothing when all is credited', 0, 5000, [0, 0]],
-])('%s', (_name, left, now, [amount, excess]) => {
+])('progressive invoices are credited: %s', (_name, left, now, [amount, excess]) => {
   const credit = progressiveCredit({ id: 'progressive', leftCents: cents(left), fees: [fee('a', 3000)] }, [
     fee('a', now),
     fee('b', 700, 'another charge'),
@@ -26,7 +26,7 @@ test.each([
   expect([credit.amountCents, credit.excessCents]).toEqual([amount, excess]);
 });
 
-test('each fee bears what was billed for the same filter and group, at most its own amount', () => {
+test('each fee is credited with what was billed for the same filter and group, at most its own amount', () => {
   const { shares } = progressiveCredit(
     { id: 'progressive', leftCents: cents(300), fees: [fee('a', 200), fee('b', 100)] },
     [fee('a', 500), fee('b', 40), fee('c', 10)],
@@ -48,7 +48,7 @@ test('fees whose usage has fallen are named, with how much', () => {
   ]);
 });
 
-test('taxes are on what is left of the fee', () => {
+test('taxes apply to what is left of the fee after progressive credits', () => {
   const vat = { id: 't', code: 'vat', name: 'VAT', description: null, rate: decimal(20) };
   const input: DraftInput = {
     invoiceType: 'subscription',

@@ -25,7 +25,7 @@ const compute = (fees: DraftInput['fees'], changes: Partial<DraftInput> = {}) =>
   );
 
 describe('computation of an invoice (invoice-amounts.md#order-of-computation, invoice-amounts.md#amounts)', () => {
-  test('the parts of the worked example that need neither coupon nor credit', () => {
+  test('the worked example without coupon and credit has its amounts', () => {
     expect(compute([fee('subscription', 10000), fee('charge', 5000)])).toMatchObject({
       feesAmountCents: 15000,
       progressiveBillingCreditAmountCents: 0,
@@ -41,7 +41,7 @@ describe('computation of an invoice (invoice-amounts.md#order-of-computation, in
     });
   });
 
-  test('with what coupons and credits take off set, the same steps give 6000 (G65)', () => {
+  test('with coupons and credits the same steps give 6000 (G65)', () => {
     const draft = newDraft({
       invoiceType: 'subscription',
       isFinalizing: true,
@@ -82,12 +82,12 @@ describe('computation of an invoice (invoice-amounts.md#order-of-computation, in
     expect(compute([fee('one-off', 10000, taxes)], { invoiceType: 'one_off' }).totalAmountCents).toBe(13000);
   });
 
-  test('a 1000 fee at 20 % plus an untaxed 500', () => {
+  test('a fee of 1000 at 20 % and an untaxed one of 500 are totaled', () => {
     const result = compute([fee('a', 1000), fee('b', 500, [])]);
     expect([result.taxesAmountCents, result.taxesRate.toFixed()]).toEqual([200, '13.33333']);
   });
 
-  test('fees keep their keys and order', () => {
+  test('fees keep their keys and order through all steps', () => {
     expect(compute([fee('b', 1), fee('a', 2)]).fees.map((one) => one.key)).toEqual(['b', 'a']);
   });
 });
@@ -108,11 +108,11 @@ describe('what becomes of the invoice (invoices.md#statuses, invoices.md#zero-am
       'succeeded',
     ],
     ['paid fees gathered', 100, { invoiceType: 'advance_charges' }, 'finalized', 'succeeded'],
-  ])('%s', (_name, amount, changes, status, paymentStatus) => {
+  ])('a computed invoice ends in its status: %s', (_name, amount, changes, status, paymentStatus) => {
     expect(compute([fee('a', amount)], changes)).toMatchObject({ status, paymentStatus });
   });
 
-  test('fees that are discounted to nothing are finalized, even where zero invoices are suppressed (G67)', () => {
+  test('fees discounted to zero are finalized, even where zero invoices are suppressed (G67)', () => {
     const draft = newDraft({
       invoiceType: 'subscription',
       isFinalizing: true,
@@ -133,7 +133,7 @@ describe('what becomes of the invoice (invoices.md#statuses, invoices.md#zero-am
     ['inherit', false, false],
     ['finalize', false, true],
     ['skip', true, false],
-  ] as const)('customer %s, billing entity %s: kept %s', (customer, entity, kept) => {
+  ] as const)('customer %s, billing entity %s: the zero invoice is kept: %s', (customer, entity, kept) => {
     expect(keepsZeroAmount(customer, entity)).toBe(kept);
   });
 });

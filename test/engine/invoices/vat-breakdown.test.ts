@@ -12,7 +12,7 @@ const line = (amount: number, rate: string, allowance: string, tax: string): Tax
   preciseTaxCents: decimal(tax),
 });
 
-test('lines of one rate are one row, and the allowance is split with them', () => {
+test('lines of one tax rate are one row, and the allowance is split with them', () => {
   const lines = [line(5000, '20', '500', '900'), line(3000, '10', '300', '270'), line(2000, '20', '200', '360')];
   const rows = vatBreakdown(lines, { allowanceCents: cents(1000), taxCents: cents(1530) });
   expect(rows.map(({ rate, ...row }) => ({ rate: rate.toFixed(), ...row }))).toEqual([
@@ -21,11 +21,11 @@ test('lines of one rate are one row, and the allowance is split with them', () =
   ]);
 });
 
-test('a document without lines has no rows', () => {
+test('a document without lines has no tax rows', () => {
   expect(vatBreakdown([], { allowanceCents: cents(0), taxCents: cents(0) })).toEqual([]);
 });
 
-test('rows always sum to what the document says', () => {
+test('tax rows always sum to the totals of the document', () => {
   const amount = fc.integer({ min: 0, max: 1_000_000 });
   const lines = fc.array(
     fc.record({ amount, rate: fc.constantFrom('0', '5.5', '20'), share: fc.integer({ min: 0, max: 100 }) }),

@@ -26,11 +26,11 @@ test.each([
   ['golden-usage.md#in-advance', ['10', '-4', '8'], ['10/10/10', '0/0/6', '4/4/14']],
   ['CO7', ['12', '-4', '8'], ['12/12/12', '0/0/8', '4/4/16']],
   ['the first retracted', [null, '-4', '8'], [undefined, '0/0/-4', '4/4/4']],
-])('a sum: %s', (_name, values, expected) => {
+])('a chain of events with a sum: %s', (_name, values, expected) => {
   expect(billed(chain(values), 'sum_agg')).toEqual(expected);
 });
 
-test('a unique count: what is given back and used again is not billed twice (in-advance.md#units-of-one-event)', () => {
+test('a unique value that is given back and used again is not billed twice (in-advance.md#units-of-one-event)', () => {
   const links = chain(['1', '−1', '1', '2', '2', '3', '−3']);
   expect(billed(links, 'unique_count_agg')).toEqual(['1/1/1', '0/0/0', '0/1/1', '1/1/2', '0/0/2', '1/1/3', '0/0/2']);
   const [first, ...others] = links;
@@ -40,19 +40,19 @@ test('a unique count: what is given back and used again is not billed twice (in-
   );
 });
 
-test('an event finds those that had arrived and are not later', () => {
+test('an event is priced after those that had arrived and are not later', () => {
   // The third happened before the second, which had been billed by then.
   expect(billed(chain(['1', '1', '1'], [0, 5, 2]), 'count_agg')).toEqual(['1/1/1', '1/1/2', '1/1/2']);
 });
 
-test('what was billed before the walk starts is left as it is', () => {
+test('repricing a chain leaves unchanged what was billed before its start', () => {
   const links = chain(['10', '-4', '8']).map((link, index) =>
     index === 0 ? { ...link, record: { ...NO_RECORD, current: ZERO.plus(10), max: ZERO.plus(10) } } : link,
   );
   expect(billed(links, 'sum_agg', '11')).toEqual(['0/0/6', '4/4/14']);
 });
 
-test('what earlier periods carry on counts, and is not billed again', () => {
+test('units carried over from earlier periods count and are not billed again', () => {
   const [carried, ...own] = chain(['1', '1', '2']);
   const links = [{ ...carried!, recordId: '', isCarried: true }, ...own];
   expect(billed(links, 'unique_count_agg')).toEqual(['0/0/1', '1/1/2']);

@@ -11,7 +11,7 @@ const event = (properties: Record<string, unknown> = {}): ExpressionEvent => ({
 const evaluate = (source: string, properties?: Record<string, unknown>) =>
   evaluateExpression(parseExpression(source)!, event(properties));
 
-describe('expressions that parse', () => {
+describe('expressions', () => {
   test.each([
     ['event.properties.a + event.properties.b', { a: '1', b: '2' }, '3.0'],
     ['round(event.properties.value * event.properties.units)', { value: 2.4, units: 1 }, '2.0'],
@@ -39,7 +39,7 @@ describe('expressions that parse', () => {
     ["concat('1', '2')", {}, '12'],
     ['least(3)', {}, '3.0'],
     ['event.properties.a_1', { a_1: true }, 'true'],
-  ])('%s with %j is %s', (source, properties, value) => {
+  ])('the expression %s with %j is %s', (source, properties, value) => {
     expect(evaluate(source, properties)).toEqual({ ok: true, value });
   });
 
@@ -53,7 +53,7 @@ describe('expressions that parse', () => {
     ['round(event.code)', {}, 'Expected a decimal'],
     ['1 / 0', {}, 'Division by zero'],
     ['1 / event.properties.a', { a: '0.00' }, 'Division by zero'],
-  ])('%s with %j fails: %s', (source, properties, reason) => {
+  ])('the expression %s with %j fails: %s', (source, properties, reason) => {
     expect(evaluate(source, properties)).toEqual({ ok: false, reason });
   });
 });
@@ -87,7 +87,7 @@ test.each([
   [''],
   ['+1'],
   ['('.repeat(1000) + '1' + ')'.repeat(1000)],
-])('%s does not parse', (source) => {
+])('the expression %s does not parse', (source) => {
   expect(parseExpression(source)).toBeUndefined();
 });
 

@@ -59,11 +59,11 @@ describe('the one bucket of an event (groups-and-filters.md#matching-filters)', 
     ['of three tied ones the older of two whose third is narrower', THREE, { region: 'eu', cloud: 'gcp' }, 'CLOUDS'],
     ['the same whatever their order', THREE.toReversed(), { region: 'eu', cloud: 'gcp' }, 'CLOUDS'],
     ['an inherited key', [filter('odd', { constructor: ['x'] })], {}, undefined],
-  ])('%s', (_name, filters, texts, chosen) => {
+  ])('an event falls into one bucket: %s', (_name, filters, texts, chosen) => {
     expect(filterChooser(filters, DECLARED)(texts)?.id).toBe(chosen);
   });
 
-  test('the order in which filters are given does not matter', () => {
+  test('the order of the given filters does not matter', () => {
     const all = [F1, F2, G1, G2, H1, H2, K1, K2];
     const texts = fc.record({
       cloud: fc.constantFrom('aws', 'gcp', 'azure', null),
@@ -80,7 +80,7 @@ describe('the one bucket of an event (groups-and-filters.md#matching-filters)', 
 describe('groups (groups-and-filters.md#groups)', () => {
   const rows = [{ region: 'us' }, { region: null }, { region: 'eu' }, { region: 'us' }, {}, { region: '' }];
 
-  test('come in ascending order, null last; empty text and absent are null', () => {
+  test('groups come in ascending order with null last, and empty text and absent are null', () => {
     const groups = gatherGroups(['region'], rows, (row) => row);
     expect(groups.map((group) => [group.groupedBy.region, group.rows.length])).toEqual([
       ['eu', 1],
@@ -89,15 +89,15 @@ describe('groups (groups-and-filters.md#groups)', () => {
     ]);
   });
 
-  test('without events there is one group of nulls', () => {
+  test('usage without events has one group of nulls', () => {
     expect(gatherGroups(['a', 'b'], [], () => ({}))).toEqual([{ groupedBy: { a: null, b: null }, rows: [] }]);
   });
 
-  test('without keys everything is one group', () => {
+  test('usage without group keys is one group', () => {
     expect(gatherGroups([], rows, (row) => row)).toEqual([{ groupedBy: {}, rows }]);
   });
 
-  test('the first differing key decides', () => {
+  test('groups are ordered by the first key that differs', () => {
     const pairs = [
       { a: '1', b: '2' },
       { a: '1', b: null },
@@ -109,7 +109,7 @@ describe('groups (groups-and-filters.md#groups)', () => {
     expect(order).toEqual(['09', '11', '12', '1null', 'null0']);
   });
 
-  test('keys have an old name and may gain the wallet', () => {
+  test('group keys have a former name and may include the wallet', () => {
     expect(groupKeys({ grouped_by: ['a'] }, { acceptsTargetWallet: false })).toEqual(['a']);
     expect(groupKeys({ pricing_group_keys: ['a', 'a'], grouped_by: ['b'] }, { acceptsTargetWallet: true })).toEqual([
       'a',
@@ -129,7 +129,7 @@ describe('usage of a charge', () => {
     sum: String(value),
   });
 
-  test('102: each filter gets its own units, the default bucket the rest', () => {
+  test('each filter gets its own units and the default bucket the rest (golden case 102)', () => {
     const shares = splitUsage({
       filters: [G1, G2],
       declaredValues: DECLARED,
@@ -161,7 +161,7 @@ describe('usage of a charge', () => {
     );
   });
 
-  test('11: texts that are no numbers are neither summed nor counted', () => {
+  test('texts that are not numbers are neither summed nor counted (golden case 11)', () => {
     const buckets = [
       { ...NONE, events_count: 3, valid_count: 1, sum: '5' },
       { ...NONE, events_count: 1, valid_count: 1, sum: '2' },
@@ -172,7 +172,7 @@ describe('usage of a charge', () => {
     expect(aggregate('count_agg', []).units.toFixed()).toBe('0');
   });
 
-  test('sums are exact in any order', () => {
+  test('sums are exact in any order of events', () => {
     const buckets = ['0.1', '0.2', '-0.3', '1e-18'].map((sum) => ({ ...NONE, events_count: 1, valid_count: 1, sum }));
     expect(aggregate('sum_agg', buckets).units.toFixed()).toBe('0.000000000000000001');
     expect(aggregate('sum_agg', buckets.toReversed()).units.toFixed()).toBe('0.000000000000000001');
@@ -194,7 +194,7 @@ test.each([
   ['weighted_sum_agg', true, false, true],
   ['custom_agg', true, true, false],
 ] as const)(
-  '%s: recurring %s, in advance %s, number %s (billable-metrics.md#aggregation-types)',
+  'aggregation %s: recurring %s, in advance %s, number %s (billable-metrics.md#aggregation-types)',
   (type, canRecur, isPayableInAdvance, needsNumber) => {
     expect(AGGREGATION_TRAITS[type]).toMatchObject({ canRecur, isPayableInAdvance, needsNumber });
     expect(isAggregationType(type)).toBe(true);

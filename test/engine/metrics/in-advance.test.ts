@@ -60,7 +60,7 @@ describe('units of one event (in-advance.md#units-of-one-event)', () => {
         ['1', '1'],
       ],
     ],
-  ])('%s: %j', (_case, changes, expected) => {
+  ])('units of events, %s: %j', (_case, changes, expected) => {
     expect(walk(changes).steps).toEqual(expected);
   });
 
@@ -96,13 +96,13 @@ describe('units of one event (in-advance.md#units-of-one-event)', () => {
     expect([record.current.toFixed(), record.max.toFixed()]).toEqual(['0', '0']);
   });
 
-  test('removing what is not there changes nothing', () => {
+  test('removing a member that is not there changes nothing', () => {
     expect(uniqueChange('remove', false).isZero()).toBe(true);
   });
 
   const FEBRUARY = proration('2024-02-01', '2024-02-29', { periodDays: 29 });
 
-  test('84: a seat of the 23rd of 29 days', () => {
+  test('a seat is billed for the days from the 23rd of 29 days (golden case 84)', () => {
     const weighing = {
       at: instant('2024-02-23T01:02'),
       proration: proration('2024-02-23T01:00', '2024-02-29', { periodDays: 29 }),
@@ -111,7 +111,7 @@ describe('units of one event (in-advance.md#units-of-one-event)', () => {
     expect([billed.toFixed(), units.toFixed(), record.maxProrated.toFixed()]).toEqual(['0.24138', '1', '0.24138']);
   });
 
-  test('85: a prorated sum, with what is shown in current usage', () => {
+  test('a prorated sum in advance shows its units in current usage (golden case 85)', () => {
     const weighing = { at: instant('2024-02-06T08:00'), proration: FEBRUARY };
     let record: RunningRecord | undefined;
     let net = ZERO;
@@ -136,7 +136,7 @@ describe('current usage in advance (in-advance.md#units-of-one-event)', () => {
     ['with what was given back', '5', { current: '5', max: '10' }, '10', '5'],
     ['with what was carried over', '8', { current: '-1', max: '2' }, '11', '8'],
     ['net units below 0', '-2', { current: '-2', max: '0' }, '0', '0'],
-  ])('%s', (_case, net, record, units, shown) => {
+  ])('current usage in advance: %s', (_case, net, record, units, shown) => {
     const former = record && { ...NO_RECORD, current: decimal(record.current), max: decimal(record.max) };
     const usage = usageInAdvance(decimal(net), former);
     expect([usage.units.toFixed(), usage.fullUnits.toFixed()]).toEqual([units, shown]);
@@ -167,7 +167,7 @@ describe('current usage in advance (in-advance.md#units-of-one-event)', () => {
     ],
     ['a removed one carried over', '4', '0', JULY, { current: '-1', max: '0', maxProrated: '0' }, '4', '4'],
     ['all given back', '0', '0', JULY, { current: '0', max: '1', maxProrated: '0.24138' }, '0.24138', '0'],
-  ])('prorated: %s', (_case, full, weighed, terms, record, units, shown) => {
+  ])('prorated current usage in advance: %s', (_case, full, weighed, terms, record, units, shown) => {
     const former = record && {
       current: decimal(record.current),
       max: decimal(record.max),

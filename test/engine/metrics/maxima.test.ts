@@ -19,26 +19,26 @@ const events = (...texts: (string | null)[]): StoredValue[] =>
 const bucket = (...texts: (string | null)[]) => bucketOfEvents(events(...texts), instant(HOUR));
 const figures = ({ units, eventsCount }: ReturnType<typeof combineMaxima>) => [units.toFixed(), eventsCount];
 
-describe('max', () => {
-  test('8: the greatest value counts', () => {
+describe('maximum', () => {
+  test('the greatest value counts (golden case 8)', () => {
     expect(figures(combineMaxima([bucket('3', '7', '5')]))).toEqual(['7', 3]);
     expect(figures(combineMaxima([bucket('3'), bucket(null), bucket('7', '5')]))).toEqual(['7', 3]);
   });
 
-  test('it may be negative, and is 0 without a number', () => {
+  test('a maximum may be negative and is 0 without a number', () => {
     expect(figures(combineMaxima([bucket('-3'), bucket('-2.5')]))).toEqual(['-2.5', 2]);
     expect(figures(combineMaxima([bucket(null)]))).toEqual(['0', 0]);
     expect(figures(combineMaxima([]))).toEqual(['0', 0]);
   });
 });
 
-describe('latest', () => {
+describe('latest value', () => {
   test.each([
     ['9', ['3', '7', '5'], '5', 3],
     ['10: a negative one is 0', ['5', '-2'], '0', 2],
     ['texts that are no numbers are passed over', ['5', '4', null], '4', 2],
     ['no event', [], '0', 0],
-  ])('%s', (_case, texts, units, count) => {
+  ])('the latest value: %s', (_case, texts, units, count) => {
     expect(figures(combineLatest([bucket(...texts)]))).toEqual([units, count]);
     expect(figures(combineLatest(events(...texts).map((event) => bucketOfEvents([event], event.timestamp))))).toEqual([
       units,
@@ -46,7 +46,7 @@ describe('latest', () => {
     ]);
   });
 
-  test('of equal timestamps the one received later is the last, then the greater id', () => {
+  test('of equal timestamps the event received later is the latest, then the greater id', () => {
     const [base] = events('1');
     const received = { ...base!, id: 'a', value: decimal(2), created_at: instant('2024-03-05T10:01') };
     const numbered = { ...received, id: 'b', value: decimal(3) };
@@ -58,14 +58,14 @@ describe('latest', () => {
 });
 
 describe('recurring sum', () => {
-  test('86: January, February and March bill all events up to their ends', () => {
+  test('January, February and March each bill all events up to their ends (golden case 86)', () => {
     const january = bucket('10');
     const february = bucket('-4');
     expect(figures(combineSums([january]))).toEqual(['10', 1]);
     expect(figures(combineSums([january, february]))).toEqual(['6', 2]);
   });
 
-  test('11: what is no number is neither summed nor counted', () => {
+  test('a text that is not a number is neither summed nor counted (golden case 11)', () => {
     expect(figures(combineSums([bucket('5', null, null, '2')]))).toEqual(['7', 2]);
   });
 });

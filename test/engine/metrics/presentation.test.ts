@@ -27,7 +27,7 @@ const shown = (breakdown: readonly PresentedUnits[]) =>
 const ROWS = [row('b', 'eu', 1), row('a', 'us', 2), row('a', 'eu', 4), row(null, 'eu', 8), row('a', 'us', 16)];
 
 describe('presentation breakdown (groups-and-filters.md#presentation)', () => {
-  test('every combination has its own units', () => {
+  test('every combination of presentation keys has its own units', () => {
     expect(shown(presentUnits(['team', 'region'], ROWS, ({ texts }) => texts, sumOf))).toEqual([
       ['a', 'eu', '4'],
       ['a', 'us', '18'],
@@ -36,12 +36,12 @@ describe('presentation breakdown (groups-and-filters.md#presentation)', () => {
     ]);
   });
 
-  test('no key, or no usage, is no breakdown', () => {
+  test('usage without a key or without events has no breakdown', () => {
     expect(presentUnits([], ROWS, ({ texts }) => texts, sumOf)).toEqual([]);
     expect(presentUnits(['team'], [], ({ texts }: Row) => texts, sumOf)).toEqual([]);
   });
 
-  test('in advance it is the one event, with the units billed', () => {
+  test('the breakdown in advance is the one event with the billed units', () => {
     const breakdown = presentUnits(
       ['team'],
       [ROWS[0]!],
@@ -51,7 +51,7 @@ describe('presentation breakdown (groups-and-filters.md#presentation)', () => {
     expect(shown(breakdown)).toEqual([['b', '0']]);
   });
 
-  test('fees show displayed keys only, summed up', () => {
+  test('fees show displayed keys only, with their units summed', () => {
     const keys = presentationKeys({
       presentation_group_keys: [
         { value: 'team', options: { display_in_invoice: true } },
@@ -68,7 +68,7 @@ describe('presentation breakdown (groups-and-filters.md#presentation)', () => {
     expect(presentFewer(breakdown, [])).toEqual([]);
   });
 
-  test('without options a key is not displayed', () => {
+  test('a presentation key without options is not displayed', () => {
     expect(presentationKeys({ presentation_group_keys: [{ value: 'team' }] }).displayed).toEqual([]);
     expect(presentationKeys({})).toEqual({ all: [], displayed: [] });
   });
@@ -88,7 +88,7 @@ describe('breakdown of a recurring weighted sum', () => {
   const present = (rows: Row[]) =>
     presentWeightedSum({ keys: ['team'], rows, textsOf: ({ texts }) => texts }, saved, weigh);
 
-  test('each combination goes on from its saved total', () => {
+  test('each combination continues from its saved total', () => {
     const { shown: weighed, totals } = present([row('b', null, 4), row('c', null, 2)]);
     expect(shown(weighed)).toEqual([
       ['a', '10'],
@@ -102,11 +102,11 @@ describe('breakdown of a recurring weighted sum', () => {
     ]);
   });
 
-  test('a period without events shows what was saved', () => {
+  test('a period without events shows the saved totals', () => {
     expect(present([])).toEqual({ shown: saved, totals: saved });
   });
 
-  test('a new combination starts from nothing', () => {
+  test('a new combination starts from zero', () => {
     const { totals } = presentWeightedSum(
       { keys: ['team'], rows: [row(null, null, 3)], textsOf: ({ texts }) => texts },
       [],

@@ -33,7 +33,7 @@ describe('prorated sum (aggregation.md#prorated-sum)', () => {
       '2.33334',
       '3',
     ],
-  ])('%s', (_case, before, events, terms, units, full) => {
+  ])('a prorated sum: %s', (_case, before, events, terms, units, full) => {
     const result = proratedSum(before === '0' ? NOTHING_CARRIED : carried(before), values(...events), terms);
     expect([result.units.toFixed(), result.fullUnits.toFixed()]).toEqual([units, full]);
   });
@@ -44,7 +44,7 @@ describe('prorated sum (aggregation.md#prorated-sum)', () => {
     expect(units.toFixed()).toBe('41.7742'); // 75 × 17 ÷ 31 + 20 × 1 ÷ 31
   });
 
-  test('days are those of the zone', () => {
+  test('prorated days are those of the time zone', () => {
     const kolkata = {
       ...MAY,
       zone: 'Asia/Kolkata',
@@ -57,7 +57,7 @@ describe('prorated sum (aggregation.md#prorated-sum)', () => {
     expect(holdsMidnight(instant('2024-05-30T22:00'), 'Europe/Paris')).toBe(false);
   });
 
-  test('hours in any order give the same units as their events', () => {
+  test('hours in any order give the same prorated units as their events', () => {
     const event = fc.record({ second: fc.nat(31 * 86_400 - 1), value: fc.integer({ min: -500, max: 500 }) });
     fc.assert(
       fc.property(fc.array(event, { maxLength: 15 }), (given) => {
@@ -87,7 +87,7 @@ describe('prorated sum (aggregation.md#prorated-sum)', () => {
     );
   });
 
-  test('an event on the first day weighs its value, on the last a day of it (golden-usage.md#invariants (6))', () => {
+  test('an event on the first day weighs its whole value, on the last day one day of it (golden-usage.md#invariants (6))', () => {
     fc.assert(
       fc.property(fc.integer({ min: -1e6, max: 1e6 }), (hundredths) => {
         const value = decimal(hundredths).div(100);
@@ -151,12 +151,12 @@ describe('prorated unique count (aggregation.md#prorated-unique-count)', () => {
     ['added and removed twice changes nothing', ['2024-05-16 add A', '2024-05-17 add A'], MAY, '0.51613', 1],
     ['a remove of what is not there', ['2024-05-16 remove A'], MAY, '0', 0],
     ['nothing', [], MAY, '0', 0],
-  ])('%s', (_case, events, terms, units, full) => {
+  ])('a prorated unique count: %s', (_case, events, terms, units, full) => {
     const result = proratedUniqueCount(members(...events), terms);
     expect([result.units.toFixed(), result.fullUnits.toNumber(), result.eventsCount]).toEqual([units, full, full]);
   });
 
-  test('the moves leave out what had ended before the period', () => {
+  test('moves of a prorated unique count leave out what ended before the period', () => {
     const events = members(
       '2024-04-05 add A',
       '2024-04-06 add B',
@@ -172,7 +172,7 @@ describe('prorated unique count (aggregation.md#prorated-unique-count)', () => {
     ]);
   });
 
-  test('every value counts the days that it touched', () => {
+  test('every unique value counts the days that it touched', () => {
     const event = fc.record({
       hour: fc.integer({ min: -72, max: 31 * 24 - 1 }),
       value: fc.constantFrom('A', 'B'),

@@ -5,14 +5,14 @@ import { propertyText } from '../../../src/engine/metrics/property-text.ts';
 
 describe('numbers in texts', () => {
   test.each(['5', '-5', '0', '007', '1.50', '-0.000000000000000000001', '123456789012345678901234567890'])(
-    '%s counts',
+    'the text %s counts as a number',
     (text) => {
       expect(numericValue(text)?.eq(text)).toBe(true);
     },
   );
 
   test.each(['1e3', '.5', '5.', '+1', 'abc', '', ' 5', '5\n', '1,5', '--1', 'Infinity', '٣', null])(
-    '%j is ignored',
+    'the text %j is not a number and is ignored',
     (text) => {
       expect(numericValue(text)).toBeUndefined();
     },
@@ -40,11 +40,11 @@ describe('texts of properties', () => {
     [[1, 'a', null], '[1, "a", null]'],
     [{ bb: 1, a: { c: '"' }, é: 2 }, '{"a": {"c": "\\""}, "bb": 1, "é": 2}'],
     [{}, '{}'],
-  ])('%j is %j', (value, text) => {
+  ])('the property %j has the text %j', (value, text) => {
     expect(propertyText(value)).toBe(text);
   });
 
-  test('a number that a double holds keeps its value', () => {
+  test('a number within the precision of a double keeps its value', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         expect(Number(propertyText(value))).toBe(value + 0);

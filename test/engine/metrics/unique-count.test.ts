@@ -23,7 +23,7 @@ describe('unique count (aggregation.md#unique-count)', () => {
     ['remove A, add A', 1],
     ['add A, remove A', 0],
     ['add A, remove A, add A, add B, remove C', 2],
-  ])('%s → %s', (text, expected) => {
+  ])('a unique count of %s is %s', (text, expected) => {
     const counted = uniqueCount(operations(text));
     expect([counted.units.toNumber(), counted.eventsCount]).toEqual([expected, expected]);
   });
@@ -38,12 +38,12 @@ describe('unique count (aggregation.md#unique-count)', () => {
     expect(operationOf(text)).toBe(expected);
   });
 
-  test('members carried over stay', () => {
+  test('members carried over from the former period stay', () => {
     expect(activeValues(operations('add A, add B, remove A'))).toEqual(new Set(['B']));
   });
 });
 
-describe('summaries of hours', () => {
+describe('unique counts from hours', () => {
   test.each([
     // operations on one value → changes and end, when it was removed before; when it was there before
     [[], [0, 'removed'], [0, 'added']],
@@ -64,7 +64,7 @@ describe('summaries of hours', () => {
       [1, 'added'],
       [0, 'added'],
     ],
-  ] as [Operation[], unknown, unknown][])('%j', (given, fromRemoved, fromAdded) => {
+  ] as [Operation[], unknown, unknown][])('hours combine to the unique count: %j', (given, fromRemoved, fromAdded) => {
     const summary = summarizeOperations(given);
     expect([summary.changes_from_removed, summary.final_from_removed]).toEqual(fromRemoved);
     expect([summary.changes_from_added, summary.final_from_added]).toEqual(fromAdded);
@@ -79,7 +79,7 @@ describe('summaries of hours', () => {
     { maxLength: 30 },
   );
 
-  test('any cut into hours gives the count of the whole', () => {
+  test('any split into hours gives the unique count of the whole', () => {
     fc.assert(
       fc.property(history, (events) => {
         const hours: (typeof events)[] = [[]];
@@ -102,7 +102,7 @@ describe('summaries of hours', () => {
     );
   });
 
-  test('composing is associative', () => {
+  test('combining hours is associative', () => {
     const summary = fc
       .array(fc.constantFrom<Operation>('add', 'remove'), { maxLength: 4 })
       .map((given) => summarizeOperations(given));

@@ -27,38 +27,38 @@ describe('weighted sum (aggregation.md#weighted-sum)', () => {
     expect([units.toFixed(), totalUnits.toFixed(), eventsCount]).toEqual(['0.02217741935483870968', '0', 7]);
   });
 
-  test('example A from 1000 on', () => {
+  test('a weighted sum starts from a carried total of 1000 (example A)', () => {
     const { units, totalUnits } = weightedSum(EXAMPLE_A, { ...AUGUST, initial: decimal(1000) });
     expect([units.toFixed(), totalUnits.toFixed()]).toEqual(['1000.02217741935483870968', '1000']);
   });
 
-  test('80: example B in March', () => {
+  test('the weighted sum of example B is computed for March (golden case 80)', () => {
     const { units, totalUnits } = weightedSum(values('2023-03-05 +2500'), MARCH);
     expect([units.toFixed(), totalUnits.toFixed()]).toEqual(['2177.41935483870967741936', '2500']);
   });
 
-  test('81: example B in April goes on from the total of March', () => {
+  test('the weighted sum of example B continues in April from the total of March (golden case 81)', () => {
     const { units, totalUnits } = weightedSum(values('2023-04-04 -2000', '2023-04-06 -200'), APRIL);
     expect([units.toFixed(), totalUnits.toFixed()]).toEqual(['533.33333333333333333334', '300']);
   });
 
-  test('nothing stays nothing', () => {
+  test('a weighted sum without events is zero', () => {
     expect(weightedSum([], AUGUST).units.isZero()).toBe(true);
     expect(combineWeightedSums([], AUGUST).units.isZero()).toBe(true);
   });
 
-  test('the end is the next whole second, the start its millisecond', () => {
+  test('a weighted sum ends at the next whole second and starts at its millisecond', () => {
     const period = periodThrough(instant('2023-08-01T00:00:00.000999'), instant('2023-08-01T00:00:09.2'));
     const terms = { period, periodDays: 1, initial: decimal(86_400) };
     expect(weightedSum([], terms).units.toFixed()).toBe('10');
   });
 
-  test('a termination at a whole second ends there', () => {
+  test('a weighted sum ends at a termination on a whole second', () => {
     const period = periodThrough(instant('2023-08-01'), instant('2023-08-01T12:00'));
     expect(weightedSum([], { period, periodDays: 1, initial: decimal(2) }).units.toFixed()).toBe('1');
   });
 
-  test('buckets: the example of rollups.md#buckets', () => {
+  test('buckets give the weighted sum of the example in rollups.md#buckets', () => {
     const bucket = (hour: string, sum: string, moment: string) => ({
       hour: instant(hour),
       sum,
@@ -75,7 +75,7 @@ describe('weighted sum (aggregation.md#weighted-sum)', () => {
     { maxLength: 20 },
   );
 
-  test('buckets in any order equal the walk over events, to the last digit', () => {
+  test('buckets in any order equal the sum over events to the last digit', () => {
     fc.assert(
       fc.property(moments, fc.integer({ min: 0, max: 100 }), (given, initial) => {
         const events = given

@@ -11,11 +11,11 @@ test.each([
   [5, [0, 0], [3, 2]],
   [7, [0, 3], [0, 7]],
   [0, [], []],
-])('%s over the weights %s gives %s', (total, weights, parts) => {
+])('%s over the weights %s is split into %s', (total, weights, parts) => {
   expect(allocate(cents(total), weights)).toEqual(parts);
 });
 
-test('the parts always sum to the total, each less than a cent from its share', () => {
+test('the parts always sum to the total, each less than a cent away from its share', () => {
   const weight = fc.oneof(
     fc.nat(1_000_000),
     fc.nat(1_000_000).map((n) => decimal(n).div(1_000)),
@@ -37,7 +37,7 @@ test('the parts always sum to the total, each less than a cent from its share', 
   );
 });
 
-test('negative weights and splits over nobody are defects', () => {
+test('negative weights and a split without weights are defects', () => {
   expect(() => allocate(cents(1), [-1])).toThrow('not negative');
   expect(() => allocate(cents(1), [])).toThrow('at least one part');
 });

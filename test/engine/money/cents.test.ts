@@ -17,12 +17,12 @@ describe('cents', () => {
     expect(roundToCents(decimal(amount))).toBe(expected);
   });
 
-  test('a unit price is cut, not rounded', () => {
+  test('a unit price is truncated, not rounded', () => {
     expect(truncateToCents(decimal('10.31').div('3.1').times(100))).toBe(332);
     expect(truncateToCents(decimal('-1.9'))).toBe(-1);
   });
 
-  test.each([1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('%s is no amount in cents', (value) => {
+  test.each([1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('%s is not an amount in cents', (value) => {
     expect(() => cents(value)).toThrow(AmountOutOfRange);
   });
 
@@ -37,12 +37,12 @@ describe('units', () => {
     ['2.5', 0, '2.5'],
     ['0.125', 2, '12.5'],
     ['1.2345', 3, '1234.5'],
-  ])('%s main units with %s decimals are %s smallest units, and back', (main, exponent, smallest) => {
+  ])('%s main units with %s decimals are %s smallest units, and convert back', (main, exponent, smallest) => {
     expect(toSmallestUnit(decimal(main), exponent).toFixed()).toBe(smallest);
     expect(toMainUnit(decimal(smallest), exponent).toFixed()).toBe(main);
   });
 
-  test('decimals show plain notation with a fractional digit', () => {
+  test('decimals are shown in plain notation with a fractional digit', () => {
     expect(decimalText(decimal(10))).toBe('10.0');
     expect(decimalText(roundToDigits(decimal(1).div(3), 15))).toBe('0.333333333333333');
     expect(decimalText(decimal('1e-20'))).toBe('0.00000000000000000001');

@@ -5,7 +5,7 @@ import { CURRENCIES, exponentOf, isCurrency } from '../../../src/engine/money/cu
 /** Codes of the contract that ISO 4217 has withdrawn, with the decimals they had. */
 const WITHDRAWN = { ANG: 2, BGN: 2, HRK: 2, MRO: 2, SLL: 2, STD: 2 } as Record<string, number>;
 
-test('the list has every code of the contract and the eight beyond it, once', () => {
+test('the list of currencies has every code of the contract and eight more, each once', () => {
   expect(CURRENCIES).toHaveLength(146);
   expect(new Set(CURRENCIES).size).toBe(146);
 });
@@ -20,6 +20,6 @@ test('currencies whose decimals differ elsewhere keep those of ISO 4217', () => 
   ]);
 });
 
-test('codes are known in exact case only', () => {
+test('currency codes are accepted in exact case only', () => {
   expect(['USD', 'usd', 'XXX', '', '__proto__'].map(isCurrency)).toEqual([true, false, false, false, false]);
 });

@@ -32,11 +32,11 @@ describe('the plain form of a number literal', () => {
     ['-5e-7', '-0.0000005'],
     ['1e21', '1000000000000000000000'],
     ['12345678901234567890.50', '12345678901234567890.5'],
-  ])('%s is %s', (literal, plain) => {
+  ])('the plain form of %s is %s', (literal, plain) => {
     expect(plainDecimal(literal)).toBe(plain);
   });
 
-  test('is the one that exact arithmetic gives, and as long as it was said to be', () => {
+  test('the plain form equals exact arithmetic and has the predicted length', () => {
     fc.assert(
       fc.property(literals, (literal) => {
         const value = decimal(literal);
@@ -48,11 +48,11 @@ describe('the plain form of a number literal', () => {
     );
   });
 
-  test.each(['', '-', '.', 'NaN', 'Infinity', '1e', '0x10'])('%j is no number', (text) => {
+  test.each(['', '-', '.', 'NaN', 'Infinity', '1e', '0x10'])('%j is not a number', (text) => {
     expect(() => plainDecimal(text)).toThrow(RangeError);
   });
 
-  test.each(['1e999999999', '1e-999999999'])('%s is not written out', (literal) => {
+  test.each(['1e999999999', '1e-999999999'])('%s is too long to be written out', (literal) => {
     expect(() => plainDecimal(literal)).toThrow(RangeError);
   });
 });

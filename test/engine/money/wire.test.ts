@@ -19,12 +19,15 @@ describe('an amount on the wire of Stripe', () => {
     ['TND', 9, 0, 0, 9],
     ['HUF', 1001, 1001, 1001, 0],
     ['TWD', 1001, 1001, 1001, 0],
-  ])('%s %i is sent as %i, which stands for %i, %i is left', (currency, cents, wire, chargedCents, restCents) => {
-    expect(toWire(STRIPE_WIRE, cents, currency)).toEqual({ wire, chargedCents, restCents });
-    expect(fromWire(STRIPE_WIRE, wire, currency)).toBe(chargedCents);
-  });
+  ])(
+    '%s %i is sent to Stripe as %i, which stands for %i and leaves %i',
+    (currency, cents, wire, chargedCents, restCents) => {
+      expect(toWire(STRIPE_WIRE, cents, currency)).toEqual({ wire, chargedCents, restCents });
+      expect(fromWire(STRIPE_WIRE, wire, currency)).toBe(chargedCents);
+    },
+  );
 
-  test.each(['CLF', 'IQD', 'IRR', 'LYD'])('%s is not taken', (currency) => {
+  test.each(['CLF', 'IQD', 'IRR', 'LYD'])('%s is not accepted by Stripe', (currency) => {
     expect(toWire(STRIPE_WIRE, 100_000, currency)).toBeUndefined();
     expect(fromWire(STRIPE_WIRE, 100_000, currency)).toBeUndefined();
   });
@@ -35,7 +38,7 @@ describe('an amount on the wire of Stripe', () => {
     ['KWD', 5124],
     ['USD', -1],
     ['USD', 1.5],
-  ])('%s %f is no amount that could have been sent', (currency, wire) => {
+  ])('%s %f is not an amount that could have been sent to Stripe', (currency, wire) => {
     expect(fromWire(STRIPE_WIRE, wire, currency)).toBeUndefined();
   });
 
@@ -45,11 +48,11 @@ describe('an amount on the wire of Stripe', () => {
     ['MGA', 100],
     ['KWD', 10],
     ['JPY', 1],
-  ])('one step of %s is %i of ours', (currency, cents) => {
+  ])('one step of %s at Stripe is %i smallest units', (currency, cents) => {
     expect(stepCents(STRIPE_WIRE, currency)).toBe(cents);
   });
 
-  test('what is charged and what is left make the amount, less than a step is left, and the way back is the same', () => {
+  test('charged and remaining parts make up the amount, less than a step remains, and converting back gives the same', () => {
     fc.assert(
       fc.property(fc.constantFrom(...CURRENCIES), fc.integer({ min: 0, max: 2 ** 45 }), (currency, cents) => {
         const sent = toWire(STRIPE_WIRE, cents, currency);
@@ -65,7 +68,7 @@ describe('an amount on the wire of Stripe', () => {
     );
   });
 
-  test('the double of sandboxes takes our amounts as they are', () => {
+  test('the sandbox double accepts our amounts as they are', () => {
     expect(toWire(wireOf('sandbox'), 5124, 'KWD')).toEqual({ wire: 5124, chargedCents: 5124, restCents: 0 });
   });
 });

@@ -30,7 +30,7 @@ describe('in advance (charges.md#combinations)', () => {
     ['volume', 'no no no no no no no'],
     ['dynamic', '- yes - - - - -'],
     ['custom', '- - - - - - yes'],
-  ])('%s: %s', (charge_model, row) => {
+  ])('a charge in advance may combine %s: %s', (charge_model, row) => {
     for (const [index, answer] of row.split(' ').entries()) {
       const faults = combinationFaults(
         combination({ charge_model, aggregation_type: typed(METRICS[index]!), pay_in_advance: true }),
@@ -42,7 +42,7 @@ describe('in advance (charges.md#combinations)', () => {
 });
 
 describe('in arrears (charges.md#combinations)', () => {
-  test('every model goes with every aggregation but these', () => {
+  test('in arrears every model combines with every aggregation except a few', () => {
     const wrong = CHARGE_MODELS.flatMap((charge_model) =>
       AGGREGATION_TYPES.flatMap((aggregation_type) => {
         const faults = combinationFaults(combination({ charge_model, aggregation_type }));
@@ -67,14 +67,17 @@ describe('prorated (charges.md#combinations)', () => {
     combinationFaults(combination({ aggregation_type: 'sum_agg', recurring: true, prorated: true, ...changes }))
       .prorated;
 
-  test.each(CHARGE_MODELS.filter((model) => model !== 'custom'))('%s', (charge_model) => {
-    const inArrears = ['standard', 'graduated', 'volume'].includes(charge_model);
-    expect(faults({ charge_model }) === undefined).toBe(inArrears);
-    expect(faults({ charge_model, pay_in_advance: true }) === undefined).toBe(charge_model === 'standard');
-  });
+  test.each(CHARGE_MODELS.filter((model) => model !== 'custom'))(
+    'a prorated charge may combine: %s',
+    (charge_model) => {
+      const inArrears = ['standard', 'graduated', 'volume'].includes(charge_model);
+      expect(faults({ charge_model }) === undefined).toBe(inArrears);
+      expect(faults({ charge_model, pay_in_advance: true }) === undefined).toBe(charge_model === 'standard');
+    },
+  );
 
   test.each<Partial<Combination>>([{ recurring: false }, { aggregation_type: 'weighted_sum_agg' }])(
-    'not with %o',
+    'a prorated charge may not combine %o',
     (changes) => {
       expect(faults(changes)).toEqual(['invalid_billable_metric_or_charge_model']);
     },
@@ -96,11 +99,11 @@ describe('other rules (charges.md#combinations)', () => {
     [{ regroup_paid_fees: 'invoice', pay_in_advance: true, invoiceable: false }, {}],
     [{ min_amount_cents: 1, pay_in_advance: true }, { min_amount_cents: ['not_compatible_with_pay_in_advance'] }],
     [{ min_amount_cents: 1 }, {}],
-  ])('%o: %o', (changes, expected) => {
+  ])('%o is refused with: %o', (changes, expected) => {
     expect(combinationFaults(combination(changes))).toEqual(expected);
   });
 
-  test('model names are known', () => {
+  test('only known model names are accepted', () => {
     expect(['standard', 'custom', 'tiered', null].map(isChargeModel)).toEqual([true, true, false, false]);
   });
 });

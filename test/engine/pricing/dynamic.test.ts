@@ -18,11 +18,11 @@ test.each([
   ['events without an amount', '6', '0', 0],
   ['without units nothing is due', '0', '100', 0],
   ['amounts below 0', '6', '-5', 0],
-])('%s', (_case, units, amounts, expected) => {
+])('a dynamic charge: %s', (_case, units, amounts, expected) => {
   expect(fee(units, amounts).amountCents).toBe(expected);
 });
 
-test('the amount is in smallest units of the currency', () => {
+test('the amount of a dynamic event is in smallest units of the currency', () => {
   expect([fee('6', '1236.66', 0).amountCents, fee('6', '1236.66', 3).amountCents]).toEqual([1237, 1237]);
   expect(fee('6', '1236.66', 0).preciseUnitAmount.toFixed()).toBe('206.11');
 });

@@ -42,16 +42,16 @@ describe('fees of fixed charges (fixed-charges.md#fee-of-a-period)', () => {
     ['108', graduated(false), 62, 1031],
     ['109', graduated(true), 62, 1105],
     ['110', { charge_model: 'volume', properties: { volume_ranges: two(10) }, prorated: true }, 31, 1055],
-  ])('case %s', (_case, fixedCharge, first, expected) => {
+  ])('a fixed charge bills its period: case %s', (_case, fixedCharge, first, expected) => {
     expect(shown(fixedChargeFee(fixedCharge, units(first, fixedCharge), { exponent: 2 }))).toEqual(['3.1', expected]);
   });
 
-  test('the price of a unit is of the full units, cut to cents', () => {
+  test('the unit price of a fixed charge is per full unit, truncated to cents', () => {
     const fee = fixedChargeFee(graduated(false), units(62, graduated(false)), { exponent: 2 });
     expect(fee.unitAmountCents).toBe(332);
   });
 
-  test('111: 14 of 30 days', () => {
+  test('a fixed charge is prorated over 14 of 30 days (golden case 111)', () => {
     const september = { period: between('2025-09-17', '2025-10-01'), periodDays: 30, zone: 'UTC' };
     const counted = fixedUnits([{ units: decimal(10), timestamp: instant('2025-09-17T00:00:01') }], september, {
       prorated: true,
@@ -65,14 +65,14 @@ describe('fees of fixed charges (fixed-charges.md#fee-of-a-period)', () => {
     expect([...shown(fee), fee.unitAmountCents]).toEqual(['0', 1090, 0]);
   });
 
-  test('114: what the replaced plan covers is taken off', () => {
+  test('the part that the replaced plan covers is subtracted (golden case 114)', () => {
     const alreadyPaid = alreadyPaidCents(cents(2000), { newDays: 14, paidDays: 20 });
     expect(alreadyPaid).toBe(1400);
     const counted = { units: decimal('4.666667'), fullUnits: decimal(10) };
     expect(shown(fixedChargeFee(standard('60', true), counted, { exponent: 2, alreadyPaid }))).toEqual(['10', 26600]);
   });
 
-  test('more than the fee is not paid back', () => {
+  test('a part greater than the fee is not paid back', () => {
     const counted = { units: decimal(1), fullUnits: decimal(1) };
     expect(shown(fixedChargeFee(standard('1', true), counted, { exponent: 2, alreadyPaid: cents(500) }))).toEqual([
       '1',
@@ -80,7 +80,7 @@ describe('fees of fixed charges (fixed-charges.md#fee-of-a-period)', () => {
     ]);
   });
 
-  test('the upgrade of 21 August', () => {
+  test('an upgrade on 21 August bills its fixed charges by days', () => {
     const alreadyPaid = alreadyPaidCents(cents(1500), { newDays: 11, paidDays: 31 });
     const counted = { units: decimal('3.548387'), fullUnits: decimal(10) };
     expect(shown(fixedChargeFee(standard('10', true), counted, { exponent: 2, alreadyPaid }))).toEqual(['10', 3016]);
@@ -93,7 +93,7 @@ describe('changes of units inside a period (fixed-charges.md#change-inside-a-per
   test.each([
     ['112', [10, 15, 20], [10000, 5000, 5000], ['10', '5', '5']],
     ['113', [10, 5, 15], [10000, 0, 5000], ['10', '0', '5']],
-  ])('case %s', (_case, steps, expected, expectedUnits) => {
+  ])('units change inside a period: case %s', (_case, steps, expected, expectedUnits) => {
     let billedUnits = decimal(0);
     const fees = steps.map((each) => {
       const fee = unitsChangeFee(
@@ -108,7 +108,7 @@ describe('changes of units inside a period (fixed-charges.md#change-inside-a-per
     expect(fees.map((fee) => fee.units.toFixed())).toEqual(expectedUnits);
   });
 
-  test('a prorated one pays for the days that are left', () => {
+  test('a prorated change of units pays for the days that are left', () => {
     const fee = unitsChangeFee(
       standard('31', true),
       { units: decimal(3), billedUnits: decimal(1) },

@@ -15,6 +15,9 @@ test.each([
   ['volume', false, true, {}],
   ['volume', true, false, { pay_in_advance: UNFIT }],
   ['volume', true, true, { pay_in_advance: UNFIT }],
-] as const)('%s, in advance %s, prorated %s', (charge_model, pay_in_advance, prorated, faults) => {
-  expect(fixedChargeFaults({ charge_model, pay_in_advance, prorated })).toEqual(faults);
-});
+] as const)(
+  'a fixed charge may combine %s, in advance %s, prorated %s',
+  (charge_model, pay_in_advance, prorated, faults) => {
+    expect(fixedChargeFaults({ charge_model, pay_in_advance, prorated })).toEqual(faults);
+  },
+);

@@ -68,7 +68,7 @@ describe('one fee per event (golden-usage.md#in-advance)', () => {
     ['nor does a negative one', graduated([0, null, '1', '50']), [-6, 10, 3], [0, 5400, 300]],
     ['nor events that never use anything', graduated([0, null, '1', '50']), [-6, 6, -1], [0, 0, 0]],
     ['what was given back whole is used again', graduated([0, null, '1', '50']), [2, -2, 3], [5200, 0, 100]],
-  ])('case %s', (_case, charge, values, expected, units) => {
+  ])('each event of a sum costs its own fee: case %s', (_case, charge, values, expected, units) => {
     const fees = feesOfSum(charge, values);
     expect(cents(fees)).toEqual(expected);
     expect(fees.map(({ eventsCount }) => eventsCount)).toEqual(values.map(() => 1));
@@ -79,11 +79,11 @@ describe('one fee per event (golden-usage.md#in-advance)', () => {
     ['87', standard('10'), 2, [1000, 1000]],
     ['89', graduated([0, 2, '0', '0'], [3, null, '2', '0']), 3, [0, 0, 200]],
     ['96', percentage({ rate: '1', fixed_amount: '1', free_units_per_events: 1 }), 2, [0, 101]],
-  ])('case %s', (_case, charge, count, expected) => {
+  ])('each event of a count costs its own fee: case %s', (_case, charge, count, expected) => {
     expect(cents(feesOfCount(charge, count))).toEqual(expected);
   });
 
-  test('a dynamic charge costs the amount of each event (case 98)', () => {
+  test('a dynamic charge costs the amount of each event (golden case 98)', () => {
     const amounts = ['1234.56', '2.1'].map((text) => toMainUnit(decimal(text), 2));
     const fees = amounts.map((preciseTotalAmount, index) => {
       const total = amounts.slice(0, index + 1).reduce((sum, amount) => sum.plus(amount), ZERO);
@@ -98,7 +98,7 @@ describe('one fee per event (golden-usage.md#in-advance)', () => {
     expect(cents(fees)).toEqual([1235, 2]);
   });
 
-  test('a unique count costs once for a member that comes and goes (case 99)', () => {
+  test('a unique count bills a member once that comes and goes (golden case 99)', () => {
     const fees = feesOfUniqueCount(standard('12'), [
       'add 1',
       'remove 1',
@@ -126,19 +126,22 @@ describe('one fee per event (golden-usage.md#in-advance)', () => {
     ['84', '1', '1', '2024-02-23T01:02', ['2024-02-23T01:00', '2024-02-29'], 24, '0.24138'],
     ['85', '29', '10', '2024-02-06T08:00', ['2024-02-01', '2024-02-29'], 24000, '240.00023'],
     ['a seat of June', '30', '1', '2024-06-11T10:00', ['2024-06-05T12:12', '2024-06-30'], 2000, '20.0001'],
-  ] as const)('case %s: weighed by days', (_case, amount, change, at, [from, last], expected, precise) => {
-    const periodDays = from.startsWith('2024-02') ? 29 : 30;
-    const weighing = { at: instant(at), proration: proration(from, last, { periodDays }) };
-    const event = { ...eventUnits(decimal(change), undefined, weighing), billedBefore: false };
-    const usage = { units: decimal(change), eventsCount: 1 };
-    const fee = inAdvanceFee({ ...standard(amount), usage, event, exponent: 2 });
-    expect([fee.amountCents, fee.preciseAmountCents.div(100).toFixed()]).toEqual([expected, precise]);
-    expect(fee.units.toFixed()).toBe(change);
-  });
+  ] as const)(
+    'a fee in advance weighed by days: case %s',
+    (_case, amount, change, at, [from, last], expected, precise) => {
+      const periodDays = from.startsWith('2024-02') ? 29 : 30;
+      const weighing = { at: instant(at), proration: proration(from, last, { periodDays }) };
+      const event = { ...eventUnits(decimal(change), undefined, weighing), billedBefore: false };
+      const usage = { units: decimal(change), eventsCount: 1 };
+      const fee = inAdvanceFee({ ...standard(amount), usage, event, exponent: 2 });
+      expect([fee.amountCents, fee.preciseAmountCents.div(100).toFixed()]).toEqual([expected, precise]);
+      expect(fee.units.toFixed()).toBe(change);
+    },
+  );
 });
 
 describe('figures of a fee in advance', () => {
-  test('the price of a unit is the rounded amount over the units', () => {
+  test('the unit price is the rounded amount divided by the units', () => {
     const charge = percentage({ rate: '5', fixed_amount: '1', free_units_per_total_aggregation: '120' });
     const fee = feesOfSum(charge, [100, 10, 20])[2]!;
     expect([fee.preciseUnitAmount.toFixed(), fee.unitAmountCents]).toEqual(['0.075', 7]);
@@ -146,7 +149,7 @@ describe('figures of a fee in advance', () => {
     expect([rounded!.preciseAmountCents.toFixed(), rounded!.preciseUnitAmount.toFixed()]).toEqual(['33.3', '0.33']);
   });
 
-  test('units given back and used again show without an amount', () => {
+  test('units given back and used again are shown without an amount', () => {
     const fees = feesOfSum(standard('1'), [10, -4, 2]);
     expect(fees.map(({ units, unitAmountCents }) => [units.toNumber(), unitAmountCents])).toEqual([
       [10, 100],
@@ -155,7 +158,7 @@ describe('figures of a fee in advance', () => {
     ]);
   });
 
-  test('in a pricing unit', () => {
+  test('a fee in advance is priced in a pricing unit and converted', () => {
     const [fee] = feesOfSum({ ...standard('1'), conversionRate: decimal('0.5') }, [300]);
     expect([fee!.amountCents, fee!.pricingUnit?.amountCents, fee!.pricingUnit?.preciseUnitAmount.toFixed()]).toEqual([
       15000,
@@ -164,7 +167,7 @@ describe('figures of a fee in advance', () => {
     ]);
   });
 
-  test('an estimate adds the event to what there is', () => {
+  test('an estimate adds the event to the existing usage', () => {
     const charge = percentage({ rate: '50', free_units_per_events: 1 });
     const four = decimal(4);
     const event = { ...eventUnits(four, { current: four, max: four, maxProrated: ZERO }), billedBefore: true };
@@ -177,14 +180,14 @@ describe('figures of a fee in advance', () => {
     expect(inAdvanceFee({ ...charge, usage, event, exponent: 2 }).amountCents).toBe(200);
   });
 
-  test('other models have no details', () => {
+  test('models without details in advance show none', () => {
     expect(feesOfSum(standard('1'), [1])[0]!.amountDetails).toEqual({});
     expect(feesOfSum(graduated([0, null, '1', '5']), [1])[0]!.amountDetails).toEqual({});
   });
 });
 
 describe('details in advance', () => {
-  test('a percentage shows the free units that its third event uses up (case 93)', () => {
+  test('a percentage shows the free units that its third event uses up (golden case 93)', () => {
     const charge = percentage({ rate: '5', fixed_amount: '1', free_units_per_total_aggregation: '120' });
     expect(feesOfSum(charge, [100, 10, 20])[2]!.amountDetails).toEqual({
       units: '20.0',
@@ -200,7 +203,7 @@ describe('details in advance', () => {
     });
   });
 
-  test('case 92: a free event, and the first paid one', () => {
+  test('details show a free event and the first paid one (golden case 92)', () => {
     const charge = percentage({ rate: '5', fixed_amount: '1', free_units_per_events: 2 });
     const fees = feesOfSum(charge, [8, 5, 3]);
     expect(fees[0]!.amountDetails).toMatchObject({
@@ -225,7 +228,7 @@ describe('details in advance', () => {
     });
   });
 
-  test('case 95: what the limits change', () => {
+  test('details show what the limits change (golden case 95)', () => {
     const charge = percentage({
       rate: '1',
       fixed_amount: '0.5',
@@ -238,7 +241,7 @@ describe('details in advance', () => {
     expect(adjustments).toEqual(['0.25', '-8.5']);
   });
 
-  test('case 97: what each event adds to each range', () => {
+  test('details show what each event adds to each range (golden case 97)', () => {
     const [first, second, third] = feesOfSum(PERCENT_RANGES, [50, 100, 300]).map(
       ({ amountDetails }) => amountDetails.graduated_percentage_ranges,
     );

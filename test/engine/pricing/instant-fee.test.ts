@@ -22,17 +22,17 @@ test.each([
   ['-1', { rate: '2.99', fixed_amount: '10', per_transaction_min_amount: '5.5' }, '0'],
   ['400', { rate: '0.1' }, '0.4'],
   ['20', { rate: '2.99', free_units_per_events: 3 }, '0.598'],
-])('%s units of %j cost %s', (units, properties, amount) => {
+])('an instant estimate of %s units of %j costs %s', (units, properties, amount) => {
   const fee = percentage(properties, units);
   expect([fee.preciseAmount.toFixed(), fee.units.toFixed()]).toEqual([amount, units]);
 });
 
-test('115: 400 units at 0.1 % are 40 cents', () => {
+test('400 units at 0.1 % cost 40 cents (golden case 115)', () => {
   const fee = percentage({ rate: '0.1' }, '400');
   expect([fee.amountCents, fee.preciseUnitAmount.toFixed()]).toEqual([40, '0.1']);
 });
 
-test('a standard charge, with the metric rounding the units', () => {
+test('an instant estimate of a standard charge rounds the units like the metric', () => {
   const fee = instantFee({
     charge_model: 'standard',
     properties: { amount: '2.5' },
@@ -43,7 +43,7 @@ test('a standard charge, with the metric rounding the units', () => {
   expect([fee.units.toFixed(), fee.amountCents, fee.preciseUnitAmount.toFixed()]).toEqual(['4', 1000, '250']);
 });
 
-test('without units a unit has no price', () => {
+test('an instant estimate without units has no unit price', () => {
   const fee = percentage({ rate: '1', fixed_amount: '2' }, '0');
   expect([fee.amountCents, fee.preciseUnitAmount.toFixed()]).toEqual([200, '0']);
 });

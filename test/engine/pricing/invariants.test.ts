@@ -69,7 +69,7 @@ describe('fees in advance sum to the amount in arrears (golden-usage.md#invarian
     )
     .filter((given) => given.some((value) => !value.isZero()));
 
-  test.each(MODELS)('sum, %s (%#)', (charge_model, arbitrary) => {
+  test.each(MODELS)('a sum in advance equals the amount in arrears: %s (%#)', (charge_model, arbitrary) => {
     fc.assert(
       fc.property(arbitrary, values, (properties, given) => {
         const fees = feesOfSum({ charge_model, properties }, given);
@@ -87,7 +87,7 @@ describe('fees in advance sum to the amount in arrears (golden-usage.md#invarian
   const onlyOneKind = ({ free_units_per_events, free_units_per_total_aggregation }: Properties) =>
     free_units_per_events === null || free_units_per_total_aggregation === null;
 
-  test.each(MODELS)('count, %s (%#)', (charge_model, arbitrary) => {
+  test.each(MODELS)('a count in advance equals the amount in arrears: %s (%#)', (charge_model, arbitrary) => {
     const fitting = charge_model === 'percentage' ? arbitrary.filter(onlyOneKind) : arbitrary;
     fc.assert(
       fc.property(fitting, fc.integer({ min: 1, max: 12 }), (properties, count) => {
@@ -109,7 +109,7 @@ describe('amounts (golden-usage.md#invariants (4))', () => {
   ];
   const units = fc.integer({ min: 0, max: 10_000 }).map((hundredths) => decimal(hundredths).div(100));
 
-  test.each(cases)('of %s are never negative and, but for volume, never fall', (name, arbitrary) => {
+  test.each(cases)('amounts of %s are never negative and, except for volume, never fall', (name, arbitrary) => {
     fc.assert(
       fc.property(arbitrary, units, units, (properties, a, b) => {
         const [less, more] = a.lte(b) ? [a, b] : [b, a];

@@ -58,11 +58,11 @@ describe('graduated (golden-usage.md#graduated)', () => {
     [B, '0.5', 300],
     [B, '1', 550],
     [B, '3', 950],
-  ])('case %#: %s units', (properties, units, amount) => {
+  ])('golden case %#: %s units in graduated ranges', (properties, units, amount) => {
     expect(cents('graduated', properties, units)).toBe(amount);
   });
 
-  test('the details show the ranges entered', () => {
+  test('the details of a graduated price show the ranges entered', () => {
     expect(price('graduated', A, { units: decimal('12'), eventsCount: 1 }).details).toEqual({
       graduated_ranges: [
         {
@@ -99,7 +99,7 @@ describe('graduated percentage (golden-usage.md#graduated-percentage)', () => {
     [D, '50', 250],
     [D, '100', 500],
     [D, '150', 1600],
-  ])('case %#: %s units', (properties, units, amount) => {
+  ])('golden case %#: %s units in graduated percentages', (properties, units, amount) => {
     expect(cents('graduated_percentage', properties, units)).toBe(amount);
   });
 });
@@ -113,11 +113,11 @@ describe('package (golden-usage.md#package)', () => {
     [10, 5, '5', 0],
     [10, 5, '12', 10000],
     [10, 5, '15.01', 20000],
-  ])('size %s, %s free: %s units cost %s', (package_size, free_units, units, amount) => {
+  ])('packages of %s with %s free: %s units cost %s', (package_size, free_units, units, amount) => {
     expect(cents('package', { amount: '100', package_size, free_units }, units)).toBe(amount);
   });
 
-  test('the details of no usage are all zero', () => {
+  test('the details of a package price without usage are all zero', () => {
     expect(
       price('package', { amount: '5', package_size: 100, free_units: 3 }, { units: decimal('0'), eventsCount: 0 })
         .details,
@@ -140,7 +140,7 @@ describe('volume (golden-usage.md#volume)', () => {
     ['200', 20000, '1'],
     ['200.5', 15025, '0.7493766'],
     ['201', 15050, '0.7487562'],
-  ])('%s units cost %s, a unit %s', (units, amount, unitAmount) => {
+  ])('in volume pricing %s units cost %s, a unit %s', (units, amount, unitAmount) => {
     expect(cents('volume', VOLUME, units)).toBe(amount);
     expect(
       price('volume', VOLUME, { units: decimal(units), eventsCount: 1 })
@@ -184,11 +184,11 @@ describe('properties', () => {
       ['invalid_amount', 'invalid_package_size', 'invalid_free_units'],
     ],
     ['package', { amount: '5', package_size: '10' }, ['invalid_package_size', 'invalid_free_units']],
-  ])('%s %j is refused with %j', (model, given, codes) => {
+  ])('properties of %s %j are refused with %j', (model, given, codes) => {
     expect(validateProperties(model, given)).toEqual({ ok: false, codes });
   });
 
-  test('bounds are stored as numbers, whatever form they were sent in', () => {
+  test('bounds of ranges are stored as numbers, whatever form they were sent in', () => {
     const given = list('graduated_ranges', [range('0', '10', { extra: true }), range('10', null)]);
     expect(validateProperties('graduated', given)).toEqual({
       ok: true,
@@ -201,14 +201,14 @@ describe('properties', () => {
     });
   });
 
-  test('amounts are stored in plain digits, wherever they stand', () => {
+  test('amounts in properties are stored in plain digits at every place', () => {
     const given = list('volume_ranges', [range(0, null, { per_unit_amount: '1e2', flat_amount: '5e-7' })]);
     expect(validateProperties('volume', given)).toMatchObject({
       properties: { volume_ranges: [{ per_unit_amount: '100', flat_amount: '0.0000005' }] },
     });
   });
 
-  test('blank properties of a percentage are null, and no fixed amount is none', () => {
+  test('blank properties of a percentage are null, and a fixed amount may be absent', () => {
     const given = { rate: '5E-1', fixed_amount: null, free_units_per_events: null, per_transaction_max_amount: ' ' };
     expect(validateProperties('percentage', given)).toEqual({
       ok: true,
@@ -217,7 +217,7 @@ describe('properties', () => {
   });
 
   test.each<ChargeModelName>(['graduated', 'graduated_percentage', 'package', 'volume'])(
-    '%s has faultless defaults',
+    'default properties of %s have no fault',
     (model) => {
       const { properties } = validateProperties(model, {}) as { properties: Properties };
       expect(validateProperties(model, properties)).toEqual({ ok: true, properties });

@@ -57,11 +57,11 @@ describe('percentage (golden-usage.md#percentage)', () => {
     ['no usage', terms('1', { fixed: '5', F: 3, A: '15' }), [], 0],
     ['no usage with limits', terms('1', { fixed: '5', min: '2' }), [], 0],
     ['events of value 0 pay no fixed amount', terms('1', { fixed: '5' }), [0, 0], 0],
-  ])('case %s', (_case, properties, events, expected) => {
+  ])('a percentage charge: golden case %s', (_case, properties, events, expected) => {
     expect(cents(properties, summed(...events))).toBe(expected);
   });
 
-  test('115: an estimate of 400 units at 0.1 %', () => {
+  test('an estimate of 400 units at 0.1 % (golden case 115)', () => {
     expect(cents(terms('0.1'), summed(400))).toBe(40);
   });
 
@@ -76,18 +76,18 @@ describe('percentage (golden-usage.md#percentage)', () => {
     ['a large count needs no list', terms('0', { fixed: '0.01', max: '5' }), counted(1_000_000), 1_000_000],
     ['other aggregations have no free units', terms('100', { F: 2 }), counted(5, 'weighted_sum_agg'), 500],
     ['and are one transaction', terms('100', { max: '3' }), counted(5, 'weighted_sum_agg'), 300],
-  ])('%s', (_case, properties, usage, expected) => {
+  ])('a percentage charge: %s', (_case, properties, usage, expected) => {
     expect(cents(properties, usage)).toBe(expected);
   });
 
-  test('limits with a free total: the event that passes it pays for what is above', () => {
+  test('with limits and free units in total, the event that passes the total pays for the part above it', () => {
     const limited = terms('10', { fixed: '1', A: '25', max: '4' });
     expect(cents(limited, summed(10, 20, 100))).toBe(150 + 400); // 5 above, then the limit
     expect(cents(limited, summed(25))).toBe(100); // nothing above, and the fixed amount
     expect(cents(limited, summed(10, -5, 20, 1))).toBe(100 + 110);
   });
 
-  test('the maximum is one transaction, the other events are of value 0', () => {
+  test('a maximum over all events is one transaction, and the other events have the value 0', () => {
     const usage: Usage = {
       units: decimal(80),
       eventsCount: 3,
@@ -98,7 +98,7 @@ describe('percentage (golden-usage.md#percentage)', () => {
     expect(cents(terms('10', { min: '1' }), { ...usage, units: decimal(0), eventsCount: 0, values: [] })).toBe(0);
   });
 
-  test('metric rounding does not touch transactions', () => {
+  test('rounding by the metric does not affect transactions', () => {
     const fee = usageFee({
       charge_model: 'percentage',
       properties: terms('10', { min: '0.01' }),
@@ -114,7 +114,7 @@ describe('percentage (golden-usage.md#percentage)', () => {
     expect([fee.units.toFixed(), fee.amountCents]).toEqual(['3', 24]);
   });
 
-  test('the details of case 49', () => {
+  test('the details of a percentage price show free units and amounts (golden case 49)', () => {
     const { details } = price('percentage', terms('1.3', { fixed: '2', F: 3, A: '250' }), summed(50, 100, 250, 400));
     expect(details).toEqual({
       units: '800.0',
@@ -152,21 +152,21 @@ describe('values of events that a price needs', () => {
     [terms('1', { F: 3, min: '1' }), 'count_agg', 'none'],
     [terms('1', { F: 3 }), 'max_agg', 'none'],
     [terms('1', { max: '1' }), 'weighted_sum_agg', 'none'],
-  ])('case %#', (properties, aggregation, expected) => {
+  ])('single values needed by a percentage price: case %#', (properties, aggregation, expected) => {
     expect(eventsNeeded('percentage', properties, aggregation)).toEqual(expected);
   });
 
-  test('other models need none', () => {
+  test('models other than percentage need no single values', () => {
     expect(eventsNeeded('standard', { amount: '1' }, 'sum_agg')).toBe('none');
   });
 
-  test('what is asked for and not given is a defect', () => {
+  test('single values that are needed and missing are a defect', () => {
     expect(() => cents(terms('1', { F: 3 }), counted(1, 'sum_agg'))).toThrow('values of its events');
     expect(() => cents(terms('1', { min: '3' }), counted(1, 'sum_agg'))).toThrow('values of its events');
     expect(() => cents(terms('1', { F: 3 }), { units: decimal(1), eventsCount: 1 })).toThrow('what its units are');
   });
 
-  test('the first values suffice where only they are asked for', () => {
+  test('the first single values suffice where only they are needed', () => {
     const usage = summed(50, 100, 250, 400);
     expect(cents(terms('1.3', { fixed: '2', F: 3 }), { ...usage, values: usage.values?.slice(0, 3) })).toBe(720);
     expect(cents(terms('1.3', { A: '120' }), { ...usage, values: usage.values?.slice(0, 2) })).toBe(884);
@@ -193,12 +193,12 @@ describe('properties', () => {
       { rate: '1', per_transaction_min_amount: '10', per_transaction_max_amount: '9.99' },
       ['per_transaction_max_lower_than_per_transaction_min'],
     ],
-  ])('%j → %j', (properties, codes) => {
+  ])('percentage properties %j become %j', (properties, codes) => {
     const result = validateProperties('percentage', properties);
     expect(result.ok ? [] : result.codes).toEqual(codes);
   });
 
-  test('the default is a rate of 0', () => {
+  test('the default percentage is a rate of 0', () => {
     expect(validateProperties('percentage', {})).toEqual({ ok: true, properties: { rate: '0' } });
     expect(validateProperties('dynamic', {})).toEqual({ ok: true, properties: {} });
     expect(validateProperties('dynamic', { amount: '1', pricing_group_keys: ['a'] })).toEqual({

@@ -7,7 +7,7 @@ import { spendingTrueUp } from '../../../src/engine/pricing/spending-minimum.ts'
 import { usageFee } from '../../../src/engine/pricing/usage-fee.ts';
 
 describe('pricing units (pricing-units.md)', () => {
-  test('the amount of the text', () => {
+  test('an amount in a pricing unit is shown with its text', () => {
     const price = { amount: decimal('10655.243249'), unitAmount: decimal('1.23789') };
     const fee = feeAmounts(price, { exponent: 2, conversionRate: decimal('3.0150695') });
     expect([fee.amountCents, fee.preciseAmountCents.toFixed()]).toEqual([3212629, '3212628.913918']);
@@ -26,25 +26,28 @@ describe('pricing units (pricing-units.md)', () => {
     ['a currency without cents', '300', '1.005', '2', 0, 603, 30150],
     ['nothing', '0', '1', '2', 2, 0, 0],
     ['negative units', '-1', '1', '2', 2, 0, 0],
-  ])('%s', (_case, units, amount, rate, exponent, expected, pricingUnitCents) => {
-    const fee = usageFee({
-      charge_model: 'standard',
-      properties: { amount },
-      usage: { units: decimal(units), eventsCount: 1 },
-      metric: { rounding_function: null, rounding_precision: null },
-      exponent,
-      conversionRate: decimal(rate),
-    });
-    expect([fee.amountCents, fee.pricingUnit?.amountCents]).toEqual([expected, pricingUnitCents]);
-  });
+  ])(
+    'an amount is converted from a pricing unit: %s',
+    (_case, units, amount, rate, exponent, expected, pricingUnitCents) => {
+      const fee = usageFee({
+        charge_model: 'standard',
+        properties: { amount },
+        usage: { units: decimal(units), eventsCount: 1 },
+        metric: { rounding_function: null, rounding_precision: null },
+        exponent,
+        conversionRate: decimal(rate),
+      });
+      expect([fee.amountCents, fee.pricingUnit?.amountCents]).toEqual([expected, pricingUnitCents]);
+    },
+  );
 
-  test('without a pricing unit there are no details', () => {
+  test('a charge without a pricing unit has no conversion details', () => {
     const price = { amount: decimal(1), unitAmount: decimal(1) };
     expect(feeAmounts(price, { exponent: 2 }).pricingUnit).toBeNull();
     expect(feeAmounts(price, { exponent: 2, conversionRate: null }).pricingUnit).toBeNull();
   });
 
-  test('107: a minimum in the pricing unit', () => {
+  test('a minimum is computed in the pricing unit (golden case 107)', () => {
     const trueUp = spendingTrueUp({
       min_amount_cents: 1000,
       periodDays: 31,

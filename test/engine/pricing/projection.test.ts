@@ -41,11 +41,11 @@ describe('elapsed days', () => {
     ['2024-05-10T23:59', 10],
     ['2024-05-31T23:59', 31],
     ['2024-06-03', 31],
-  ])('%s → %i of 31', (now, days) => {
+  ])('elapsed days until %s are %i of 31', (now, days) => {
     expect(elapsedDays(MAY, instant(now), 'UTC')).toEqual({ days, of: 31 });
   });
 
-  test('of a period that starts inside a day', () => {
+  test('elapsed days count from a start inside a day', () => {
     expect(elapsedDays(between('2024-05-10T18:00', '2024-06-01'), instant('2024-05-11T09:00'), 'UTC')).toEqual({
       days: 2,
       of: 22,
@@ -56,11 +56,11 @@ describe('elapsed days', () => {
 describe('projected usage (usage-reads.md#projected-usage)', () => {
   const units = (value: string) => ({ units: decimal(value) });
 
-  test('116: 10 units at 1.00 on day 10 of 31', () => {
+  test('10 units at 1.00 on day 10 of 31 are projected (golden case 116)', () => {
     expect(project('standard', { amount: '1' }, units('10'))).toEqual(['31.0', 3100, null]);
   });
 
-  test('units are rounded to two digits', () => {
+  test('projected units are rounded to two digits', () => {
     expect(projectUnits(decimal('1'), { days: 3, of: 31 }).toFixed()).toBe('10.33');
     expect(project('standard', { amount: '1' }, units('1'), { elapsed: { days: 3, of: 31 } })).toEqual([
       '10.33',
@@ -76,25 +76,25 @@ describe('projected usage (usage-reads.md#projected-usage)', () => {
     ],
   };
 
-  test('ranges are filled by the projected units', () => {
+  test('ranges are filled by projected units', () => {
     expect(project('graduated', RANGES, units('5'))).toEqual(['15.5', 13250, null]); // 102 + 5.5 × 5 + 3
   });
 
-  test('nothing is projected to nothing, even where a flat amount is due', () => {
+  test('zero usage is projected to zero, even where a flat amount is due', () => {
     expect(project('graduated', RANGES, units('0'))).toEqual(['0.0', 0, null]);
   });
 
-  test('amounts of models that look at events are extrapolated', () => {
+  test('amounts of models that need single events are extrapolated', () => {
     const usage = { units: decimal(100), aggregation: 'sum_agg' as const, values: [decimal(100)] };
     expect(project('percentage', { rate: '1', fixed_amount: '1' }, usage)).toEqual(['310.0', 620, null]);
     expect(project('dynamic', {}, { ...usage, preciseTotalAmount: decimal('1.005') })).toEqual(['310.0', 312, null]);
   });
 
-  test('recurring usage stays as it is', () => {
+  test('recurring usage is not extrapolated', () => {
     expect(project('standard', { amount: '1' }, units('10'), { recurring: true })).toEqual(['10.0', 1000, null]);
   });
 
-  test('before its start a period is not projected', () => {
+  test('a period is not projected before its start', () => {
     expect(project('standard', { amount: '1' }, units('10'), { elapsed: { days: 0, of: 31 } })).toEqual([
       '10.0',
       1000,
@@ -102,7 +102,7 @@ describe('projected usage (usage-reads.md#projected-usage)', () => {
     ]);
   });
 
-  test('in a pricing unit', () => {
+  test('usage in a pricing unit is projected in that unit', () => {
     expect(project('standard', { amount: '1' }, units('10'), { conversionRate: '0.5' })).toEqual(['31.0', 1550, 3100]);
     const usage = { units: decimal(100), aggregation: 'sum_agg' as const, values: [decimal(100)] };
     expect(project('percentage', { rate: '1' }, usage, { conversionRate: '0.5' })).toEqual(['310.0', 155, 310]);

@@ -9,7 +9,7 @@ const check = (given: unknown, isFilter = false) => {
 
 describe('properties of a standard charge (charges.md#properties)', () => {
   test.each(['0', '0.00003', '20', '1.10', '123456789012345678901234567890.5'])(
-    'the amount "%s" is taken as it is',
+    'the amount "%s" is stored as it is',
     (amount) => {
       expect(check({ amount })).toEqual({ amount });
     },
@@ -20,7 +20,7 @@ describe('properties of a standard charge (charges.md#properties)', () => {
     ['2.5E3', '2500'],
     ['1e30', '1000000000000000000000000000000'],
     ['1e99', `1${'0'.repeat(99)}`],
-  ])('the amount "%s" is kept in plain digits', (sent, amount) => {
+  ])('the amount "%s" is stored in plain digits', (sent, amount) => {
     expect(check({ amount: sent })).toEqual({ amount });
     expect(check({ amount: sent }, true)).toEqual({ amount });
   });
@@ -48,21 +48,21 @@ describe('properties of a standard charge (charges.md#properties)', () => {
     expect(check({ amount, pricing_group_keys: null })).toEqual(['invalid_amount']);
   });
 
-  test.each([undefined, null, {}])('%j becomes the default', (given) => {
+  test.each([undefined, null, {}])('properties %j become the default', (given) => {
     expect(check(given)).toEqual({ amount: '0' });
   });
 
-  test.each(['text', 5, [], true])('%j is no object', (given) => {
+  test.each(['text', 5, [], true])('properties %j are not an object', (given) => {
     expect(check(given)).toEqual(['invalid_type']);
   });
 
-  test('unknown keys are dropped', () => {
+  test('unknown properties are dropped', () => {
     expect(check({ amount: '1', rate: '2', graduated_ranges: [] })).toEqual({ amount: '1' });
   });
 });
 
 describe('group keys', () => {
-  test('are stored under one name, without blanks, and shown under both', () => {
+  test('group keys are stored under one name without blanks and shown under both names', () => {
     const stored = check({ amount: '1', grouped_by: ['region', '', ' ', 'cloud'] });
     expect(stored).toEqual({ amount: '1', pricing_group_keys: ['region', 'cloud'] });
     expect(shownProperties(stored as object as Record<string, unknown>)).toEqual({
@@ -73,11 +73,11 @@ describe('group keys', () => {
     expect(shownProperties({ amount: '1' })).toEqual({ amount: '1' });
   });
 
-  test.each([null, undefined, []])('%j is none', (pricing_group_keys) => {
+  test.each([null, undefined, []])('group keys %j mean no grouping', (pricing_group_keys) => {
     expect(check({ amount: '1', pricing_group_keys })).toEqual({ amount: '1' });
   });
 
-  test.each(['region', {}, [1], [null], 5])('%j is of a wrong type', (pricing_group_keys) => {
+  test.each(['region', {}, [1], [null], 5])('group keys %j are of a wrong type', (pricing_group_keys) => {
     expect(check({ amount: '1', pricing_group_keys })).toEqual(['invalid_type']);
   });
 
@@ -104,7 +104,7 @@ describe('group keys', () => {
     expect(check({ amount: '1', presentation_group_keys: 'anything' }, true)).toEqual({ amount: '1' });
   });
 
-  test('every fault is told, in order', () => {
+  test('every fault of properties is reported, in order', () => {
     expect(check({ amount: 1, grouped_by: 1, presentation_group_keys: 1 })).toEqual([
       'invalid_amount',
       'invalid_type',
@@ -113,7 +113,7 @@ describe('group keys', () => {
   });
 });
 
-test('whatever is sent, validation answers, and what it accepts it accepts again', () => {
+test('validation accepts or refuses any input, and accepts again what it accepted', () => {
   fc.assert(
     fc.property(fc.anything(), fc.anything(), (given, amount) => {
       for (const properties of [

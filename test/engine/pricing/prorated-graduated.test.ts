@@ -56,7 +56,7 @@ describe('recurring sum in three tiers (golden-usage.md#prorated-graduated)', ()
     ['69', 75, ['2023-10-17 +20'], OCTOBER, '95.0', 38935],
     ['70', 95, [], proration('2023-10-18T10:00', '2023-10-31'), '95.0', 26742],
     ['71', 75, ['2023-10-17 +20'], proration('2023-10-01', '2023-10-18T10:00', { isUpgraded: true }), '95.0', 27194],
-  ])('case %s', (_case, carried, events, terms, units, cents) => {
+  ])('a recurring prorated sum in three tiers: golden case %s', (_case, carried, events, terms, units, cents) => {
     expect(shown(THREE, proratedSum(carry(carried), values(...events), terms))).toEqual([units, cents]);
   });
 
@@ -87,11 +87,11 @@ describe('recurring sum in three tiers (golden-usage.md#prorated-graduated)', ()
       proration('2024-01-01', '2024-01-31'),
       8013,
     ],
-  ])('carried over: %s', (_case, properties, carried, events, terms, cents) => {
+  ])('a recurring prorated sum carried over: %s', (_case, properties, carried, events, terms, cents) => {
     expect(fee(properties, proratedSum(carry(carried), values(...events), terms)).amountCents).toBe(cents);
   });
 
-  test('a debt is worked off before a paid tier is reached', () => {
+  test('negative units are compensated before a paid tier is reached', () => {
     const properties = tiers([2, '0', '0'], [null, '150', '0']);
     const events = values('2026-05-09 +1', '2026-05-09 +1', '2026-05-09 +1', '2026-05-09 +1');
     expect(shown(properties, proratedSum(carry(-3), events, proration('2026-05-08', '2026-06-07')))).toEqual([
@@ -122,7 +122,7 @@ describe('lists of full and prorated values (golden-usage.md#prorated-graduated)
     ['77', [5, 2, -4, 10], ['3.5', '1', '-1.6', '2'], 19000],
     ['78', [5, -100], ['2', '-33.33'], 0],
     ['given back as used', [6, -6], ['2', '-2'], 10000],
-  ])('case %s', (_case, full, prorated, cents) => {
+  ])('lists of full and prorated values: golden case %s', (_case, full, prorated, cents) => {
     const list = full.map((value, index) => ({ full: decimal(value), weighed: decimal(prorated[index]!) }));
     const usage = {
       units: sum(list.map(({ weighed }) => weighed)),
@@ -133,13 +133,13 @@ describe('lists of full and prorated values (golden-usage.md#prorated-graduated)
     expect(fee(TWO, usage).amountCents).toBe(cents);
   });
 
-  test('the price of a unit is of the full units', () => {
+  test('the unit price of a prorated graduated charge is per full unit', () => {
     const list = [{ full: decimal(4), weighed: decimal(2) }];
     const usage = { units: decimal(2), fullUnits: decimal(4), eventsCount: 1, moves: { list, divisor: 1 } };
     expect([fee(TWO, usage).preciseUnitAmount.toFixed(), fee(TWO, usage).amountDetails]).toEqual(['30', {}]);
   });
 
-  test('thirds of a month are exact', () => {
+  test('prices of thirds of a month are exact', () => {
     const list = [1, 1, 1].map((value) => ({ full: decimal(value), weighed: decimal(10) }));
     const usage = { units: decimal(1), fullUnits: decimal(3), eventsCount: 3, moves: { list, divisor: 30 } };
     expect(fee(tiers([null, '0.005', '0']), usage).amountCents).toBe(1);
@@ -169,7 +169,7 @@ describe('recurring unique count', () => {
     [6, proration('2023-10-01', '2023-10-31'), '3.0', 17000],
     [7, proration('2023-10-01', '2023-10-31'), '4.0', 17242],
     [7, proration('2023-11-01', '2023-11-30', { periodDays: 30 }), '4.0', 17500],
-  ])('after %i events', (count, terms, units, cents) => {
+  ])('a recurring unique count after %i events is priced by days', (count, terms, units, cents) => {
     expect(shown(TWO, proratedUniqueCount(members(...EVENTS.slice(0, count)), terms))).toEqual([units, cents]);
   });
 
@@ -180,7 +180,7 @@ describe('recurring unique count', () => {
     [4, 11871],
     [5, 12258],
     [6, 17371],
-  ])('%i members of October', (count, cents) => {
+  ])('%i members of October are priced by days', (count, cents) => {
     const events = [
       '2023-10-10 add 1',
       '2023-10-20T00:00 add 2',
@@ -193,7 +193,7 @@ describe('recurring unique count', () => {
     expect(fee(tiers([5, '10', '100'], [null, '5', '50']), usage).amountCents).toBe(cents);
   });
 
-  test('a member removed in an earlier period holds no place in the tiers', () => {
+  test('a member removed in an earlier period takes no place in the tiers', () => {
     const events = members('2024-10-05 add u1', '2024-10-06 add u2', '2024-10-07 add u3', '2024-10-25 remove u2');
     const usage = proratedUniqueCount(events, proration('2024-11-01', '2024-11-30', { periodDays: 30 }));
     expect(shown(tiers([1, '0', '0'], [null, '10', '0']), usage)).toEqual(['2.0', 1000]);

@@ -10,18 +10,21 @@ test.each([
   [1000, 31, 15, 200, 284],
   [10000, 28, 25, 7000, 1929],
   [233700, 31, 31, 1625, 232075],
-])('a minimum of %i over %i days, %i billed, %i used, adds %i', (minimum, periodDays, billedDays, used, expected) => {
-  const trueUp = spendingTrueUp({
-    min_amount_cents: minimum,
-    periodDays,
-    billedDays,
-    usedCents: cents(used),
-    usedPreciseCents: decimal(used),
-  });
-  expect(trueUp?.amountCents).toBe(expected);
-});
+])(
+  'a minimum of %i over %i days, %i billed, with %i used adds %i',
+  (minimum, periodDays, billedDays, used, expected) => {
+    const trueUp = spendingTrueUp({
+      min_amount_cents: minimum,
+      periodDays,
+      billedDays,
+      usedCents: cents(used),
+      usedPreciseCents: decimal(used),
+    });
+    expect(trueUp?.amountCents).toBe(expected);
+  },
+);
 
-test('enough usage adds nothing', () => {
+test('usage above the spending minimum adds nothing', () => {
   const trueUp = spendingTrueUp({
     min_amount_cents: 1000,
     periodDays: 31,

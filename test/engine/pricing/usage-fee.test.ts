@@ -31,13 +31,13 @@ describe('standard charges (golden-usage.md#simple-models)', () => {
     ['8', '7', '1', 2, AS_IS, '7.0', 700],
     ['11', '7', '1', 2, AS_IS, '7.0', 700],
     ['a third decimal', '1.2345', '1', 3, AS_IS, '1.2345', 1235],
-  ])('case %s: %s units at %s', (_case, units, amount, exponent, metric, shown, cents) => {
+  ])('golden case %s: %s units cost %s each', (_case, units, amount, exponent, metric, shown, cents) => {
     const result = fee(units, amount, exponent, metric);
     expect([decimalText(result.units), result.amountCents]).toEqual([shown, cents]);
     expect(result.amountDetails).toEqual({});
   });
 
-  test('the precise amount keeps what the cents lose', () => {
+  test('the precise amount keeps what rounding to cents loses', () => {
     const result = fee('12.5', '0.01');
     expect(result.preciseAmountCents.toFixed()).toBe('12.5');
     expect(result.preciseUnitAmount.toFixed()).toBe('0.01');
@@ -46,11 +46,11 @@ describe('standard charges (golden-usage.md#simple-models)', () => {
     expect(fee('1', '0.000000000000000006').preciseAmountCents.toFixed()).toBe('0.000000000000001');
   });
 
-  test('the unit amount is cut to cents', () => {
+  test('the unit amount is truncated to cents', () => {
     expect(fee('3', '3.329').unitAmountCents).toBe(332);
   });
 
-  test('full units are shown, and divide the amount, where a charge is prorated', () => {
+  test('a prorated charge shows full units and divides its amount by them', () => {
     const result = usageFee({
       charge_model: 'standard',
       properties: { amount: '10' },
@@ -61,7 +61,7 @@ describe('standard charges (golden-usage.md#simple-models)', () => {
     expect([decimalText(result.units), result.amountCents, result.unitAmountCents]).toEqual(['11.0', 5500, 500]);
   });
 
-  test('negative units leave nothing but the events', () => {
+  test('negative units make a fee of zero that keeps its number of events', () => {
     const result = fee('-3', '10', 2, AS_IS, 4);
     expect([result.amountCents, result.unitAmountCents, result.eventsCount]).toEqual([0, 0, 4]);
     expect(result.preciseAmountCents.isZero()).toBe(true);
@@ -71,7 +71,7 @@ describe('standard charges (golden-usage.md#simple-models)', () => {
     expect(() => fee('1e20', '1')).toThrow(AmountOutOfRange);
   });
 
-  test('the fee is the exact product, rounded once', () => {
+  test('a fee is the exact product rounded once', () => {
     const tenths = fc.bigInt({ min: 0n, max: 10n ** 9n });
     fc.assert(
       fc.property(tenths, tenths, (units, cents) => {
@@ -89,7 +89,7 @@ test.each([
   ['1', '0', 0, true],
   ['0', '5', 2, true],
 ])(
-  '%s units at %s with %s events are stored: %s (usage-fees.md#when-a-fee-is-stored)',
+  'a fee of %s units at %s with %s events is stored: %s (usage-fees.md#when-a-fee-is-stored)',
   (units, amount, events, expected) => {
     expect(isStored(fee(units, amount, 2, AS_IS, events))).toBe(expected);
   },

@@ -62,7 +62,7 @@ test('a prorated unique count costs its members for the days that they stay (gol
   expect(shown('10', usage)).toEqual(['2.0', 1677]);
 });
 
-test('86: a recurring sum bills what was carried over', () => {
+test('a recurring sum bills the units carried over (golden case 86)', () => {
   const january = { sum: '10', valid_count: 1 };
   const february = { sum: '-4', valid_count: 1 };
   expect(
@@ -74,7 +74,7 @@ test('86: a recurring sum bills what was carried over', () => {
   ]);
 });
 
-test('full units below 0 are not shown, the weighed ones are priced', () => {
+test('negative full units are not shown, and the weighed units are priced', () => {
   const usage = proratedSum({ units: decimal(5), eventsCount: 1 }, values('2024-05-31 -6'), MAY);
   expect(shown('10', usage)).toEqual(['0.0', 4806]); // 5 − 6 ÷ 31 → 4.80646
 });

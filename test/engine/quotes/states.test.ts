@@ -32,7 +32,7 @@ test.each(pairsOf(ORDER_STATUSES))('an order moving from %s to %s', (from, to) =
   expect(canOrderMove(from, to)).toBe(ALLOWED.order.includes(`${from} → ${to}`));
 });
 
-test('an approved version is voided by cascade only, a draft never by one', () => {
+test('an approved quote version is voided only by a cascade, a draft never by one', () => {
   const voidable = QUOTE_VERSION_STATUSES.map((from) =>
     QUOTE_VERSION_VOID_REASONS.filter((reason) => canVoidQuoteVersion(from, reason)),
   );

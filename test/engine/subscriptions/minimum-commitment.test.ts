@@ -15,11 +15,14 @@ test.each([
   [2, 29, 1_000_000, 3_690, 65_276],
   [1, 30, 1_000_000, 0, 33_333],
   [7, 7, 1, 100_000, 0],
-])('%i of %i days of a commitment of %i with %i used leave %i', (billedDays, periodDays, commitment, used, trueUp) => {
-  expect(commitmentTrueUp(commitment, { billedDays, periodDays }, cents(used))).toBe(trueUp);
-});
+])(
+  'of a commitment %i of %i days over %i with %i used leave %i',
+  (billedDays, periodDays, commitment, used, trueUp) => {
+    expect(commitmentTrueUp(commitment, { billedDays, periodDays }, cents(used))).toBe(trueUp);
+  },
+);
 
-test('a fee belongs to the period that holds the middle of its window, whatever the zone says', () => {
+test('a fee belongs to the period that holds the middle of its window in any zone', () => {
   const period = (from: string, to: string) => ({ from: Temporal.Instant.from(from), to: Temporal.Instant.from(to) });
   const march = period('2024-03-01T00:00:00Z', '2024-04-01T00:00:00Z');
   expect(isOfPeriod(period('2024-02-29T23:00:00Z', '2024-03-31T22:00:00Z'), march)).toBe(true);

@@ -43,7 +43,7 @@ test.each([
   expect(yearlyAmount({ interval, amount_cents: 1_000 })).toBe(amount);
 });
 
-test('an equal yearly amount is an upgrade, a smaller one is not (G53)', () => {
+test('a plan of equal yearly amount is an upgrade, a cheaper one is not (G53)', () => {
   const monthly = { interval: 'monthly', amount_cents: 1_000 } as const;
   expect(isUpgrade(monthly, { interval: 'yearly', amount_cents: 12_000 })).toBe(true);
   expect(isUpgrade(monthly, { interval: 'yearly', amount_cents: 11_999 })).toBe(false);

@@ -320,7 +320,7 @@ describe('worked amounts (subscription-fees.md#worked-amounts) and starts (G01â€
       10000,
       '31/31',
     ],
-  ])('%s', (_name, given, cents, share) => {
+  ])('a subscription fee: %s', (_name, given, cents, share) => {
     expect(fee(given)).toEqual({ cents, days: share });
   });
 
@@ -328,7 +328,7 @@ describe('worked amounts (subscription-fees.md#worked-amounts) and starts (G01â€
     ['G33 anniversary', '2023-09-05', '2023-10-05T00:05', 'anniversary', '30/30'],
     ['G35 calendar', '2023-08-01', '2023-10-01T00:05', 'calendar', '30/30'],
   ] as const)(
-    '%s: ended on a billing day that the run left out, the period behind is billed whole',
+    '%s: an end on a billing day that the run left out bills the whole past period',
     (_name, started, at, billing, days) => {
       const given = input({ amount: 1000, started, at, billing, subscription: ended(at) });
       const result = subscriptionFee({ ...given, window: boundaryWindows(given)!.subscription })!;
@@ -336,7 +336,7 @@ describe('worked amounts (subscription-fees.md#worked-amounts) and starts (G01â€
     },
   );
 
-  test('the fee is one unit, remembers the plan amount and keeps 15 decimals', () => {
+  test('a subscription fee is one unit, keeps the plan amount and has 15 decimals', () => {
     const result = subscriptionFee(input({ amount: 1000, plan: advance, started: '2024-03-05', at: '2024-03-05' }))!;
     expect(result.preciseAmountCents.toFixed()).toBe('870.967741935483871');
     expect([result.units, result.unitAmountCents]).toEqual([1, 871]);
@@ -379,7 +379,7 @@ describe('trial (subscription-fees.md#trial)', () => {
       4_516_129,
       '14/31',
     ],
-  ])('%s', (_name, given, cents, share) => {
+  ])('a trial shortens the subscription fee: %s', (_name, given, cents, share) => {
     expect(fee(given)).toEqual({ cents, days: share });
   });
 
@@ -390,11 +390,11 @@ describe('trial (subscription-fees.md#trial)', () => {
       'G27 the run before its last day',
       trial(30, { started: '2024-03-02T18:12', at: '2024-03-31T15:10', zone: 'Asia/Tokyo' }),
     ],
-  ])('no fee: %s', (_name, given) => {
+  ])('a trial leaves no subscription fee: %s', (_name, given) => {
     expect(fee(given)).toBeUndefined();
   });
 
-  test('a full period in advance is cut by the trial too', () => {
+  test('a full period in advance is shortened by the trial too', () => {
     const given = trial(10, { billing: 'anniversary', at: '2024-03-15T12:35' });
     expect(fee(given)).toEqual({ cents: 3_387_097, days: '21/31' });
   });
@@ -404,11 +404,11 @@ describe('trial (subscription-fees.md#trial)', () => {
     expect(fee(given)).toEqual({ cents: 0, days: '0/31' });
   });
 
-  test('a trial of 0 days is none', () => {
+  test('a trial of 0 days has no effect', () => {
     expect(fee(trial(0))?.days).toBe('27/31');
   });
 
-  test('a second subscription of the same external id does not restart it', () => {
+  test('a second subscription of the same external id does not restart the trial', () => {
     const given = trial(7, {
       amount: 3500,
       started: '2024-03-11T23:05',
@@ -459,7 +459,7 @@ describe('lines without a subscription fee (subscription-fees.md#when-a-line-get
         subscription: { created_at: instant('2024-01-20') },
       },
     ],
-  ])('%s', (_name, given) => {
+  ])('a line has no subscription fee: %s', (_name, given) => {
     expect(bearsSubscriptionFee(input(given))).toBe(false);
   });
 
@@ -488,7 +488,7 @@ describe('lines without a subscription fee (subscription-fees.md#when-a-line-get
         subscription: ended('2024-03-15'),
       },
     ],
-  ])('but with one: %s', (_name, given) => {
+  ])('a line has a subscription fee: %s', (_name, given) => {
     expect(bearsSubscriptionFee(input(given))).toBe(true);
   });
 });

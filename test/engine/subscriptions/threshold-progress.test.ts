@@ -53,7 +53,7 @@ test.each([
     ],
   ],
   [[], 100, []],
-] as const)('%j at %i cents', (thresholds, total, expected) => {
+] as const)('usage thresholds passed %j at %i cents show their progress', (thresholds, total, expected) => {
   expect(
     thresholdProgress(thresholds, cents(total)).map(({ amountCents, ratio }) => [amountCents, ratio.toFixed()]),
   ).toEqual(expected);

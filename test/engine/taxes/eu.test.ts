@@ -26,12 +26,12 @@ test.each([
   ['a French territory, a malformed number', 'FR', '97110', malformed, 'svc_eu_fr_standard'],
   ['a valid number here, a postcode of a territory', null, '97600', valid('FR'), 'svc_eu_fr_exception_mayotte'],
   ['a valid number, a customer elsewhere', 'US', null, valid('IT'), 'svc_eu_reverse_charge'],
-] as const)('%s', (_name, country, postcode, number, expected) => {
+] as const)('the EU tax of a sale: %s', (_name, country, postcode, number, expected) => {
   const choice = chooseEuTax({ sellerCountry: 'FR', country, postcode, number });
   expect(choice === 'ask-register' ? 'ask' : choice.code).toBe(expected);
 });
 
-test('the rates of 2026', () => {
+test('the standard rates of EU taxes are those of 2026', () => {
   const rates = Object.fromEntries(euTaxesOn('2026-01-01').map(({ code, rate }) => [code, Number(rate)]));
   const standard =
     'AT 20 BE 21 BG 20 CY 19 CZ 21 DE 19 DK 25 EE 24 ES 21 FI 25.5 FR 20 GR 24 HR 25 HU 27 IE 23 IT 22 LT 21 LU 17 LV 21 MT 18 NL 21 PL 23 PT 23 RO 21 SE 25 SI 22 SK 23';
@@ -60,7 +60,7 @@ test.each([
   ['2024-01-01', '22'],
   ['2025-06-30', '22'],
   ['2025-07-01', '24'],
-])('Estonia on %s', (day, rate) => {
+])('Estonia has its standard rate on %s', (day, rate) => {
   expect(euTaxesOn(day).find(({ code }) => code === 'svc_eu_ee_standard')?.rate).toBe(rate);
 });
 

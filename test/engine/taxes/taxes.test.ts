@@ -51,7 +51,7 @@ describe('which taxes apply to a fee (taxes.md#which-taxes-apply)', () => {
     ['commitment', ['own', 'plan', 'customer', 'entity']],
     ['add_on', ['explicit', 'own', 'customer', 'entity']],
     ['credit', []],
-  ])('a %s fee asks %s, in this order', (type, order) => {
+  ])('a %s fee takes its taxes from %s, in this order', (type, order) => {
     const asked: string[] = [];
     const left: Record<string, string[]> = { ...levels };
     for (;;) {
@@ -64,7 +64,7 @@ describe('which taxes apply to a fee (taxes.md#which-taxes-apply)', () => {
     expect(asked).toEqual(order);
   });
 
-  test('levels are never merged, and no tax anywhere is none', () => {
+  test('tax levels are never merged, and a fee without taxes at any level has none', () => {
     expect(chooseTaxes('charge', { own: ['a', 'b'], plan: ['c'], customer: ['d'], billingEntity: [] })).toEqual([
       'a',
       'b',
@@ -74,7 +74,7 @@ describe('which taxes apply to a fee (taxes.md#which-taxes-apply)', () => {
 });
 
 describe('tax amounts (taxes.md#computation)', () => {
-  test('three fees of 33 at 20 % (golden 4)', () => {
+  test('three fees of 33 at 20 % are taxed (golden case 4)', () => {
     expect(invoice([fee(33, [20]), fee(33, [20]), fee(33, [20])])).toEqual({
       fees: [7, 7, 7],
       taxes: 20,
@@ -83,7 +83,7 @@ describe('tax amounts (taxes.md#computation)', () => {
     });
   });
 
-  test('two fees at 10 % and 20 %, one with a coupon of 25000', () => {
+  test('two fees at 10 % and 20 %, one with a coupon of 25000, are taxed', () => {
     expect(invoice([fee(17900, [10]), fee(39900, [20], 25000)])).toEqual({
       fees: [1790, 2980],
       taxes: 4770,
@@ -95,7 +95,7 @@ describe('tax amounts (taxes.md#computation)', () => {
     });
   });
 
-  test('two taxes on one fee (golden 5)', () => {
+  test('two taxes apply to one fee (golden case 5)', () => {
     expect(invoice([fee(10000, [20, 10])])).toEqual({
       fees: [3000],
       taxes: 3000,
@@ -110,36 +110,36 @@ describe('tax amounts (taxes.md#computation)', () => {
     expect(taxesRate.toFixed()).toBe('30');
   });
 
-  test('different taxes on two fees (golden 6)', () => {
+  test('two fees have different taxes (golden case 6)', () => {
     expect(invoice([fee(5000, [20]), fee(3000, [10])])).toMatchObject({ taxes: 1300, rate: '16.25' });
   });
 
-  test('shares of a coupon come off before taxes (golden 7)', () => {
+  test('shares of a coupon are subtracted before taxes (golden case 7)', () => {
     const fees = [fee(10000, [10], 500), fee(5000, [0], 250), fee(3000, [20], 150), fee(2000, [20], 100)];
     expect(invoice(fees)).toMatchObject({ fees: [950, 0, 570, 380], taxes: 1900 });
   });
 
-  test('without an amount, rates are weighted by number of fees (golden 8)', () => {
+  test('tax rates of an invoice without amount are weighted by the number of fees (golden case 8)', () => {
     expect(invoice([fee(0, [20]), fee(0, [])])).toMatchObject({ taxes: 0, rate: '10' });
   });
 
-  test('a fee discounted to nothing keeps its rate (golden 9)', () => {
+  test('a fee discounted to zero keeps its tax rate (golden case 9)', () => {
     expect(invoice([fee(10000, [10], 10000)])).toMatchObject({ fees: [0], taxes: 0, rate: '10' });
   });
 
-  test('shares with decimals (golden 19)', () => {
+  test('shares of a coupon with decimals are taxed (golden case 19)', () => {
     expect(invoice([fee(999, [19], '125.25'), fee(333, [19], '41.75')])).toMatchObject({ fees: [166, 55], taxes: 221 });
   });
 
-  test('an untaxed fee dilutes the rate', () => {
+  test('an untaxed fee lowers the average tax rate', () => {
     expect(invoice([fee(1000, [20]), fee(500, [])])).toMatchObject({ taxes: 200, rate: '13.33333' });
   });
 
-  test('no fees, no taxes', () => {
+  test('an invoice without fees has no taxes', () => {
     expect(invoice([])).toEqual({ fees: [], taxes: 0, rate: '0', applied: [] });
   });
 
-  test('the precise tax is taken on the precise amount, with 15 decimals', () => {
+  test('the precise tax is computed from the precise amount with 15 decimals', () => {
     const given = { ...fee(871, [20]), preciseAmountCents: decimal('870.967741935483871') };
     const { taxesAmountCents, taxesPreciseAmountCents } = taxFee(given, given.taxes);
     expect([taxesAmountCents, taxesPreciseAmountCents.toFixed()]).toEqual([174, '174.193548387096774']);

@@ -14,7 +14,7 @@ afterAll(async () => {
   redis.disconnect();
 });
 
-test('an organization has two places; the third waits for one and gives up in the end', async () => {
+test('an organization has two places for bulk requests; a third request waits and finally gives up', async () => {
   const take = (patienceMs: number) => takeBulkPlace(redis, prefix, 'o', patienceMs);
   const first = await take(0);
   const second = await take(0);
@@ -28,7 +28,7 @@ test('an organization has two places; the third waits for one and gives up in th
   expect(await redis.zcard(`${prefix}:bulk:o`)).toBe(0);
 });
 
-test('without Redis everyone has a place', async () => {
+test('without Redis every bulk request has a place', async () => {
   const away = new Redis(1, {
     lazyConnect: true,
     maxRetriesPerRequest: 0,

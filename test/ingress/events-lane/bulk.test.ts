@@ -35,7 +35,7 @@ async function* bytesOf(...chunks: (string | Buffer)[]): AsyncGenerator<Buffer> 
   for (const chunk of chunks) yield Buffer.from(chunk as string);
 }
 
-describe('lines', () => {
+describe('lines of a bulk request', () => {
   const read = async (most: number, ...chunks: (string | Buffer)[]) => {
     const lines = [];
     for await (const each of linesOf(bytesOf(...chunks), { mostBytes: most, mostLines: 100 }))
@@ -43,7 +43,7 @@ describe('lines', () => {
     return lines;
   };
 
-  test('are put together from any chunks', async () => {
+  test('lines are put together from any chunks', async () => {
     const text = Buffer.from('ä\n\nb\r\n ü');
     const expected = [
       [1, 'ä'],
@@ -55,7 +55,7 @@ describe('lines', () => {
     expect(await read(10, ...[...text].map((byte) => Buffer.from([byte])))).toEqual(expected);
   });
 
-  test('are read up to their number, blank ones included', async () => {
+  test('lines are read up to their limit, blank ones included', async () => {
     const limits = { mostBytes: 10, mostLines: 3 };
     const numbers = async (...chunks: string[]) => {
       const found = [];
@@ -68,7 +68,7 @@ describe('lines', () => {
     expect(await numbers('\n\r\n', ' \n\n')).toEqual([4]);
   });
 
-  test('of nothing but newlines cost the first ones only, and let others have their turn', async () => {
+  test('of a body of newlines only the first lines are read, and other requests get their turn', async () => {
     let chunks = 0;
     async function* newlines(): AsyncGenerator<Buffer> {
       for (; chunks < 128; chunks += 1) yield Buffer.alloc(65_536, '\n');
@@ -88,7 +88,7 @@ describe('lines', () => {
     expect(turns).toBeGreaterThanOrEqual(19);
   });
 
-  test('beyond the limit are reported without their text', async () => {
+  test('lines beyond the length limit are reported without their text', async () => {
     expect(await read(3, 'abc\nab', 'cd', 'ef\nx\nlong')).toEqual([
       [1, 'abc'],
       [2, null],
@@ -98,8 +98,8 @@ describe('lines', () => {
   });
 });
 
-describe('storing lines', () => {
-  test('reads one chunk ahead of the one that is stored, never more', async () => {
+describe('storing lines of a bulk request', () => {
+  test('one chunk of lines is read ahead of the one being stored, never more', async () => {
     let given = 0;
     let stored = 0;
     let most = 0;
@@ -121,7 +121,7 @@ describe('storing lines', () => {
     expect(most).toBeLessThanOrEqual(1000);
   });
 
-  test('sends chunks of 500 that are not atomic, smaller ones when lines are long', async () => {
+  test('chunks of lines hold 500 events and are not atomic, and fewer when lines are long', async () => {
     const { deps, batches } = lane();
     await storeLines(deps, bytesOf(...Array.from({ length: 1100 }, (_, id) => line(id))), SENDER);
     expect(batches.map((batch) => [batch.atomic, batch.events.length])).toEqual([
@@ -135,7 +135,7 @@ describe('storing lines', () => {
     expect(batches.map((batch) => batch.events.length)).toEqual([9, 9, 2]);
   });
 
-  test('canonical properties end where a body does: what was stored before is told', async () => {
+  test('canonical properties of lines have the limit of a body, and what was stored before it is reported', async () => {
     const { deps } = lane({ mostProperties: 100_000 });
     const heavy = (id: number) =>
       `{"transaction_id":"${id}","code":"c","properties":{${Array.from({ length: 90 }, (_, n) => `"p${n}":1e-300`)}}}\n`;
@@ -143,7 +143,7 @@ describe('storing lines', () => {
     await expect(storeLines(deps, bytesOf(...[1, 2, 3, 4].map(heavy)), SENDER)).rejects.toMatchObject({ status: 413 });
   });
 
-  test('a full lane is waited for, for a while', async () => {
+  test('a bulk request waits a limited time for a full lane', async () => {
     let looks = 0;
     const patient = lane({ isFull: () => ++looks < 3 });
     expect((await storeLines(patient.deps, bytesOf(line(1)), SENDER)).view().stored).toBe(1);
@@ -154,7 +154,7 @@ describe('storing lines', () => {
     });
   });
 
-  test('a refusal on the way tells what was stored before', async () => {
+  test('a refusal in the middle of a bulk request reports what was stored before', async () => {
     let sends = 0;
     const { deps } = lane({
       async send(batch) {
@@ -171,7 +171,7 @@ describe('storing lines', () => {
     expect(sends).toBe(2);
   });
 
-  test('an advancing test clock refuses the request', async () => {
+  test('an advancing test clock refuses the bulk request', async () => {
     const e = { status: 405, body: { status: 405, error: 'Method Not Allowed', code: 'test_clock_advancing' } };
     const { deps } = lane({ send: async (batch) => batch.events.map((): Verdict => ({ e })) });
     await expect(storeLines(deps, bytesOf(line(1)), SENDER)).rejects.toMatchObject({

@@ -70,10 +70,10 @@ const turn = () => vi.advanceTimersByTimeAsync(0);
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-describe('events that would hold up others', () => {
+describe('slow organizations in the events lane', () => {
   const owners = (jobs: Sent[]) => jobs.map((job) => job.organization_id);
 
-  test('travel apart once they were held, for half a minute, and the others go on together', async () => {
+  test('events that were held up travel in separate jobs for half a minute while the others go on together', async () => {
     const { coalescer, jobs, reply } = wall();
     const [first, other] = [coalescer.send(batch(2, 10, 'a'), ''), coalescer.send(batch(1, 10, 'b'), '')];
     await turn();
@@ -98,7 +98,7 @@ describe('events that would hold up others', () => {
     expect(owners(jobs)).toEqual([undefined, 'a', undefined, 'a', undefined]);
   });
 
-  test('are answered within the time of their first job', async () => {
+  test('events that were set apart are answered within the time of their first job', async () => {
     const { coalescer, jobs, reply } = wall();
     const held = coalescer.send(batch(1), 'me').catch((error) => error);
     await turn();
@@ -111,7 +111,7 @@ describe('events that would hold up others', () => {
     expect(await held).toMatchObject({ status: 504 });
   });
 
-  test('travel apart when they are larger than a job', async () => {
+  test('events larger than a shared job travel in a job of their own', async () => {
     const { coalescer, jobs } = wall();
     void coalescer.send(batch(3, 200_000, 'a'), '');
     void coalescer.send(batch(1, 10, 'b'), '');
@@ -120,8 +120,8 @@ describe('events that would hold up others', () => {
   });
 });
 
-describe('coalescing', () => {
-  test('requests of one turn travel together, and those that come while a job is in flight', async () => {
+describe('shared jobs of the events lane', () => {
+  test('requests of one turn share a job, and so do those that arrive while a job is in flight', async () => {
     const { coalescer, sizes, reply } = wall();
     const first = [coalescer.send(batch(1), 'a'), coalescer.send(batch(2), 'b')];
     await turn();
@@ -141,7 +141,7 @@ describe('coalescing', () => {
     expect(await Promise.all(later)).toEqual([[1], [0, { r: 'x' }, 0]] satisfies Verdict[][]);
   });
 
-  test('a second job is sent beside the first when it is large, a third never', async () => {
+  test('a second events job is sent beside a large one, a third never', async () => {
     const { coalescer, sizes } = wall();
     for (const events of [1, 29, 1, 499, 100]) {
       void coalescer.send(batch(events), '');
@@ -150,7 +150,7 @@ describe('coalescing', () => {
     expect(sizes()).toEqual([[1], [29, 1]]);
   });
 
-  test('a second job is half of all that wait, or full', async () => {
+  test('a second events job takes half of what waits, or as much as it can hold', async () => {
     const { coalescer, sizes } = wall();
     for (const events of [100, 60, 39, 1]) {
       void coalescer.send(batch(events), '');
@@ -165,7 +165,7 @@ describe('coalescing', () => {
     expect(busy.sizes()).toEqual([[450], [100, 100, 100, 100, 100]]);
   });
 
-  test('a job holds at most 500 events and 512 KiB; a larger request goes alone', async () => {
+  test('an events job holds at most 500 events and 512 KiB, and a larger request goes alone', async () => {
     const { coalescer, sizes } = wall();
     for (const events of [300, 200, 101, 600]) void coalescer.send(batch(events), '');
     await turn();
@@ -179,7 +179,7 @@ describe('coalescing', () => {
     expect(heavy.sizes()).toEqual([[1, 1], [1]]);
   });
 
-  test('organizations take turns: one event of another does not wait behind a thousand', async () => {
+  test('organizations take turns: one event does not wait behind a thousand of another organization', async () => {
     const { coalescer, jobs, reply } = wall();
     void coalescer.send(batch(1, 10, 'a'), '');
     await turn();
@@ -195,7 +195,7 @@ describe('coalescing', () => {
     expect(next.indexOf('b')).toBeLessThan(3);
   });
 
-  test('a send that hangs gives its place up to the others', async () => {
+  test('an events job that hangs gives up its place', async () => {
     const { coalescer, sizes } = wall();
     for (let index = 0; index < 2; index += 1) {
       void coalescer.send(batch(1), '');
@@ -208,8 +208,8 @@ describe('coalescing', () => {
   });
 });
 
-describe('answers', () => {
-  test('no reply within the write timeout: 504 with the id of each request', async () => {
+describe('answers of the events lane', () => {
+  test('without a reply within the write timeout each request gets 504 with its id', async () => {
     const { coalescer } = wall();
     const answers = ['a', 'b'].map((id) => coalescer.send(batch(1), id).catch((error) => error));
     await vi.advanceTimersByTimeAsync(10_000);
@@ -217,7 +217,7 @@ describe('answers', () => {
       expect(answer.body).toMatchObject({ status: 504, code: 'write_pending', request_id: ['a', 'b'][index] });
   });
 
-  test('a job that failed for good, or that Redis refused: 503', async () => {
+  test('a job that failed for good, or that Redis refused, gives 503', async () => {
     const { coalescer, reply, queueIs } = wall();
     const failed = coalescer.send(batch(1), '').catch((error) => error.status);
     await turn();
@@ -230,8 +230,8 @@ describe('answers', () => {
   });
 });
 
-describe('back-pressure', () => {
-  test('full while as many events wait as a process may hold', async () => {
+describe('limits of the events lane', () => {
+  test('the lane is full while as many events wait as a process may hold', async () => {
     const { coalescer, reply } = wall({ EVENTS_MAX_WAITING: 3 });
     void coalescer.send(batch(2), '');
     await turn();
@@ -243,7 +243,7 @@ describe('back-pressure', () => {
     expect(coalescer.isFull('p')).toBe(false);
   });
 
-  test('one organization fills half, and what another one fills is left to it', async () => {
+  test('one organization fills at most half of the lane and cannot be pushed out by another', async () => {
     const { coalescer, reply } = wall({ EVENTS_MAX_WAITING: 10 });
     void coalescer.send(batch(5, 10, 'a'), '');
     await turn();
@@ -256,7 +256,7 @@ describe('back-pressure', () => {
     expect(coalescer.isFull('a')).toBe(false);
   });
 
-  test('what Redis has not taken counts even after its requests were answered', async () => {
+  test('events that Redis has not accepted count even after their requests were answered', async () => {
     const { coalescer, queueIs } = wall({ EVENTS_MAX_WAITING: 1 });
     let taken: () => void = () => {};
     queueIs(() => new Promise((resolve) => (taken = resolve)));
@@ -270,7 +270,7 @@ describe('back-pressure', () => {
   });
 });
 
-test('stopping sends what is open and waits for its answers', async () => {
+test('stopping the lane sends what is open and waits for its answers', async () => {
   const { coalescer, sizes, reply } = wall();
   for (let index = 0; index < 2; index += 1) {
     void coalescer.send(batch(1), '');

@@ -89,7 +89,7 @@ const jobsDone = async (org: Client) =>
   );
 
 describe('billing under a test clock', () => {
-  test('bills the start at once and each month at its first tick (TC1)', async () => {
+  test('an advance bills the start at once and each month at its first tick (TC1)', async () => {
     const org = await sandbox('2024-03-05T00:00:00Z');
     await subscribe(org, {});
     await until(async () => (await invoices(org)).length === 1);
@@ -101,7 +101,7 @@ describe('billing under a test clock', () => {
     ]);
   });
 
-  test('58 daily steps bill the same (TC2)', async () => {
+  test('an advance in 58 daily steps bills the same as one jump (TC2)', async () => {
     const org = await sandbox('2024-03-05T00:00:00Z');
     await subscribe(org, {});
     for (let day = 1; day <= 58; day += 1) await advanceTo(org, minutesAfter('2024-03-05T00:00:00Z', day * 1440));
@@ -112,7 +112,7 @@ describe('billing under a test clock', () => {
     ]);
   });
 
-  test('drafts, finalizes and flags in the order of time (TC3)', async () => {
+  test('an advance drafts, finalizes and flags invoices in the order of time (TC3)', async () => {
     const org = await sandbox('2024-02-01T00:00:00Z');
     await subscribe(org, {
       customer: { billing_configuration: { invoice_grace_period: 3 }, net_payment_term: 30 },
@@ -129,7 +129,7 @@ describe('billing under a test clock', () => {
     ]);
   });
 
-  test('bills a customer in Paris in the first tick after its midnight (TC4)', async () => {
+  test('an advance bills a customer in Paris in the first tick after its midnight (TC4)', async () => {
     const org = await sandbox('2024-03-05T00:00:00Z');
     await subscribe(org, { customer: { timezone: 'Europe/Paris' }, plan: { pay_in_advance: false } });
     await advanceTo(org, '2024-03-31T22:09:59Z');
@@ -189,7 +189,7 @@ describe('billing under a test clock', () => {
     );
   });
 
-  test('a year of ten subscriptions is billed month by month', async () => {
+  test('an advance over a year bills ten subscriptions month by month', async () => {
     const org = await sandbox('2024-01-31T00:00:00Z');
     await subscribe(org, {});
     for (let each = 2; each <= 10; each += 1) {
@@ -205,7 +205,7 @@ describe('billing under a test clock', () => {
     expect(lines).toHaveLength(130);
   });
 
-  test('five years of a yearly plan are five invoices (TC8)', async () => {
+  test('an advance over five years of a yearly plan makes five invoices (TC8)', async () => {
     const org = await sandbox('2024-03-05T00:00:00Z');
     await subscribe(org, { plan: { interval: 'yearly', pay_in_advance: false } });
     await advanceTo(org, '2029-03-05T00:00:00Z');
@@ -214,7 +214,7 @@ describe('billing under a test clock', () => {
   });
 });
 
-test('an organization on real time is billed by the tick, one with a clock is not', async () => {
+test('an organization in real time is billed by the tick, one with a test clock is not', async () => {
   const [real, frozen] = [await service.org(), await service.org({ sandbox: true })];
   await frozen.post('/test_clock', { test_clock: { frozen_time: '2026-01-31T00:00:00Z' } });
   for (const org of [real, frozen]) await subscribe(org, { plan: { pay_in_advance: false } });

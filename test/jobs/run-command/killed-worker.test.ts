@@ -94,7 +94,7 @@ test('commands parked behind those of a killed worker are run by another process
   expect(all.map(({ status }) => status)).toEqual(new Array(COMMANDS).fill(200));
 });
 
-test('a Redis that forgets parked commands keeps no later ones of their customer waiting', async () => {
+test('when Redis forgets parked commands, later ones of their customer are not delayed', async () => {
   await startStandIn();
   const { answers, release } = await parkBehindLock();
   // What a flush takes of this service: other tests share the server.

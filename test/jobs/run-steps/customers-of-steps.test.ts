@@ -72,7 +72,7 @@ interface Job {
 }
 const keyOf = ({ payload }: Job) => (payload as { customer_key?: string }).customer_key;
 
-test('the job of a step names the customer whose record its payload names, whoever nudges it', async () => {
+test('the job of a step names the customer of the record in its payload, whoever nudges it', async () => {
   const payloads = records.map(([payload]) => payload);
   const wanted = records.map(([, isOfCustomer]) => (isOfCustomer ? customerId : undefined));
 

@@ -100,7 +100,7 @@ async function owedEndpoint(): Promise<string> {
 const ids = () => nudged.map(({ id }) => id);
 
 describe('work whose nudge was lost', () => {
-  test('before a start is nudged a moment after it, batches and steps', async () => {
+  test('batches and steps lost before a start are nudged shortly after it', async () => {
     const [step, batch, endpoint] = await Promise.all([owe(3), storeBatch(3), owedEndpoint()]);
     start(50, NEVER_MS);
     await until(() => nudged.length === 3);
@@ -113,7 +113,7 @@ describe('work whose nudge was lost', () => {
     );
   });
 
-  test('with a connection is nudged a moment after the loss, and what is younger is not yet lost', async () => {
+  test('work lost with a connection is nudged shortly after the loss, and newer work is not yet counted as lost', async () => {
     start(400, NEVER_MS);
     const lost = await owe(0);
     watch!.suspect();
@@ -125,7 +125,7 @@ describe('work whose nudge was lost', () => {
     await until(() => ids().includes(`step-${young}-owed`));
   });
 
-  test('while Postgres is away is nudged once it is back', async () => {
+  test('work lost while Postgres is away is nudged once it is back', async () => {
     const step = await owe(3);
     away = true;
     start(20, NEVER_MS);
@@ -135,7 +135,7 @@ describe('work whose nudge was lost', () => {
     await until(() => ids().includes(`step-${step}-owed`));
   });
 
-  test('without any sign is nudged after 10 s where its queue is idle, and left alone where it waits its turn', async () => {
+  test('work lost without any sign is nudged after 10 s where its queue is idle, and left alone where it waits its turn', async () => {
     await Promise.all([storeBatch(11), owe(9)]);
     waiting = { aggregation: 1 };
     const old = await owe(11);
@@ -149,7 +149,7 @@ describe('work whose nudge was lost', () => {
     await until(() => ids().includes(`finish-${batch}-owed`));
   });
 
-  test('after a try that failed is left to the retry of its job for two minutes', async () => {
+  test('work whose attempt failed is left to the retry of its job for two minutes', async () => {
     const [tried, longAgo] = [await owe(60, 1), await owe(121, 1)];
     start(20, NEVER_MS);
     await until(() => ids().includes(`step-${longAgo}-owed`));

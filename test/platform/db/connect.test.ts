@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('every connection counts time in UTC, cancels what hangs and compiles nothing', async () => {
+test('every database connection uses UTC, cancels hanging statements and disables JIT compilation', async () => {
   const settings = ['TimeZone', 'statement_timeout', 'jit'];
   const values = await Promise.all(
     settings.map(async (name) => (await database.sql.unsafe(`show ${name}`))[0]![name] as string),

@@ -52,12 +52,12 @@ const readAll = (settle: (query: Promise<unknown>) => Promise<unknown>) =>
     ),
   );
 
-test('the driver that is installed is the mended one', () => {
+test('the installed driver is the patched one', () => {
   for (const file of ['index.js', 'connection.js'])
     expect(readFileSync(new URL(`./${file}`, import.meta.resolve('postgres')), 'utf8')).toMatch(/^\/\* mended \*\//);
 });
 
-test('a transaction that is cut rejects, keeps nothing, and leaves a pool that works', async () => {
+test('a transaction whose connection is cut rejects, keeps nothing and leaves a working pool', async () => {
   const outcomes: string[] = [];
   const worker = async (first: number) => {
     for (let round = first; round < ROUNDS; round += AT_ONCE) {
@@ -82,7 +82,7 @@ test('a transaction that is cut rejects, keeps nothing, and leaves a pool that w
   expect(await readAll((query) => query)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
 });
 
-test('a reserved connection that is cut refuses what follows and is not given back twice', async () => {
+test('a reserved connection that is cut refuses later statements and is not returned twice', async () => {
   const reserved = await database.sql.reserve();
   const [row] = await reserved<{ pid: number }[]>`select pg_backend_pid() as pid`;
   await cut(row!.pid);

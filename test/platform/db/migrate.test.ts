@@ -6,7 +6,7 @@ import { connectDatabase, type Sql } from '../../../src/platform/db/connect.ts';
 import { migrate, schemaState } from '../../../src/platform/db/migrate.ts';
 import { createEmptyDatabase, createTestDatabase } from '../../support/database.ts';
 
-test('a schema that is not there is made, once', async () => {
+test('a missing schema is created once', async () => {
   const database = await createTestDatabase();
   const directory = await mkdtemp(join(tmpdir(), 'migrations-'));
   await writeFile(join(directory, '0001_rooms.sql'), 'create table rooms (id integer);');
@@ -22,7 +22,7 @@ test('a schema that is not there is made, once', async () => {
   }
 });
 
-test('a file without a transaction runs its statements one by one, however long one takes', async () => {
+test('a migration without a transaction runs its statements one by one, however long they take', async () => {
   const database = await createTestDatabase();
   const directory = await mkdtemp(join(tmpdir(), 'migrations-'));
   const sql = connectDatabase(database.url, { connections: 1, name: 'test' });
@@ -60,7 +60,7 @@ test.each([
   // The frameworks of others keep their migrations in a table of the same name.
   ['a table of migrations', ['schema_migrations'], 'create table schema_migrations (version text)', 1],
   ['a view', [], 'create view customers as select 1 as id', 1],
-])('a schema with %s of another program is left as it is', async (_what, tables, statements, count) => {
+])('a schema with %s of another program is left unchanged', async (_what, tables, statements, count) => {
   const database = await createEmptyDatabase();
   const { sql } = database;
   await sql.unsafe(statements);
@@ -75,7 +75,7 @@ test.each([
   await database.drop();
 });
 
-test('a database of the numbering before the first release is refused in one sentence and left as it is', async () => {
+test('a database with the numbering before the first release is refused in one sentence and left unchanged', async () => {
   const database = await createEmptyDatabase();
   const { sql } = database;
   await sql`create table schema_migrations (name text primary key, checksum text not null)`;
@@ -87,7 +87,7 @@ test('a database of the numbering before the first release is refused in one sen
   await database.drop();
 });
 
-test('another schema of that database is ours to use, and what an extension brought is no reason', async () => {
+test('an empty schema of that database may be used, and objects of an extension do not prevent it', async () => {
   const database = await createEmptyDatabase();
   const { sql, url } = database;
   const directory = await mkdtemp(join(tmpdir(), 'migrations-'));
@@ -105,7 +105,7 @@ test('another schema of that database is ours to use, and what an extension brou
   await database.drop();
 });
 
-test('every table says in a comment what a row of it is', async () => {
+test('every table has a comment that says what a row is', async () => {
   const database = await createEmptyDatabase();
   await migrate(database.sql);
   const silent = await database.sql<{ name: string }[]>`

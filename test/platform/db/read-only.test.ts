@@ -36,7 +36,7 @@ const sessions = (): Promise<number[]> =>
     return pids.length === CONNECTIONS ? pids : undefined;
   });
 
-test('a write that meets a read-only server passes by, and the whole pool looks for another one', async () => {
+test('a write refused by a read-only server is an outage, and the whole pool looks for another server', async () => {
   const before = await sessions();
   await setReadOnly('off');
   const underWay = pool`select 1 as one, pg_sleep(0.5)`;
@@ -50,7 +50,7 @@ test('a write that meets a read-only server passes by, and the whole pool looks 
   expect(await pool`select id from notes`).toEqual([{ id: 2 }]);
 });
 
-test('a transaction that meets it ends with the same error, and the pool works on', async () => {
+test('a transaction refused by a read-only server ends with the same error, and the pool keeps working', async () => {
   await setReadOnly('on');
   const other = connectDatabase(database.url, { connections: 1 });
   await other`select 1`;

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('a text that Postgres cannot store is a refusal, a broken statement is not', async () => {
+test('a text that Postgres cannot store is a refusal, and a broken statement is not', async () => {
   const { sql } = database;
   const failed = async (statement: Promise<unknown>) => refusalOfDatabase(await statement.catch((error) => error));
   expect((await failed(sql`select ${json({ code: '\0' })}::jsonb ->> 'code'`))?.body).toMatchObject({
@@ -20,13 +20,13 @@ test('a text that Postgres cannot store is a refusal, a broken statement is not'
   expect(await failed(sql`select 1 / 0`)).toBeUndefined();
 });
 
-test('a second living version of a quote is a refusal', () => {
+test('a second live version of a quote is a refusal', () => {
   const violation = { code: '23505', constraint_name: 'quote_versions_alive_key' };
   const refusal = refusalOfDatabase(Object.assign(new postgres.PostgresError('taken'), violation));
   expect(refusal?.body).toEqual({ status: 403, error: 'Forbidden', code: 'active_version_exists' });
 });
 
-test('a code that another record took in the same moment is a refusal, whatever has the code', async () => {
+test('a code that another record took at the same moment is a refusal for every kind of record', async () => {
   const keys = await database.sql<{ name: string }[]>`
     select relname as name from pg_class join pg_index on indexrelid = pg_class.oid
     where indisunique and relname like '%\_code\_key' and relname not like 'applied%' order by relname`;

@@ -35,7 +35,7 @@ function laidOpen(bytes: Uint8Array): string {
   return raw + streams.join('\n');
 }
 
-test('names in Japanese, Korean and both Chinese scripts are in the file, as text that can be copied', async () => {
+test('names in Japanese, Korean and both Chinese scripts are in the PDF as text that can be copied', async () => {
   const { bytes, missing } = await draw(named(...NAMES), null);
   expect(missing).toBe('');
   const text = laidOpen(bytes);
@@ -49,12 +49,12 @@ test('names in Japanese, Korean and both Chinese scripts are in the file, as tex
   expect(bytes.length).toBeLessThan(100_000);
 });
 
-test('a document without such signs carries the main font alone', async () => {
+test('a document without such signs embeds the main font only', async () => {
   const { bytes } = await draw(named('Ada Lovelace Ltd', 'Ђорђе Ωμέγα'), null);
   expect(laidOpen(bytes)).not.toContain('NotoSans');
 });
 
-test('characters that no font has are named', async () => {
+test('characters without a font are listed', async () => {
   expect((await draw(named('Ada 🙂', 'नमस्ते', '東京'), null)).missing).toBe('🙂नमस्ते');
 });
 
@@ -63,12 +63,12 @@ test.each([
   ['데이터 北京', ['korean', 'main', 'korean']],
   ['数据', ['chinese']],
   ['データ 东们', ['japanese', 'main', 'chinese']],
-])('the fonts of %s', (words, expected) => {
+])('fonts are chosen by character: the fonts of %s', (words, expected) => {
   const runs = runsOf(words, fontsFor(words, null));
   expect(typeof runs === 'string' ? [] : runs.map(({ font }) => font)).toEqual(expected);
 });
 
-test('a font of the operator goes before the others, for the scripts of East Asia alone', () => {
+test('a font of the operator has precedence over the others for East Asian scripts only', () => {
   const { files } = fontsFor('한', null);
   const fonts = fontsFor('Ada 한글', files.korean!.normal);
   expect(runsOf('Ada 한글 北', fonts)).toEqual([

@@ -59,7 +59,7 @@ function textsOfPages(bytes: Uint8Array): number[] {
   });
 }
 
-describe('no page is empty, however many rows a document has:', () => {
+describe('documents with many rows have no empty page', () => {
   const rows = (count: number) => Array.from({ length: count }, (_, index) => line(`Position ${index + 1}`));
   test.each<[string, (count: number) => DocumentModel]>([
     ['an invoice', (count) => document(rows(count))],
@@ -70,7 +70,7 @@ describe('no page is empty, however many rows a document has:', () => {
     ],
     ['a credit note', (count) => document(rows(count), { headline: null, totals: REDUCED.slice(-3) })],
     ['a receipt', (count) => document(rows(count), { totals: REDUCED.slice(-1) })],
-  ])('%s', async (_what, of) => {
+  ])('a document has no empty page: %s', async (_what, of) => {
     const thin: [number, number[]][] = [];
     for (let count = 1; count <= MOST_ROWS; count += 1) {
       const pages = textsOfPages((await draw(of(count), null)).bytes);
@@ -79,7 +79,7 @@ describe('no page is empty, however many rows a document has:', () => {
     expect(thin).toEqual([]);
   });
 
-  test('nor does a total go missing, however many there are', async () => {
+  test('a document with many totals loses none of them', async () => {
     const textsWith = async (count: number) => {
       const totals = Array.from({ length: count }, (_, index) => total(`Bezahlt am ${index + 1}`));
       return textsOfPages((await draw(document(rows(1), { totals }), null)).bytes);
@@ -93,7 +93,7 @@ describe('no page is empty, however many rows a document has:', () => {
     }
   });
 
-  test('nor does a row that is higher than a page', async () => {
+  test('a document with a row higher than a page loses nothing', async () => {
     const texts = textsOfPages((await draw(document([line('DE, AT, CH, '.repeat(1000)), line('Last')]), null)).bytes);
     expect(texts).not.toContain(0);
     expect(texts.length).toBeGreaterThan(2);

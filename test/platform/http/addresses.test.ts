@@ -42,12 +42,12 @@ test.each([
   'ff02::1',
   '4000::1',
   'not an address',
-])('%s is not public', (address) => {
+])('the address %s is not public', (address) => {
   expect(isPublicAddress(address)).toBe(false);
 });
 
 test.each(['8.8.8.8', '1.1.1.1', '172.32.0.1', '192.167.1.1', '2606:4700:4700::1111', '::ffff:8.8.8.8'])(
-  '%s is public',
+  'the address %s is public',
   (address) => {
     expect(isPublicAddress(address)).toBe(true);
   },
@@ -117,18 +117,18 @@ test.each([
   ['https://notinternal.example/', 'https://notinternal.example', '/', 'notinternal.example'],
   ['https://bücher.example/', 'https://xn--bcher-kva.example', '/', 'xn--bcher-kva.example'],
   ['http://[2606:4700::1111]:1024/', 'http://[2606:4700::1111]:1024', '/', '2606:4700::1111'],
-])('the URL %j is taken', (url, origin, path, hostname) => {
+])('the URL %j is accepted', (url, origin, path, hostname) => {
   expect(targetOf(url, { allowPrivate: false })).toMatchObject({ origin, path, hostname });
 });
 
-test('a URL is written as the parser writes it, and no longer than an index entry', () => {
+test('a URL is stored in normalized form and no longer than an index entry', () => {
   const hrefOf = (url: string) => targetOf(url, { allowPrivate: false }).href;
   expect(hrefOf('HTTPS://Exam\nple.COM.:443/\ta b?c=d#e')).toBe('https://example.com/a%20b?c=d#e');
   expect(hrefOf('https://example.com')).toBe('https://example.com/');
   expect(() => hrefOf(`https://example.com/${'é'.repeat(900)}`)).toThrow(RefusedAddress); // 5 400 bytes when escaped
 });
 
-test('private addresses are taken when they are allowed, odd ports and credentials never', () => {
+test('private addresses are accepted when they are allowed, other ports and credentials never', () => {
   expect(targetOf('http://127.0.0.1:9000/x', { allowPrivate: true }).origin).toBe('http://127.0.0.1:9000');
   expect(() => targetOf('http://127.0.0.1:22/', { allowPrivate: true })).toThrow(RefusedAddress);
   expect(() => targetOf('http://me@127.0.0.1/', { allowPrivate: true })).toThrow(RefusedAddress);
@@ -144,7 +144,7 @@ const answering =
 const failing: Resolve = (_hostname, _options, callback) =>
   callback(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }), []);
 
-test('a name is private when any of its addresses is; one that does not resolve is not', async () => {
+test('a host is private when any of its addresses is, and one that does not resolve is not', async () => {
   expect(await resolvesToPrivate('hooks.example', answering('8.8.8.8', '10.0.0.1'))).toBe(true);
   expect(await resolvesToPrivate('hooks.example', answering('8.8.8.8'))).toBe(false);
   expect(await resolvesToPrivate('hooks.example', failing)).toBe(false);
@@ -152,7 +152,7 @@ test('a name is private when any of its addresses is; one that does not resolve 
   expect(await resolvesToPrivate('::1')).toBe(true);
 });
 
-test('the lookup of a socket hands over checked addresses only', async () => {
+test('the lookup of a socket returns checked addresses only', async () => {
   const lookup = (resolve: Resolve, all: boolean) =>
     new Promise((done) => guardedLookup(resolve)('hooks.example', { all }, (error, address) => done(error ?? address)));
   expect(await lookup(answering('8.8.8.8', '::1'), true)).toBeInstanceOf(RefusedAddress);

@@ -33,7 +33,7 @@ function outgoing(options: { allowPrivate: boolean; resolve?: Resolve } = { allo
   return made;
 }
 
-test('the body arrives as sent, and status, text and Retry-After come back', async () => {
+test('an outgoing request sends its body unchanged and returns status, text and Retry-After', async () => {
   const { target } = await receiver((request, response) => {
     let body = '';
     request.on('data', (chunk) => (body += chunk));
@@ -45,7 +45,7 @@ test('the body arrives as sent, and status, text and Retry-After come back', asy
   expect(answer).toEqual({ status: 429, retryAfterMs: 7000, text: 'POST /hook {"ä":1}' });
 });
 
-test('redirects are not followed', async () => {
+test('outgoing requests do not follow redirects', async () => {
   let calls = 0;
   const { target } = await receiver((_request, response) => {
     calls += 1;
@@ -55,7 +55,7 @@ test('redirects are not followed', async () => {
   expect(calls).toBe(1);
 });
 
-test('8 KiB of an endless answer are kept, the rest is dropped', async () => {
+test('8 KiB of an endless answer are kept and the rest is dropped', async () => {
   let closed = false;
   const { target } = await receiver((request, response) => {
     request.socket.on('close', () => {
@@ -72,12 +72,12 @@ test('8 KiB of an endless answer are kept, the rest is dropped', async () => {
   await until(() => closed);
 });
 
-test('a receiver that says nothing is left when the time is up', async () => {
+test('an outgoing request to a silent receiver ends at its timeout', async () => {
   const { target } = await receiver(() => {});
   await expect(outgoing().post(target, {}, '{}', 200)).rejects.toThrow('no answer within 0.2 s');
 });
 
-test('a status whose body never ends counts', async () => {
+test('the status of an answer whose body never ends counts', async () => {
   const { target } = await receiver((_request, response) => {
     response.writeHead(200);
     response.write('half');
@@ -90,7 +90,7 @@ test('null bytes and broken text of an answer are made storable', async () => {
   expect((await outgoing().post(target, {}, '{}', PATIENT_MS)).text).toBe('a\ufffdb');
 });
 
-test('a name with a private address is never connected to', async () => {
+test('an outgoing request never connects to a name with a private address', async () => {
   let calls = 0;
   const { port } = await receiver((_request, response) => {
     calls += 1;
@@ -106,7 +106,7 @@ test('a name with a private address is never connected to', async () => {
   expect(calls).toBe(0);
 });
 
-test('a closed port and a broken answer are trouble with a line that tells', async () => {
+test('a closed port and a broken answer are reported with an explaining line', async () => {
   const { server, target } = await receiver((request) => request.socket.destroy());
   const http = outgoing();
   expect(describeTrouble(await http.post(target, {}, '{}', PATIENT_MS).catch((error) => error))).toMatch(
@@ -119,7 +119,7 @@ test('a closed port and a broken answer are trouble with a line that tells', asy
   );
 });
 
-test('connections are kept between requests', async () => {
+test('outgoing connections are reused between requests', async () => {
   const ports = new Set<number | undefined>();
   const { target } = await receiver((request, response) => {
     ports.add(request.socket.remotePort);
@@ -137,12 +137,12 @@ test.each([
   ['9999999999', 9_999_999_999_000],
   ['soon', undefined],
   ['Wed, 21 Oct 2015 07:28:00 GMT', 0],
-])('Retry-After %s is %s ms', async (header, expected) => {
+])('a Retry-After of %s means %s ms', async (header, expected) => {
   const { target } = await receiver((_request, response) => response.writeHead(503, { 'Retry-After': header }).end());
   expect((await outgoing().post(target, {}, '{}', PATIENT_MS)).retryAfterMs).toBe(expected);
 });
 
-test('a Retry-After that is a date in the future is the time until then', async () => {
+test('a Retry-After with a future date means the time until then', async () => {
   const inAMinute = new Date(Date.now() + 60_000).toUTCString();
   const { target } = await receiver((_request, response) =>
     response.writeHead(503, { 'Retry-After': inAMinute }).end(),

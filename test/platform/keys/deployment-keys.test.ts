@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('the first callers of all processes make one key between them', async () => {
+test('the first callers of all processes create one key together', async () => {
   const deployment = { db: database.sql, config: {} };
   const keys = await Promise.all([
     webhookSigningKey(deployment)(),
@@ -28,7 +28,7 @@ test('the first callers of all processes make one key between them', async () =>
   expect(createPublicKey(published!.pem).asymmetricKeyDetails?.modulusLength).toBe(2048);
 });
 
-test('a rotated key signs no more, and stays published for 7 days', async () => {
+test('a rotated key no longer signs and stays published for 7 days', async () => {
   const deployment = { db: database.sql, config: {} };
   const former = await webhookSigningKey(deployment)();
   await rotateKey({ sql: database.sql, config: {} }, 'webhooks');
@@ -39,7 +39,7 @@ test('a rotated key signs no more, and stays published for 7 days', async () => 
   expect((await webhookPublicKeys(deployment)).map((key) => key.kid)).toEqual([current.kid]);
 });
 
-test('the secret of links is 32 bytes and stays the same', async () => {
+test('the secret of links has 32 bytes and stays the same', async () => {
   const deployment = { db: database.sql, config: {} };
   const secret = await linkSecret(deployment);
   expect(Buffer.from(secret, 'base64')).toHaveLength(32);

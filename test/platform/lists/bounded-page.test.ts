@@ -19,7 +19,7 @@ test.each([
   [51, 1000, LONG],
   [2501, 20, LONG],
   [51, 1000, SHORT],
-])('page %i of %i rows leaves at most 50 000 behind and is read', async (page, perPage, total) => {
+])('page %i of %i rows starts within the first 50 000 and is read', async (page, perPage, total) => {
   expect(await pageOf(page, perPage, total)).toEqual({ rows: ['row'], total, looks: 1 });
 });
 
@@ -28,7 +28,7 @@ test.each([
   [2502, 20],
   [1_000_000_000, 1000],
 ])(
-  'page %i of %i rows is refused in a long list and empty in a short one, and no row is read',
+  'page %i of %i rows is refused in a long list and empty in a short one, without reading a row',
   async (page, perPage) => {
     await expect(pageOf(page, perPage, LONG)).rejects.toMatchObject({
       status: 422,

@@ -14,7 +14,7 @@ function logInto() {
 }
 const failure = (message: string, code?: string) => Object.assign(new Error(message), { code });
 
-test('of the same error a few a minute are written, and the next minute says how many were not', () => {
+test('of one repeated error a few lines a minute are written, and the next minute says how many were left out', () => {
   const { log, lines, wait } = logInto();
   for (let n = 0; n < 1000; n += 1)
     log.error({ requestId: `r${n}`, err: failure(`cannot execute INSERT ${n}`, '25006') }, 'request failed');
@@ -28,7 +28,7 @@ test('of the same error a few a minute are written, and the next minute says how
   expect(lines.at(-1)).not.toHaveProperty('left_out');
 });
 
-test('another error, another sentence and lines of work are written all the same', () => {
+test('other errors, other messages and info lines are always written', () => {
   const { log, lines } = logInto();
   for (let n = 0; n < 20; n += 1) log.error({ err: failure('full', '53100') }, 'request failed');
   const before = lines.length;

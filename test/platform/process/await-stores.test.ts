@@ -44,18 +44,18 @@ function listening(): { log: Log; lines: string[] } {
 }
 const refusal = (changes: object) => expect(awaitStores(settings(changes), listening().log)).rejects;
 
-test('with stores that work and tables of today nothing is said', async () => {
+test('a process with working stores and current tables starts without a message', async () => {
   const { log, lines } = listening();
   await awaitStores(settings(), log);
   expect(lines).toEqual([]);
 });
 
-test('what is not set is named, both at once', async () => {
+test('settings that are missing are named together', async () => {
   await refusal({ DATABASE_URL: '', REDIS_URL: '' }).toThrow('DATABASE_URL and REDIS_URL must be set');
   await refusal({ REDIS_URL: '' }).toThrow(/^REDIS_URL must be set/);
 });
 
-test('a database that is not there and a password that is wrong are refused, and no password is shown', async () => {
+test('a missing database and a wrong password are refused without showing a password', async () => {
   const missing = new URL(database.url);
   missing.pathname = '/no_such_database';
   await refusal({ DATABASE_URL: missing.href }).toThrow(
@@ -68,14 +68,14 @@ test('a database that is not there and a password that is wrong are refused, and
   expect(placeOf('postgres://user:sesame@a:1,b:2/name?x=1')).toBe('a:1,b:2/name');
 });
 
-test('tables that were never made, or not yet, are named with what to do', async () => {
+test('tables that are missing or too old are named with what to do', async () => {
   await database.sql`create schema empty_one`;
   await refusal({ DATABASE_SCHEMA: 'empty_one' }).toThrow(
     /^the schema is behind: run "npm run migrate" \(\d+ migrations from 0001\w+.sql on not applied\)/,
   );
 });
 
-test('tables of a newer version are named, and the process goes on', async () => {
+test('tables of a newer version are named, and the process starts', async () => {
   const { log, lines } = listening();
   await database.sql`insert into schema_migrations (name, checksum) values ('9999_future.sql', 'x')`;
   await awaitStores(settings(), log);
@@ -108,7 +108,7 @@ test.each([
   },
 );
 
-test('a store that comes back lets the process go on by itself', async () => {
+test('a process continues by itself when its store comes back', async () => {
   const { log, lines } = listening();
   const target = new URL(redisUrl);
   const through = new URL(redisUrl);

@@ -27,12 +27,12 @@ test.each([
   [1, [1, 0, 0, 0, 0]],
   [16, [4, 4, 4, 2, 1]],
   [50, [12, 12, 12, 7, 4]],
-])('where a quarter is the most, of %i slots the organizations get %o', (slots, expected) => {
+])('when an organization may hold at most a quarter, of %i slots the organizations get %o', (slots, expected) => {
   const shares = openShares(slots, 0.25);
   expect(['a', 'b', 'c', 'd', 'e'].map((id) => fill(shares, id))).toEqual(expected);
 });
 
-test('slots that come free go to who holds fewest', () => {
+test('free slots go to the organization that holds fewest', () => {
   const shares = openShares(10);
   fill(shares, 'a');
   fill(shares, 'b');
@@ -42,7 +42,7 @@ test('slots that come free go to who holds fewest', () => {
   expect(shares.room({ organizationId: 'c' })).toBe(2);
 });
 
-test('a customer has two jobs in flight, and its organization goes on with the others', () => {
+test('a customer has two jobs in flight while its organization goes on with others', () => {
   const shares = openShares(10);
   shares.enter(owner('a', 'ada'));
   shares.enter(owner('a', 'ada'));
@@ -54,7 +54,7 @@ test('a customer has two jobs in flight, and its organization goes on with the o
   expect(shares.enter(owner('a', 'ada'))).toEqual({ full: undefined });
 });
 
-test('jobs that belong to nobody take slots from all', () => {
+test('jobs without an organization may take all slots', () => {
   const shares = openShares(4);
   shares.enterUnowned();
   shares.enterUnowned();

@@ -104,7 +104,7 @@ test('an organization with a backlog leaves slots free, and another one runs at 
   await until(async () => (await parkedKeys()).length === 0);
 });
 
-test('a place that comes free is taken at once by the next of the same organization, the oldest first', async () => {
+test('a free slot is taken at once by the oldest waiting job of the same organization', async () => {
   const worker = work(2);
   await producer.addMany(
     'analytics.roll-up',
@@ -119,7 +119,7 @@ test('a place that comes free is taken at once by the next of the same organizat
   expect(worker.done).toEqual(['a/1', 'a/2', 'a/3', 'a/4']);
 });
 
-test('of one customer two jobs run, and the other customers of its organization do not wait behind it', async () => {
+test('two jobs of one customer run, and other customers of its organization do not wait behind it', async () => {
   const worker = work(10);
   await add('a', 20, 'ada');
   await until(async () => (await counts()).delayed === 18);
@@ -128,7 +128,7 @@ test('of one customer two jobs run, and the other customers of its organization 
   await worker.finish(21);
 });
 
-test('waiting jobs cost nothing: no job moves until another ends', async () => {
+test('waiting jobs cost nothing: none moves until another ends', async () => {
   const worker = work(8);
   await add('a', 200);
   await until(async () => (await counts()).delayed === 196);
@@ -139,7 +139,7 @@ test('waiting jobs cost nothing: no job moves until another ends', async () => {
   await worker.finish(200);
 });
 
-test('a job that was called by a process which died then is called again', async () => {
+test('a parked job that was called by a process which died is called again', async () => {
   const worker = work(4);
   await add('a', 3);
   await until(async () => (await counts()).delayed === 1);
@@ -151,7 +151,7 @@ test('a job that was called by a process which died then is called again', async
   await until(async () => (await parkedKeys()).length === 0);
 });
 
-test('what a flush of Redis leaves of the lists does no harm', async () => {
+test('remains of the lists after a flush of Redis do no harm', async () => {
   const worker = work(2);
   await add('a', 5);
   await until(async () => (await counts()).delayed === 4);
@@ -162,7 +162,7 @@ test('what a flush of Redis leaves of the lists does no harm', async () => {
   await until(async () => (await parkedKeys()).length === 0);
 });
 
-test('another process takes what a stopped one left parked', async () => {
+test('another process takes the jobs that a stopped one left parked', async () => {
   const first = work(2);
   await add('a', 5);
   await until(async () => (await counts()).delayed === 4);

@@ -35,7 +35,7 @@ const pieces = async () =>
   (await database.sql<{ number: number }[]>`select number from pieces order by number`).map(({ number }) => number);
 const of = (number: number) => [{ keysChanged: true }, { step: `${number}`, payload: {} }];
 
-test('a statement that fails takes its piece of the work away and nothing else', async () => {
+test('a statement that fails undoes its nested piece of work and nothing else', async () => {
   await inTransaction(async (ctx) => {
     expect(await nested(ctx, write(2))).toBe(2);
     await expect(nested(ctx, write(70_000))).rejects.toMatchObject({ code: '22003' });
@@ -45,7 +45,7 @@ test('a statement that fails takes its piece of the work away and nothing else',
   expect(kept).toEqual([...of(2), ...of(3)]);
 });
 
-test('a piece within a piece goes with the one around it', async () => {
+test('a nested piece within another is undone with it', async () => {
   const gone = new Error('gone');
   await inTransaction(async (ctx) => {
     const outer = nested(ctx, async (own) => {
@@ -58,7 +58,7 @@ test('a piece within a piece goes with the one around it', async () => {
   expect(kept).toEqual([]);
 });
 
-test('of a dry run nothing stays but its answer, and what it throws', async () => {
+test('a dry run stores nothing and returns its answer or throws its error', async () => {
   await inTransaction(async (ctx) => {
     expect(await dryRun(ctx, write(2))).toBe(2);
     expect(await dryRun(ctx, async () => undefined)).toBeUndefined();

@@ -20,8 +20,8 @@ function counted(isRight: boolean) {
   return { seen, element };
 }
 
-describe('a list', () => {
-  test('within its length is read element by element', () => {
+describe('bounded lists', () => {
+  test('a list within its length is read element by element', () => {
     const { seen, element } = counted(true);
     expect(errorsOf(z.object({ codes: list(element, { max: 3 }) }), { codes: [1, 2, 3] })).toEqual({
       codes: [1, 2, 3],
@@ -29,7 +29,7 @@ describe('a list', () => {
     expect(seen.count).toBe(3);
   });
 
-  test('that is too long is refused before any element is looked at', () => {
+  test('a list that is too long is refused before any element is read', () => {
     const { seen, element } = counted(true);
     const million = Array.from({ length: 1_000_000 }, () => ({}));
     expect(errorsOf(z.object({ codes: list(element, { max: 500 }) }), { codes: million })).toEqual({
@@ -38,21 +38,21 @@ describe('a list', () => {
     expect(seen.count).toBe(0);
   });
 
-  test('is not looked at beyond a hundred issues', () => {
+  test('a list is read no further after a hundred issues', () => {
     const { seen, element } = counted(false);
     const parsed = list(element, { max: 10_000 }).safeParse(Array(10_000).fill(0));
     expect(parsed.error?.issues).toHaveLength(100);
     expect(seen.count).toBe(100);
   });
 
-  test('within lists ends the walk of the outer one too', () => {
+  test('a list within lists that has too many issues also stops the outer one', () => {
     const { seen, element } = counted(false);
     const parsed = list(list(element, { max: 100 }), { max: 100 }).safeParse(Array(100).fill(Array(100).fill(0)));
     expect(parsed.success).toBe(false);
     expect(seen.count).toBe(100);
   });
 
-  test('keeps codes of its own and the names that checks around it give', () => {
+  test('a bounded list keeps its own error codes and the names given by outer checks', () => {
     const Plan = z
       .object({ charges: list(z.object({ filters: list(text(), { max: 2, tooMany: 'invalid_count' }) }), { max: 5 }) })
       .check(elementErrors('charges'));
@@ -63,7 +63,7 @@ describe('a list', () => {
     expect(errorsOf(Plan, {})).toEqual({ charges: ['value_is_invalid'] });
   });
 
-  test('that is too long is shown to no rule that follows', () => {
+  test('a list that is too long is not passed to later rules', () => {
     const pairs = list(z.object({ key: text() }), { max: 2, tooMany: 'invalid_count' })
       .min(1, 'value_is_mandatory')
       .superRefine((items) => {
@@ -72,12 +72,12 @@ describe('a list', () => {
     expect(errorsOf(z.object({ pairs }), { pairs: [null, null, null] })).toEqual({ pairs: ['invalid_count'] });
   });
 
-  test('tells its length in the documentation', () => {
+  test('a bounded list documents its length', () => {
     expect(z.toJSONSchema(list(z.string(), { max: 7 }))).toMatchObject({ type: 'array', maxItems: 7 });
   });
 });
 
-test('a record is refused by its number of names, before any value', () => {
+test('a record with too many names is refused before any value is read', () => {
   const { seen, element } = counted(true);
   const schema = z.object({ metadata: named(element, { max: 2, tooMany: 'too_many_keys' }) });
   expect(errorsOf(schema, { metadata: { a: 1, b: 2 } })).toEqual({ metadata: { a: 1, b: 2 } });
@@ -96,11 +96,11 @@ test.each([
   [{ a: { b: 1, c: 2, d: 3 } }, false],
   [{ a: [{ b: 'x'.repeat(11) }] }, false],
   [{ ['x'.repeat(11)]: 1 }, false],
-])('a value of any form ends somewhere: %j is taken: %s', (value, isTaken) => {
+])('a value of any form has a limit: %j is accepted: %s', (value, isTaken) => {
   expect(anyValue({ max: 2, textMax: 10 }).safeParse(value).success).toBe(isTaken);
 });
 
-test('of very many errors the first hundred are told', () => {
+test('of very many errors the first hundred are reported', () => {
   const fields = Array.from({ length: 300 }, (_, n) => [`field_${n}`, text()]);
   const parsed = z.object(Object.fromEntries(fields)).safeParse({});
   expect(Object.keys(refuseIssues(parsed.error!).body.error_details as object)).toHaveLength(100);

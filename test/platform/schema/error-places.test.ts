@@ -21,7 +21,7 @@ test.each<[object, string, string | undefined]>([
   [{ free: { currency: 'EUR' } }, 'currency', undefined],
   [{}, 'base', undefined],
   [{}, '__proto__', undefined],
-])('in %j a code of %s is at %s', (body, field, path) => {
+])('in %j an error of %s is placed at %s', (body, field, path) => {
   const places = placesOf(body, Object.fromEntries([[field, ['odd']]])) as { path: string }[] | undefined;
   expect(places?.map((place) => place.path)).toEqual(path === undefined ? undefined : [path]);
 });
@@ -29,11 +29,11 @@ test.each<[object, string, string | undefined]>([
 test.each([
   [['a', 0, 'b-c'], 'a[0].b-c'],
   [['a', 'b c', 'd.e', '"'], 'a["b c"]["d.e"]["\\""]'],
-])('the path %j is written %s', (path, text) => {
+])('the path %j is written as %s', (path, text) => {
   expect(pathText(path)).toBe(text);
 });
 
-test('a name that is nowhere is looked for in few parts of a large body', () => {
+test('a field name that is not found is searched in a few parts of a large body only', () => {
   let looked = 0;
   const watched = (part: object) =>
     new Proxy(part, {

@@ -15,7 +15,7 @@ const errorsOf = (input: unknown): unknown => {
   return parsed.success ? parsed.data : refuseIssues(parsed.error).body.error_details;
 };
 
-test('a decimal comes out as the text that was written', () => {
+test('a decimal is returned as the text that was written', () => {
   expect(errorsOf({ trial_period: 1.5, fixed_charges: [{ units: ' 0.10 ' }] })).toEqual({
     trial_period: '1.5',
     fixed_charges: [{ units: '0.10' }],
@@ -48,14 +48,14 @@ test.each([
   [true, ['value_is_invalid']],
   ['', ['value_is_mandatory']],
   [null, ['value_is_mandatory']],
-])('the whole number %j is taken as %j: one fault has one code', (sent, taken) => {
+])('the whole number %j is read as %j, and one fault has one code', (sent, taken) => {
   const parsed = z.object({ amount: integer({ min: 0 }) }).safeParse({ amount: sent });
   expect(parsed.success ? parsed.data.amount : refuseIssues(parsed.error).body.error_details).toEqual(
     Array.isArray(taken) ? { amount: taken } : taken,
   );
 });
 
-test('what is of another kind is invalid, what is not there is mandatory', () => {
+test('a value of another type is invalid, and a missing one is mandatory', () => {
   const Place = z.object({
     place: z.object({ city: z.string() }),
     list: z.array(z.string()),

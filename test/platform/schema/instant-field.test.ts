@@ -19,7 +19,7 @@ test.each([
   ['1709640720', undefined],
   ['soon', undefined],
   ['', undefined],
-])('%s is read as %s', (text, expected) => {
+])('the instant %s is read as %s', (text, expected) => {
   expect(parseInstant(text)?.toString()).toBe(expected);
 });
 
@@ -29,6 +29,6 @@ test.each([
   ['9999-12-31T23:59:59-05:00', undefined],
   ['0001-01-01T00:00:00+05:00', undefined],
   ['0000-01-01', undefined],
-])('a time that is only compared with may be any that can be written: %s is read as %s', (text, expected) => {
+])('a time that is only compared may be any writable one: %s is read as %s', (text, expected) => {
   expect(parseBound(text)?.toString()).toBe(expected);
 });

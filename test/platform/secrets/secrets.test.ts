@@ -51,11 +51,11 @@ const storedKey = async (id: string) =>
   (await database.sql<{ hmac_key: string }[]>`select hmac_key from organizations where id = ${id}`)[0]!.hmac_key;
 const keysInUse = async () => [...new Set((await countByKey(database.sql)).map(({ key: id }) => id))].sort();
 
-describe('a sealed text', () => {
+describe('sealed texts', () => {
   const place = { table: 'organizations', row: '1', field: 'hmac_key' };
   const deployment = (config = settings(A)) => ({ db: database.sql, config });
 
-  test('names its key and opens at its place only (FI14)', async () => {
+  test('a sealed text names its key and opens at its own place only (FI14)', async () => {
     const sealed = await sealText(deployment(), 'secret', place);
     expect(sealed).toMatch(/^v2:a:[A-Za-z0-9+/]+=*$/);
     expect(await openText(deployment(settings(`${B},${A}`)), sealed, place)).toBe('secret');
@@ -63,7 +63,7 @@ describe('a sealed text', () => {
       await expect(openText(deployment(), sealed, { ...place, ...elsewhere })).rejects.toThrow();
   });
 
-  test('does not open with another key of the same name, nor changed, and a missing key is named', async () => {
+  test('a sealed text opens neither with another key of the same name nor when changed, and a missing key is named', async () => {
     const sealed = await sealText(deployment(), 'secret', place);
     const other = settings(`a:${Buffer.alloc(32, 'x').toString('base64')}`);
     await expect(openText(deployment(other), sealed, place)).rejects.toThrow();
@@ -74,7 +74,7 @@ describe('a sealed text', () => {
     expect((missing as Error).message).toContain('"a"');
   });
 
-  test('of SECRETS_KEY is of key default, and opens beside SECRETS_KEYS', async () => {
+  test('a text sealed with SECRETS_KEY has the key id default and opens beside SECRETS_KEYS', async () => {
     const single = 'a phrase of sixteen';
     const sealed = await sealText(deployment(settings(undefined, single)), 'secret', place);
     expect(keyIdOf(sealed)).toBe('default');
@@ -82,7 +82,7 @@ describe('a sealed text', () => {
     expect(keyIdOf(await sealText(deployment(settings(A, single)), 'secret', place))).toBe('a');
   });
 
-  test('without any key is of the key in the database, which every process knows', async () => {
+  test('without settings a text is sealed with the key in the database, which every process knows', async () => {
     const sealed = await sealText(deployment(settings(undefined)), 'secret', place);
     expect(keyIdOf(sealed)).toBe('deployment');
     expect(await openText(deployment(settings(undefined)), sealed, place)).toBe('secret');
@@ -98,7 +98,7 @@ test.each([
   [`${A},${A}`, 'an id twice'],
   [A.replace('a:', 'deployment:'), 'a reserved id'],
   [A.replace('a:', 'default:'), 'a reserved id'],
-])('SECRETS_KEYS=%s is refused by name (%s), and the key is not shown', (keys) => {
+])('SECRETS_KEYS=%s is refused by name (%s) without showing the key', (keys) => {
   const refusal = (() => {
     try {
       settings(keys);
@@ -111,14 +111,14 @@ test.each([
   expect(refusal!.message).not.toMatch(/[A-Za-z0-9+/]{30}/);
 });
 
-test('production does not start without a key', () => {
+test('production does not start without a secrets key', () => {
   expect(() => demandSecretsKey(settings(undefined), 'production')).toThrow(/^SECRETS_KEYS is missing/);
   expect(() => demandSecretsKey(settings(undefined), undefined)).not.toThrow();
   expect(() => demandSecretsKey(settings(A), 'production')).not.toThrow();
   expect(() => demandSecretsKey(settings(undefined, 'a phrase of sixteen'), 'production')).not.toThrow();
 });
 
-test('a rotation from a to b,a seals everything again; b alone is then enough, c names what is missing (FI13)', async () => {
+test('a key rotation from a to b,a seals everything again; then b alone is enough, and c names what is missing (FI13)', async () => {
   const { sql } = database;
   const [old, both] = [settings(A), settings(`${B},${A}`)];
   const { organization_id: id, hmac_key } = await acme(old);
@@ -151,7 +151,7 @@ test('a rotation from a to b,a seals everything again; b alone is then enough, c
   expect(await checkSecrets(sql, settings(C))).toEqual(['b']);
 });
 
-test('a rotation that was cut off is continued, whatever the number of rows', async () => {
+test('an interrupted key rotation is continued, whatever the number of rows', async () => {
   const { sql } = database;
   const { organization_id: id } = await acme();
   await sql`
@@ -173,7 +173,7 @@ test('a rotation that was cut off is continued, whatever the number of rows', as
   expect(keyIdOf(await storedKey(id))).toBe('b');
 });
 
-test('a key of another value under a known name ends the start and is named; so does another SECRETS_KEY', async () => {
+test('another value of a known key ends the start and is named, and so does another SECRETS_KEY', async () => {
   const { sql } = database;
   const { organization_id: id } = await acme(settings(A));
   const other = settings(`a:${Buffer.alloc(32, 'x').toString('base64')}`);
@@ -188,7 +188,7 @@ test('a key of another value under a known name ends the start and is named; so 
   await expect(checkSecrets(sql, settings(A, 'some other phrase'))).rejects.toThrow(/^SECRETS_KEY does not open/);
 });
 
-test('a key set for the first time seals what lay open or under the key of the database; former links hold', async () => {
+test('setting a key for the first time seals what was plain or under the database key, and former links stay valid', async () => {
   const { sql } = database;
   const none = settings(undefined);
   const { organization_id: id, hmac_key } = await acme(none);
@@ -218,14 +218,14 @@ test('a key set for the first time seals what lay open or under the key of the d
   expect(await openText(deployment, row!.secrets.secret_key, place)).toBe('sk_live_1');
 });
 
-test('the start with a key leaves what another named key has sealed to a rotation', async () => {
+test('a start with a key leaves texts sealed by another named key to a rotation', async () => {
   const { sql } = database;
   await acme(settings(A));
   expect(await sealFormerSecrets(sql, settings(`${B},${A}`))).toEqual({ sealed: 0, closed: 0 });
   expect(await keysInUse()).toEqual(['a']);
 });
 
-test('a rotated secret of links signs no more and is known until its links have ended', async () => {
+test('a rotated secret of links no longer signs and is accepted until its links have expired', async () => {
   const { sql } = database;
   const config = settings(A);
   const deployment = { db: sql, config };

@@ -14,7 +14,7 @@ import { bring, filesOf, holdElsewhere, killHard, newDataFolder } from './data-f
 const noServers = { postgres: { path: [], roots: [] } };
 
 describe('servers on a data folder', () => {
-  test('keep data and addresses over a stop and a start', async () => {
+  test('servers keep data and addresses over a stop and a start', async () => {
     const dataDir = await newDataFolder();
     const first = await bring({ dataDir });
     await note(first.databaseUrl, first.redisUrl, 'kept');
@@ -28,7 +28,7 @@ describe('servers on a data folder', () => {
     expect(await readNotes(second.databaseUrl, second.redisUrl)).toEqual(['kept', 'kept']);
   });
 
-  test('are set up as the service needs them, for this machine only', async () => {
+  test('servers are set up as the service needs them and listen on this machine only', async () => {
     const dataDir = await newDataFolder();
     const { databaseUrl, redisUrl } = await bring({ dataDir });
     const asSuperuser = new URL(databaseUrl);
@@ -58,7 +58,7 @@ describe('servers on a data folder', () => {
     );
   });
 
-  test('refuse callers without the password', async () => {
+  test('servers refuse callers without the password', async () => {
     const { databaseUrl, redisUrl } = await bring({ dataDir: await newDataFolder() });
     const database = new URL(databaseUrl);
     database.password = 'wrong';
@@ -72,7 +72,7 @@ describe('servers on a data folder', () => {
     expect(String(answer)).toMatch(/^-NOAUTH/);
   });
 
-  test('are shared by commands that run at the same time, and the last one stops them', async () => {
+  test('servers are shared by commands that run at the same time, and the last one stops them', async () => {
     const dataDir = await newDataFolder();
     const [first, second] = await Promise.all([bring({ dataDir }), bring({ dataDir })]);
     expect(second.databaseUrl).toBe(first.databaseUrl);
@@ -84,7 +84,7 @@ describe('servers on a data folder', () => {
     expect(isAlive(second.pids.postgres!)).toBe(false);
   });
 
-  test('take another port when theirs is taken meanwhile', async () => {
+  test('servers take another port when theirs was taken meanwhile', async () => {
     const dataDir = await newDataFolder();
     const first = await bring({ dataDir });
     await note(first.databaseUrl, first.redisUrl, 'kept');
@@ -98,7 +98,7 @@ describe('servers on a data folder', () => {
     expect(await readNotes(second.databaseUrl, second.redisUrl)).toEqual(['kept', 'kept']);
   });
 
-  test('are started again when they end while in use', async () => {
+  test('servers are started again when they end while in use', async () => {
     const services = await bring({ dataDir: await newDataFolder() });
     const { databaseUrl, redisUrl, pids } = services;
     const before = { ...pids };
@@ -113,8 +113,8 @@ describe('servers on a data folder', () => {
   });
 });
 
-describe('after a crash', () => {
-  test('servers that were left over are adopted', async () => {
+describe('start after a crash', () => {
+  test('the next start adopts servers that were left running', async () => {
     const dataDir = await newDataFolder();
     const { holder, report } = await holdElsewhere(dataDir);
     await note(report.databaseUrl, report.redisUrl, 'kept');
@@ -128,7 +128,7 @@ describe('after a crash', () => {
     expect(isAlive(report.pids.redis)).toBe(false);
   });
 
-  test('of everything the next start recovers what was committed', async () => {
+  test('the next start after a crash recovers everything committed', async () => {
     const dataDir = await newDataFolder();
     const { holder, report } = await holdElsewhere(dataDir);
     await withPostgres(report.databaseUrl, (sql) => sql`create table notes as select 'kept' as text`);
@@ -140,7 +140,7 @@ describe('after a crash', () => {
     expect(row).toEqual({ text: 'kept' });
   });
 
-  test('pid files that name a process of somebody else hinder nothing', async () => {
+  test('pid files that name a foreign process do not block a start', async () => {
     const dataDir = await newDataFolder();
     const first = await bring({ dataDir });
     const port = new URL(first.databaseUrl).port;
@@ -154,7 +154,7 @@ describe('after a crash', () => {
     expect(await withRedis(second.redisUrl, (redis) => redis.ping())).toBe('PONG');
   });
 
-  test('half-made data of a killed first start is thrown away', async () => {
+  test('incomplete data of a killed first start is thrown away', async () => {
     const dataDir = await newDataFolder();
     const first = await bring({ dataDir });
     await first.stop();
@@ -178,8 +178,8 @@ describe('after a crash', () => {
   });
 });
 
-describe('throwaway servers', () => {
-  test('leave nothing when stopped', async () => {
+describe('temporary servers', () => {
+  test('temporary servers leave nothing when stopped', async () => {
     const services = await bringServices({ throwaway: true });
     const folder = await withPostgres(services.databaseUrl, async (sql) => {
       const [row] = await sql<{ data_directory: string }[]>`show data_directory`;
@@ -189,7 +189,7 @@ describe('throwaway servers', () => {
     expect(await readdir(folder).catch(() => 'gone')).toBe('gone');
   });
 
-  test('end with the process that started them, however it ends', async () => {
+  test('temporary servers end with the process that started them, however it ends', async () => {
     const dataDir = await newDataFolder();
     const { holder, report } = await holdElsewhere(join(dataDir, 'inner'), { throwaway: true });
     await killHard(holder);
@@ -197,15 +197,15 @@ describe('throwaway servers', () => {
     await until(async () => (await readdir(dataDir)).length === 0);
   });
 
-  test('refuse a folder that holds something', async () => {
+  test('temporary servers refuse a folder that is not empty', async () => {
     const dataDir = await newDataFolder();
     await writeFile(join(dataDir, 'precious'), '');
     await expect(bringServices({ dataDir, throwaway: true })).rejects.toThrow('is not empty');
   });
 });
 
-describe('where the programs come from', () => {
-  test('given URLs are used as they are', async () => {
+describe('sources of the server programs', () => {
+  test('URLs in the settings are used as they are', async () => {
     const services = await bringServices({ databaseUrl: 'postgres://given/db', redisUrl: 'redis://given' });
     expect(services).toMatchObject({
       databaseUrl: 'postgres://given/db',
@@ -215,7 +215,7 @@ describe('where the programs come from', () => {
     await services.stop();
   });
 
-  test('without Postgres on the machine the embedded one runs', async (context) => {
+  test('the embedded Postgres runs when the machine has none', async (context) => {
     const services = await bringServices({ throwaway: true, search: noServers }).catch((error: Error) => error);
     if (services instanceof Error) return context.skip(`the optional package is not installed: ${services.message}`);
     onTestFinished(() => services.stop());
@@ -224,7 +224,7 @@ describe('where the programs come from', () => {
     expect(row).toEqual({ letter: 'ä' });
   });
 
-  test('an ordinary user starts them in a folder of his own', async (context) => {
+  test('an ordinary user can start servers in a folder of his own', async (context) => {
     if (process.getuid?.() !== 0) return context.skip('every other test runs as an ordinary user here');
     const nobody = { uid: 65534, gid: 65534 };
     const dataDir = await newDataFolder();

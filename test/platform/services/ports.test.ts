@@ -15,7 +15,7 @@ test('the wished port is kept when it is free and replaced when it is taken', as
   expect(await choosePort(free)).toBe(free);
 });
 
-test('chosen ports lie below those of outgoing connections', async () => {
+test('chosen ports are below the range of outgoing connections', async () => {
   const port = await choosePort();
   expect(port).toBeGreaterThanOrEqual(20_000);
   expect(port).toBeLessThan(30_000);

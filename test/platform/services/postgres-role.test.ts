@@ -16,7 +16,7 @@ const NO_RIGHTS = {
   rolbypassrls: false,
 };
 
-test('the own server gives the service an ordinary role that can migrate and own everything', async () => {
+test('our own server gives the service an ordinary role that can migrate and owns everything', async () => {
   const { databaseUrl } = await bring({ dataDir: await newDataFolder() });
   await onDatabase(databaseUrl, async (sql) => {
     expect(await sql.unsafe(RIGHTS)).toEqual([NO_RIGHTS]);
@@ -31,7 +31,7 @@ test('the own server gives the service an ordinary role that can migrate and own
   });
 });
 
-test('data of the time when the service was the superuser go over to its new role', async () => {
+test('data from the time when the service was superuser is handed over to its new role', async () => {
   const dataDir = await newDataFolder();
   const first = await bring({ dataDir });
   const file = join(dataDir, 'postgres', 'meterstone.json');

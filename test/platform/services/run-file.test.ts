@@ -24,7 +24,7 @@ async function claim(dataDir: string) {
   return result.claimed;
 }
 
-test('a running service is found, by its owner only, until it ends', async () => {
+test('a running service is found until it ends, by its owner only', async () => {
   const dataDir = await newDataFolder();
   const runFile = await claim(dataDir);
   expect(await findRunning(dataDir)).toBeUndefined(); // still starting
@@ -38,7 +38,7 @@ test('a running service is found, by its owner only, until it ends', async () =>
   expect(await filesOf(dataDir)).toEqual([]);
 });
 
-test('of several launchers at the same time one succeeds and the others learn of it', async () => {
+test('of several launchers at once one succeeds and the others find its run file', async () => {
   const dataDir = await newDataFolder();
   const results = await Promise.all(Array.from({ length: 8 }, () => claimRun(dataDir, silent)));
   expect(results.filter((result) => 'claimed' in result)).toHaveLength(1);
@@ -49,7 +49,7 @@ test('of several launchers at the same time one succeeds and the others learn of
 test.each([
   ['a pid that nobody has', { pid: 2 ** 22 + 1, birth: '1' }],
   ['a pid that another process has now', { pid: process.pid, birth: 'earlier' }],
-])('a file of a launcher that is gone is ignored: %s', async (_case, launcher) => {
+])('the run file of a launcher that is gone is ignored: %s', async (_case, launcher) => {
   const dataDir = await newDataFolder();
   await writeFile(join(dataDir, 'run.json'), JSON.stringify({ launcher, ...up }));
   expect(await findRunning(dataDir)).toBeUndefined();
@@ -69,21 +69,21 @@ test('children of a killed launcher are ended before the next one starts', async
   expect(isAlive(child.pid!)).toBe(false);
 });
 
-test('the lock of a process that is gone is taken over', async () => {
+test('the folder lock of a process that is gone is taken over', async () => {
   const dataDir = await newDataFolder();
   await writeFile(join(dataDir, 'lock'), `${2 ** 22 + 1} 1 abc`);
   await claim(dataDir);
   expect(await filesOf(dataDir)).toEqual(['run.json']);
 });
 
-test('a command uses the servers that a running service was given', async () => {
+test('a command uses the servers of a running service', async () => {
   const dataDir = await newDataFolder();
   await (await claim(dataDir)).update(up);
   const urls = await withServices({ dataDir }, async (given) => given);
   expect(urls).toEqual({ databaseUrl: up.databaseUrl, redisUrl: up.redisUrl, baseUrl: up.baseUrl });
 });
 
-test('a command without a running service has servers of its own for its time', async () => {
+test('a command without a running service starts temporary servers of its own', async () => {
   const dataDir = await newDataFolder();
   const urls = await withServices({ dataDir }, async (own) => own);
   expect(urls).toMatchObject({ databaseUrl: expect.stringContaining('127.0.0.1'), baseUrl: undefined });

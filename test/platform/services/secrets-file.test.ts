@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { localSecretsKey, readLocalSecretsKey } from '../../../src/platform/services/secrets-file.ts';
 import { newDataFolder } from './data-folder.ts';
 
-test('the key of a data folder is made once, for its user only, also beside the draft of a start that was killed', async () => {
+test('the secrets key of a data folder is created once, for its user only, also beside the draft of a killed start', async () => {
   const folder = await newDataFolder();
   await writeFile(join(folder, 'secrets.key.new'), 'half', { mode: 0o644 });
   const { SECRETS_KEYS, madeAt } = await localSecretsKey(folder);

@@ -71,7 +71,7 @@ export function spendingTrueUpFee(
   };
 }
 
-/** Amounts of one unit that costs them all. */
+/** Amounts of one unit that costs the whole. */
 const amountsOf = ({ amountCents, preciseAmountCents }: TrueUp, exponent: number): Amounts => ({
   amountCents,
   preciseAmountCents,

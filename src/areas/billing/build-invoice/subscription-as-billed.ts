@@ -8,7 +8,7 @@ import type { BilledSubscription } from './sql.ts';
  * the plan that took over then, have not happened yet. (A trial's end is looked at by the engine, which knows the
  * instant.)
  *
- * A periodic run bills what is active, so its lines know of no end, not even of one at their own instant.
+ * A periodic run bills active subscriptions, so its lines ignore any end, even one at their own instant.
  *
  * Rules: billing-periods.md#windows "T", invoice-operations.md#refresh-and-finalize "the same timestamp and reason".
  */
@@ -20,8 +20,8 @@ export const subscriptionOfLine = (
   reason === 'subscription_periodic' || !isTerminated(subscription, at) ? beforeItsEnd(subscription) : subscription;
 
 /**
- * A subscription as an event found it: an end that came after the event was accepted has not happened yet. Of both at
- * one instant the event was first, as events.md#subscription-of-an-event counts the last instant in.
+ * A subscription as an event found it: an end that came after the event was accepted has not happened yet. If both have
+ * the same instant the event was first, because events.md#subscription-of-an-event includes the last instant.
  *
  * Rule: in-advance.md#units-of-one-event "days from the event's day to period end".
  */
@@ -30,7 +30,7 @@ export const subscriptionWhenAccepted = (subscription: BilledSubscription, accep
     ? subscription
     : beforeItsEnd(subscription);
 
-/** A subscription that has ended, as it was before it did; another one as it is. */
+/** A subscription that has ended, as it was before its end; any other one unchanged. */
 const beforeItsEnd = (subscription: BilledSubscription): BilledSubscription => ({
   ...subscription,
   status: subscription.status === 'terminated' ? 'active' : subscription.status,

@@ -2,7 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import type { EventRange } from '../../usage/event-corrections/lock-events.ts';
 import type { CorrectionCreate } from '../../usage/event-corrections/schema.ts';
 
-/** A range as it is looked for; both ends are inclusive, at the milliseconds that events show. */
+/** The range of a request; both ends are inclusive, in the milliseconds that events show. */
 export function rangeOf(body: CorrectionCreate): EventRange {
   const last = Temporal.Instant.from(body.timestamp_to!);
   return {
@@ -23,7 +23,7 @@ const INPUTS = [
   'expected_count',
 ] as const;
 
-/** What was asked for beside the columns, as it is shown. */
+/** Parts of the request that have no column, as they are shown. */
 export const inputOf = (body: CorrectionCreate): Record<string, unknown> => ({
   ...Object.fromEntries(INPUTS.flatMap((key) => (body[key] === undefined ? [] : [[key, body[key]]]))),
   ...(body.properties === undefined ? {} : { properties: JSON.parse(body.properties) }),

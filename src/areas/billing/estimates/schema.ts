@@ -22,7 +22,7 @@ const properties = anyValue({ max: PROPERTIES_MAX })
       typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {},
   );
 
-/** An event that is only imagined. What it lacks is reported in the order of estimates.md#fees. */
+/** An event that is not stored. Missing fields are reported in the order of estimates.md#fees. */
 export const EstimatedEvent = z.object({
   external_subscription_id: lenientText,
   code: lenientText,

@@ -4,7 +4,7 @@ import { integer, oneOf, optionalText, text } from '../../../platform/schema/fie
 import { PROSE_MAX } from '../../../platform/schema/sizes.ts';
 import { textList } from '../../../platform/schema/typed-text.ts';
 
-/** Longest code: an index of the database holds it. */
+/** Longest code: the index on codes must be able to hold it. */
 const CODE_MAX = 255;
 
 const fields = {

@@ -46,7 +46,7 @@ export function definitionOf(
   };
 }
 
-/** Everything that is wrong with a metric as it will be. Rule: billable-metrics.md#fields. */
+/** Everything that is wrong with a metric. */
 export function definitionFaults(metric: MetricDefinition): FieldCodes {
   const traits = AGGREGATION_TRAITS[metric.aggregation_type];
   const needsInterval = metric.aggregation_type === 'weighted_sum_agg' && metric.weighted_interval === null;

@@ -23,7 +23,7 @@ const CODE_MAX = 255;
 /** Filters of a metric, and values of each: models, regions, customers' own plans. */
 const FILTERS_MAX = 100;
 const FILTER_VALUES_MAX = 5000;
-/** Digits that rounding of units may keep or drop: as many as our decimals are exact to. */
+/** Digits that rounding of units may keep or drop: as many as decimals are exact to. */
 const MAX_ROUNDING_PRECISION = 60;
 /** Characters of an expression, which is evaluated for every event. */
 const MAX_EXPRESSION_LENGTH = 4000;

@@ -34,8 +34,8 @@ const FROZEN = [
 ] as const satisfies (keyof ChargeDefinition)[];
 
 /**
- * What a charge may say and no computation heeds yet: refused by name (everywhere.md#no-feature-switches). A row goes
- * when one does.
+ * Fields that the contract allows and no computation uses yet; they are refused by name
+ * (everywhere.md#no-feature-switches). A row is removed once a computation uses it.
  */
 const UNSUPPORTED: readonly [
   field: string,

@@ -40,8 +40,8 @@ export function valuesFaults(values: FilterValues, declared: FilterValues): Reco
 }
 
 /**
- * Values of a filter after its metric's filters changed: undeclared values leave, a key without any is dropped, and so
- * is a key that the metric no longer has. A wildcard stays. Nothing left is no filter.
+ * Values of a filter after its metric's filters changed: undeclared values are removed, and so are keys without values
+ * and keys that the metric no longer has. A wildcard stays. A filter without keys is removed.
  *
  * Rule: billable-metrics.md#update-and-delete.
  */

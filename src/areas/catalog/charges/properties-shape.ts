@@ -124,8 +124,8 @@ const MODELS: Record<Exclude<ChargeModelName, 'custom'>, Model> = {
 };
 
 /**
- * What the properties of a charge hold, by its charge model, for the API description: the model of a charge stands
- * beside them, so that which form applies cannot be told from the properties alone. Rule: charges.md#properties.
+ * The properties of a charge by its charge model, for the API description. The model is a field beside them, so the
+ * properties alone do not show which form applies. Rule: charges.md#properties.
  */
 export const chargePropertiesShape = {
   id: 'ChargeProperties',

@@ -30,7 +30,7 @@ const CODE_MAX = 300;
 const ownErrors = <Output>() =>
   renameErrors<Output>((path) => (path[0] === 'applied_pricing_unit' ? path.slice(-1) : path.slice(0, 1)));
 
-/** Keys of a filter, of which a metric hardly has ten, and values of a key. */
+/** Keys of a filter (metrics hardly have ten), and values of a key. */
 const FILTER_KEYS_MAX = 100;
 const FILTER_VALUES_MAX = 500;
 /** Names of properties, and elements of a list in them: tiers of a graduated price above all. */
@@ -65,7 +65,7 @@ export type ChargeFilterCreate = z.infer<typeof ChargeFilterCreate>;
 export const ChargeFilterUpdate = z.object(filterFields).partial().check(ownErrors());
 export type ChargeFilterUpdate = z.infer<typeof ChargeFilterUpdate>;
 
-/** The pricing unit of a charge; one without a code or rate says nothing of it. Rule: pricing-units.md. */
+/** The pricing unit of a charge; without a code or rate it has none. Rule: pricing-units.md. */
 const AppliedPricingUnit = z
   .object({ code: optionalText(), conversion_rate: anyValue({ max: SCALAR_MAX }).optional() }, { error: () => INVALID })
   .nullish();
@@ -90,7 +90,7 @@ const fields = {
   cascade_updates: boolean().nullish(),
 };
 
-// A filter's errors come up first, then whatever is left stands under the charge's own field.
+// Errors of a filter move to the filter's field first, then the rest to the charge's own field.
 const checked = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.object(shape).check(elementErrors('filters')).check(ownErrors());
 

@@ -6,11 +6,11 @@ import type { ChargeShown } from './shown.ts';
 
 /** Charges of a plan, of usage and fixed ones each: every reading of usage prices them all. */
 export const CHARGES_MAX = 500;
-/** Filters of a charge: each is looked through for every event and priced with every reading of usage. */
+/** Filters of a charge: each is compared with every event and priced at every reading of usage. */
 export const FILTERS_MAX = 500;
 /**
- * Filters of all charges of a plan together, ten charges full of them: a reading of usage takes half a second of the
- * processor with so many; all charges full would be 250 000, which no budget of a read holds.
+ * Filters of all charges of a plan together, as many as ten full charges. Measured: reading usage takes half a second
+ * of the processor with so many; with all charges full there would be 250 000.
  */
 export const PLAN_FILTERS_MAX = 5000;
 
@@ -18,8 +18,8 @@ const totalFilters = (charges: readonly Pick<ChargeShown, 'filters'>[]): number 
   charges.reduce((total, { filters }) => total + filters.length, 0);
 
 /**
- * What is wrong with the size of a plan that gets or changes `given` charges and keeps `others`. One that is larger
- * since before there was a bound keeps what it has, and takes no more.
+ * What is wrong with the size of a plan that gets or changes `given` charges and keeps `others`. A plan that was larger
+ * before the limit existed keeps its charges and accepts no more.
  *
  * Rule: everywhere.md#bounded-cost.
  */

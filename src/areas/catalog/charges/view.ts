@@ -40,7 +40,7 @@ export const chargeFilterView = (filter: ChargeFilterRow, charge: Pick<ChargeRow
 });
 
 /**
- * Name of a filter on documents: its own, else its values joined, a wildcard showing its key.
+ * Name of a filter on documents: its own, else its values joined, where a wildcard shows its key.
  *
  *   {region: [us, eu], tier: [all]} → "us, eu, tier"
  *

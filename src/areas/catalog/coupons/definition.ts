@@ -10,7 +10,7 @@ const PERCENT_DIGITS = 5;
 /** A percentage as it is stored. */
 export const percentageOf = (text: string): Decimal => roundToDigits(new Decimal(text), PERCENT_DIGITS);
 
-/** Everything about a coupon but what it is limited to: the input over what is stored. What does not apply is null. */
+/** Fields of a coupon except its limits: the input over what is stored. Fields that do not apply are null. */
 export function definitionOf(
   body: CouponCreate | CouponUpdate,
   stored?: CouponRow,
@@ -44,7 +44,7 @@ export function definitionOf(
 
 const instantOrNull = (text: string | null) => (text === null ? null : Temporal.Instant.from(text));
 
-/** What a definition lacks, by field; a limit of time that is sent lies ahead. Rule: coupons.md#fields. */
+/** Faults of a definition by field; an expiration that is sent must be in the future. Rule: coupons.md#fields. */
 export function definitionFaults(
   definition: ReturnType<typeof definitionOf>,
   now: Temporal.Instant,
@@ -74,7 +74,7 @@ function isLimitValid(
   return isKept || Temporal.Instant.compare(limit, now) > 0;
 }
 
-/** What may always change. */
+/** Fields that may always change. */
 const EDITABLE: ReadonlySet<string> = new Set(['name', 'description', 'expiration', 'expiration_at']);
 
 /** Fields that a coupon keeps once a customer had it. Rules: coupons.md#fields, everywhere.md#no-feature-switches. */

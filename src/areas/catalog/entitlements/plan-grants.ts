@@ -17,8 +17,8 @@ export interface PlanGrantJson {
 }
 
 /**
- * What the plan `plan` of a statement grants, as JSON, in the order in which it was granted; an override grants what
- * its plan does. `plan` is a table or its alias. Rule: entitlements.md.
+ * Features that the plan `plan` of a statement grants, as JSON in the order of the grants; an override grants what its
+ * plan grants. `plan` is a table or its alias. Rule: entitlements.md.
  */
 export const grantsOfPlan = (db: Db, plan: string): Fragment => db`(
   select coalesce(jsonb_agg(jsonb_build_object('code', feature.code, 'name', feature.name,

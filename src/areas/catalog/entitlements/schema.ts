@@ -27,8 +27,8 @@ const isRecord = (given: unknown): given is Record<string, unknown> =>
 const FEATURES_MAX = 500;
 
 /**
- * `{entitlements: {<feature>: {<privilege>: value}}}` as a list, since maps with names of customers' choice lose their
- * order; without the key nothing is given. Values are read once their privileges are known.
+ * `{entitlements: {<feature>: {<privilege>: value}}}` as a list, because objects whose keys customers choose lose their
+ * order; without the key it is empty. Values are read once their privileges are known.
  * Rule: entitlements.md#routes.
  */
 export const EntitlementsInput = anyValue({ max: FEATURES_MAX }).transform((body, context): GivenFeature[] => {

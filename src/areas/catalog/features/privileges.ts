@@ -7,8 +7,8 @@ import type { PrivilegeInput } from './schema.ts';
 type Faults = Record<string, string[]>;
 
 /**
- * The privileges of a feature after those of an input: a new one is made, of one that is there the name changes and the
- * options grow. Those not listed stay as they are and are not answered.
+ * Applies the privileges of an input to a feature: new ones are added, existing ones get the new name and more options.
+ * Unlisted privileges stay unchanged and are not returned.
  *
  * @throws Refusal 422 privilege.code: value_is_duplicated; privilege.config: invalid_format; privilege.value_type:
  *   value_is_frozen

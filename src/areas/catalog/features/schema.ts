@@ -14,7 +14,7 @@ const DESCRIPTION_MAX = 600;
 const PRIVILEGES_MAX = 100;
 const OPTIONS_MAX = 500;
 
-/** Times over which a usage limit counts: the charges window, a day or month of the customer's zone, everything. */
+/** Periods of a usage limit: the charges window, a day or month in the customer's zone, or the whole lifetime. */
 export const PERIODS = ['billing_period', 'day', 'month', 'lifetime'] as const;
 export type Period = (typeof PERIODS)[number];
 
@@ -24,7 +24,7 @@ const PrivilegeInput = z.object({
   code: code(),
   name: optionalText({ max: NAME_MAX }),
   value_type: oneOf(VALUE_TYPES).nullish(),
-  // Whether it fits the type is known once the type is.
+  // Whether a value fits can be checked once the type is known.
   config: anyValue({ max: OPTIONS_MAX, textMax: NAME_MAX }).optional(),
 });
 export type PrivilegeInput = z.infer<typeof PrivilegeInput>;

@@ -81,7 +81,7 @@ export const FixedChargeEnvelope = z.object({ fixed_charge: FixedChargeView });
 export const FixedChargeList = z.object({ fixed_charges: z.array(FixedChargeView), meta: PageMeta });
 export const FixedChargeListQuery = z.object(pageQuery);
 
-/** Which record of an external id is meant; an unknown word is as good as none. */
+/** Which record of an external id is meant; an unknown word is ignored. */
 const subscriptionStatus = {
   subscription_status: textFilter
     .transform((value) => SUBSCRIPTION_STATUSES.find((each) => each === value) ?? ('active' as const))

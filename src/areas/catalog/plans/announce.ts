@@ -4,7 +4,7 @@ import type { PlanView } from './schema.ts';
 import type { PlanShown } from './shown.ts';
 import { planView } from './view.ts';
 
-/** Above these a plan's entry in the audit trail leaves its charges out. Rule: logs.md#activity-logs. */
+/** With more charges than this the audit trail stores a plan without them. Rule: logs.md#activity-logs. */
 const MAX_LOGGED_CHARGES = 50;
 const MAX_LOGGED_FILTERS = 100;
 

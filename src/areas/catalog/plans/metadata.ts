@@ -24,7 +24,7 @@ export function metadataFaults(metadata: Readonly<Record<string, unknown>>): str
   ];
 }
 
-// Only what is short enough to be looked at below.
+// Only texts short enough for the checks below.
 const metadataValue = anyValue({
   max: SCALAR_MAX,
   textMax: LINE_MAX,

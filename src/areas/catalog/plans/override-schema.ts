@@ -13,11 +13,12 @@ import { UsageThresholdsInput } from '../usage-thresholds/schema.ts';
 import { Metadata } from './metadata.ts';
 import { trialPeriod } from './schema.ts';
 
-/** A field that no override has: one word, to be compared with the plan's. */
+/** A field that an override cannot change: one word that must equal the plan's. */
 const word = anyValue({ max: SCALAR_MAX, textMax: LINE_MAX });
 
 /**
- * What a subscription changes of its plan; fields that no override has are refused unless they say what the plan does.
+ * The changes that a subscription makes to its plan. Fields that cannot be overridden are refused unless they equal the
+ * plan's.
  */
 export const PlanOverrides = z
   .object(

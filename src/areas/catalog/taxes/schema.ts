@@ -12,7 +12,7 @@ const RATE_MAX = new Decimal('1e18');
 const blankToAbsent = (value: unknown): unknown =>
   value === null || (typeof value === 'string' && value.trim() === '') ? undefined : value;
 
-// Only what is a number has a size.
+// Only a number has a size.
 const rate = z.preprocess(
   blankToAbsent,
   decimalInput().refine((percent) => new Decimal(percent).gte(0) && new Decimal(percent).lte(RATE_MAX), OUT_OF_RANGE),

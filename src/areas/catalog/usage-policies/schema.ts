@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { INVALID, oneOf } from '../../../platform/schema/fields.ts';
 
-/** What becomes of a difference to an invoiced amount. Rule: event-corrections.md#policy. */
+/** How a difference to an invoiced amount is settled. Rule: event-corrections.md#policy. */
 export const POLICIES = ['next_invoice', 'debit_invoice', 'credit_note', 'ignore'] as const;
 export type Policy = (typeof POLICIES)[number];
 
-/** What holds for corrections of events, and for events that come late; null: what stands above it says. */
+/** Policies for corrections of events and for late events; null inherits from the level above. */
 export interface UsagePolicies {
   corrections: Policy | null;
   late_events: Policy | null;
@@ -13,7 +13,7 @@ export interface UsagePolicies {
 
 const policy = oneOf(POLICIES).nullish();
 
-/** As a plan and an organization take it; without any word it is null. */
+/** The input of a plan or an organization; without any policy it is null. */
 export const UsagePoliciesInput = z
   .object({ corrections: policy, late_events: policy }, INVALID)
   .nullish()

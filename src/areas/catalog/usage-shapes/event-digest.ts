@@ -3,8 +3,8 @@ import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
 
 /**
- * Stands beside every stored digest of events. Watermarks without a version are of the first: a SHA-256 over all events
- * in the order of their transaction ids.
+ * Version stored beside every digest of events. Watermarks without a version are of the first: a SHA-256 over all
+ * events in the order of their transaction ids.
  */
 export const DIGEST_VERSION = 2;
 

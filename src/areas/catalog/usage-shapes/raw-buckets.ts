@@ -66,13 +66,13 @@ export const rawUniques = (db: Db, shape: ShapeToFill, source: Fragment) => db`
     group by organization_id, external_subscription_id, hour, texts, text
   ) as member`;
 
-/** What an event does to its value: any text but `remove` adds it (aggregation.md#unique-count). */
+/** How an event changes its value: any text but `remove` adds it (aggregation.md#unique-count). */
 export const operationOf = (db: Db, event: Fragment) =>
   db`case when ${event}.properties ->> 'operation_type' = 'remove' then 'remove' else 'add' end`;
 
 /**
- * The last event by timestamp, creation and id, as an array of sortable texts with `what` as the fourth: its greatest.
- * An aggregate with an order of its own would make the whole statement sort.
+ * The last event by timestamp, creation and id, as an array of sortable texts with `what` as the fourth, so that the
+ * greatest is the last event. An ordered aggregate would sort the whole statement.
  */
 export const lastOf = (db: Db, what: Fragment, where: Fragment) => db`
   max(array[${sortableText(db, db`timestamp`)}, ${sortableText(db, db`created_at`)}, id::text, ${what}] collate "C")

@@ -16,7 +16,7 @@ export const applicableThresholdView = ({ threshold_display_name, amount_cents, 
   recurring,
 });
 
-/** A threshold that a progressive invoice answered to. */
+/** A threshold that a progressive invoice billed. */
 export const appliedThresholdView = (applied: AppliedThresholdRow) => ({
   lifetime_usage_amount_cents: applied.lifetime_usage_amount_cents,
   created_at: seconds(applied.applied_at),

@@ -86,7 +86,7 @@ export function nameFaults(given: unknown): AlertFaults {
   return String(given).length > NAME_MAX ? { name: [TOO_LONG] } : {};
 }
 
-/** What is wrong with the metric of an alert of a type: some are about one, the others about all. */
+/** What is wrong with the metric of an alert: some types need one, the others refuse it. */
 export function metricFaults(type: AlertType, metricCode: unknown): AlertFaults {
   if (isOfMetric(type)) return isBlank(metricCode) ? { billable_metric: [MANDATORY] } : {};
   return isBlank(metricCode) ? {} : { billable_metric: ['value_must_be_blank'] };

@@ -9,7 +9,7 @@ import { PROSE_MAX } from '../../../platform/schema/sizes.ts';
 
 /** Alerts of one request: as many as a subscription has. */
 const ALERTS_MAX = 100;
-/** Thresholds are 20 at most, which the command checks; a few more are read for that. */
+/** An alert has at most 20 thresholds, which the command checks; the schema accepts a few more for that. */
 const PARTS_MAX = 200;
 
 const AlertInput = named(anyValue({ max: PARTS_MAX, textMax: PROSE_MAX }), { max: PARTS_MAX });

@@ -22,7 +22,7 @@ export const AppliedCouponCreate = z.object({
 });
 export type AppliedCouponCreate = z.infer<typeof AppliedCouponCreate>;
 
-// An unknown status counts as none.
+// An unknown status is ignored.
 const status = textFilter
   .transform((value) => COUPON_STATUSES.find((known) => known === value))
   .meta({ type: 'string', enum: COUPON_STATUSES });

@@ -55,7 +55,7 @@ export type CreditNoteUpdate = z.infer<typeof CreditNoteUpdate>;
 
 export const CreditNoteMetadata = Metadata.check(renameErrors(() => ['value']));
 
-// Unknown words and malformed dates and numbers are as good as none (credit-notes.md#list-filters).
+// Unknown words and malformed dates and numbers are ignored (credit-notes.md#list-filters).
 const wordsFilter = (words: readonly string[]) =>
   listFilter
     .transform((values) => {

@@ -16,8 +16,8 @@ const DECISIONS: Readonly<Record<string, Decision<OperationInput>>> = {
 };
 
 /**
- * Holds are what many callers want of one wallet at the same moment: what waits for it is decided by one book, at the
- * cost of one command. A settlement by an event stores that event and is run alone. Rule: wallet-holds.md "Lock".
+ * Many callers may want holds of one wallet at the same moment; waiting commands are decided with one book at the cost
+ * of one command. A settlement with an event stores that event and runs alone. Rule: wallet-holds.md "Lock".
  */
 export const gathersByWallet: Gathering = {
   keyOf: ({ svc_id }: { svc_id: string }) => svc_id,

@@ -63,7 +63,7 @@ export const TransactionEnvelope = z.object({ wallet_transaction: TransactionObj
 export const Transactions = z.object({ wallet_transactions: z.array(TransactionObject) });
 export const TransactionList = z.object({ wallet_transactions: z.array(TransactionObject), meta: PageMeta });
 
-/** One of some words; any other is as if nothing was asked. */
+/** One of some words; any other is ignored. */
 const wordFilter = (words: readonly string[]) =>
   textFilter
     .transform((value) => (value !== undefined && words.includes(value) ? value : undefined))

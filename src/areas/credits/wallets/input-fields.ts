@@ -11,7 +11,7 @@ import { LINE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
 const CREDITS = /^\d{1,25}(\.\d{0,38})?$/;
 
 /**
- * Credits as numeric text, ≥ 0; absent or null is none. Anything else is refused with a code of the field's own.
+ * Credits as numeric text, ≥ 0; absent or null means none. Anything else is refused with the code of its field.
  * Rule: wallets.md#fields, wallets.md#transactions.
  */
 export const creditsInput = (field: 'paid_credits' | 'granted_credits' | 'voided_credits') =>
@@ -29,7 +29,7 @@ export const creditsInput = (field: 'paid_credits' | 'granted_credits' | 'voided
 const MOST_PAIRS = 15;
 /** Of wallets and their rules. */
 export const MOST_PAIRS_OF_WALLET = 5;
-/** More are refused unread. */
+/** A longer list is refused without reading it. */
 const PAIRS_READ_MAX = 1000;
 const KEY_MAX = 20;
 const VALUE_MAX = 100;

@@ -34,11 +34,11 @@ const RuleInput = z.object({
   purchase_order_number: z.string().max(NAME_MAX).nullish(),
 });
 
-/** What of its wallet a rule leans on. */
+/** The fields of its wallet that a rule depends on. */
 export interface RuleWallet {
   invoice_requires_successful_payment: boolean;
   created_at: Temporal.Instant;
-  /** The first credits of a new wallet: what a rule adds that names no amount. */
+  /** The first credits of a new wallet, which a rule without amount adds each time. */
   firstPaid?: string | null;
   firstGranted?: string | null;
 }
@@ -51,7 +51,7 @@ export interface ReadRule {
 }
 
 /**
- * A rule as it is stored; what an update leaves out is as it was. Undefined when anything is wrong with it.
+ * A rule as it is stored; fields that an update omits keep their value. Undefined if anything is wrong.
  * Rule: top-ups.md#recurring-rules.
  */
 export function readRule(

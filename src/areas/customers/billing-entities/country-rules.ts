@@ -4,9 +4,8 @@ import type { BillingEntityFields } from './queries.ts';
 const EINVOICING_COUNTRIES: ReadonlySet<string> = new Set(['FR', 'DE']);
 
 /**
- * What the country of an entity does not allow, by field. `einvoicing` itself is refused where it could be: no document
- * takes another form by it yet, and a field without effect is none. Rule: billing-entities.md,
- * error-bodies.md#codes-by-field.
+ * Faults of fields that the country of an entity does not allow. `einvoicing` is refused everywhere, because it has no
+ * effect yet. Rule: billing-entities.md, error-bodies.md#codes-by-field.
  */
 export function countryFaults({
   country,

@@ -3,12 +3,12 @@ import { z } from 'zod';
 const DATA_URI = /^data:image\/(?:png|jpe?g);base64,([A-Za-z0-9+/\s]+={0,2})\s*$/;
 const ANY_DATA_URI = /^data:/;
 const MAX_BYTES = 800 * 1024;
-/** Base64 adds a third, lines and head a little. */
+/** Base64 adds a third; lines and header add a little. */
 const MAX_CHARACTERS = 1.5 * MAX_BYTES;
 
 /**
- * Logo as a data URI of a PNG or JPEG, at most 800 KiB. It is stored as sent and shown as `logo_url`, which every place
- * that takes the address of an image can show. Null or blank removes it. Rule: billing-entities.md,
+ * Logo as a data URI of a PNG or JPEG, at most 800 KiB. It is stored as sent and shown as `logo_url`, which browsers
+ * accept as the address of an image. Null or blank removes it. Rule: billing-entities.md,
  * error-bodies.md#codes-by-field.
  */
 export const logo = () =>

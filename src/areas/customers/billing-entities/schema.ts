@@ -33,7 +33,8 @@ const EMAIL_SETTINGS_MAX = 100;
 const days = () => resettable(integer({ min: 0, max: TERM_DAYS_MAX }), 0);
 
 /**
- * What an organization and a billing entity say about the issuer of documents (organizations.md, billing-entities.md).
+ * Fields about the issuer of documents that an organization and a billing entity share (organizations.md,
+ * billing-entities.md).
  */
 export const issuerFields = {
   default_currency: resettable(
@@ -57,7 +58,7 @@ export const issuerFields = {
       .transform((settings) => [...new Set(settings)]),
     [],
   ),
-  // Null puts the generated one back.
+  // Null restores the generated one.
   document_number_prefix: z
     .string(INVALID)
     .max(LINE_MAX, 'value_is_too_long')
@@ -92,7 +93,7 @@ const fields = {
   logo: logo(),
 };
 
-// It stands in the head of mails.
+// Mails carry it in their header, so it is one line.
 const entityName = () => text().refine((name) => !/[\r\n]/.test(name), 'invalid_format');
 
 /** Input of `POST /billing_entities`. */

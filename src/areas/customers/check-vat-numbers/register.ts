@@ -3,10 +3,10 @@ import { describeTrouble, type Outgoing } from '../../../platform/http/outgoing.
 import type { ReadVatNumber } from '../../../platform/vat-numbers/read-vat-number.ts';
 import type { RegisterAnswer, RegisterError } from './take-answer.ts';
 
-/** The register asks the one of the country in turn, which may take its time. */
+/** The register asks the country's own register in turn, which may take its time. */
 const TIMEOUT_MS = 20_000;
 
-/** The register's own words for what keeps it from answering. */
+/** Error codes with which the register refuses to answer. */
 const ERRORS: Readonly<Record<string, RegisterError>> = {
   GLOBAL_MAX_CONCURRENT_REQ: 'rate_limit',
   GLOBAL_MAX_CONCURRENT_REQ_TIME: 'rate_limit',
@@ -22,8 +22,8 @@ const ERRORS: Readonly<Record<string, RegisterError>> = {
 };
 
 /**
- * Asks the register of the Union about a number. Whatever is no answer is a trouble of the register's, never an
- * exception. Rule: eu-taxes.md.
+ * Asks the EU register about a number. Any failure is returned as an error of the register, never thrown. Rule:
+ * eu-taxes.md.
  */
 export async function askRegister(
   { outgoing, url }: { outgoing: Outgoing; url: string },
@@ -31,7 +31,7 @@ export async function askRegister(
 ): Promise<RegisterAnswer> {
   try {
     const answer = await outgoing.post(
-      // The operator names the register, so it may stand in a private network.
+      // The operator configures the register's address, so it may be in a private network.
       targetOf(url, { allowPrivate: true }),
       { 'content-type': 'application/json', accept: 'application/json' },
       JSON.stringify({ countryCode: prefix, vatNumber: digits }),
@@ -78,11 +78,11 @@ function parse(text: string): RegisterBody | undefined {
     const body: unknown = JSON.parse(text);
     return typeof body === 'object' && body !== null ? (body as RegisterBody) : undefined;
   } catch {
-    return undefined; // the only way to ask
+    return undefined; // the register offers no other way
   }
 }
 
-/** Troubles come in a list of their own, or as the word of an answer that says nothing about the number. */
+/** Errors come in their own list, or as a word in an answer that does not mention the number. */
 function errorOf(body: RegisterBody | undefined): string | undefined {
   const [first] = Array.isArray(body?.errorWrappers) ? (body.errorWrappers as { error?: unknown }[]) : [];
   const word = first?.error ?? body?.userError;

@@ -8,7 +8,7 @@ import { customerWebhookView } from './view.ts';
 /** Makes a customer at its provider, over the network. */
 export const CREATE_CUSTOMER_JOB = 'payment.create-customer';
 
-/** Ways to pay that the customer stores on a page of the provider. Rule: payments.md#providers. */
+/** Payment methods that the customer stores on a page of the provider. Rule: payments.md#providers. */
 const NEED_SETUP: ReadonlySet<string> = new Set([
   'card',
   'sepa_debit',
@@ -22,7 +22,8 @@ export const needsSetup = (customer: CustomerRow): boolean =>
   customer.payment_provider !== 'stripe' || customer.provider_payment_methods.some((method) => NEED_SETUP.has(method));
 
 /**
- * What follows a changed link: methods of the former one go, the customer is made at the new one and it is announced.
+ * Follows a changed link: methods of the former provider are discarded, the customer is created at the new one and
+ * announced.
  */
 export async function announceLink(ctx: Context, customer: CustomerRow, link: ProviderLink): Promise<void> {
   if (link.endsFormer) await announce(ctx, customerLeftProvider, { customer_id: customer.id });

@@ -3,7 +3,7 @@ import type { PayloadOf } from '../../../platform/reactions.ts';
 import type { vatNumberChecked } from '../announcements.ts';
 import { customerWebhookView } from './view.ts';
 
-/** Announces how a check ended. Rule: webhooks.md#event-types `customer.vies_check`. */
+/** Announces the outcome of a check. Rule: webhooks.md#event-types `customer.vies_check`. */
 export async function recordCheck(
   ctx: Context,
   { customer, check }: PayloadOf<typeof vatNumberChecked>,

@@ -30,7 +30,7 @@ export const CustomerMetadataView = z.object({
   created_at: z.iso.datetime(),
 });
 
-/** A customer inside another document. */
+/** A customer as other documents embed it. */
 export const CustomerBaseView = z.object({
   svc_id: z.uuid(),
   sequential_id: z.int(),
@@ -93,7 +93,7 @@ export const CustomerListView = CustomerBaseView.extend({
   taxes: z.array(TaxView),
 });
 
-/** A customer on its own. */
+/** A customer read by its id. */
 export const CustomerView = CustomerListView.extend({
   applicable_invoice_custom_sections: z.array(SectionView),
   error_details: z.array(ErrorDetailView),

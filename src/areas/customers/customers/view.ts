@@ -52,7 +52,7 @@ export const customerBaseView = (customer: CustomerRow): CustomerBaseView => ({
   updated_at: seconds(customer.updated_at),
 });
 
-// Keys that the contract does not let be null are left out while unset.
+// Keys that the contract does not allow to be null are omitted while unset.
 const billingConfiguration = (customer: CustomerRow): CustomerBaseView['billing_configuration'] => ({
   ...present('invoice_grace_period', customer.invoice_grace_period),
   subscription_invoice_issuing_date_anchor: customer.subscription_invoice_issuing_date_anchor,
@@ -71,7 +71,7 @@ type ProviderPaymentMethods = CustomerBaseView['billing_configuration']['provide
 const present = <Key extends string, Value>(key: Key, value: Value | null): Partial<Record<Key, Value>> =>
   value === null ? {} : ({ [key]: value } as Record<Key, Value>);
 
-/** A customer of a webhook: no integration exists, so none is linked. */
+/** A customer in a webhook; no integration exists, so none is listed. */
 export const customerWebhookView = (customer: CustomerRow) => ({
   ...customerBaseView(customer),
   integration_customers: [],

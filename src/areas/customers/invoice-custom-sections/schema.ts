@@ -26,7 +26,7 @@ export const SectionUpdate = z.object({ code: text({ max: CODE_MAX }), ...fields
 export type SectionUpdate = z.infer<typeof SectionUpdate>;
 
 /**
- * What a subscription, a one-off invoice or a wallet says about sections. Rule: subscriptions.md#fields,
+ * The choice of sections of a subscription, a one-off invoice or a wallet. Rule: subscriptions.md#fields,
  * invoices.md#custom-sections.
  */
 export const SectionChoice = z

@@ -7,7 +7,7 @@ import { LINE_MAX } from '../../../platform/schema/sizes.ts';
 import { CONTRACT_PROVIDERS } from '../payment-providers/schema.ts';
 
 /**
- * A test card; the number of a real one goes no further than this, into no queue and no log.
+ * A test card. A real card number is refused here and reaches neither a queue nor a log.
  * Rule: provider-connections.md#sandbox-provider.
  */
 export const cardNumber = () =>
@@ -22,7 +22,7 @@ export const MethodCreate = z.object({
 });
 export type MethodCreate = z.infer<typeof MethodCreate>;
 
-/** How a payable is to be paid. Rule: payments.md#payment-methods. */
+/** The method by which a payable is to be paid. Rule: payments.md#payment-methods. */
 export const MethodReference = z
   .object(
     {

@@ -30,5 +30,5 @@ export function recordProvider(
   ctx.record({ security: { event: `integration.${action}`, resources: { svc_id, type, code, ...changes } } });
 }
 
-/** Without what the service finds out by itself. */
+/** Fields without those that the service determines itself. */
 const settled = ({ status: _status, last_error: _error, customers_count: _count, ...view }: ProviderView) => view;

@@ -9,7 +9,7 @@ const placeOf = (providerId: string, name: string) => ({
 });
 
 /**
- * A live account's credentials are not kept where a dump of the database alone opens them.
+ * Refuses credentials of a live account where a dump of the database alone would reveal them.
  *
  * @throws Refusal 422 <field> secrets_key_missing, outside sandboxes where no key is set.
  * Rule: provider-connections.md#secrets "no key"
@@ -23,7 +23,8 @@ export function demandKeyFor(
 }
 
 /**
- * Secrets as they are stored, and what may be shown of them: never in answers, logs or webhooks.
+ * Secrets as they are stored, and the parts of them that may be shown; secrets never appear in answers, logs or
+ * webhooks.
  * Rule: provider-connections.md#routes.
  */
 export async function sealSecrets(
@@ -50,10 +51,10 @@ export async function readSecret(
 }
 
 /**
- * Whether a secret key of Stripe is one of test mode, full or restricted: it moves no money.
+ * Whether a Stripe key, full or restricted, is a test key, which moves no money.
  * Rule: provider-connections.md#sandboxes-reach-no-live-account.
  */
 export const isTestKey = (secretKey: string): boolean => /^[sr]k_test_/.test(secretKey);
 
-/** What a connection of a sandbox shows, and is refused with, when its key or account is a live one. */
+/** Error that a sandbox connection shows, and is refused with, when its key or account is live. */
 export const LIVE_KEY_IN_SANDBOX = 'live_key_in_sandbox';

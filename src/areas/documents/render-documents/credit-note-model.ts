@@ -17,7 +17,7 @@ export interface CreditNoteParts {
 }
 
 /**
- * What the document of a credit note says: which fees of which invoice it gives back, less their coupons, with their
+ * Contents of the document of a credit note: which fees of which invoice it gives back, less their coupons, with their
  * taxes. Its parties are those of the invoice.
  *
  * Rules: credit-notes.md#parts, credit-note-amounts.md#rounding.

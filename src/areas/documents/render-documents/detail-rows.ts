@@ -7,8 +7,8 @@ import type { DocumentTexts } from '../../messaging/documents/texts/texts.ts';
 type Details = Record<string, string | number | null | undefined>;
 
 /**
- * How the amount of a usage fee came about: tiers, packages, free units, fixed fees. Nothing for prices that units and
- * unit price explain, and for those in a pricing unit, whose figures are in another currency.
+ * The details of a usage fee's amount: tiers, packages, free units, fixed fees. Empty for prices that units and unit
+ * price explain, and for those in a pricing unit, whose figures are in another currency.
  *
  * Rule: charge-models.md, usage-fees.md#units-shown "amount_details".
  */

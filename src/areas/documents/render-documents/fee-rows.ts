@@ -19,8 +19,8 @@ const ONE_SECOND_MS = 1000;
 
 /**
  * Rows of the fees of one subscription, or of those without one: the subscription first, then fixed charges, usage and
- * what tops it up. A charge with filters or groups is a heading with a line for each; tiers, packages and free units
- * stand below their line. Usage of nothing is left out.
+ * true-ups. A charge with filters or groups is a heading with a line for each; tiers, packages and free units stand
+ * below their line. Zero usage is left out.
  *
  * Rule: invoice-operations.md#payload.
  */
@@ -61,7 +61,7 @@ function lineRows(fee: FeeRow, name: string, format: Format, texts: DocumentText
       cells: [
         name,
         format.units(fee.units),
-        // A mean over tiers would be no price that anybody agreed to.
+        // An average over tiers would be a price that was never agreed.
         details.length > 0 ? '' : format.price(fee.precise_unit_amount),
         format.percent(fee.taxes_rate),
         format.amount(fee.amount_cents),
@@ -79,7 +79,7 @@ function lineName(fee: FeeRow, title: string | null, texts: DocumentTexts): stri
   return nameOf(fee) === title ? texts.subscriptionFee : `${texts.subscriptionFee} – ${nameOf(fee)}`;
 }
 
-/** What distinguishes a fee from the others of its charge: top-up, filter and group; null when nothing does. */
+/** The words that distinguish a fee from others of its charge: true-up, filter and group; null when there are none. */
 function partName(fee: FeeRow, texts: DocumentTexts): string | null {
   if (fee.true_up_parent_fee_id !== null) return texts.spendingMinimum;
   const filter =

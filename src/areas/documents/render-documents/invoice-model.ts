@@ -14,9 +14,8 @@ import { addressLines, type PartyFacts, partyOf } from './party.ts';
 import type { PaidPart, Printed } from './sql.ts';
 
 /**
- * What the document of an invoice says: who bills whom, each fee below its subscription, how the total comes about,
- * what of it was paid or given up when the document was drawn, what is left to pay until when, custom sections and the
- * issuer's footer.
+ * Contents of the document of an invoice: the parties, each fee below its subscription, the totals, payments and
+ * write-offs up to the drawing, the due amount with its date, custom sections and the issuer's footer.
  *
  * Rules: invoice-amounts.md#amounts, invoices.md#custom-sections, invoice-operations.md#operations.
  */
@@ -47,7 +46,7 @@ export function invoiceModel(
   };
 }
 
-/** What is to be paid until when; of a paid invoice, that it is. */
+/** The amount to pay and its date; for a paid invoice a note that it is paid. */
 function headlineOf(
   { invoice }: InvoiceParts,
   paid: readonly PaidPart[],
@@ -69,7 +68,7 @@ function headlineOf(
   };
 }
 
-/** Of an invoice that was marked as paid nothing is left, though no payment was recorded. */
+/** An invoice that was marked as paid has nothing left to pay, although no payment was recorded. */
 const leftToPay = (invoice: InvoiceRow): number =>
   invoice.payment_status === 'succeeded' ? 0 : Math.max(dueOf(invoice), 0);
 
@@ -78,8 +77,7 @@ const creditedOf = (invoice: InvoiceRow): number => invoice.total_offsetted_cred
 const dayOf = ({ created_at }: PaidPart, timezone: string) => created_at.toZonedDateTimeISO(timezone).toPlainDate();
 
 /**
- * Below the total: each payment, what credit notes settled and what was given up, and what is left; nothing while all
- * is due.
+ * Rows below the total: payments, settlements by credit notes, write-offs and the rest; none while everything is due.
  */
 function settledTotals(
   { invoice }: InvoiceParts,
@@ -229,7 +227,10 @@ function notesOf(parts: InvoiceParts, { issuer }: Printed, texts: DocumentTexts,
   ];
 }
 
-/** Where taxes are on another amount than the net total, the document says so: they could not be computed from it. */
+/**
+ * Where taxes apply to another amount than the net total, the document shows that amount, because readers could not
+ * compute them otherwise.
+ */
 function taxedNote({ invoice, fees }: InvoiceParts, texts: DocumentTexts, format: Format): Note[] {
   const netCents = invoice.sub_total_excluding_taxes_amount_cents;
   const taxed = taxedApartFromNet(

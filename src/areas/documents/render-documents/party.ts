@@ -39,7 +39,7 @@ export function partyOf(label: string, party: PartyFacts, texts: DocumentTexts, 
   };
 }
 
-/** Lines of an address in the order that most of the world's post reads; empty for an unknown one. */
+/** Lines of an address in the most common postal order; empty for an unknown address. */
 export const addressLines = (address: Address, format: Format): string[] =>
   present([
     address.address_line1,

@@ -17,7 +17,7 @@ export interface ReceiptParts {
 }
 
 /**
- * What the document of a receipt says: who paid how much when, and what of which invoice it settled.
+ * Contents of the document of a receipt: who paid how much and when, and which invoices it settled.
  *
  * Rule: payments.md#receipts.
  */

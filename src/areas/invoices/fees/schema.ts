@@ -63,7 +63,7 @@ export const FeeObject = z.object({
   svc_true_up_fee_id: TextOrNull,
   svc_true_up_parent_fee_id: TextOrNull,
   svc_original_fee_id: TextOrNull,
-  /** Only of a fee that bills corrected usage. */
+  /** Present only on a fee that bills corrected usage. */
   svc_correction_id: z.string().optional(),
   svc_subscription_id: TextOrNull,
   svc_customer_id: TextOrNull,

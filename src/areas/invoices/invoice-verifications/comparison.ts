@@ -4,7 +4,7 @@ import type { Difference } from './schema.ts';
 
 type Value = number | Decimal | string | null;
 
-/** Gathers what is compared, and what differs. */
+/** Collects compared values and differences. */
 export interface Comparison {
   readonly differences: Difference[];
   readonly notVerified: { path: string; reason: string }[];

@@ -10,23 +10,21 @@ import { type MemberEvent, type Operation, operationOf } from '../../../engine/m
 import { type Decimal, decimal, max, sum, ZERO } from '../../../engine/money/decimal.ts';
 import type { RawEvent } from './queries.ts';
 
-/** What single events add up to. */
+/** The aggregate of single events. */
 export interface Recounted {
   units: Decimal;
   fullUnits?: Decimal;
 }
 
-/**
- * Aggregates events that come in parts, in whatever order the parts are; keeps what the outcome needs, not the events.
- */
+/** Aggregates events that arrive in parts in any order; keeps partial results, not the events. */
 export interface Recount {
   add(events: readonly RawEvent[]): void;
   end(): Recounted;
 }
 
 /**
- * Begins to aggregate the events behind a fee again. Undefined for weighted sums, whose start is the end of former
- * fees: their events are compared by their digest.
+ * A recount of the events behind a fee. Undefined for weighted sums, which start from the end of former fees; their
+ * events are compared by digest.
  *
  * Rules: aggregation.md#metered, aggregation.md#recurring, aggregation.md#unique-count,
  * groups-and-filters.md#matching-filters, groups-and-filters.md#groups, aggregation.md#weighted-sum,
@@ -120,8 +118,8 @@ function recountDays(proration: Proration): Recount {
 }
 
 /**
- * Values by local days: of each day whether the value was added, and its last operation. On one day a removal before an
- * add is no interruption, so nothing else decides; before the period only the last operation does.
+ * Values by local days: of each day whether the value was added, and its last operation. A removal before an add on one
+ * day does not interrupt the value; before the period only the last operation counts.
  */
 function recountDaysOfMembers(proration: Proration): Recount {
   const dayOf = dayNumbers(proration.zone);

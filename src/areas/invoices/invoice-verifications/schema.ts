@@ -16,7 +16,7 @@ const Difference = z.object({
 });
 export type Difference = z.infer<typeof Difference>;
 
-/** What a verification shows that did not answer at once. Rule: other-routes.md#common-ground "Runs". */
+/** The answer of a verification that continues as a run. Rule: other-routes.md#common-ground "Runs". */
 const runFields = {
   progress: z.object({ done: z.int(), total: z.int().nullable(), percent: z.int() }),
   created_at: z.string(),

@@ -28,8 +28,8 @@ export type Totals = Pick<
 >;
 
 /**
- * The steps of a whole invoice over its fees, with what stored inputs say was taken off. Paid fees that were gathered
- * keep the taxes that they were paid with.
+ * The steps of a whole invoice over its fees, with the credits of the stored inputs. Gathered paid fees keep the taxes
+ * with which they were paid.
  *
  * Rules: invoice-amounts.md#steps-by-invoice-type, taxes.md#computation, taxes.md#gathered-paid-fees.
  */

@@ -1,7 +1,7 @@
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import type { InvoiceRow } from './queries.ts';
 
-/** Its money is no longer asked for: what comes in late is unapplied. */
+/** Statuses in which an invoice is no longer to be paid; a late payment is unapplied. */
 export const isOver = ({ status }: Pick<InvoiceRow, 'status'>): boolean => status === 'voided' || status === 'closed';
 
 /** What an invoice still owes, in cents. Rules: invoice-amounts.md#settlement, ledger.md#write-off. */

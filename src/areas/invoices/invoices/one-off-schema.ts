@@ -17,10 +17,10 @@ import { textList } from '../../../platform/schema/typed-text.ts';
 import { SectionChoice } from '../../customers/invoice-custom-sections/schema.ts';
 
 const PURCHASE_ORDER_NUMBER_MAX = 255;
-/** Above any quantity anybody sells, and far below what the columns hold. */
+/** Above any quantity that is sold, and far below what the columns hold. */
 const MOST_UNITS = '1e15';
 const MAX_FEES = 1000;
-/** Read by rules of their own. */
+/** Checked by the command. */
 const INSTANT = { max: SCALAR_MAX, textMax: INSTANT_MAX };
 const WORD = { max: SCALAR_MAX, textMax: LINE_MAX };
 

@@ -15,7 +15,7 @@ const SUBSCRIPTIONS_MAX = 500;
 /** Longest code and external id, as where they are stored. */
 const CODE_MAX = 255;
 
-// Known to the interface, and refused by name while nothing stands behind them.
+// Contract fields that are not supported yet are rejected by name.
 const notYet = anyValue({ max: CODES_MAX })
   .optional()
   .refine(
@@ -63,7 +63,7 @@ const PreviewCoupon = z.object({
 });
 export type PreviewCoupon = z.infer<typeof PreviewCoupon>;
 
-/** Input of `POST /invoices/preview`; an unknown billing time is as good as none. Rule: previews.md. */
+/** Input of `POST /invoices/preview`; an unknown billing time is ignored. Rule: previews.md. */
 export const InvoicePreview = z.object({
   customer: PreviewCustomer.nullish(),
   plan_code: optionalText(),
@@ -77,7 +77,7 @@ export const InvoicePreview = z.object({
 });
 export type InvoicePreview = z.infer<typeof InvoicePreview>;
 
-/** The same, once its two lists have their shapes: a wrong one is 400. */
+/** The same after its two lists were checked; a malformed list is 400. */
 export const InvoicePreviewBody = z.preprocess((body) => {
   const { coupons, subscriptions } = body as { coupons?: unknown; subscriptions?: unknown };
   if (coupons !== undefined && coupons !== null && !Array.isArray(coupons))

@@ -58,7 +58,7 @@ function amountOf({ amount_cents, currency }: ExportedRow): string {
   return decimal(amount_cents).div(decimal(10).pow(exponent)).toFixed(exponent);
 }
 
-/** A text of a customer's: no spreadsheet takes it for a formula. */
+/** A customer's text, escaped so that no spreadsheet reads it as a formula. */
 function cell(text: string | null): string {
   if (text === null) return '';
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;

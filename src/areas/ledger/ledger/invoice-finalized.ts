@@ -72,7 +72,7 @@ const swapped = (line: LedgerLine): LedgerLine => ({
   side: line.side === 'debit' ? 'credit' : 'debit',
 });
 
-/** Lines of one account, side and tax as one. */
+/** Merges lines of one account, side and tax. */
 function mergeSame(lines: readonly LedgerLine[]): LedgerLine[] {
   const merged = new Map<string, LedgerLine>();
   for (const line of lines) {

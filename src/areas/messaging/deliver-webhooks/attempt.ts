@@ -38,12 +38,12 @@ export interface AttemptDeps {
   signingKey: () => Promise<SigningKey>;
 }
 
-/** Everything the attempts of one job share: read and computed once. */
+/** Everything that the attempts of one job share, read and computed once. */
 export type Attempt = (delivery: DueDelivery) => Promise<Outcome>;
 
 /**
- * Makes the attempt for deliveries to one endpoint, as it is now. Never rejects: whatever happens on the way to the
- * receiver is the outcome. Rule: webhooks.md#request, webhooks.md#signatures.
+ * Prepares attempts for deliveries to one endpoint as it is now. An attempt never rejects: any failure on the way to
+ * the receiver is its outcome. Rule: webhooks.md#request, webhooks.md#signatures.
  */
 export function attempts(deps: AttemptDeps): (endpoint: EndpointOfDelivery) => Promise<Attempt> {
   const { config, outgoing } = deps;

@@ -2,9 +2,9 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Sql } from '../../../platform/db/connect.ts';
 import type { EndpointId } from './walk-sql.ts';
 
-/** So many failures in a row open the circuit of an endpoint (webhooks.md#sending, rule 6). */
+/** Failures in a row that open the circuit of an endpoint (webhooks.md#sending, rule 6). */
 export const CIRCUIT_OPENS_AT = 20;
-/** One probe in this time, the others wait as rows. */
+/** One probe is sent in this time while other deliveries wait as rows. */
 export const CIRCUIT_MS = 60_000;
 
 export const isOpen = (endpoint: { consecutive_failures: number }): boolean =>

@@ -2,9 +2,9 @@
 const MOST_IN_FLIGHT = 2;
 
 /**
- * Merges calls: what arrives while `work` is under way is done together by the next run, so that an idle process waits
- * for nothing and a busy one writes seldom. A run that fails fails for all of its calls; an output that is still to
- * come holds up its own call alone.
+ * Merges calls: calls that arrive while `work` runs share the next run, so that an idle process does not wait and a
+ * busy one writes seldom. A failing run rejects all of its calls; an output that is a pending promise delays only its
+ * own call.
  */
 export function merged<Input, Output>(
   work: (inputs: Input[]) => Promise<(Output | Promise<Output>)[]>,

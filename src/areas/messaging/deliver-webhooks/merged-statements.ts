@@ -21,7 +21,10 @@ export interface Kept {
   health: HealthRow;
 }
 
-/** Outcomes of several organizations wait no longer for a lock of one: many times what their statement takes. */
+/**
+ * Longest wait for a lock of one organization while outcomes of several are written: many times what the statement
+ * takes.
+ */
 const SHARED_PATIENCE_MS = 100;
 
 /**

@@ -10,7 +10,7 @@ export interface NextAttempt {
 }
 
 /**
- * What follows a failed attempt: the delay of the schedule, moved by up to 20 % either way, or the receiver's
+ * The next attempt after a failed one: the delay of the schedule, moved by up to 20 % either way, or the receiver's
  * Retry-After when that is longer; nothing after the last attempt.
  *
  * schedule      seconds between attempts; one more attempt than delays

@@ -13,8 +13,8 @@ const FILES: Readonly<Record<DocumentKind, typeof PDF>> = {
 };
 
 /**
- * Asks for the document of a subject, whose number names the file: the first time it is made in the background, and
- * what was made once stays as it is.
+ * Requests the document of a subject, whose number names the file: it is drawn in the background the first time and
+ * never changes.
  *
  * @returns the id of the document
  */

@@ -11,8 +11,8 @@ const UNIT_DIGITS = 6;
 export type Format = ReturnType<typeof formatOf>;
 
 /**
- * Figures and dates as readers of a language write them, exactly: figures go in as text, never as floats. Decimals of
- * amounts are those of ISO 4217, whatever `Intl` says.
+ * Formats figures and dates in a language exactly: figures are passed as text, never as floats. Decimals of amounts are
+ * those of ISO 4217, whatever `Intl` says.
  *
  * @param zone in which the days of a period are counted
  */

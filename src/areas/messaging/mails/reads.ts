@@ -51,7 +51,7 @@ const mailView = (mail: MailRow): MailView => ({
   ),
 });
 
-/** An address that no attempt was made for yet is open; of a mail that was sent before states were kept, accepted. */
+/** An address without an attempt is open; of a mail sent before states were stored, accepted. */
 function recipientView(mail: MailRow, address: string, kind: 'to' | 'cc' | 'bcc') {
   const known = mail.recipient_states.find((each) => each.address === address);
   if (known) return { address, kind, state: known.state, error: known.error };

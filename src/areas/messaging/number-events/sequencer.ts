@@ -6,7 +6,7 @@ const ORGANIZATIONS_PER_PASS = 100;
 const EVENTS_PER_PASS = 1000;
 
 /**
- * Gives the events that wait for it their numbers. Rule: event-feed.md "Gap-free numbers under concurrency".
+ * Numbers the events that wait for it. Rule: event-feed.md "Gap-free numbers under concurrency".
  *
  * @returns whether more may wait
  */

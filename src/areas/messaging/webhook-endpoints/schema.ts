@@ -18,8 +18,8 @@ const TYPES_MAX = 1000;
 const OVERLAP_HOURS_MAX = 168;
 
 /**
- * The URL as it is stored and called. Private addresses are the command's business: whether they are allowed is a
- * setting.
+ * The URL as it is stored and called. The command checks private addresses, since a setting decides whether they are
+ * allowed.
  */
 function outgoingUrl(value: string, context: z.RefinementCtx): string {
   try {
@@ -31,7 +31,7 @@ function outgoingUrl(value: string, context: z.RefinementCtx): string {
   }
 }
 
-// A query of the receiver's own (`?token=…`) is a secret of the receiver.
+// A query of the receiver's URL (`?token=…`) is a secret of the receiver.
 const webhookUrl = secret(text({ max: PROSE_MAX }).transform(outgoingUrl));
 
 /** Types of events as clients name them; null for all of the contract. */

@@ -6,11 +6,11 @@ import type { SweepJob } from '../../../platform/periodic-job.ts';
 const KEPT_DAYS = 90;
 const HOURS_OF_A_DAY = 24;
 const PAGE = 1000;
-/** More waits for the next day. */
+/** Rows deleted in one run; the rest waits for the next day. */
 const MOST_PAGES = 100;
 
 /**
- * Deletes old events of providers; organizations that chose how long it is kept are the job `retention`'s. Rule:
+ * Deletes old events of providers; the job `retention` deletes those of organizations with a period of their own. Rule:
  * periodic-jobs.md.
  */
 export const cleanProviderEvents: SweepJob = {

@@ -8,9 +8,9 @@ import { connected } from '../provider-network/network.ts';
 const AT_ONCE = 100;
 
 /**
- * Empties the secrets of connections that were deleted 30 days ago, after the endpoint that was registered at the
- * provider has ended there; their inbound events end with that. A provider that cannot be reached is asked again the
- * next day, and so is one whose secret no key opens: the secret is what ends the endpoint.
+ * Removes the secrets of connections that were deleted 30 days ago, after it has removed their endpoint at the
+ * provider, which ends their inbound events. If the provider is away or no key opens the secret it tries again the next
+ * day, because removing the endpoint needs the secret.
  *
  * Rule: provider-connections.md#secrets "deleted connections".
  */
@@ -41,7 +41,7 @@ async function endEndpoint(deps: SweepDeps, { id, organization_id, inbound_endpo
   try {
     await connection?.provider.endInbound(inbound_endpoint_id);
   } catch (error) {
-    // Gone already, or the account no longer takes this key: nothing is left that the secret could end.
+    // The endpoint is gone already, or the account no longer accepts this key: there is nothing left to remove.
     if (!(error instanceof ProviderRefusal)) throw error;
   }
 }

@@ -4,7 +4,7 @@ import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 
 export const INBOUND_STATUSES = ['pending', 'processing', 'succeeded', 'failed'] as const;
 
-/** An event of a payment provider, and what became of it. Rule: other-routes.md#records. */
+/** An event of a payment provider with the outcome of its handling. Rule: other-routes.md#records. */
 const InboundEventBase = z.object({
   svc_id: z.uuid(),
   payment_provider_code: z.string(),
@@ -20,7 +20,7 @@ const InboundEventBase = z.object({
 export type InboundEventView = z.infer<typeof InboundEventBase>;
 
 export const InboundEventEnvelope = z.object({
-  /** With the event, word for word. */
+  /** With the complete event. */
   inbound_event: InboundEventBase.extend({ payload: z.record(z.string(), z.unknown()) }),
 });
 export const InboundEventList = z.object({ inbound_events: z.array(InboundEventBase), meta: PageMeta });

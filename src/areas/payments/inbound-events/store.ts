@@ -6,7 +6,7 @@ import { newId } from '../../../platform/ids.ts';
 export const HANDLE_STEP = 'handle-provider-event';
 
 /**
- * Stores an event of a provider before anything is done about it; a repeated one is known by its id and does nothing.
+ * Stores an event of a provider before it is handled; a repeated one is recognised by its id and ignored.
  *
  * @returns whether it is new
  * Rules: payments.md#providers, provider-connections.md#inbound-events.

@@ -7,7 +7,7 @@ import { recordReceiptCreated } from './announce.ts';
 
 /**
  * Gives a succeeded payment its receipt, once, numbered per customer without gaps (`HOO-4321-001-RCPT-000001`). The
- * customer is locked. Its document is drawn after the commit: no route of the contract asks for one.
+ * customer is locked. Its document is drawn after the commit, because no route of the contract requests it.
  * Rule: payments.md#receipts.
  */
 export async function makeReceipt(

@@ -3,7 +3,7 @@ import { downloadReceipt } from './commands.ts';
 import { listReceiptsPage, showReceipt } from './reads.ts';
 import { ReceiptEnvelope, ReceiptList, ReceiptsQuery } from './schema.ts';
 
-// Who may read invoices may read their receipts (api-keys.md#permissions).
+// A key that may read invoices may read their receipts (api-keys.md#permissions).
 const common = { permission: ['payment_receipt', 'invoice'], tag: 'payment_receipts' } as const;
 
 const download: Operation = {

@@ -13,7 +13,7 @@ const asCents = (value: unknown): unknown =>
 
 const word = anyValue({ max: SCALAR_MAX, textMax: LINE_MAX });
 
-/** Input of `POST /payments`; the rest is judged in the order of payments.md#manual-payment. */
+/** Input of `POST /payments`; the command checks the rest in the order of payments.md#manual-payment. */
 export const PaymentCreate = z.object({
   invoice_id: z
     .string({ error: () => MANDATORY })

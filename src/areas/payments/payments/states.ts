@@ -1,3 +1,3 @@
 export const PAYMENT_STATUSES = ['pending', 'processing', 'succeeded', 'failed'] as const;
-/** How far a payment got; `status` beside it is the provider's own word. Rule: payments.md#providers. */
+/** Progress of a payment; `status` beside it is the provider's own word. Rule: payments.md#providers. */
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];

@@ -11,7 +11,7 @@ const shared = {
   answer: InvoiceEnvelope,
 } as const;
 
-/** What is due of an invoice, given up and taken back. Rule: ledger.md#write-off. */
+/** Write-offs of invoices and their reversal. Rule: ledger.md#write-off. */
 export const writeOffOperations: Operation[] = [
   {
     ...shared,

@@ -4,7 +4,7 @@ import { type Cents, roundToCents } from '../../../engine/money/cents.ts';
 import { type Decimal, decimal } from '../../../engine/money/decimal.ts';
 import type { Days } from './totals.ts';
 
-/** Digits of a sum below which it is an artefact of the divisions it is made of. */
+/** Sums smaller than this are artefacts of the divisions behind them. */
 const DIGITS_THAT_COUNT = 10;
 
 /** A sum of amounts as the reports show it: whole cents, half up (analytics.md#common-rules). */
@@ -31,7 +31,7 @@ export function* eachMonth({ from, to }: Days): Generator<Temporal.PlainDate> {
 const WEEKS_A_MONTH = decimal('4.33');
 
 /**
- * What fees of weekly plans make a month: their average times the weeks of a month.
+ * Monthly revenue of weekly fees: their average times the weeks of a month.
  *
  *   4 of 10.00 and one of 15.00 → 5 500 / 5 × 4.33 = 4 763
  *

@@ -5,7 +5,7 @@ import { eachPeriod, earlierDay, laterDay, periodEnd } from './periods.ts';
 import type { Granularity } from './schema.ts';
 import type { Days } from './totals.ts';
 
-/** Recurring revenue of a period: what it was before, how it moved when months began in it, what it is in the end. */
+/** Recurring revenue of a period: its start, its movements when months began in it, and its end. */
 export interface PeriodMovement {
   start: Temporal.PlainDate;
   starting_mrr: Cents;

@@ -3,10 +3,10 @@ import { isDateAfter, isDateBefore, utcDate } from '../../../engine/calendar/ins
 import type { Granularity, PeriodsQuery } from './schema.ts';
 import type { Days } from './totals.ts';
 
-/** Days of a report that names none, today among them (analytics.md#usage-and-extra-reports). */
+/** Days of a report without a range, today included (analytics.md#usage-and-extra-reports). */
 const DAYS_BY_DEFAULT = 30;
 
-/** Days that a query asks for: up to today, from 30 days before its end on, unless it says otherwise. */
+/** The requested days: by default up to today and from 30 days before the end. */
 export function daysOf({ from_date, to_date }: PeriodsQuery, now: Temporal.Instant): Days {
   const to = to_date ?? utcDate(now);
   return { from: from_date ?? to.subtract({ days: DAYS_BY_DEFAULT - 1 }), to };

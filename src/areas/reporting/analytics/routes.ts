@@ -18,7 +18,7 @@ import {
   Usages,
 } from './schema.ts';
 
-/** Sums of absurd amounts are beyond any number of ours. */
+/** Absurd amounts may sum up beyond the range of a number. */
 const refusingAbsurdAmounts =
   (run: Operation['run']): Operation['run'] =>
   async (ctx, input) => {

@@ -8,7 +8,7 @@ import { INVALID } from '../../../platform/schema/fields.ts';
 import { parseBound } from '../../../platform/schema/instant-field.ts';
 import { CUSTOMER_TYPES } from '../../customers/customers/schema.ts';
 
-/** A hundred years: more months than anybody billed. */
+/** A hundred years: more months than any organization has. */
 const MOST_MONTHS = 1200;
 export const GRANULARITIES = ['daily', 'weekly', 'monthly'] as const;
 export type Granularity = (typeof GRANULARITIES)[number];
@@ -25,7 +25,7 @@ const monthsFilter = textFilter
   .meta({ type: 'integer', minimum: 1, maximum: MOST_MONTHS });
 const clamped = (months: number): number => Math.min(Math.max(months, 1), MOST_MONTHS);
 
-/** No day before is on record anywhere, and Postgres writes very early ones in another way. */
+/** Earliest day: none before is recorded, and Postgres writes very early ones differently. */
 const FIRST_DAY = Temporal.PlainDate.from('1970-01-01');
 
 const dayFilter = textFilter.transform((value, context) => {

@@ -8,13 +8,13 @@ export interface Finding {
   details?: object;
 }
 
-/** An invariant: what it asks for must be empty. Rule: auditor.md. */
+/** An invariant: its query must return no row. Rule: auditor.md. */
 export interface Check {
   /** `A01` and so on. */
   code: string;
   mustHold: string;
   resourceType: string;
-  /** Looks at samples or at everything: nightly and on request only. */
+  /** Whether it examines samples or whole tables; such checks run nightly and on request only. */
   isSlow?: true;
   /** The exceptions of one organization, at most `MOST_FINDINGS`. */
   find(ctx: Context): PromiseLike<readonly Finding[]>;

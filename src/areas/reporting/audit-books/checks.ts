@@ -9,7 +9,7 @@ import { SLOW_CHECKS } from './slow-checks.ts';
 import { SUBSCRIPTION_CHECKS } from './subscription-checks.ts';
 import { USAGE_CHECKS } from './usage-checks.ts';
 
-/** Every invariant that the auditor looks after; a new one is a row in one of the lists. */
+/** Every check of the auditor; a new one is a row in one of the lists. */
 export const CHECKS: readonly Check[] = [
   ...LEDGER_CHECKS,
   ...INVOICE_CHECKS,

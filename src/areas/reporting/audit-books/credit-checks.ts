@@ -1,6 +1,6 @@
 import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
 
-/** A hold that ran out counts no longer, and is marked within a minute. */
+/** Grace of a hold past its time, which no longer counts and is marked within a minute. */
 const HOLD_LATE_AFTER = { minutes: 5 } as const;
 
 /** Invariants of coupons, refunds and holds. Rule: auditor.md. */

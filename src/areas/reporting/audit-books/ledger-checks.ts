@@ -7,7 +7,7 @@ const SIGNED = `case side when 'debit' then amount_cents else -amount_cents end`
 const BALANCE_OF_NOTE = `select coalesce(sum(${SIGNED}), 0) from ledger_entries entry
   where entry.organization_id = note.organization_id and entry.credit_note_id = note.id`;
 
-/** Invariants of the journal and of what it proves. Rules: ledger.md#invariants, auditor.md. */
+/** Invariants of the journal and of the documents it proves. Rules: ledger.md#invariants, auditor.md. */
 export const LEDGER_CHECKS: readonly Check[] = [
   {
     code: 'A01',

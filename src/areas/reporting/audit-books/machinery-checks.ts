@@ -5,7 +5,7 @@ import { firstIdAt } from '../../../platform/ids.ts';
 import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
 
 const DELIVERY_LATE_AFTER = { minutes: 15 } as const;
-/** Lost work is found by its sweeper within two minutes and given out again. */
+/** The sweeper finds lost work within two minutes and nudges it again. */
 const STEP_LATE_AFTER = { minutes: 5 } as const;
 const EVENTS_LATE_AFTER = { minutes: 5 } as const;
 const PROVIDER_EVENTS_LATE_AFTER = { hours: 2 } as const;

@@ -5,9 +5,7 @@ export interface Html {
 
 type Value = string | Html | false | null | undefined | readonly Value[];
 
-/**
- * HTML of a template: whatever is put in is escaped unless it is HTML itself; nothing for false, null and undefined.
- */
+/** HTML of a template: inserted values are escaped unless they are HTML; false, null and undefined print nothing. */
 export const html = (texts: TemplateStringsArray, ...values: readonly Value[]): Html => ({
   html: texts.map((text, n) => text + written(values[n])).join(''),
 });

@@ -7,8 +7,8 @@ import type { PortalTexts } from './texts/texts.ts';
 const styleHash = createHash('sha256').update(STYLE).digest('base64');
 
 /**
- * Headers of everything below the customers' address: kept nowhere, found by no search engine, its address not passed
- * on, and a page that loads and runs nothing but its own style and the logo that stands in it.
+ * Headers of everything below the portal's address: no caching, no indexing, no referrer, and a policy that allows only
+ * the page's own style and the embedded logo.
  */
 export const PORTAL_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
@@ -37,7 +37,7 @@ ${content}
 </html>
 `.html;
 
-/** A page that says one thing; `back` is the address of the overview, where there is one to go back to. */
+/** A page with one message; `back` is the address of the overview, if there is one. */
 export function noticePage(language: PortalLanguage, notice: keyof PortalTexts['notices'], back?: string): string {
   const { title, text } = language.words.notices[notice];
   return pageOf(

@@ -1,6 +1,6 @@
 import type { PortalInvoice } from './queries.ts';
 
-/** How it stands with the payment of an invoice. */
+/** The payment state of an invoice on the page. */
 export type PaymentState = 'paid' | 'settled' | 'partlyPaid' | 'overdue' | 'failed' | 'open';
 
 /** `settled`: nothing is due without a payment, for example because a credit note took it off. */

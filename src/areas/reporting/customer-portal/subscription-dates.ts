@@ -25,7 +25,7 @@ export function datesOf(row: SubscriptionShown, portal: Pick<Portal, 'subscripti
   return [...(endsFirst ? [] : day('nextBilling', row.next_billing_at)), ...day('endsOn', row.ending_at)];
 }
 
-/** A smaller plan starts when the running period of the former one is over. */
+/** The start of a plan with a smaller amount: the end of the running period of the former plan. */
 function takesOver(row: SubscriptionShown, { subscriptions, now }: Pick<Portal, 'subscriptions' | 'now'>): NamedDay[] {
   const former = subscriptions.rows.find(({ id }) => id === row.previous_subscription_id);
   const on = former && subscriptionView(former, now).downgrade_plan_date;

@@ -52,7 +52,7 @@ async function deleteMails(ctx: Context) {
   return new Answer({});
 }
 
-/** What a provider, or a customer in front of its pages, would do. Rule: provider-connections.md#sandbox-provider. */
+/** Actions of a provider, or of a customer on its pages. Rule: provider-connections.md#sandbox-provider. */
 export const sandboxOperations: Operation[] = [
   {
     name: 'confirmSandboxPayment',

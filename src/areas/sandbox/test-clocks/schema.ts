@@ -4,7 +4,7 @@ import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { anyValue } from '../../../platform/schema/bounded.ts';
 import { LINE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
 
-/** Checked by the commands themselves, so that an organization without test clocks learns that first (403). */
+/** Checked by the commands, so that an organization without test clocks is refused with 403 first. */
 export const TestClockInput = z.object({
   frozen_time: anyValue({ max: SCALAR_MAX, textMax: LINE_MAX, tooMany: 'invalid_date' })
     .optional()

@@ -17,7 +17,7 @@ export const testClockView = (clock: TestClockRow): TestClockView => ({
   created_at: seconds(clock.created_at),
 });
 
-/** Simulated days of the present advance, or of the newest one, which is then done (test-clocks.md#sandboxes). */
+/** Simulated days of the current advance, or of the newest one, which is complete (test-clocks.md#sandboxes). */
 function progressOf(clock: TestClockRow) {
   if (!clock.started_from) return { done: 0, total: 0, percent: 0 };
   const from = clock.started_from.epochMilliseconds;

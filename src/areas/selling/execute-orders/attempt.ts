@@ -4,12 +4,12 @@ import { nested } from '../../../platform/records/nested.ts';
 import { Refusal, refuse } from '../../../platform/refusal.ts';
 import { OUT_OF_RANGE } from '../../../platform/schema/fields.ts';
 
-/** How a story ended that may be refused. */
+/** Outcome of commands that may be refused. */
 export type Attempt<Result> = { ok: true; result: Result } | { ok: false; refusal: Refusal };
 
 /**
- * Lets a story of several commands happen as a whole: a refusal takes back all that it wrote, recorded and owed, while
- * the transaction around it goes on.
+ * Runs several commands as one unit: a refusal undoes everything they wrote, recorded and owed, while the surrounding
+ * transaction goes on.
  */
 export async function attempt<Result>(
   ctx: Context,

@@ -9,7 +9,7 @@ import { EXECUTION_MODES } from '../orders/schema.ts';
 import { withoutRoot, wordsFilter } from '../quotes/schema.ts';
 import { SIGN_BODY_LIMIT_BYTES } from './signed-document.ts';
 
-/** Body of `POST /order_forms/{svc_id}/mark_as_signed`, of which nothing is needed. Rule: quotes.md#routes. */
+/** Body of `POST /order_forms/{svc_id}/mark_as_signed`; every field is optional. Rule: quotes.md#routes. */
 export const OrderFormSign = z
   .object({
     order_form: z

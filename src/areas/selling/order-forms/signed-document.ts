@@ -1,9 +1,9 @@
 import { refuse } from '../../../platform/refusal.ts';
 
-/** Below it a document may be. Rule: quotes.md#routes. */
+/** Largest size of a document. Rule: quotes.md#routes. */
 const TOO_LARGE_BYTES = 10 * 1024 * 1024;
 
-/** Largest body of a signature: a document in base64, which adds a third, and what stands around it. */
+/** Largest body of a signature: a document in base64, which adds a third, and the other fields. */
 export const SIGN_BODY_LIMIT_BYTES = 2 * TOO_LARGE_BYTES;
 
 const ENDINGS: Readonly<Record<string, string>> = {
@@ -22,7 +22,7 @@ export interface SignedDocument {
 }
 
 /**
- * A document out of its data URI.
+ * Reads a document from its data URI.
  *
  * @throws Refusal 422 signed_document: invalid_format, invalid_content_type (of PDF, JPEG, PNG), file_too_large (10
  *   MiB)

@@ -28,6 +28,6 @@ export async function showOrderForms({ db, config }: Pick<Context, 'db' | 'confi
   }));
 }
 
-/** One of them. */
+/** One order form as the API shows it. */
 export const showOrderForm = async (ctx: Pick<Context, 'db' | 'config'>, form: OrderFormRow) =>
   (await showOrderForms(ctx, [form]))[0]!;

@@ -8,12 +8,13 @@ import { oneOf } from '../../../platform/schema/fields.ts';
 import { BillingItemsView, withoutRoot, wordsFilter } from '../quotes/schema.ts';
 
 /**
- * Whether an execution makes the records of the deal, or only notes that they were made. Rule: quotes.md#execution.
+ * Whether an execution makes the records of the deal, or only records that they were made elsewhere. Rule:
+ * quotes.md#execution.
  */
 export const EXECUTION_MODES = ['execute_in_svc', 'order_only'] as const;
 export type ExecutionMode = (typeof EXECUTION_MODES)[number];
 
-/** Body of `POST /orders/{svc_id}/execute`, of which nothing is needed. Rule: quotes.md#routes. */
+/** Body of `POST /orders/{svc_id}/execute`; every field is optional. Rule: quotes.md#routes. */
 export const OrderExecute = z
   .object({ order: z.object({ execution_mode: oneOf(EXECUTION_MODES).nullish() }).nullish() })
   .check(withoutRoot());
@@ -38,7 +39,7 @@ export type OrdersQuery = z.infer<typeof OrdersQuery>;
 const Instant = z.iso.datetime();
 const Ids = z.array(z.uuid());
 
-/** What the last execution made, or why it made nothing. Rule: quotes.md#fields. */
+/** The records of the last execution, or why it created none. Rule: quotes.md#fields. */
 const ExecutionRecord = z.object({
   executed_at: Instant.nullable(),
   execution_mode: z.enum(EXECUTION_MODES).nullable(),

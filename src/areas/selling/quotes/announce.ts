@@ -5,7 +5,7 @@ import { quoteBaseView, quoteExtendedView, quoteVersionView } from './view.ts';
 
 type QuoteEvent = 'quote.created' | 'quote.updated' | 'quote.approved' | 'quote.voided' | 'quote.version_created';
 
-/** Types that are announced; the others stand in the audit trail only. Rule: webhooks.md#event-types. */
+/** Types that are announced; other types are recorded in the audit trail only. Rule: webhooks.md#event-types. */
 const TOLD: ReadonlySet<QuoteEvent> = new Set(['quote.created', 'quote.approved', 'quote.voided']);
 
 /**

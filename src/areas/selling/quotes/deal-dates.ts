@@ -5,8 +5,8 @@ import { earliestEnd } from '../../../engine/quotes/deal-dates.ts';
 import type { Context } from '../../../platform/context.ts';
 
 /**
- * What is wrong with a day until which a deal may be signed, or on which it is executed: it lies ahead, on a day before
- * the first thing of the deal ends, where the customer is.
+ * The fault of a day until which a deal may be signed, or on which it is executed: it must be in the future and before
+ * the first end in the deal, in the customer's zone.
  *
  * Rule: quotes.md#routes "dates".
  */

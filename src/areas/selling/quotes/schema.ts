@@ -12,11 +12,11 @@ import { LINE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
 
 /** Longest content: a document of some hundred pages. */
 const CONTENT_MAX = 500_000;
-/** Parts of a list of items; structure.ts knows which list takes how many. */
+/** Number of parts in a list of items; structure.ts has the limit of each list. */
 const PARTS_MAX = 1000;
 const MOST_OWNERS = 50;
 
-// Items are read by billing-items/structure.ts, owners by owners.ts: what is wrong with them depends on more than their
+// Items are read by billing-items/structure.ts, owners by owners.ts, because their faults depend on more than their
 // form.
 const authored = {
   billing_items: anyValue({ max: PARTS_MAX }).optional(),
@@ -46,7 +46,7 @@ export type QuoteVersionUpdate = z.infer<typeof QuoteVersionUpdate>;
 export const QuoteVersionApprove = z.object({ expires_at: instantField().nullish() });
 export type QuoteVersionApprove = z.infer<typeof QuoteVersionApprove>;
 
-/** Errors inside an optional root stand under their own names. */
+/** Errors inside an optional root have their own names. */
 export const withoutRoot = <Output>() => renameErrors<Output>((path) => (path.length > 1 ? path.slice(1) : path));
 
 /** Words of a list filter; an unknown one is refused. Rule: lists.md#filters-and-order. */

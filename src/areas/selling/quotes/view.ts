@@ -29,7 +29,7 @@ export const quoteVersionView = (version: QuoteVersionRow) => ({
   updated_at: seconds(version.updated_at),
 });
 
-/** A version by itself. Rule: quotes.md#fields. */
+/** A version read by its id. Rule: quotes.md#fields. */
 export const quoteVersionExtendedView = (version: QuoteVersionRow) => ({
   ...quoteVersionView(version),
   content: version.content,
@@ -41,7 +41,7 @@ export const quoteView = (quote: QuoteRow, current: QuoteVersionRow | undefined)
   current_version: current ? quoteVersionView(current) : null,
 });
 
-/** A quote by itself. Rule: quotes.md#fields. */
+/** A quote read by its id. Rule: quotes.md#fields. */
 export const quoteExtendedView = (quote: QuoteRow, current: QuoteVersionRow | undefined) => ({
   ...quoteView(quote, current),
   owners: quote.owners,

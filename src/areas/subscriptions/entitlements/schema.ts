@@ -8,7 +8,7 @@ const statusFilter = textFilter
   .transform((value) => SUBSCRIPTION_STATUSES.find((each) => each === value))
   .meta({ type: 'string', enum: SUBSCRIPTION_STATUSES });
 
-/** Status of the record meant: `subscription_status`, or `status`; an unknown word is as good as none. */
+/** Status of the selected record: `subscription_status` or `status`; an unknown word is ignored. */
 export const StatusQuery = z
   .object({ subscription_status: statusFilter, status: statusFilter })
   .transform(({ subscription_status, status }) => ({
@@ -29,7 +29,7 @@ export const SubscriptionEntitlementView = z.object({
 });
 export type SubscriptionEntitlementView = z.infer<typeof SubscriptionEntitlementView>;
 export const SubscriptionEntitlementList = z.object({ entitlements: z.array(SubscriptionEntitlementView) });
-/** The entitlement that was taken away, and beside it those that are left. */
+/** The removed entitlement, and those that are left. */
 export const SubscriptionEntitlementTaken = SubscriptionEntitlementList.extend({
   entitlement: SubscriptionEntitlementView,
 });

@@ -4,10 +4,10 @@ import { privilegeView } from '../../catalog/entitlements/privilege.ts';
 import { type FeatureOfSubscription, overrideOf, planValuesOf } from './queries.ts';
 import type { SubscriptionEntitlementView } from './schema.ts';
 
-/** Shown as `plan_value` where the plan grants none: the contract has the key mandatory and never null. */
+/** Shown as `plan_value` where the plan grants none, because the contract requires the key and allows no null. */
 const NO_PLAN_VALUE = '';
 
-/** What a subscription has of its features, as the API shows it. Rule: entitlements.md#merge. */
+/** The entitlements of a subscription as the API shows them. Rule: entitlements.md#merge. */
 export const subscriptionEntitlementViews = (
   features: readonly FeatureOfSubscription[],
 ): SubscriptionEntitlementView[] =>

@@ -66,7 +66,7 @@ const editable = {
   progressive_billing_disabled: boolean().optional(),
 };
 
-// As long as events may name it (events.md#fields): a longer one could never be metered.
+// The same length as in events (events.md#fields): a longer id could never be metered.
 const externalId = () => text({ maxBytes: KEY_MAX_BYTES }).transform((value) => value.trim());
 
 const SubscriptionCreate = z.object({
@@ -91,7 +91,7 @@ const SubscriptionUpdate = z.object({
 });
 export type SubscriptionUpdate = z.infer<typeof SubscriptionUpdate>;
 
-/** Content of the root key; what stands beside the root keeps its own name. A missing or empty root is 400. */
+/** Content of the root key; fields beside the root keep their own name. A missing or empty root is 400. */
 const contentOf = (body: Record<string, unknown>): object => {
   const content = body.subscription;
   if (typeof content === 'object' && content !== null && !Array.isArray(content) && Object.keys(content).length > 0)
@@ -99,7 +99,7 @@ const contentOf = (body: Record<string, unknown>): object => {
   throw refuse.missingRoot('subscription');
 };
 
-// What is wrong inside a list is reported under the field; what is no rule at all under the list.
+// Errors inside a list are reported under the field of the rule; an element that is not a rule under the list.
 const listErrors = renameErrors((path) => {
   const [list, , field] = path;
   if (list === 'lineage_status') return ['status'];
@@ -122,7 +122,7 @@ export const SubscriptionCreateDocumented = z.object({
   authorization: z.object({ amount_cents: z.int(), amount_currency: z.enum(CURRENCIES) }).optional(),
 });
 
-/** The body names the status of the record meant, beside the root or in the query. */
+/** The status of the selected record is in the body, beside the root, or in the query. */
 export const SubscriptionUpdateBody = z.preprocess(
   (body) => ({ ...contentOf(body as Record<string, unknown>), lineage_status: (body as { status?: unknown }).status }),
   SubscriptionUpdate.extend({
@@ -141,7 +141,7 @@ const isStatus = (value: unknown): value is (typeof SUBSCRIPTION_STATUSES)[numbe
 
 const oneStatus = { type: 'string', enum: SUBSCRIPTION_STATUSES };
 
-// An unknown word is as good as none.
+// An unknown word is ignored.
 export const StatusQuery = z.object({
   status: textFilter.transform((value) => (isStatus(value) ? value : 'active')).meta(oneStatus),
 });

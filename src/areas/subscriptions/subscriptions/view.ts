@@ -52,7 +52,7 @@ export function subscriptionView(row: SubscriptionShown, now: Temporal.Instant) 
   };
 }
 
-/** The day on which a plan of a smaller yearly amount takes over: after the running period, or when it did. */
+/** The day on which a plan of a smaller yearly amount takes over or took over: the end of the running period. */
 function downgradeDate(row: SubscriptionShown, now: Temporal.Instant): Temporal.PlainDate | undefined {
   if (row.next_status === 'pending' && row.started_at !== null) {
     const running = periodHolding(gridsOf(row, row, row.zone).plan, localDate(now, row.zone));

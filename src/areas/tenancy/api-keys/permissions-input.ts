@@ -3,12 +3,11 @@ import { PERMISSION_RESOURCES, type PermissionResource, type Permissions } from 
 
 const KNOWN: ReadonlySet<string> = new Set(PERMISSION_RESOURCES);
 const MODES = ['read', 'write'] as const;
-/** A message names no more wrong words than this. */
+/** Most wrong words that an error names. */
 const SHOWN_AT_MOST = 100;
 
 /**
- * Permissions as a client sent them: resource → modes, each mode once. A resource without modes is one without
- * permission.
+ * Permissions as a client sent them: resource → modes, each mode once. A resource without modes has no permission.
  *
  * @returns the permissions, or the codes of the refusal (api-keys.md#record)
  */
@@ -45,7 +44,7 @@ export const flatPermissions = (permissions: Permissions): string[] =>
     MODES.filter((mode) => permissions[resource]?.includes(mode)).map((mode) => `${resource}:${mode}`),
   );
 
-/** The first flat permission that is wanted and not held. */
+/** The first flat permission that is wanted and missing. */
 export function lackedPermission(wanted: Permissions, held: Permissions): string | undefined {
   const holds = new Set(flatPermissions(held));
   return flatPermissions(wanted).find((permission) => !holds.has(permission));

@@ -24,8 +24,8 @@ const permissions = anyValue({ max: PERMISSIONS_MAX, textMax: NAME_MAX })
   });
 
 /**
- * Input of `POST /api_keys`, where a key without permissions gets those of a key by default, and of
- * `PUT /api_keys/{svc_id}`, where what is absent stays. Rule: api-keys.md#record, api-keys.md#lifecycle.
+ * Input of `POST /api_keys`, where a key without permissions gets the default ones, and of `PUT /api_keys/{svc_id}`,
+ * where what is absent stays. Rule: api-keys.md#record, api-keys.md#lifecycle.
  */
 export const ApiKeyInput = z.object({
   name: optionalText({ max: NAME_MAX }),
@@ -55,7 +55,7 @@ export const ApiKeyView = z.object({
 export type ApiKeyView = z.infer<typeof ApiKeyView>;
 
 export const ApiKeyEnvelope = z.object({ api_key: ApiKeyView });
-/** Answer of the commands that make a key: the only one that shows its value. */
+/** Answer of the commands that create a key: the only one that shows its value. */
 export const NewApiKeyEnvelope = z.object({ api_key: ApiKeyView.extend({ value: z.string() }) });
 export const ApiKeyList = z.object({ api_keys: z.array(ApiKeyView), meta: PageMeta });
 export const ApiKeysQuery = z.object(pageQuery);

@@ -16,9 +16,7 @@ export const apiKeyView = (key: ApiKeyRow): ApiKeyView => ({
   updated_at: seconds(key.updated_at),
 });
 
-/**
- * A key as the security log tells of it: permissions as flat words. Rule: api-keys.md#lifecycle, logs.md#security-logs.
- */
+/** A key as the security log shows it, with flat permissions. Rule: api-keys.md#lifecycle, logs.md#security-logs. */
 export const securityView = (key: ApiKeyRow) => ({
   svc_id: key.id,
   name: key.name,

@@ -2,10 +2,10 @@ import { listFilter } from '../../../platform/lists/filters.ts';
 
 export const HTTP_METHODS = ['post', 'put', 'delete'] as const;
 
-/** An HTTP status lies within. */
+/** Range of HTTP statuses. */
 const STATUS_MIN = 100;
 const STATUS_MAX = 599;
-/** The greatest status that counts as success. Rule: logs.md#api-logs. */
+/** The greatest status of a success. Rule: logs.md#api-logs. */
 const SUCCEEDED_MAX = 399;
 
 /** Statuses from `min` to `max`, both included. */
@@ -26,7 +26,7 @@ function rangeOf(value: string): StatusRange | undefined {
   return status >= STATUS_MIN && status <= STATUS_MAX ? { min: status, max: status } : undefined;
 }
 
-/** `succeeded`, `failed` or statuses, any of which is enough; 422 `value_is_invalid` for another word. */
+/** `succeeded`, `failed` or statuses, of which one must match; 422 `value_is_invalid` for another word. */
 export const statusFilter = listFilter.transform((values, context) => {
   const ranges = values?.map((value) => rangeOf(value.trim()));
   if (!ranges?.includes(undefined)) return ranges as StatusRange[] | undefined;

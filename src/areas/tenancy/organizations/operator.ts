@@ -1,4 +1,4 @@
 import type { Actor } from '../../../platform/context.ts';
 
-/** Who runs the service, at its command line: no key of the organization's. */
+/** The actor of operator commands: no key of the organization. */
 export const OPERATOR: Actor = { source: 'system', apiKeyId: null };

@@ -60,11 +60,11 @@ export const PERMISSION_RESOURCES = [
 export type PermissionResource = (typeof PERMISSION_RESOURCES)[number];
 export type Permissions = Partial<Record<PermissionResource, ('read' | 'write')[]>>;
 
-// Must be named to be held (other-routes.md#common-ground): both modes, or only the writing one.
+// Resources that must be named explicitly (other-routes.md#common-ground): for both modes, or only for writing.
 const NAMED_ONLY = new Set<PermissionResource>(['api_key', 'payment_provider', 'erasure', 'retention']);
 const NAMED_ONLY_WRITE = new Set<PermissionResource>(['member']);
 
-/** Permissions of a key for which none were named: everything but what must be named. */
+/** Permissions of a key created without any: everything except what must be named. */
 export function defaultPermissions(): Permissions {
   return Object.fromEntries(
     PERMISSION_RESOURCES.filter((resource) => !NAMED_ONLY.has(resource)).map((resource) => [

@@ -12,7 +12,7 @@ export const ORGANIZATION_NUMBERINGS = ['per_customer', 'per_organization'] as c
 const SLUG_MIN = 3;
 const SLUG_MAX = 40;
 const SLUG = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
-/** Words of addresses that no organization may be called by (organizations.md). */
+/** Reserved words that cannot be an organization's slug (organizations.md). */
 const RESERVED_SLUGS: ReadonlySet<string> = new Set(
   (
     'auth login sign-up api admin webhooks settings new customers customer plans plan invoices invoice subscriptions ' +

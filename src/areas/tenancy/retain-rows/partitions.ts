@@ -10,7 +10,10 @@ export const LOG_TABLES = ['activity_logs', 'api_logs', 'security_logs'] as cons
 export type LogTable = (typeof LOG_TABLES)[number];
 
 const BATCH = 5000;
-/** A partition waits this long for the writers of its table, who wait behind it; else the next day does it. */
+/**
+ * Longest wait for the writers of a table, who wait behind it; if it takes longer, the next day's run creates the
+ * partition.
+ */
 const LOCK_TIMEOUT = '2s';
 const HAS_ROWS_ALREADY = '23514';
 
@@ -55,7 +58,7 @@ async function createPartition(
       );
     });
   } catch (error) {
-    // Rows of the month stand in the default partition, since no tick came before it began: they stay there.
+    // Rows of the month are in the default partition, because no tick ran before it began: they stay there.
     if ((error as { code?: string }).code !== HAS_ROWS_ALREADY) throw error;
     log.info({ partition: name }, 'month stays in the default partition');
   }
@@ -66,7 +69,7 @@ async function dropPartitions({ sql, log }: SweepDeps, table: LogTable, oldest: 
     select child.relname as name from pg_inherits
     join pg_class child on child.oid = inhrelid
     where inhparent = ${table}::regclass and child.relname ~ ${`^${table}_\\d{4}_\\d{2}$`}`;
-  // Names sort like their months.
+  // Partition names sort like their months.
   const kept = partitionName(table, monthOf(oldest));
   for (const { name } of rows.filter((row) => row.name < kept)) {
     await sql.begin(async (tx) => {

@@ -18,8 +18,8 @@ const BATCH = 5000;
 type Delete = (sql: Sql, selection: Selection, limit: number) => Promise<{ count: number }>;
 
 /**
- * How rows of a class are deleted. Where a job of its own deletes by the default, only organizations with a rule are
- * looked at (`usual` null); logs are dropped by partition (housekeeping).
+ * How rows of a class are deleted. For a class whose default is handled by its own job, only organizations with a rule
+ * are examined (`usual` null); logs are dropped by partition (housekeeping).
  */
 const CLASSES: readonly { name: Selection['name']; usual: number | null; remove: Delete }[] = [
   { name: 'webhook_deliveries', usual: null, remove: deleteDeliveries },

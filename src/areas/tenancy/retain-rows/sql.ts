@@ -6,16 +6,18 @@ import type { LogTable } from './partitions.ts';
 
 export const HOURS_OF_A_DAY = 24;
 
-/** Rows of the organizations that keep a class for so many days, older than that. */
+/** Rows of organizations that keep a class for this many days, older than that. */
 export interface Selection {
   name: RetentionClassName;
-  /** Days of organizations without a rule; null leaves them out. */
+  /** Days for organizations without a rule; null leaves them out. */
   usual: number | null;
   days: number;
   before: Temporal.Instant;
 }
 
-/** The longest time for which any organization keeps a log, in days; those without a word of their own keep `usual`. */
+/**
+ * The longest time for which any organization keeps a log, in days; organizations without a rule keep it `usual` days.
+ */
 export async function longestLogDays(sql: Sql, table: LogTable, usual: number): Promise<number> {
   const period = table === 'security_logs' ? sql`null::integer` : sql`organization.audit_logs_period_days`;
   const [row] = await sql<{ days: number | null }[]>`
@@ -53,7 +55,7 @@ export const deleteInboundEvents = (sql: Sql, selection: Selection, limit: numbe
     where event.updated_at < ${selection.before} and ${keeps(sql, sql`event.organization_id`, selection)}
     limit ${limit}))`;
 
-/** Events that are healed or ignored; ids are made in real time, which no test clock turns back. */
+/** Healed or ignored events; their ids contain real time, which no test clock changes. */
 export const deleteUnmatchedEvents = (sql: Sql, selection: Selection, limit: number) => sql`
   delete from unmatched_events where ctid = any (array(
     select event.ctid from unmatched_events event
@@ -62,7 +64,7 @@ export const deleteUnmatchedEvents = (sql: Sql, selection: Selection, limit: num
       and ${keeps(sql, sql`event.organization_id`, selection)}
     limit ${limit}))`;
 
-/** By id, which is made in real time. */
+/** Compared by id, which contains real time. */
 export const deleteVerifications = (sql: Sql, selection: Selection, limit: number) => sql`
   delete from verifications where id = any (array(
     select made.id from verifications made

@@ -1,14 +1,14 @@
-/** Bounds of the days that a class of rows is kept; `default` null = for ever, a word = by a setting. */
+/** Bounds of the days for which a class of rows is kept; `default` null = for ever, a word = a setting. */
 interface RetentionClass {
   default: number | null | 'audit_logs_period' | 'webhook_events_period';
   min: number;
-  /** Without it the class may be kept for ever. */
+  /** Absent if the class may be kept for ever. */
   max?: number;
-  /** Nothing deletes such rows yet, so that no other days can be chosen. */
+  /** Set if no job deletes such rows yet, so that other days cannot be chosen. */
   isFixed?: true;
 }
 
-/** What is kept for how long. Rule: retention.md. */
+/** Classes of rows and how long they are kept. Rule: retention.md. */
 export const RETENTION_CLASSES = {
   issued_documents: { default: 3650, min: 3650, isFixed: true },
   ledger: { default: null, min: 3650, isFixed: true },

@@ -6,7 +6,7 @@ import { classOf, RETENTION_CLASS_NAMES, type RetentionClassName } from './class
 
 const daysField = (name: RetentionClassName) => {
   const { isFixed, min, max } = classOf(name);
-  // Whether it is the value that holds is the command's business.
+  // The command checks whether it equals the effective value.
   return (
     isFixed ? anyValue({ max: SCALAR_MAX, textMax: LINE_MAX }) : integer({ min, ...(max === undefined ? {} : { max }) })
   ).optional();

@@ -4,7 +4,7 @@ import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { fromFilter, untilFilter } from '../../../platform/lists/time-filters.ts';
 import { MANDATORY } from '../../../platform/schema/fields.ts';
 
-/** What happened to a credential or a way out. Rule: logs.md#security-logs. */
+/** A security-relevant event about a credential or an outgoing connection. Rule: logs.md#security-logs. */
 export const SecurityLogView = z.object({
   log_id: z.uuid(),
   log_type: z.string(),

@@ -10,7 +10,7 @@ import type { AccessCheck, AccessView } from './schema.ts';
 type Finding = Partial<Pick<AccessView, 'entitlement' | 'usage' | 'wallet'>> & { reasons: AccessReason[] };
 
 /**
- * What a check answers by the facts, wherever they came from.
+ * The answer of an access check from facts, whether they were cached or just read.
  *
  * now  the organization's present
  * Rule: access-check.md.
@@ -83,7 +83,7 @@ function standings({ windows }: AccessFacts, feature: GrantedFeature, units: str
   });
 }
 
-/** The wallet that was named, else those in the plan's currency. */
+/** The named wallet, else those in the plan's currency. */
 export const walletsMeant = (wallets: readonly WalletStanding[], planCurrency: string, asked: AccessCheck) =>
   wallets.filter((wallet) =>
     asked.wallet_code ? wallet.code === asked.wallet_code : wallet.currency === planCurrency,

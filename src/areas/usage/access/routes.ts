@@ -2,7 +2,9 @@ import type { Gathering, Operation } from '../../../platform/operation.ts';
 import { checkAccess } from './check.ts';
 import { AccessCheck, AccessEnvelope, AccessQuery, isFilled } from './schema.ts';
 
-/** Checks with a hold lock the wallets of the customer: those of one subscription wait in line, not for the lock. */
+/**
+ * Checks with a hold lock the customer's wallets, so those of one subscription wait in line instead of for the lock.
+ */
 const oneAfterTheOther: Gathering = {
   keyOf: ({ body }: { body: AccessCheck }) => `access|${body.external_subscription_id}`,
   isAlone: () => true,

@@ -14,11 +14,11 @@ import { LINE_MAX } from '../../../platform/schema/sizes.ts';
 
 export const isFilled = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** Life of a hold that does not say any. Rule: wallet-holds.md. */
+/** Life of a hold without an explicit one. Rule: wallet-holds.md. */
 const HOLD_SECONDS = 300;
 const REFERENCE_MAX = 255;
 
-/** How long an amount is set aside, and the caller's own word for it; the longest life is a setting. */
+/** How long an amount is held, and the caller's own reference; a setting limits the life. */
 export const HoldTerms = z.object({
   expires_in_seconds: z.preprocess((value) => value ?? HOLD_SECONDS, integer({ min: 1 })),
   reference: optionalText({ max: REFERENCE_MAX }),

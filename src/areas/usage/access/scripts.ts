@@ -1,5 +1,5 @@
 /*
- * Scripts of the counters. A hash holds what one subscription's checks need:
+ * Scripts of the counters. A hash holds the facts for one subscription's checks:
  *   doc        JSON of the facts but for what was used
  *   windows    JSON of the windows that limits count: {n, code, metric, adds, from, to, heir}, times in microseconds
  *   u<n>       what was used in window n, in millionths of a unit, where events are added
@@ -56,11 +56,10 @@ return fields
 `;
 
 /*
- * Opens a rebuild: one at a time. What is added from now on is noted beside the hash.
+ * Opens a rebuild, one at a time. Later additions are also logged beside the hash.
  *
- * KEYS builder, log, changes of the organization
- * ARGV token, milliseconds, seconds that changes are kept
- * → number of the newest change, or nothing while another one is under way
+ * KEYS builder, log, changes of the organization ARGV token, milliseconds, seconds that changes are kept → number of
+ * the newest change, or nothing while another one is under way
  */
 export const OPEN = `
 if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return nil end
@@ -71,12 +70,11 @@ return tonumber(redis.call('HGET', KEYS[3], 'n'))
 `;
 
 /*
- * Ends a rebuild: puts the hash in place with what was added meanwhile, unless something else changed since, or Redis
- * lost what was noted.
+ * Ends a rebuild: stores the hash with the additions made meanwhile, unless something else changed since or Redis lost
+ * the log.
  *
- * KEYS hash, builder, log, changes of the organization
- * ARGV token, external id, customer's id, milliseconds that the hash is kept, field, value, …
- * → 1 when it is in place
+ * KEYS hash, builder, log, changes of the organization ARGV token, external id, customer's id, milliseconds that the
+ * hash is kept, field, value, … → 1 when it is in place
  */
 export const STORE = `${APPLY}
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
@@ -104,7 +102,7 @@ return 1
 `;
 
 /*
- * Adds the groups of one transaction to the hashes that are there, and notes them for rebuilds under way.
+ * Adds the groups of one transaction to existing hashes, and logs them for rebuilds in progress.
  *
  * ARGV milliseconds of a rebuild, number of the transaction, then of each group: hash, builder, log, code, metric,
  * amount in

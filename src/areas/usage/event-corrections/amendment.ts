@@ -17,9 +17,9 @@ import type { Amendment } from './schema.ts';
 export type AmendmentWarning = 'property_missing' | 'property_not_numeric';
 
 /**
- * What an event is after an amendment: what is not given stays, and the metric's expression is evaluated again.
+ * The payload of an event after an amendment: absent fields stay, and the metric's expression is evaluated again.
  *
- * @returns the new payload, and what the metric cannot count of it: it is stored all the same, as at ingestion
+ * @returns the new payload, and a warning if the metric cannot count it; it is stored anyway, as at ingestion
  * @throws Refusal 422 expression; base: value_already_exist, when nothing changes
  * Rule: event-corrections.md#routes.
  */

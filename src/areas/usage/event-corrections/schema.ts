@@ -22,7 +22,7 @@ const PROPERTIES = { max: 1000, textMax: 1024 * 1024 };
 const UNSUPPORTED = 'unsupported_value';
 const MUST_BE_BLANK = 'value_must_be_blank';
 
-/** Fields that only some kinds take; given with another one they are refused by name. */
+/** Fields that only some kinds accept; for other kinds they are refused by name. */
 const FIELDS_OF: Readonly<Record<string, readonly string[]>> = {
   amend: ['transaction_id', 'timestamp', 'properties', 'precise_total_amount_cents'],
   retract: ['transaction_id'],
@@ -31,7 +31,7 @@ const FIELDS_OF: Readonly<Record<string, readonly string[]>> = {
 const OWN_FIELDS = [...new Set(Object.values(FIELDS_OF).flat())];
 
 const word = anyValue({ max: SCALAR_MAX, textMax: LINE_MAX });
-/** As those of an event. */
+/** The same limit as for an event. */
 const properties = named(anyValue(PROPERTIES), PROPERTIES);
 
 const Sent = z.object({
@@ -54,7 +54,7 @@ const Sent = z.object({
   expected_count: integer({ min: 0 }).nullish(),
 });
 
-/** What an amendment changes; an absent key stays as it is. Texts as storage keeps them. */
+/** The changes of an amendment; absent keys stay unchanged. Texts are in stored form. */
 export interface Amendment {
   /** ISO text with microseconds. */
   timestamp?: string;

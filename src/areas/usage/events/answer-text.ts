@@ -7,8 +7,8 @@ import { eventText } from './view.ts';
 const TAKEN: FieldErrors = { transaction_id: ['value_already_exist'] };
 
 /**
- * Body of the answer to a request's events, and whether every one of them had been stored before. Explained ones carry
- * `verdict` or `verdicts`, a tolerant batch says what became of each.
+ * Body of the answer to a request's events, and whether every one of them had been stored before. With explanations it
+ * has `verdict` or `verdicts`, and for a tolerant batch the result of each event.
  *
  * @throws Refusal when the verdicts refuse the request: 422 keyed by index for a batch, 405 while the test clock
  *   advances
@@ -28,7 +28,7 @@ export function answerText(input: EventsInput, verdicts: readonly Verdict[]): { 
   return { text: `{"events":[${text}]${explanations('verdicts', batch, verdicts)}}`, isReplayed };
 }
 
-/** Why an event was not stored, undefined when it was. */
+/** Why an event was not stored; undefined if it was. */
 export const errorsOf = (verdict: Verdict): FieldErrors | undefined =>
   verdict === 1
     ? TAKEN
@@ -37,7 +37,7 @@ export const errorsOf = (verdict: Verdict): FieldErrors | undefined =>
       : undefined;
 
 /**
- * Lets pass what concerns single events.
+ * Throws the refusal of a whole request and ignores those of single events.
  *
  * @throws Refusal of the whole request: 405 test_clock_advancing
  */
@@ -79,7 +79,7 @@ function textOf(event: IncomingEvent, batch: IncomingBatch, verdict: Verdict): s
   return eventText({ ...event, timestamp: event.timestamp ?? batch.received_at, created_at: batch.received_at });
 }
 
-/** Further member of the answer's body with what was explained, empty when nothing was asked for. */
+/** Member of the answer's body with the explanations; empty if none were requested. */
 function explanations(root: 'verdict' | 'verdicts', batch: IncomingBatch, verdicts: readonly Verdict[]): string {
   if (batch.explain === undefined) return '';
   const told = verdicts.flatMap((verdict) => (typeof verdict === 'object' && 'x' in verdict ? [verdict.x] : []));

@@ -7,7 +7,8 @@ export interface EventLimits {
 }
 
 /**
- * Characters of all canonical properties of a batch: as many as its body may have, which only exponents make more of.
+ * Characters of all canonical properties of a batch: as many as its body may have; only numbers with exponents become
+ * longer than sent.
  */
 export const BATCH_PROPERTIES_MAX = 5 * 1024 * 1024;
 

@@ -3,10 +3,7 @@ import type { FieldErrors } from '../../../platform/refusal.ts';
 import { type ErrorPlace, pathText } from '../../../platform/schema/error-places.ts';
 import { EVENT_FIELDS } from './schema.ts';
 
-/**
- * Where the errors of one event were found: `at` is where it was sent. Errors of a line or an expression are about no
- * field.
- */
+/** Places of the errors of one event sent at the path `at`. Errors of a line or an expression have no field. */
 export const placesOfEvent = (errors: FieldErrors, at: Path): ErrorPlace[] =>
   Object.entries(errors)
     .filter(([field]) => EVENT_FIELDS.has(field))

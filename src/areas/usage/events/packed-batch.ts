@@ -1,8 +1,8 @@
 import type { Explain, IncomingBatch, IncomingEvent } from './incoming-event.ts';
 
 /**
- * A batch as it travels in a job: lists instead of objects, since the names of the fields would be half of the text
- * that the ingress writes, Redis keeps and the worker reads.
+ * A batch as it travels in a job: lists instead of objects, because field names would be half of the text that the
+ * ingress writes, Redis keeps and the worker reads.
  */
 export type PackedBatch = [
   organizationId: string,

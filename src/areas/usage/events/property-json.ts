@@ -2,25 +2,25 @@ import { isKeptNumber, KeptNumber } from '../../../engine/metrics/property-text.
 import { type DecimalParts, decimalParts, plainLength, plainText } from '../../../engine/money/plain-decimal.ts';
 import { isStorable } from '../../../platform/schema/storable.ts';
 
-/** Nesting that Postgres and our own call stack bear with ease; real events have one or two levels. */
+/** Nesting that Postgres and the call stack bear easily; real events have one or two levels. */
 const MAX_DEPTH = 200;
-/** Texts that need neither escaping nor a look at their code units. */
+/** Texts that need neither escaping nor a check of their code units. */
 const SIMPLE = /^[ !#-[\]-~]*$/;
 
-/** Thrown within this file and `parse-event` for what Postgres cannot store. */
+/** Thrown here and in `parse-event` for a value that Postgres cannot store. */
 export class NotStorable extends Error {}
-/** Likewise, for a canonical text that would be longer than was allowed. */
+/** Thrown when a canonical text exceeds its limit. */
 export class TooLong extends Error {}
 
 /**
  * Canonical JSON text of a value: keys sorted at every depth, numbers in plain decimal without trailing zeros,
- * whichever parser read them. Serves both as what is stored, so that Postgres' text form of a property is the one of
- * json.md, and as what the digest is taken of.
+ * whichever parser read them. It is both stored, so that Postgres' text form of a property is the one of json.md, and
+ * digested.
  *
  *   {b: 11e-1, a: "x"} → {"a":"x","b":1.1}
  *
- * most  characters of the text: `1e-300` is six as it is sent and 302 here, so a number's length is looked at before it
- *       is written out
+ * most characters of the text: `1e-300` is six as it is sent and 302 here, so a number's length is checked before it
+ *   is written out
  *
  * @throws NotStorable for U+0000, a lone surrogate, a number beyond a double, or too deep a nesting; TooLong
  */
@@ -102,13 +102,13 @@ function take(room: Room, characters: number): void {
   if (room.left < 0) throw new TooLong();
 }
 
-/** Stands in front of a literal that was kept as text; no stored text holds it. */
+/** Prefix of a literal that was kept as text; no stored text contains it. */
 const KEPT = '\0';
-// A canonical number of more than 15 digits, which a double may not hold.
+// A canonical number of more than 15 digits, which a double may not represent.
 const LONG = /[\d.]{16}/;
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.]*/g;
 
-/** Properties from their canonical text; numbers that a double may not hold keep their literal. */
+/** Parses properties from their canonical text; numbers beyond the precision of a double stay literals. */
 export function parseProperties(text: string): Record<string, unknown> {
   if (!LONG.test(text)) return JSON.parse(text);
   const kept = text.replace(TOKEN, (token) =>

@@ -28,7 +28,7 @@ export const EVENT_FIELDS: ReadonlySet<string> = new Set(Object.keys(EventInput.
 export const EventBody = z.object({ event: EventInput });
 export const EventsBody = z.object({ events: list(EventInput, { max: EVENTS_MAX }) });
 
-/** `explain`: show what billing makes of the events (event-verdicts.md#verdict). */
+/** `explain`: show how billing counts the events (event-verdicts.md#verdict). */
 export const CreateEventQuery = z.object({ explain: textFilter });
 /** `mode=tolerant`: each event is stored or refused alone (bulk-events.md#tolerant-batch). */
 export const CreateEventsQuery = z.object({ explain: textFilter, mode: textFilter });
@@ -70,9 +70,9 @@ const ExplanationView = z.object({
     }),
   ),
 });
-/** Answer to a stored event; `verdict` only when it was asked for. */
+/** Answer to a stored event; `verdict` only on request. */
 export const CreatedEvent = z.object({ event: EventView, verdict: ExplanationView.optional() });
-/** Answer to stored events; `results` and `counts` only of a tolerant batch. */
+/** Answer to stored events; `results` and `counts` only for a tolerant batch. */
 export const CreatedEvents = z.object({
   events: z.array(EventView),
   verdicts: z.array(ExplanationView).optional(),
@@ -90,7 +90,7 @@ export const CreatedEvents = z.object({
   counts: z.object({ stored: z.int(), replayed: z.int(), rejected: z.int() }).optional(),
 });
 
-/** What became of the lines of a bulk request; `not_counted` by reason, only when it was asked for. */
+/** Results of the lines of a bulk request; `not_counted` by reason, only on request. */
 export const BulkEnvelope = z.object({
   bulk: z.object({
     lines: z.int(),
@@ -109,11 +109,11 @@ export const BulkEnvelope = z.object({
     not_counted: z.record(z.string(), z.int()).optional(),
   }),
 });
-/** `next_cursor` goes on behind the last event of the page, as `after`; absent on the last page. */
+/** `next_cursor` continues after the last event of the page when sent as `after`; absent on the last page. */
 export const EventPageMeta = PageMeta.extend({ next_cursor: z.string().optional() });
 export const EventList = z.object({ events: z.array(EventView), meta: EventPageMeta });
 
-/** Filters of `GET /events`; how `timestamp_from_started_at` goes with others is checked by the read. */
+/** Filters of `GET /events`; the read checks which ones `timestamp_from_started_at` excludes. */
 export const EventListQuery = z.object({
   ...pageQuery,
   code: textFilter,

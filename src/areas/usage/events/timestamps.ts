@@ -1,8 +1,8 @@
 import { assert } from '../../../engine/assert.ts';
 
-/** Texts that stand for a time of an event: optional sign, digits, optional fraction, optional exponent. */
+/** Texts that stand for a timestamp: optional sign, digits, optional fraction, optional exponent. */
 const EPOCH = /^([+-]?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/;
-/** What nearly all are: whole seconds, or seconds with at most six fractional digits. */
+/** The most common form: whole seconds, or seconds with at most six fractional digits. */
 const PLAIN = /^(\d{1,12})(?:\.(\d{1,6}))?$/;
 
 const FIRST_SECOND = -62_135_596_800; // 0001-01-01T00:00:00Z
@@ -12,8 +12,8 @@ const SECONDS_A_DAY = 86_400;
 const MAX_LENGTH = 100;
 
 /**
- * Unix seconds as a client sent them → ISO 8601 text in UTC with microseconds, or undefined when it is no such time.
- * Exact: no binary float is involved. Digits beyond the microsecond are cut.
+ * Unix seconds as a client sent them → ISO 8601 text in UTC with microseconds, or undefined for anything else. Exact:
+ * no binary float is involved. Digits beyond the microsecond are cut.
  *
  *   "1651240791.1234567" → "2022-04-29T13:59:51.123456Z"
  *
@@ -48,17 +48,17 @@ export function isoOfMs(milliseconds: number): string {
   return iso;
 }
 
-/** Whole Unix seconds of an ISO text made here, for expressions. */
+/** Whole Unix seconds of an ISO text in our own form, for expressions. */
 export const unixSeconds = (iso: string): number => Math.floor(Date.parse(iso) / 1000);
 
-/** The digits with the point behind the first `pointAt` of them, cut to a whole number. */
+/** The digits with the point after the first `pointAt` of them, truncated to a whole number. */
 function scaled(digits: string, pointAt: number): bigint | undefined {
   if (/^0*$/.test(digits) || pointAt <= 0) return 0n;
   if (pointAt > digits.length + MAX_LENGTH) return undefined;
   return BigInt(digits.slice(0, pointAt).padEnd(pointAt, '0'));
 }
 
-// Events of one moment share their second: its text is made once.
+// Events of one moment share their second, whose text is cached.
 let knownSecond = Number.NaN;
 let knownText = '';
 

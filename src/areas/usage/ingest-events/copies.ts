@@ -1,16 +1,16 @@
-/** Jobs whose end is remembered: far more than run at once, so that a copy which comes after the end finds it. */
+/** Finished jobs that are remembered: far more than run at once, so that a late copy finds the end of the first. */
 const MOST_REMEMBERED = 1000;
 
 /**
- * Runs the work of each key once in this process: a copy that comes meanwhile waits for the end of the first, one that
- * comes later has nothing to do. What failed is forgotten and may be run again.
+ * Runs the work of each key once in this process: a copy waits while the first runs, and a later one has nothing to do.
+ * Failed work is forgotten and may run again.
  */
 export type OnceEach = (key: string, work: () => Promise<void>) => Promise<void>;
 
 /**
- * A process whose event loop stands still for longer than the lock of its jobs, which a busy machine is enough for,
- * gets them a second time while they run. Storing again would wait for the rows of the first, take the places of other
- * jobs, and stand still again.
+ * A process whose event loop is blocked for longer than the lease of its jobs, as on a busy machine, gets them a second
+ * time while they run. Storing them again would wait for the rows of the first, take the places of other jobs, and
+ * block again.
  */
 export function createOnceEach(): OnceEach {
   const works = new Map<string, Promise<void>>();

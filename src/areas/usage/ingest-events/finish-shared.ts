@@ -7,19 +7,19 @@ import { type BatchApart, splitBatches } from './finish-sql.ts';
 import type { Watched } from './nudge-watchers.ts';
 import type { OwedInAdvance } from './owe-in-advance.ts';
 
-/** Batches of several organizations wait no longer for a lock of one: many times what their transaction takes. */
+/** Longest wait of batches of several organizations for a lock of one: many times what their transaction takes. */
 const SHARED_PATIENCE_MS = 250;
 
 export interface Finished {
   watched: Watched[];
-  /** What is left to do, for each organization alone: to be enqueued after the commit. */
+  /** Work left for each organization alone, to be enqueued after the commit. */
   apart: BatchApart[];
 }
 
 /**
- * Finishes batches that hold events of several organizations, in one transaction, and never waits: the events of an
- * organization that is being healed are set apart. When some row of one is locked, or finishing fails for what one of
- * them sent, nothing says which it is, and those of each are set apart. Rule: everywhere.md#bounded-cost.
+ * Finishes batches that hold events of several organizations, in one transaction without waiting: events of an
+ * organization that is being healed are set apart. If a row is locked or finishing fails, the cause cannot be
+ * attributed, and the events of each organization are set apart. Rule: everywhere.md#bounded-cost.
  */
 export async function finishShared(sql: Sql, ids: readonly string[], owed: OwedInAdvance): Promise<Finished> {
   try {

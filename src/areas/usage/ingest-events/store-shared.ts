@@ -3,21 +3,21 @@ import { HELD, type IncomingBatch, type Verdict } from '../events/incoming-event
 import { isDataError } from '../events/storage/data-errors.ts';
 import { type StoreDeps, storeEvents } from './store-events.ts';
 
-/** A statement of several organizations waits no longer for a lock: many times what one of 1 000 events takes. */
+/** Longest wait of a statement of several organizations for a lock: many times what 1 000 events take. */
 const SHARED_PATIENCE_MS = 1000;
-/** Nor does an organization's own part of one that failed, which has to say quickly whose fault that was. */
+/** Longest wait of one organization's part of a failed statement, which must be attributed quickly. */
 const OWN_PATIENCE_MS = 250;
-/** Parts at once: as many as a shared statement has connections, and one more for a locked one among them. */
+/** Concurrent parts: as many as a shared statement has connections, and one more for a locked one. */
 const PARTS_AT_ONCE = 3;
 
-/** Verdicts of a batch, or that it is to come again without those of other organizations. */
+/** Verdicts of a batch, or HELD if it must come again without other organizations. */
 export type SharedVerdicts = Verdict[] | typeof HELD;
 
 /**
  * Stores batches of several organizations in shared statements, which many small ones need: apart, each would pay for a
- * statement of its own. When one fails since a lock was not free or a value cannot be stored, each organization's
- * batches are stored apart, and those that fail again are held: they cost the others about a second once, and then go a
- * way of their own. Rule: everywhere.md#bounded-cost.
+ * statement of its own. If one fails because of a lock or a value that cannot be stored, each organization's batches
+ * are stored apart, and those that fail again are held: they cost the others about a second once, and then come in
+ * separate jobs. Rule: everywhere.md#bounded-cost.
  */
 export async function storeShared(deps: StoreDeps, batches: readonly IncomingBatch[]): Promise<SharedVerdicts[]> {
   const verdicts = await tryShared(deps, batches, SHARED_PATIENCE_MS);
@@ -38,8 +38,7 @@ export async function storeShared(deps: StoreDeps, batches: readonly IncomingBat
 }
 
 /**
- * Undefined: rows are locked by another transaction, or some value cannot be stored. What was stored meanwhile is
- * stored.
+ * Undefined if rows are locked by another transaction or a value cannot be stored. Events stored meanwhile stay stored.
  */
 async function tryShared(
   deps: StoreDeps,

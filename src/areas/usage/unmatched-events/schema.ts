@@ -46,7 +46,7 @@ export const UnmatchedSummary = z.object({
   ),
 });
 
-/** Which open events are to be looked at again; without code and external id, all of them. */
+/** Open events that are matched again; without code and external id, all of them. */
 export const HealCreate = z.object({
   code: optionalText(),
   external_subscription_id: optionalText(),

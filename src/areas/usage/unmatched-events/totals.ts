@@ -1,15 +1,16 @@
 import type { Db } from '../../../platform/db/connect.ts';
 
 /**
- * Open rows of one (organization, reason, code); beyond it only the counter grows (event-verdicts.md#unmatched-events).
+ * Open rows of one (organization, reason, code); beyond them only the counter grows
+ * (event-verdicts.md#unmatched-events).
  */
 export const MOST_ROWS = 100_000;
 /**
- * Totals of one organization, about: far more codes than anybody has metrics, and few enough to be counted within
- * milliseconds. Codes are whatever clients send, so further ones share one total for each reason.
+ * Approximate limit of totals of one organization: far more codes than any has metrics, and few enough to be counted
+ * within milliseconds. Clients choose the codes, so further ones share one total for each reason.
  */
 export const MOST_TOTALS = 10_000;
-/** Code of the total that further codes share: no event has it. */
+/** Code of the shared total, which no event has. */
 export const FURTHER_CODES = '';
 
 /** Code of the total in which an unmatched event `u` is counted. */

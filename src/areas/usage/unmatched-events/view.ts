@@ -2,7 +2,7 @@ import { seconds, secondsOrNull } from '../../../platform/schema/view.ts';
 import { eventText } from '../events/view.ts';
 import type { RunRow, UnmatchedRow } from './queries.ts';
 
-/** JSON text of an unmatched event: text, because numbers of properties keep digits that a double cannot hold. */
+/** JSON text of an unmatched event; text, because numbers in properties keep digits that a double cannot hold. */
 export function unmatchedText(row: UnmatchedRow): string {
   const { reason, status } = row;
   const first_seen_at = seconds(row.first_seen_at);

@@ -7,10 +7,10 @@ import type { ChargeToCount, UsageWindow } from './request.ts';
 import type { RollupRequest } from './rollup-queries.ts';
 import { type SharedRequest, shareRequests } from './share-requests.ts';
 
-/** Lower bound of what is counted since ever. */
+/** Lower bound of windows without a start. */
 export const EVER = '-infinity';
 
-/** What is asked of rollups for readings; `pause` is called between two of them. */
+/** The requests to rollups for some readings; `pause` is called between two of them. */
 export async function sharedRollups(
   readings: readonly (Summing | Listing)[],
   pause?: Pause,
@@ -51,7 +51,7 @@ function rollupRequest(
 }
 
 /**
- * What is asked of raw events: the parts of the windows that no rollup answers for. `pause` is called between two
+ * The requests to raw events: the parts of the windows that no rollup answers for. `pause` is called between two
  * readings.
  */
 export async function sharedRaw(
@@ -72,12 +72,12 @@ export async function sharedRaw(
   return shareRequests(asked.flat(), pause);
 }
 
-/** What is made of instants, each once: charges of a plan share most of theirs, of which each text is dear. */
+/** Caches texts of instants, which are expensive and shared by the charges of a plan. */
 interface InstantTexts {
   of(instant: Instant): string;
-  /** Of the millisecond that holds the last instant before the end of a window. */
+  /** The millisecond that holds the last instant before the end of a window. */
   ofLastBefore(to: Instant): string;
-  /** The full days within full hours, each worked out once. */
+  /** The full days within full hours, cached. */
   fullDays(hours: FullHours): FullHours | null;
 }
 
@@ -122,7 +122,7 @@ function rawRequest(
   };
 }
 
-/** At which instants an event's id decides whether it is of the window. Rule: events.md#subscription-of-an-event. */
+/** Instants at which an event's id decides whether it is in the window. Rule: events.md#subscription-of-an-event. */
 export const sharedInstants = (
   window: UsageWindow,
   texts: InstantTexts = instantTexts(),

@@ -5,7 +5,7 @@ import type { ReadPlan } from './hours.ts';
 import type { MembersWindow, SummedWindow } from './reading.ts';
 import type { ChargeToCount, UsageWindow } from './request.ts';
 
-/** A charge on its way to be counted. */
+/** A charge in the course of counting. */
 export interface Counting {
   charge: ChargeToCount;
   /** Sorted names of all properties that distinguish its events. */
@@ -33,12 +33,12 @@ export interface Scanning {
   plan: Pick<ReadPlan, 'raw'>;
 }
 
-/** What one row of a statement says about events with the same property texts. */
+/** Aggregates of events with the same property texts, from one row of a statement. */
 export interface Row {
   texts: Texts;
   portion?: Portion;
   isBefore?: boolean;
   event?: ReadEvent;
-  /** Values of a unique count that are in use and stand nowhere else. */
+  /** Values of a unique count that are in use and listed nowhere else. */
   settled?: number;
 }

@@ -3,8 +3,8 @@ import type { Db, Fragment } from '../../../platform/db/connect.ts';
 
 /**
  * Whether a raw event goes to one filter of a charge, or to its default bucket, as a condition in SQL: the same steps
- * as those of `filterChooser`. Every filter is matched once, filters that cannot match an event of the bucket not at
- * all.
+ * as those of `filterChooser`. Every filter is matched at most once; filters that cannot match an event of the bucket
+ * are skipped.
  *
  * properties  the event's, as jsonb
  * own         one of the filters; undefined is the default bucket
@@ -34,7 +34,7 @@ export function isOfFilter<Filter>(
     const unless = narrower.length === 0 ? db`` : db`and not matched && ${narrower}::int[]`;
     return db`when ${place}::int = any (matched) ${unless} then ${each === own}::boolean`;
   });
-  // The offset keeps the planner from matching again for every step.
+  // The offset keeps the planner from matching again in every step.
   return db`(
     select case ${steps.reduce((list, step) => db`${list} ${step}`)} else false end
     from (select array_remove(array[${matched}]::int[], null) as matched offset 0) asked)`;

@@ -13,7 +13,7 @@ import { type Decimal, decimal, max, sum, ZERO } from '../../../engine/money/dec
 import type { EventRow } from './queries.ts';
 import type { ChargeToCount, CountedShare } from './request.ts';
 
-/** What was summed up of events with the same property texts, over some stretch of time. */
+/** Aggregates of events with the same property texts over a stretch of time. */
 export interface Portion extends SummedBucket {
   /** Sum of value × seconds since 1970. */
   moment: Decimal;
@@ -22,20 +22,20 @@ export interface Portion extends SummedBucket {
   hour: Temporal.Instant | null;
 }
 
-/** What was read of one filter and group. */
+/** The rows of one filter and group. */
 export interface ShareRead {
   portions: readonly Portion[];
   /** Of the time before the period. */
   before: readonly Portion[];
   /** In processing order. */
   events: readonly ReadEvent[];
-  /** Of unique counts: values in use that no event of the window shows. */
+  /** For unique counts: values in use that no event of the window shows. */
   settled?: number;
   /** Running total of the last fee. */
   billedTotal: Decimal | undefined;
 }
 
-/** An event, or what a rollup says about the events of a value and hour. */
+/** An event, or the aggregate of the events of a value and hour. */
 export type ReadEvent = Pick<EventRow, 'text' | 'operation' | 'timestamp' | 'key'>;
 
 export type Figures = Omit<CountedShare, 'filterId' | 'groupedBy'>;
@@ -46,7 +46,7 @@ export const NO_LATEST = { last_ts: null, last_created_at: null, last_id: null, 
 const EPOCH = Temporal.Instant.fromEpochMilliseconds(0);
 
 /**
- * Units, number of events and what pricing asks for, of one filter and group. Rules: aggregation.md#metered,
+ * Units, number of events and figures for pricing, for one filter and group. Rules: aggregation.md#metered,
  * aggregation.md#recurring, aggregation.md#unique-count, groups-and-filters.md#matching-filters,
  * groups-and-filters.md#groups, aggregation.md#weighted-sum, aggregation.md#prorated-sum,
  * aggregation.md#prorated-unique-count.

@@ -2,15 +2,15 @@ import { Temporal } from 'temporal-polyfill';
 import { type Instant, isAfter, isBefore } from '../../../engine/calendar/instants.ts';
 import type { UsageWindow } from './request.ts';
 
-/** Full hours, `[from, to)`; from null: since ever. */
+/** Full hours, `[from, to)`; from null: without a start. */
 export interface FullHours {
   from: Instant | null;
   to: Instant;
 }
 
-/** How a window is read: full hours from buckets, the rest from raw events. Null bounds are "since ever". */
+/** How a window is read: full hours from buckets, the rest from raw events. Null bounds mean no start. */
 export interface ReadPlan {
-  /** Null: the window holds no full hour. */
+  /** Null if the window holds no full hour. */
   hours: FullHours | null;
   raw: { from: Instant | null; to: Instant }[];
 }
@@ -20,7 +20,7 @@ export const lowerBound = (window: UsageWindow): Instant | null =>
   window.from?.round({ smallestUnit: 'millisecond', roundingMode: 'floor' }) ?? null;
 
 /**
- * Plan of reading a window. An hour at whose edge an event's id decides to whom it belongs is read raw.
+ * Plan of reading a window. An hour at whose edge event ids decide the owner is read from raw events.
  * Rule: rollups.md#exactness "period edge inside an hour".
  */
 export function planOfReading(window: UsageWindow): ReadPlan {
@@ -34,7 +34,7 @@ export function planOfReading(window: UsageWindow): ReadPlan {
   return { hours: { from: firstHour, to: lastHour }, raw: nonEmpty(edges) };
 }
 
-/** `planOfReading`, worked out once for windows one after the other with the same bounds, as charges of a plan have. */
+/** `planOfReading`, cached for successive windows with the same bounds, as charges of a plan have. */
 export function plansOfReading(): (window: UsageWindow) => ReadPlan {
   let last: { window: UsageWindow; plan: ReadPlan } | undefined;
   return (window) => {
@@ -58,7 +58,7 @@ const nonEmpty = (ranges: ReadPlan['raw']): ReadPlan['raw'] =>
 const HOUR_NS = 3_600_000_000_000n;
 const DAY_NS = 24n * HOUR_NS;
 
-/** Hours count from 1970, so zones with 30 or 45 minutes of offset need nothing more. */
+/** Hours count from 1970, so zones with an offset of 30 or 45 minutes need nothing more. */
 const floorHour = (instant: Instant): Instant => floorTo(instant, HOUR_NS);
 
 function floorTo(instant: Instant, unit: bigint): Instant {

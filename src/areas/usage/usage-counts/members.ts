@@ -7,9 +7,9 @@ import type { MemberEntry } from './rollup-queries.ts';
 export const valueHash = (text: string): string => hash('sha256', text, 'hex').slice(0, 32);
 
 /**
- * Events that do to a value what its events of one hour did: the last operation; where days matter before it an add at
- * the start of the hour when there was any. (On one local day a removal before an add is no interruption, so the first
- * of each decides nothing.)
+ * Events equivalent to those of a value in one hour: its last operation, and where days matter an add at the start of
+ * the hour if there was one. (On one local day a removal before an add does not interrupt, so other events have no
+ * effect.)
  *
  * Rules: aggregation.md#unique-count, aggregation.md#prorated-unique-count.
  */

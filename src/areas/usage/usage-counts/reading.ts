@@ -5,33 +5,33 @@ import type { Proration } from '../../../engine/metrics/proration.ts';
 import { isFullHour } from './hours.ts';
 import type { ChargeToCount, UsageWindow } from './request.ts';
 
-/** What is read to count one charge; each part by one statement for all charges. */
+/** The readings for one charge; each kind is one statement for all charges. */
 export interface Reading {
-  /** Windows whose events are summed up. */
+  /** Windows whose events are summed. */
   sums: SummedWindow[];
   /** Windows of a unique count whose members are read. */
   members: MembersWindow[];
-  /** The window whose events are read one by one, of each combination of texts only the first when there is a limit. */
+  /** The window whose single events are read; with a limit only the first of each combination of texts. */
   events: (UsageWindow & { first?: number }) | null;
 }
 
 export interface SummedWindow {
   window: UsageWindow;
-  /** Whether it lies before the period: what the period starts with. */
+  /** Whether it lies before the period and gives the opening state. */
   isBefore: boolean;
-  /** Starts of local days that are summed up apart; what buckets do not answer is then read event by event. */
+  /** Starts of local days that are summed separately; parts without buckets are then read event by event. */
   days: Instant[] | null;
 }
 
 export interface MembersWindow {
   window: UsageWindow;
-  /** Starts of local days when the days matter on which a value was there. */
+  /** Starts of local days, if the days of a value's presence matter. */
   days: Instant[] | null;
 }
 
 /**
- * What must be read to count a charge: rollups where they suffice, single events only where each of them is priced
- * by itself, or where local days begin within an hour.
+ * The readings needed to count a charge: rollups where they suffice, single events only if each is priced or local days
+ * begin within an hour.
  *
  * Rules: aggregation.md#metered, aggregation.md#recurring, aggregation.md#unique-count,
  * groups-and-filters.md#matching-filters, groups-and-filters.md#groups, aggregation.md#weighted-sum,
@@ -56,7 +56,7 @@ export function readingOf(charge: ChargeToCount): Reading {
 
 const NOTHING: Reading = { sums: [], members: [], events: null };
 
-/** Of a prorated sum the carried part, and the period's day by day; event by event when its single moves are priced. */
+/** A prorated sum needs the carried part and the period's days, or single events if its moves are priced. */
 function proratedSumReading(charge: ChargeToCount): Reading {
   const [before, during] = aroundStart(charge);
   const carried = { window: before, isBefore: true, days: null };
@@ -65,7 +65,7 @@ function proratedSumReading(charge: ChargeToCount): Reading {
   return { ...NOTHING, sums: [carried, { window: during, isBefore: false, days }] };
 }
 
-/** Of a prorated unique count the members at the start, and every hour of the period. */
+/** A prorated unique count needs the members at the start and every hour of the period. */
 function proratedMembersReading(charge: ChargeToCount): Reading {
   const [before, during] = aroundStart(charge);
   const days = daysOf(charge);
@@ -94,7 +94,7 @@ function daysOf({ needs, proration }: ChargeToCount): Instant[] | null {
   return starts.length > 0 && starts.every(isFullHour) ? starts : null;
 }
 
-/** Worked out once a period, which the charges of a plan share. */
+/** Cached for a period, which the charges of a plan share. */
 const KNOWN_DAYS = new WeakMap<Proration, Instant[]>();
 
 function dayStartsOnce(proration: Proration): Instant[] {

@@ -1,14 +1,14 @@
 import { mapInSlices, type Pause } from '../../../platform/turns/turns.ts';
 
-/** A statement's request and the positions of those who asked for it. */
+/** A distinct request with the positions of the charges that share it. */
 export interface SharedRequest<Request> {
   request: Request;
   askers: { n: number; names: readonly string[] }[];
 }
 
 /**
- * Requests for the same events, each once: charges on one metric read its buckets together, whatever properties each of
- * them distinguishes. `pause` is called between two of them.
+ * Merges equal requests: charges on one metric read its buckets together, whatever properties each distinguishes.
+ * `pause` is called between two of them.
  */
 export async function shareRequests<Request>(
   asked: readonly { n: number; names: readonly string[]; request: Request }[],
@@ -25,6 +25,6 @@ export async function shareRequests<Request>(
   return [...shared.values()];
 }
 
-/** Every name that was asked for, sorted. */
+/** Every requested name, sorted. */
 export const allNames = <Request>({ askers }: SharedRequest<Request>): string[] =>
   [...new Set(askers.flatMap(({ names }) => names))].sort();

@@ -2,9 +2,7 @@ import type { Draft } from '../../../engine/invoices/draft.ts';
 import { INVOICE_STEPS } from '../../../engine/invoices/steps.ts';
 import { mapInSlices, type Pause } from '../../../platform/turns/turns.ts';
 
-/**
- * What `computeInvoice` makes of a draft, in pieces: with two taxes a fee, 20 000 fees take 250 ms of the processor.
- */
+/** `computeInvoice` in pieces, because 20 000 fees with two taxes each take 250 ms of the processor. */
 export async function computeInSlices(draft: Draft, pause: Pause | undefined): Promise<Draft> {
   let done = draft;
   for (const step of INVOICE_STEPS) {

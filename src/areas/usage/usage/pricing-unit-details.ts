@@ -4,7 +4,7 @@ import type { Amounts } from '../../../engine/pricing/fee-amounts.ts';
 import type { PricedCharge } from './priced-charges.ts';
 
 /**
- * Amounts of a usage fee in the pricing unit of its charge, as the fee keeps and shows them; null without a unit.
+ * Amounts of a usage fee in the pricing unit of its charge, as the fee stores and shows them; null without a unit.
  * Rule: pricing-units.md.
  */
 export function pricingUnitDetails(

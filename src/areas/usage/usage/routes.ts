@@ -57,7 +57,7 @@ export const usageOperations: Operation[] = [
   },
 ];
 
-/** Units and prices are the callers' own: an amount that no number of ours can hold is refused. */
+/** The caller sets units and prices, so an amount that overflows is refused. */
 async function refusingAbsurdAmounts<Answer>(answer: Promise<Answer>): Promise<Answer> {
   try {
     return await answer;

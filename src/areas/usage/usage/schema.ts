@@ -25,7 +25,7 @@ function objectOf(value: unknown): object | undefined {
     const parsed: unknown = JSON.parse(value);
     return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? parsed : undefined;
   } catch {
-    return undefined; // not an object: no filter
+    return undefined; // not an object, so it is ignored
   }
 }
 
@@ -47,7 +47,7 @@ function arrayOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // not an array: no filter
+    return undefined; // not an array, so it is ignored
   }
 }
 
@@ -95,7 +95,7 @@ const figures = {
       projected_amount_cents: z.int().optional(),
     })
     .nullable(),
-  /** Of projected usage only. */
+  /** For projected usage only. */
   projected_units: DecimalText.optional(),
   projected_amount_cents: z.int().optional(),
   presentation_breakdowns: Breakdowns,

@@ -15,9 +15,9 @@ type Restriction = Partial<
 >;
 
 /**
- * The charges that a usage read is about, by name of their metric: the first parameter that is there restricts them.
+ * The charges of a usage read, by name of their metric; the first parameter that is present restricts them.
  *
- * @throws Refusal 404 charge, when there is a restriction that nothing fits
+ * @throws Refusal 404 charge, when no charge fits the restriction
  * Rule: usage-reads.md#current-usage.
  */
 export function selectCharges(charges: readonly PricedCharge[], query: Restriction): PricedCharge[] {

@@ -99,8 +99,8 @@ const confirm = async () => {
   await ok(story.client.post(`/sandbox/payments/${payment.id}/confirm`, { outcome: 'succeeded' }));
 };
 
-describe('an upgrade', () => {
-  test('takes over once it is paid, and what the old plan had in advance comes back', async () => {
+describe('an upgrade that waits for its payment', () => {
+  test('a gated upgrade takes over once it is paid, and the unused advance payment of the old plan is credited', async () => {
     await begin('plan', PAYS);
     await story.advanceTo('2024-05-11T10:00:00Z');
     const made = await change('more');
@@ -122,7 +122,7 @@ describe('an upgrade', () => {
     expect(subscription).toMatchObject({ svc_id: made.svc_id, activation_rules: [{ status: 'satisfied' }] });
   });
 
-  test('that is not paid leaves the old plan as it was', async () => {
+  test('a gated upgrade that is not paid leaves the old plan as it was', async () => {
     await begin('plan', REFUSED);
     await story.advanceTo('2024-05-11T10:00:00Z');
     await change('more');
@@ -140,7 +140,7 @@ describe('an upgrade', () => {
     ]);
   });
 
-  test('while it waits usage is the old plan’s, afterwards its own, none twice', async () => {
+  test('usage counts for the old plan while a gated upgrade waits and for the new plan afterwards, never twice', async () => {
     await begin('plan', ASKS);
     await story.advanceTo('2024-05-11T10:00:00Z');
     await change('more');
@@ -163,7 +163,7 @@ describe('an upgrade', () => {
     expect(await credited()).toEqual([1700]);
   });
 
-  test('that waits holds the old plan: it can be neither ended nor changed again', async () => {
+  test('the old plan can be neither ended nor changed again while a gated upgrade waits', async () => {
     await begin('plan', ASKS);
     await change('more');
     const ended = await story.client.delete('/subscriptions/sub');
@@ -175,7 +175,7 @@ describe('an upgrade', () => {
     await ok(story.client.delete('/subscriptions/sub'));
   });
 
-  test('of a plan that became dearer keeps its rules', async () => {
+  test('a waiting upgrade keeps its activation rules when its plan becomes dearer', async () => {
     await begin('more', ASKS);
     await change('plan');
     await ok(story.client.put('/plans/plan', { plan: { amount_cents: 9300 } }));
@@ -188,8 +188,8 @@ describe('an upgrade', () => {
   });
 });
 
-describe('a downgrade', () => {
-  test('paid on its day: the old plan is not billed again', async () => {
+describe('a downgrade that waits for its payment', () => {
+  test('a gated downgrade that is paid on its day ends the old plan without billing it again', async () => {
     await begin('more', PAYS);
     expect(await change('plan')).toMatchObject({ status: 'active', next_plan_code: 'plan', activation_rules: [] });
     const pending = (await story.client.get('/subscriptions/sub?status=pending')).body.subscription;
@@ -205,7 +205,7 @@ describe('a downgrade', () => {
     expect(await credited()).toEqual([]);
   });
 
-  test('paid later: the old plan went on for a period, whose rest comes back', async () => {
+  test('a gated downgrade that is paid late credits the rest of the period that the old plan was billed for', async () => {
     await begin('more', ASKS);
     await change('plan');
     await use('may', '2024-05-01T10:00:00Z');
@@ -231,7 +231,7 @@ describe('a downgrade', () => {
     expect(await credited()).toEqual([5787]);
   });
 
-  test('not paid: the old plan is billed as if nothing had been asked for', async () => {
+  test('a gated downgrade that is not paid leaves the old plan to be billed as before', async () => {
     await begin('more', REFUSED);
     await change('plan');
     await story.advanceTo('2024-06-01T00:30:00Z');
@@ -244,7 +244,7 @@ describe('a downgrade', () => {
     ]);
   });
 
-  test('may get other rules until its day', async () => {
+  test('the activation rules of a downgrade may be replaced until its day', async () => {
     await begin('more', PAYS);
     await change('plan');
     const put = (rules: object[]) =>
@@ -258,7 +258,7 @@ describe('a downgrade', () => {
   });
 });
 
-test('another plan for a record that is yet to start comes with rules', async () => {
+test('a plan change of a subscription that has not started may bring activation rules', async () => {
   await begin('plan', PAYS);
   const later = { external_id: 'later', subscription_at: '2024-05-20T00:00:00Z' };
   await story.subscribe(later);
@@ -266,7 +266,7 @@ test('another plan for a record that is yet to start comes with rules', async ()
   expect(made.body.subscription).toMatchObject({ status: 'pending', activation_rules: [{ status: 'inactive' }] });
 });
 
-test('one that waits is canceled with its customer', async () => {
+test('a waiting plan change is canceled when its customer is deleted', async () => {
   await begin('plan', ASKS);
   await change('more');
   await until(async () => (await billed()).some(({ status }) => status === 'open'));

@@ -64,8 +64,8 @@ const entries = (rule: string) => service.sql`
   from ledger_entries entry join ledger_transactions booked on booked.id = entry.transaction_id
   where entry.organization_id = ${story.organizationId} and booked.rule = ${rule} order by entry.position`;
 
-describe('paid', () => {
-  test('a card that pays makes it active, with a final invoice', async () => {
+describe('a gated subscription that is paid', () => {
+  test('a card that pays activates the subscription and makes its invoice final', async () => {
     await card(PAYS);
     const made = await gated();
     expect(made).toMatchObject({
@@ -94,7 +94,7 @@ describe('paid', () => {
     expect((await find('active'))!.status).toBe('active');
   });
 
-  test('a customer who has to act keeps it waiting; what passed meanwhile is billed once', async () => {
+  test('a customer who must confirm a payment keeps the subscription waiting, and the time that passed is billed once', async () => {
     await card(ASKS);
     await gated({ activation_rules: [{ type: 'payment' }] });
     const payment = await processing();
@@ -110,7 +110,7 @@ describe('paid', () => {
     expect(periods.sort()).toEqual(['2024-05-01T00:00:00Z', '2024-07-01T00:00:00Z']);
   });
 
-  test('nothing to pay: the rule does not apply, or is satisfied at once', async () => {
+  test('an activation rule does not apply, or is satisfied at once, when there is nothing to pay', async () => {
     await card(PAYS);
     await story.plan({ code: 'arrears', amount_cents: 3100 });
     expect(await gated({ plan_code: 'arrears' })).toMatchObject({
@@ -125,7 +125,7 @@ describe('paid', () => {
     expect(active.activation_rules).toMatchObject([{ status: 'satisfied' }]);
   });
 
-  test('a later start is gated when its day comes', async () => {
+  test('a subscription that starts later is gated when its day comes', async () => {
     await card(PAYS);
     const made = await gated({ subscription_at: '2024-05-03T00:00:00Z' });
     expect(made).toMatchObject({ status: 'pending', activation_rules: [{ status: 'inactive', expires_at: null }] });
@@ -134,8 +134,8 @@ describe('paid', () => {
   });
 });
 
-describe('not paid', () => {
-  test('a refused card cancels it (PP8); the external id is free again', async () => {
+describe('a gated subscription that is not paid', () => {
+  test('a refused card cancels a gated subscription and frees its external id (PP8)', async () => {
     await card(REFUSED);
     await gated();
     expect(await inStatus('canceled')).toMatchObject({
@@ -154,7 +154,7 @@ describe('not paid', () => {
     expect((await story.subscribe({ plan_code: 'arrears' })).body.subscription.status).toBe('active');
   });
 
-  test('granted credits come back (LG13)', async () => {
+  test('a gated subscription that is canceled gives granted credits back (LG13)', async () => {
     await card(REFUSED);
     await ok(
       story.client.post('/wallets', {
@@ -176,7 +176,7 @@ describe('not paid', () => {
     expect(wallet.balance_cents).toBe(300);
   });
 
-  test('time that runs out cancels it, and a late payment changes nothing', async () => {
+  test('a gate that times out cancels the subscription, and a late payment changes nothing', async () => {
     await card(ASKS);
     await gated();
     const payment = await processing();
@@ -194,7 +194,7 @@ describe('not paid', () => {
     expect(await stored()).toMatchObject([{ status: 'closed' }]);
   });
 
-  test('a wait that is long over and not settled is found by the auditor (A13)', async () => {
+  test('the auditor finds a gate that is long over and was never settled (A13)', async () => {
     await card(ASKS);
     await gated();
     await inInvoice('open');
@@ -212,7 +212,7 @@ describe('not paid', () => {
     ]);
   });
 
-  test('while it waits it can be neither changed nor ended nor made again', async () => {
+  test('a waiting subscription can be neither changed, ended nor created again', async () => {
     await card(ASKS);
     await gated();
     await inInvoice('open');
@@ -224,7 +224,7 @@ describe('not paid', () => {
     expect(again.body).toMatchObject({ error_details: { subscription: ['subscription_incomplete'] } });
   });
 
-  test('one that is yet to start is withdrawn with its rules', async () => {
+  test('a gated subscription that has not started is withdrawn with its rules', async () => {
     await card(PAYS);
     await gated({ subscription_at: '2024-05-03T00:00:00Z' });
     await ok(story.client.delete('/subscriptions/sub?status=pending'));
@@ -234,7 +234,7 @@ describe('not paid', () => {
   });
 });
 
-test('twins at once: one waits, the others are refused; it is told, numbered and booked once', async () => {
+test('of two identical gated creations at once one waits and the other is refused; the first is announced, numbered and booked once', async () => {
   await ok(
     story.client.post('/webhook_endpoints', {
       webhook_endpoint: { webhook_url: 'https://hooks.example.com/', name: 'W' },
@@ -258,12 +258,12 @@ test.each([
     { customer: ['manual_payment_method_invalid_for_payment_activation_rules'] },
   ],
   ['no provider', { external_customer_id: 'other' }, { customer: ['no_linked_payment_provider'] }],
-])('%s: refused', async (_name, fields, details) => {
+])('an activation rule is refused: %s', async (_name, fields, details) => {
   const refused = await story.subscribe({ activation_rules: RULES, ...fields });
   expect(refused.body).toMatchObject({ error_details: details });
 });
 
-test('rules may be replaced before the start, and not after', async () => {
+test('activation rules may be replaced before the start of a subscription and not after it', async () => {
   await card(REFUSED);
   await gated({ subscription_at: '2024-05-03T00:00:00Z' });
   const put = (rules: object[]) =>
@@ -276,7 +276,7 @@ test('rules may be replaced before the start, and not after', async () => {
   expect((await put(RULES)).body.error_details).toEqual({ activation_rules: ['subscription_not_pending'] });
 });
 
-test('a payment and a timeout at once decide an activation once', async () => {
+test('a payment and a timeout at the same moment decide an activation once', async () => {
   await card(ASKS);
   await gated();
   const payment = await processing();
@@ -291,7 +291,7 @@ test('a payment and a timeout at once decide an activation once', async () => {
   );
 });
 
-test('a coupon that was used up comes back', async () => {
+test('a coupon that a canceled gated subscription used up becomes usable again', async () => {
   await card(REFUSED);
   await ok(
     story.client.post('/coupons', {

@@ -37,7 +37,7 @@ async function overridden(): Promise<Story> {
 
 const own = async (story: Story) => (await story.client.get(OWN)).body.fixed_charges;
 
-test('an equal copy follows units and prices; one with figures of its own does not', async () => {
+test('an override equal to its plan follows new units and prices of a fixed charge; one with its own figures does not', async () => {
   const story = await overridden();
   const change = { units: 20, properties: { amount: '11' }, cascade_updates: true };
   await story.client.put(`${PATH}/seats`, { fixed_charge: change });
@@ -64,14 +64,14 @@ test('an equal copy follows units and prices; one with figures of its own does n
   ]);
 });
 
-test('changes in quick succession all arrive', async () => {
+test('changes of a fixed charge in quick succession all reach the overrides', async () => {
   const story = await overridden();
   for (const units of [11, 12, 13, 14])
     await story.client.put(`${PATH}/seats`, { fixed_charge: { units, cascade_updates: true } });
   await until(async () => ((await own(story))[0].units === 14 ? true : undefined));
 });
 
-test('a single fixed charge changed at once is not billed at once on its copies', async () => {
+test('a change of one fixed charge that holds at once is not billed at once on overrides', async () => {
   const story = await overridden();
   const change = { units: 15, apply_units_immediately: true, cascade_updates: true };
   await story.client.put(`${PATH}/seats`, { fixed_charge: change });
@@ -80,13 +80,13 @@ test('a single fixed charge changed at once is not billed at once on its copies'
   expect(await story.invoices(1)).toHaveLength(1);
 });
 
-test('a removed one goes from the overrides in use', async () => {
+test('a fixed charge that is removed from a plan is removed from its overrides in use', async () => {
   const story = await overridden();
   await story.client.delete(`${PATH}/seats`, { fixed_charge: { cascade_updates: true } });
   await until(async () => ((await own(story)).length === 0 ? true : undefined));
 });
 
-test('a price of one subscription’s own makes its plan a copy, with the units that it had of its own', async () => {
+test('a price for one subscription alone turns its plan into an override that keeps the units it had', async () => {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.customer();
   await story.client.post('/add_ons', {

@@ -117,7 +117,7 @@ test('a downgrade bills the old month and the new fixed charges on one invoice (
   expect(september.billing_periods).toHaveLength(2);
 });
 
-test('an end bills arrears up to its day and nothing in advance', async () => {
+test('a subscription that ends bills its fixed charges in arrears up to its day and none in advance', async () => {
   const story = await openStory(service, '2024-04-01T00:00:00Z');
   await addOns(story, 'a1', 'a2');
   await story.plan({
@@ -132,7 +132,7 @@ test('an end bills arrears up to its day and nothing in advance', async () => {
   expect(amounts(closing)).toEqual({ subscription: 0, a2: 1500 });
 });
 
-test('a yearly plan bills its fixed charges by the month when told to', async () => {
+test('a yearly plan bills its fixed charges monthly when it is set so', async () => {
   const story = await openStory(service, '2024-01-01T00:00:00Z');
   await addOns(story, 'a1', 'a2');
   await story.plan({
@@ -147,7 +147,7 @@ test('a yearly plan bills its fixed charges by the month when told to', async ()
   expect(invoices.map(amounts)).toEqual([{ a1: 700 }, { a1: 700, a2: 500 }, { a1: 700, a2: 500 }]);
 });
 
-test('in a trial only fixed charges in advance are billed, and not again when it ends', async () => {
+test('a trial bills only fixed charges in advance, and not again when it ends', async () => {
   const story = await openStory(service, '2024-01-01T00:00:00Z');
   await addOns(story, 'a1');
   await story.plan({

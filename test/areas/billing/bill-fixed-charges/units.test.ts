@@ -40,7 +40,7 @@ async function open(fixedCharge: object = {}, now = '2024-03-01T00:00:00Z'): Pro
 const setUnits = (story: Story, units: number, more: object = { apply_units_immediately: true }) =>
   story.client.put('/plans/plan/fixed_charges/seats', { fixed_charge: { units, ...more } });
 
-test('112: 10, then 15, then 20 units at once bill 10000, 5000, 5000', async () => {
+test('10, then 15, then 20 units at once bill 10000, 5000 and 5000 (golden case 112)', async () => {
   const story = await open();
   await setUnits(story, 15);
   await story.invoices(2);
@@ -54,7 +54,7 @@ test('112: 10, then 15, then 20 units at once bill 10000, 5000, 5000', async () 
   });
 });
 
-test('113: 10, 5, 15 bill 10000, nothing, 5000', async () => {
+test('10, then 5, then 15 units bill 10000, nothing and 5000 (golden case 113)', async () => {
   const story = await open();
   await setUnits(story, 5);
   await story.invoices(2);
@@ -62,7 +62,7 @@ test('113: 10, 5, 15 bill 10000, nothing, 5000', async () => {
   expect((await story.invoices(3)).map(fees)).toEqual([[[10, 10000]], [[0, 0]], [[5, 5000]]]);
 });
 
-test('many changes of one subscription at once: no unit in use is left out, none is billed twice', async () => {
+test('many changes of units at once bill every unit in use exactly once', async () => {
   const story = await open();
   const wanted = [12, 31, 17, 25, 11, 40, 15, 22];
   const answers = await Promise.all(
@@ -83,7 +83,7 @@ test('many changes of one subscription at once: no unit in use is left out, none
   expect(billed.reduce((sum, [, cents]) => sum + cents!, 0)).toBe(total * 1000);
 });
 
-test('units that rise and fall again before anything is billed: the rise is billed all the same', async () => {
+test('units that rise and fall again before anything is billed are billed for the rise', async () => {
   const story = await open();
   await service.sql.begin(async (tx) => {
     // Whoever bills waits for the customer.
@@ -95,7 +95,7 @@ test('units that rise and fall again before anything is billed: the rise is bill
   expect(invoices.map(fees).sort()).toEqual([[[0, 0]], [[10, 10000]], [[10, 10000]]]);
 });
 
-test('a change of a plan is written for all its subscriptions in one statement', async () => {
+test('new units of a plan are written for all its subscriptions in one statement', async () => {
   const story = await open();
   for (let n = 0; n < 4; n += 1) await story.subscribe({ external_id: `sub${n}` });
   await story.invoices(5);
@@ -107,7 +107,7 @@ test('a change of a plan is written for all its subscriptions in one statement',
   expect((await story.invoices(10)).filter((invoice) => fees(invoice)[0]![1] === 5000)).toHaveLength(5);
 });
 
-test('units raised inside a prorated period are billed for the days left, today included', async () => {
+test('units raised inside a prorated period are billed for the days left including today', async () => {
   const story = await open({ prorated: true }, '2024-04-01T00:00:00Z');
   await story.advanceTo('2024-04-16T18:00:00Z');
   await setUnits(story, 16);
@@ -122,7 +122,7 @@ test('fewer units without the flag hold from the next period on', async () => {
   expect((await story.invoices(2)).map(fees)).toEqual([[[10, 10000]], [[4, 4000]]]);
 });
 
-test('units in arrears, raised in the middle of the month, are weighed by their days', async () => {
+test('units in arrears that rise in the middle of the month are weighed by their days', async () => {
   const story = await openStory(service, '2025-02-01T00:00:00Z');
   await story.customer();
   await story.client.post('/add_ons', {
@@ -138,7 +138,7 @@ test('units in arrears, raised in the middle of the month, are weighed by their 
   expect((await story.invoices(1)).map(fees)).toEqual([[[70, 4975]]]);
 });
 
-test('a subscription with units of its own is left alone by the plan', async () => {
+test('a subscription with units of its own does not follow the units of its plan', async () => {
   const story = await open();
   const path = '/subscriptions/sub/fixed_charges/seats';
   const own = await story.client.put(path, { fixed_charge: { units: '15', apply_units_immediately: true } });
@@ -155,7 +155,7 @@ test('a subscription with units of its own is left alone by the plan', async () 
   expect((await story.invoices(3)).map(fees)).toEqual([[[10, 10000]], [[5, 5000]], [[15, 15000]]]);
 });
 
-test('a deleted fixed charge is billed no more and nothing is paid back', async () => {
+test('a deleted fixed charge is no longer billed, and nothing is paid back', async () => {
   const story = await open();
   const gone = await story.client.delete('/plans/plan/fixed_charges/seats');
   expect(gone.body.fixed_charge.code).toBe('seats');
@@ -163,7 +163,7 @@ test('a deleted fixed charge is billed no more and nothing is paid back', async 
   expect((await story.invoices(2)).map(fees)).toEqual([[[10, 10000]], []]);
 });
 
-test('deleting the add-on deletes the fixed charges made from it; fees keep showing it', async () => {
+test('a deleted add-on deletes the fixed charges made from it, and fees keep showing it', async () => {
   const story = await open();
   await story.client.delete('/add_ons/seat');
   expect((await story.client.get('/plans/plan')).body.plan.fixed_charges).toEqual([]);
@@ -171,7 +171,7 @@ test('deleting the add-on deletes the fixed charges made from it; fees keep show
   expect(start.fees.at(-1).item).toMatchObject({ code: 'seat', name: 'Seat' });
 });
 
-test('a draft that is made final later bills the units with which it was made', async () => {
+test('a draft that is finalized later bills the units that it was made with', async () => {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.customer({ billing_configuration: { invoice_grace_period: 3 } });
   await story.client.post('/add_ons', {

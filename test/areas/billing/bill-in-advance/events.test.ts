@@ -121,7 +121,7 @@ test.each([
     [1, 1],
     [0, 101],
   ],
-])('golden case %s', async (_name, metric, charge, values, amounts) => {
+])('events in advance cost what golden case %s says', async (_name, metric, charge, values, amounts) => {
   const story = await subscribed(metric, charge);
   await send(story, ...values.map((v, index) => event(`e${index}`, { v })));
   const made = await fees(story, values.length);
@@ -138,24 +138,27 @@ test.each([
     { region: 'africa', cloud: 'AWS' },
     [10000, null],
   ],
-])('golden case %s', async (_name, amount, values, properties, expected) => {
-  const filters = [
-    { key: 'region', values: ['europe', 'africa'] },
-    { key: 'cloud', values: ['AWS'] },
-  ];
-  const story = await subscribed(
-    { ...SUM, filters },
-    {
-      charge_model: 'standard',
-      invoiceable: false,
-      properties: { amount },
-      filters: [{ values, properties: { amount: '20' }, invoice_display_name: '20.0' }],
-    },
-  );
-  await send(story, event('e', { v: 10, ...properties }));
-  const [fee] = await fees(story, 1);
-  expect([fee.amount_cents, fee.item.filter_invoice_display_name]).toEqual(expected);
-});
+])(
+  'charges with filters in advance cost what golden case %s says',
+  async (_name, amount, values, properties, expected) => {
+    const filters = [
+      { key: 'region', values: ['europe', 'africa'] },
+      { key: 'cloud', values: ['AWS'] },
+    ];
+    const story = await subscribed(
+      { ...SUM, filters },
+      {
+        charge_model: 'standard',
+        invoiceable: false,
+        properties: { amount },
+        filters: [{ values, properties: { amount: '20' }, invoice_display_name: '20.0' }],
+      },
+    );
+    await send(story, event('e', { v: 10, ...properties }));
+    const [fee] = await fees(story, 1);
+    expect([fee.amount_cents, fee.item.filter_invoice_display_name]).toEqual(expected);
+  },
+);
 
 test('a dynamic charge bills the amount of the event (golden case 98)', async () => {
   const story = await subscribed(SUM, { charge_model: 'dynamic', properties: {} });
@@ -167,7 +170,7 @@ test('a dynamic charge bills the amount of the event (golden case 98)', async ()
   expect((await fees(story, 2)).map((fee) => fee.amount_cents)).toEqual([1235, 2]);
 });
 
-test('an invoiceable event gets an invoice of its own at once, without the grace period, with its taxes', async () => {
+test('an invoiceable event gets its own invoice at once, with taxes and without the grace period', async () => {
   const story = await subscribed(SUM, STANDARD, { billing_configuration: { invoice_grace_period: 5 } });
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
   await story.advanceTo('2023-02-10T10:00:00Z');
@@ -198,7 +201,7 @@ test('an invoiceable event gets an invoice of its own at once, without the grace
   expect(all[1]).toMatchObject({ fees_amount_cents: 0 });
 });
 
-test('running the work again, and sending the event again, makes no second fee', async () => {
+test('running the work again, or sending the event again, makes no second fee', async () => {
   const story = await subscribed(SUM, { ...STANDARD, invoiceable: false });
   await send(story, event('a', { v: 1 }), event('b', { v: 1 }));
   const [first] = await fees(story, 2);
@@ -249,7 +252,7 @@ test('events sent at once by many callers add up exactly', async () => {
 test.each([
   ['before the start', 1675123200, 0],
   ['in the period', 1675900000, 1],
-])('an event %s makes the fee of the subscription that covers it', async (_when, timestamp, count) => {
+])('an event %s is billed to the subscription that covers it', async (_when, timestamp, count) => {
   const story = await subscribed(SUM, { ...STANDARD, invoiceable: false });
   await send(story, event('late', { v: 1 }, { timestamp }), event('now', { v: 1 }));
   const made = await fees(story, count + 1);
@@ -260,13 +263,13 @@ test.each([
   ['a property that is missing', {}],
   ['a property that is no number', { v: 'abc' }],
   ['a blank property', { v: '' }],
-])('%s makes no fee', async (_what, properties) => {
+])('an event makes no fee: %s', async (_what, properties) => {
   const story = await subscribed(SUM, { ...STANDARD, invoiceable: false });
   await send(story, event('wrong', properties), event('right', { v: 1 }));
   expect((await fees(story, 1))[0].event_transaction_id).toBe('right');
 });
 
-test('units given back are not billed again when used again, per group and per period', async () => {
+test('units that were given back are not billed again when they are used again, per group and per period', async () => {
   const story = await subscribed(SUM, {
     charge_model: 'standard',
     invoiceable: false,
@@ -287,7 +290,7 @@ test('units given back are not billed again when used again, per group and per p
   expect((await fees(story, 5))[4]).toMatchObject({ units: '3.0', amount_cents: 300 });
 });
 
-test('usage of one group knows what was billed of it, units given back included', async () => {
+test('current usage of a group shows what was billed of it, including units given back', async () => {
   const story = await subscribed(SUM, {
     charge_model: 'standard',
     invoiceable: false,
@@ -309,7 +312,7 @@ test('usage of one group knows what was billed of it, units given back included'
   expect(await usage('&group[team]=red')).toEqual(['6.0', 1000]);
 });
 
-test('fee.created and invoice.created are told', async () => {
+test('an event in advance announces fee.created and invoice.created', async () => {
   const story = await subscribed(SUM, STANDARD);
   await send(story, event('a', { v: 2 }));
   await story.invoices(1);

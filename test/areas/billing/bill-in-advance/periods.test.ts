@@ -68,7 +68,7 @@ const gathered = async (story: Story): Promise<Invoice[]> =>
     (invoice: Invoice) => invoice.invoice_type === 'advance_charges',
   );
 
-test('paid fees are gathered at the month’s end, the others and the renewal with the next (G84)', async () => {
+test('fees paid during the month are gathered at its end, the others and the renewal with the next one (G84)', async () => {
   const story = await openSeats('2024-06-01T00:00:00Z');
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
   await story.sell({
@@ -96,7 +96,7 @@ test('paid fees are gathered at the month’s end, the others and the renewal wi
   expect(next).toMatchObject({ fees_amount_cents: 18373, taxes_amount_cents: 3674, total_amount_cents: 22047 });
 });
 
-test('what was paid on the billing day for the new month waits for the next run (G85)', async () => {
+test('a fee paid on the billing day for the new month waits for the next run (G85)', async () => {
   const story = await openSeats('2024-06-01T00:00:00Z');
   await story.sell({ invoiceable: false, prorated: true, regroup_paid_fees: 'invoice' });
   await story.subscribe();
@@ -122,7 +122,7 @@ test('what was paid on the billing day for the new month waits for the next run 
   expect(whole.billing_periods).toMatchObject([{ invoicing_reason: 'in_advance_charge_periodic' }]);
 });
 
-test('a paid fee is booked on its own, its invoice shows the payment and books nothing, its void frees the money (LG14)', async () => {
+test('a paid fee is booked by itself; its invoice shows the payment and books nothing, and its void frees the money (LG14)', async () => {
   const story = await openSeats('2024-06-01T00:00:00Z');
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
   await story.sell({ invoiceable: false, regroup_paid_fees: 'invoice', properties: { amount: '20.08' } });
@@ -164,7 +164,7 @@ test('a paid fee is booked on its own, its invoice shows the payment and books n
   expect(await balances()).toEqual({ cash: 2410, unapplied_receipts: 2410 });
 });
 
-test('a paid fee that is deleted takes its money out of the books', async () => {
+test('deleting a paid fee takes its money out of the books', async () => {
   const story = await openSeats('2024-06-01T00:00:00Z');
   await story.sell({ invoiceable: false });
   await story.subscribe();
@@ -176,7 +176,7 @@ test('a paid fee that is deleted takes its money out of the books', async () => 
   expect(ledger_accounts.map((account: Invoice) => account.balance_cents)).toEqual([0, 0]);
 });
 
-test('fees of charges that do not regroup theirs are on no invoice, however paid', async () => {
+test('fees of charges that do not regroup paid fees are on no invoice, however they were paid', async () => {
   const story = await openSeats('2024-06-01T00:00:00Z');
   await story.sell({ invoiceable: false });
   await story.subscribe();
@@ -187,7 +187,7 @@ test('fees of charges that do not regroup theirs are on no invoice, however paid
   expect(await gathered(story)).toEqual([]);
 });
 
-test('an end gathers everything that was paid, the period that it cuts included', async () => {
+test('the end of a subscription gathers everything that was paid, including the period that it cuts', async () => {
   const story = await openSeats('2024-06-01T00:00:00Z');
   await story.sell({ invoiceable: false, regroup_paid_fees: 'invoice' });
   await story.subscribe();
@@ -204,7 +204,7 @@ test('an end gathers everything that was paid, the period that it cuts included'
   });
 });
 
-test('carried seats are on the invoice of the period once, whether it is a draft or final', async () => {
+test('seats carried over are billed on the invoice of the period once, whether it is a draft or final', async () => {
   const story = await openSeats('2024-06-10T00:00:00Z', { billing_configuration: { invoice_grace_period: 3 } });
   await story.sell({ prorated: true });
   await story.subscribe();
@@ -231,7 +231,7 @@ test('carried seats are on the invoice of the period once, whether it is a draft
   );
 });
 
-test('standalone fees of carried seats are made once although the draft is computed twice', async () => {
+test('standalone fees of seats carried over are made once although the draft is computed twice', async () => {
   const story = await openSeats('2024-06-10T00:00:00Z', { billing_configuration: { invoice_grace_period: 3 } });
   await story.sell({ invoiceable: false });
   await story.subscribe();
@@ -243,7 +243,7 @@ test('standalone fees of carried seats are made once although the draft is compu
 test.each([
   ['in advance', true],
   ['in arrears', false],
-])('a downgrade to a plan %s bills the seats once, at the new price', async (_when, pay_in_advance) => {
+])('a downgrade to a plan %s bills the seats once at the new price', async (_when, pay_in_advance) => {
   const story = await openSeats('2024-06-10T00:00:00Z');
   await story.sell({ properties: { amount: '10' } }, { code: 'large', amount_cents: 9000 });
   await story.sell({ properties: { amount: '20' } }, { code: 'small', amount_cents: 1000, pay_in_advance });
@@ -263,7 +263,7 @@ test.each([
   expect(invoice.fees_amount_cents).toBe(pay_in_advance ? 9000 * 0.7 + 2000 + 1000 : 9000 * 0.7 + 2000);
 });
 
-test('an upgrade bills no seat again', async () => {
+test('an upgrade does not bill seats again', async () => {
   const story = await openSeats('2024-06-10T00:00:00Z');
   await story.sell({ properties: { amount: '10' } }, { code: 'small', amount_cents: 1000 });
   await story.sell({ properties: { amount: '20' } }, { code: 'large', amount_cents: 9000, pay_in_advance: true });
@@ -284,23 +284,30 @@ test.each([
   ['an end', false, true],
   ['an upgrade', true, false],
   ['an upgrade', true, true],
-])('%s right after an event leaves its fee as it was accepted', async (_name, isUpgrade, isBilledAfter) => {
-  const story = await openSeats('2024-04-01T00:00:00Z');
-  await story.sell({ invoiceable: false, prorated: true });
-  await story.plan({ code: 'big', amount_cents: 100 });
-  await story.subscribe();
-  await story.advanceTo('2024-04-22T02:00:00Z');
-  const seat = () => story.seat('a', '2024-04-02T00:00:00Z');
-  const end = () => (isUpgrade ? story.subscribe({ plan_code: 'big' }) : story.client.delete('/subscriptions/sub'));
-  if (isBilledAfter) await inTurn(story, end, seat);
-  else {
-    await seat();
-    await story.fees(1);
-    await end();
-  }
-  const [fee] = await story.fees(1);
-  expect(fee).toMatchObject({ amount_cents: 2900, from_date: '2024-04-01T00:00:00Z', to_date: '2024-04-30T23:59:59Z' });
-});
+])(
+  '%s right after an event leaves its fee as it was when the event was accepted',
+  async (_name, isUpgrade, isBilledAfter) => {
+    const story = await openSeats('2024-04-01T00:00:00Z');
+    await story.sell({ invoiceable: false, prorated: true });
+    await story.plan({ code: 'big', amount_cents: 100 });
+    await story.subscribe();
+    await story.advanceTo('2024-04-22T02:00:00Z');
+    const seat = () => story.seat('a', '2024-04-02T00:00:00Z');
+    const end = () => (isUpgrade ? story.subscribe({ plan_code: 'big' }) : story.client.delete('/subscriptions/sub'));
+    if (isBilledAfter) await inTurn(story, end, seat);
+    else {
+      await seat();
+      await story.fees(1);
+      await end();
+    }
+    const [fee] = await story.fees(1);
+    expect(fee).toMatchObject({
+      amount_cents: 2900,
+      from_date: '2024-04-01T00:00:00Z',
+      to_date: '2024-04-30T23:59:59Z',
+    });
+  },
+);
 
 /** Has two things that lock the customer wait for it, and go on in this order; the clock stands still meanwhile. */
 async function inTurn(story: Story, first: () => Promise<unknown>, second: () => Promise<unknown>): Promise<void> {

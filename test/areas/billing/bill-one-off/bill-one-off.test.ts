@@ -53,7 +53,7 @@ test('taxes named on the line replace all others (G77)', async () => {
 test.each([
   ['2 × 5000 and 1 × 3333', [{ units: 2 }, { unit_amount_cents: 3333 }], ['vat_20'], [13333, 2667, 16000]],
   ['1.5 × 999', [{ units: '1.5', unit_amount_cents: 999 }], [], [1499, 0, 1499]],
-])('%s', async (_name, fees, tax_codes, [amount, tax, total]) => {
+])('a one-off invoice: %s', async (_name, fees, tax_codes, [amount, tax, total]) => {
   const { body } = await invoice(fees.map((fee) => ({ add_on_code: 'setup', tax_codes, ...fee })));
   expect(body.invoice).toMatchObject({
     fees_amount_cents: amount,
@@ -62,7 +62,7 @@ test.each([
   });
 });
 
-test('a line tells its own time, name and description', async () => {
+test('a line of a one-off invoice may give its own time, name and description', async () => {
   const { body } = await invoice([
     {
       add_on_code: 'setup',
@@ -80,7 +80,7 @@ test('a line tells its own time, name and description', async () => {
   });
 });
 
-test('it is numbered, booked once and told as a one-off invoice', async () => {
+test('a one-off invoice is numbered, booked once and announced as such', async () => {
   const { body } = await invoice([{ add_on_code: 'setup' }], { skip_psp: true, purchase_order_number: 'PO 7' });
   const id = body.invoice.svc_id;
   expect(body.invoice).toMatchObject({ purchase_order_number: 'PO 7' });
@@ -124,13 +124,13 @@ test.each([
     { error_details: { boundaries: ['values_are_invalid'] } },
   ],
   [{ fees: [{ add_on_code: 'setup', tax_codes: ['nope'] }] }, 404, { resource: 'tax' }],
-])('%j is refused with %i', async (more, status, body) => {
+])('a one-off invoice with %j is refused with status %i', async (more, status, body) => {
   const refused = await invoice([{ add_on_code: 'setup' }], more);
   expect(refused.status).toBe(status);
   expect(refused.body).toMatchObject(body);
 });
 
-test('the first invoice gives a customer its currency; without any it is asked for', async () => {
+test('the first invoice sets the currency of its customer, and a request must name one when there is none', async () => {
   await story.client.post('/customers', { customer: { external_id: 'new' } });
   const fees = [{ add_on_code: 'setup' }];
   const asked = await invoice(fees, { external_customer_id: 'new' });

@@ -63,7 +63,7 @@ const errorsOf = (org: { organization: { organization_id: string } }) => service
   join invoices invoice on invoice.id = error.invoice_id
   where error.organization_id = ${org.organization.organization_id}`;
 
-test('an invoice of absurd amounts is kept back with its error, all others are made', async () => {
+test('an invoice with absurd amounts is held back with its error while all others are made', async () => {
   const org = await twoCustomers();
   await advanceTo(org, '2024-04-02T00:00:00Z');
   expect(await totals(org, 'sane')).toEqual(['finalized 201000', 'finalized 1000']);
@@ -71,7 +71,7 @@ test('an invoice of absurd amounts is kept back with its error, all others are m
   expect(await errorsOf(org)).toEqual([{ status: 'generating', error: 'invoice_generation_error' }]);
 });
 
-test('an invoice that never left its generation is made a day later, as it would have been made then', async () => {
+test('an invoice whose generation never finished is made a day later as it would have been made then', async () => {
   const org = await twoCustomers();
   const { organization_id } = org.organization;
   await advanceTo(org, '2024-03-02T00:00:00Z');
@@ -89,7 +89,7 @@ test('an invoice that never left its generation is made a day later, as it would
   ]);
 });
 
-test('a draft that can no longer be computed waits with its error until its price is mended', async () => {
+test('a draft that can no longer be computed waits with its error until its price is corrected', async () => {
   const org = await twoCustomers({ billing_configuration: { invoice_grace_period: 3 } });
   const reprice = (amount: string) => ok(org.put('/plans/absurd', { plan: { charges: price(amount, org.metricId) } }));
   await reprice('1');
@@ -112,7 +112,7 @@ test('a draft that can no longer be computed waits with its error until its pric
   expect(await errorsOf(org)).toEqual([]);
 });
 
-test('a preview of absurd amounts is refused', async () => {
+test('a preview with absurd amounts is refused', async () => {
   const org = await twoCustomers();
   const preview = { customer: { external_id: 'absurd' }, subscriptions: { external_ids: ['absurd'] } };
   expect(await org.post('/invoices/preview', preview)).toMatchObject({

@@ -76,7 +76,7 @@ const countInvoices = async (id: string): Promise<number> => {
   return row!.count;
 };
 
-test('hundreds due at one instant are billed once each, by sweeps at once, and nobody else waits for them', async () => {
+test('hundreds of subscriptions due at one instant are billed once each by concurrent sweeps, and no other organization waits for them', async () => {
   const many = await organization(MANY);
   const few = await organization(FEW);
   const producer = createProducer(service.redis, service.config.REDIS_PREFIX);

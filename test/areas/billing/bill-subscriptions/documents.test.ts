@@ -25,34 +25,37 @@ test.each([
   ['current_period_end', 'keep_anchor', 3, '2024-02-29', '2024-03-30', '2024-03-04T00:20:00Z'],
   ['current_period_end', 'align_with_finalization_date', 0, '2024-02-29', '2024-03-30', null],
   ['current_period_end', 'align_with_finalization_date', 3, '2024-03-04', '2024-04-03', '2024-03-04T00:20:00Z'],
-])('G70, G71: %s, %s, grace %i: issued %s, due %s', async (anchor, adjustment, grace, issued, due, finalizedAt) => {
-  const story = await openStory(service, '2024-02-01T00:00:00Z');
-  await story.customer({
-    net_payment_term: 30,
-    billing_configuration: {
-      invoice_grace_period: grace,
-      subscription_invoice_issuing_date_anchor: anchor,
-      subscription_invoice_issuing_date_adjustment: adjustment,
-    },
-  });
-  await story.plan({ amount_cents: 1000 });
-  await story.subscribe();
-  await story.advanceTo('2024-03-01T02:00:00Z');
-  const [made] = await story.invoices(1);
-  expect(made).toMatchObject({ status: grace === 0 ? 'finalized' : 'draft', issuing_date: issued });
+])(
+  'an invoice is dated (G70, G71): %s, %s, grace %i: issued %s, due %s',
+  async (anchor, adjustment, grace, issued, due, finalizedAt) => {
+    const story = await openStory(service, '2024-02-01T00:00:00Z');
+    await story.customer({
+      net_payment_term: 30,
+      billing_configuration: {
+        invoice_grace_period: grace,
+        subscription_invoice_issuing_date_anchor: anchor,
+        subscription_invoice_issuing_date_adjustment: adjustment,
+      },
+    });
+    await story.plan({ amount_cents: 1000 });
+    await story.subscribe();
+    await story.advanceTo('2024-03-01T02:00:00Z');
+    const [made] = await story.invoices(1);
+    expect(made).toMatchObject({ status: grace === 0 ? 'finalized' : 'draft', issuing_date: issued });
 
-  await story.advanceTo('2024-03-05T00:00:00Z');
-  const [final] = await story.invoices(1);
-  expect(final).toMatchObject({
-    status: 'finalized',
-    issuing_date: issued,
-    payment_due_date: due,
-    total_amount_cents: 1000,
-  });
-  expect(final.updated_at).toBe(finalizedAt ?? '2024-03-01T00:10:00Z');
-});
+    await story.advanceTo('2024-03-05T00:00:00Z');
+    const [final] = await story.invoices(1);
+    expect(final).toMatchObject({
+      status: 'finalized',
+      issuing_date: issued,
+      payment_due_date: due,
+      total_amount_cents: 1000,
+    });
+    expect(final.updated_at).toBe(finalizedAt ?? '2024-03-01T00:10:00Z');
+  },
+);
 
-test('an invoice is drafted, finalized and overdue, each at its tick (TC3)', async () => {
+test('an invoice is drafted, finalized and flagged overdue, each at its tick (TC3)', async () => {
   const story = await openStory(service, '2024-02-01T00:00:00Z');
   await story.customer({ net_payment_term: 30, billing_configuration: { invoice_grace_period: 3 } });
   await story.plan({ amount_cents: 1000 });
@@ -102,7 +105,7 @@ test('invoices are numbered per customer, then per entity, and per customer agai
   expect(numbers(december).sort()).toEqual(['BENT-11-202312-016', 'BENT-11-202312-017', 'BENT-11-202312-018']);
 });
 
-test('an unwanted invoice of zero is closed and hidden, without a number (G68)', async () => {
+test('an invoice of zero that is not wanted is closed, hidden and not numbered (G68)', async () => {
   const story = await openStory(service, '2024-02-01T00:00:00Z');
   await story.customer({ finalize_zero_amount_invoice: 'skip' });
   await story.plan({ amount_cents: 0 });
@@ -139,7 +142,7 @@ test('a tax is rounded once over the invoice and once over each fee (G66)', asyn
   ]);
 });
 
-test('A.4: fees of other rates, the plan’s tax before the customer’s', async () => {
+test('fees bear different rates, and the tax of the plan comes before that of the customer (example A.4)', async () => {
   const story = await openStory(service, '2024-02-01T00:00:00Z');
   await story.client.post('/taxes', { tax: { name: 'High', code: 'high', rate: '20' } });
   await story.client.post('/taxes', { tax: { name: 'Low', code: 'low', rate: 10 } });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('an ended plan in arrears bills the days used, the last one included, with tax (G29)', async () => {
+test('a plan in arrears that ends bills the days used including the last one, with tax (G29)', async () => {
   const story = await openStory(service, '2022-12-15T00:00:00Z');
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
   await story.customer();
@@ -35,7 +35,7 @@ test('an ended plan in arrears bills the days used, the last one included, with 
 test.each([
   ['G30', 'Europe/Paris', '2023-09-05T22:05:00Z', '2023-09-06', 67],
   ['G31', 'America/Bogota', '2023-09-05T05:05:00Z', '2023-09-05', 67],
-])('%s: an end falls on its local day, in %s', async (_name, timezone, tick, issuingDate, total) => {
+])('golden case %s: a subscription ends on its local day, in %s', async (_name, timezone, tick, issuingDate, total) => {
   const story = await openStory(service, '2023-09-05T00:00:00Z');
   await story.customer({ timezone });
   await story.plan({ amount_cents: 1000 });
@@ -55,7 +55,7 @@ test('a subscription of five hours is billed for a day (G32)', async () => {
   expect((await story.invoices(1))[0].total_amount_cents).toBe(33);
 });
 
-test('an end on the billing day bills the closed period once (G33)', async () => {
+test('a subscription that ends on the billing day bills the closed period once (G33)', async () => {
   const story = await openStory(service, '2023-09-05T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 1000 });
@@ -91,7 +91,7 @@ test('the run of the billing day leaves the month to the closing invoice (G35)',
   expect(periodOf(closing).invoicing_reason).toBe('subscription_terminating');
 });
 
-test('an end by hand after the run bills the day that began (G36)', async () => {
+test('a termination by hand after the run bills the day that began (G36)', async () => {
   const story = await openStory(service, '2023-08-01T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 1000 });
@@ -102,7 +102,7 @@ test('an end by hand after the run bills the day that began (G36)', async () => 
   expect(invoices.map((invoice) => invoice.total_amount_cents)).toEqual([1000, 1000, 32]);
 });
 
-test('without a last invoice nothing is billed', async () => {
+test('a termination without a last invoice bills nothing', async () => {
   const story = await openStory(service, '2023-09-05T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 1000 });
@@ -113,7 +113,7 @@ test('without a last invoice nothing is billed', async () => {
   await story.invoices(0);
 });
 
-test('a subscription that is made again with its first anchor starts where it ended (G44)', async () => {
+test('a subscription that is created again with its former anchor starts where it ended (G44)', async () => {
   const story = await openStory(service, '2025-03-15T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 36500, interval: 'yearly' });
@@ -135,7 +135,7 @@ test('a subscription that is made again with its first anchor starts where it en
   });
 });
 
-test('an unknown credit is refused by name, a skipped one is not made', async () => {
+test('an unknown choice for the credit of unused days is rejected by name, and skipping it makes no credit note', async () => {
   const story = await openStory(service, '2023-09-05T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 1000, pay_in_advance: true });

@@ -39,7 +39,7 @@ const fees = (invoice: Invoice, type = 'subscription'): number[] =>
   invoice.fees.filter((fee: Invoice) => fee.item.type === type).map((fee: Invoice) => fee.amount_cents);
 const totals = (invoices: Invoice[]): number[] => invoices.map((invoice) => invoice.total_amount_cents);
 
-test('a yearly plan in arrears bills its charges by the month, its fee with the year (G16, G17)', SLOW, async () => {
+test('a yearly plan in arrears bills its charges monthly and its fee yearly (G16, G17)', SLOW, async () => {
   const story = await openStory(service, '2024-01-31T01:00:00Z');
   await story.customer();
   await withUsage(story, {}, {}, { interval: 'yearly', amount_cents: 12000, bill_charges_monthly: true });
@@ -61,10 +61,10 @@ test('a yearly plan in arrears bills its charges by the month, its fee with the 
   });
 });
 
-describe('in trial', () => {
+describe('trials', () => {
   const TRIAL = { amount_cents: 5000000, pay_in_advance: true };
 
-  test('an upgrade moves the end of the trial (G23)', async () => {
+  test('an upgrade during a trial moves the end of the trial (G23)', async () => {
     const story = await openStory(service, '2024-03-05T12:12:00Z');
     await story.customer();
     await story.plan({ ...TRIAL, trial_period: 10 });
@@ -109,8 +109,8 @@ describe('in trial', () => {
   });
 });
 
-describe('ended in advance', () => {
-  test('what is left of the credit after the closing invoice stays (G37)', async () => {
+describe('plans in advance that end early', () => {
+  test('the part of a credit note that the closing invoice does not use remains (G37)', async () => {
     const story = await openStory(service, '2024-01-01T00:00:00Z');
     await story.customer();
     await withUsage(story, ...IN_USE, { amount_cents: 2900, pay_in_advance: true });
@@ -136,7 +136,7 @@ describe('ended in advance', () => {
     expect((await notesOf(story))[0]).toMatchObject({ total_amount_cents: 2800 });
   });
 
-  test('a credit is a draft as long as its invoice is one (G69)', async () => {
+  test('a credit note is a draft as long as its invoice is one (G69)', async () => {
     const story = await openStory(service, '2022-12-15T00:00:00Z');
     await story.tax(20);
     // Longer than the case's 3 days, after which the clock would make the first draft final.
@@ -167,7 +167,7 @@ describe('ended in advance', () => {
   });
 });
 
-test('a plan in arrears has nothing to credit (G43)', async () => {
+test('a plan in arrears that ends has nothing to credit (G43)', async () => {
   const story = await openStory(service, '2023-02-08T00:00:00Z');
   await story.tax(20);
   await story.customer();
@@ -186,29 +186,32 @@ describe('an upgrade on 12 February with 500 of usage a month, weighed by days',
   test.each([
     ['G49', true, { fees: [18000], usage: [190], total: 16390 }, { fees: [29000], usage: [310], total: 29310 }],
     ['G50', false, { fees: [1100], usage: [190], total: 1290 }, { fees: [18000], usage: [310], total: 18310 }],
-  ])('%s, in advance: %s', async (_name, pay_in_advance, upgrade, march) => {
-    const story = await openStory(service, '2024-01-01T00:00:00Z');
-    await story.customer();
-    const plan = { amount_cents: 2900, pay_in_advance };
-    await withUsage(story, ...IN_USE, plan, { ...plan, code: 'big', amount_cents: 29000 });
-    await story.subscribe();
-    await use(story, 500);
-    await story.advanceTo('2024-02-12T00:00:00Z');
-    const before = pay_in_advance ? 2 : 1;
-    await story.invoices(before);
-    await story.subscribe({ plan_code: 'big' });
-    await story.invoices(before + 1);
-    await story.advanceTo('2024-03-01T02:00:00Z');
-    const made = (await story.invoices(before + 2)).slice(before);
-    expect(
-      made.map((invoice) => ({
-        fees: fees(invoice),
-        usage: fees(invoice, 'charge'),
-        total: invoice.total_amount_cents,
-      })),
-    ).toEqual([upgrade, march]);
-    if (pay_in_advance) expect(made[0].credit_notes_amount_cents).toBe(1800);
-  });
+  ])(
+    'golden case %s: an upgrade on 12 February with 500 of usage weighed by days, in advance: %s',
+    async (_name, pay_in_advance, upgrade, march) => {
+      const story = await openStory(service, '2024-01-01T00:00:00Z');
+      await story.customer();
+      const plan = { amount_cents: 2900, pay_in_advance };
+      await withUsage(story, ...IN_USE, plan, { ...plan, code: 'big', amount_cents: 29000 });
+      await story.subscribe();
+      await use(story, 500);
+      await story.advanceTo('2024-02-12T00:00:00Z');
+      const before = pay_in_advance ? 2 : 1;
+      await story.invoices(before);
+      await story.subscribe({ plan_code: 'big' });
+      await story.invoices(before + 1);
+      await story.advanceTo('2024-03-01T02:00:00Z');
+      const made = (await story.invoices(before + 2)).slice(before);
+      expect(
+        made.map((invoice) => ({
+          fees: fees(invoice),
+          usage: fees(invoice, 'charge'),
+          total: invoice.total_amount_cents,
+        })),
+      ).toEqual([upgrade, march]);
+      if (pay_in_advance) expect(made[0].credit_notes_amount_cents).toBe(1800);
+    },
+  );
 });
 
 describe('a void with credit of an invoice of 1200', () => {
@@ -222,7 +225,7 @@ describe('a void with credit of an invoice of 1200', () => {
         [700, 'voided'],
       ],
     ],
-  ])('%s', async (_name, parts, notes) => {
+  ])('an invoice of 1200 is voided with credit: %s', async (_name, parts, notes) => {
     const story = await openStory(service, '2024-03-01T00:00:00Z');
     await story.tax(20);
     await story.customer();

@@ -61,7 +61,7 @@ test('ten sweeps at once make one invoice', async () => {
   expect(await bill.select(service.sql, tick, { organizationId: story.organizationId }, 10)).toEqual([]);
 });
 
-test('a step that runs again bills nothing again', async () => {
+test('a billing step that runs again bills nothing again', async () => {
   const story = await openStory(service, '2024-03-05T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 1000, pay_in_advance: true });
@@ -77,7 +77,7 @@ test('a step that runs again bills nothing again', async () => {
   expect(count!.count).toBe(1);
 });
 
-test('local days that were missed are made up in order, each with the timestamp of its first tick', async () => {
+test('missed local days are caught up in order, each with the timestamp of its first tick', async () => {
   const story = await openStory(service, '2024-01-15T00:00:00Z');
   await story.customer({ timezone: 'Europe/Paris' });
   await story.plan({ amount_cents: 3100 });
@@ -105,7 +105,7 @@ test('local days that were missed are made up in order, each with the timestamp 
 });
 
 test.each(['per_customer', 'per_billing_entity'])(
-  'fifty invoices at once are numbered without gap or double, %s',
+  'fifty invoices at once are numbered without gaps or duplicates: %s',
   async (document_numbering) => {
     const story = await openStory(service, '2024-02-01T00:00:00Z');
     const { body } = await story.client.get('/billing_entities');
@@ -134,7 +134,7 @@ test.each(['per_customer', 'per_billing_entity'])(
   },
 );
 
-test('a final invoice is booked, and what it was computed from is stored', async () => {
+test('a final invoice is booked, and its inputs are stored', async () => {
   const story = await openStory(service, '2024-02-01T00:00:00Z');
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
   await story.customer();
@@ -163,7 +163,7 @@ test('a final invoice is booked, and what it was computed from is stored', async
   expect(snapshot!.customer_snapshot).toMatchObject({ external_id: 'acme' });
 });
 
-test('a partner is billed by itself: the journal stands on the other side', async () => {
+test('a partner is billed by a self-billed invoice, and the journal books it on the other side', async () => {
   const story = await openStory(service, '2024-02-01T00:00:00Z');
   await story.customer({ account_type: 'partner' });
   await story.plan({ amount_cents: 10000 });
@@ -180,7 +180,7 @@ test('a partner is billed by itself: the journal stands on the other side', asyn
   ]);
 });
 
-test('a customer who moves to an earlier zone is billed on its new local day, without hole or overlap', async () => {
+test('a customer who moves to an earlier time zone is billed on the new local day without gap or overlap', async () => {
   const story = await openStory(service, '2024-02-01T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 3100 });
@@ -196,7 +196,7 @@ test('a customer who moves to an earlier zone is billed on its new local day, wi
   });
 });
 
-test('ticks of real time leave organizations with a test clock alone, and find the others', async () => {
+test('ticks of real time skip organizations with a test clock and select the others', async () => {
   const story = await openStory(service, '2024-02-01T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 3100 });

@@ -71,7 +71,7 @@ test.each<[string, object, object]>([
   ['max', { aggregation_type: 'max_agg' }, GRADUATED],
   ['latest', { aggregation_type: 'latest_agg' }, GRADUATED],
   ['weighted sum', { aggregation_type: 'weighted_sum_agg', weighted_interval: 'seconds' }, GRADUATED],
-])('%s: three events without a number open no group', async (_name, metric, charge) => {
+])('three events without a number open no group: %s', async (_name, metric, charge) => {
   const story = await march(metric, charge);
   expect(await unmatched(story, 3)).toEqual(REASONS);
   const fees = await billed(story, '2024-04-01T01:00:00Z', 1);
@@ -84,7 +84,7 @@ test.each<[string, object, object]>([
   ['prorated sum', { aggregation_type: 'sum_agg' }, { ...GRADUATED, prorated: true }],
   ['prorated sum by volume', { aggregation_type: 'sum_agg' }, { ...VOLUME, prorated: true }],
   ['weighted sum', { aggregation_type: 'weighted_sum_agg', weighted_interval: 'seconds' }, GRADUATED],
-])('recurring %s: they open none in the next period either', async (_name, metric, charge) => {
+])('events without a number open no group in the next period either: recurring %s', async (_name, metric, charge) => {
   const story = await march({ ...metric, recurring: true }, charge);
   expect(await billed(story, '2024-04-01T01:00:00Z', 1)).toMatchObject([{ units: '2.0', amount_cents: 5200 }]);
   const fees = await billed(story, '2024-05-01T01:00:00Z', 2);
@@ -92,7 +92,7 @@ test.each<[string, object, object]>([
   expect(fees[0].item.grouped_by).toEqual({ team: 'a' });
 });
 
-test('a unique count takes any text, and ignores an event without the property', async () => {
+test('a unique count accepts any text and ignores an event without the property', async () => {
   const story = await march({ aggregation_type: 'unique_count_agg' }, GRADUATED);
   expect(await unmatched(story, 1)).toEqual([['absent', 'property_missing']]);
   const fees = await billed(story, '2024-04-01T01:00:00Z', 1);
@@ -103,7 +103,7 @@ test('a unique count takes any text, and ignores an event without the property',
   ]);
 });
 
-test('they open no group of a filter either, and a filter of theirs alone is as one without events', async () => {
+test('events without a number open no group of a filter, and a filter with only such events has no usage', async () => {
   const filters = [
     { values: { team: ['a', 'b'] }, properties: { ...GRADUATED.properties, pricing_group_keys: ['team', 'user'] } },
     { values: { team: ['c'] }, properties: { amount: '7' } },
@@ -122,7 +122,7 @@ test('they open no group of a filter either, and a filter of theirs alone is as 
   expect(fees.map((fee: Invoice) => [fee.item.filters, fee.events_count, fee.amount_cents])).toEqual([[null, 1, 200]]);
 });
 
-test('in advance they make no fee, and the first event that counts pays the first flat amount', async () => {
+test('events without a number make no fee in advance, and the first event that counts pays the first flat amount', async () => {
   const [good, ...junk] = MARCH;
   const charge = { ...GRADUATED, pay_in_advance: true, invoiceable: false };
   const story = await march({ aggregation_type: 'sum_agg' }, charge, [...junk, good!]);
@@ -136,7 +136,7 @@ test('in advance they make no fee, and the first event that counts pays the firs
   expect(body.customer_usage.charges_usage).toMatchObject([{ units: '2.0', events_count: 1, amount_cents: 5200 }]);
 });
 
-test('an event that a correction makes unusable closes its group', async () => {
+test('a correction that makes the only event of a group unusable closes the group', async () => {
   const story = await march({ aggregation_type: 'sum_agg' }, GRADUATED, [
     MARCH[0]!,
     ['late', '2024-03-05T00:00:00Z', { value: 4, team: 'b' }],

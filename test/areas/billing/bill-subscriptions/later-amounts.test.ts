@@ -32,7 +32,7 @@ async function reprice({ client }: Story, code: string, amount_cents: number): P
 const refresh = async ({ client }: Story, { svc_id }: Invoice): Promise<Invoice> =>
   (await client.put(`/invoices/${svc_id}/refresh`)).body.invoice;
 
-test('the closing draft of an upgrade stays one when the new plan becomes the cheaper one', async () => {
+test('the closing draft of an upgrade stays an upgrade when the new plan becomes the cheaper one', async () => {
   const story = await openSwitch('2024-02-01T00:00:00Z', { amount_cents: 2900 }, { amount_cents: 29_000 });
   await story.advanceTo('2024-02-12T00:00:00Z');
   await story.subscribe({ plan_code: 'other' });
@@ -93,7 +93,7 @@ test('a plan paid in advance after an upgrade bills its days once, whatever the 
   expect(fees(later).toSorted()).toEqual([18_000, 37_552]);
 });
 
-test('a late event in advance costs what its charge costs when its fee is made, also after an override', async () => {
+test('a late event in advance costs what its charge costs when the fee is made, also after an override', async () => {
   const story = await openStory(service, '2024-02-01T00:00:00Z');
   const { client } = story;
   const billable_metric = { name: 'Calls', code: 'calls', aggregation_type: 'count_agg' };

@@ -74,7 +74,7 @@ async function openMarch(): Promise<Story> {
 
 const MARCH = [3100, 1000, 1000, 30000, 1000, 1000];
 
-test('an upgrade while a draft waits takes nothing from the period before', async () => {
+test('an upgrade while a draft waits takes nothing from the period before it', async () => {
   const story = await openMarch();
   const [draft] = await story.invoices(1);
   expect(draft).toMatchObject({ status: 'draft', fees_amount_cents: 37100 });
@@ -89,7 +89,7 @@ test('an upgrade while a draft waits takes nothing from the period before', asyn
   expect(fees(march).sort((a, b) => a - b)).toEqual([...MARCH].sort((a, b) => a - b));
 });
 
-test('an end at the very instant at which the draft was made takes nothing from it', async () => {
+test('a termination at the very instant at which a draft was made takes nothing from that draft', async () => {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   await inGrace(story, 5);
   await story.plan({ amount_cents: 3100 });
@@ -101,7 +101,7 @@ test('an end at the very instant at which the draft was made takes nothing from 
   expect((await story.invoices(2)).map(fees)).toEqual([[3100], [103]]);
 });
 
-test('a zone that the customer moves to while a draft waits does not move the period of the draft', async () => {
+test('a time zone that the customer moves to while a draft waits does not move the period of the draft', async () => {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   await inGrace(story, 5);
   await story.plan({ amount_cents: 3100 });
@@ -118,7 +118,7 @@ test('a zone that the customer moves to while a draft waits does not move the pe
   expect(window(march)).toEqual(['2024-03-01T00:00:00Z', '2024-03-31T23:59:59Z']);
 });
 
-test('a record that is made later and starts earlier moves no trial that a draft was billed by', async () => {
+test('a subscription record that is created later and starts earlier moves no trial that a draft was billed by', async () => {
   const story = await openStory(service, '2024-03-05T12:12:00Z');
   await inGrace(story, 5);
   await story.plan({ amount_cents: 31000, pay_in_advance: true, trial_period: 45 });

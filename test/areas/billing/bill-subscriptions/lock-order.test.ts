@@ -35,7 +35,7 @@ async function running(organizationId: string): Promise<Record<string, number>> 
   return Object.fromEntries(rows.map(({ external_id, count }) => [external_id, Number(count)]));
 }
 
-test('amounts of plans change while customers change between them: no deadlock is told, each runs once', async () => {
+test('amounts of plans may change while customers switch between them: no deadlock is reported, and each change runs once', async () => {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   const { client } = story;
   await story.plan({ code: 'small', amount_cents: 1000, pay_in_advance: true });
@@ -63,7 +63,7 @@ test('amounts of plans change while customers change between them: no deadlock i
   expect(await running(story.organizationId)).toEqual(Object.fromEntries(CUSTOMERS.map((id) => [id, 1])));
 });
 
-test('units of a plan change at once while its subscriptions get plans of their own: no deadlock is told', async () => {
+test('units of a plan may change while its subscriptions get overrides: no deadlock is reported', async () => {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   const { client } = story;
   await client.post('/add_ons', {
@@ -100,7 +100,7 @@ test('units of a plan change at once while its subscriptions get plans of their 
   expect(Object.values(await running(story.organizationId))).toEqual(CUSTOMERS.flatMap(() => Array(ROUNDS).fill(1)));
 });
 
-test('a fixed charge of one subscription is changed by the plan first, then by the customer', async () => {
+test('a fixed charge of one subscription is changed by the plan first and by the customer afterwards', async () => {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   const { client, organizationId } = story;
   await client.post('/add_ons', {

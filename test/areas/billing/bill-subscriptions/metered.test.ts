@@ -146,7 +146,7 @@ test.each<[string, object, object, (object | [object, string])[], object]>([
     ],
     { units: '2.0', events_count: 2, amount_cents: 200 },
   ],
-])('%s: in current usage and on the invoice', async (_name, metric, charge, events, expected) => {
+])('%s costs the same in current usage and on the invoice', async (_name, metric, charge, events, expected) => {
   const story = await subscribed({ metric, charge, now: '2024-03-01T00:00:00Z' });
   for (const [index, each] of events.entries()) {
     const [properties, amount] = Array.isArray(each) ? each : [each];
@@ -177,7 +177,7 @@ test.each<[string, object[], [string | null, string, number][]]>([
     ],
     [['older', '10.0', 5000]],
   ],
-])('%s', async (_name, filters, expected) => {
+])('metered usage of a month: %s', async (_name, filters, expected) => {
   const story = await subscribed({
     metric: { ...SUM, ...CLOUDS },
     charge: standard('0', { filters }),
@@ -209,7 +209,7 @@ test('a charge has one fee for each group of its events (golden case 105)', asyn
   ]);
 });
 
-test('80, 81: a recurring weighted sum carries its total from fee to fee', async () => {
+test('a recurring weighted sum carries its total from fee to fee (golden cases 80, 81)', async () => {
   const story = await subscribed({
     metric: { ...WEIGHTED, recurring: true },
     charge: standard('1', { properties: { amount: '1', pricing_group_keys: ['disk'] } }),
@@ -260,7 +260,7 @@ test('a weighted sum after an upgrade starts from the values before it', async (
   expect(await charged(story)).toMatchObject({ units: '210.0', total_aggregated_units: '310.0', events_count: 0 });
 });
 
-test('82: a prorated sum shows full units and bills days', async () => {
+test('a prorated sum shows full units and bills days (golden case 82)', async () => {
   const story = await subscribed({
     metric: { ...SUM, recurring: true },
     charge: standard('10', { prorated: true }),
@@ -273,7 +273,7 @@ test('82: a prorated sum shows full units and bills days', async () => {
   expect(await billed(story, '2023-06-01T02:00:00Z', 2)).toMatchObject([{ units: '29.0', amount_cents: 9645 }]);
 });
 
-test('83: a prorated unique count counts days of use', async () => {
+test('a prorated unique count counts days of use (golden case 83)', async () => {
   const story = await subscribed({
     metric: { ...UNIQUE, recurring: true },
     charge: standard('10', { prorated: true }),
@@ -299,7 +299,7 @@ test('83: a prorated unique count counts days of use', async () => {
   });
 });
 
-test('86: a recurring sum is billed every period, events or not', async () => {
+test('a recurring sum is billed every period, with or without events (golden case 86)', async () => {
   const story = await subscribed({
     metric: { ...SUM, recurring: true },
     charge: standard('1'),
@@ -312,7 +312,7 @@ test('86: a recurring sum is billed every period, events or not', async () => {
   expect(await billed(story, '2024-04-01T02:00:00Z', 3)).toMatchObject([{ units: '6.0', amount_cents: 600 }]);
 });
 
-test('62 to 71: a prorated graduated sum in ranges, carried over at full price, then upgraded', async () => {
+test('a prorated graduated sum is priced in ranges, carried over at full price and then upgraded (golden cases 62 to 71)', async () => {
   const story = await subscribed({
     metric: { ...SUM, recurring: true },
     charge: {

@@ -45,7 +45,7 @@ test('a commitment covers the days since the start, with its own name and taxes 
   ]);
 });
 
-test('in advance each week is reconciled by the next one, the last one when it ends (G61)', async () => {
+test('a weekly commitment in advance is reconciled by the next week, and the last one when the subscription ends (G61)', async () => {
   const story = await openStory(service, '2023-02-01T00:00:00Z');
   await story.customer();
   await story.plan({
@@ -65,7 +65,7 @@ test('in advance each week is reconciled by the next one, the last one when it e
   ]);
 });
 
-test('a downgrade reconciles the month that it closes (G62)', async () => {
+test('a downgrade reconciles the commitment of the month that it closes (G62)', async () => {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 10_000, minimum_commitment: { amount_cents: 1_000_000 } });
@@ -78,7 +78,7 @@ test('a downgrade reconciles the month that it closes (G62)', async () => {
   expect((await story.invoices(3)).map(figures)).toEqual([month, month, month]);
 });
 
-test('a yearly plan with monthly usage reconciles once a year, and a draft does not count itself', async () => {
+test('a yearly plan with monthly usage reconciles its commitment once a year, and a draft does not count itself', async () => {
   const story = await openStory(service, '2023-01-01T00:00:00Z');
   await story.customer({ billing_configuration: { invoice_grace_period: 2 } });
   const metricId = await metric(story);
@@ -98,7 +98,7 @@ test('a yearly plan with monthly usage reconciles once a year, and a draft does 
   expect(figures(invoices[11])).toEqual({ subscription: 10_000, commitment: 89_000 });
 });
 
-test('104, 107: prices and minimum in a pricing unit, converted fee by fee', async () => {
+test('prices and the minimum in a pricing unit are converted fee by fee (golden cases 104, 107)', async () => {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.customer();
   await story.client.post('/pricing_units', { pricing_unit: { code: 'tokens', name: 'Tokens', short_name: 'TOK' } });

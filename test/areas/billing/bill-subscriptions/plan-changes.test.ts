@@ -36,7 +36,7 @@ test('an upgrade in arrears leaves its own day to the new plan (G50)', async () 
   expect(fees(march)).toEqual([18000]);
 });
 
-test('a free plan bills nothing up to its upgrade, and the new plan the days until it ends (G51)', async () => {
+test('a free plan bills nothing up to its upgrade, and the new plan bills the days until it ends (G51)', async () => {
   const story = await openStory(service, '2024-04-24T10:00:00Z');
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
   await plans(story, { amount_cents: 0 }, { amount_cents: 2000, code: 'big' });
@@ -57,7 +57,7 @@ test('a free plan bills nothing up to its upgrade, and the new plan the days unt
   expect(closing).toMatchObject({ fees_amount_cents: 200, taxes_amount_cents: 40, total_amount_cents: 240 });
 });
 
-test('the period of the inherited anchor prorates the last fee (G52)', async () => {
+test('the last fee is prorated by the period of the inherited anchor (G52)', async () => {
   const story = await openStory(service, '2024-01-15T00:00:00Z');
   await plans(
     story,
@@ -73,7 +73,7 @@ test('the period of the inherited anchor prorates the last fee (G52)', async () 
   expect(fees(invoices[2])).toEqual([32000]);
 });
 
-test('an equal yearly amount is an upgrade (G53)', async () => {
+test('a change to a plan of equal yearly amount is an upgrade (G53)', async () => {
   const story = await openStory(service, '2024-01-15T00:00:00Z');
   await plans(story, { amount_cents: 1000 }, { amount_cents: 12000, interval: 'yearly', code: 'year' });
   await story.subscribe();
@@ -81,7 +81,7 @@ test('an equal yearly amount is an upgrade (G53)', async () => {
   expect(changed.body.subscription).toMatchObject({ plan_code: 'year', status: 'active' });
 });
 
-test('a scheduled downgrade is withdrawn by an upgrade or by hand (G54, G55)', async () => {
+test('a scheduled downgrade can be withdrawn by an upgrade or by hand (G54, G55)', async () => {
   const story = await openStory(service, '2024-01-15T00:00:00Z');
   await plans(story, { amount_cents: 1000 }, { amount_cents: 100, code: 'small' }, { amount_cents: 5000, code: 'big' });
   await story.subscribe();
@@ -102,7 +102,7 @@ test('a scheduled downgrade is withdrawn by an upgrade or by hand (G54, G55)', a
   expect(canceled.body.meta.total_count).toBe(2);
 });
 
-test('before its start a subscription just gets the other plan (G56)', async () => {
+test('a plan change before the start of a subscription just replaces its plan (G56)', async () => {
   const story = await openStory(service, '2024-01-15T00:00:00Z');
   await plans(story, { amount_cents: 1000, pay_in_advance: true }, { amount_cents: 100, code: 'small' });
   const pending = await story.subscribe({ subscription_at: '2024-02-10T00:00:00Z' });
@@ -115,7 +115,7 @@ test('before its start a subscription just gets the other plan (G56)', async () 
   await story.invoices(0);
 });
 
-test('a downgrade takes over when the period ends, in advance on the inherited anchor (G45)', async () => {
+test('a downgrade in advance takes over at the end of the period on the inherited anchor (G45)', async () => {
   const story = await openStory(service, '2023-07-19T00:00:00Z');
   await plans(
     story,

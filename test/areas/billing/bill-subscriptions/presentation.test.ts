@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('a fee is split by the keys that documents show, usage by all of them; prices stay', async () => {
+test('a fee is split by the keys that documents show, usage by all keys, and prices stay the same', async () => {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.customer();
   const metric = await story.metric('calls', { aggregation_type: 'sum_agg', field_name: 'value' });
@@ -57,7 +57,7 @@ test('a fee is split by the keys that documents show, usage by all of them; pric
   });
 });
 
-test('a fee of one event shows that event’s own values', async () => {
+test('a fee of one event shows the values of that event', async () => {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.customer();
   const metric = await story.metric('calls', { aggregation_type: 'sum_agg', field_name: 'value' });

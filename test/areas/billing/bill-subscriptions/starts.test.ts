@@ -11,7 +11,7 @@ afterAll(() => service.stop());
 
 const totals = (invoices: Invoice[]) => invoices.map((invoice) => invoice.total_amount_cents);
 
-test('a plan in advance bills the rest of its month, then each month once (G01, G18)', async () => {
+test('a plan in advance bills the rest of its first month, then each month once (G01, G18)', async () => {
   const story = await openStory(service, '2024-03-05T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 1000, pay_in_advance: true });
@@ -74,7 +74,7 @@ test.each([
   ['G05', 'America/Halifax', '2023-06-16T05:00:00Z', 300],
   ['G06', 'Europe/Paris', '2023-06-16T20:00:00Z', 300],
   ['G07', 'Asia/Karachi', '2023-06-16T20:00:00Z', 200],
-])('%s: a weekly plan counts the local days left, in %s', async (_name, timezone, start, total) => {
+])('golden case %s: a weekly plan counts the local days left, in %s', async (_name, timezone, start, total) => {
   const story = await openStory(service, start);
   await story.customer({ timezone });
   await story.plan({ amount_cents: 700, pay_in_advance: true, interval: 'weekly' });
@@ -82,7 +82,7 @@ test.each([
   expect(totals(await story.invoices(1))).toEqual([total]);
 });
 
-test('a monthly plan from the 31st bills on the last day of shorter months, and on the 31st again (G08)', async () => {
+test('a monthly plan from the 31st bills on the last day of shorter months and on the 31st of longer ones (G08)', async () => {
   const story = await openStory(service, '2024-01-31T01:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 1000 });
@@ -146,26 +146,29 @@ test('a plan in arrears bills the days of its first, partial month (G11)', async
 test.each([
   ['G12', false, '2024-01-01T00:00:00Z', '2024-01-31T23:59:59Z'],
   ['G13', true, '2024-02-01T00:00:00Z', '2024-02-29T23:59:59Z'],
-])('%s: a start in the past bills one period only (in advance: %s)', async (_name, pay_in_advance, from, to) => {
-  const story = await openStory(service, '2024-01-20T00:00:00Z');
-  await story.customer();
-  await story.plan({ amount_cents: 3100, pay_in_advance });
-  const made = await story.subscribe({ subscription_at: '2023-11-15T00:00:00Z' });
-  expect(made.body.subscription).toMatchObject({ status: 'active', started_at: '2023-11-15T00:00:00.000Z' });
-  await story.advanceTo('2024-01-31T23:00:00Z');
-  await story.invoices(0);
-  await story.advanceTo('2024-02-01T02:00:00Z');
-  const [invoice] = await story.invoices(1);
-  expect(invoice.total_amount_cents).toBe(3100);
-  expect(periodOf(invoice)).toMatchObject({
-    subscription_from_datetime: from,
-    subscription_to_datetime: to,
-    charges_from_datetime: '2024-01-01T00:00:00Z',
-    charges_to_datetime: '2024-01-31T23:59:59Z',
-  });
-});
+])(
+  'golden case %s: a start in the past bills one period only (in advance: %s)',
+  async (_name, pay_in_advance, from, to) => {
+    const story = await openStory(service, '2024-01-20T00:00:00Z');
+    await story.customer();
+    await story.plan({ amount_cents: 3100, pay_in_advance });
+    const made = await story.subscribe({ subscription_at: '2023-11-15T00:00:00Z' });
+    expect(made.body.subscription).toMatchObject({ status: 'active', started_at: '2023-11-15T00:00:00.000Z' });
+    await story.advanceTo('2024-01-31T23:00:00Z');
+    await story.invoices(0);
+    await story.advanceTo('2024-02-01T02:00:00Z');
+    const [invoice] = await story.invoices(1);
+    expect(invoice.total_amount_cents).toBe(3100);
+    expect(periodOf(invoice)).toMatchObject({
+      subscription_from_datetime: from,
+      subscription_to_datetime: to,
+      charges_from_datetime: '2024-01-01T00:00:00Z',
+      charges_to_datetime: '2024-01-31T23:59:59Z',
+    });
+  },
+);
 
-test('a subscription of the future starts with the first tick of its local day (G14)', async () => {
+test('a subscription with a future start starts with the first tick of its local day (G14)', async () => {
   const story = await openStory(service, '2023-08-24T00:07:00Z');
   await story.customer({ timezone: 'America/Bogota' });
   await story.plan({ amount_cents: 1000 });
@@ -183,7 +186,7 @@ test.each([
   ['G20', { plan_code: 'euro' }, 2],
   ['together', { plan_code: 'plan' }, 1],
   ['apart by purchase order', { plan_code: 'plan', purchase_order_number: 'PO-1' }, 2],
-])('%s: two subscriptions of one customer (%o) make %i invoices', async (_name, second, count) => {
+])('golden case %s: two subscriptions of one customer (%o) make %i invoices', async (_name, second, count) => {
   const story = await openStory(service, '2024-01-15T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 3100 });

@@ -49,7 +49,7 @@ async function organization(names: readonly string[]) {
   return { client, id };
 }
 
-test('an invoice of a periodic run is made in few statements, and in fewer round trips', async () => {
+test('a periodic run makes an invoice in few statements and fewer round trips', async () => {
   const { client, id } = await organization(['first', 'second']);
   const statements: string[] = [];
   const turns = new Set<number>();

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('the end of a subscription is told 45 and 15 days before its UTC day, once each', async () => {
+test('the end of a subscription is announced 45 and 15 days before its UTC day, once each', async () => {
   const story = await openStory(service, '2026-01-01T08:00:00Z');
   await story.client.post('/webhook_endpoints', { webhook_endpoint: { webhook_url: 'http://127.0.0.1:9/none' } });
   await story.customer();
@@ -30,7 +30,7 @@ test('the end of a subscription is told 45 and 15 days before its UTC day, once 
   expect((await story.client.get('/subscriptions/sub?status=terminated')).body.subscription.status).toBe('terminated');
 });
 
-test('a subscription whose end is moved is told again', async () => {
+test('a subscription whose end is moved is announced again', async () => {
   const story = await openStory(service, '2026-01-01T08:00:00Z');
   await story.client.post('/webhook_endpoints', { webhook_endpoint: { webhook_url: 'http://127.0.0.1:9/none' } });
   await story.customer();

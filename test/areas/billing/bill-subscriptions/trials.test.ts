@@ -12,7 +12,7 @@ afterAll(() => service.stop());
 test.each([
   ['G22', 10, '2024-03-15T13:00:00Z', [2741935], '2024-03-15T12:12:00Z'],
   ['G24', 45, '2024-04-19T13:00:00Z', [0, 2000000], '2024-04-19T12:12:00Z'],
-])('%s: a trial of %i days', async (_name, trial_period, until, totals, endedAt) => {
+])('golden case %s: a trial lasts %i days', async (_name, trial_period, until, totals, endedAt) => {
   const story = await openStory(service, '2024-03-05T12:12:00Z');
   await story.customer();
   await story.plan({ amount_cents: 5000000, pay_in_advance: true, trial_period });
@@ -24,7 +24,7 @@ test.each([
   expect(subscription.trial_ended_at).toBe(endedAt);
 });
 
-test('the run of the trial’s last day bills the fee, the trial’s end nothing more (G26)', async () => {
+test('the run of the last trial day bills the fee, and the end of the trial bills nothing more (G26)', async () => {
   const story = await openStory(service, '2024-03-22T01:12:00Z');
   await story.customer({ timezone: 'Europe/Paris' });
   await story.plan({ amount_cents: 5000000, pay_in_advance: true, trial_period: 10 });
@@ -34,7 +34,7 @@ test('the run of the trial’s last day bills the fee, the trial’s end nothing
   expect(april).toMatchObject({ total_amount_cents: 5000000, created_at: '2024-03-31T22:10:00Z' });
 });
 
-test('a trial that ends the day after the run bills from its end (G27)', async () => {
+test('a trial that ends the day after the run is billed from its end (G27)', async () => {
   const story = await openStory(service, '2024-03-22T18:12:00Z');
   await story.customer({ timezone: 'Asia/Tokyo' });
   await story.plan({ amount_cents: 5000000, pay_in_advance: true, trial_period: 10 });

@@ -53,7 +53,7 @@ test('a spending minimum is filled up for the days billed, with tax (G63)', asyn
   });
 });
 
-test('the minimum counts every filter and hangs on the unfiltered fee (G64)', async () => {
+test('a spending minimum counts every filter, and its true-up belongs to the unfiltered fee (G64)', async () => {
   const story = await openStory(service, '2023-02-04T00:00:00Z');
   await story.customer();
   const billable_metric_id = await metric(story, { filters: [{ key: 'cloud', values: ['aws', 'gcp'] }] });
@@ -83,7 +83,7 @@ test('the minimum counts every filter and hangs on the unfiltered fee (G64)', as
   expect(fees[2]).toMatchObject({ svc_charge_filter_id: null, svc_true_up_fee_id: fees[3].svc_id });
 });
 
-test('F.3: the subscription fee opens with the day, the usage fee with the instant', async () => {
+test('a subscription fee opens with the local day and a usage fee with the instant of the start (example F.3)', async () => {
   const story = await openStory(service, '2024-02-04T10:30:00Z');
   await story.customer();
   const billable_metric_id = await metric(story);
@@ -162,7 +162,7 @@ test('an event at the instant of an upgrade counts once', async () => {
   ]);
 });
 
-test('webhooks and the audit trail tell of invoice and subscription', async () => {
+test('invoices and subscriptions are announced by webhooks and recorded in the audit trail', async () => {
   const story = await openStory(service, '2024-03-05T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 1000, pay_in_advance: true });

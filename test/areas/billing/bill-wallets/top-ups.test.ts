@@ -36,7 +36,7 @@ const trial = async () => {
   return rows.every(({ balance }) => balance === 0);
 };
 
-describe('by a provider', () => {
+describe('top-ups paid through a provider', () => {
   beforeEach(async () => {
     await story.client.post('/payment_providers', {
       payment_provider: { type: 'sandbox', code: 'test', name: 'Test' },
@@ -46,7 +46,7 @@ describe('by a provider', () => {
   const card = (number: string) =>
     story.client.post('/customers/acme/payment_methods', { payment_method: { card_number: number } });
 
-  test('an invoice that has to be paid is numbered and seen with its payment', async () => {
+  test('a top-up invoice that must be paid is numbered and becomes visible with its payment', async () => {
     await card('4242424242424242');
     const { svc_id: id } = await make();
     const bought = await move(id, { paid_credits: '20', invoice_requires_successful_payment: true });
@@ -74,7 +74,7 @@ describe('by a provider', () => {
     expect(await trial()).toBe(true);
   });
 
-  test('a card that is refused fails the top-up, and is told', async () => {
+  test('a refused card fails the top-up and is announced', async () => {
     await card('4000000000000002');
     const { svc_id: id } = await make();
     const bought = await move(id, { paid_credits: '20' });
@@ -88,7 +88,7 @@ describe('by a provider', () => {
   });
 });
 
-test('the page of a top-up: only of purchases that are not settled', async () => {
+test('a payment page is made only for a top-up that is not settled', async () => {
   await story.customer();
   const { svc_id: id } = await make();
   const given = await move(id, { granted_credits: '1' });
@@ -101,7 +101,7 @@ test('the page of a top-up: only of purchases that are not settled', async () =>
   expect((await url('nope')).resource).toBe('wallet_transaction');
 });
 
-test('a threshold rule buys once, until that is paid; a refused purchase pauses it for an hour', async () => {
+test('a threshold rule buys once until that is paid, and a refused purchase pauses it for an hour', async () => {
   await story.customer();
   const { svc_id: id } = await make({
     granted_credits: '10',
@@ -120,7 +120,7 @@ test('a threshold rule buys once, until that is paid; a refused purchase pauses 
   expect(await transactions(id, 'transaction_status=purchased')).toHaveLength(2);
 });
 
-test('wallets and rules end with their time; the journal forgets nothing', async () => {
+test('wallets and rules end with their time, and the journal keeps everything', async () => {
   await story.customer();
   const { svc_id: id } = await make({
     granted_credits: '10',
@@ -143,7 +143,7 @@ test('wallets and rules end with their time; the journal forgets nothing', async
   expect(await trial()).toBe(true);
 });
 
-test('missed days of an interval rule are made up by one top-up', async () => {
+test('missed days of an interval rule are caught up by one top-up', async () => {
   await story.customer();
   const { svc_id: id } = await make({
     recurring_transaction_rules: [{ trigger: 'interval', interval: 'weekly', granted_credits: '3' }],
@@ -158,7 +158,7 @@ test('missed days of an interval rule are made up by one top-up', async () => {
   expect(made[0]).toMatchObject({ source: 'interval', credit_amount: '3.0' });
 });
 
-test('an alert fires at the thresholds that a balance falls to (golden 90)', async () => {
+test('an alert fires at the thresholds that a balance falls to (golden case 90)', async () => {
   await story.customer();
   const { svc_id: id } = await make({ code: 'main', granted_credits: '100' });
   await until(async () => (await wallet(id)).balance_cents === 10000 || undefined);
@@ -192,7 +192,7 @@ test('an alert fires at the thresholds that a balance falls to (golden 90)', asy
   expect((await story.client.get('/customers/acme/wallets/main/alerts')).body.meta.total_count).toBe(0);
 });
 
-test('a preview shows what wallets would pay, and takes nothing', async () => {
+test('a preview shows what wallets would pay and takes nothing from them', async () => {
   await story.customer();
   await story.plan({ amount_cents: 500, pay_in_advance: true });
   const { svc_id: id } = await make({ granted_credits: '3' });

@@ -133,7 +133,9 @@ const action = fc.oneof(
 
 const RUNS = 4;
 
-test('any interleaving of store, amend, retract and rebuild gives the naive figure', { timeout: 120_000 }, async () => {
+test('any interleaving of storing, amending, retracting and rebuilding gives the same usage as a naive count', {
+  timeout: 120_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(action, { minLength: 8, maxLength: 24, size: 'max' }), { minLength: 4, maxLength: 7 }),

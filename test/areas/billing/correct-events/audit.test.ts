@@ -141,7 +141,7 @@ test.each<[string, string, () => string, () => string, string | null, string | n
     'settled',
     'open',
   ],
-])('A31 names %s, until it is mended', async (_name, name, breakIt, mend, expected, actual) => {
+])('the auditor’s check A31 names %s until it is corrected', async (_name, name, breakIt, mend, expected, actual) => {
   expect(await found()).toEqual([]);
   await byHand(breakIt());
   expect(await found()).toEqual([[corrections[name], expected, actual]]);

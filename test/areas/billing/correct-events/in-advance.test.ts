@@ -82,7 +82,7 @@ async function sound(story: Story) {
   expect((await story.client.get('/audits/findings')).body.audit_findings).toEqual([]);
 }
 
-test('the chain of fees is worked out again, and only the first fee differs (CO7)', async () => {
+test('correcting an event in advance prices the whole chain of fees again, and only the first fee differs (CO7)', async () => {
   const story = await march({}, ['10', '-4', '8']);
   expect(await amounts(story, 3)).toEqual([1000, 0, 400]);
   const dry = await amend(story, 'e1', '12', { dry_run: true });
@@ -109,7 +109,7 @@ test('the chain of fees is worked out again, and only the first fee differs (CO7
   await sound(story);
 });
 
-test('a retracted event is credited; the next ones go by the height that is left', async () => {
+test('a retracted event in advance is credited, and later events are priced by the highest units that are left', async () => {
   const story = await march({}, ['10', '-4', '8']);
   const correction = await retract(story, 'e1', { policy: 'debit_invoice' });
   expect(correction).toMatchObject({ status: 'settled', invoices_count: 1 });
@@ -122,7 +122,7 @@ test('a retracted event is credited; the next ones go by the height that is left
   await sound(story);
 });
 
-test('what an amendment lowers is credited on the invoice of its event', async () => {
+test('a decrease by an amendment is credited on the invoice of its event', async () => {
   const story = await march({}, ['10', '5']);
   const correction = await amend(story, 'e1', '7');
   expect(correction.adjustments).toMatchObject([
@@ -140,7 +140,7 @@ test('what an amendment lowers is credited on the invoice of its event', async (
   await sound(story);
 });
 
-test('an amendment moves the fee to another filter, group or period', async () => {
+test('an amendment moves the fee of an event to another filter, group or period', async () => {
   const story = await march(
     {
       filters: [{ values: { region: ['eu'] }, properties: { amount: '3' } }],
@@ -164,7 +164,7 @@ test('an amendment moves the fee to another filter, group or period', async () =
   await sound(story);
 });
 
-test('an own invoice bills what was covered by an event that is retracted', async () => {
+test('retracting an event bills on an own invoice what that event had covered', async () => {
   const story = await march({}, ['10', '-10', '8']);
   expect(await amounts(story, 3)).toEqual([1000, 0, 0]);
   const correction = await retract(story, 'e1', { policy: 'debit_invoice' });
@@ -176,7 +176,7 @@ test('an own invoice bills what was covered by an event that is retracted', asyn
   await sound(story);
 });
 
-test('with the policy ignore the difference is recorded, and the next event goes by the corrected usage', async () => {
+test('with the policy ignore a difference is recorded, and the next event is priced by the corrected usage', async () => {
   const story = await march({}, ['10']);
   const correction = await retract(story, 'e1', { policy: 'ignore' });
   expect(correction.adjustments).toMatchObject([{ delta_amount_cents: -1000, booked_as: 'recorded' }]);
@@ -185,7 +185,7 @@ test('with the policy ignore the difference is recorded, and the next event goes
   await sound(story);
 });
 
-test('a standalone fee that waits for its payment is made again', async () => {
+test('a standalone fee that waits for its payment is replaced by a corrected one', async () => {
   const story = await march({ invoiceable: false }, ['10', '-4', '8']);
   const before = await fees(story, 3);
   const correction = await amend(story, 'e1', '12');
@@ -203,7 +203,7 @@ test('a standalone fee that waits for its payment is made again', async () => {
   await sound(story);
 });
 
-test('a standalone fee that was paid stays: rises are billed later, falls cannot be given back', async () => {
+test('a standalone fee that was paid stays: an increase is billed later and a decrease cannot be given back', async () => {
   const story = await march({ invoiceable: false }, ['10', '5']);
   for (const { svc_id } of await fees(story, 2))
     await story.client.put(`/fees/${svc_id}`, { fee: { payment_status: 'succeeded' } });
@@ -227,7 +227,7 @@ test('a standalone fee that was paid stays: rises are billed later, falls cannot
   await sound(story);
 });
 
-test('a range takes fees of many events back', async () => {
+test('retracting a range takes back the fees of many events', async () => {
   const story = await march({}, ['10', '5', '2']);
   const range = { kind: 'retract_range', timestamp_from: '2024-03-01', timestamp_to: '2024-03-31' };
   const dry = await correct(story, { ...range, dry_run: true });
@@ -242,7 +242,7 @@ test('a range takes fees of many events back', async () => {
   await sound(story);
 });
 
-test('an event that counts for nothing is billed once it is amended', async () => {
+test('an event that counted for nothing is billed once it is amended', async () => {
   const story = await march({}, ['10']);
   await send(story, 'e2', {});
   await amend(story, 'e2', '5');
@@ -250,7 +250,7 @@ test('an event that counts for nothing is billed once it is amended', async () =
   expect((await retract(story, 'e2')).adjustments).toMatchObject([{ delta_amount_cents: -500 }]);
 });
 
-test('a fee on no invoice comes back with what its event counts, unless somebody took it away', async () => {
+test('a fee on no invoice is made again when its event counts again, unless it was deleted by hand', async () => {
   const story = await march({ invoiceable: false }, ['10', '5']);
   const blank = (transaction_id: string) =>
     correct(story, { kind: 'amend', transaction_id, properties: { other: 'x' } });

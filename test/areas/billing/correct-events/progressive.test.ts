@@ -63,7 +63,7 @@ async function audited(story: Story) {
   expect((await story.client.get('/audits/findings')).body.audit_findings).toEqual([]);
 }
 
-test('what a progressive invoice billed is given back of it (CO13)', async () => {
+test('a correction gives back on the progressive invoice what that invoice had billed (CO13)', async () => {
   const story = await march([{ amount_cents: 1000 }], [['twelve', '12']]);
   const [progressive, month] = await story.invoices(2);
   expect(progressive).toMatchObject({ invoice_type: 'progressive_billing', total_amount_cents: 1320 });
@@ -86,7 +86,7 @@ test('what a progressive invoice billed is given back of it (CO13)', async () =>
   await audited(story);
 });
 
-test('what was billed last is given back first (CO14)', async () => {
+test('a correction gives back first what was billed last (CO14)', async () => {
   const story = await march(
     [{ amount_cents: 1000 }],
     [
@@ -115,7 +115,7 @@ test('what was billed last is given back first (CO14)', async () => {
   await audited(story);
 });
 
-test('along several progressive invoices of a period each gives back what it billed itself', async () => {
+test('each of several progressive invoices of a period gives back what it billed itself', async () => {
   const story = await march(
     [{ amount_cents: 1000 }, { amount_cents: 2000 }],
     [
@@ -141,7 +141,7 @@ test('along several progressive invoices of a period each gives back what it bil
   await audited(story);
 });
 
-test('what was given back of a progressive invoice by hand is not given back twice', async () => {
+test('an amount of a progressive invoice that was given back by hand is not given back twice', async () => {
   const story = await march([{ amount_cents: 1000 }], [['twelve', '12']]);
   const [progressive] = await story.invoices(2);
   const credit_note = {

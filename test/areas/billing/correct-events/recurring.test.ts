@@ -101,7 +101,7 @@ async function exampleB(): Promise<Story> {
   return story;
 }
 
-test('a weighted sum: each issued period from the event on is settled, and later ones go on from the right total', async () => {
+test('correcting a weighted sum settles each issued period from the event on, and later periods continue from the right total', async () => {
   const story = await exampleB();
   const correction = await amend(story, 'start', '3100');
   // 3100 × 27 / 31 = 2700; 3100 × 3 / 30 + 1100 × 2 / 30 + 900 × 25 / 30 = 1133.33.
@@ -120,7 +120,7 @@ test('a weighted sum: each issued period from the event on is settled, and later
   await sound(story);
 });
 
-test('a weighted sum: with the policy ignore nothing is booked, and later periods are right all the same', async () => {
+test('with the policy ignore correcting a weighted sum books nothing, and later periods are still right', async () => {
   const story = await exampleB();
   expect(byPeriod(await amend(story, 'start', '3100', { policy: 'ignore' }))).toEqual([52258, 60000]);
   await story.advanceTo('2024-06-02T00:00:00Z');
@@ -177,7 +177,7 @@ test('a correction in advance changes the event’s fee and what each later peri
   await sound(story);
 });
 
-test('in advance: a seat that is taken away is billed when it was used again', async () => {
+test('retracting the event of a seat in advance bills the seat at its next use', async () => {
   const story = await seats('unique_count_agg', { pay_in_advance: true });
   await story.advanceTo('2024-03-10T00:00:00Z');
   await send(story, 'first', 'a', '2024-03-10T00:00:00Z');
@@ -191,7 +191,7 @@ test('in advance: a seat that is taken away is billed when it was used again', a
   await sound(story);
 });
 
-test('in advance, prorated: the rise is weighed by the days by which the fee was', async () => {
+test('an increase of prorated units in advance is weighed by the same days as their fee', async () => {
   const story = await seats('sum_agg', { pay_in_advance: true, prorated: true, properties: { amount: '31' } });
   await story.advanceTo('2024-03-08T00:00:00Z');
   await send(story, 'ten', '10', '2024-03-08T00:00:00Z');
@@ -271,7 +271,7 @@ test('a correction in advance without invoices changes the event’s fee and wha
   await sound(story);
 });
 
-test('in advance, on no invoice: units go to another group, from a draft on, and out of a range', async () => {
+test('corrections of fees on no invoice move units to another group, change a draft and retract a range', async () => {
   const story = await seats('sum_agg', { ...alone, properties: { amount: '1', pricing_group_keys: ['region'] } });
   const regions = async (count: number) => {
     await standing(story, count);
@@ -338,7 +338,7 @@ test.each([
   // 2296 × 27 / 31 = 2000: there was none.
   ['that was reached', 2296, 0],
 ])(
-  'a commitment %s follows what it counts, and not what the next period opens with',
+  'a commitment %s follows what its period counts and not what the next period opens with',
   async (_, amount_cents, billed) => {
     const charges = { arrears: {}, minimum_commitment: { amount_cents } };
     const story = await seats('sum_agg', { pay_in_advance: true }, charges);

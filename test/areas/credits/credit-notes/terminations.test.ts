@@ -30,7 +30,7 @@ const use = (story: Story, value: number) =>
     event: { transaction_id: `use ${value}`, external_subscription_id: 'sub', code: 'items', properties: { value } },
   });
 
-describe('G39 to G42: 10000 in advance from 8 February 2023, 50 of usage, ended on the 21st', () => {
+describe('a plan of 10000 in advance from 8 February 2023, 50 of usage, ended on the 21st', () => {
   async function endedOn21(query: string, paid = 0) {
     const story = await openStory(service, '2023-02-08T00:00:00Z');
     await story.tax(20);
@@ -47,7 +47,7 @@ describe('G39 to G42: 10000 in advance from 8 February 2023, 50 of usage, ended 
     return { story, start, subscription: ended.body.subscription };
   }
 
-  test('credit is the default, and the closing invoice is paid with it (G39)', async () => {
+  test('a termination credits unused days by default, and the credit note pays the closing invoice (G39)', async () => {
     const { story, subscription } = await endedOn21('');
     expect(subscription).toMatchObject({ on_termination_credit_note: 'credit', on_termination_invoice: 'generate' });
     const [, closing] = await story.invoices(2);
@@ -71,7 +71,7 @@ describe('G39 to G42: 10000 in advance from 8 February 2023, 50 of usage, ended 
     expect((await balances(service.sql, story.organizationId)).customer_credit).toBeUndefined();
   });
 
-  test('what was paid beyond the use is refunded, and the rest is credited (G40)', async () => {
+  test('a termination with refund pays back what exceeds the use, and credits the rest (G40)', async () => {
     const { story } = await endedOn21('?on_termination_credit_note=refund', 7500);
     const [, closing] = await story.invoices(2);
     expect(closing).toMatchObject({ credit_notes_amount_cents: 1500, total_amount_cents: 4500 });
@@ -80,7 +80,7 @@ describe('G39 to G42: 10000 in advance from 8 February 2023, 50 of usage, ended 
     ]);
   });
 
-  test('an offset settles the unpaid invoice itself', async () => {
+  test('a termination with offset settles the unpaid invoice itself', async () => {
     const { story, start } = await endedOn21('?on_termination_credit_note=offset');
     const [first, closing] = await story.invoices(2);
     expect(first).toMatchObject({
@@ -100,7 +100,7 @@ describe('G39 to G42: 10000 in advance from 8 February 2023, 50 of usage, ended 
     expect(await notesOf(story)).toEqual([]);
   });
 
-  test('without a closing invoice the credit stays (G42)', async () => {
+  test('without a closing invoice the credit of unused days remains (G42)', async () => {
     const { story } = await endedOn21('?on_termination_invoice=skip');
     await story.invoices(1);
     expect(await notesOf(story)).toMatchObject([{ balance_amount_cents: 3000, credit_status: 'available' }]);
@@ -118,7 +118,7 @@ test('a plan that ends on the billing day was not billed for the new period and 
   expect(await notesOf(story)).toEqual([]);
 });
 
-test('the stored choice holds where the request is silent', async () => {
+test('the stored choice for unused days applies where the request has none', async () => {
   const story = await openStory(service, '2024-02-01T03:00:00Z');
   await story.customer();
   await story.plan({ ...MONTHLY, amount_cents: 2900 });
@@ -135,7 +135,7 @@ test('the stored choice holds where the request is silent', async () => {
   expect(await notesOf(story)).toEqual([]);
 });
 
-test('a local day decides: 21 of 28 in Los Angeles (termination.md#credit-for-unused-days)', async () => {
+test('unused days are counted by local days: 21 of 28 in Los Angeles (termination.md#credit-for-unused-days)', async () => {
   const story = await openStory(service, '2023-02-08T00:00:00Z');
   await story.tax(20);
   await story.customer({ timezone: 'America/Los_Angeles' });
@@ -146,7 +146,7 @@ test('a local day decides: 21 of 28 in Los Angeles (termination.md#credit-for-un
   expect(await notesOf(story)).toMatchObject([{ total_amount_cents: 4500 }]);
 });
 
-test('a deleted plan gives back the unused days of its subscriptions', async () => {
+test('deleting a plan gives back the unused days of its subscriptions', async () => {
   const story = await openStory(service, '2024-02-01T00:00:00Z');
   await story.customer();
   await story.plan({ ...MONTHLY, amount_cents: 2900 });
@@ -162,7 +162,7 @@ describe('upgrades', () => {
   test.each([
     ['G47', 'calendar', [871, 968, 1226], [806, 1210]],
     ['G48', 'anniversary', [1000, 1161, 1471], [968, 1451]],
-  ])('%s: two within an hour, %s', async (_name, billingTime, fees, credits) => {
+  ])('golden case %s: two upgrades within an hour, %s', async (_name, billingTime, fees, credits) => {
     const story = await openStory(service, '2024-03-05T12:12:00Z');
     await story.tax(25);
     await story.customer();
@@ -178,7 +178,7 @@ describe('upgrades', () => {
     expect((await notesOf(story)).map((note) => note.credit_amount_cents)).toEqual(credits);
   });
 
-  test('an upgrade credits its own day, as its preview says to the cent (G46)', async () => {
+  test('an upgrade credits its own day, to the cent as its preview says (G46)', async () => {
     const story = await openStory(service, '2023-06-29T00:00:00Z');
     await story.customer();
     await story.plan({ ...MONTHLY, amount_cents: 1000 });
@@ -201,7 +201,7 @@ describe('upgrades', () => {
     });
   });
 
-  test('50 at once make one new record and one note', async () => {
+  test('50 upgrades at once make one new record and one credit note', async () => {
     const story = await openStory(service, '2024-02-01T00:00:00Z');
     await story.customer();
     await story.plan({ ...MONTHLY, amount_cents: 2900 });
@@ -217,7 +217,7 @@ describe('upgrades', () => {
   }, 60_000);
 });
 
-test('50 terminations at once give back once', async () => {
+test('50 terminations at once credit unused days once', async () => {
   const story = await openStory(service, '2024-02-01T00:00:00Z');
   await story.customer();
   await story.plan({ ...MONTHLY, amount_cents: 2900 });
@@ -228,7 +228,7 @@ test('50 terminations at once give back once', async () => {
   expect(await notesOf(story)).toMatchObject([{ total_amount_cents: 1700 }]);
 }, 60_000);
 
-describe('the note of a draft follows it', () => {
+describe('credit notes of a draft', () => {
   async function draftEnded() {
     const story = await openStory(service, '2024-02-12T00:00:00Z');
     await story.customer({ billing_configuration: { invoice_grace_period: 30 } });
@@ -243,7 +243,7 @@ describe('the note of a draft follows it', () => {
   const draftNotes = (story: Story) => service.sql<{ status: string; total: number }[]>`
     select status, total_amount_cents as total from credit_notes where organization_id = ${story.organizationId}`;
 
-  test('1700 of 1800 are 850 of 900, and nobody sees it before the invoice is final', async () => {
+  test('a draft credit note of 1700 of 1800 becomes 850 of 900 with its draft and is hidden until the invoice is final', async () => {
     const { story, draft } = await draftEnded();
     expect(await draftNotes(story)).toEqual([{ status: 'draft', total: 1700 }]);
     await service.sql`
@@ -257,14 +257,14 @@ describe('the note of a draft follows it', () => {
     expect(note.items).toMatchObject([{ amount_cents: 850, fee: { amount_cents: 900 } }]);
   });
 
-  test('and goes with it', async () => {
+  test('a draft credit note is deleted with its draft', async () => {
     const { story, draft } = await draftEnded();
     expect((await story.client.delete(`/invoices/${draft.svc_id}`)).status).toBe(200);
     expect((await draftNotes(story)).map(({ status }) => status)).toEqual(['deleted']);
   });
 });
 
-test('progressive usage that was taken back becomes a note that pays the closing invoice', async () => {
+test('progressive usage that is given back becomes a credit note that pays the closing invoice', async () => {
   const story = await openStory(service, '2024-02-01T00:00:00Z');
   await story.tax(20);
   await story.customer();

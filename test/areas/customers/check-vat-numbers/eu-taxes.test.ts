@@ -104,7 +104,7 @@ const lookAgain = async (minutes: number) => {
   await producer.close();
 };
 
-test('the switch makes the taxes, marked; only an entity of the Union has it', async () => {
+test('managed EU taxes are created and marked when an entity of the Union switches them on', async () => {
   const { body } = await org.get('/taxes?per_page=100');
   expect(body.meta.total_count).toBe(47);
   const made = await service.sql`
@@ -128,13 +128,13 @@ test.each([
   ],
   ['without country', {}, 'svc_eu_fr_standard'],
   ['a malformed number', { country: 'IT', tax_identification_number: 'IT123' }, 'svc_eu_it_standard'],
-])('%s: at once', async (_name, fields, code) => {
+])('a customer’s EU tax is chosen at once: %s', async (_name, fields, code) => {
   expect(await save(fields)).toEqual([code]);
   expect(await held()).toEqual([code]);
   expect(register.asked).toEqual([]);
 });
 
-test('13, 17: a valid number is reverse-charged once the register answers; without it the standard rate is back', async () => {
+test('a valid VAT number is reverse-charged once the register answers; without it the standard rate returns (golden cases 13, 17)', async () => {
   expect(await save({ country: 'IT', tax_identification_number: 'IT 00743110157' })).toEqual([]);
   await holds('svc_eu_reverse_charge');
   expect(register.asked).toEqual([{ countryCode: 'IT', vatNumber: '00743110157' }]);
@@ -160,7 +160,7 @@ test('13, 17: a valid number is reverse-charged once the register answers; witho
   expect((await org.post('/customers/c/vies_check', {})).body).toMatchObject({ status: 404, resource: 'vies_check' });
 });
 
-test('14: a valid number of the own country pays its standard rate; taxes that were sent stay beside it', async () => {
+test('a valid number of the own country pays its standard rate, and taxes that were sent stay beside it (golden case 14)', async () => {
   await org.post('/taxes', { tax: { name: 'City', code: 'city', rate: '1' } });
   expect(await save({ country: 'FR', tax_identification_number: 'FR83404833048', tax_codes: ['city'] })).toEqual([
     'city',
@@ -169,7 +169,7 @@ test('14: a valid number of the own country pays its standard rate; taxes that w
   expect((await held()).sort()).toEqual(['city', 'svc_eu_fr_standard']);
 });
 
-test('a number that nobody has', async () => {
+test('a VAT number that does not exist gets the standard rate', async () => {
   register.say({ valid: false });
   await save({ country: 'IT', tax_identification_number: 'IT00743110157' });
   await holds('svc_eu_it_standard');
@@ -180,7 +180,7 @@ test('a number that nobody has', async () => {
   await holds('svc_eu_reverse_charge');
 });
 
-test('a standard rate changes on its day: from then on it is billed, and what a person changes stays', async () => {
+test('a new standard rate is billed from its day on, and a tax that a person changed stays', async () => {
   const story = await openStory(service, '2025-06-20T08:00:00Z');
   const [entity] = (await story.client.get('/billing_entities')).body.billing_entities;
   const put = { country: 'EE', timezone: 'Europe/Tallinn', eu_tax_management: true };
@@ -200,14 +200,14 @@ test('a standard rate changes on its day: from then on it is billed, and what a 
   expect(await rate()).toBe(23);
 });
 
-test('another entity without the switch: taxes of the Union go, others stay', async () => {
+test('moving to an entity without managed taxes removes EU taxes and keeps others', async () => {
   await org.post('/taxes', { tax: { name: 'City', code: 'city', rate: '1' } });
   await save({ country: 'IT', tax_codes: ['city'] });
   await org.post('/billing_entities', { billing_entity: { name: 'Second', code: 'second' } });
   expect(await save({ billing_entity_code: 'second' })).toEqual(['city']);
 });
 
-describe('while the register is out of reach', () => {
+describe('while the VAT register cannot be reached', () => {
   beforeEach(async () => {
     await addOn();
     register.say(trouble('MS_UNAVAILABLE'), 500);
@@ -215,7 +215,7 @@ describe('while the register is out of reach', () => {
     await until(async () => ((await check())?.attempts === 1 ? true : undefined));
   });
 
-  test('16: invoices wait, and go on with the taxes of the answer', async () => {
+  test('invoices wait for the register and go on with the taxes of its answer (golden case 16)', async () => {
     expect(await check()).toMatchObject({ status: 'pending', last_error: 'member_state_unavailable' });
     const minutes = ((await check())!.next_attempt_at.epochMilliseconds - realNow().epochMilliseconds) / 60_000;
     expect(Math.round(minutes)).toBe(5);
@@ -243,7 +243,7 @@ describe('while the register is out of reach', () => {
     });
   });
 
-  test('16: the invoice of a plan in advance waits with its coupon taken off, and is one invoice in the end', async () => {
+  test('the invoice of a plan in advance waits with its coupon applied and is one invoice in the end (golden case 16)', async () => {
     const plan = { name: 'P', code: 'p', interval: 'monthly', amount_cents: 10000, amount_currency: 'EUR' };
     await org.post('/plans', { plan: { ...plan, pay_in_advance: true } });
     await org.post('/coupons', {
@@ -287,7 +287,7 @@ describe('while the register is out of reach', () => {
     ]);
   });
 
-  test('without the number invoices go on at once', async () => {
+  test('removing the VAT number lets waiting invoices go on at once', async () => {
     const waiting = await invoice();
     await save({ tax_identification_number: null });
     const done = await until(async () => {
@@ -297,7 +297,7 @@ describe('while the register is out of reach', () => {
     expect(done).toMatchObject({ taxes_amount_cents: 2200, total_amount_cents: 12200 });
   });
 
-  test('it is asked again and again, each time later', async () => {
+  test('the register is asked again, each time after a longer pause', async () => {
     await lookAgain(5);
     await until(async () => ((await check())?.attempts === 2 ? true : undefined));
     register.say({ userError: 'GLOBAL_MAX_CONCURRENT_REQ' });
@@ -309,7 +309,7 @@ describe('while the register is out of reach', () => {
   });
 });
 
-test('a sandbox reaches no register: its double knows numbers whose check digits fit', async () => {
+test('a sandbox does not reach the register: its double knows numbers whose check digits fit', async () => {
   org = await service.org({ sandbox: true });
   const [entity] = (await org.get('/billing_entities')).body.billing_entities;
   await org.put(`/billing_entities/${entity.code}`, { billing_entity: { country: 'FR', eu_tax_management: true } });

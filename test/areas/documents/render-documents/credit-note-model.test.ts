@@ -66,7 +66,7 @@ test.each([
   ['pt-BR', 'Número da nota de crédito', 'Data da nota de crédito', 'Número da fatura', 'Data da fatura'],
   ['sv', 'Kreditfakturanummer', 'Kreditfakturadatum', 'Fakturanummer', 'Fakturadatum'],
   ['zh-TW', '折讓單號碼', '折讓單日期', '發票號碼', '發票日期'],
-])('%s names number and date of the note and of its invoice apart', (locale, ...labels) => {
+])('a credit note in %s names number and date of the note and of its invoice apart', (locale, ...labels) => {
   const { facts } = creditNoteModel(parts, printed, languageOf(locale, null));
   expect(facts.map(({ label }) => label)).toEqual(labels);
   expect(facts.map(({ value }) => value.replaceAll(/\D/g, '')).slice(0, 3)).toEqual([
@@ -87,7 +87,7 @@ test.each([
   ['pt-BR', 'Número de IVA', 'CNPJ / CPF'],
   ['sv', 'Momsregistreringsnummer', 'Skattenummer'],
   ['zh-TW', '加值稅號碼', '統一編號'],
-])('%s names a VAT number %s, any other tax number %s', (locale, vat, other) => {
+])('a credit note in %s names a VAT number %s and any other tax number %s', (locale, vat, other) => {
   const [issuer, payer] = creditNoteModel(parts, printed, languageOf(locale, null)).parties;
   expect(issuer!.lines.at(-1)).toBe(`${vat}: DE136695976`);
   expect(payer!.lines.at(-1)).toBe(`${other}: 30/123/45678`);

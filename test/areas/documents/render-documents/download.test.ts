@@ -47,7 +47,7 @@ const download = async (id: string) => {
   return answer.body.invoice.file_url as string;
 };
 
-test('an invoice, its notification and its file say which characters no font has', async () => {
+test('an invoice, its notification and its file list characters that no font has', async () => {
   const hook = await openHookReceiver();
   await org.post('/webhook_endpoints', {
     webhook_endpoint: { webhook_url: hook.url, event_types: ['invoice.generated', 'payment_receipt.generated'] },
@@ -84,7 +84,7 @@ test('an invoice, its notification and its file say which characters no font has
   await hook.close();
 });
 
-test('a document with all of its characters names none', async () => {
+test('a document whose characters all have a font lists no missing ones', async () => {
   const file = await fetch(here(await download(invoiceId)));
   expect(file.headers.has('x-svc-missing-characters')).toBe(false);
   expect((await org.get(`/invoices/${invoiceId}`)).body.invoice).not.toHaveProperty('missing_characters');
@@ -101,7 +101,7 @@ test('a download answers the invoice with an address that serves the document wi
   expect(bytes.subarray(-6).toString().trim()).toBe('%%EOF');
 });
 
-test('the document is drawn once: later downloads and changed parties get the same bytes', async () => {
+test('a document is drawn once: later downloads return the same bytes even when the parties changed', async () => {
   const first = Buffer.from(await (await fetch(here(await download(invoiceId)))).arrayBuffer());
   await org.post('/customers', { customer: { external_id: 'ada', legal_name: 'Other Ltd' } });
   const answer = await org.post(`/invoices/${invoiceId}/download_pdf`);
@@ -111,7 +111,7 @@ test('the document is drawn once: later downloads and changed parties get the sa
   expect(row!.count).toBe(1);
 });
 
-test('an invoice read on its own names its document once there is one', async () => {
+test('an invoice read by its id names its document once there is one', async () => {
   const id = await oneOff(4);
   expect((await org.get(`/invoices/${id}`)).body.invoice.file_url).toBeNull();
   await fetch(here(await download(id)));
@@ -119,7 +119,7 @@ test('an invoice read on its own names its document once there is one', async ()
   expect((await fetch(here(shown))).status).toBe(200);
 });
 
-test('a link that was changed is refused, and so is one that has expired', async () => {
+test('a document link that was changed or has expired is refused', async () => {
   const url = new URL(here(await download(invoiceId)));
   const refusal = async (change: Record<string, string | null>) => {
     const changed = new URL(url);
@@ -155,7 +155,7 @@ test('only finalized invoices have a document', async () => {
   expect((await org.post(`/invoices/${voided}/download`)).status).toBe(404);
 });
 
-test('those who listen are told once when the document is there', async () => {
+test('the drawn document of an invoice is announced once', async () => {
   const receiver = await openHookReceiver();
   const told = () =>
     receiver.hooks
@@ -193,7 +193,7 @@ test('a receipt gets its document when it is made: nobody asked for it', async (
   expect(JSON.parse(told!.payload).payment_receipt.file_url).not.toBeNull();
 });
 
-test('a receipt has a document of its own: drawn once, linked in lists, and told', async () => {
+test('a receipt has a document of its own, which is drawn once, linked in lists and announced', async () => {
   const receiver = await openHookReceiver();
   const told = () =>
     receiver.hooks

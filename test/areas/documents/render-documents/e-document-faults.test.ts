@@ -42,7 +42,7 @@ const document = (fields: object = {}, category: VatCategory = 'S'): EDocument =
   }) as unknown as EDocument;
 
 // EN 16931 by the names of its rules.
-describe('a document that EN 16931 does not take', () => {
+describe('documents that EN 16931 does not accept', () => {
   test.each([
     ['BR-09', document({ seller: party({ country: null }) }), { 'billing_entity.country': ['value_is_mandatory'] }],
     ['BR-11', document({ buyer: party({ country: null }) }), { 'customer.country': ['value_is_mandatory'] }],
@@ -82,18 +82,18 @@ describe('a document that EN 16931 does not take', () => {
     ],
     ['none: all is there', document(), {}],
     ['none: JPY has no decimals', document({ currency: 'JPY' }), {}],
-  ])('%s', (_rule, of, faults) => {
+  ])('an electronic document is refused: %s', (_rule, of, faults) => {
     expect(faultsOf(of, false)).toEqual(faults);
   });
 
-  test('names the parties by their side: of a self-billed one the customer sells', () => {
+  test('faults of a self-billed document name the customer as the seller', () => {
     expect(faultsOf(document({ seller: party({ country: null }) }), true)).toEqual({
       'customer.country': ['value_is_mandatory'],
     });
   });
 });
 
-describe('numbers of the parties', () => {
+describe('tax numbers of the parties', () => {
   const of = (made: EDocument) => {
     const root = ublOf({
       ...made,
@@ -122,14 +122,14 @@ describe('numbers of the parties', () => {
     return [numbers('cac:AccountingSupplierParty'), numbers('cac:AccountingCustomerParty')];
   };
 
-  test('are VAT numbers of both', () => {
+  test('VAT numbers of both parties are stated as such', () => {
     expect(of(document())).toEqual([
       ['FR32123456789', 'VAT', undefined],
       ['DE123456789', 'VAT', undefined],
     ]);
   });
 
-  test('of another tax are a registration of the seller, and identify the buyer (BR-CO-09)', () => {
+  test('another tax number registers the seller and identifies the buyer (BR-CO-09)', () => {
     const foreign = { tax_identification_number: 'T1234567890123', country: 'JP' };
     expect(of(document({ seller: party(foreign), buyer: party(foreign) }))).toEqual([
       ['T1234567890123', 'TAX', undefined],
@@ -137,7 +137,7 @@ describe('numbers of the parties', () => {
     ]);
   });
 
-  test('are no VAT numbers where nothing is subject to VAT (BR-O-02)', () => {
+  test('a number is not stated as a VAT number where nothing is subject to VAT (BR-O-02)', () => {
     expect(of(document({}, 'O'))).toEqual([
       [undefined, undefined, undefined],
       [undefined, undefined, 'DE123456789'],
@@ -162,7 +162,7 @@ describe('numbers of the parties', () => {
   });
 });
 
-test('characters that XML cannot hold are left out, every other stays', () => {
+test('characters that XML cannot hold are left out and all others stay', () => {
   expect(printable('Bell \u0007 Co \u001f\ud800 \ufffe')).toBe('Bell  Co  ');
   expect(printable('Ünïcödé\t東京 😀\n')).toBe('Ünïcödé\t東京 😀\n');
   const text = Buffer.from(xmlText({ a: { '@name': 'x\u0007', '#': 'Bell \u0007' } })).toString();

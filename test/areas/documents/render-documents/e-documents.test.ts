@@ -89,7 +89,7 @@ async function fileAt(url: string): Promise<{ type: string | null; root: any }> 
 
 const text = (node: unknown): string => (typeof node === 'object' ? (node as { '#': string })['#'] : String(node));
 
-test('an invoice says its lines, discount, tax by rate and totals', async () => {
+test('an electronic invoice states its lines, discount, tax by rate and totals', async () => {
   const invoice = await bill();
   const { body } = await story.client.post(`/invoices/${invoice.svc_id}/download_xml`);
   expect(body.invoice.file_url).toBeNull();
@@ -140,7 +140,7 @@ test('an invoice says its lines, discount, tax by rate and totals', async () => 
   });
 });
 
-test('a note says what it corrects, and what coupons had taken off', async () => {
+test('an electronic credit note states what it corrects and what coupons had taken off', async () => {
   const invoice = await bill();
   const fee = invoice.fees.find((each: Invoice) => each.item.type === 'subscription');
   const created = await story.client.post('/credit_notes', {
@@ -179,7 +179,7 @@ test('a note says what it corrects, and what coupons had taken off', async () =>
   for (const each of await shown()) expect(each).toMatchObject({ file_url: url, xml_url: url });
 });
 
-test('drafts, unknown records and the other document are kept apart', async () => {
+test('electronic documents of drafts and unknown records are refused, and invoices and notes are not confused', async () => {
   const unknown = '01890000-0000-7000-8000-000000000000';
   expect((await story.client.post(`/invoices/${unknown}/download_xml`)).body).toMatchObject({ resource: 'invoice' });
   expect((await story.client.post(`/credit_notes/${unknown}/download_xml`)).body).toMatchObject({
@@ -191,7 +191,7 @@ test('drafts, unknown records and the other document are kept apart', async () =
   expect(new URL(drawn).pathname).not.toBe(new URL(written).pathname);
 });
 
-test('what was made is announced once, with the addresses that exist (missing 1.5)', async () => {
+test('a document is announced once, with the addresses that exist', async () => {
   const invoice = await bill();
   const announced = () =>
     until(async () => {
@@ -213,7 +213,7 @@ test('what was made is announced once, with the addresses that exist (missing 1.
     expect(each).toMatchObject({ file_url: expect.stringMatching(/^http/), xml_url: expect.stringMatching(/^http/) });
 });
 
-test('an invoice that receivers would refuse is not handed out', async () => {
+test('an electronic invoice that receivers would refuse is refused', async () => {
   const made = await story.client.post('/billing_entities', { billing_entity: { name: 'Bare', code: 'bare' } });
   expect(made.status, made.text).toBe(200);
   await story.client.post('/customers', {
@@ -239,7 +239,7 @@ test('an invoice that receivers would refuse is not handed out', async () => {
   expect(await service.sql`select from documents where subject_id = ${body.invoice.svc_id}`).toHaveLength(0);
 });
 
-test('no external CRM is connected that could know an invoice', async () => {
+test('an invoice cannot be synced to a CRM because none is connected', async () => {
   const { body } = await story.client.put(`/invoices/${(await bill()).svc_id}/sync_salesforce_id`, {
     external_id: '0061',
     integration_code: 'crm',

@@ -129,8 +129,8 @@ const modelOf = (fees: FeeRow[], invoice: object = {}, customer: object = {}, pa
 const rowsOf = (fees: FeeRow[]) =>
   modelOf(fees).tables.flatMap(({ rows }) => rows.map(({ kind, cells }) => [kind, ...cells]));
 
-describe('what an invoice says', () => {
-  test('parties, facts, sections and footer', () => {
+describe('contents of a printed invoice', () => {
+  test('an invoice prints its parties, facts, sections and footer', () => {
     const model = modelOf([fee({ amount_cents: 15000 })]);
     expect(model.parties).toEqual([
       {
@@ -153,7 +153,7 @@ describe('what an invoice says', () => {
     ]);
   });
 
-  test('a self-billed invoice swaps the parties; a delivery elsewhere is a third one', () => {
+  test('a self-billed invoice swaps the parties, and a delivery address elsewhere is a third party', () => {
     const swapped = modelOf([], { self_billed: true });
     expect(swapped.title).toBe('Self-billing invoice');
     expect(swapped.parties.map(({ lines }) => lines[0])).toEqual(['Ada GmbH', 'Acme SAS']);
@@ -161,7 +161,7 @@ describe('what an invoice says', () => {
     expect(shipped.parties[2]).toEqual({ label: 'Ship to', lines: ['Ada GmbH', '1 rue A', '75001 Lyon', 'France'] });
   });
 
-  test('the totals lead from the fees to what is due', () => {
+  test('the totals of an invoice lead from the fees to the due amount', () => {
     const { totals } = modelOf([], {
       progressive_billing_credit_amount_cents: 3000,
       coupons_amount_cents: 2400,
@@ -196,7 +196,7 @@ describe('what an invoice says', () => {
       'Die Steuer ist auf 98,10 € berechnet, nicht auf die Summe netto von 154,93 €: ' +
         'Bereits berechnete Nutzung mindert beide verschieden.',
     ],
-  ])('%s names the amount that is taxed, where it is not the net total', (locale, text) => {
+  ])('%s names the taxed amount where it differs from the net total', (locale, text) => {
     const notesOf = (coupons: string) => {
       const fees = [fee({ amount_cents: 74050, precise_coupons_amount_cents: decimal(coupons) })];
       const given = parts(fees, { sub_total_excluding_taxes_amount_cents: 15493 });
@@ -208,7 +208,7 @@ describe('what an invoice says', () => {
     expect(notesOf('58557.4')).toHaveLength(2);
   });
 
-  test('fees stand below their subscription, a charge with filters and groups as a heading with parts', () => {
+  test('fees are printed below their subscription, and a charge with filters and groups as a heading with parts', () => {
     expect(
       rowsOf([
         fee({ charge_id: 'c', filter_values: { country: ['FR', 'BE'] } }),
@@ -266,13 +266,13 @@ describe('what an invoice says', () => {
         ['detail', 'Flat fee', '3', '€0.20', '', ''],
       ],
     ],
-  ])('the details of a %s price stand below its line', (_model, amount_details, expected) => {
+  ])('the details of a %s price are printed below its line', (_model, amount_details, expected) => {
     const [line, ...details] = rowsOf([fee({ charge_id: 'c', amount_details })]);
     expect(line).toEqual(['line', 'Calls', '200', '', '20%', '€10.00']);
     expect(details).toEqual(expected);
   });
 
-  test('without a subscription the table has no title', () => {
+  test('the table of an invoice without subscription has no title', () => {
     const oneOff = {
       ...parts([fee({ subscription_id: null, fee_type: 'add_on', item_name: 'Setup' })]),
       subscriptions: [],
@@ -284,7 +284,7 @@ describe('what an invoice says', () => {
   });
 });
 
-describe('what was paid of an invoice when its document was drawn', () => {
+describe('payments shown on a printed invoice', () => {
   const on = (date: string, amount_cents: number): PaidPart => ({
     created_at: Temporal.Instant.from(`${date}T12:00:00Z`),
     amount_cents,
@@ -359,13 +359,13 @@ describe('what was paid of an invoice when its document was drawn', () => {
         ['Left to pay', '€0.00'],
       ],
     ],
-  ] as const)('%s', (_what, invoice, paid, headline, below) => {
+  ] as const)('a printed invoice shows its payments: %s', (_what, invoice, paid, headline, below) => {
     expect(drawn(invoice, [...paid])).toEqual({ headline, total: TOTAL, below });
   });
 });
 
-describe('languages', () => {
-  test("the customer's comes first, then the billing entity's, then English", () => {
+describe('languages of documents', () => {
+  test('a document uses the customer’s language, then the billing entity’s, then English', () => {
     const locale = (customers: string | null, entitys: string | null) => languageOf(customers, entitys).locale;
     expect(locale('de', 'fr')).toBe('de');
     expect(locale(null, 'fr')).toBe('fr');
@@ -382,7 +382,7 @@ describe('languages', () => {
     ['en', 'JPY', '¥123,456,789', 'Apr 1, 2026', '19.5%'],
     ['en', 'KWD', 'KWD 123,456.789', 'Apr 1, 2026', '19.5%'],
     ['en', 'HUF', 'HUF 1,234,567.89', 'Apr 1, 2026', '19.5%'],
-  ] as const)('%s writes %s as %s', (locale, currency, amount, date, percent) => {
+  ] as const)('a document in %s writes %s as %s', (locale, currency, amount, date, percent) => {
     const format = formatOf(locale, currency, 'UTC');
     const spaced = (text: string) => text.replace(/[\u00a0\u202f]/g, ' ');
     expect(spaced(format.amount(123456789))).toBe(amount);
@@ -390,13 +390,13 @@ describe('languages', () => {
     expect(spaced(format.percent('19.5'))).toBe(percent);
   });
 
-  test('amounts beyond what a double holds keep their digits', () => {
+  test('amounts beyond the precision of a double keep their digits', () => {
     expect(formatOf('en', 'USD', 'UTC').price('123456789012345678.123456789')).toBe(
       '$123,456,789,012,345,678.123456789',
     );
   });
 
-  test.each(LOCALES)('%s has every word, filled in, and can be drawn', async (locale) => {
+  test.each(LOCALES)('an invoice in %s has every word, filled in, and can be drawn', async (locale) => {
     const language = languageOf(locale, null);
     const model = invoiceModel(parts([fee({ charge_id: 'c' })]), printed(), [], language);
     const texts = JSON.stringify({ ...model, pageLabel: '' });
@@ -406,7 +406,7 @@ describe('languages', () => {
     expect(Buffer.from(bytes.subarray(0, 5)).toString()).toBe('%PDF-');
   });
 
-  test('a logo that is no picture is left out', async () => {
+  test('a logo that is not an image is left out', async () => {
     const model = {
       ...invoiceModel(parts([]), printed(), [], english),
       logo: 'data:image/png;base64,bm90IGEgcGljdHVyZQ==',

@@ -68,7 +68,7 @@ const parts = {
   invoice: { invoice: { timezone: 'Europe/Paris', self_billed: false }, customer: {} },
 } as unknown as ReceiptParts;
 
-test('it says who paid what when, for which invoices, and what was for none', () => {
+test('a receipt shows who paid what and when, for which invoices, and what was left over', () => {
   const model = receiptModel(parts, printed, languageOf('en', null));
   expect([model.title, model.number]).toEqual(['Payment receipt', 'ACM-0001-001-RCPT-000007']);
   expect(model.facts).toEqual([
@@ -87,7 +87,7 @@ test('it says who paid what when, for which invoices, and what was for none', ()
   expect(model.notes).toEqual([{ title: null, text: 'Share capital 1' }]);
 });
 
-test.each(LOCALES)('%s has every word, filled in, and can be drawn', async (locale) => {
+test.each(LOCALES)('a receipt in %s has every word, filled in, and can be drawn', async (locale) => {
   const model = receiptModel(parts, printed, languageOf(locale, null));
   expect(JSON.stringify(model)).not.toMatch(/\{(amount|date)\}|undefined/);
   const pdf = Buffer.from((await draw(model, null)).bytes);

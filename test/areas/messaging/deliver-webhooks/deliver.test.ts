@@ -38,7 +38,7 @@ async function settled(endpointId: string, count: number, on = stage): Promise<D
   return (await until(find)) as Delivery[];
 }
 
-test('an event arrives with its body, its id and a signature by hmac', async () => {
+test('a delivery arrives with its body, its id and an hmac signature', async () => {
   const hooks = await receiver();
   const organization = await stage.org();
   const endpointId = await stage.endpoint(organization, `${hooks.url}/hook?a=1`);
@@ -70,7 +70,7 @@ test('an event arrives with its body, its id and a signature by hmac', async () 
   expect(new Webhook(SECRET).verify(hook!.body, hook!.headers as Record<string, string>)).toBeTruthy();
 });
 
-test('a signature by jwt is verified with the published key', async () => {
+test('a jwt signature can be verified with the published key', async () => {
   const hooks = await receiver();
   const organization = await stage.org();
   const endpointId = await stage.endpoint(organization, hooks.url, { signature_algo: 'jwt' });
@@ -86,7 +86,7 @@ test('a signature by jwt is verified with the published key', async () => {
   expect(JSON.parse(Buffer.from(payload).toString())).toEqual({ data: hook!.body, iss: 'https://billing.example' });
 });
 
-test('both secrets sign until the overlap of a rotation ends', async () => {
+test('both secrets sign deliveries until the overlap of a rotation ends', async () => {
   const hooks = await receiver();
   const organization = await stage.org();
   const endpointId = await stage.endpoint(organization, hooks.url);
@@ -106,7 +106,7 @@ test('both secrets sign until the overlap of a rotation ends', async () => {
   expect(() => new Webhook(former).verify(hooks.hooks[1]!.body, after!)).toThrow();
 });
 
-test('failures are tried again under the same unique key until one is acknowledged', async () => {
+test('failed deliveries are tried again under the same unique key until one is acknowledged', async () => {
   const hooks = await receiver();
   hooks.react(500, 302, 204);
   const organization = await stage.org();
@@ -125,7 +125,7 @@ test('failures are tried again under the same unique key until one is acknowledg
   expect((await stage.readEndpoint(endpointId)).failures_since).toBeNull();
 });
 
-test.each([200, 201, 202, 204])('%i acknowledges', async (status) => {
+test.each([200, 201, 202, 204])('status %i acknowledges a delivery', async (status) => {
   const hooks = await receiver();
   hooks.react(status);
   const organization = await stage.org();
@@ -135,7 +135,7 @@ test.each([200, 201, 202, 204])('%i acknowledges', async (status) => {
 });
 
 test.each([203, 206, 301, 400, 404, 500])(
-  '%i does not, and after the last attempt the delivery has failed',
+  'status %i does not acknowledge a delivery, which fails after the last attempt',
   async (status) => {
     const hooks = await receiver();
     hooks.react(status);
@@ -154,7 +154,7 @@ test.each([203, 206, 301, 400, 404, 500])(
   },
 );
 
-test('silence, a broken connection and a closed port are failures without a status', async () => {
+test('a timeout, a broken connection and a closed port are failures without a status', async () => {
   const impatient = await openStage({ WEBHOOK_RETRY_SCHEDULE: '0,0,0', WEBHOOK_TIMEOUT_SECONDS: '2' });
   onTestFinished(() => impatient.close());
   impatient.work();
@@ -185,7 +185,7 @@ test('silence, a broken connection and a closed port are failures without a stat
   expect(refused!.response).toMatch(/ECONNREFUSED/);
 });
 
-test('the URL and the algorithm are those of the moment of the attempt', async () => {
+test('an attempt uses the URL and the algorithm that the endpoint has at that moment', async () => {
   const [old, moved] = [await receiver(), await receiver()];
   const organization = await stage.org();
   const endpointId = await stage.endpoint(organization, old.url);
@@ -204,7 +204,7 @@ test('the URL and the algorithm are those of the moment of the attempt', async (
   expect(moved.hooks[0]!.headers['x-svc-signature-algorithm']).toBe('jwt');
 });
 
-test('410 disables the endpoint at once and ends what waits for it; new events are not stored for it', async () => {
+test('status 410 disables the endpoint at once, ends its waiting deliveries and stores no new ones for it', async () => {
   const hooks = await receiver();
   hooks.react(410);
   const organization = await stage.org();
@@ -235,7 +235,7 @@ test('410 disables the endpoint at once and ends what waits for it; new events a
   expect(hooks.hooks).toHaveLength(1);
 });
 
-test('endpoints get the types they ask for, by either name, and those of no contract only by name', async () => {
+test('endpoints get the event types they ask for by either name, and types beyond the contract only by name', async () => {
   const organization = await stage.org();
   const made = await Promise.all(
     [
@@ -267,7 +267,7 @@ test('endpoints get the types they ask for, by either name, and those of no cont
   ]);
 });
 
-test('an endpoint never has more than eight deliveries open at once, and all arrive once', async () => {
+test('an endpoint never has more than eight open deliveries at once, and all arrive once', async () => {
   const hooks = await receiver();
   // Nobody is answered until eight wait, however slowly they come; then everybody is, a moment later.
   const held: (() => void)[] = [];
@@ -307,7 +307,7 @@ test('a slow endpoint does not hold up the others', async () => {
   await settled(slowId, 40);
 });
 
-test('where private networks are closed, an address or a name of one is a failed attempt and nothing is sent', async () => {
+test('where private networks are closed, a delivery to an address or name in one fails and nothing is sent', async () => {
   const guarded = await openStage({ WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'false', WEBHOOK_RETRY_SCHEDULE: '0' });
   try {
     guarded.work();

@@ -14,7 +14,7 @@ function controlled() {
   return { runs, call, turn };
 }
 
-test('calls of one turn are one run; what comes while two are under way waits for the next', async () => {
+test('calls merged within one turn make one run, and calls that arrive while two runs are under way wait for the next', async () => {
   const { runs, call, turn } = controlled();
   const answers = [call(1), call(2)];
   await turn();
@@ -32,7 +32,7 @@ test('calls of one turn are one run; what comes while two are under way waits fo
   expect(await Promise.all(answers)).toEqual(['<1>', '<2>', '<3>', '<4>', '<5>']);
 });
 
-test('a run that fails fails for its calls alone, and the next one goes on', async () => {
+test('a run that fails fails only its own merged calls, and the next run goes on', async () => {
   const { runs, call, turn } = controlled();
   const failing = call(1);
   await turn();
@@ -44,7 +44,7 @@ test('a run that fails fails for its calls alone, and the next one goes on', asy
   expect(await next).toBe('<2>');
 });
 
-test('an output that is still to come holds up neither its run nor the other calls', async () => {
+test('a merged call whose output is still missing delays neither its run nor other calls', async () => {
   let finish: (output: string) => void = () => {};
   const late = new Promise<string>((resolve) => {
     finish = resolve;
@@ -57,7 +57,7 @@ test('an output that is still to come holds up neither its run nor the other cal
   expect(await slow).toBe('late');
 });
 
-test('calls of one key run one run at a time, those of another key beside them', async () => {
+test('merged calls of one key run one run at a time, and other keys run beside them', async () => {
   const runs: { inputs: number[]; end(): void }[] = [];
   const apart = mergedApart(
     (inputs: number[]) =>

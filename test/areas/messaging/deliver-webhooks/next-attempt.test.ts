@@ -15,7 +15,7 @@ test.each([
   [3, 2, 36_000],
   [2, 1, 36_000],
   [1, 0, null],
-])('with %s attempts left a failure leaves %i, the next after %s s', (attemptsLeft, left, seconds) => {
+])('with %s attempts left a failed delivery leaves %i, the next after %s s', (attemptsLeft, left, seconds) => {
   const next = nextAttempt({ schedule: SCHEDULE, attemptsLeft, retryAfterMs: undefined, random: MIDDLE });
   expect(next).toEqual({ attemptsLeft: left, delayMs: seconds === null ? null : seconds * 1000 });
 });
@@ -25,7 +25,7 @@ test.each([
   [0.25, 270_000],
   [0.5, 300_000],
   [0.999_999_9, 360_000],
-])('jitter is 20 %% either way: %d', (random, delayMs) => {
+])('the jitter of retries is 20 %% either way: %d', (random, delayMs) => {
   expect(nextAttempt({ schedule: SCHEDULE, attemptsLeft: 7, retryAfterMs: undefined, random }).delayMs).toBe(delayMs);
 });
 
@@ -35,12 +35,12 @@ test.each([
   [301, 301],
   [3600, 3600],
   [86_400, 3600],
-])('a Retry-After of %i s counts when it is longer, up to an hour: %i s', (asked, seconds) => {
+])('a Retry-After of %i s applies when it is longer, up to an hour: %i s', (asked, seconds) => {
   const next = nextAttempt({ schedule: SCHEDULE, attemptsLeft: 7, retryAfterMs: asked * 1000, random: MIDDLE });
   expect(next.delayMs).toBe(seconds * 1000);
 });
 
-test('a schedule that was shortened meanwhile ends, one of two attempts has one delay', () => {
+test('a delivery whose retry schedule was shortened ends, and two attempts have one delay between them', () => {
   expect(nextAttempt({ schedule: [5], attemptsLeft: 7, retryAfterMs: undefined, random: MIDDLE })).toEqual({
     attemptsLeft: 1,
     delayMs: 5000,

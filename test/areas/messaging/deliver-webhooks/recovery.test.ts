@@ -46,7 +46,7 @@ const allSucceeded = (endpointId: string, withinMs?: number): Promise<Delivery[]
     return rows.every((row) => row.status === 'succeeded') ? rows : undefined;
   }, withinMs);
 
-test('deliveries whose jobs were lost are found by the sweeper, not before two minutes, and sent once', async () => {
+test('deliveries whose jobs were lost are found by the sweeper after two minutes and sent once', async () => {
   stage = await openStage();
   stage.work();
   const organization = await stage.org();
@@ -65,7 +65,7 @@ test('deliveries whose jobs were lost are found by the sweeper, not before two m
   expect(hooks.hooks).toHaveLength(25);
 });
 
-test('a retry whose delayed job was lost is made up for', async () => {
+test('a retry whose delayed job was lost is caught up', async () => {
   stage = await openStage({ WEBHOOK_RETRY_SCHEDULE: '60' });
   stage.work();
   hooks.react(500, 200);
@@ -81,7 +81,7 @@ test('a retry whose delayed job was lost is made up for', async () => {
   expect((await allSucceeded(endpointId))[0]).toMatchObject({ retries: 1 });
 });
 
-test('a worker killed in the middle of deliveries: each arrives at least once under one key, none is lost', async () => {
+test('when a worker is killed during deliveries each arrives at least once under one key, and none is lost', async () => {
   stage = await openStage({ WEBHOOK_TIMEOUT_SECONDS: '5' });
   const organization = await stage.org();
   const endpointId = await stage.endpoint(organization, hooks.url);
@@ -120,7 +120,7 @@ function startWorker(): ChildProcess {
   return child;
 }
 
-test('after 20 failures in a row one probe a minute goes out, the others wait; a success opens the way again', async () => {
+test('after 20 failures in a row one probe a minute is sent while the others wait, until one succeeds', async () => {
   stage = await openStage();
   const organization = await stage.org();
   const endpointId = await stage.endpoint(organization, hooks.url);
@@ -163,7 +163,7 @@ const jobsOf = async (queue: Queue): Promise<Job[]> =>
   (await queue.getJobs(['waiting', 'prioritized', 'active'])).filter((job) => job && job.name !== PING_JOB);
 
 // Before: 2 223 waiting deliveries made 4 471 Redis commands a second.
-test('whatever waits behind a dead endpoint waits as rows: Redis holds one job of it, and nothing spins', async () => {
+test('deliveries behind a dead endpoint wait as rows: Redis holds one job for it, and nothing polls in a loop', async () => {
   stage = await openStage();
   const organization = await stage.org();
   const endpointId = await stage.endpoint(organization, hooks.url);
@@ -202,7 +202,7 @@ test('whatever waits behind a dead endpoint waits as rows: Redis holds one job o
   expect(hooks.hooks).toHaveLength(1);
 });
 
-test('a walk takes the oldest first, a window at a time, and what is disabled fails without an attempt', async () => {
+test('a walk takes the oldest deliveries first, one window at a time, and fails those of a disabled endpoint without an attempt', async () => {
   stage = await openStage();
   const organization = await stage.org();
   const endpointId = await stage.endpoint(organization, hooks.url);
@@ -242,7 +242,7 @@ test('a walk takes the oldest first, a window at a time, and what is disabled fa
   ]);
 });
 
-test('the sweeper leaves what waits behind an open circuit alone until it may be probed', async () => {
+test('the sweeper leaves deliveries behind an open circuit alone until it may be probed', async () => {
   stage = await openStage();
   const organization = await stage.org();
   const endpointId = await stage.endpoint(organization, hooks.url);
@@ -259,7 +259,7 @@ test('the sweeper leaves what waits behind an open circuit alone until it may be
   expect(await waiting()).toBe(1);
 });
 
-test('an endpoint that failed for five days is disabled; one that had no events since is not', async () => {
+test('an endpoint that failed for five days is disabled; one without events since then is not', async () => {
   stage = await openStage();
   const organization = await stage.org();
   const dead = await stage.endpoint(organization, hooks.url);
@@ -287,7 +287,7 @@ test('an endpoint that failed for five days is disabled; one that had no events 
   expect(await stage.readEndpoint(recent)).toMatchObject({ status: 'enabled' });
 });
 
-test('deliveries untouched for 90 days are removed, by batches, the others stay', async () => {
+test('deliveries untouched for 90 days are removed in batches, and the others stay', async () => {
   stage = await openStage();
   const organization = await stage.org();
   const endpointId = await stage.endpoint(organization, hooks.url);

@@ -26,7 +26,7 @@ const delivered = (endpointId: string, count: number) =>
     return rows.filter((row) => row.status === 'succeeded').length === count;
   });
 
-test('two processes together keep to eight deliveries of an endpoint at once, and send each once', async () => {
+test('two processes together open at most eight deliveries of an endpoint at once and send each once', async () => {
   stage = await openStage();
   stage.work();
   stage.work();
@@ -39,7 +39,7 @@ test('two processes together keep to eight deliveries of an endpoint at once, an
   expect(receiver.hooks).toHaveLength(80);
 });
 
-test('an organization holds a quarter of the slots at most, the rest is parked, and another one is served at once', async () => {
+test('an organization holds at most a quarter of the slots, the rest is parked, and another one is served at once', async () => {
   stage = await openStage({ CONCURRENCY_WEBHOOKS: '16' });
   stage.work();
   const organization = await stage.org();
@@ -65,7 +65,7 @@ test('an organization holds a quarter of the slots at most, the rest is parked, 
   expect(silent.hooks).toHaveLength(6);
 });
 
-test('a delivery in flight is given to no other job, but to the same job run again', async () => {
+test('a delivery in flight is given to no other job except to a rerun of the same job', async () => {
   stage = await openStage();
   const options = { prefix: stage.config.REDIS_PREFIX, attemptMs: 1000 };
   const slots = openSlots(stage.redis, options);
@@ -79,7 +79,7 @@ test('a delivery in flight is given to no other job, but to the same job run aga
   expect(await slots.take(job('3'), ['b'])).toMatchObject({ lanes: 1, ids: ['b'] });
 });
 
-test('what a dead process held comes free by itself', async () => {
+test('slots that a dead process held become free by themselves', async () => {
   stage = await openStage();
   const slots = openSlots(stage.redis, { prefix: stage.config.REDIS_PREFIX, attemptMs: 1, besideMs: 5000 });
   const job = (id: string) => ({ id, endpointId: 'e' });

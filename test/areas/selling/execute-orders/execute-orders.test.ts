@@ -30,7 +30,7 @@ const NOTHING = {
   errors: [],
 };
 
-test('a one-off order becomes an invoice of its add-ons, overrides first', async () => {
+test('a one-off order becomes an invoice of its add-ons, with overrides first', async () => {
   const items = {
     addOns: [addOnItem(deals.addOn, {}, { overrides: { unitAmountCents: 2000, invoiceDisplayName: 'Set-up days' } })],
   };
@@ -65,7 +65,7 @@ test('a one-off order becomes an invoice of its add-ons, overrides first', async
   await deals.invoices(1);
 });
 
-test('an order that is only noted makes nothing', async () => {
+test('an order that is only recorded creates nothing', async () => {
   const order = await deals.order(oneOff(), { order_form: { execution_mode: 'order_only' } });
   const { order: executed } = await deals.ok(execute(order));
   expect(executed).toMatchObject({
@@ -75,7 +75,7 @@ test('an order that is only noted makes nothing', async () => {
   await deals.invoices(0);
 });
 
-test('50 executions at once leave one effect', async () => {
+test('50 executions of an order at once have one effect', async () => {
   const items = {
     plans: [planItem(deals.planShown)],
     walletCredits: [walletItem()],
@@ -97,7 +97,7 @@ test('50 executions at once leave one effect', async () => {
   expect(told).toHaveLength(1);
 });
 
-test('orders of one customer are executed side by side', async () => {
+test('orders of one customer can be executed in parallel', async () => {
   await deals.ok(
     deals.client.post('/coupons', {
       coupon: {
@@ -126,7 +126,7 @@ test('orders of one customer are executed side by side', async () => {
   expect((await deals.client.get('/customers/acme/applied_coupons')).body.meta.total_count).toBe(3);
 });
 
-test('a form is signed or voided, whoever comes first', async () => {
+test('an order form is either signed or voided, whichever comes first', async () => {
   const form = await deals.approve(await deals.quote(oneOff()));
   const actions = Array.from({ length: 16 }, (_, index) => (index % 2 ? 'void' : 'mark_as_signed'));
   const answers = await Promise.all(
@@ -141,8 +141,8 @@ test('a form is signed or voided, whoever comes first', async () => {
   );
 });
 
-describe('subscriptions', () => {
-  test('come with their overrides, coupons and wallets', async () => {
+describe('orders of subscriptions', () => {
+  test('an order creates subscriptions with their overrides, coupons and wallets', async () => {
     const { coupon } = await deals.ok(
       deals.client.post('/coupons', {
         coupon: {
@@ -212,7 +212,7 @@ describe('subscriptions', () => {
     expect(invoice).toMatchObject({ fees_amount_cents: 1774, coupons_amount_cents: 700 });
   });
 
-  test('a raise replaces at once, a reduction waits for the end of the period', async () => {
+  test('an order that raises a plan replaces it at once; one that reduces it waits for the end of the period', async () => {
     await deals.ok(deals.subscribe({ plan_code: 'basic' }) as never);
     const amendment = (amountCents: number) => ({
       order_type: 'subscription_amendment',
@@ -243,7 +243,7 @@ describe('subscriptions', () => {
   });
 });
 
-test('what is refused makes nothing at all, and is tried again by hand', async () => {
+test('a refused order creates nothing at all and may be tried again by hand', async () => {
   const { coupon } = await deals.ok(
     deals.client.post('/coupons', {
       coupon: {
@@ -298,7 +298,7 @@ test('what is refused makes nothing at all, and is tried again by hand', async (
   await deals.invoices(0);
 });
 
-test('an order of a customer who was deleted makes no new one', async () => {
+test('an order of a deleted customer does not create a new one', async () => {
   const order = await deals.order({
     order_type: 'subscription_creation',
     billing_items: { plans: [planItem(deals.planShown)] },
@@ -309,7 +309,7 @@ test('an order of a customer who was deleted makes no new one', async () => {
   expect((await deals.client.get('/customers')).body.meta.total_count).toBe(0);
 });
 
-describe('as time goes by', () => {
+describe('scheduled orders and expiring forms', () => {
   test('a scheduled order is executed at its time, once', async () => {
     const order = await deals.order(oneOff(), {
       order_form: { execution_mode: 'execute_in_svc', execute_at: '2026-03-12T08:30:00Z' },
@@ -327,7 +327,7 @@ describe('as time goes by', () => {
     });
   });
 
-  test('a scheduled order that is refused fails and is left alone', async () => {
+  test('a scheduled order that is refused fails and is not tried again', async () => {
     const order = await deals.order(oneOff(), {
       order_form: { execution_mode: 'execute_in_svc', execute_at: '2026-03-12T08:30:00Z' },
     });
@@ -339,7 +339,7 @@ describe('as time goes by', () => {
     });
   });
 
-  test('a form expires with the local day, and its version with it', async () => {
+  test('an order form expires with the local day, and its quote version with it', async () => {
     await deals.customer({ timezone: 'America/New_York' });
     const version = await deals.quote(oneOff());
     const form = await deals.approve(version, { expires_at: '2026-03-14T12:00:00Z' });

@@ -116,7 +116,7 @@ const VALUES = [1, 2, 5, -3, 0.5, '0.1', '12.000001', '0.00000001', 'none', '910
 const STEPS = 25;
 
 test.each([1, 2, 3])(
-  'events, corrections, changes and periods in any order: the counter tells the truth (%i)',
+  'the access counter equals the truth after events, corrections, changes and periods in any order (%i)',
   async (seed) => {
     const story = await limited();
     const { client } = story;
@@ -198,7 +198,7 @@ test.each([1, 2, 3])(
 );
 
 // access-check.md, AC2.
-test('after Redis was flushed the first answer is the database’s, and the same', async () => {
+test('after a flush of Redis the first access answer comes from the database and is the same', async () => {
   const story = await limited();
   const send = (n: number) =>
     client.post('/events', {
@@ -227,7 +227,7 @@ test('after Redis was flushed the first answer is the database’s, and the same
 });
 
 // access-check.md, AC7.
-test('10 000 events in 4 workers, checks and flushes among them: the counter is the rollup', async () => {
+test('after 10 000 events in 4 workers with checks and flushes among them the counter equals the rollup', async () => {
   const story = await limited();
   const counters = () => openCounters(service.redis, service.config.REDIS_PREFIX);
   const worker = async (name: number) => {

@@ -88,7 +88,7 @@ test.each([
   [104, '10'],
   [105, '11'],
   [900, '11'],
-])('transaction %i is counted unless the facts contain it: %s', async (transaction, total) => {
+])('transaction %i is counted unless the cached facts contain it: %s', async (transaction, total) => {
   await keep();
   await add(transaction);
   expect(await used()).toBe(total);
@@ -104,7 +104,7 @@ test.each([
   expect(await used()).toBe(total);
 });
 
-test('a rebuild beside kept facts: they answer until it is stored', async () => {
+test('cached facts answer until a rebuild beside them is stored', async () => {
   await keep();
   await add(106, '2.5');
   await keep({ ...facts('12.5'), snapshot: '107:107:' }, async () => {
@@ -130,13 +130,13 @@ test.each<[string, Parameters<typeof add>, string | undefined]>([
   ['beyond what scripts count', [200, '9000000000'], undefined],
   ['of another definition', [200, '1', undefined, undefined, { ...SUM, field_name: 'm' }], undefined],
   ['of another metric', [200, '1', undefined, undefined, { ...SUM, code: 'other' }], '10'],
-])('events %s: the kept facts go on or are read anew', async (_name, given, total) => {
+])('events %s: the cached facts continue or are read again', async (_name, given, total) => {
   await keep();
   await add(...given);
   expect(await used()).toBe(total);
 });
 
-test('events of other aggregations are never added, and other figures kept as they are', async () => {
+test('events of other aggregations are never added, and other figures stay as cached', async () => {
   await keep(facts('0.123456789', { metric: { ...SUM, aggregation_type: 'max_agg' } }));
   expect(await used()).toBe('0.123456789');
   await add(200, null, '2026-02-01T00:00:00.000000Z', undefined, { ...SUM, aggregation_type: 'max_agg' });
@@ -154,20 +154,23 @@ test.each([
   ['s:sub', undefined],
   ['c:another', '10'],
   ['s:another', '10'],
-])('a change of %s, told before, while and after facts are read', async (scope, total) => {
-  const note = () => noteAccessChanges(redis, PREFIX, organization, [scope]);
-  await note();
-  await keep();
-  expect(await used()).toBe('10');
-  await note();
-  expect(await used()).toBe(total);
-  await keep(facts(), note);
-  expect(await used()).toBe(total);
-  await keep();
-  expect(await used()).toBe('10');
-});
+])(
+  'a change of %s reaches access checks, whether announced before, during or after facts are read',
+  async (scope, total) => {
+    const note = () => noteAccessChanges(redis, PREFIX, organization, [scope]);
+    await note();
+    await keep();
+    expect(await used()).toBe('10');
+    await note();
+    expect(await used()).toBe(total);
+    await keep(facts(), note);
+    expect(await used()).toBe(total);
+    await keep();
+    expect(await used()).toBe('10');
+  },
+);
 
-test('Redis may lose everything at any moment', async () => {
+test('access answers stay right when Redis loses everything at any moment', async () => {
   await keep();
   await flush();
   expect(await used()).toBeUndefined();

@@ -46,7 +46,7 @@ const stored = async () => {
 };
 
 describe('POST /events/bulk', () => {
-  test('stores ten thousand lines but the bad ones, and replays them (EV7)', async () => {
+  test('a bulk request stores ten thousand lines except the bad ones, and replays them (EV7)', async () => {
     const sent = lines(10_000);
     sent[16] = line(17, { timestamp: 'abc' });
     sent[500] = '{"transaction_id":';
@@ -70,7 +70,7 @@ describe('POST /events/bulk', () => {
     expect(await stored()).toBe(9997);
   });
 
-  test('refuses the line beyond ten thousand and keeps those before (EV8)', async () => {
+  test('a bulk request refuses the line beyond ten thousand and keeps those before it (EV8)', async () => {
     const answer = await send(lines(10_001).join('\n'));
     expect(answer.status).toBe(422);
     expect(answer.body).toMatchObject({
@@ -80,7 +80,7 @@ describe('POST /events/bulk', () => {
     expect(await stored()).toBe(10_000);
   });
 
-  test('takes bare and wrapped events, skips blank lines, numbers all of them', async () => {
+  test('a bulk request accepts bare and wrapped events, skips blank lines and numbers all of them', async () => {
     const raw = [
       '',
       line(1),
@@ -107,13 +107,13 @@ describe('POST /events/bulk', () => {
     });
   });
 
-  test('an empty body has no lines', async () => {
+  test('an empty bulk body has no lines', async () => {
     const { status, body } = await send('\n \n');
     expect(status).toBe(200);
     expect(body.bulk).toMatchObject({ lines: 0, stored: 0, rejected: 0, errors: [] });
   });
 
-  test('rejects a line that is too long, or no UTF-8, and goes on', async () => {
+  test('a bulk request rejects a line that is too long or not UTF-8 and goes on', async () => {
     const long = line(1, { properties: { x: 'x'.repeat(65_536) } });
     const raw = Buffer.concat([Buffer.from(`${long}\n`), Buffer.from([0x22, 0xff, 0x22, 0x0a]), Buffer.from(line(3))]);
     const { body } = await send(raw);
@@ -124,25 +124,25 @@ describe('POST /events/bulk', () => {
     ]);
   });
 
-  test('keeps numbers as they were written', async () => {
+  test('a bulk request keeps numbers as they were written', async () => {
     await send(
       '{"transaction_id":"n","code":"c","external_subscription_id":"s","properties":{"x":12345678901234567890.10}}',
     );
     expect((await client.get('/events/n')).text).toContain('12345678901234567890.1');
   });
 
-  test('lists a thousand errors at most', async () => {
+  test('a bulk request lists at most a thousand errors', async () => {
     const { body } = await send(Array.from({ length: 1001 }, () => '{').join('\n'));
     expect(body.bulk.errors).toHaveLength(1000);
     expect(body.bulk).toMatchObject({ lines: 1001, rejected: 1001, errors_truncated: true });
   });
 
-  test('unpacks gzip', async () => {
+  test('a bulk request unpacks gzip', async () => {
     const { body } = await send(gzipSync(lines(1200).join('\n')), { 'content-encoding': 'gzip' });
     expect(body.bulk).toMatchObject({ lines: 1200, stored: 1200 });
   });
 
-  test('a gzip stream that breaks leaves the chunks before it', async () => {
+  test('a broken gzip stream keeps the chunks before the break', async () => {
     const packed = gzipSync(Array.from({ length: 3000 }, (_, index) => line(`${index}-${Math.random()}`)).join('\n'));
     const { status, body } = await send(packed.subarray(0, packed.length - 5000), { 'content-encoding': 'gzip' });
     expect(status).toBe(400);
@@ -151,7 +151,7 @@ describe('POST /events/bulk', () => {
     expect((await send('no gzip', { 'content-encoding': 'gzip' })).status).toBe(400);
   });
 
-  test('refuses a bomb, too large a body, other types and encodings', async () => {
+  test('a bulk request refuses a decompression bomb, too large a body, and other types and encodings', async () => {
     const bomb = await send(gzipSync(' '.repeat(4_000_000)), { 'content-encoding': 'gzip' });
     expect(bomb.status).toBe(413);
     expect(bomb.body).toMatchObject({ code: 'payload_too_large', bulk: { lines: 0 } });
@@ -160,7 +160,7 @@ describe('POST /events/bulk', () => {
     expect((await send(line(1), { 'content-encoding': 'br' })).status).toBe(415);
   });
 
-  test('counts what is not billed by reason when it is asked', async () => {
+  test('a bulk request counts by reason what is not billed when it is asked to', async () => {
     expect((await send(lines(3).join('\n'), {}, '?explain=true')).body.bulk).toMatchObject({
       stored: 3,
       not_counted: { metric_not_found: 3 },
@@ -168,11 +168,11 @@ describe('POST /events/bulk', () => {
     expect((await send(lines(3).join('\n'))).body.bulk.not_counted).toBeUndefined();
   });
 
-  test('has a rate of its own', async () => {
+  test('bulk requests have a rate limit of their own', async () => {
     expect((await send(line(1))).headers['x-ratelimit-limit']).toBe('1000');
   });
 
-  test('a connection cut in the middle leaves the whole chunks', async () => {
+  test('a connection cut in the middle of a bulk request keeps the complete chunks', async () => {
     const { port } = new URL(service.url);
     const socket = connect(Number(port), '127.0.0.1');
     socket.on('error', () => {});

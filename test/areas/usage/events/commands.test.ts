@@ -55,7 +55,7 @@ const stored = async () =>
 
 const REFUSED = { base: ['invalid_format'] };
 
-test('a value that cannot be stored is refused', async () => {
+test('an event with a value that cannot be stored is refused', async () => {
   await expect(store('single', [{ id: 'a', isBad: true }])).rejects.toMatchObject({
     status: 422,
     body: { error_details: REFUSED },
@@ -67,7 +67,7 @@ test('a value that cannot be stored is refused', async () => {
   expect(await stored()).toEqual([]);
 });
 
-test('a tolerant batch is stored without it', async () => {
+test('a tolerant batch is stored without the event that cannot be stored', async () => {
   const { results, steps }: { results: { status: string; error_details: object }[]; steps: OwedStep[] } = await store(
     'tolerant',
     [{ id: 'a' }, { id: 'b', isBad: true }, { id: 'c' }],

@@ -70,8 +70,8 @@ const event = (changes: object = {}) => ({
 const explained = async (changes: object = {}) =>
   (await client.post('/events?explain=true', { event: event(changes) })).body.verdict;
 
-describe('the verdict of an event', () => {
-  test('tells charge, filter, group, value and period', async () => {
+describe('verdicts of events', () => {
+  test('a verdict names charge, filter, group, value and period', async () => {
     const { subscription } = await subscribed([
       {
         code: 'api',
@@ -130,12 +130,12 @@ describe('the verdict of an event', () => {
     },
   );
 
-  test('is told only when asked for', async () => {
+  test('a verdict is given only on request', async () => {
     expect(Object.keys((await client.post('/events', { event: event() })).body)).toEqual(['event']);
     expect(Object.keys((await client.post('/events?explain=false', { event: event() })).body)).toEqual(['event']);
   });
 
-  test('names the missing metric (EV1)', async () => {
+  test('a verdict names the missing metric (EV1)', async () => {
     expect(await explained()).toMatchObject({
       outcome: 'not_counted',
       reasons: ['metric_not_found'],
@@ -145,7 +145,7 @@ describe('the verdict of an event', () => {
     });
   });
 
-  test('warns of an undeclared value and of the default bucket (EV4)', async () => {
+  test('a verdict warns of an undeclared value and of the default bucket (EV4)', async () => {
     await subscribed([{ filters: [{ properties: { amount: '2' }, values: { region: ['eu'] } }] }]);
     expect(await explained({ properties: { n: 1, region: 'mars' } })).toMatchObject({
       outcome: 'counted',
@@ -153,7 +153,7 @@ describe('the verdict of an event', () => {
     });
   });
 
-  test('a text that is no plain decimal does not count (EV5)', async () => {
+  test('a text that is not a plain decimal does not count (EV5)', async () => {
     await subscribed([{}]);
     expect(await explained({ properties: { n: '1e3' } })).toMatchObject({
       outcome: 'not_counted',
@@ -167,12 +167,12 @@ describe('the verdict of an event', () => {
     ['subscription_not_found', { external_subscription_id: 'other' }],
     ['before_subscription', { timestamp: NOW - 90_000 }],
     ['property_missing', { properties: {} }],
-  ])('%s', async (reason, changes) => {
+  ])('the verdict of an event: %s', async (reason, changes) => {
     await subscribed([{}]);
     expect(await explained(changes)).toMatchObject({ outcome: 'not_counted', reasons: [reason] });
   });
 
-  test('warns of the future, of an absent group key and of an expression', async () => {
+  test('a verdict warns of a future time, an absent group key and an expression', async () => {
     await subscribed([{ properties: { amount: '1', pricing_group_keys: ['cloud'] } }], {
       expression: 'event.properties.a + 1',
     });
@@ -184,7 +184,7 @@ describe('the verdict of an event', () => {
     });
   });
 
-  test('a replayed event is explained as it is stored', async () => {
+  test('the verdict of a replayed event explains the stored one', async () => {
     await subscribed([{}]);
     await explained();
     const { body, headers } = await client.post('/events?explain=true', { event: event() });
@@ -192,7 +192,7 @@ describe('the verdict of an event', () => {
     expect(body.verdict).toMatchObject({ outcome: 'replayed', reasons: [], charges: [{ value: '3.0' }] });
   });
 
-  test('a batch has one for each event, in its order', async () => {
+  test('a batch has one verdict for each event in its order', async () => {
     await subscribed([{}]);
     const { body } = await client.post('/events/batch?explain=true', {
       events: [event(), event({ transaction_id: 't2', code: 'x' })],
@@ -200,7 +200,7 @@ describe('the verdict of an event', () => {
     expect(body.verdicts.map((verdict: { outcome: string }) => verdict.outcome)).toEqual(['counted', 'not_counted']);
   });
 
-  test('with an Idempotency-Key too, which keeps who sent the event', async () => {
+  test('verdicts are also given with an Idempotency-Key, which records who sent the event', async () => {
     await subscribed([{}]);
     const headers = { 'Idempotency-Key': 'k', 'User-Agent': 'meter/1' };
     const first = await client.post('/events?explain=true', { event: event() }, { headers });

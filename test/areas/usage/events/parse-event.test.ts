@@ -11,7 +11,7 @@ function accepted(changes: object = {}) {
   return parsed.event;
 }
 
-describe('what an event must have', () => {
+describe('required fields of an event', () => {
   test.each<[object, object]>([
     [
       { transaction_id: undefined, code: ' ' },
@@ -42,7 +42,7 @@ describe('what an event must have', () => {
     [{ properties: { a: Number.POSITIVE_INFINITY } }, { properties: ['invalid_format'] }],
     [{ properties: { a: new LosslessNumber('1e400') } }, { properties: ['invalid_format'] }],
     [{ properties: JSON.parse('{"a":'.repeat(300) + '1' + '}'.repeat(300)) }, { properties: ['invalid_format'] }],
-  ])('%j is refused with %j', (changes, errors) => {
+  ])('an event with %j is refused with %j', (changes, errors) => {
     expect(parseEvent(sent(changes))).toEqual({ ok: false, errors });
   });
 
@@ -61,12 +61,12 @@ describe('what an event must have', () => {
     [{ properties: { b: 1.1, a: [null, true] } }, { properties: '{"a":[null,true],"b":1.1}' }],
     [{ precise_total_amount_cents: 12.5 }, { precise_total_amount_cents: '12.5' }],
     [{ precise_total_amount_cents: '0.1234567890123456' }, { precise_total_amount_cents: '0.123456789012346' }],
-  ])('%j is taken as %j', (changes, event) => {
+  ])('an event with %j is accepted as %j', (changes, event) => {
     expect(accepted(changes)).toMatchObject(event);
   });
 });
 
-describe('the digest tells events apart as they were sent', () => {
+describe('digests of events', () => {
   const digest = (changes: object) => accepted(changes).digest;
 
   test.each<[object, object]>([
@@ -75,7 +75,7 @@ describe('the digest tells events apart as they were sent', () => {
     [{ properties: {} }, { properties: null }],
     [{ timestamp: 1 }, { timestamp: 2 }],
     [{}, { precise_total_amount_cents: null }],
-  ])('%j and %j are the same', (one, other) => {
+  ])('events with %j and %j have the same digest', (one, other) => {
     expect(digest(one)).toBe(digest(other));
   });
 
@@ -88,11 +88,11 @@ describe('the digest tells events apart as they were sent', () => {
       { properties: { a: new LosslessNumber('12345678901234567890') } },
       { properties: { a: new LosslessNumber('12345678901234567891') } },
     ],
-  ])('%j and %j differ', (one, other) => {
+  ])('events with %j and %j have different digests', (one, other) => {
     expect(digest(one)).not.toBe(digest(other));
   });
 
-  test('it is 16 bytes', () => {
+  test('the digest of an event has 16 bytes', () => {
     expect(digest({})).toMatch(/^[0-9a-f]{32}$/);
   });
 });
@@ -107,7 +107,7 @@ describe('canonical properties', () => {
     [new LosslessNumber('-1234567890123456789.50'), '-1234567890123456789.5'],
     [{ isLosslessNumber: true, value: 'x' }, '{"isLosslessNumber":true,"value":"x"}'],
     [JSON.parse('{"__proto__":1}'), '{"__proto__":1}'],
-  ])('%j is %s', (value, text) => {
+  ])('the canonical form of properties %j is %s', (value, text) => {
     expect(canonicalText(value)).toBe(text);
   });
 

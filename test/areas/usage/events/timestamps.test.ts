@@ -3,7 +3,7 @@ import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import { isoOfMicros, readTimestamp, unixSeconds } from '../../../../src/areas/usage/events/timestamps.ts';
 
-describe('times of events as clients send them', () => {
+describe('timestamps of events', () => {
   test.each([
     ['1651240791', '2022-04-29T13:59:51.000000Z'],
     ['1651240791.123', '2022-04-29T13:59:51.123000Z'],
@@ -21,7 +21,7 @@ describe('times of events as clients send them', () => {
     ['-62135596800', '0001-01-01T00:00:00.000000Z'],
     ['253402300799.999999', '9999-12-31T23:59:59.999999Z'],
     ['951782400', '2000-02-29T00:00:00.000000Z'],
-  ])('%s is %s', (sent, iso) => {
+  ])('the timestamp %s is read as %s', (sent, iso) => {
     expect(readTimestamp(sent)).toBe(iso);
   });
 
@@ -42,11 +42,11 @@ describe('times of events as clients send them', () => {
     '253402300800',
     '1e300',
     '9'.repeat(200),
-  ])('%j is none', (sent) => {
+  ])('the timestamp %j is refused', (sent) => {
     expect(readTimestamp(sent)).toBeUndefined();
   });
 
-  test('every microsecond of ten thousand years has the text of its instant', () => {
+  test('every microsecond of ten thousand years is written as its instant', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -62_135_596_800_000_000n, max: 253_402_300_799_999_999n }), (micros) => {
         const text = isoOfMicros(micros)!;
@@ -56,7 +56,7 @@ describe('times of events as clients send them', () => {
     );
   });
 
-  test('whole seconds for expressions are cut downwards', () => {
+  test('expressions see timestamps in whole seconds, rounded down', () => {
     expect(unixSeconds('2022-04-29T13:59:51.999999Z')).toBe(1651240791);
     expect(unixSeconds('1969-12-31T23:59:59.500000Z')).toBe(-1);
   });

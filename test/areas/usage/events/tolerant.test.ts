@@ -23,7 +23,7 @@ const event = (changes: object = {}) => ({
 const send = (events: unknown, query = '?mode=tolerant', headers: Record<string, string> = {}) =>
   client.post(`/events/batch${query}`, { events }, { headers });
 
-test('each event is stored or refused alone (EV6)', async () => {
+test('each event of a tolerant batch is stored or refused alone (EV6)', async () => {
   const { status, body } = await send([
     event({ transaction_id: 'a' }),
     event({ transaction_id: 'b', timestamp: 'abc' }),
@@ -45,7 +45,7 @@ test('each event is stored or refused alone (EV6)', async () => {
   expect(body.counts).toEqual({ stored: 2, replayed: 0, rejected: 1 });
 });
 
-test('of a repeated key the first wins, an identical one is replayed, another one rejected', async () => {
+test('of a repeated transaction id in a tolerant batch the first wins, an identical one is a replay, another is rejected', async () => {
   const { body } = await send([event(), event(), event({ properties: { x: 1 } })]);
   expect(body.results).toEqual([
     { index: 0, transaction_id: 't1', status: 'stored' },
@@ -61,7 +61,7 @@ test('of a repeated key the first wins, an identical one is replayed, another on
   expect(body.events).toHaveLength(2);
 });
 
-test('the answer is 200 also when all are rejected', async () => {
+test('a tolerant batch answers 200 even when all its events are rejected', async () => {
   const { status, body } = await send([{}, 7]);
   expect(status).toBe(200);
   expect(body).toMatchObject({ events: [], counts: { stored: 0, replayed: 0, rejected: 2 } });
@@ -77,20 +77,20 @@ test('the answer is 200 also when all are rejected', async () => {
   });
 });
 
-test('takes a thousand events, strict mode a hundred', async () => {
+test('a tolerant batch accepts a thousand events, a strict one a hundred', async () => {
   const many = Array.from({ length: 1001 }, (_, index) => event({ transaction_id: `t${index}` }));
   expect((await send(many)).body.error_details).toEqual({ events: ['too_many_events'] });
   expect((await send(many.slice(0, 101), '')).body.error_details).toEqual({ events: ['too_many_events'] });
   expect((await send(many.slice(0, 1000))).body.counts).toEqual({ stored: 1000, replayed: 0, rejected: 0 });
 });
 
-test('a list that is none, and an unknown mode, are refused', async () => {
+test('a missing list of events and an unknown mode are refused', async () => {
   expect((await send([])).body.error_details).toEqual({ events: ['no_events'] });
   expect((await send('x')).body.error_details).toEqual({ events: ['no_events'] });
   expect((await send([event()], '?mode=lenient')).body.error_details).toEqual({ mode: ['value_is_invalid'] });
 });
 
-test('counts one request a hundred events begun', async () => {
+test('a tolerant batch counts as one request for each hundred events begun', async () => {
   const many = Array.from({ length: 201 }, (_, index) => event({ transaction_id: `t${index}` }));
   const left = async (events: object[]) => Number((await send(events)).headers['x-ratelimit-remaining']);
   expect(await left(many.slice(0, 100))).toBe(99_999);
@@ -98,7 +98,7 @@ test('counts one request a hundred events begun', async () => {
   await until(async () => [99_996, 99_997].includes(await left(many)));
 });
 
-test('with an Idempotency-Key the answer is replayed', async () => {
+test('a tolerant batch with an Idempotency-Key is replayed', async () => {
   const events = [event(), event({ transaction_id: 'b', timestamp: 'abc' })];
   const first = await send(events, undefined, { 'Idempotency-Key': 'k' });
   expect(first.body.counts).toEqual({ stored: 1, replayed: 0, rejected: 1 });
@@ -107,7 +107,7 @@ test('with an Idempotency-Key the answer is replayed', async () => {
   expect(again.headers['x-svc-replayed']).toBe('true');
 });
 
-test('verdicts are those of the stored events', async () => {
+test('verdicts of a tolerant batch are those of the stored events', async () => {
   const { body } = await send([event({ timestamp: 'abc' }), event()], '?mode=tolerant&explain=true');
   expect(body.verdicts).toHaveLength(1);
   expect(body.verdicts[0]).toMatchObject({ outcome: 'not_counted', reasons: ['metric_not_found'] });

@@ -39,7 +39,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('a job that is given out again while it runs is stored once', async () => {
+test('a job that is delivered again while it runs is stored once', async () => {
   const { sql } = database;
   const { organization_id: id } = await createOrganization(sql, { name: 'Acme', sandbox: false });
   // The statement takes until the job has been given out a second time.
@@ -102,7 +102,7 @@ test('a job that is given out again while it runs is stored once', async () => {
   replies.close();
 });
 
-test('a copy waits for the first, one that comes later has nothing to do, and what failed is run again', async () => {
+test('a copy of a job waits for the first, a late copy has nothing to do, and a failed job is run again', async () => {
   const once = createOnceEach();
   let runs = 0;
   const work = async () => {

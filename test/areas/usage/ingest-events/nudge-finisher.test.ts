@@ -12,7 +12,7 @@ function gather() {
   return { jobs, finisher };
 }
 
-test('the first batch goes at once, those of the next tenth of a second together', async () => {
+test('the first batch is sent to be finished at once, those of the next tenth of a second together', async () => {
   const { jobs, finisher } = gather();
   for (const id of ['a', 'b', 'c']) finisher.add(id);
   expect(jobs).toEqual([['a']]);
@@ -26,13 +26,13 @@ test('the first batch goes at once, those of the next tenth of a second together
   expect(jobs.at(-1)).toEqual(['e']);
 });
 
-test('fifty batches do not wait', () => {
+test('fifty waiting batches are sent to be finished at once', () => {
   const { jobs, finisher } = gather();
   for (let index = 0; index <= 50; index += 1) finisher.add(`${index}`);
   expect(jobs.map((job) => job.length)).toEqual([1, 50]);
 });
 
-test('what waits is sent at the end', async () => {
+test('batches that wait to be finished are sent at shutdown', async () => {
   const { jobs, finisher } = gather();
   for (const id of ['a', 'b']) finisher.add(id);
   await finisher.flush();

@@ -56,7 +56,7 @@ test.each([
   ['on the next day, which opens a period', '2025-01-05T10:00:00Z', '2025-01-06T10:00:00Z', '2025-01-06'],
   ['two periods ahead', '2025-01-05T10:00:00Z', '2025-01-15T10:00:00Z', '2025-01-13'],
   ['later in the same period', '2025-01-02T10:00:00Z', '2025-01-04T10:00:00Z', '2025-01-02'],
-])('an event received before it counts, %s, is told', async (_name, receivedAt, timestamp, day) => {
+])('an event received before it counts, %s, is in the daily usage', async (_name, receivedAt, timestamp, day) => {
   const story = await open();
   await story.advanceTo(receivedAt);
   await use(story, 51, timestamp);
@@ -65,7 +65,7 @@ test.each([
   expect(await told(story)).toEqual([[day, 5100, '51.0']]);
 });
 
-test('an event received before its subscription exists is told', async () => {
+test('an event received before its subscription exists is in the daily usage', async () => {
   const story = await open({ subscribes: false });
   await use(story, 51, '2025-01-05T10:00:00Z');
   await story.advanceTo('2025-01-03T10:00:00Z');
@@ -108,19 +108,22 @@ test.each([
   [3, { timezone: 'Asia/Tokyo' }, {}],
   [11, { timezone: 'UTC' }, { pay_in_advance: true }],
   [4, { timezone: 'UTC' }, { charge_model: 'package', properties: { amount: '3', free_units: 5, package_size: 10 } }],
-])('whenever events are received, a closed period adds up to its invoice (%i)', async (seed, customer, charge) => {
-  const below = numbers(seed);
-  const story = await open({ customer, charge });
-  const receipts = Array.from({ length: 12 }, () => 1 + below(27 * 24)).sort((a, b) => a - b);
-  for (const hour of receipts) {
-    await story.advanceTo(new Date(OPENED + hour * HOUR_MS).toISOString());
-    // From a week and a day before the receipt to sixteen days after it.
-    const counts = Math.max(0, hour + below(24 * 24) - 8 * 24);
-    await use(story, 1 + below(20), new Date(OPENED + counts * HOUR_MS + 60_000).toISOString());
-  }
-  await story.advanceTo('2025-02-20T00:00:00Z');
-  expect(await differences(story)).toEqual(await billed(story));
-});
+])(
+  'the days of a closed period add up to its invoice, whenever its events are received (%i)',
+  async (seed, customer, charge) => {
+    const below = numbers(seed);
+    const story = await open({ customer, charge });
+    const receipts = Array.from({ length: 12 }, () => 1 + below(27 * 24)).sort((a, b) => a - b);
+    for (const hour of receipts) {
+      await story.advanceTo(new Date(OPENED + hour * HOUR_MS).toISOString());
+      // From a week and a day before the receipt to sixteen days after it.
+      const counts = Math.max(0, hour + below(24 * 24) - 8 * 24);
+      await use(story, 1 + below(20), new Date(OPENED + counts * HOUR_MS + 60_000).toISOString());
+    }
+    await story.advanceTo('2025-02-20T00:00:00Z');
+    expect(await differences(story)).toEqual(await billed(story));
+  },
+);
 
 /** What the daily differences of each charges period add up to. */
 const differences = async ({ organizationId }: Story) =>

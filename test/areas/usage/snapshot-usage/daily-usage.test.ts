@@ -40,7 +40,7 @@ const snapshots = async ({ organizationId }: Story) =>
       from daily_usages where organization_id = ${organizationId} order by usage_date`
   ).map((row) => ({ ...row }));
 
-test('a late event counts on the day whose snapshot first contains it; days without usage have none', async () => {
+test('a late event counts on the day whose snapshot first contains it, and days without usage have no snapshot', async () => {
   const story = await open({});
   await story.advanceTo('2025-01-05T12:30:00Z');
   await use(story, 10, '2025-01-05T12:00:00Z');
@@ -55,7 +55,7 @@ test('a late event counts on the day whose snapshot first contains it; days with
   ]);
 });
 
-test('the last day of a period holds what its invoice bills, the next begins anew, in the zone of the customer', async () => {
+test('the last day of a period holds what its invoice bills, and the next period starts from zero in the customer’s zone', async () => {
   const story = await open({}, 'America/New_York');
   await story.advanceTo('2025-01-31T20:00:00Z');
   await use(story, 2, '2025-01-31T19:00:00Z');

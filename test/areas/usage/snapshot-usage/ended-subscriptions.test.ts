@@ -37,7 +37,7 @@ const kept = (story: Story, count: number) =>
     return rows.length >= count ? rows.map(({ day, amount, units }) => [day, amount, units]) : undefined;
   });
 
-test('a termination takes back what was weighed by the whole period', async () => {
+test('the last day of a terminated subscription takes back what was weighed by the whole period', async () => {
   const story = await april();
   await story.advanceTo('2025-04-10T10:00:00Z');
   await story.client.delete('/subscriptions/sub');
@@ -54,7 +54,7 @@ test('a termination takes back what was weighed by the whole period', async () =
   ]);
 });
 
-test('an upgrade takes its day back too, and a draft is followed until it is final', async () => {
+test('the last day before an upgrade takes back the day of the upgrade, and follows a draft until it is final', async () => {
   const story = await april({ billing_configuration: { invoice_grace_period: 3 } });
   await story.advanceTo('2025-04-10T10:00:00Z');
   await story.subscribe({ plan_code: 'bare' });

@@ -30,7 +30,7 @@ function summings(): Summing[] {
   });
 }
 
-test('pauses between two charges', async () => {
+test('counting usage pauses between two charges', async () => {
   const pause = vi.fn(() => undefined);
   const rollups = await sharedRollups(summings(), pause);
   expect(rollups).toHaveLength(CHARGES);
@@ -40,7 +40,7 @@ test('pauses between two charges', async () => {
   expect(pause).toHaveBeenCalledTimes(5 * CHARGES);
 });
 
-test('writes the instants of a window once, whatever the number of charges', async () => {
+test('counting usage writes the instants of a window once, whatever the number of charges', async () => {
   const write = vi.spyOn(Temporal.Instant.prototype, 'toString');
   const readings = summings();
   await sharedRollups(readings);
@@ -57,7 +57,7 @@ test('writes the instants of a window once, whatever the number of charges', asy
   });
 });
 
-test('works out the local days of a period once, whatever the number of prorated charges', () => {
+test('counting usage computes the local days of a period once, whatever the number of prorated charges', () => {
   const [{ counting }] = summings() as [Summing];
   const { from, to } = counting.charge.window as { from: Temporal.Instant; to: Temporal.Instant };
   const proration = { period: { from, to }, periodDays: 31, zone: 'Europe/Paris', isUpgraded: false };

@@ -71,7 +71,7 @@ const THREE: Stored[] = [
   { id: 'c', values: { region: ['eu'] }, created_at: '2024-03-02T00:00:00Z' },
 ];
 
-test('raw events and rollups put every event into the same one bucket', { timeout: 60_000 }, async () => {
+test('raw events and rollups put every event into the same single bucket', { timeout: 60_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(filters, async (stored) => {
       const charge = stored.map(

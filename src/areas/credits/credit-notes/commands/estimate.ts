@@ -14,7 +14,7 @@ import { rateOf } from '../view.ts';
 import { invoiceToCredit, readItems } from './items.ts';
 
 /**
- * What a note of these items would come to, and how much of it each part may take. Stores nothing.
+ * The amounts of a note with these items and the maximum of each part. Stores nothing.
  *
  * @throws Refusal 404 invoice, fee; 405 invalid_type_or_status; 422 items, amount_cents
  * Rule: credit-note-amounts.md#what-is-left "estimate".

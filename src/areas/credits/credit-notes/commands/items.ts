@@ -9,9 +9,9 @@ import type { NewItem } from '../writes.ts';
 const CREDITABLE: ReadonlySet<string> = new Set(['draft', 'finalized', 'voided']);
 
 /**
- * The locked invoice of a note that is asked for, with what is left of it.
+ * The locked invoice of a requested note, with what is left to credit.
  *
- * @param isOffset whether nothing but settling the invoice is asked for
+ * @param isOffset whether the note only settles the invoice
  * @throws Refusal 404 invoice; 405 invalid_type_or_status
  */
 export async function invoiceToCredit(
@@ -22,7 +22,7 @@ export async function invoiceToCredit(
   const invoice = await lockVisibleInvoice(ctx, typeof invoiceId === 'string' ? invoiceId : '');
   if (!CREDITABLE.has(invoice.status)) throw refuse.notAllowed('invalid_type_or_status');
   const credited = await readCreditedInvoice(ctx, invoice);
-  // An unpaid top-up may only be settled, one whose wallet is no longer used may not be touched.
+  // An unpaid top-up can only be settled; one whose wallet has ended can have no note.
   const isSettled = invoice.payment_status === 'succeeded' || isOffset;
   if (invoice.invoice_type === 'credit' && (credited.topUp === undefined || !isSettled))
     throw refuse.notAllowed('invalid_type_or_status');
@@ -30,7 +30,7 @@ export async function invoiceToCredit(
 }
 
 /**
- * Items as they were asked for, looked at one by one; the first bad one ends it.
+ * The requested items, checked one by one; the first bad one is refused.
  *
  * @throws Refusal 422 items, amount_cents; 404 fee
  * Rule: credit-note-amounts.md#creation.

@@ -8,7 +8,7 @@ interface Input {
   body: Metadata;
 }
 
-/** Puts other metadata in the place of the note's. @throws Refusal 404 credit_note */
+/** Replaces the note's metadata. @throws Refusal 404 credit_note */
 export async function replaceCreditNoteMetadata(ctx: Context, { svc_id, body }: Input) {
   return change(ctx, (await lockCreditNote(ctx, svc_id)).id, body);
 }

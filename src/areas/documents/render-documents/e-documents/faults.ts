@@ -8,8 +8,8 @@ import type { EDocument } from './ubl.ts';
 const MOST_DECIMALS = 2;
 
 /**
- * What keeps a document from being one that receivers under EN 16931 take, by field: handed out nevertheless, it would
- * be refused where it would not be seen. Fields of the issuer are `billing_entity.…`, those of the payer `customer.…`.
+ * Faults for which receivers under EN 16931 would refuse a document, by field; they are reported here because a
+ * receiver's refusal would go unnoticed. Fields of the issuer are `billing_entity.…`, those of the payer `customer.…`.
  *
  *   BR-09, BR-11  both parties have a country
  *   BR-CO-26      the seller has a number: legal, VAT or another tax's

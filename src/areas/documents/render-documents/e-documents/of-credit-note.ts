@@ -21,7 +21,7 @@ export function eCreditNote(
   });
   const linesCents = items.reduce((total, { amountCents }) => total + amountCents, 0);
   const allowanceCents = cents(note.coupons_adjustment_amount_cents);
-  // Coupons took the same part of each fee of a note.
+  // Coupons reduced every fee of a note by the same share.
   const partTaken = linesCents === 0 ? decimal(0) : decimal(allowanceCents).div(linesCents);
   return {
     kind: 'CreditNote',

@@ -51,7 +51,8 @@ export function eInvoice(parts: InvoiceParts, printed: Printed): EDocument {
 export function lineOf(fee: FeeRow, amountCents: Cents): ELine {
   const exponent = exponentOf(fee.amount_currency);
   const amount = toMainUnit(amountCents, exponent);
-  // A receiver multiplies: where tiers or parts make that differ from the amount, the line is one of its amount.
+  // A receiver multiplies units by price; where tiers or rounding give another amount, the line has one unit at that
+  // amount.
   const isProduct = fee.units.times(fee.precise_unit_amount).toDecimalPlaces(exponent).eq(amount);
   return {
     name: fee.invoice_display_name ?? fee.item_name,

@@ -8,7 +8,7 @@ import type { XmlElement } from '../../../../platform/documents/xml.ts';
 import type { PartyFacts } from '../party.ts';
 import { isVatId } from './vat-id.ts';
 
-/** What an electronic invoice or credit note says, whatever its syntax. Amounts in the currency's smallest unit. */
+/** Contents of an electronic invoice or credit note, whatever its syntax. Amounts in the currency's smallest unit. */
 export interface EDocument {
   kind: 'Invoice' | 'CreditNote';
   /** UNTDID 1001: 380 invoice, 389 self-billed invoice, 381 credit note, 261 self-billed credit note. */

@@ -5,8 +5,8 @@ const OTHER_PREFIXES: ReadonlySet<string> = new Set(['EL', 'XI']);
 const PREFIX_LENGTH = 2;
 
 /**
- * Whether a tax number is a VAT identifier as EN 16931 reads it: one that begins with the code of a country. A number
- * of another tax (Japan's T1234567890123) is none. Rule: EN 16931 BR-CO-09.
+ * Whether a tax number is a VAT identifier as EN 16931 reads it: one that begins with the code of a country. The number
+ * of another tax, such as Japan's T1234567890123, is not. Rule: EN 16931 BR-CO-09.
  */
 export function isVatId(number: string): boolean {
   const prefix = number.slice(0, PREFIX_LENGTH);

@@ -8,8 +8,8 @@ import { showInvoice } from '../show.ts';
 import { changeInvoice, lockVisibleInvoice } from '../writes.ts';
 
 /**
- * Deletes a draft and the notes that follow it: it is shown no more and its number is never given. What it would have
- * billed stays claimed.
+ * Deletes a draft and the notes that follow it: it is no longer shown and gets no number. The periods it would have
+ * billed stay claimed.
  *
  * @throws Refusal 404 invoice; 405 not_deletable, when it is no draft
  * Rule: invoice-operations.md#operations.

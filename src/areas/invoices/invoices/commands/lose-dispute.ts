@@ -7,7 +7,7 @@ import { showInvoice } from '../show.ts';
 import { changeInvoice, lockVisibleInvoice } from '../writes.ts';
 
 /**
- * Notes that the customer won a dispute about the invoice; the first time counts. Its payment status stays.
+ * Notes that the customer won a dispute about the invoice; only the first call has an effect. Its payment status stays.
  *
  * @throws Refusal 404 invoice; 405 not_disputable, unless it is finalized or voided
  * Rules: invoice-operations.md#operations, payments.md#disputes.
@@ -19,7 +19,7 @@ export async function loseDispute(ctx: Context, { svc_id }: { svc_id: string }) 
   return showInvoice(ctx, invoice.id);
 }
 
-/** What a lost dispute leaves behind, once; the invoice is locked. Rules: payments.md#disputes, ledger.md#l18. */
+/** Records a lost dispute, once; the invoice is locked. Rules: payments.md#disputes, ledger.md#l18. */
 export async function noteDisputeLost(ctx: Context, invoice: InvoiceRow): Promise<void> {
   if (invoice.payment_dispute_lost_at !== null) return;
   const changed = await changeInvoice(ctx, invoice.id, { payment_dispute_lost_at: ctx.now(), payment_overdue: false });

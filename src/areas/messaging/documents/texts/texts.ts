@@ -1,6 +1,4 @@
-/**
- * Every word that a document prints by itself, in one language; a missing one does not compile. Braces are filled in.
- */
+/** Every fixed word of a document in one language; a missing one is a compile error. Braces are filled in. */
 export interface DocumentTexts {
   titles: { invoice: string; selfBilledInvoice: string; creditNote: string; receipt: string };
   number: string;

@@ -27,21 +27,21 @@ const BY_LOCALE: Readonly<Record<DocumentLocale, PortalTexts>> = {
   'zh-TW': zhTw,
 };
 
-/** What the page says, and what it says in the words of documents. */
+/** Texts of the page, and texts that it shares with documents. */
 export interface PortalLanguage {
   locale: DocumentLocale;
   words: PortalTexts;
   documents: Language['texts'];
 }
 
-/** English first: a browser that prefers none gets the first. */
+/** English first, because a browser without preference gets the first. */
 export const PORTAL_LOCALES = [...new Set(['en', ...Object.keys(BY_LOCALE)])];
 
-/** The language of a customer's documents; browsers have their own fonts for every language. */
+/** The language of a customer's documents; browsers have fonts for every language. */
 export const languageOf = (customer: Pick<PortalCustomer, 'document_locale' | 'entity_locale'>): PortalLanguage =>
   languageFrom(customer.document_locale, customer.entity_locale);
 
-/** The language that a browser asked for, for those who are not known: English unless it is one of ours. */
+/** The language that a browser prefers, for unknown visitors: English unless it is supported. */
 export const languageOfBrowser = (locale: string | null): PortalLanguage => languageFrom(locale, null);
 
 function languageFrom(locale: string | null, otherwise: string | null): PortalLanguage {

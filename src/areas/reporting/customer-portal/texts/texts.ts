@@ -1,6 +1,6 @@
 import type { PaymentState } from '../payment-state.ts';
 
-/** Every word of the customer's page that no document prints, in one language. Braces are filled in. */
+/** Every word of the portal page that no document prints, in one language. Braces are filled in. */
 export interface PortalTexts {
   title: string;
   balance: string;

@@ -8,8 +8,8 @@ import { addFault, type Faults } from './reader.ts';
 import type { PlanItem, PlanTerms } from './types.ts';
 
 /**
- * What an item changes of its plan, in the words of subscriptions: charges are found by their metric, fixed charges by
- * their add-on.
+ * The changes that an item makes to its plan, as input of a subscription: charges are found by their metric, fixed
+ * charges by their add-on.
  *
  * @returns undefined when nothing is changed, or something is wrong, which is noted below `path`
  * Rule: quotes.md#billing-items "overrides".
@@ -80,7 +80,7 @@ function chargeOverride(change: NonNullable<PlanTerms['charges']>[number], place
   });
 }
 
-/** The charge of a metric; where several have it, the model or the payload's list of charges decides which is meant. */
+/** The charge of a metric; if several have it, the model or the payload's list of charges decides. */
 function chargeOf(
   { billableMetricCode, chargeModel }: NonNullable<PlanTerms['charges']>[number],
   { payload, plan, path, faults }: Place,

@@ -12,13 +12,15 @@ export function addFault(faults: Faults, path: string, code: string): void {
   if (!faults[path].includes(code)) faults[path].push(code);
 }
 
-/** A reading of billing items: drafts are checked in what they hold, an approval also misses what is not there. */
+/**
+ * A reader of billing items: for drafts it checks the values that are present, for an approval also what is missing.
+ */
 export interface Reading {
   isApproval: boolean;
   faults: Faults;
 }
 
-/** Takes a value that is there, notes what is wrong with it, and gives it as it is stored. */
+/** Reads a value that is present, notes its faults, and returns it as it is stored. */
 export type Reader = (value: unknown, path: string, reading: Reading) => unknown;
 
 interface Field {
@@ -43,7 +45,7 @@ const isMissing = (value: unknown): boolean =>
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** An object with these fields: others are left out, null and blank are as good as absent. */
+/** An object with these fields; others are dropped, and null and blank count as absent. */
 export const object =
   (fields: Readonly<Record<string, Reader | Field>>): Reader =>
   (value, path, reading) => {
@@ -82,7 +84,7 @@ export const uuid: Reader = (value, path, reading) =>
       ? value.toLowerCase()
       : fault(reading, path, FORMAT);
 
-/** What an item says it is. */
+/** The type that an item names. */
 export const literal =
   (word: string): Reader =>
   (value, path, reading) =>
@@ -107,7 +109,7 @@ export const cents: Reader = (value, path, reading) => {
   return isSafe ? number.toNumber() : fault(reading, path, VALUE);
 };
 
-/** A number as JSON has them; one with more digits than JSON numbers keep is refused. */
+/** A JSON number; one with more digits than a double keeps is refused. */
 export const number =
   (isValid: (value: Decimal) => boolean): Reader =>
   (value, path, reading) => {
@@ -130,7 +132,7 @@ export const instant: Reader = (value, path, reading) =>
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** A calendar day, or an instant: a bare day stays one, since it means a day where the customer is. */
+/** A calendar day or an instant; a bare day stays one, because it means a day in the customer's zone. */
 export const dayOrInstant: Reader = (value, path, reading) => {
   const given = typeof value === 'string' ? value.trim() : '';
   const at = parseInstant(given);

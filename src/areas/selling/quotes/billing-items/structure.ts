@@ -28,14 +28,14 @@ import {
 } from './reader.ts';
 import type { BillingItems } from './types.ts';
 
-/** Items of one kind in a deal: more than anybody sells in one, and what one transaction makes in time. */
+/** Items of one kind in a deal: more than is sold at once, and few enough for one transaction. */
 const MOST_ITEMS = 100;
 const MOST_PARTS = 200;
 
 const FEE_TYPES = ['charge', 'add_on', 'subscription', 'credit', 'commitment', 'fixed_charge', 'product'];
 
 const addOnTerms = { fromDatetime: instant, toDatetime: instant };
-// As one-off invoices take them.
+// The same limit as for one-off invoices.
 const units = number((value) => value.gt(0) && value.lt('1e15'));
 const addOn = object({
   id: always(uuid),
@@ -174,8 +174,8 @@ const KEYS: Readonly<Record<OrderType, readonly (keyof BillingItems)[]>> = {
 };
 
 /**
- * Reads billing items of a kind of order: unknown keys are dropped, those of another kind of order are refused.
- * A draft may leave out nearly everything; an approval wants all that the kind needs, and a plan or an add-on.
+ * Reads billing items of a kind of order: unknown keys are dropped, those of another kind of order are refused. A draft
+ * may leave out nearly everything; an approval requires everything that the kind needs, and a plan or an add-on.
  *
  * @returns the items as they are stored, and everything that is wrong, by `billing_items.<path>`
  * Rule: quotes.md#billing-items.

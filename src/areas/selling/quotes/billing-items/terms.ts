@@ -5,12 +5,12 @@ import type { OrderType } from '../../../../engine/quotes/states.ts';
 import { definedOnly } from './plan-overrides.ts';
 import type { AddOnItem, AddOnTerms, BillingItems, CouponItem, WalletItem } from './types.ts';
 
-/** What is agreed on an add-on: what the overrides say, else the payload. Rule: quotes.md#execution. */
+/** The agreed terms of an add-on: the overrides, else the payload. Rule: quotes.md#execution. */
 export const addOnTerms = ({ payload, overrides }: AddOnItem): AddOnTerms => ({ ...payload, ...overrides });
 
 /**
- * Whether the total that is agreed is the one that will be billed: units × unit amount, rounded. The payload's total
- * says nothing about overridden figures.
+ * Whether the agreed total equals the billed one: units × unit amount, rounded. The payload's total does not apply to
+ * overridden figures.
  *
  *   1.5 × 999 → 1499
  */
@@ -23,7 +23,7 @@ export function isTotalRight(item: AddOnItem): boolean {
   return roundToCents(decimal(units).times(unitAmountCents)) === total;
 }
 
-/** What is agreed on a coupon, as the input of its application. */
+/** The agreed terms of a coupon, as the input of its application. */
 export function couponInput({ payload, overrides }: CouponItem) {
   const percentage = overrides?.percentageRate ?? payload.percentageRate;
   return definedOnly({
@@ -35,7 +35,7 @@ export function couponInput({ payload, overrides }: CouponItem) {
   });
 }
 
-/** A wallet as its room takes it, not parsed yet. */
+/** A wallet in the form of its room's input, not parsed yet. */
 export const walletInput = ({ payload }: WalletItem) =>
   definedOnly({
     name: payload.name,
@@ -68,7 +68,7 @@ export const walletInput = ({ payload }: WalletItem) =>
     ),
   });
 
-/** Days and instants on which something of a deal ends. Rule: quotes.md#routes "after_deal_expiration". */
+/** Days and instants on which parts of a deal end. Rule: quotes.md#routes "after_deal_expiration". */
 export function endsOf(items: BillingItems | null): string[] {
   const ends = [
     ...(items?.plans ?? []).map(({ payload }) => payload.endDate),

@@ -6,9 +6,8 @@ import type { PlanFacts } from '../writes.ts';
 import { endSubscription } from './terminate.ts';
 
 /**
- * Ends a subscription now for the record that replaces it: midway through a period what was paid in advance for the
- * rest of it, this day included, is given back. A stored refund or offset counts as credit: the new plan is paid with
- * it.
+ * Ends a subscription now for the record that replaces it: midway through a period the part paid in advance from this
+ * day on is given back. A stored choice of refund or offset counts as credit, with which the new plan is paid.
  *
  * @throws Refusal 405 cannot_terminate_with_pending_taxes
  * Rules: plan-changes.md#upgrade, plan-changes.md#downgrade, termination.md#credit-for-unused-days.

@@ -3,7 +3,7 @@ import { SUBSCRIPTION_STATUSES } from '../../../../engine/subscriptions/subscrip
 import { textFilter } from '../../../../platform/lists/filters.ts';
 import { pageQuery } from '../../../../platform/lists/pagination.ts';
 
-// An unknown word is as good as none.
+// An unknown word is ignored.
 const status = textFilter
   .transform((value) => SUBSCRIPTION_STATUSES.find((each) => each === value) ?? ('active' as const))
   .meta({ type: 'string', enum: SUBSCRIPTION_STATUSES });

@@ -16,12 +16,15 @@ const usagePolicies = z.object({
   late_events: oneOf(POLICIES).nullish(),
 });
 
-/** Input of `PUT /organizations/settings`: what is absent stays. What nothing acts on yet is refused by name. */
+/**
+ * Input of `PUT /organizations/settings`: what is absent stays. Settings that are not supported yet are refused by
+ * name.
+ */
 export const SettingsUpdate = z
   .object({
     audit_logs_period: integer({ min: 1, max: LOGS_DAYS_MAX }),
     wallet_limit: integer({ min: 1, max: WALLETS_MAX }),
-    /** 0: its customers have no hosted pages. */
+    /** 0 means that its customers have no hosted pages. */
     hosted_page_wait_minutes: z.literal([0, 10], INVALID),
     /** Access checks refuse customers with an overdue invoice. */
     deny_when_overdue: boolean(),
@@ -37,7 +40,7 @@ export type SettingsUpdate = z.infer<typeof SettingsUpdate>;
 
 const Policies = z.object({ corrections: z.enum(POLICIES).nullable(), late_events: z.enum(POLICIES).nullable() });
 
-/** Settings that `/organizations` does not carry. Rule: other-routes.md#records. */
+/** Settings beyond `/organizations`. Rule: other-routes.md#records. */
 export const SettingsView = z.object({
   audit_logs_period: z.int(),
   wallet_limit: z.int(),

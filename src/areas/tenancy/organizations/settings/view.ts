@@ -2,7 +2,7 @@ import type { Config } from '../../../../platform/config.ts';
 import type { SettingsRow } from './queries.ts';
 import type { SettingsView } from './schema.ts';
 
-/** Settings as they hold: where the organization has none of its own, the service's. */
+/** Effective settings: the organization's own, else the service's. */
 export const settingsView = (row: SettingsRow, config: Config): SettingsView => ({
   audit_logs_period: row.audit_logs_period_days ?? config.AUDIT_LOGS_PERIOD_DAYS,
   wallet_limit: row.wallet_limit,

@@ -1,13 +1,13 @@
 import { refuse } from '../../../../platform/refusal.ts';
 import type { IncomingBatch, IncomingEvent, Verdict } from '../incoming-event.ts';
 
-/** Classes of errors that a value causes: data exceptions, limits of the program (too deep, too large for an index). */
+/** SQLSTATE classes caused by a value: data exceptions, program limits (too deep, too large for an index). */
 const DATA_ERROR = /^(22|54)...$/;
 
 /** Whether a value that cannot be stored made a statement fail. */
 export const isDataError = (error: unknown): boolean => DATA_ERROR.test(String((error as { code?: unknown }).code));
 
-/** Of an event with such a value. */
+/** The refusal of an event with such a value. */
 export function unstorable(): Verdict {
   const { status, body } = refuse.invalid({ base: ['invalid_format'] });
   return { e: { status, body } };

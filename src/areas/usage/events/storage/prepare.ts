@@ -17,14 +17,14 @@ export interface PreparedEvent {
   timestamp: string;
   created_at: string;
   properties: string;
-  /** Not stored as it was sent: the answer is to show what is. */
+  /** Set if it is not stored as it was sent, so that the answer shows the stored event. */
   isChanged: boolean;
   rollup: Rollup | null;
-  /** A shape in building that is to record the hour. */
+  /** A shape in building that records the hour. */
   buildingId: string | null;
 }
 
-/** The bucket of an event in a live shape, its hour aside. */
+/** The bucket of an event in a live shape, apart from its hour. */
 interface Rollup {
   shape: LiveShape;
   group: KnownGroup;
@@ -37,7 +37,7 @@ interface Rollup {
 /**
  * Makes an event ready to be stored: default times, the metric's expression, its group and value in the live shape.
  *
- * present  the organization's time when it has a test clock; null = real time, the time of reception
+ * present the organization's time if it has a test clock; null for real time, the time of reception
  *
  * @returns the prepared event, or the refusal of its expression (events.md#order-of-checks (3))
  */
