@@ -8,7 +8,12 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     pool: 'forks',
-    maxWorkers: 2,
+    // A worker runs one file after the other and keeps what it has loaded and compiled: no module of the service holds
+    // the state of one database or one organization. Measured: to load its modules took a file 1.5 s of processor time
+    // with a process of its own, and takes 0.2 s.
+    isolate: false,
+    // One more than the two processors of a small machine: while one file waits for what it killed, others work.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
   },
 });

@@ -4,15 +4,21 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONG_FILES = [
   'test/proof/pm2.test.ts',
   'test/contract/bad-bodies.test.ts',
-  'test/deployment.test.ts',
-  'test/proof/image.test.ts',
-  'test/proof/faults.test.ts',
-  'test/platform/documents/pages.test.ts',
+  'test/areas/messaging/deliver-webhooks/recovery.test.ts',
   'test/commands/start.test.ts',
-  'test/areas/billing/fifty-at-once.test.ts',
+  'test/jobs/run-steps/killed-worker.test.ts',
+  'test/platform/services/bring-services.test.ts',
+  'test/areas/billing/preview-locks.test.ts',
+  'test/proof/faults.test.ts',
+  'test/proof/image.test.ts',
+  'test/ingress/hand-over.test.ts',
+  'test/areas/billing/correct-events/settle.test.ts',
+  'test/ingress/too-much.test.ts',
+  'test/commands/refused-starts.test.ts',
+  'test/areas/usage/snapshot-usage/closed-periods.test.ts',
+  'test/deployment.test.ts',
   'test/areas/billing/bill-subscriptions/burst.test.ts',
   'test/areas/credits/held-sum.test.ts',
-  'test/ingress/too-much.test.ts',
 ];
 
 /** Begins with LONG_FILES; the others come as they would, by what they took last time or by their size. */
