@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { queryFields } from '../platform/lists/query-fields.ts';
 import type { Operation } from '../platform/operation.ts';
+import { rowFor, WORDS } from './field-words/words.ts';
 
 type Parameter = {
   name: string;
-  in: 'query';
+  in: 'query' | 'path';
+  description?: string;
   required: boolean;
   schema: Record<string, unknown>;
   style?: 'deepObject' | 'form';
@@ -19,12 +21,26 @@ type Parameter = {
 export function queryParameters(operation: Operation): Parameter[] {
   return Object.entries(queryFields(operation) ?? {}).map(([name, field]) => {
     const schema = sentAs(field);
-    const required = field.meta()?.mandatory === true;
-    if (schema.type === 'array')
-      return { name: `${name}[]`, in: 'query', required, schema, style: 'form', explode: true };
-    if (schema.type === 'object') return { name, in: 'query', required, schema, style: 'deepObject', explode: true };
-    return { name, in: 'query', required, schema };
+    const shared = { in: 'query', ...meaning(operation, name), required: field.meta()?.mandatory === true } as const;
+    if (schema.type === 'array') return { name: `${name}[]`, ...shared, schema, style: 'form', explode: true };
+    if (schema.type === 'object') return { name, ...shared, schema, style: 'deepObject', explode: true };
+    return { name, ...shared, schema };
   });
+}
+
+/** The names in the path of an operation. */
+export const pathParameters = (operation: Operation): Parameter[] =>
+  [...operation.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name: name!,
+    in: 'path',
+    ...meaning(operation, name!),
+    required: true,
+    schema: { type: 'string' },
+  }));
+
+function meaning(operation: Operation, name: string): { description?: string } {
+  const key = rowFor(WORDS.parameter, [operation.name, name]);
+  return key === undefined ? {} : { description: WORDS.parameter[key]! };
 }
 
 /** What the filter nearest to the client says it takes; a text where none says anything. */

@@ -8,8 +8,10 @@ import {
 import { z } from 'zod';
 import type { Operation } from '../platform/operation.ts';
 import { ErrorPlaces } from '../platform/schema/error-places.ts';
+import { BODY_EXAMPLES } from './body-examples/body-examples.ts';
 import { errorCodesOf } from './error-codes.ts';
-import { queryParameters } from './openapi-query.ts';
+import { described, type FieldWords, WORDS } from './field-words/words.ts';
+import { pathParameters, queryParameters } from './openapi-query.ts';
 import { type OpenApi, withSharedSchemas } from './openapi-schemas.ts';
 
 extendZodWithOpenApi(z);
@@ -68,8 +70,6 @@ export function openApiDocument(operations: readonly Operation[], facts: { url: 
 }
 
 function routeOf(operation: Operation): RouteConfig {
-  const names = [...operation.path.matchAll(/:(\w+)/g)].map((match) => match[1]!);
-  const params = z.object(Object.fromEntries(names.map((name) => [name, z.string()])));
   const content =
     operation.body && (operation.root === undefined ? operation.body : z.object({ [operation.root]: operation.body }));
   const body = operation.documentedBody ?? content;
@@ -80,19 +80,26 @@ function routeOf(operation: Operation): RouteConfig {
     summary: operation.summary,
     description: descriptionOf(operation),
     tags: [operation.tag],
-    parameters: queryParameters(operation),
-    request: {
-      ...(names.length > 0 ? { params } : {}),
-      ...(body
-        ? { body: { required: !operation.bodyOptional, content: { 'application/json': { schema: travelling(body) } } } }
-        : {}),
-    },
+    parameters: [...pathParameters(operation), ...queryParameters(operation)],
+    request: body
+      ? { body: { required: !operation.bodyOptional, content: { 'application/json': bodyOf(operation, body) } } }
+      : {},
     responses: {
-      200: { description: 'Done', content: { 'application/json': { schema: travelling(operation.answer) } } },
+      200: { description: 'Done', content: { 'application/json': { schema: shown(operation) } } },
       ...errorsOf(operation),
     },
   };
 }
+
+/** A body with what its fields mean and one that is accepted. */
+function bodyOf({ name, root }: Operation, body: z.ZodType): ZodMediaTypeObject {
+  const words: FieldWords =
+    root === undefined ? WORDS.body : { ...WORDS.body, [`${name}.${root}`]: 'Root of the body' };
+  return { schema: described(travelling(body), words, [name]) as JsonSchema, example: BODY_EXAMPLES[name] };
+}
+
+const shown = ({ name, answer }: Operation): JsonSchema =>
+  described(travelling(answer), WORDS.answer, [name]) as JsonSchema;
 
 /** The errors of an operation with their codes, from the table that docs/errors.md shows too. */
 function errorsOf(operation: Operation): RouteConfig['responses'] {

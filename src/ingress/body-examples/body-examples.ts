@@ -1,0 +1,12 @@
+import { CATALOG_EXAMPLES } from './catalog.ts';
+import { CUSTOMER_EXAMPLES } from './customers.ts';
+import { MONEY_EXAMPLES } from './money.ts';
+import { USAGE_EXAMPLES } from './usage.ts';
+
+/** One body that is accepted, by operation, for the API description. */
+export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
+  ...CATALOG_EXAMPLES,
+  ...CUSTOMER_EXAMPLES,
+  ...USAGE_EXAMPLES,
+  ...MONEY_EXAMPLES,
+};

@@ -1,0 +1,44 @@
+const event = {
+  transaction_id: '7f0c1b9e',
+  external_subscription_id: 'ada-1',
+  code: 'storage',
+  timestamp: 1893456000.5,
+  properties: { gb: 10, region: 'eu' },
+};
+const { transaction_id: _, timestamp: __, ...estimated } = event;
+const alert = {
+  alert_type: 'current_usage_amount',
+  code: 'half',
+  name: 'Half of the budget',
+  thresholds: [{ value: '50000', code: 'warn' }],
+};
+
+/** Bodies of requests about usage. */
+export const USAGE_EXAMPLES: Readonly<Record<string, object>> = {
+  createEvent: { event },
+  createBatchEvents: { events: [event, { ...event, transaction_id: '8a1d2c0f' }] },
+  eventEstimateFees: { event: estimated },
+  eventEstimateInstantFees: { event },
+  eventBatchEstimateInstantFees: { events: [{ event }] },
+  createEventCorrection: {
+    correction: {
+      kind: 'amend',
+      reason: 'the meter was off',
+      external_subscription_id: 'ada-1',
+      transaction_id: '7f0c1b9e',
+      properties: { gb: 8, region: 'eu' },
+    },
+  },
+  healUnmatchedEvents: { heal: { code: 'storage' } },
+  createSubscriptionAlert: { alert },
+  updateSubscriptionAlert: { alert: { thresholds: [{ value: '60000', code: 'warn' }] } },
+  createCustomerWalletAlert: {
+    alert: { alert_type: 'wallet_balance_amount', code: 'low', thresholds: [{ value: '1000', code: 'warn' }] },
+  },
+  updateCustomerWalletAlert: { alert: { thresholds: [{ value: '500', code: 'warn' }] } },
+  checkAccess: { access: { external_subscription_id: 'ada-1', feature_code: 'seats', units: 1 } },
+  createTestClock: { test_clock: { frozen_time: '2030-01-01T00:00:00Z' } },
+  advanceTestClock: { test_clock: { frozen_time: '2030-02-01T12:00:00Z' } },
+  updateAuditFinding: { audit_finding: { status: 'acknowledged', note: 'Known since Monday' } },
+  createAudit: { audit: { checks: ['A01'] } },
+};
