@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
-import { countMatching, type Total } from '../../../platform/lists/count.ts';
+import { countMatching, MOST_LOOKED_AT, type Total } from '../../../platform/lists/count.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { EventPlace } from './cursor.ts';
@@ -78,7 +78,8 @@ export const listEnrichedEvents = (db: Db, organizationId: string, filters: Filt
  */
 function pageOfEvents(db: Db, organizationId: string, filters: Filters, page: EventPage): Fragment {
   const { limit, offset } = page.after === null ? limitOf(page) : { limit: page.per_page, offset: 0 };
-  const first = (where: Fragment) => firstEvents(db, organizationId, filters, where, offset + limit);
+  const ordered = db`${inOrder(db)} limit ${offset + limit}`;
+  const first = (where: Fragment) => firstEvents(db, organizationId, filters, where, ordered);
   if (page.after === null) return db`(select * from ${first(db``)} ${inOrder(db)} limit ${limit} offset ${offset}) e`;
   const { timestamp, transaction_id, id } = page.after;
   return db`
@@ -92,11 +93,10 @@ function pageOfEvents(db: Db, organizationId: string, filters: Filters, page: Ev
 }
 
 /**
- * The first `count` events `e` of a list. Of a subscription they are looked for code by code, as its index has them: it
- * has few, and its events lie far apart in the order of the organization.
+ * The first events `e` of a list, by an order with its limit. Of a subscription they are looked for code by code, as
+ * its index has them, as many of each: it has few, and its events lie far apart in the order of the organization.
  */
-function firstEvents(db: Db, organizationId: string, filters: Filters, where: Fragment, count: number): Fragment {
-  const ordered = db`${inOrder(db)} limit ${count}`;
+function firstEvents(db: Db, organizationId: string, filters: Filters, where: Fragment, ordered: Fragment): Fragment {
   const { external_subscription_id: subscription, code, transaction_id } = filters;
   if (subscription === undefined || code !== undefined || transaction_id !== undefined)
     return db`(select * from events e where ${matches(db, organizationId, filters)} ${where} ${ordered}) e`;
@@ -123,7 +123,12 @@ const codesOf = (db: Db, organizationId: string, externalSubscriptionId: string)
   select code from next where code is not null`;
 
 export const countEvents = (db: Db, organizationId: string, filters: Filters): Promise<Total> =>
-  countMatching(db, db`events e where ${matches(db, organizationId, filters)}`);
+  countMatching(
+    db,
+    db`events e where ${matches(db, organizationId, filters)}`,
+    // By their instants alone: what shares one need not be sorted before it is counted.
+    firstEvents(db, organizationId, filters, db``, db`order by e.timestamp desc limit ${MOST_LOOKED_AT}`),
+  );
 
 /** Start of the most recent subscription with an external id; null when none has started. */
 export async function findLatestStart(
