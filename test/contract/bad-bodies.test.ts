@@ -113,7 +113,7 @@ async function walk(operation: Operation): Promise<unknown[]> {
   const schema = schemaOf(operation)!;
   const odd: unknown[] = [];
   const kinds = new Set<string>();
-  for (const mutation of mutationsOf(schema, body)) {
+  for (const mutation of mutationsOf(schema, body, operation.bodyLimitBytes)) {
     if (mutation.isMany && ran.has(mutation.sign)) continue;
     const answer = await run(operation, mutation.text, mutation.isWord || ran.has(mutation.sign));
     if (answer === undefined) continue;
@@ -157,7 +157,7 @@ test.each(
   const { body } = sendables[name]!;
   const schema = schemaOf(operation)!;
   const odd: unknown[] = [];
-  const mutations = mutationsOf(schema, body);
+  const mutations = mutationsOf(schema, body, operation.bodyLimitBytes);
   const sendRest = async () => {
     for (const mutation of mutations) {
       if (mutation.isMany && ran.has(mutation.sign)) continue;

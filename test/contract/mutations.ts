@@ -36,9 +36,10 @@ const DIGITS = `0.${'7'.repeat(17_000)}`;
 /** Years that some calendar or column has not. */
 export const YEARS = ['-000001-01-01T00:00:00Z', '0000-01-01', '9999-12-31T23:59:59Z', '+275760-09-13T00:00:00Z'];
 /** Elements that a body holds at all, and that fill it. */
-const MANY = [45_000, 500_000];
-/** Just below the 1 MiB of an ordinary body. */
-const BODY_CHARACTERS = 1_040_000;
+const MANY = [45_000, Number.POSITIVE_INFINITY];
+const ORDINARY_BODY_BYTES = 1024 * 1024;
+/** What a body that is as large as it may be leaves free: a body of a byte too many would be refused unread. */
+const BODY_SPARE_BYTES = 8192;
 const SIGN_CHARACTERS = 40;
 const WORDS: ReadonlySet<unknown> = new Set([
   true,
@@ -75,8 +76,12 @@ const ODD_VALUES: readonly unknown[] = [
 /** Stands in a body for what is too long to be written again and again. */
 const PLACE = 'place of many elements';
 
-/** Texts of a body, each with one field gone wrong. */
-export function* mutationsOf(schema: JsonSchema, body: unknown): Generator<Mutation> {
+/** Texts of a body of at most `bodyBytes`, each with one field gone wrong. */
+export function* mutationsOf(
+  schema: JsonSchema,
+  body: unknown,
+  bodyBytes: number = ORDINARY_BODY_BYTES,
+): Generator<Mutation> {
   for (const { path, kinds } of fieldsOf(schema, body)) {
     const isText = kinds.size > 0 && [...kinds].every((kind) => kind === 'string' || kind === 'null');
     const isScalar = kinds.size > 0 && !kinds.has('object') && !kinds.has('array') && !kinds.has('any');
@@ -96,7 +101,7 @@ export function* mutationsOf(schema: JsonSchema, body: unknown): Generator<Mutat
     const whole = writeJson(withValue(body, path, PLACE));
     for (const element of ['1', '{}', ...(Array.isArray(value) ? [writeJson(value[0] ?? null)] : [])]) {
       for (const times of MANY) {
-        const most = Math.min(times, Math.floor((BODY_CHARACTERS - whole.length) / (element.length + 1)));
+        const most = Math.min(times, Math.floor((bodyBytes - BODY_SPARE_BYTES - whole.length) / (element.length + 1)));
         yield {
           path,
           text: whole.replace(`"${PLACE}"`, () => `[${`${element},`.repeat(most - 1)}${element}]`),
