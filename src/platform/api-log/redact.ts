@@ -2,7 +2,7 @@ import { isKeptNumber } from '../../engine/metrics/property-text.ts';
 
 const SECRET_KEY = new RegExp(
   'password|secret|token|api_key|hmac_key|authorization|certificate|private_key|signed_document|logo|otp|ssn' +
-    '|(^|_)card(_|$)|card_?number',
+    '|(^|_)card(_|$)|card_?number|(^|_)iban(_|$)',
   'i',
 );
 const URL_KEY = /(^|_)urls?$/i;

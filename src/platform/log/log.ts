@@ -3,20 +3,31 @@ import { leaveOutRepeated } from './repeated-lines.ts';
 
 export type Log = pino.Logger;
 
-/** JSON log of one process. Keys and secrets are redacted; nothing logs whole bodies. */
-export function createLog(options: { level: string; process: string }): Log {
+/** JSON log of one process. Keys and secrets are redacted; nothing logs whole bodies, nor rows of the database. */
+export function createLog(options: { level: string; process: string }, to = destination()): Log {
   return pino(
     {
       level: options.level,
       base: { process: options.process },
       hooks: { logMethod: leaveOutRepeated() },
+      serializers: { err: withoutRow },
       redact: {
         paths: ['*.authorization', '*.api_key', '*.hmac_key', '*.secret', 'req.headers.authorization'],
         censor: '[FILTERED]',
       },
     },
-    destination(),
+    to,
   );
+}
+
+/** Begins what Postgres adds to an error of a row that breaks a rule: all values of the row follow. */
+const ROW_OF_ERROR = /^Failing row contains/;
+
+/** An error as pino writes it, without the row that it is about. */
+function withoutRow(error: Error): object {
+  const written = pino.stdSerializers.err(error) as { detail?: unknown };
+  if (typeof written.detail === 'string' && ROW_OF_ERROR.test(written.detail)) delete written.detail;
+  return written;
 }
 
 /** pm2 takes what a cluster's copy writes to `process.stdout`, and nothing that goes to the descriptor past it. */

@@ -22,12 +22,14 @@ test.each([
   'card',
   'card_number',
   'cardNumber',
+  'iban',
+  'payer_IBAN',
 ])('a value under %s is filtered, however deep it stands', (key) => {
   expect(redactedText({ a: [{ [key]: 'hush', shown: 1 }] })).toBe(`{"a":[{"${key}":"[FILTERED]","shown":1}]}`);
   expect(redactedText({ [key]: { inner: 'hush' } })).toBe(`{"${key}":"[FILTERED]"}`);
 });
 
-test.each(['discarded', 'cardinality', 'provider_payment_methods'])('a value under %s is shown', (key) => {
+test.each(['discarded', 'cardinality', 'provider_payment_methods', 'libanon'])('a value under %s is shown', (key) => {
   expect(redactedText({ [key]: ['card'] })).toBe(`{"${key}":["card"]}`);
 });
 
