@@ -85,3 +85,46 @@ test('a long list is counted by estimate, and a page too deep in it is refused',
   const deep = await list('per_page=1000&page=52');
   expect([deep.status, deep.body.error_details]).toEqual([422, { page: ['value_is_out_of_range'] }]);
 });
+
+// groups-and-filters.md#matching-filters: the narrower [eu] beats [eu, us], and the older of what is left wins.
+test.each([
+  ['', {}],
+  ['recurring ', { recurring: true }],
+])(
+  'an event that three filters of a %ssum take is among the events of its fee, and proves it',
+  async (_kind, fields) => {
+    const own = await openStory(service, '2024-03-01T00:00:00Z');
+    await own.customer();
+    const filters = [
+      { key: 'region', values: ['eu', 'us'] },
+      { key: 'cloud', values: ['aws', 'gcp'] },
+    ];
+    const metric = { name: 'Calls', code: 'calls', aggregation_type: 'sum_agg', field_name: 'n', filters, ...fields };
+    const { body } = await own.client.post('/billable_metrics', { billable_metric: metric });
+    const priced = (values: object, amount: string) => ({ values, properties: { amount } });
+    const charge = {
+      billable_metric_id: body.billable_metric.svc_id,
+      charge_model: 'standard',
+      properties: { amount: '1' },
+      filters: [
+        priced({ region: ['eu', 'us'] }, '2'),
+        priced({ cloud: ['__ALL_FILTER_VALUES__'] }, '3'),
+        priced({ region: ['eu'] }, '4'),
+      ],
+    };
+    await own.plan({ amount_cents: 0, charges: [charge] });
+    await own.subscribe();
+    const event = { transaction_id: 'three', external_subscription_id: 'sub', code: 'calls' };
+    const timestamp = Date.UTC(2024, 2, 10) / 1000;
+    const properties = { n: 7, region: 'eu', cloud: 'gcp' };
+    expect((await own.client.post('/events', { event: { ...event, timestamp, properties } })).status).toBe(200);
+    await own.advanceTo('2024-04-02T00:00:00Z');
+    const [invoice] = await own.invoices(1);
+    const billed = invoice.fees.filter(({ amount_cents: cents }: { amount_cents: number }) => cents > 0);
+    expect(billed).toMatchObject([{ amount_cents: 2100, units: '7.0' }]);
+    const { events } = (await own.client.get(`/fees/${billed[0].svc_id}/events`)).body;
+    expect(events.map(({ transaction_id: id }: { transaction_id: string }) => id)).toEqual(['three']);
+    const verified = await own.client.post(`/invoices/${invoice.svc_id}/verify`, { verification: { level: 'events' } });
+    expect(verified.body.verification).toMatchObject({ status: 'equal', differences: [] });
+  },
+);
