@@ -2317,6 +2317,7 @@ create table organizations (
   personal_properties jsonb not null default '[]'::jsonb,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  late_events_after uuid,
   constraint organizations_pkey PRIMARY KEY (id),
   constraint organizations_slug_key UNIQUE (slug),
   constraint organizations_audit_logs_period_days CHECK (((audit_logs_period_days >= 1) AND (audit_logs_period_days <= 400))),
@@ -2330,6 +2331,7 @@ create table organizations (
   constraint organizations_wallet_limit_check CHECK (((wallet_limit >= 1) AND (wallet_limit <= 100)))
 );
 comment on table organizations is 'A tenant. Every other row of a tenant carries its id, which comes from the API key alone.';
+comment on column organizations.late_events_after is 'Ids up to it are of events that came before the policy for late events was switched on. Null: it never was.';
 CREATE TRIGGER organizations_tell_access AFTER UPDATE OF deny_when_overdue ON public.organizations FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
 
 create table owners (
@@ -2565,6 +2567,7 @@ create table plans (
   deleted_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  late_events_after uuid,
   constraint plans_pkey PRIMARY KEY (id),
   constraint plans_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint plans_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES plans(id) DEFERRABLE,
@@ -2573,6 +2576,7 @@ create table plans (
   constraint plans_trial_period_check CHECK ((trial_period >= (0)::numeric))
 );
 comment on table plans is 'Prices of a subscription. A plan with parent_id is the override of one subscription.';
+comment on column plans.late_events_after is 'Ids up to it are of events that came before late events of its subscriptions were billed. Null: they always were.';
 CREATE UNIQUE INDEX plans_code_key ON public.plans USING btree (organization_id, code) WHERE ((deleted_at IS NULL) AND (parent_id IS NULL));
 CREATE INDEX plans_parent ON public.plans USING btree (organization_id, parent_id) WHERE (parent_id IS NOT NULL);
 CREATE TRIGGER plans_tell_access AFTER UPDATE OF parent_id, "interval", bill_charges_monthly, pay_in_advance, amount_currency, deleted_at ON public.plans FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();

@@ -1,6 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
-import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import { firstIdAt, newId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
@@ -17,8 +16,6 @@ import { listLateGroups, listLateOrganizations, lockCursor, moveCursor } from '.
 import { settlePeriods } from './settle-periods.ts';
 import { insertPeriods } from './sql.ts';
 
-/** How far back an organization is looked at for the first time: an hour, and what a late tick adds. */
-const FIRST_LOOK = { minutes: 65 };
 /** Events of a batch that was still being stored when later ones were looked at; settling them again finds nothing. */
 const OVERLAP_MS = 600_000;
 /** Ids of events in one step. */
@@ -44,7 +41,8 @@ export const lateEvents = periodicJob({
   },
   async work(ctx) {
     const { db, organizationId } = ctx;
-    const seen = await lockCursor(db, organizationId, firstIdAt(realNow().subtract(FIRST_LOOK)));
+    const seen = await lockCursor(db, organizationId);
+    if (seen === undefined) return;
     const groups = await listLateGroups(db, organizationId, before(seen));
     for (const { external_subscription_id, window_from, policy, event_ids } of groups)
       for (let n = 0; n < event_ids.length; n += EVENTS_A_STEP)

@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import { inScope } from '../../../platform/db/in-scope.ts';
 import type { Scope } from '../../../platform/periodic-job.ts';
-import { policyOfPlan } from '../../catalog/usage-policies/queries.ts';
+import { lateEventsPolicy } from '../../catalog/usage-policies/queries.ts';
 import type { Policy } from '../../catalog/usage-policies/schema.ts';
 
 /** Late events of one subscription and window. */
@@ -13,13 +13,14 @@ export interface LateGroup {
   event_ids: string[];
 }
 
-/** What stands after `from`: live events `e` that came late for a final invoice, whose policy is not to ignore them. */
+/**
+ * What stands after `from`: live events `e` that came late for a final invoice, since their policy is not to ignore
+ * them.
+ */
 const lateEvents = (db: Db, organizationId: Fragment, after: Fragment) => db`
   events e
   cross join lateral (
-    select line.charges_from_datetime as window_from, coalesce(
-      ${policyOfPlan(db, organizationId, db`s.plan_id`, 'late_events')},
-      (select usage_policies ->> 'late_events' from organizations where id = ${organizationId}), 'ignore') as policy
+    select line.charges_from_datetime as window_from, switched.policy, switched.after_id
     from billable_metrics m
     join subscriptions s on s.organization_id = ${organizationId} and s.external_id = e.external_subscription_id
     join charges c on c.organization_id = ${organizationId} and c.billable_metric_id = m.id and c.plan_id = s.plan_id
@@ -31,11 +32,13 @@ const lateEvents = (db: Db, organizationId: Fragment, after: Fragment) => db`
     join invoices i on i.organization_id = ${organizationId} and i.id = line.invoice_id
       and i.status in ('finalized', 'closed') and not i.skip_usage
       and coalesce(i.finalized_at, i.updated_at) <= e.created_at
+    cross join lateral (${lateEventsPolicy(db, organizationId, db`s.plan_id`)}) switched
     where m.organization_id = ${organizationId} and m.code = e.code and m.deleted_at is null
     order by line.charges_from_datetime
     limit 1
   ) late
-  where e.organization_id = ${organizationId} and e.id > ${after} and e.deleted_at is null and late.policy <> 'ignore'`;
+  where e.organization_id = ${organizationId} and e.id > ${after} and e.deleted_at is null and late.policy <> 'ignore'
+    and (late.after_id is null or e.id > late.after_id)`;
 
 /** Organizations with a policy for late events, and how far their events were looked at. */
 const withPolicy = (db: Db) => db`
@@ -56,15 +59,25 @@ export const listLateOrganizations = (db: Db, scope: Scope, limit: number) => db
   limit ${limit}`;
 
 /**
- * How far events were looked at, locked; of an organization that is looked at for the first time `first`.
+ * How far events were looked at, locked; of an organization that is looked at for the first time, what came before its
+ * first policy was switched on. Undefined: it has none any more.
  */
-export async function lockCursor(db: Db, organizationId: string, first: string): Promise<string> {
+export async function lockCursor(db: Db, organizationId: string): Promise<string | undefined> {
   await db`
-    insert into late_event_cursors (organization_id, seen_id) values (${organizationId}, ${first})
+    insert into late_event_cursors (organization_id, seen_id)
+    select ${organizationId}::uuid, switched.after_id
+    from (
+      select coalesce(late_events_after, id) as after_id from organizations
+      where id = ${organizationId} and coalesce(usage_policies ->> 'late_events', 'ignore') <> 'ignore'
+      union all
+      select coalesce(late_events_after, id) from plans
+      where organization_id = ${organizationId} and coalesce(usage_policies ->> 'late_events', 'ignore') <> 'ignore'
+    ) switched
+    order by switched.after_id limit 1
     on conflict do nothing`;
   const [row] = await db<{ seen_id: string }[]>`
     select seen_id from late_event_cursors where organization_id = ${organizationId} for update`;
-  return row!.seen_id;
+  return row?.seen_id;
 }
 
 export const moveCursor = (db: Db, organizationId: string, seenId: string) => db`

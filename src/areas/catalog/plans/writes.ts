@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import { json } from '../../../platform/db/values.ts';
+import { lateEventsAfter } from '../usage-policies/queries.ts';
 import type { PlanDefinition } from './definition.ts';
 import type { Metadata } from './metadata.ts';
 import type { PlanRow } from './queries.ts';
@@ -27,7 +28,8 @@ export const updatePlanRow = (
     amount_cents = ${plan.amount_cents}, amount_currency = ${plan.amount_currency}, trial_period = ${plan.trial_period},
     bill_charges_monthly = ${plan.bill_charges_monthly},
     bill_fixed_charges_monthly = ${plan.bill_fixed_charges_monthly}, metadata = ${json(plan.metadata)},
-    usage_policies = ${json(plan.usage_policies)}, updated_at = ${now}
+    usage_policies = ${json(plan.usage_policies)}, late_events_after = ${lateEventsAfter(db, plan.usage_policies)},
+    updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Overrides keep the code of their plan. */

@@ -98,6 +98,32 @@ test('with the policy ignore it is recorded, and the invoice stays as it is', as
   expect((await story.invoices(1))[0]).toMatchObject({ fees_amount_cents: 12000 });
 });
 
+test('a period that ends without an invoice is neither credited nor billed', async () => {
+  const story = await march({ recurring: true });
+  await service.sql`
+    update organizations set usage_policies = ${json({ late_events: 'debit_invoice' })}
+    where id = ${story.organizationId}`;
+  await story.advanceTo('2024-04-02T00:00:00Z');
+  await story.use('units', { n: '7' }, { transaction_id: 'april' });
+  await story.advanceTo('2024-04-10T00:00:00Z');
+  expect((await story.client.delete('/subscriptions/sub?on_termination_invoice=skip')).status).toBe(200);
+  await story.advanceTo('2024-04-11T00:00:00Z');
+  const amend = { kind: 'amend', policy: 'debit_invoice' };
+  for (const correction of [
+    { ...amend, transaction_id: 'april', properties: { n: '9' } },
+    { ...amend, transaction_id: 'april', properties: { n: '3' } },
+    { transaction_id: 'april' },
+  ])
+    expect((await retract(story, correction)).body.correction).toMatchObject({ invoices_count: 0, adjustments: [] });
+  await story.use('units', { n: '5' }, { transaction_id: 'late', at: '2024-04-05T00:00:00Z' });
+  // March was invoiced: what changes there is billed, once and of March alone.
+  const march_ = await retract(story, { ...amend, transaction_id: 'two', properties: { n: '5' } });
+  expect(march_.body.correction.adjustments).toMatchObject([{ delta_amount_cents: 3000, booked_as: 'invoice' }]);
+  await story.advanceTo('2024-06-02T00:00:00Z');
+  expect((await story.invoices(2)).map(({ fees_amount_cents }) => fees_amount_cents)).toEqual([12000, 3000]);
+  expect((await story.client.get('/credit_notes')).body.credit_notes).toEqual([]);
+});
+
 test("the organization's policy holds where the request has none", async () => {
   const story = await march();
   await story.advanceTo('2024-04-02T00:00:00Z');

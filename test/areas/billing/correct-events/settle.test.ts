@@ -319,6 +319,43 @@ test.each([
   await sound(story, invoices);
 });
 
+const NEXT_INVOICE = { usage_policies: { late_events: 'next_invoice' } };
+test.each([
+  ['its plan', (story: Story) => story.client.put('/plans/plan', { plan: NEXT_INVOICE })],
+  ['its organization', (story: Story) => story.client.put('/organizations/settings', { settings: NEXT_INVOICE })],
+])('a policy of %s bills no event that came late before it', async (_name, switchOn) => {
+  const story = await march({}, TWELVE);
+  // Another plan's policy has late events looked at all along.
+  await story.plan({ code: 'other', amount_cents: 0, ...NEXT_INVOICE });
+  await story.advanceTo('2024-04-02T00:00:00Z');
+  await send(story, ['before', '5', '2024-03-20T00:00:00Z']);
+  expect((await switchOn(story)).status).toBe(200);
+  await send(story, ['after', '3', '2024-03-20T00:00:00Z']);
+  await story.advanceTo('2024-05-02T00:00:00Z');
+  const invoices = await story.invoices(2);
+  expect(invoices[1].fees_amount_cents).toBe(3000);
+  await sound(story, invoices);
+});
+
+test('what was late while a policy was off is not billed once it is on again, and nothing between is lost', async () => {
+  const story = await march({}, TWELVE, { plan: NEXT_INVOICE });
+  const put = (plan: object) => story.client.put('/plans/plan', { plan });
+  await story.advanceTo('2024-04-02T00:00:00Z');
+  await send(story, ['on', '1', '2024-03-20T00:00:00Z']);
+  // Still on: what was late before has its turn under the new policy.
+  await put({ usage_policies: { late_events: 'debit_invoice' } });
+  await story.advanceTo('2024-04-02T02:00:00Z');
+  await put({ usage_policies: { late_events: 'ignore' } });
+  await send(story, ['off', '20', '2024-03-20T00:00:00Z']);
+  await story.advanceTo('2024-04-02T04:00:00Z');
+  await put({ usage_policies: { late_events: 'debit_invoice' } });
+  await send(story, ['again', '3', '2024-03-20T00:00:00Z']);
+  await story.advanceTo('2024-04-03T00:00:00Z');
+  const invoices = await story.invoices(3);
+  expect(invoices.map(({ fees_amount_cents }) => fees_amount_cents)).toEqual([12000, 1000, 3000]);
+  await sound(story, invoices);
+});
+
 test('a correction leaves out late events that the policy ignored, and names how many', async () => {
   const story = await march({ properties: { amount: '1' } }, [
     ['ten', '10'],
