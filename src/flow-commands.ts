@@ -14,8 +14,8 @@ import { executeOrder } from './areas/selling/execute-orders/execute-order.ts';
 import type { Operation } from './platform/operation.ts';
 
 /**
- * Commands that walk through several rooms, by the name of their operation: rooms cannot import flows, so such a row of
- * theirs has `run: runsAsFlow`, and the writes pool runs the flow in the same transaction as any other command.
+ * Commands that need several rooms, by the name of their operation. A room cannot import higher areas, so the
+ * operation's row has `run: runsAsFlow`, and the writes pool runs the flow in the command's transaction.
  */
 export const flowCommands: Readonly<Record<string, Operation['run']>> = {
   createInvoice: billOneOff,

@@ -63,7 +63,7 @@ import { unmatchedEventOperations } from './areas/usage/unmatched-events/routes.
 import { usageOperations } from './areas/usage/usage/routes.ts';
 import type { Operation } from './platform/operation.ts';
 
-/** Every operation of the API. The event routes stand first: each route ahead costs a request a little. */
+/** Every operation of the API. Event routes are first, because each route before a request costs it a little time. */
 export const operations: Operation[] = [
   ...eventOperations,
   ...chargeOperations,

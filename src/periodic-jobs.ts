@@ -32,7 +32,7 @@ import { keyUsage } from './jobs/sweep-rows/key-usage.ts';
 import { rowSweeper } from './jobs/sweep-rows/row-sweeper.ts';
 import type { PeriodicJob, SweepJob } from './platform/periodic-job.ts';
 
-/** Jobs of clock B: what falls due in an organization's own time. Each has its row in src/schedule.ts. */
+/** Jobs of clock B, for work that falls due in an organization's own time. Each has its row in src/schedule.ts. */
 export const periodicJobs: readonly PeriodicJob[] = [
   activate,
   terminateEnded,

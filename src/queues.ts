@@ -1,15 +1,18 @@
 import { z } from 'zod';
 
 /**
- * The table of queues. Waited: a caller waits for the answer, so the job of a killed worker must run again within about
- * 5 s and all tries lie within the write timeout (storing-events.md#jobs-and-replies).
+ * The table of queues. With a waiting caller the job of a killed worker must run again within about 5 s, and all tries
+ * must be within the write timeout (storing-events.md#jobs-and-replies).
  */
 export interface QueueSpec {
   purpose: string;
   attempts: number;
   backoff: { type: 'fixed' | 'exponential'; delay: number };
   waited: boolean;
-  /** What one organization holds of the slots at most, also when all are free: where jobs wait for strangers. */
+  /**
+   * Largest share of the slots that one organization holds, even if all are free; for queues whose jobs wait for
+   * strangers' servers.
+   */
   mostOfOrganization?: number;
 }
 
@@ -43,8 +46,8 @@ export type QueueName = keyof typeof queues;
 const Caller = { from: z.string(), cid: z.string(), at: z.number() };
 
 /**
- * Whose job it is: what the shares of a queue go by. Any text that names the customer will do, if all jobs of a queue
- * use the same; without one, `customer_id` of the payload or of its `item` is taken.
+ * Owner of a job, by which a queue's slots are shared. Any key of the customer is possible if all jobs of a queue use
+ * the same; without one, `customer_id` of the payload or of its `item` is used.
  */
 const Owner = { organization_id: z.string(), customer_key: z.string().optional() };
 
@@ -58,7 +61,7 @@ const Command = z.object({
   api_key_id: z.string(),
   request_id: z.string(),
   input: z.unknown(),
-  /** In place of `input` and `request.parameters`, where they hold secrets: the JSON of both, sealed. */
+  /** Replaces `input` and `request.parameters` if they hold secrets: the JSON of both, sealed. */
   sealed: z.string().optional(),
   idempotency: z.object({ scope_hash: z.string(), fingerprint: z.string() }).nullable(),
   request: z.object({
@@ -75,7 +78,7 @@ const MOST_GATHERED = 100;
 
 /**
  * Every job: its queue and the schema of its payload. New fields are optional until the last old job is gone. Jobs
- * without an owner hold work of several organizations, bounded by who makes them.
+ * without an owner hold work of several organizations, limited by their producer.
  */
 export const jobs = {
   'command.run': { queue: 'writes', payload: Command },
@@ -95,8 +98,8 @@ export const jobs = {
   'credit-note.command': { queue: 'credit-notes', payload: Command },
   'events.store': {
     queue: 'events',
-    // The items are checked by the ingress that made them; parsing thousands again would cost more than storing them.
-    // With an organization it holds that one's events alone, which are kept out of the way of the others.
+    // The ingress has checked the items; parsing thousands again would cost more than storing them. With an
+    // organization the job holds its events only, separated from those of others.
     payload: z.object({
       v: z.literal(1),
       ...Caller,

@@ -33,7 +33,7 @@ import {
 import { followGatedPayment } from './areas/subscriptions/subscriptions/settle-gate.ts';
 import { on, reactionTable } from './platform/reactions.ts';
 
-/** What follows what the areas announce, in the transaction in which it happened and in this order. */
+/** The reactions to announcements, run in the announcing transaction in this order. */
 export const reactions = reactionTable([
   on(messaging.mailFailed, recordMailFailed),
 

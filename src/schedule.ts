@@ -2,12 +2,12 @@ import { assert } from './engine/assert.ts';
 import type { Tick } from './platform/clock/ticks.ts';
 import type { Config } from './platform/config.ts';
 
-/** B: the organization's clock, organizations with a test clock left out of ticks. R: real time, for all alike. */
+/** B: the organization's clock; ticks leave out organizations with a test clock. R: real time, the same for all. */
 export type ClockOfJob = 'B' | 'R';
 
 /**
- * What a process that starts does about an unclaimed tick: `latest` runs the last missed one at once, which by
- * its selection ("due at or before") makes up all of them; `skip` leaves it to the next tick.
+ * What a starting process does about an unclaimed tick: `latest` runs the last missed one at once, whose selection
+ * ("due at or before") catches up all of them; `skip` leaves it to the next tick.
  */
 export type CatchUp = 'latest' | 'skip';
 
@@ -16,22 +16,22 @@ export interface ScheduleRow {
   tick: Tick;
   clock: ClockOfJob;
   catchUp: CatchUp;
-  /** Why catching up that way is enough, in the words of periodic-jobs.md. */
+  /** Why catching up in that way is enough, in the words of periodic-jobs.md. */
   afterMissedTicks: string;
   /**
-   * Works off marks and flags that other work sets: an advance that ends before its tick runs it at the target
+   * Whether it treats marks and flags set by other work: an advance that ends before its tick runs it at the target
    * (test-clocks.md#advancing).
    */
   worksOffMarks?: true;
 }
 
-/** A row as it stands in the table: its interval may be a setting. */
+/** A row of the table; its interval may be a setting. */
 type TableRow = Omit<ScheduleRow, 'tick'> & { tick: Tick | { everySecondsOf: IntervalSetting } };
 type IntervalSetting = 'USAGE_ACTIVITY_SECONDS' | 'LIFETIME_USAGE_SECONDS' | 'WALLET_REFRESH_SECONDS';
 
 /**
  * The table of periodic jobs (periodic-jobs.md), in the order in which jobs of one instant run under a test clock.
- * Implementations stand in src/periodic-jobs.ts; a row without one, or one without a row, stops the start of the
+ * Implementations are in src/periodic-jobs.ts; a row without one, or one without a row, stops the start of the
  * scheduler.
  */
 const rows = [
@@ -254,7 +254,7 @@ const tickOf = ({ tick }: TableRow, config: Config): Tick =>
 
 type HourlyJob = Extract<(typeof rows)[number], { tick: { minuteOfHour: number } }>['job'];
 
-/** Minute of the hour at which a job ticks: what a made-up or previewed run bills carries the instant of its tick. */
+/** Minute of the hour at which a job ticks; a caught-up or previewed run bills with the instant of its tick. */
 export function minuteOf(job: HourlyJob): number {
   const { tick }: TableRow = rows.find((row) => row.job === job)!;
   assert('minuteOfHour' in tick, `${job} ticks every hour`);

@@ -36,12 +36,12 @@ import type { Context } from './platform/context.ts';
 import type { StepName, StepPayload } from './steps.ts';
 
 /**
- * Runs one after-step in a transaction of its own that also deletes its row; safe to run twice, since a step whose
- * transaction was lost is run again. `ctx.now()` is the organization's present, its actor the service.
+ * Runs one after-step in a transaction of its own that also deletes its row; safe to run twice, because a step whose
+ * transaction was lost runs again. `ctx.now()` is the organization's present, its actor the service.
  */
 export type StepHandler<Name extends StepName> = (ctx: Context, payload: StepPayload<Name>) => Promise<void>;
 
-/** What runs each row of src/steps.ts. */
+/** Handlers of the rows of src/steps.ts. */
 export const stepHandlers: { readonly [Name in StepName]: StepHandler<Name> } = {
   'audit-books': auditStep,
   'build-shape': buildShapeStep,

@@ -8,7 +8,7 @@ import { jobs } from './queues.ts';
 export interface StepSpec {
   /** The pool that runs it: the queue of the job `step.run`. */
   queue: (typeof jobs)['step.run']['queue'];
-  /** What `ctx.after` takes, and what a worker must find in the stored row before it runs the step. JSON of ids. */
+  /** Schema of the payload that `ctx.after` accepts, and that a worker requires of the stored row. JSON of ids. */
   payload: z.ZodType;
 }
 
@@ -20,7 +20,7 @@ const id = z.guid();
 const text = z.string();
 const instant = z.iso.datetime({ offset: true });
 
-/** Which open unmatched events to look at again; without any, all of the organization. */
+/** Open unmatched events that are matched again; without any field, all of the organization. */
 const healSelection = {
   metric_ids: z.array(id).optional(),
   code: text.optional(),
@@ -28,9 +28,9 @@ const healSelection = {
 };
 
 /**
- * Every after-step: its pool and the schema of its payload. Handlers stand in src/step-handlers.ts. A row outlives the
- * release that wrote it, so a new field is optional until the last old row is gone. What a worker cannot read waits for
- * one that can, and is a finding of the auditor.
+ * Every after-step: its pool and the schema of its payload. Handlers are in src/step-handlers.ts. A row outlives the
+ * release that wrote it, so a new field is optional until the last old row is gone. A row that a worker cannot read
+ * waits for another worker, and is a finding of the auditor.
  */
 export const steps = {
   'audit-books': step({ run_id: id, checks: z.array(text).nullish() }),
@@ -103,7 +103,7 @@ export const steps = {
     record_ids: z.array(id).optional(),
     at: instant,
   }),
-  /** What changed in the fixed charges of a plan and is to change in its overrides. */
+  /** Changes of a plan's fixed charges that its overrides have to follow. */
   'cascade-fixed-charges': step({
     plan_id: id,
     changes: z.array(

@@ -104,7 +104,7 @@ const inProject = (path: string): Import[] =>
     .filter(({ target }) => target.startsWith('.'))
     .map(({ target, isValue }) => ({ target: relative(root, resolve(root, dirname(path), target)), isValue }));
 
-test('there are files to look at, and every folder of src/areas has its place in the order', () => {
+test('every folder of src/areas has its place in the order of areas', () => {
   expect(files.length).toBeGreaterThan(50);
   expect(readdirSync(join(root, 'src/areas')).sort()).toEqual([...AREAS].sort());
 });
@@ -118,13 +118,13 @@ test.each(files)('%s imports only what its floor may', (path) => {
   expect(forbidden).toEqual([]);
 });
 
-test.each(files)('%s uses only libraries that its floor may', (path) => {
+test.each(files)('%s uses only libraries that its floor may use', (path) => {
   const may = MAY_USE[Object.keys(MAY_USE).find((floor) => isWithin(path, floor)) ?? ''];
   const libraries = importsOf(path).filter(({ target }) => !target.startsWith('.'));
   expect(libraries.filter(({ target }) => may !== undefined && !may.test(target))).toEqual([]);
 });
 
-test.each(AREAS)('no two folders of %s need each other', (area) => {
+test.each(AREAS)('no two folders of %s import each other', (area) => {
   const folders = new Map<string, Set<string>>();
   const folderOf = (path: string) => path.split('/')[3]!;
   for (const path of files.filter((path) => isWithin(path, `src/areas/${area}`)))
@@ -149,7 +149,7 @@ test.each(OF_BUSINESS)('%s keeps money away from binary floats', (path) => {
   expect(readFileSync(join(root, path), 'utf8')).not.toMatch(/\bparseFloat\(|\bMath\.round\(/);
 });
 
-test('every announcement is made somewhere, and has its row in the table of reactions', () => {
+test('every announcement is made somewhere and has its row in the table of reactions', () => {
   const text = readFileSync(join(root, 'src/reactions.ts'), 'utf8');
   for (const area of AREAS) {
     const path = `src/areas/${area}/announcements.ts`;

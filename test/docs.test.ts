@@ -55,7 +55,7 @@ function pageNamed(name: string, file: string): string {
 
 const CITED = /(?<![\w./-])((?:[\w-]+\/)*[\w-]+\.md)(?:#([\w-]+))?/g;
 
-test('every page and heading that code, tests and migrations name exists', () => {
+test('every page and heading that code, tests and migrations refer to exists', () => {
   const faults: string[] = [];
   let cited = 0;
   for (const [file, text] of texts) {
@@ -70,7 +70,7 @@ test('every page and heading that code, tests and migrations name exists', () =>
   expect(cited).toBeGreaterThan(1_000);
 });
 
-test('every "Rule:" of a comment names a page, or a standard', () => {
+test('every "Rule:" of a comment names a page of the rules or a standard', () => {
   const faults: string[] = [];
   for (const [file, text] of texts) {
     if (file.endsWith('.md') || file.endsWith('.json') || file === 'test/docs.test.ts') continue;
@@ -102,7 +102,7 @@ test('every relative link of every page leads to a file, and to a heading where 
   expect(links).toBeGreaterThan(500);
 });
 
-test('no page has two headings that make one anchor', () => {
+test('no page has two headings with the same anchor', () => {
   const twice = pages.flatMap((page) => {
     const all = anchorsOf(page);
     return all.filter((anchor, index) => all.indexOf(anchor) !== index).map((anchor) => `${page}#${anchor}`);
@@ -110,13 +110,13 @@ test('no page has two headings that make one anchor', () => {
   expect(twice).toEqual([]);
 });
 
-test('the index of the rules names every page of them', () => {
+test('the index of the rules lists every page of them', () => {
   const index = texts.get('docs/rules/README.md')!;
   const rules = pages.filter((page) => dirname(page) === 'docs/rules' && basename(page) !== 'README.md');
   expect(rules.filter((page) => !index.includes(`](${basename(page)})`))).toEqual([]);
 });
 
-test('every code of a rule that an explanation gives stands where the codes are listed', () => {
+test('every rule code in an explanation is listed where the codes are documented', () => {
   const listed = texts.get('docs/rules/fee-explanations.md')!;
   const codes = files
     .filter((file) => dirname(file) === 'src/engine/explain')

@@ -50,7 +50,7 @@ afterAll(async () => {
   for (const path of [outside, folder]) if (path) await rm(path, { recursive: true, force: true });
 });
 
-test('the README is short and comes to the start on line 20', () => {
+test('the README is at most 150 lines long and its Start stands on line 20', () => {
   const lines = read('README.md').split('\n');
   expect(lines.length).toBeLessThanOrEqual(150);
   expect(lines[19]).toBe('## Start');
@@ -86,7 +86,7 @@ describe.concurrent('the guide', () => {
   });
 });
 
-test('docs/guide/webhooks.md lists every type', () => {
+test('docs/guide/webhooks.md lists every event type', () => {
   const shapes = JSON.parse(read('test/contract/webhook-shapes.json')).types as Record<string, WebhookShape>;
   const unsent = new Map(
     [...read('test/contract/never-sent.txt').matchAll(/^(\w+\.\w+)\t([^(\n]+)/gm)].map(([, type, why]) => [

@@ -39,14 +39,16 @@ import { sealFormerSecrets, startWithSecrets } from '../src/platform/secrets/sta
 import type { QueueName } from '../src/queues.ts';
 import { reactions } from '../src/reactions.ts';
 
-/** What a pool runs beside its queues; stopped with it. */
+/** Work of a pool beside its queues; stopped with it. */
 interface Closable {
   close(): Promise<void>;
 }
 
 type PoolStart = (runtime: Runtime) => Promise<Closable[]> | Closable[];
 
-/** Serves a queue whose jobs do without a connection of their own: their statements are merged, or they mostly wait. */
+/**
+ * Serves a queue whose jobs need no connection of their own, because their statements are merged or they mostly wait.
+ */
 const serveMany = (runtime: Runtime, queue: QueueName, concurrency: number, handlers: Partial<Handlers>): Closable =>
   serveQueue(queue, handlers, {
     redis: runtime.redis,
@@ -59,11 +61,11 @@ const serveMany = (runtime: Runtime, queue: QueueName, concurrency: number, hand
     },
   });
 
-/** Serves a queue: no more jobs at once than find a connection, so that none waits for one on a slot. */
+/** Serves a queue with no more concurrent jobs than connections, so that no job with a slot waits for a connection. */
 const serve = (runtime: Runtime, queue: QueueName, concurrency: number, handlers: Partial<Handlers>): Closable =>
   serveMany(runtime, queue, slotsOf(runtime.config, concurrency), handlers);
 
-/** Connections of a pool for what is no job of its main queue: API log rows, watchers, looks after a start. */
+/** Connections of a pool for work outside its main queue: API log rows, watchers, checks after a start. */
 const BESIDE_JOBS = 2;
 const slotsOf = (config: Config, concurrency: number): number =>
   Math.max(1, Math.min(concurrency, config.DATABASE_POOL - BESIDE_JOBS));
@@ -76,12 +78,12 @@ const commandDeps = (runtime: Runtime) => ({
   fallsDue: fallsDueBy(registryOf(runtime.config)),
 });
 
-/** Ticks worked on at once: each holds a connection for the lock of its job. */
+/** Concurrent ticks, each with a connection for the lock of its job. */
 const TICKS_AT_ONCE = 3;
-/** Organizations whose sums are brought up to date at once: each holds a connection. */
+/** Organizations whose sums are updated at once, each with a connection. */
 const ANALYTICS_AT_ONCE = 2;
 
-/** The pools: which queues each serves, with which handlers, how many jobs at once. One process each under pm2. */
+/** The pools: their queues with handlers and concurrency. One process each under pm2. */
 export const pools = {
   writes: (runtime) => [
     serve(runtime, 'writes', runtime.config.CONCURRENCY_WRITES, {
@@ -179,7 +181,7 @@ export const pools = {
   ],
   scheduler: (runtime) => {
     const registry = registryOf(runtime.config);
-    // Here and in no other pool: it is started last, when no process of an older version reads what it seals.
+    // Only in this pool, because it is started last, when no process of an older version reads what it seals.
     const sealing = sealFormer(runtime);
     return [
       { close: () => sealing },
@@ -204,10 +206,10 @@ export type PoolName = keyof typeof pools;
 const EVENTS_CONNECTIONS = 6;
 /** Deliveries are read and written by merged statements. */
 const WEBHOOKS_CONNECTIONS = 6;
-/** An advance of a clock and a tick of the schedule hold one for their lock while they work on another. */
+/** An advance of a clock and a tick of the schedule hold one connection for their lock while they use another. */
 const CONNECTIONS_OF_LOCKED_JOB = 2;
 
-/** Connections that a pool can use at once, if it is granted so many. */
+/** Connections that a pool can use at once, if it gets that many. */
 const connections: Record<PoolName, (config: Config) => number> = {
   writes: (config) => config.CONCURRENCY_WRITES + BESIDE_JOBS,
   'credit-notes': (config) => config.CONCURRENCY_CREDIT_NOTES + BESIDE_JOBS,
@@ -224,8 +226,8 @@ const connections: Record<PoolName, (config: Config) => number> = {
 };
 
 /**
- * Starts the named pools in this process; `close` lets the jobs under way finish. Each has connections of its own: what
- * fills one pool takes none from the others, also where all run in one process.
+ * Starts the named pools in this process; `close` lets running jobs finish. Each pool has its own connections, so that
+ * a busy pool takes none from the others even if all run in one process.
  */
 export async function startPools(config: Config, names: PoolName[], log?: Log): Promise<Closable> {
   const runtime = openRuntime(config, names.length === 1 ? names[0]! : 'workers', log, { reactions });
@@ -244,6 +246,6 @@ export async function startPools(config: Config, names: PoolName[], log?: Log): 
   };
 }
 
-/** A whole worker process: the named pools until a signal ends it. */
+/** A whole worker process: runs the named pools until a signal ends it. */
 export const runPools = (names: PoolName[]): Promise<void> =>
   runProcess(names.length === 1 ? names[0]! : 'workers', (config, log) => startPools(config, names, log));

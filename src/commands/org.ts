@@ -15,7 +15,7 @@ import { seconds } from '../platform/schema/view.ts';
 import { onDatabase, type Place } from './operator/on-database.ts';
 
 const PUBLISH_TIMEOUT_MS = 2_000;
-/** Word for a limit that is not the organization's own. */
+/** Word that resets a limit to the service's setting. */
 const SETTING = 'setting';
 
 interface Rotation {
@@ -152,7 +152,7 @@ function rotationOf({ organization: organizationId, lastFour, name, expiresAt: e
   return { organizationId, lastFour, name, expiresAt };
 }
 
-/** Limits as they were sent, by category in camel case as the parser of options has it. */
+/** Limits from the command line, by category in the camel case of the option parser. */
 type SentLimits = { organization: string; json: boolean } & Record<string, string | boolean>;
 
 function limitsOf(sent: SentLimits): Partial<RateLimits> {

@@ -14,13 +14,13 @@ import { type Call, runOperation } from './run-operation.ts';
 import { send, sendStream } from './send-answer.ts';
 
 export const BASE_PATH = '/api/v1';
-// A store that holds a connection and says nothing: the caller gets 503 instead of waiting for ever.
+// If a store keeps the connection open without an answer, the caller gets 503 instead of waiting for ever.
 export const READ_TIMEOUT_MS = 30_000;
 
 /**
- * What every request of an operation passes, in order: authenticate → rate limit → authorise → body → root key →
- * operation → answer → API log (api-keys.md#authentication). The answer carries the request id and the caller's rate
- * figures whatever happens.
+ * Treats a request of an operation, in this order: authenticate → rate limit → authorise → body → root key → operation
+ * → answer → API log (api-keys.md#authentication). The answer always carries the request id and the caller's rate
+ * figures.
  */
 export function answerRequest(
   deps: EdgeDeps,
@@ -33,7 +33,7 @@ export function answerRequest(
     response.setHeader('X-Request-Id', requestId);
     let outcome: Outcome;
     let call: Call | undefined;
-    // What a read still does for a caller who is gone, or has been answered, is cancelled.
+    // Work of a read for a caller who is gone or answered is cancelled.
     const ending = new AbortController();
     response.once('close', () => ending.abort());
     try {
@@ -85,7 +85,7 @@ async function authenticate(deps: EdgeDeps, request: Request, response: Response
   return identity;
 }
 
-// A poll that does not count, or a caller that could not be identified because the database is away
+// A poll that is not counted, or a caller that could not be identified because the database is away
 // (rate-limits.md#headers).
 async function figuresOfUncounted(
   deps: EdgeDeps,
@@ -95,6 +95,6 @@ async function figuresOfUncounted(
 ): Promise<RateFigures | undefined> {
   const locals = response.locals as EdgeLocals;
   if (locals.identity) return deps.limiters.uncounted(operation.category ?? 'default', locals.identity);
-  await deps.limiters.address(request, response).catch(() => {}); // the answer is settled; only its figures are wanted
+  await deps.limiters.address(request, response).catch(() => {}); // the answer is decided; only its figures are missing
   return locals.rate;
 }

@@ -12,16 +12,16 @@ import { requestIdOf } from './request-id.ts';
 import { send } from './send-answer.ts';
 
 export interface Consoles {
-  /** Routers below the base URL that no API key opens. */
+  /** Routers below the base URL that need no API key. */
   mountBelowBase?(app: Express): void;
   /** Routers outside the base URL: health, metrics, documentation, queue board. They neither count nor carry limits. */
   mount(app: Express): void;
 }
 
 /**
- * The one Express app. The API is a router per first path segment, event routes first: routes and middlewares ahead of
- * a request are what it pays for (http-server.md#middleware). Nothing but a router is ever mounted: a mounted app would
- * re-parent every request again (2.1 rule 4).
+ * The one Express app. The API is a router per first path segment, event routes first: every route and middleware
+ * before a request costs it time (http-server.md#middleware). Only routers are mounted, because a mounted app would
+ * re-parent every request again (http-server.md#construction).
  */
 export function createApp(deps: EdgeDeps, operations: readonly Operation[], consoles: Consoles): Express {
   const app = express();
@@ -41,7 +41,8 @@ export function createApp(deps: EdgeDeps, operations: readonly Operation[], cons
     }
     room[operation.method](rest, answerRequest(deps, operation));
   }
-  // At the end of each room too: Express would answer OPTIONS of a known path by itself, past limits and headers.
+  // Also at the end of each room, because Express would answer OPTIONS of a known path by itself, past limits and
+  // headers.
   for (const room of rooms.values()) room.use(unknownRoute(deps));
   consoles.mountBelowBase?.(app);
   app.use(BASE_PATH, unknownRoute(deps));
@@ -58,7 +59,7 @@ function splitPath(path: string): [segment: string, rest: string] {
 }
 
 /**
- * Static segments stand before parameters, whatever the order of the rooms' tables: `/events/batch` before
+ * Sorts static segments before parameters, whatever the order of the rooms' tables: `/events/batch` before
  * `/events/:id`.
  */
 export function literalFirst(operations: readonly Operation[]): Operation[] {
@@ -74,7 +75,7 @@ const UNDER_BASE = new RegExp(`^${BASE_PATH}(?:[/?]|$)`);
 
 type Handler = (request: express.Request, response: express.Response) => Promise<void>;
 
-/** Stands for the operation of a path that has none, in metrics. */
+/** Name in the metrics for paths without an operation. */
 const UNKNOWN_ROUTE = 'unknown_route';
 
 // With or without a key, an unknown path counts for the caller's address (api-keys.md#authentication (6),
@@ -102,7 +103,7 @@ function unknownRoute(deps: EdgeDeps): Handler {
   };
 }
 
-// What goes wrong outside an operation: a path that does not decode, a request that a console refuses, a defect in one.
+// Errors outside an operation: a path that does not decode, a request that a console refuses, a defect in one.
 function lastResort(deps: EdgeDeps): express.ErrorRequestHandler {
   return async (error, request, response, _next) => {
     if (error instanceof URIError) return unknownRoute(deps)(request, response);
@@ -114,7 +115,7 @@ function lastResort(deps: EdgeDeps): express.ErrorRequestHandler {
   };
 }
 
-/** Refusal that stands for a 4xx of Express or of a library behind a console. */
+/** Refusal for a 4xx of Express or of a library behind a console. */
 function refusalOfConsole(error: { status?: unknown }): Refusal | undefined {
   const { status } = error;
   if (typeof status !== 'number' || status < 400 || status >= 500) return undefined;

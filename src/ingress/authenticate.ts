@@ -5,15 +5,15 @@ import type { Sql } from '../platform/db/connect.ts';
 import { answeredInTime } from './database-in-time.ts';
 import { FairGate } from './fair-gate.ts';
 
-/** What a key stands for: the organization comes from it alone. */
+/** The identity of a key: the organization comes from it alone. */
 export interface Identity {
   apiKeyId: string;
   organizationId: string;
   sandbox: boolean;
   permissions: Record<string, string[]>;
-  /** Requests per second by category; null = the setting's. */
+  /** Requests per second by category; null uses the service's setting. */
   limits: Record<'events' | 'events_bulk' | 'current_usage' | 'access' | 'default', number | null>;
-  /** Milliseconds since 1970, or null = never. */
+  /** Milliseconds since 1970, or null for never. */
   expiresAtMs: number | null;
 }
 
@@ -26,27 +26,25 @@ interface Entry {
 const KNOWN_MS = 60_000;
 const UNKNOWN_MS = 5_000;
 const LOOKUP_TIMEOUT_MS = 10_000;
-/** Keys that a process keeps at most; beyond it the oldest go. About 1 KB each. */
+/** Keys that a process caches; beyond it the oldest are dropped. About 1 KB each. */
 const MOST_KNOWN = 50_000;
-/** The same of made-up keys, kept apart: a flood of them pushes out one another, never a real key. */
+/** The same for invalid keys, cached separately: a flood of them displaces one another, never a valid key. */
 const MOST_UNKNOWN = 10_000;
-/**
- * Keys of one address that are looked up at once; the others wait, and are refused with it once it is over its limit.
- */
+/** Keys of one address that are looked up at once; others wait, and are refused once the address is over its limit. */
 const LOOKUPS_PER_ADDRESS = 4;
-/** A client that opens this many connections with keys not seen lately waits no longer. */
+/** Longest wait of a client that opens many connections with keys that are not cached. */
 const WAITING_PER_ADDRESS = 1000;
 
-/** Who asks for the identity behind a key that is not known yet. */
+/** The caller that asks for the identity of a key that is not cached. */
 export interface Asking {
   address: string;
-  /** @throws Refusal 429, once the address is over its limit: called before each query */
+  /** Called before each query. @throws Refusal 429, once the address is over its limit */
   refuseIfOver(): void;
   /** Counts an unknown key. @throws Refusal 401, or 429 once the address is over its limit */
   refuseUnknown(): Promise<never>;
 }
 
-/** Keys by the SHA-256 of their value, read from Postgres once a minute at most. */
+/** Keys by the SHA-256 of their value, read from Postgres at most once a minute. */
 export class KeyCache {
   readonly #sql: Sql;
   readonly #known = new Map<string, Entry>();
@@ -60,7 +58,7 @@ export class KeyCache {
   }
 
   /**
-   * Identity of an Authorization header; null when there is no valid key. Answers without a promise when the key is
+   * Identity of an Authorization header; null when there is no valid key. Returns without a promise if the key is
    * cached. Rule: api-keys.md#authentication.
    *
    * @throws Refusal 401 or 429, counted, when a look-up finds no such key
@@ -99,7 +97,8 @@ export class KeyCache {
         asking.refuseIfOver();
         const reading = this.#pending.get(digest) ?? this.#read(digest);
         this.#pending.set(digest, reading);
-        // Counted before the next one has its turn: no look-up begins for an address that is about to be over.
+        // Counted before the next one has its turn, so that no look-up begins for an address that is about to exceed
+        // its limit.
         return (await reading) ?? (await asking.refuseUnknown());
       },
       waited,
@@ -111,7 +110,7 @@ export class KeyCache {
     try {
       const changes = this.#changes;
       const identity = await answeredInTime(findIdentity(this.#sql, Buffer.from(digest, 'base64')), LOOKUP_TIMEOUT_MS);
-      // What was read before a change was announced may be what was changed: it serves this request only.
+      // What was read before a change was announced may be outdated, so it serves this request only.
       if (changes !== this.#changes) return identity;
       if (identity) keep(this.#known, digest, { identity, freshUntilMs: realNowMs() + KNOWN_MS }, MOST_KNOWN);
       else keep(this.#unknown, digest, realNowMs() + UNKNOWN_MS, MOST_UNKNOWN);
@@ -122,7 +121,7 @@ export class KeyCache {
   }
 }
 
-/** Puts an entry last; the one that has been there longest goes when there are too many. */
+/** Puts an entry last, and drops the oldest one when there are too many. */
 function keep<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
   map.delete(key);
   if (map.size >= most) map.delete(map.keys().next().value!);

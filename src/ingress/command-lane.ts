@@ -65,7 +65,7 @@ export function createCommandLane(deps: CommandLaneDeps) {
   };
 }
 
-/** The command without anything of its input in plain text. */
+/** The command with its input sealed. */
 async function sealedCommand(deployment: Deployment, cid: string, { input, request, ...facts }: Command) {
   const secrets: SealedInput = { input, parameters: request.parameters };
   const sealed = await sealText(deployment, JSON.stringify(secrets), inputPlace(cid));

@@ -1,7 +1,7 @@
 import type { Sql } from '../platform/db/connect.ts';
 import { isUuid } from '../platform/ids.ts';
 
-/** Tables whose rows belong to one customer for good. */
+/** Tables whose rows belong to one customer permanently. */
 type Table =
   | 'invoices'
   | 'wallets'
@@ -13,20 +13,20 @@ type Table =
   | 'payment_requests'
   | 'payment_receipts';
 
-/** A field of a command's input that names a customer, or a record of one. */
+/** A field of a command's input that names a customer, or one of its records. */
 interface Naming {
   field: string;
   of: 'customer' | Table;
 }
 
-/** Fields that have one meaning wherever they stand. */
+/** Fields that have the same meaning everywhere. */
 const EVERYWHERE: readonly Naming[] = [
   { field: 'external_customer_id', of: 'customer' },
   { field: 'invoice_id', of: 'invoices' },
   { field: 'wallet_id', of: 'wallets' },
 ];
 
-/** What the id of a path names, by the path's first segment. */
+/** The record that the id of a path names, by the path's first segment. */
 const BY_SEGMENT: Readonly<Record<string, Naming>> = {
   customers: { field: 'external_id', of: 'customer' },
   subscriptions: { field: 'external_id', of: 'subscriptions' },
@@ -40,18 +40,18 @@ const BY_SEGMENT: Readonly<Record<string, Naming>> = {
   payment_receipts: { field: 'svc_id', of: 'payment_receipts' },
 };
 
-/** Parameters of the path, and what the body holds. */
+/** Parameters of the path, and fields of the body. */
 type CommandInput = { body?: unknown } & Record<string, unknown>;
 
-/** Records whose customer a process remembers: about 10 MB. */
+/** Records whose customer a process caches: about 10 MB. */
 const MOST_KNOWN = 50_000;
-/** Look-ups at once: they are worth no more of the connections that answer reads. */
+/** Concurrent look-ups: they must not take more of the connections that answer reads. */
 const MOST_LOOK_UPS = 2;
 
 /**
  * Names the customer whose rows a command locks, so that no more than two of them run at once (`customer_key` of a
- * job). A record whose customer this process does not know yet names itself, and is looked up meanwhile for the next
- * time: commands on one record wait for each other anyway, and none waits for a look-up.
+ * job). A record whose customer is not cached stands for itself, and its customer is looked up in the background for
+ * the next time: commands on one record wait for each other anyway, and none waits for a look-up.
  */
 export function createCustomerKeys(sql: Sql) {
   const known = new Map<string, string>();
@@ -68,7 +68,7 @@ export function createCustomerKeys(sql: Sql) {
       const externalId = await findCustomer(sql, organizationId, table, id);
       if (externalId !== undefined) remember(name, keyOfCustomer(externalId));
     } catch {
-      // Its own name goes on standing for the record.
+      // The record keeps standing for itself.
     } finally {
       lookUps -= 1;
     }

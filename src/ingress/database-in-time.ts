@@ -1,8 +1,8 @@
 import { Outage } from '../platform/refusal.ts';
 
 /**
- * What Postgres answers, or an Outage after so many milliseconds: a server that froze keeps its connections, and the
- * driver would wait for it without end.
+ * Returns the result of a query, or throws an Outage after the given milliseconds: a frozen server keeps its
+ * connections open, and the driver would wait for ever.
  */
 export async function answeredInTime<Value>(work: PromiseLike<Value>, withinMs: number): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;

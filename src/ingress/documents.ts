@@ -12,10 +12,10 @@ import { answerOfError } from './refusals.ts';
 import { requestIdOf } from './request-id.ts';
 import { send } from './send-answer.ts';
 
-/** A document that is still being drawn is waited for; what takes longer comes with the next try. */
+/** Longest wait for a document that is still being drawn; slower ones are returned to a later request. */
 const PATIENCE_MS = 10_000;
 const LOOK_EVERY_MS = 100;
-/** Characters of a file that no font has, percent-encoded: a header holds no others. */
+/** Characters of a file without a font, percent-encoded because headers allow no others. */
 const MISSING = 'X-Svc-Missing-Characters';
 
 /**
@@ -62,12 +62,11 @@ async function serve(
   sendFile(response, file, 'inline');
 }
 
-/** A file that is there as a whole. */
+/** A complete file. */
 type DrawnFile = StoredFile & { content: Uint8Array };
 
 /**
- * The file of a document once it has been drawn; undefined when that takes longer than `patienceMs` or the caller
- * leaves.
+ * The file of a document once it has been drawn; undefined if that takes longer than `patienceMs` or the caller leaves.
  *
  * @throws Refusal 404 document
  */

@@ -18,7 +18,7 @@ import type { Wire } from './translate-prefix.ts';
 import type { UncommittedLog } from './uncommitted-log.ts';
 import type { HandOver } from './watch-pools.ts';
 
-/** What the edge works with; one ingress process holds one of each. */
+/** What the door needs; an ingress process has one of each. */
 export interface EdgeDeps {
   sql: Sql;
   /** Fails at once when Redis is away. */
@@ -29,15 +29,15 @@ export interface EdgeDeps {
   keys: KeyCache;
   keyUsage: KeyUsage;
   limiters: Limiters;
-  /** Shares the connections among the statements of reads, one key an organization. */
+  /** Shares the connections among the statements of reads, with one key for each organization. */
   reads: FairGate;
-  /** Admits reads that compute much. */
+  /** Admits heavy reads. */
   heavyReads: HeavyReads;
   commands: CommandLane;
   gathered: GatheringLane;
   customerKeys: CustomerKeys;
   previews: PreviewLane;
-  /** Of the processor time of this process: reads that compute much. */
+  /** Shares the processor time of this process among heavy reads. */
   turns: Turns;
   events: EventsLane;
   handOver: HandOver;
@@ -45,7 +45,7 @@ export interface EdgeDeps {
   wire: Wire;
 }
 
-/** An answer as it is sent, but for the wire prefix and the headers that every answer has. */
+/** An answer before the wire prefix and the common headers are added. */
 export interface Outcome {
   status: number;
   text: string;

@@ -12,7 +12,7 @@ export interface ErrorCode {
   remedy: string;
 }
 
-/** Words for many operations at once. */
+/** Names for many operations at once. */
 export const GROUPS = {
   every: 'every operation',
   writes: 'every write',
@@ -316,10 +316,10 @@ export const ERROR_CODES: readonly ErrorCode[] = [
   ...rowsOf(422, FIELD_ROWS),
 ].sort((a, b) => a.status - b.status);
 
-/** Codes that stand under a field of `error_details`, not as the code of the answer. */
+/** Codes under a field of `error_details`, not the code of the answer. */
 export const FIELD_CODES: ReadonlySet<string> = new Set(FIELD_ROWS.map(([code]) => code));
 
-/** What an operation may answer, by status. */
+/** The error codes of an operation by status. */
 export function errorCodesOf(operation: Operation): ErrorCode[] {
   const words = new Set([operation.name, operation.tag, ...groupsOf(operation)]);
   return ERROR_CODES.filter(({ at }) => at.some((word) => words.has(word)));

@@ -1,15 +1,15 @@
 import { refuse } from '../platform/refusal.ts';
 
 export interface GateOptions {
-  /** Works of one key that run at once. */
+  /** Tasks of one key that run at once. */
   perKey: number;
-  /** Works of all keys that run at once. */
+  /** Tasks of all keys that run at once. */
   atOnce?: number;
-  /** Works of one key that may wait; what comes then is refused. */
+  /** Tasks of one key that may wait; further ones are refused. */
   waitingPerKey: number;
-  /** What has waited so long is refused; without end when absent. */
+  /** Longest wait before a task is refused; absent means no limit. */
   waitsMs?: number;
-  /** Hears of each work that is refused because its key has too many. */
+  /** Called for each task that is refused because its key has too many. */
   onRefused?: (key: string) => void;
 }
 
@@ -19,12 +19,12 @@ interface Lane {
 }
 
 /**
- * Lets at most so many works of one key run at once, and so many of all keys. The rest waits, and keys that wait have
- * their turns one after the other: one that sends much holds up itself, not the others.
+ * Limits the tasks that run at once, for each key and in total. The rest waits, and waiting keys take turns, so that a
+ * key with many tasks delays only itself.
  */
 export class FairGate {
   readonly #options: GateOptions & { atOnce: number };
-  /** By how long their last turn is over; a key without work has no lane. */
+  /** Sorted by the time since their last turn; a key without tasks has no lane. */
   readonly #lanes = new Map<string, Lane>();
   #running = 0;
 
@@ -33,7 +33,7 @@ export class FairGate {
   }
 
   /**
-   * Runs `work` when it is this key's turn. With `signal` aborted while it waits, it never runs.
+   * Runs `work` at the turn of its key. If `signal` is aborted while it waits, it never runs.
    *
    * @throws Refusal 503, when too many of the key wait, or it has waited too long
    */
@@ -46,7 +46,7 @@ export class FairGate {
     }
   }
 
-  /** Waits for a place; the answer gives it up, once however often it is called. */
+  /** Waits for a place; the returned function frees it, and may be called more than once. */
   async enter(key: string, signal?: AbortSignal): Promise<() => void> {
     if (signal?.aborted) throw refuse.unavailable();
     const lane = this.#lanes.get(key) ?? { running: 0, waiting: [] };
@@ -102,7 +102,7 @@ export class FairGate {
   #end(key: string, lane: Lane): void {
     lane.running -= 1;
     this.#running -= 1;
-    // Others that wait come before the next work of this key.
+    // Other waiting tasks come before the next one of this key.
     this.#lanes.delete(key);
     if (lane.running > 0 || lane.waiting.length > 0) this.#lanes.set(key, lane);
     for (const each of this.#lanes.values()) {

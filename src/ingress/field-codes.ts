@@ -1,6 +1,6 @@
 import type { CodeRow } from './error-codes.ts';
 
-/** 422 `validation_errors`: what stands under one field of `error_details`. */
+/** 422 `validation_errors`: codes under one field of `error_details`. */
 export const FIELD_ROWS: readonly CodeRow[] = [
   ['add_on_not_found', 'quotes', 'No such add-on', 'Check its id'],
   [

@@ -7,28 +7,27 @@ import type { Command, CommandAnswer, CommandLaneDeps } from './command-lane.ts'
 import { replyUnlessRefused } from './watch-pools.ts';
 import { answerOrPending } from './write-pending.ts';
 
-/** A job that takes longer gives its place up: the one of a killed worker runs again only after about as long. */
+/** A job that takes longer frees its place, because that of a killed worker runs again only after about this time. */
 const SLOW_JOB_MS = 3000;
-/** Jobs of one record in flight: the second one only beside a slow first. */
+/** Jobs of one record in flight: a second one only beside a slow first one. */
 const MOST_IN_FLIGHT = 2;
 /**
- * Commands that wait in this process for one record; more are refused. At 200 a second they would wait for the timeout.
+ * Commands that may wait in this process for one record; more are refused. At 200 a second, more would reach the
+ * timeout.
  */
 const MOST_WAITING = 2000;
 /**
  * Commands of one job. Many at once cost less each, but all their answers and the requests that follow them are one
- * piece of work for this process, and everybody's requests wait behind it. Measured with 100 callers of one wallet:
- * jobs of 100 without a rest 1500 to 2300 holds a second and twice the p50 of another organization's writes; 25 with
- * the rest below 500 to 850 and 1.1 ×.
+ * piece of work for this process, which delays all other requests. Measured with 100 callers of one wallet: jobs of 100
+ * without a rest 1500 to 2300 holds a second and twice the p50 of another organization's writes; 25 with the rest below
+ * 500 to 850 and 1.1 ×.
  */
 const MOST_TOGETHER = 25;
-/** What a command that runs in a transaction of its own counts for in a job: about as long as so many. */
+/** Weight in a job of a command that runs in its own transaction: it takes about as long as this many others. */
 const ALONE_WEIGHT = 10;
-/**
- * After a job the line rests so many times as long as it took, if something waits: a third of the time is one record's.
- */
+/** Pause after a job as a multiple of its duration, if commands wait: one record takes a third of the time. */
 const REST_FACTOR = 2;
-/** A job that waited for a lock is no reason to rest for longer. */
+/** Longest pause, because a job that waited for a lock needs no longer one. */
 const LONGEST_REST_MS = 100;
 
 interface Waiting {
@@ -38,13 +37,13 @@ interface Waiting {
   fail(error: unknown): void;
 }
 
-/** What waits for one record, and the jobs that are under way for it. */
+/** Commands that wait for one record, and the jobs in flight for it. */
 interface Line {
   waiting: Waiting[];
   jobs: Set<{ isSlow: boolean }>;
 }
 
-/** A command, and how it is gathered. */
+/** A command with the rule by which it is gathered. */
 export interface GatheredCommand {
   command: Command;
   /** The record that it waits for; organizations never share one. */
@@ -53,10 +52,10 @@ export interface GatheredCommand {
 }
 
 /**
- * Sends commands that wait for one record as few jobs: the first one at once, what comes meanwhile together a while
- * after that one has ended. So many callers hold neither a connection nor a slot while they wait for each other, and
- * one record never has the whole processor. A caller alone never waits. Answers and the write timeout are those of any
- * command; what was not sent by then is not run (everywhere.md#writes-are-jobs).
+ * Sends commands that wait for one record in few jobs: the first at once, later ones together a while after it has
+ * ended. So many callers take neither a connection nor a slot while they wait for each other, and one record never
+ * takes the whole processor. A single caller never waits. Answers and the write timeout are those of any command; a
+ * command not sent by then is not run (everywhere.md#writes-are-jobs).
  */
 export function createGatheringLane(deps: CommandLaneDeps) {
   const timeoutMs = deps.config.WRITE_TIMEOUT_SECONDS * 1000;
@@ -88,7 +87,7 @@ export function createGatheringLane(deps: CommandLaneDeps) {
     if (waiting.length > 0) await pause(restMs);
   }
 
-  /** Resolves when the job has ended, or its callers no longer wait. */
+  /** Resolves when the job has ended, or when its callers no longer wait. */
   async function deliver(key: string, sent: Waiting[]): Promise<void> {
     const cid = newId();
     const ended = deps.replies.wait(cid, timeoutMs);
@@ -131,7 +130,7 @@ export function createGatheringLane(deps: CommandLaneDeps) {
 
 export type GatheringLane = ReturnType<typeof createGatheringLane>;
 
-/** Takes the oldest commands that fit into one job out of the line; the first one always does. */
+/** Takes the oldest commands that fit into one job off the line; the first one always fits. */
 function takeJob(waiting: Waiting[]): Waiting[] {
   let weight = 0;
   let count = 0;

@@ -30,7 +30,7 @@ export function mountHealth(
   // So that a start waits for a job of each queue, not for the workers' next ping.
   // workers ping too
   for (const name of Object.keys(queues) as QueueName[]) void ping(deps.producer.queue(name)).catch(() => {});
-  // Counted until nothing is missing: the settings of a process do not change, and it seals with a key that it has.
+  // Checked until nothing is missing, because the settings of a process do not change.
   let isComplete = false;
   const missingKeys = async () => {
     if (isComplete) return [];

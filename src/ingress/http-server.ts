@@ -2,20 +2,20 @@ import { createServer, IncomingMessage, type Server, ServerResponse } from 'node
 import { Server as NetServer, type Socket } from 'node:net';
 import type { Express } from 'express';
 
-// A client that goes quiet in the middle of a request is dropped; idle connections outlive those of a proxy in front.
+// A client that goes silent in the middle of a request is dropped; idle connections outlive those of a proxy in front.
 const KEEP_ALIVE_MS = 65_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 
-/** How long a connection may stay silent while the server stops: a request may be on its way on it. */
+/** How long a connection may stay silent while the server stops, because a request may be arriving on it. */
 const LAST_WORD_MS = 500;
 
 /** Open connections of each server: node:http takes one on which nothing has come yet for a busy one. */
 const openSockets = new WeakMap<Server, Set<Socket>>();
 
 /**
- * HTTP server on which requests and responses are BORN with Express' prototypes. Express re-parents both on every call;
+ * HTTP server that creates requests and responses with Express' prototypes. Express re-parents both on every call;
  * doing that to live objects defeats the engine's property caches and costs more than half of a small request
- * (http-server.md#construction). The constructors are plain functions, since prototypes of class declarations are not
+ * (http-server.md#construction). The constructors are plain functions, because prototypes of class declarations are not
  * assignable, and they call node's own, which are plain functions too.
  */
 export function createHttpServer(app: Express): Server {
@@ -46,14 +46,14 @@ export function createHttpServer(app: Express): Server {
 }
 
 /**
- * Takes no more connections and resolves when the last one is gone. A client that keeps its connection busy learns with
- * the next answer that this one ends; a silent connection is closed a moment later. `Server.close` of node:http does
- * neither: it cuts a request that is on its way on a silent connection, and waits for busy connections without end.
+ * Accepts no more connections and resolves when the last one is closed. A busy connection is ended by its next answer;
+ * a silent one is closed a moment later. `Server.close` of node:http does neither: it cuts a request that is arriving
+ * on a silent connection, and waits for busy connections for ever.
  */
 export function stopListening(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'));
-    // Not in the timer itself: what has arrived is read between the two, and its connection is not silent.
+    // Not in the timer itself: requests that have arrived are read in between, and their connections are not silent.
     const sweep = setInterval(() => setImmediate(() => closeSilent(server)), LAST_WORD_MS);
     NetServer.prototype.close.call(server, () => {
       clearInterval(sweep);

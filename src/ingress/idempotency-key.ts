@@ -4,7 +4,7 @@ import { refuse } from '../platform/refusal.ts';
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
 
-/** Under what an answer is stored and what its request must equal, as hex. */
+/** Key of the stored answer, and fingerprint that a repeated request must equal, as hex. */
 export interface Idempotency {
   scope_hash: string;
   fingerprint: string;

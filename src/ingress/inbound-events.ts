@@ -17,25 +17,25 @@ import { addressOf } from './rate-limit.ts';
 import type { WindowStore } from './window-store.ts';
 
 const BODY_MAX = '1mb';
-/** Signed events of a connection in a second; its provider sends the others again. */
+/** Signed events of a connection in one second; its provider repeats refused ones. */
 const EVENTS_PER_SECOND = 50;
 /**
- * Events of an organization that are looked at at once, and those that may wait: it takes no more of the connections.
+ * Events of an organization that are checked at once, and that may wait, so that it takes no more of the connections.
  */
 const AT_ONCE = 4;
 const WAITING = 100;
 
-/** Counts of a second; `seen` as far as this process knows them. */
+/** Counts of the current second; `seen` as far as this process knows them. */
 type Windows = Pick<WindowStore, 'increment' | 'seen'>;
 
 /**
- * What payment providers send us: `POST /webhooks/{provider}/{organization_id}?code=`, at the root and without a key;
- * the signature is the key. Whatever is signed is stored, answered with 200, then handled by a step; too much of it:
- * 429. Whatever is not: 400 and nothing more.
+ * Receives events of payment providers: `POST /webhooks/{provider}/{organization_id}?code=`, at the root and without a
+ * key; the signature is the key. A signed event is stored, answered with 200 and then handled by a step; too many get
+ * 429. An unsigned one gets 400 and nothing else.
  *
- * Calls for a connection that is not there count for their address, unsigned ones for their address and organization: a
- * provider sends from the same addresses for everybody, so that one wrong secret keeps no other events out.
- * Over the limit of calls without a key: 429, before the body is read or anything is looked up.
+ * Calls for an unknown connection count for their address, unsigned ones for their address and organization: a provider
+ * uses the same addresses for all its customers, so one wrong secret must not block other events. Over the limit of
+ * calls without a key: 429, before the body is read or anything is looked up.
  *
  * Rule: provider-connections.md#inbound-events, rate-limits.md#unauthenticated-calls.
  */
@@ -46,7 +46,7 @@ export function mountInboundEvents(app: Express, deps: SystemDeps, windows: Wind
     windows.seen(addressOf(request)) > limit || windows.seen(unsignedOf(request)) > limit;
   const refuseOver: RequestHandler = (request, response, next) => {
     if (!isOver(request)) return next();
-    // The body is not read: the connection cannot carry another request.
+    // The body is not read, so the connection cannot carry another request.
     answer(response.setHeader('Connection', 'close'), 429);
   };
   app.post(
@@ -54,7 +54,7 @@ export function mountInboundEvents(app: Express, deps: SystemDeps, windows: Wind
     refuseOver,
     express.raw({ type: () => true, limit: BODY_MAX }),
     async (request: Request, response: Response) => {
-      // Asked again: many may have waited for their turn while others of their address were found wanting.
+      // Checked again, because many may have waited while others from their address were refused.
       const work = async () => (isOver(request) ? 429 : take(deps, windows, request));
       const verdict = await gate.run(String(request.params.organization_id), work).catch((error: unknown) => {
         if (!(error instanceof Refusal)) logFailure(deps.log, error);
@@ -107,7 +107,9 @@ async function take(deps: SystemDeps, windows: Windows, request: Request): Promi
   return 200;
 }
 
-/** The signature decides whose event it is: a deleted connection and a new one of its code share their address. */
+/**
+ * The signature decides whose event it is, because a deleted connection and a new one of its code share their address.
+ */
 async function signerOf<Connection extends ProviderRow>(
   deps: SystemDeps,
   connections: readonly Connection[],

@@ -1,6 +1,6 @@
 /** Deepest nesting of a body: deeper than any document of the API; code that walks a body recurses. */
 const DEEPEST = 64;
-/** Members of one object: no object of the API has a hundred, and properties of an event are hardly more. */
+/** Members of one object: no object of the API has a hundred, and properties of an event hardly have more. */
 const MOST_MEMBERS = 1000;
 /**
  * Commas and opening brackets of a batch of events, which is what it holds or a little more: 100 events with 1 000
@@ -9,7 +9,7 @@ const MOST_MEMBERS = 1000;
 export const MOST_VALUES = 100_000;
 /** Characters of a number up to which a double holds its digits. */
 const SHORT_NUMBER = 15;
-/** Characters of an exponent, its letter and sign aside, with which such a number is within the range of a double. */
+/** Digits of an exponent with which such a number is within the range of a double. */
 const SHORT_EXPONENT = 2;
 
 const QUOTE = 0x22;
@@ -25,21 +25,21 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** What is known of a JSON text before anything is made of it. */
+/** Facts about a JSON text before it is parsed. */
 export interface Shape {
-  /** `depth`: it nests too deeply. `values`: it holds too many, or too many in one object. */
+  /** `depth`: nested too deeply. `values`: too many values, or too many in one object. */
   excess?: 'depth' | 'values';
-  /** Where the numbers begin and end that a double may not hold: begin, end, begin, end, … */
+  /** Begins and ends of numbers that a double may not hold: begin, end, begin, end, … */
   longNumbers: number[];
 }
 
 /**
- * Looks at a JSON text once, character by character, and remembers one number a level. What is no JSON is left to the
+ * Scans a JSON text once, character by character, keeping one number for each level. Malformed JSON is left to the
  * parser.
  */
 export function shapeOf(text: string, mostValues: number): Shape {
   const longNumbers: number[] = [];
-  // Members left to the objects that are open; lists count with all values only.
+  // Members left to open objects; lists count with all values only.
   const membersLeft = [Number.POSITIVE_INFINITY];
   let valuesLeft = mostValues;
   for (let at = 0; at < text.length; at += 1) {
@@ -75,7 +75,7 @@ export function shapeOf(text: string, mostValues: number): Shape {
   return { longNumbers };
 }
 
-/** What is too much about a JSON text, however it is used; see Shape. */
+/** Limits that a JSON text exceeds in any use; see Shape. */
 export const excessOf = (text: string): Shape['excess'] => shapeOf(text, MOST_VALUES).excess;
 
 const isDigit = (character: number): boolean => character >= ZERO && character <= NINE;
@@ -102,10 +102,12 @@ function isLong(text: string, start: number, end: number): boolean {
   return false;
 }
 
-/** What stands where something nested too deeply was. */
+/** Text in place of a value nested too deeply. */
 const TOO_DEEP = '"[nested too deeply]"';
 
-/** A JSON text in which what nests more than 64 levels deep is a text that says so. What is no JSON stays none. */
+/**
+ * A JSON text in which values nested more than 64 levels deep are replaced by a text. Malformed JSON stays malformed.
+ */
 export function shallowText(text: string): string {
   const parts: string[] = [];
   let depth = 0;
@@ -130,20 +132,20 @@ export function shallowText(text: string): string {
   return depth > DEEPEST ? text : [...parts, text.slice(from)].join('');
 }
 
-/** Members of the outermost container that a shortened text keeps, and values of each container within it. */
+/** Members of the outermost container that a shortened text keeps, and values of each inner container. */
 const MOST_KEPT = 100;
 const MOST_KEPT_WITHIN = MOST_VALUES / MOST_KEPT;
-/** What stands where something that held too many values was. */
+/** Text in place of a value with too many values. */
 const TOO_MANY = '"[too many values]"';
 
 /**
- * A JSON object without its largest parts, of at most 100 000 values: each inner container of more than 1 000 values is
- * a text that says so, and the object keeps its first 100 members; nothing reads what stands behind these. The inner
- * ones go first, so that the parts around a long list stay. What is no object is left to the parser.
+ * Shortens a JSON object to at most 100 000 values: each inner container of more than 1 000 values is replaced by a
+ * text, and the object keeps its first 100 members, which are all that is ever read. Inner containers are replaced
+ * first, so that the parts around a long list stay. Anything but an object is left to the parser.
  */
 export function shortText(text: string): string {
   const parts: string[] = [];
-  // Containers that are open: where they begin, what was kept before them, and the commas and containers found in them.
+  // Open containers: where they begin, what was kept before them, and the commas and containers found in them.
   const open: { at: number; from: number; parts: number; values: number }[] = [];
   let from = 0;
   let members = 1;
@@ -178,7 +180,7 @@ export function shortText(text: string): string {
   return [...parts, text.slice(from)].join('');
 }
 
-/** Place of the quote that ends a text, or the end of all when none does. */
+/** Position of the quote that ends a text, or the end of all if there is none. */
 function endOfText(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let slashes = 0;

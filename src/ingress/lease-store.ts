@@ -4,8 +4,9 @@ import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Log } from '../platform/log/log.ts';
 
 /**
- * Grants up to `chunk` tokens of a window of one second on Redis' clock; only what it grants is counted, so the sum of
- * grants never exceeds the limit. Answers granted, used after it, milliseconds left, processes that leased lately.
+ * Grants up to `chunk` tokens of a window of one second on Redis' clock; only granted tokens are counted, so the sum
+ * never exceeds the limit. Returns granted tokens, used tokens, milliseconds left, and the number of processes that
+ * leased lately.
  */
 const LEASE = `
 local time = redis.call('time')
@@ -35,7 +36,8 @@ interface LeaseRedis extends Redis {
 }
 
 const CHUNK_MOST = 16;
-// Where clients look at the figures closely, each request leases its own token (rate-limits.md#leases (7)).
+// With a low limit, where clients watch the figures closely, each request leases its own token (rate-limits.md#leases
+// (7)).
 const EXACT_UP_TO = 50;
 const WARN_EVERY_MS = 60_000;
 
@@ -43,7 +45,7 @@ interface Window {
   endsAtMs: number;
   tokens: number;
   used: number;
-  /** Tokens that came from Redis or, while it is away, from this process alone. */
+  /** Tokens from Redis or, while it is away, from this process alone. */
   taken: number;
   full: boolean;
   pending: Promise<void> | null;
@@ -51,7 +53,7 @@ interface Window {
 
 /**
  * Store of the limiters of high rates: a process leases tokens in chunks instead of asking Redis for every request
- * (rate-limits.md#leases). Keys are `<organization>:<limit>`. With Redis away or slower than 50 ms the process counts
+ * (rate-limits.md#leases). Keys are `<organization>:<limit>`. If Redis is away or slower than 50 ms, the process counts
  * by itself with the whole limit.
  */
 export class LeaseStore implements Store {
@@ -64,7 +66,7 @@ export class LeaseStore implements Store {
   #warnedAtMs = 0;
 
   constructor(options: { redis: Redis; prefix: string; processId: string; log: Log }) {
-    // Sent by its hash: the text would have to be hashed by Redis for every lease.
+    // Sent by its hash, because Redis would have to hash the text for every lease.
     options.redis.defineCommand('leaseTokens', { numberOfKeys: 2, lua: LEASE });
     this.#redis = options.redis as LeaseRedis;
     this.#prefix = options.prefix;

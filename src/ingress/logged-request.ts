@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { redactedText } from '../platform/api-log/redact.ts';
 import type { Identity } from './authenticate.ts';
 
-/** What the API log keeps of a request, before anything is known of its answer (logs.md#api-logs). */
+/** The parts of a request that the API log stores, before its answer is known (logs.md#api-logs). */
 export interface LoggedRequest {
   request_id: string;
   api_key_id: string;

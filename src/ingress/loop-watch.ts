@@ -1,12 +1,10 @@
 const BEAT_MS = 20;
-/**
- * A beat that comes so much later than it should was held up by work of this process, or the machine gave it no time.
- */
+/** Delay of a beat from which on the event loop counts as blocked, by work of this process or by a busy machine. */
 const LATE_MS = 25;
 
-/** Knows whether this process' own event loop was held up lately. */
+/** Knows whether this process's event loop was blocked lately. */
 export interface LoopWatch {
-  /** Whether the loop was held up within the last so many milliseconds, or is just coming back from it. */
+  /** Whether the loop was blocked within the given milliseconds, or is just recovering. */
   wasBusy(withinMs: number): boolean;
   close(): void;
 }

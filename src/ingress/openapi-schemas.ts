@@ -1,4 +1,4 @@
-/** The parts of a document that are looked at here. */
+/** The parts of a document used here. */
 export interface OpenApi {
   paths: Record<string, Record<string, OperationObject>>;
   components?: { schemas?: Record<string, unknown> };
@@ -11,8 +11,8 @@ interface OperationObject {
 type Content = Record<string, { schema: unknown }>;
 
 /**
- * The document with its bodies and answers as named components, the same shape once, and what a body or an answer
- * refers to inside itself (`#/$defs/…` of JSON Schema) as components too: in a document such a reference leads nowhere.
+ * The document with its bodies and answers as named components, each shape once. Inner references of JSON Schema
+ * (`#/$defs/…`), which would lead nowhere in a document, become components too.
  */
 export function withSharedSchemas(document: OpenApi): object {
   const schemas: Record<string, unknown> = { ...document.components?.schemas };
@@ -39,7 +39,7 @@ export function withSharedSchemas(document: OpenApi): object {
 
 const INNER = '#/$defs/';
 
-/** A schema without definitions of its own: they stand under their name, or under `prefix` and their number. */
+/** A schema whose definitions are moved to their name, or to `prefix` and their number. */
 function hoisted(schema: unknown, prefix: string, schemas: Record<string, unknown>): unknown {
   const { $defs, ...rest } = schema as { $defs?: Record<string, unknown> };
   if (!$defs) return schema;

@@ -21,7 +21,7 @@ interface JobsDeps {
 }
 
 /**
- * The periodic jobs with their last runs and the queues, and a run of one at once. Rule: other-routes.md#records
+ * Shows the periodic jobs with their last runs and the queues, and runs one at once. Rule: other-routes.md#records
  * "periodic jobs".
  */
 export const operatorJobs = (deps: JobsDeps): OperatorRoute[] => [
@@ -60,8 +60,7 @@ async function depthOf(producer: Producer, name: QueueName) {
 }
 
 /**
- * A tick of a job at once, as if its time had come; the schedulers run it. It is skipped while the former run still
- * works.
+ * Creates a tick of a job at once; the schedulers run it. It is skipped while the former run still works.
  *
  * @throws Refusal 404 job
  */

@@ -5,14 +5,14 @@ import type { Config } from '../platform/config.ts';
 
 const LOOPBACK_ADDRESS = /^(?:::ffff:)?127(?:\.\d{1,3}){3}$|^::1$/;
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
-/** Headers that only a proxy adds: the caller behind it is not the one whose address is seen. */
+/** Headers that only a proxy adds, so that the address seen is not that of the caller. */
 const FORWARDING =
   /^(?:x-forwarded-.+|x-original-.+|forwarded|via|x-real-ip|cf-.+|(?:true|x|x-cluster|fastly|fly)-client-ip)$/;
 
 /**
- * Guards the consoles: HTTP Basic login as "operator" with QUEUE_BOARD_PASSWORD; without a password only callers of
- * this machine are let in who name it as their host and came through no proxy. A foreign Host is a page of another site
- * that resolves to this machine (DNS rebinding), and what a page of another site asks for by itself is refused.
+ * Guards the consoles: HTTP Basic login as "operator" with QUEUE_BOARD_PASSWORD; without a password it admits only
+ * callers of this machine that name it as their host and use no proxy. A foreign Host may be another site's name that
+ * resolves to this machine (DNS rebinding), and cross-site requests are refused.
  */
 export function operatorOnly(config: Config): RequestHandler {
   const password = config.QUEUE_BOARD_PASSWORD;
@@ -30,7 +30,7 @@ export function operatorOnly(config: Config): RequestHandler {
   };
 }
 
-/** Nginx forwards as HTTP/1.0 and with a loopback host unless configured otherwise; browsers and scrapers speak 1.1. */
+/** Nginx forwards with HTTP/1.0 and a loopback host unless configured otherwise; browsers and scrapers use 1.1. */
 const isFromThisMachine = (request: IncomingMessage): boolean =>
   LOOPBACK_ADDRESS.test(request.socket.remoteAddress ?? '') &&
   LOOPBACK_HOST.test(request.headers.host ?? '') &&
@@ -38,7 +38,7 @@ const isFromThisMachine = (request: IncomingMessage): boolean =>
   isOfOwnPage(request.headers) &&
   !isForwarded(request.headers);
 
-/** Browsers say whose page asks; a scraper, curl and an address that was typed in name none. */
+/** Browsers name the site that sends a request; scrapers, curl and typed addresses name none. */
 function isOfOwnPage({ origin, host, 'sec-fetch-site': site = 'none' }: IncomingHttpHeaders): boolean {
   if (site !== 'none' && site !== 'same-origin') return false;
   return origin === undefined || origin === `http://${host}` || origin === `https://${host}`;

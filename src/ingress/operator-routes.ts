@@ -22,7 +22,7 @@ interface OperatorDeps {
 }
 
 /**
- * The operator's routes ask for the token of OPERATOR_TOKEN instead of an API key; without that setting they are
+ * The operator's routes require the token of OPERATOR_TOKEN instead of an API key; without that setting they are
  * unknown routes. Calls without the token count for the caller's address.
  *
  * Rule: other-routes.md#records "periodic jobs".

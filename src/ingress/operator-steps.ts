@@ -15,7 +15,7 @@ interface StepsDeps {
   log: Log;
 }
 
-/** The steps that committed commands still owe: counted, listed, and those that failed run again. */
+/** Lists and counts the steps that committed commands still owe, and runs failed ones again. */
 export const operatorSteps = (deps: StepsDeps): OperatorRoute[] => [
   { method: 'get', path: '/operations/steps', run: ({ url }) => showSteps(deps, readQuery(url)) },
   { method: 'post', path: '/operations/steps/run', run: ({ url }) => rerun(deps, { job: textOf(readQuery(url).job) }) },

@@ -5,30 +5,30 @@ import { refuse } from '../platform/refusal.ts';
 import { FORMAT, TOO_LONG } from '../platform/schema/fields.ts';
 import { MOST_VALUES, type Shape, shapeOf } from './json-shape.ts';
 
-/** Characters of a number: no double is longer when all its digits are written out (2^-1074 has 1 076 characters). */
+/** Characters of a number: the longest double has 1 076 when all its digits are written out (2^-1074). */
 const NUMBER_MAX = 1100;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** Digits that a double holds, and digits that distinguish two doubles. */
 const SURE_DIGITS = 15;
 const MOST_DIGITS = 17;
-/** Begins and ends of numbers that are looked at in one piece: 500 numbers of 20 digits take some 2 ms. */
+/** Numbers that are treated in one piece: 500 numbers of 20 digits take some 2 ms. */
 const NUMBERS_A_PIECE = 1000;
-/** What stands before the digits of a number that was made a text; it is known to this process only. */
+/** Prefix of a number that was turned into a text; only this process knows it. */
 const KEPT = `${randomBytes(12).toString('base64url')}:`;
 
-// Metadata of some records takes texts only, so that a number beneath these keys must not look like one.
+// Metadata of some records accepts texts only, so a number under these keys must not look like one.
 const OF_TEXTS = new Set(['metadata', 'transaction_metadata']);
 
 export interface ParseOptions {
-  /** A number that a double cannot hold comes out as a KeptNumber, not as text. */
+  /** Whether a number that a double cannot hold becomes a KeptNumber instead of a text. */
   keepLiterals: boolean;
-  /** Commas and brackets that the text may hold. */
+  /** Commas and brackets that the text may have. */
   mostValues?: number;
 }
 
 /**
- * Value of a JSON text. Numbers keep the decimal value that was written (json.md): the text is parsed once, and a
- * number that a double cannot hold is passed through the parser as a marked text.
+ * Value of a JSON text. Numbers keep the decimal value that was written (json.md): the text is parsed once, with each
+ * number that a double cannot hold turned into a marked text.
  *
  * @throws Refusal 400 what is no JSON or nests too deeply, 413 too many values, 422 a number beyond a double or too
  *   long
@@ -60,7 +60,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The text with each number that a double cannot hold as a marked text; undefined when it holds all. */
+/** The text with marked texts for numbers that a double cannot hold; undefined if there are none. */
 function* markedText(text: string, numbers: Shape['longNumbers']): Generator<void, string | undefined> {
   const parts: string[] = [];
   let from = 0;
@@ -69,7 +69,7 @@ function* markedText(text: string, numbers: Shape['longNumbers']): Generator<voi
     const isTooLong = end - start > NUMBER_MAX;
     const literal = isTooLong ? '' : text.slice(start, end);
     if (index % NUMBERS_A_PIECE === 0) yield;
-    // What is no number, or stands for a name, is left to the parser to refuse.
+    // A malformed number is left to the parser to refuse.
     if ((!isTooLong && (!NUMBER.test(literal) || isHeld(literal))) || isName(text, end)) continue;
     parts.push(text.slice(from, start), `"${KEPT}${literal}"`);
     from = end;
@@ -77,7 +77,7 @@ function* markedText(text: string, numbers: Shape['longNumbers']): Generator<voi
   return parts.length === 0 ? undefined : [...parts, text.slice(from)].join('');
 }
 
-/** Whether a double holds a number: it gives back the digits, and an integer is a safe one. */
+/** Whether a double holds a number: it prints the same digits, and an integer is a safe one. */
 function isHeld(literal: string): boolean {
   const double = Number(literal);
   if (!Number.isFinite(double) || (Number.isInteger(double) && !Number.isSafeInteger(double))) return false;
@@ -96,17 +96,17 @@ function isName(text: string, end: number): boolean {
   return text.charAt(at) === ':';
 }
 
-/** Puts numbers in place of the marked texts of one parsed value. */
+/** Replaces the marked texts of one parsed value by numbers. */
 class Settling {
   readonly #keepsLiterals: boolean;
-  /** Keys and places from the root down to the value that is looked at. */
+  /** Keys and indexes from the root to the current value. */
   readonly #path: (string | number)[] = [];
 
   constructor(keepsLiterals: boolean) {
     this.#keepsLiterals = keepsLiterals;
   }
 
-  /** The same, with a pause before each element of a list that the root holds, as the events of a batch. */
+  /** The same, with a pause before each element of a list at the root, such as the events of a batch. */
   *pieces(root: unknown): Generator<void, unknown> {
     yield;
     if (typeof root !== 'object' || root === null || Array.isArray(root)) return this.settled(root, false);
@@ -126,7 +126,7 @@ class Settling {
     return root;
   }
 
-  /** `ofTexts`: it stands beneath a key whose values are texts. Lists and objects are changed in place. */
+  /** `ofTexts`: the value is under a key whose values are texts. Lists and objects are changed in place. */
   settled(value: unknown, ofTexts: boolean): unknown {
     if (typeof value === 'string') return value.startsWith(KEPT) ? this.#number(value, ofTexts) : value;
     if (typeof value !== 'object' || value === null) return value;
@@ -143,7 +143,7 @@ class Settling {
     if (typeof value !== 'string' && typeof value !== 'object') return;
     this.#path.push(key);
     const settled = this.settled(value, ofTexts);
-    if (settled !== value) container[key] = settled; // an own `__proto__` is written as any other key
+    if (settled !== value) container[key] = settled; // an own `__proto__` is assigned like any other key
     this.#path.pop();
   }
 

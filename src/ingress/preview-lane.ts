@@ -5,8 +5,8 @@ import type { Command, CommandAnswer, CommandLaneDeps } from './command-lane.ts'
 import { replyUnlessRefused } from './watch-pools.ts';
 
 /**
- * Sends reads that are too dear for this process to their pool, and waits for what they come to. No answer within the
- * write timeout is 503: nothing is pending, and the caller may ask again.
+ * Sends reads that are too expensive for this process to their pool and waits for their results. Without an answer
+ * within the write timeout it returns 503: nothing is pending, and the caller may try again.
  */
 export function createPreviewLane(deps: Omit<CommandLaneDeps, 'sql'>) {
   return {

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { storableJson, storableText } from '../platform/schema/storable.ts';
 import { excessOf, shallowText, shortText } from './json-shape.ts';
 
-/** Characters of an id and of a type: an index holds the id. */
+/** Characters of an id, which an index must hold, and of a type. */
 const NAME_MAX = 255;
-/** Characters of a body that is no event, kept to show what arrived. */
+/** Characters of an unreadable body that are stored to show what arrived. */
 const NOT_UNDERSTOOD_MAX = 1000;
-/** Type of such a body: no provider has an event of this name. */
+/** Type stored for such a body; no provider has an event of this name. */
 export const NOT_UNDERSTOOD = 'not_understood';
 
 export interface ToldEvent {
@@ -16,9 +16,9 @@ export interface ToldEvent {
 }
 
 /**
- * What a payment provider sent under its signature, as it can be stored. It may be about money, and a provider repeats
- * what was refused for days and then stops sending, so nothing is: odd characters are mended, what nests too deeply or
- * holds too many values is shortened, and what is no event is kept in part, under the digest of its body.
+ * A payment provider's signed body in a form that can be stored. It is never refused, because it may be about money,
+ * and a provider repeats a refused event for days and then stops sending: invalid characters are replaced, parts that
+ * are too deep or too large are shortened, and an unreadable body is stored in part under its digest.
  *
  * Rule: provider-connections.md#inbound-events.
  */
@@ -44,7 +44,7 @@ function parse(body: string): { id: string; type: string } | undefined {
   return event as { id: string; type: string };
 }
 
-/** A name as an index can hold it; one that had to be changed keeps its difference from others in a digest. */
+/** A name in a length that an index holds; a shortened one gets a digest, so that it stays different from others. */
 function nameOf(text: string): string {
   const name = storableText(text);
   if (name === text && name.length <= NAME_MAX) return name;

@@ -22,10 +22,12 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Links to style sheets of other sites: the library's page asks one of them for its fonts. */
+/** Links to style sheets on other sites, which the library's page uses for its fonts. */
 const FOREIGN_STYLES = /<link\b[^>]*\bhref="https?:[^>]*>/g;
 
-/** What a payload may show: names of operations and jobs, times and ids; whatever else it carries is the client's. */
+/**
+ * Parts of a payload that may be shown: names of operations and jobs, times and ids; everything else is client data.
+ */
 const SHOWN = /^(v|operation|job|at|cid|from|sandbox)$|_ids?$/;
 
 /** The queue board, read-only: waiting, running and failed jobs of every queue. Loads nothing from elsewhere. */

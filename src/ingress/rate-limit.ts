@@ -8,14 +8,14 @@ import type { WindowStore } from './window-store.ts';
 
 const WINDOW_MS = 1000;
 
-/** What every answer under the base URL tells about the caller's limit (rate-limits.md#headers). */
+/** The figures about the caller's limit in every answer under the base URL (rate-limits.md#headers). */
 export interface RateFigures {
   limit: number;
   remaining: number;
   resetSeconds: number;
 }
 
-/** Limits one request: resolves to its figures, or throws the 429 with its figures noted on the request. */
+/** Limits one request: resolves to its figures, or throws 429 after storing the figures on the request. */
 export type Limit = (request: Request, response: Response) => Promise<RateFigures>;
 
 export interface Limiters {
@@ -27,7 +27,7 @@ export interface Limiters {
    * @throws Refusal 429
    */
   refuseIfAddressIsOver(request: Request, response: Response): void;
-  /** Figures of an answer that was not counted: those of an unused window. */
+  /** Figures for an answer that was not counted: those of an unused window. */
   uncounted(category: RateCategory, identity: Identity): RateFigures;
 }
 
@@ -84,7 +84,7 @@ export function createLimiters(
   };
 }
 
-/** Whom calls without a key count for: an IPv6 client has a whole network, so its /56 stands for it. */
+/** The address that a call without a key counts for: an IPv6 client has a whole network, so its /56 is used. */
 export const addressOf = (request: Pick<Request, 'ip'>): string =>
   request.ip === undefined ? 'unknown' : ipKeyGenerator(request.ip);
 

@@ -5,9 +5,9 @@ import type { Pause } from '../platform/turns/turns.ts';
 import { parseBody, parsePieces } from './parse-body.ts';
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
-/** A packed body unpacks to no more than so many times its size: a real one has 20. Rule: bulk-events.md#bulk. */
+/** Largest ratio of unpacked to packed size: a real body has 20. Rule: bulk-events.md#bulk. */
 const MOST_RATIO = 100;
-/** Characters above which a body waits for its turn: most bodies are far below, and are parsed in a millisecond. */
+/** Characters above which a body waits for its turn; most bodies are far smaller and parsed in a millisecond. */
 const LARGE_BODY = 64 * 1024;
 
 type Reader = (request: Request, response: Response, next: (error?: unknown) => void) => void;
@@ -18,13 +18,13 @@ export interface BodyOptions {
   /** Commas and brackets that the body may hold. */
   mostValues: number;
   keepLiterals: boolean;
-  /** Called before a large body is parsed: organizations have their turns. */
+  /** Called before a large body is parsed, so that organizations take turns. */
   pause: Pause;
 }
 
 /**
- * The JSON value of a request's body; undefined when there is none. Numbers keep the decimal value that was written: a
- * literal that a double cannot hold comes out as text, or as a KeptNumber where `keepLiterals` is set and in metadata.
+ * The JSON value of a request's body; undefined if there is none. Numbers keep their written decimal value: a literal
+ * that a double cannot hold becomes a text, or a KeptNumber with `keepLiterals` and in metadata.
  *
  * @throws Refusal 400 malformed JSON, 413 too large or too many values, 415 another content type, 422 a number beyond a
  *   double or too long
@@ -53,12 +53,12 @@ async function readText(request: Request, response: Response, limitBytes: number
   const error = await new Promise<unknown>((resolve) => reader(request, response, resolve));
   if (error) throw refusalOfReader(error);
   if (typeof request.body !== 'string') return undefined;
-  // No text is shorter in bytes than in characters.
+  // A text never has fewer bytes than characters.
   if (received !== undefined && request.body.length > received.bytes * MOST_RATIO) throw refuse.tooLarge();
   return request.body;
 }
 
-/** Bytes of a packed body as they came, counted while it is read; undefined of one that is not packed. */
+/** Bytes of a packed body as received, counted while it is read; undefined for one that is not packed. */
 function receivedBytes(request: Request): { bytes: number } | undefined {
   if ((request.headers['content-encoding'] ?? 'identity').trim().toLowerCase() === 'identity') return undefined;
   const received = { bytes: 0 };
@@ -68,7 +68,7 @@ function receivedBytes(request: Request): { bytes: number } | undefined {
   return received;
 }
 
-// Decoding would put the same sign for all broken bytes, and so make one record of two.
+// Decoding would replace all broken bytes by the same character, and so merge different records.
 function refuseBrokenText(_request: unknown, _response: unknown, body: Buffer, encoding: string): void {
   if (encoding === 'utf-8' && !isUtf8(body)) throw new Error('not UTF-8');
 }

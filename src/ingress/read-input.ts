@@ -8,7 +8,7 @@ import type { Query } from './read-query.ts';
 /**
  * Path parameters of a request, decoded.
  *
- * @throws Refusal 404 of what a parameter names, when Postgres can store no such text: it is in no path (json.md)
+ * @throws Refusal 404 of what a parameter names, when Postgres cannot store such a text (json.md)
  */
 export function readParams(operation: Operation, request: Request): Record<string, string> {
   const params = request.params as Record<string, string>;
@@ -19,7 +19,7 @@ export function readParams(operation: Operation, request: Request): Record<strin
 }
 
 /**
- * What the operation's schemas make of a query and a body.
+ * Parses a query and a body with the operation's schemas.
  *
  * @throws Refusal 400 without the root key, 422 with the codes of the fields
  */

@@ -1,8 +1,8 @@
 import { isStorable } from '../platform/schema/storable.ts';
 export type Query = Record<string, unknown>;
 
-// A text that Postgres cannot store is stored nowhere, so a filter with it matches nothing (json.md): this text is not
-// stored either, and may be sent.
+// A filter with a text that Postgres cannot store matches nothing (json.md); this replacement is never stored either
+// and may be sent.
 const MATCHES_NOTHING = '\u{10fffe}\u{10ffff}';
 const NESTED = /^([^[\]]+)\[([^[\]]*)\](\[\])?$/;
 

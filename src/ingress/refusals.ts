@@ -9,8 +9,8 @@ export interface ErrorAnswer {
 }
 
 /**
- * The one mapping from what was thrown to what the caller sees: refusals as they are, outages 503 with Retry-After,
- * defects 500 and an error line with the stack (style 5, error-bodies.md#shapes).
+ * The only mapping of errors to answers: refusals as they are, outages to 503 with Retry-After, defects to 500 with the
+ * stack in the log (error-bodies.md#shapes).
  */
 export function answerOfError(error: unknown, log: Log, facts: { requestId: string; operation?: string }): ErrorAnswer {
   if (error instanceof Refusal) {
@@ -26,5 +26,5 @@ export function answerOfError(error: unknown, log: Log, facts: { requestId: stri
   return { status: 500, body: { status: 500, error: 'Internal Server Error' }, headers: {} };
 }
 
-/** Postgres ended a statement that took too long, or whose caller is gone. */
+/** Postgres cancelled a statement that took too long, or whose caller is gone. */
 const isCancelled = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '57014';

@@ -2,7 +2,7 @@ import type { PendingQuery } from 'postgres';
 import type { Sql, Tx } from '../platform/db/connect.ts';
 import type { FairGate } from './fair-gate.ts';
 
-/** What the driver keeps of a statement, or of a piece of one, which is never executed by itself. */
+/** Fields that the driver stores on a statement, or on a fragment, which is never executed by itself. */
 interface Statement extends PendingQuery<never[]> {
   executed: boolean;
   handler: Handler;
@@ -13,36 +13,35 @@ interface Statement extends PendingQuery<never[]> {
 type Handler = ((statement: Statement) => void) & { debug?: unknown };
 
 /**
- * Only a statement that still runs so long after its answer is cancelled. Postgres cancels what a connection runs when
- * the request arrives there, which for a statement that is about to end is the next one of another request.
+ * Delay after an answer before a running statement is cancelled. Postgres cancels whatever the connection runs when the
+ * request arrives, which for a statement that is about to end may be the next one of another request.
  */
 const CANCEL_AFTER_MS = 1000;
 
 /**
- * The pool as one read of an organization has it: its statements wait for the organization's share of the connections,
- * what waits when `signal` is aborted is not sent any more, and what still runs a second later is cancelled in
- * Postgres.
+ * The pool for one read of an organization: its statements wait for the organization's share of the connections; once
+ * `signal` is aborted waiting statements are dropped, and those still running a second later are cancelled in Postgres.
  *
- * gate  of all reads of this process, one key an organization
+ * gate shared by all reads of this process, with one key for each organization
  */
 export function sharedSql(sql: Sql, gate: FairGate, organizationId: string, signal: AbortSignal): Sql {
   const made = new Set<Statement>();
   const cancel = (statement: Statement) => {
     if (!statement.executed || !statement.canceller) return;
-    // Without an answer about the cancelling itself: Postgres may be away, and the statement's own failure says so.
+    // The outcome of cancelling is ignored: Postgres may be away, and the statement's own failure shows it.
     statement.canceller(statement).catch(() => {});
     statement.canceller = null;
   };
   const cancelLater = (cancelAll: () => void) => void setTimeout(cancelAll, CANCEL_AFTER_MS).unref();
   signal.addEventListener('abort', () => cancelLater(() => made.forEach(cancel)), { once: true });
 
-  /** Cancels a statement that begins for an answer that was given already. */
+  /** Cancels a statement that starts for an answer that was already given. */
   const follow = (statement: Statement) => {
     made.add(statement);
     if (signal.aborted) cancelLater(() => cancel(statement));
   };
 
-  /** Holds a place of the share from the moment the driver is to send the statement until it is answered. */
+  /** Holds a place of the share from sending the statement until it is answered. */
   function inTurn(statement: Statement): void {
     const { handler } = statement;
     const waiting = (each: Statement) => {
@@ -92,7 +91,7 @@ export function sharedSql(sql: Sql, gate: FairGate, organizationId: string, sign
   return wrapped(sql, true);
 }
 
-/** Runs `done` when the driver answers a statement, whichever way. */
+/** Calls `done` when the driver settles a statement, with success or failure. */
 function settling(statement: Statement, done: () => void): void {
   for (const name of ['resolve', 'reject'] as const) {
     const settle = statement[name];

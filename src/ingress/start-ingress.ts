@@ -46,23 +46,25 @@ import { UncommittedLog } from './uncommitted-log.ts';
 import { watchHandOver } from './watch-pools.ts';
 import { RedisClock, WindowStore } from './window-store.ts';
 
-// A limiter slower than this is no limiter but a brake: the request passes instead (rate-limits.md#counting).
+// Longest wait for the limiter; if it is slower the request passes (rate-limits.md#counting).
 const LIMITER_TIMEOUT_MS = 50;
 
-/** Statements of reads of one organization that may wait for its share of the connections; what comes then is 503. */
+/** Statements of one organization's reads that may wait for its share of the connections; further ones get 503. */
 const READS_WAITING = 1000;
-/** A statement that waits longer is refused: before the read is over its time, which would look like Postgres away. */
+/**
+ * Longest wait of a statement; it ends before the read's own time limit, which would look like an outage of Postgres.
+ */
 const READ_WAITS_MS = READ_TIMEOUT_MS * 0.8;
 
 export interface Ingress {
-  /** Base of everything, without path: `http://127.0.0.1:3000`. */
+  /** Base URL without path: `http://127.0.0.1:3000`. */
   url: string;
   app: Express;
   producer: Producer;
   close(): Promise<void>;
 }
 
-/** Opens everything an ingress process holds and listens. */
+/** Opens the resources of an ingress process and listens. */
 export async function startIngress(
   config: Config,
   operations: readonly Operation[],
@@ -99,7 +101,7 @@ export async function startIngress(
     keys,
     keyUsage,
     reads: new FairGate({
-      // Of 12 connections 6: the reads of one organization leave the others at least as many.
+      // Of 12 connections 6, so that the reads of one organization leave at least as many to the others.
       perKey: Math.max(2, Math.floor(config.DATABASE_POOL / 2)),
       waitingPerKey: READS_WAITING,
       waitsMs: READ_WAITS_MS,
@@ -167,7 +169,7 @@ export async function startIngress(
   };
 }
 
-/** Categories whose rate is high enough for leases; the others ask Redis for every request (rate-limits.md#leases). */
+/** Categories with a rate high enough for leases; others ask Redis for every request (rate-limits.md#leases). */
 const LEASED = new Set<RateCategory>(['events', 'events_bulk', 'access']);
 
 const listen = (server: Server, config: Config): Promise<void> =>

@@ -1,14 +1,13 @@
 import type { Log } from '../platform/log/log.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
 
-/** Thousands may be refused in a second: one line says how many of which organization. */
+/** Thousands may be refused in a second, so one line states how many of which organization. */
 const LINE_EVERY_MS = 10_000;
 
 /**
- * Counts and logs reads that are refused because their organization has too many: not an outage, nothing of ours
- * failed.
+ * Counts and logs reads that are refused because their organization has too many; this is not an outage.
  *
- * of  what they waited for
+ * of the resource they waited for
  */
 export function noteRefusals(
   of: string,

@@ -6,15 +6,15 @@ import type { Producer } from '../platform/queue/producer.ts';
 import { loggedRequest } from './logged-request.ts';
 import type { Call } from './run-operation.ts';
 
-// logs.md#storage: rows of requests that changed nothing travel together.
+// Rows of requests that changed nothing are sent together (logs.md#storage).
 const ROWS_PER_JOB = 500;
 const FLUSH_EVERY_MS = 1000;
-// With Redis away rows wait here; what comes when there are so many is not kept.
+// Most rows that wait here while Redis is away; further ones are dropped.
 const MOST_WAITING = 20_000;
-// The command was sent and logs itself (504, 503), or the caller is not to be logged (401, 429).
+// The command was sent and logs itself (504, 503), or the caller must not be logged (401, 429).
 const NOT_LOGGED = new Set([401, 429, 503, 504]);
 
-/** API log rows of requests that no worker committed, refused or only computing: collected, flushed as one job. */
+/** API log rows of requests that no worker committed, refused or only computed: collected and sent as one job. */
 export class UncommittedLog {
   readonly #producer: Producer;
   readonly #timer: NodeJS.Timeout;
@@ -42,7 +42,8 @@ export class UncommittedLog {
   async flush(): Promise<void> {
     while (this.#rows.length > 0) {
       const rows = this.#rows.splice(0, ROWS_PER_JOB);
-      await this.#producer.add('api-log.write', { rows }).catch(() => {}); // lost with Redis: these requests changed nothing
+      await this.#producer.add('api-log.write', { rows }).catch(() => {}); // lost together with Redis; these requests
+      // changed nothing
     }
   }
 

@@ -2,21 +2,21 @@ import type { z } from 'zod';
 import type { Operation } from '../platform/operation.ts';
 import { MOST_VALUES } from './json-shape.ts';
 
-/** Commas and brackets of an ordinary body: the largest record without lists of its own has a few hundred. */
+/** Commas and brackets of an ordinary body; the largest record without lists has a few hundred. */
 export const FEW_VALUES = 4000;
 /**
- * Likewise of a body whose own lists hold more, as a plan with charges and their filters: 10 000 filters with a price
+ * Commas and brackets of a body with long lists, such as a plan with charges and filters: 10 000 filters with a price
  * and a value each. Measured: JSON of so many takes 8 ms to parse.
  */
 export const MANY_VALUES = 50_000;
-/** Members of an element in a list that rules of its own read. */
+/** Members assumed for an element of a list that is read by special rules. */
 const MEMBERS_OF_ELEMENT = 20;
-/** A value of any form with fewer elements is a word, a number or a short list of them. */
+/** A value of any form with fewer elements counts as a word, a number or a short list. */
 const LIST_OF_RECORDS = 100;
 
 interface Definition {
   type: string;
-  /** Of a list, a record and a value of any form made by platform/schema/bounded.ts. */
+  /** Sizes of a list, a record and a value of any form made by platform/schema/bounded.ts. */
   most?: number;
   element?: z.ZodType;
   valueType?: z.ZodType;
@@ -27,7 +27,7 @@ interface Definition {
   shape?: Record<string, z.ZodType>;
 }
 
-/** Commas and brackets that a body of an operation may hold: what its schema takes, between few and many. */
+/** Commas and brackets that a body of an operation may hold, by its schema, between few and many. */
 export function mostValuesOf({ kind, body }: Operation): number {
   if (kind === 'events') return MOST_VALUES;
   if (!body) return FEW_VALUES;
@@ -39,10 +39,10 @@ export function mostValuesOf({ kind, body }: Operation): number {
   return most;
 }
 
-/** Schemas that have been walked. */
+/** Schemas whose sizes are known. */
 const known = new WeakMap<z.ZodType, number>();
 
-/** Values of the fullest body that a schema takes, containers included. */
+/** Number of values in the fullest body that a schema accepts, containers included. */
 export function valuesIn(schema: z.ZodType): number {
   const definition = schema._zod.def as unknown as Definition;
   const { type, most = 1, element, valueType, innerType, options, shape } = definition;

@@ -8,18 +8,18 @@ const WAITED = ['writes', 'credit-notes', 'events'] as const satisfies QueueName
 type Waited = (typeof WAITED)[number];
 
 const LOOK_EVERY_MS = 1000;
-/** A pool that restarts is gone for a moment; what comes meanwhile waits for it. */
+/** Time for which a pool may be gone during a restart; requests wait for it meanwhile. */
 const ABSENT_AFTER_MS = 3000;
-/** What was looked at so long ago says nothing about now: Redis may have been the one that was away. */
+/** Age from which an observation is ignored, because Redis may have been away. */
 const LOOK_IS_GOOD_FOR_MS = 3000;
-/** Ingress and workers start together: until then a pool that has not been seen may still be starting. */
+/** Grace after the start, because ingress and workers start together. */
 const START_MS = 60_000;
 
-/** Knows whether what is handed over now would be worked on. */
+/** Knows whether a job would be taken by a worker now. */
 export interface HandOver {
   /**
-   * Refuses what no worker would take, before it is handed over: Redis is away, or the queue has no worker. A worker
-   * that is busy is one; what may have reached Redis is waited for as long as ever.
+   * Refuses a job before it is enqueued if Redis is away or the queue has no worker. A busy worker counts as a worker,
+   * and a job that may have reached Redis is waited for as usual.
    *
    * @throws Refusal 503
    */
@@ -28,7 +28,7 @@ export interface HandOver {
 }
 
 /**
- * redis  connection that the jobs are handed over on
+ * redis connection on which jobs are enqueued
  * now    milliseconds of a clock
  */
 export function watchHandOver(redis: Redis, prefix: string, now: () => number = realNowMs): HandOver {
@@ -38,7 +38,7 @@ export function watchHandOver(redis: Redis, prefix: string, now: () => number = 
   const look = async () => {
     if (redis.status !== 'ready') return;
     const askedAtMs = now();
-    const clients = await redis.client('LIST').catch(() => undefined); // looked at again in a second
+    const clients = await redis.client('LIST').catch(() => undefined); // checked again in a second
     if (typeof clients !== 'string') return;
     lookedAtMs = askedAtMs;
     for (const queue of WAITED)
@@ -61,7 +61,7 @@ export function watchHandOver(redis: Redis, prefix: string, now: () => number = 
   };
 }
 
-/** The name under which BullMQ's workers wait at Redis; that of their process is gone with it. */
+/** The client name under which BullMQ's workers wait in Redis; it disappears with their process. */
 const workerName = (prefix: string, queue: Waited): string => `${prefix}:${Buffer.from(queue).toString('base64')} `;
 
 /**

@@ -9,11 +9,11 @@ const WARN_EVERY_MS = 60_000;
 // A window is one second; its counter is kept a little longer (rate-limits.md#counting).
 const KEPT_MS = 2000;
 
-// The offset is asked for this often; of a few answers at the start the quickest is the most accurate.
+// How often the offset is measured; of a few answers at the start the quickest is the most accurate.
 const ASK_EVERY_MS = 30_000;
 const ASKED_AT_START = 5;
 
-/** Redis' clock as this process knows it: its own plus an offset, asked again now and then. */
+/** Redis' clock as estimated by this process: its own clock plus an offset that is measured regularly. */
 export class RedisClock {
   #offsetMs = 0;
   readonly #redis: Redis;
@@ -30,7 +30,7 @@ export class RedisClock {
     let quickestMs = Number.POSITIVE_INFINITY;
     for (let asked = 0; asked < ASKED_AT_START; asked += 1) {
       const sentMs = realNowMs();
-      const time = await this.#redis.time().catch(() => undefined); // the former offset stays good enough
+      const time = await this.#redis.time().catch(() => undefined); // the former offset is still good enough
       if (!time) return;
       const tripMs = realNowMs() - sentMs;
       if (tripMs >= quickestMs) continue;
@@ -50,27 +50,26 @@ interface WindowOptions {
   redis: Redis;
   prefix: string;
   clock: Pick<RedisClock, 'nowMs'>;
-  /** Distinguishes a slow Redis from a slow process: both show as a time-out. */
+  /** Distinguishes a slow Redis from a slow process, both of which appear as a time-out. */
   loop: Pick<LoopWatch, 'wasBusy'>;
   log: Log;
 }
 
-/** A loop that was held up so lately explains a time-out of the limiter's connection. */
+/** A loop that was blocked this recently explains a time-out of the limiter's connection. */
 const BUSY_WITHIN_MS = 250;
 
 /**
  * rate-limit-redis behind the fixed clock second of rate-limits.md#counting: the epoch second is part of the key. It
- * never throws (bare, the library leaves the headers out and prints a line per request) and builds the inner store only
- * after Redis has answered once, since a failed script load is kept for ever (rate-limits.md#leases (9)).
+ * never throws (by itself the library omits the headers and prints a line per request) and builds the inner store only
+ * after Redis has answered once, because a failed script load is cached for ever (rate-limits.md#leases (9)).
  *
- * With Redis away or slow the request passes (rate-limits.md#counting). When it was this process that was too busy to
- * read the answer, it counts on by itself: otherwise a caller whose requests hold up the loop would switch the limits
- * off.
+ * If Redis is away or slow the request passes (rate-limits.md#counting). If this process was too busy to read the
+ * answer, it counts by itself; otherwise a caller whose requests block the loop would switch the limits off.
  */
 export class WindowStore implements Store {
   readonly localKeys = false;
   readonly #options: WindowOptions;
-  /** Highest count of each key that was seen in the present second. */
+  /** Highest count of each key seen in the current second. */
   readonly #seen = new Map<string, number>();
   #second = 0;
   #inner: Promise<Store> | null = null;
@@ -90,7 +89,7 @@ export class WindowStore implements Store {
       this.#see(key, second, totalHits);
       return { totalHits, resetTime };
     } catch (error) {
-      // Built again next time: the library would keep a failed script load for ever.
+      // Built again next time, because the library would cache a failed script load for ever.
       this.#inner = null;
       const isOwnFault = this.#options.redis.status === 'ready' && this.#options.loop.wasBusy(BUSY_WITHIN_MS);
       this.#warn(error, isOwnFault);
@@ -99,14 +98,14 @@ export class WindowStore implements Store {
     }
   }
 
-  /** How often the key was counted in the present second, as far as this process knows. */
+  /** How often the key was counted in the current second, as far as this process knows. */
   seen(key: string): number {
     const isPresent = this.#second === Math.floor(this.#options.clock.nowMs() / 1000);
     return isPresent ? (this.#seen.get(key) ?? 0) : 0;
   }
 
   #see(key: string, second: number, hits: number): number {
-    // An answer that comes late says nothing about the present second.
+    // A late answer says nothing about the current second.
     if (second < this.#second) return hits;
     if (second > this.#second) this.#seen.clear();
     this.#second = second;

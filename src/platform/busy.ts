@@ -1,5 +1,5 @@
-/** Another worker holds what the job needs: it is rolled back and comes back in a moment. */
+/** Another worker holds a lock that the job needs: the job is rolled back and comes back in a moment. */
 export class Busy extends Error {}
 
-/** A transaction of the same organization holds what this one needs, and is over in a moment. */
+/** A transaction of the same organization holds a lock that this one needs, and will end in a moment. */
 export class InOtherHands extends Busy {}

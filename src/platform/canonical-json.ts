@@ -2,14 +2,13 @@ import { createHash } from 'node:crypto';
 import { Decimal } from '../engine/money/decimal.ts';
 import { decimalParts, plainLength, plainText } from '../engine/money/plain-decimal.ts';
 
-/**
- * Characters of a number in plain form; what is longer keeps an exponent, lest `1e-300` be written 302 characters long.
- */
+/** Longest number in plain form; longer ones keep an exponent, so that `1e-300` is not written with 302 characters. */
 const PLAIN_MAX = 100;
 
 /**
- * Canonical JSON: keys sorted at every depth, numbers by decimal value (1, 1.0 and 1e0 are one), strings exact. What is
- * equal in it is equal to us: fingerprints of requests, digests of events and of stored inputs (idempotency.md).
+ * Canonical JSON: keys sorted at every depth, numbers by decimal value (1, 1.0 and 1e0 are one), strings exact. Values
+ * with the same canonical JSON count as equal: in fingerprints of requests and digests of events and stored inputs
+ * (idempotency.md).
  */
 export function canonicalJson(value: unknown): string {
   if (value === null || value === undefined) return 'null';
@@ -25,7 +24,7 @@ export function canonicalJson(value: unknown): string {
   return `{${members.join(',')}}`;
 }
 
-/** One text for all literals of a value. */
+/** The same text for all literals of a value. */
 function numberText(literal: string): string {
   const parts = decimalParts(literal);
   if (plainLength(parts) <= PLAIN_MAX) return plainText(parts);

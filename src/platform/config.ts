@@ -10,15 +10,15 @@ const flag = (fallback: boolean) =>
     .transform((text) => text === 'true' || text === '1');
 const seconds = whole;
 const HIGHEST_PORT = 65_535;
-/** An address whose scheme is one of those; '' where there is none, which `npm start` fills in. */
+/** An address with one of these schemes; '' if unset, which `npm start` fills in. */
 const address = (schemes: RegExp) => z.string().regex(schemes, 'must be an address').or(z.literal('')).default('');
 
 const webAddress = z.url({ protocol: /^https?$/, error: 'must be an address that begins with http:// or https://' });
 
-/** First bytes of TrueType, OpenType, a collection of them, and their form for the web. */
+/** First bytes of TrueType, OpenType, collections, and their web form. */
 const FONT_STARTS = ['00010000', '74727565', '4f54544f', '74746366', '774f4646', '774f4632'];
 
-/** Whether a font can be read at the path: a wrong one would be noticed with the first document only. */
+/** Whether a font can be read at the path; otherwise an error would appear only with the first document. */
 function isFontFile(path: string): boolean {
   try {
     const file = openSync(path, 'r');
@@ -35,10 +35,10 @@ function isFontFile(path: string): boolean {
 }
 
 const SECRETS_KEY_BYTES = 32;
-/** Ids that stand for SECRETS_KEY and for the key that is kept in the database. */
+/** Ids of SECRETS_KEY and of the key that is stored in the database. */
 const RESERVED_KEY_IDS = ['default', 'deployment'];
 
-/** `a:<base64>,b:<base64>`; what is wrong is said without showing any key. */
+/** `a:<base64>,b:<base64>`; errors never show a key. */
 function readSecretsKeys(text: string, refuse: (message: string) => void): { id: string; bytes: Buffer }[] {
   const keys = text.split(',').map((part) => {
     const [, id = '', base64 = ''] = /^\s*([^:]*):(.*?)\s*$/.exec(part) ?? [];
@@ -196,7 +196,7 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
   throw new ConfigError(`the settings are not valid: ${parsed.error.issues.map(problemOf).join('; ')}`);
 }
 
-/** Values as they may look, of settings without a default. */
+/** Example values of settings without a default. */
 const EXAMPLES: Record<string, string> = {
   PUBLIC_URL: 'https://billing.example.com',
   DATABASE_URL: 'postgres://user:password@host:5432/name',
@@ -210,14 +210,14 @@ const EXAMPLES: Record<string, string> = {
   STRIPE_API_URL: 'http://127.0.0.1:12111',
 };
 
-/** `PORT: must be a whole number, for example PORT=3000`: the value itself is not shown, it may be a secret. */
+/** `PORT: must be a whole number, for example PORT=3000`: the given value is not shown because it may be a secret. */
 function problemOf(issue: z.core.$ZodIssue): string {
   const name = issue.path.join('.');
   const example = EXAMPLES[name] ?? describeSettings().find((setting) => setting.name === name)?.fallback;
   return `${name}: ${wordsOf(issue)}, for example ${name}=${example}`;
 }
 
-// The library's own sentences speak of types and patterns; those of the checks above begin with a verb.
+// The library's messages mention types and patterns; those of the checks above begin with a verb.
 function wordsOf(issue: z.core.$ZodIssue): string {
   if (/^(?:must|takes) /.test(issue.message)) return issue.message;
   switch (issue.code) {
@@ -234,7 +234,9 @@ function wordsOf(issue: z.core.$ZodIssue): string {
   }
 }
 
-/** A sentence for each variable that is no setting but was probably meant as one, as `PORTAL_TOKEN_TTL_HOUR`. */
+/**
+ * A sentence for each variable that is not a setting but was probably meant as one, such as `PORTAL_TOKEN_TTL_HOUR`.
+ */
 export const doubtfulSettings = (environment: Record<string, string | undefined> = process.env): string[] =>
   misspelled(Object.keys(environment), Object.keys(Settings.shape)).map(
     ({ given, meant }) => `${given} is no setting and has no effect: is ${meant} meant?`,

@@ -4,9 +4,9 @@ import { PageMeta, pageQuery } from './lists/pagination.ts';
 import type { Operation } from './operation.ts';
 
 interface Crud<Create extends z.ZodType, Update extends z.ZodType, View extends z.ZodType, Query extends z.ZodType> {
-  /** Segment of the path, tag and root key of the list, where it is not the name with an s. */
+  /** Path segment, tag and root key of the list, if it is not the name with an s. */
   plural?: string;
-  /** As summaries of operations call one record, and what a list holds: `a tax`, `all taxes`. */
+  /** Words for one record and for a list in summaries of operations: `a tax`, `all taxes`. */
   words: { one: string; listed: string };
   schemas: { create: Create; update: Update; view: View; query?: Query };
   run: {

@@ -9,7 +9,7 @@ let msecs = Number.NEGATIVE_INFINITY;
 let seq = 0;
 
 /**
- * A new UUID v7 from the real clock, growing within a process: ids break ties of business time
+ * A new UUID v7 from the real clock, increasing within a process: ids break ties of business time
  * (everywhere.md#time-and-ids).
  */
 export function newId(): string {
@@ -31,7 +31,7 @@ export function newId(): string {
   return v7({ random, msecs, seq });
 }
 
-/** The least id that can have been made at an instant of the real clock: older ids are smaller. */
+/** The smallest id that can be made at an instant of the real clock; older ids are smaller. */
 export const firstIdAt = (at: { epochMilliseconds: number }): string => {
   const time = at.epochMilliseconds.toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
@@ -39,5 +39,5 @@ export const firstIdAt = (at: { epochMilliseconds: number }): string => {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Whether a text may be sent to Postgres as a uuid; anything else in a path is simply not found. */
+/** Whether a text may be sent to Postgres as a uuid; anything else in a path is not found. */
 export const isUuid = (text: string): boolean => UUID.test(text);

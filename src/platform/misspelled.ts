@@ -1,11 +1,11 @@
-/** Names shorter than this are near too many others: HOST is two letters from HOME. */
+/** Shorter names are close to too many others: HOST is two letters from HOME. */
 const SHORTEST = 8;
-/** Letters left out, added, exchanged or swapped that still count as a slip. */
+/** Letters omitted, added, replaced or swapped that still count as a misspelling. */
 const MOST_SLIPS = 2;
 
 /**
- * Names that none of `known` is, but that were probably meant as one which is not given: by a slip of a few letters, or
- * by leaving its last words out. Other programs' names are far from all of ours.
+ * Names that are not in `known` but were probably meant as one that is not set: with a few wrong letters, or without
+ * its last words. Names of other programs differ much more.
  */
 export function misspelled(given: readonly string[], known: readonly string[]): { given: string; meant: string }[] {
   const names = new Set(known);
@@ -18,11 +18,11 @@ export function misspelled(given: readonly string[], known: readonly string[]): 
     });
 }
 
-/** PORTAL_TOKEN_TTL for PORTAL_TOKEN_TTL_HOURS; one word alone is too little to know what was meant. */
+/** PORTAL_TOKEN_TTL for PORTAL_TOKEN_TTL_HOURS; a single word is too little to guess from. */
 const isShortened = (name: string, whole: string): boolean =>
   name.split('_').length > 2 && whole.startsWith(`${name}_`);
 
-/** Least number of letters to leave out, add, exchange, or swap with their neighbour (optimal string alignment). */
+/** Smallest number of letters to omit, add, replace, or swap with their neighbour (optimal string alignment). */
 function slips(left: string, right: string): number {
   if (Math.abs(left.length - right.length) > MOST_SLIPS) return MOST_SLIPS + 1;
   let beforeLast: number[] = [];

@@ -1,24 +1,24 @@
 import { assert } from '../engine/assert.ts';
 import type { Context } from './context.ts';
 
-/** Something that happened to a record, to which other areas may have to react: `couponDeleted`, with its payload. */
+/** Something that happened to a record, to which other areas may react: `couponDeleted`, with its payload. */
 export interface Announcement<Payload> {
   readonly name: string;
-  /** Ties the payload to the announcement; never there at run time. */
+  /** Type of the payload; never present at run time. */
   readonly payload?: Payload;
 }
 
-/** What the reactions to an announcement get. */
+/** Input of the reactions to an announcement. */
 export type PayloadOf<What> = What extends Announcement<infer Payload> ? Payload : never;
 
 export type Reaction<Payload> = (ctx: Context, payload: Payload) => Promise<void>;
 
-/** What follows each announcement, in order. */
+/** The reactions to each announcement, in order. */
 export type Reactions = ReadonlyMap<string, readonly Reaction<never>[]>;
 
 export const announcement = <Payload>(name: string): Announcement<Payload> => ({ name });
 
-/** Of a process that runs nothing that is announced. */
+/** For a process that makes no announcements. */
 export const NO_REACTIONS: Reactions = new Map();
 
 /** One row of the table of reactions. */
@@ -35,10 +35,10 @@ export function reactionTable(rows: readonly (readonly [string, readonly Reactio
 }
 
 /**
- * Lets the areas above act on what happened: one reaction after the other, in the transaction and in the order of
- * src/reactions.ts. An area below does not know who they are.
+ * Runs the reactions of higher areas one after the other, in the transaction and in the order of src/reactions.ts. The
+ * announcing area does not know them.
  *
- * @throws Refusal of any reaction: the whole command is refused then
+ * @throws Refusal of any reaction, which refuses the whole command
  */
 export async function announce<Payload>(
   ctx: Context,

@@ -3,11 +3,11 @@ import { type FoundPlace, placesOf } from './found-places.ts';
 /** Codes of one or several fields: `{rate: ['value_is_out_of_range']}`. */
 export type FieldErrors = Record<string, unknown>;
 
-/** The caller may not do this: an expected answer, never a failure of ours (style 5). */
+/** The caller may not do this: an expected answer, never an error of the service. */
 export class Refusal extends Error {
   readonly status: number;
   readonly body: Record<string, unknown>;
-  /** Where in the input the codes were found, as far as the refusing code knows it. */
+  /** Where in the input the codes were found, if the refusing code knows. */
   readonly places: readonly FoundPlace[];
 
   constructor(status: number, body: Record<string, unknown>, places: readonly FoundPlace[] = []) {
@@ -19,7 +19,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The world failed: a job retries by its queue's table, a request answers 503. */
+/** A failure outside the service: a job retries by its queue's table, a request answers 503. */
 export class Outage extends Error {
   readonly provider: string;
   readonly retryAfterMs: number;
@@ -54,7 +54,7 @@ export const refuse = {
       code: 'third_party_error',
       error_details: { third_party: provider, thirdparty_error: error },
     }),
-  /** A payment provider said no; `connection` is its code. */
+  /** A refusal of a payment provider; `connection` is its code. */
   provider: (connection: string, { code, message }: { code: string; message: string }) =>
     new Refusal(422, {
       error: 'Unprocessable Entity',
@@ -69,7 +69,7 @@ export const refuse = {
     new Refusal(504, { error: 'Gateway Timeout', code: 'write_pending', request_id: requestId }),
 };
 
-/** A code stands once under a field, however many elements it is about. */
+/** A code appears once under a field, for any number of elements. */
 const onceEach = (details: FieldErrors): FieldErrors =>
   Object.fromEntries(
     Object.entries(details).map(([field, codes]) => [field, Array.isArray(codes) ? [...new Set(codes)] : codes]),

@@ -1,5 +1,5 @@
 /**
- * Prefix of identifiers inside the house; what travels carries the setting `WIRE_PREFIX` instead
+ * Prefix of identifiers inside the service; transmitted ones have the setting `WIRE_PREFIX` instead
  * (everywhere.md#wire-prefix).
  */
 const INSIDE = 'svc';
@@ -8,7 +8,7 @@ const INSIDE = 'svc';
 const PREFIXED_ENUM = 'execution_mode';
 const PREFIXED_VALUE = 'execute_in_';
 
-/** Codes of taxes that the service makes by itself, wherever a code stands: `svc_eu_reverse_charge`. */
+/** Codes of generated taxes, wherever a code appears: `svc_eu_reverse_charge`. */
 const GENERATED = '_eu_(?:reverse_charge|tax_exempt|[a-z]{2}_(?:standard|exception_[\\w-]+))';
 const GENERATED_CODE = new RegExp(`^([a-z][a-z0-9]*)(${GENERATED})$`);
 const GENERATED_CELL = new RegExp(`(?<=^|,)${INSIDE}(${GENERATED})(?=,|\r|$)`, 'gm');
@@ -16,12 +16,12 @@ const CODE_KEY = /(?:^|_)codes?$/;
 
 /** A number that clients published for another prefix read as a text (everywhere.md#dialects). */
 const TEXT_ELSEWHERE = 'percentage_rate';
-/** Texts of JSON that those clients read as objects: what the API log keeps (everywhere.md#dialects). */
+/** JSON texts that those clients read as objects: contents of the API log (everywhere.md#dialects). */
 const OBJECTS_ELSEWHERE = new Set(['request_body', 'request_response']);
 
 /**
  * Maps whose keys are names that customers chose (event properties, filter values, groups, metadata, feature codes) or
- * that belong to another system: an object under these keys is left as it is. Lists under them are of our own making.
+ * that belong to another system: an object under these keys is not translated. Lists under them are our own.
  */
 const FOREIGN_MAPS = new Set([
   'properties',
@@ -38,13 +38,13 @@ const FOREIGN_MAPS = new Set([
 ]);
 
 /**
- * JSON as the wire shows it: `svc_id` → `<prefix>_id` and generated codes likewise, at every depth; and in the forms
- * that the clients published for that prefix read. With the prefix `svc` the value itself.
+ * JSON for the wire: `svc_id` → `<prefix>_id` and generated codes likewise, at every depth, and in the forms that
+ * clients published for that prefix read. With the prefix `svc` it is the value itself.
  */
 export const toWire = (value: unknown, prefix: string): unknown =>
   prefix === INSIDE ? value : renamed(value, { from: INSIDE, to: prefix, form: formElsewhere });
 
-/** JSON, a query or the parameters of a path as the house knows them: `<prefix>_id` → `svc_id`, at every depth. */
+/** JSON, a query or path parameters in internal form: `<prefix>_id` → `svc_id`, at every depth. */
 export const fromWire = (value: unknown, prefix: string): unknown =>
   prefix === INSIDE ? value : renamed(value, { from: prefix, to: INSIDE, form: (_key, inner) => inner });
 
@@ -59,7 +59,7 @@ export const headerName = (name: string, prefix: string): string =>
     : `X-${prefix.charAt(0).toUpperCase()}${prefix.slice(1)}-${name.slice('X-Svc-'.length)}`;
 
 /**
- * A text about the interface, in which every name of the house's form is meant: `svc_id`, `execute_in_svc`,
+ * Translates a text about the interface, in which every internal name is meant: `svc_id`, `execute_in_svc`,
  * `X-Svc-Explain`.
  */
 export const documentationInWire = (text: string, prefix: string): string =>
@@ -68,9 +68,9 @@ export const documentationInWire = (text: string, prefix: string): string =>
     .replace(/\bexecute_in_svc\b/g, `${PREFIXED_VALUE}${prefix}`)
     .replace(/\bX-Svc-[A-Za-z-]+/g, (name) => headerName(name, prefix));
 
-/** Places of errors: names and values of ours in them stand in texts. */
+/** Error places, in which our names and values are inside texts. */
 const PLACES = 'error_places';
-/** Up to the first name after a map of names that customers chose. */
+/** Up to the first name below a map of names that customers chose. */
 const OWN_NAMES = new RegExp(`^.*?(?:(?:^|\\.)(?:${[...FOREIGN_MAPS].join('|')})(?=[.[])|$)`);
 
 /** `svc_id` in the path of an error, and the one listed value that carries the prefix. */
@@ -127,7 +127,7 @@ function formElsewhere(key: string, value: unknown): unknown {
   return OBJECTS_ELSEWHERE.has(key) && typeof value === 'string' ? objectOf(value) : value;
 }
 
-/** The object that a text of JSON holds; what is none, or was cut off, stands under `text`. */
+/** The object in a JSON text; malformed or cut text is put under `text`. */
 function objectOf(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);

@@ -25,7 +25,7 @@ import { gate, recordingProducer, scratchDeps } from './advance-clock/scratch.ts
 
 const at = (text: string) => Temporal.Instant.from(text);
 
-describe('the grid of ticks', () => {
+describe('ticks of the schedule', () => {
   test.each<[Tick, string, string, string]>([
     // tick, after, starts to qualify at, due instant (test-clocks.md#advancing)
     [{ everySeconds: 60 }, '2024-04-01T00:10:00Z', '2024-04-01T00:10:00Z', '2024-04-01T00:11:00Z'],
@@ -47,7 +47,7 @@ describe('the grid of ticks', () => {
     [{ everySeconds: 60 }, '2024-04-01T00:10:59.999Z', '2024-04-01T00:10:00Z'],
     [{ minuteOfHour: 55 }, '2024-04-01T00:54:59Z', '2024-03-31T23:55:00Z'],
     [{ timeOfDay: '03:30' }, '2024-04-01T03:30:00Z', '2024-04-01T03:30:00Z'],
-  ])('%j ticked last before %s at %s', (tick, now, last) => {
+  ])('%j last ticked before %s at %s', (tick, now, last) => {
     expect(latestTick(tick, at(now)).toString()).toBe(last);
   });
 
@@ -58,7 +58,7 @@ describe('the grid of ticks', () => {
     [{ everySeconds: 7 }, '* * * * * *'],
     [{ minuteOfHour: 5 }, '5 * * * *'],
     [{ timeOfDay: '03:30' }, '30 3 * * *'],
-  ])('%j is cron %s', (tick, expression) => {
+  ])('%j is the cron expression %s', (tick, expression) => {
     expect(cronOf(tick)).toBe(expression);
   });
 });
@@ -82,7 +82,7 @@ const periodicJob = (name: string, parts: Partial<PeriodicJob> = {}): PeriodicJo
 const registry = (parts: Partial<Registry>): Registry => ({ rows: [], periodicJobs: [], sweepJobs: [], ...parts });
 
 describe('the table of periodic jobs', () => {
-  test('fits together', () => {
+  test('the table of periodic jobs fits its handlers', () => {
     expect(() => registryOf(loadConfig({}))).not.toThrow();
   });
 
@@ -131,7 +131,7 @@ describe('the table of periodic jobs', () => {
    */
   const OURS = ['eu-tax-rates', 'ledger-daily', 'clean-secrets', 'retention'];
 
-  test('gives the minute of an hourly job, and the intervals that settings choose', () => {
+  test('the table gives the minute of an hourly job and the intervals that settings choose', () => {
     expect([minuteOf('bill'), minuteOf('terminate-ended')]).toEqual([10, 5]);
     const chosen = schedule(loadConfig({ USAGE_ACTIVITY_SECONDS: '7', LIFETIME_USAGE_SECONDS: '8' }));
     const tickOf = (name: string) => chosen.find(({ job }) => job === name)!.tick;
@@ -142,7 +142,7 @@ describe('the table of periodic jobs', () => {
     ]);
   });
 
-  test('holds the rows of the rules with their ticks and clocks', () => {
+  test('the table has the rows of the rules with their ticks and clocks', () => {
     const tickText = (tick: Tick): string => {
       if ('everySeconds' in tick) return `every ${tick.everySeconds}`;
       return 'timeOfDay' in tick ? tick.timeOfDay : `:${String(tick.minuteOfHour).padStart(2, '0')}`;
@@ -156,14 +156,14 @@ describe('the table of periodic jobs', () => {
     expect(skipping).toEqual(['key-usage', 'audit-full']);
   });
 
-  test('takes the rhythm of some jobs from settings', () => {
+  test('settings change the interval of some periodic jobs', () => {
     const settings = { USAGE_ACTIVITY_SECONDS: '10', LIFETIME_USAGE_SECONDS: '20', WALLET_REFRESH_SECONDS: '30' };
     const ticks = new Map(registryOf(loadConfig(settings)).rows.map(({ job, tick }) => [job, tick]));
     const jobs = ['usage-activity', 'lifetime-usage', 'wallet-ongoing'];
     expect(jobs.map((job) => ticks.get(job))).toEqual([10, 20, 30].map((everySeconds) => ({ everySeconds })));
   });
 
-  test('stops the start when a job is missing or there twice', () => {
+  test('a periodic job that is missing or defined twice stops the start', () => {
     expect(() => checked(registry({ rows: [row('a')] }))).toThrow('a has no implementation of clock R');
     expect(() => checked(registry({ sweepJobs: [sweepJob('a')] }))).toThrow('a has no row of clock R');
     expect(() => checked(registry({ rows: [row('a'), row('a')], sweepJobs: [sweepJob('a')] }))).toThrow(
@@ -178,7 +178,7 @@ describe('the table of periodic jobs', () => {
   });
 });
 
-describe('a tick', () => {
+describe('ticks of periodic jobs', () => {
   let database: TestDatabase;
   let sql: Sql;
   beforeAll(async () => {
@@ -189,7 +189,7 @@ describe('a tick', () => {
   beforeEach(() => sql`truncate schedule_ticks`);
 
   test.each(sweepJobs.map((job) => [job.name, job] as const))(
-    'of %s finds nothing on an empty database',
+    'a tick of %s finds nothing in an empty database',
     async (_name, job) => {
       const redis = new Redis(inject('redisUrl'));
       await job.sweep({ ...deps(), redis }, realNow());
@@ -217,7 +217,7 @@ describe('a tick', () => {
     expect(claims.filter((claimed) => claimed)).toHaveLength(1);
   });
 
-  test('that was missed is made up once by the schedulers that start, by the rule of its job', async () => {
+  test('a missed tick is caught up once by starting schedulers, by the rule of its job', async () => {
     const producers = [recordingProducer(), recordingProducer()];
     const schedulers = producers.map((producer) =>
       startScheduler({ ...scratchDeps(sql), producer }, [row('made-up'), row('skipped', 'R', 'skip')]),
@@ -235,7 +235,7 @@ describe('a tick', () => {
     expect(added[0]?.id).not.toContain(':');
   });
 
-  test('fans out one keyed job per item, over several pages', async () => {
+  test('a tick fans out one keyed job per item over several pages', async () => {
     const items: DueItem[] = Array.from({ length: 2500 }, (_, index) => ({
       organization_id: 'o',
       sandbox: false,
@@ -253,7 +253,7 @@ describe('a tick', () => {
     });
   });
 
-  test('is skipped while the former run of its job works', async () => {
+  test('a tick is skipped while the former run of its job still works', async () => {
     const [started, mayEnd] = [gate(), gate()];
     let runs = 0;
     const slow = registry({
@@ -283,7 +283,7 @@ describe('a tick', () => {
     expect(runs).toBe(2);
   });
 
-  test('whose claimer died is nudged again, a finished one is not', async () => {
+  test('a tick whose claimer died is nudged again, and a finished one is not', async () => {
     const [now, ago] = [realNow(), realNow().subtract({ seconds: 130 })];
     await claimTick(sql, 'lost', ago, ago);
     await claimTick(sql, 'finished', ago, ago);
@@ -294,7 +294,7 @@ describe('a tick', () => {
     expect(run.producer.added.map((job) => job.payload)).toEqual([{ job: 'lost', at: ago.toString() }]);
   });
 
-  test('does the work of an item in one transaction with what it recorded', async () => {
+  test('a tick does the work of an item in one transaction with what it recorded', async () => {
     const { organization_id: id } = await createOrganization(sql, { name: 'Work', sandbox: false });
     const job = periodicJob('bill', {
       async work(ctx, item, tick) {
@@ -312,7 +312,7 @@ describe('a tick', () => {
     ]);
   });
 
-  test('does not begin with an item that its schema does not read', async () => {
+  test('a tick skips an item that its schema does not accept', async () => {
     const { organization_id: id } = await createOrganization(sql, { name: 'Work', sandbox: false });
     let worked = 0;
     const job = periodicJob('bill', {
@@ -328,7 +328,7 @@ describe('a tick', () => {
     expect(worked).toBe(1);
   });
 
-  test('leaves an organization alone that got a test clock meanwhile', async () => {
+  test('a tick skips an organization that got a test clock meanwhile', async () => {
     const { organization_id: id } = await createOrganization(sql, { name: 'Work', sandbox: true });
     let worked = 0;
     const work = async () => {
@@ -342,7 +342,7 @@ describe('a tick', () => {
     expect(worked).toBe(1);
   });
 
-  test('of clean-idempotency deletes what expired', async () => {
+  test('a tick of clean-idempotency deletes expired keys', async () => {
     const { organization_id: id } = await createOrganization(sql, { name: 'Keys', sandbox: false });
     await sql`
       insert into idempotency_keys (organization_id, scope_hash, fingerprint, request_id, created_at, expires_at)
@@ -353,7 +353,7 @@ describe('a tick', () => {
     expect(await sql`select 1 from idempotency_keys`).toHaveLength(1);
   });
 
-  test('of housekeeping deletes runs of the auditor after 90 days', async () => {
+  test('a tick of housekeeping deletes runs of the auditor after 90 days', async () => {
     const { organization_id: id } = await createOrganization(sql, { name: 'Old', sandbox: true });
     for (const days of [89, 91])
       await sql`

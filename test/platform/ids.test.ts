@@ -8,7 +8,7 @@ test('ids are UUIDs of version 7 and grow within a process', () => {
   expect(ids).toEqual([...new Set(ids)].sort());
 });
 
-test('an id tells when it was made', () => {
+test('an id contains the time of its creation', () => {
   const before = Date.now();
   const milliseconds = Number.parseInt(newId().replaceAll('-', '').slice(0, 12), 16);
   expect(milliseconds).toBeGreaterThanOrEqual(before);

@@ -69,7 +69,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 }, 60_000);
 
-test('scaling and reloading under load loses no request and no job', { timeout: 180_000 }, async () => {
+test('scaling and reloading pm2 under load loses no request and no job', { timeout: 180_000 }, async () => {
   const organization = await createOrganization(sql, { name: 'Reloaded', sandbox: false });
   const producer = new Producer(url, organization.api_key);
   const running = producer.run(EVENTS_PER_SECOND, SECONDS);
@@ -91,7 +91,7 @@ test('scaling and reloading under load loses no request and no job', { timeout: 
   expect(customers).toHaveLength(producer.customers.size);
 });
 
-test('a reload keeps the port open however long the new copy takes to start', { timeout: 400_000 }, async () => {
+test('a pm2 reload keeps the port open however long the new copy takes to start', { timeout: 400_000 }, async () => {
   const statuses = new Set<number>();
   const use = async () => {
     const organization = await createOrganization(sql, { name: 'Slowly reloaded', sandbox: false });
@@ -116,7 +116,7 @@ test('a reload keeps the port open however long the new copy takes to start', { 
   expect([...statuses]).toEqual([200]);
 });
 
-test('what a process logs is where "pm2 logs" looks', async () => {
+test('the log of a process is where "pm2 logs" looks', async () => {
   const { apps } = await import(join(projectRoot(), 'ecosystem.config.js'));
   const logs = await Promise.all(
     (JSON.parse(await pm2('jlist')) as { name: string; pm2_env: { pm_out_log_path: string } }[]).map(

@@ -1,7 +1,7 @@
 import { announcement } from '../../platform/reactions.ts';
 
 /**
- * An invoice took from the wallets of a customer, which the transaction holds locked: what is left of them is due a
- * look.
+ * An invoice took credits from wallets of a customer, whom the transaction holds locked; their ongoing balances have to
+ * be computed again.
  */
 export const walletsUsed = announcement<{ customer_id: string }>('wallets.used');

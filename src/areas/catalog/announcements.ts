@@ -1,7 +1,7 @@
 import type { FilterValues } from '../../engine/metrics/choose-filter.ts';
 import { announcement } from '../../platform/reactions.ts';
 
-/** What happens in the catalogue that other areas have to follow; who does is in src/reactions.ts. */
+/** Events in the catalogue that other areas have to follow; src/reactions.ts names who does. */
 
 export const couponDeleted = announcement<{ coupon_id: string }>('coupon.deleted');
 

@@ -1,7 +1,10 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
 
-/** Flags the draft invoices of some plans: their next refresh computes them again. Rule: plans.md#charges-of-a-plan. */
+/**
+ * Flags the draft invoices of some plans, so that their next refresh computes them again. Rule:
+ * plans.md#charges-of-a-plan.
+ */
 export async function flagDraftInvoicesOfPlans(
   db: Db,
   organizationId: string,

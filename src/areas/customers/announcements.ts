@@ -3,7 +3,7 @@ import type { BillingEntityRow } from './billing-entities/queries.ts';
 import type { CustomerRow } from './customers/queries.ts';
 import type { ProviderRow } from './payment-providers/queries.ts';
 
-/** What happens to customers and their issuers that other areas have to follow; who does is in src/reactions.ts. */
+/** Events in this area that other areas have to follow; src/reactions.ts names who does. */
 
 export const customerDeleted = announcement<{ customer_id: string }>('customer.deleted');
 
@@ -12,7 +12,7 @@ export const timezoneChanged = announcement<{ customer_id: string } | { billing_
   'timezone.changed',
 );
 
-/** What a call wishes for the dunning of a customer that it made or changed. */
+/** The dunning settings that a request gives to the customer it created or changed. */
 export const dunningOfCustomerWished = announcement<{
   customer: Pick<CustomerRow, 'id' | 'account_type'>;
   wish: {
@@ -21,13 +21,13 @@ export const dunningOfCustomerWished = announcement<{
   };
 }>('customer.dunning_wished');
 
-/** The dunning campaign that a call wishes for a billing entity; null = none. */
+/** The dunning campaign that a request gives to a billing entity; null removes it. */
 export const dunningOfEntityWished = announcement<{
   billing_entity: Pick<BillingEntityRow, 'id'>;
   dunning_campaign_code: string | null;
 }>('billing_entity.dunning_wished');
 
-/** A customer was made at a provider where it has to store a way to pay first. */
+/** A customer was created at a provider where it must store a payment method first. */
 export const paymentMethodWanted = announcement<{ customer: CustomerRow; provider: ProviderRow }>(
   'customer.payment_method_wanted',
 );
@@ -40,7 +40,7 @@ export const providerDeleted = announcement<{ payment_provider_id: string }>('pa
 /** The link of a customer with its payment provider ended. */
 export const customerLeftProvider = announcement<{ customer_id: string }>('customer.left_provider');
 
-/** What is known about a number after a check: the register's data of a valid one. Rule: eu-taxes.md. */
+/** The outcome of checking a number, with the register's data for a valid one. Rule: eu-taxes.md. */
 export type CheckedNumber = { valid: boolean; valid_format: boolean; error?: string } & Record<string, unknown>;
 
 /** A VAT number of a customer was checked, by its form or in the register. */

@@ -103,7 +103,7 @@ export function subscriptionFeeAmount(input: SubscriptionFeeInput): Subscription
   };
 }
 
-/** Whether the start lies on an earlier local day than the record: the time before is not billed. */
+/** Whether the start lies on an earlier local day than the record; the time before is not billed. */
 export const isStartedInPast = (
   subscription: { started_at: Instant | null; created_at: Instant },
   zone: string,

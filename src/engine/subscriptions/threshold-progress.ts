@@ -7,7 +7,7 @@ export interface Threshold {
   recurring: boolean;
 }
 
-/** How far usage has come towards an amount. */
+/** Progress of usage towards an amount. */
 export interface ThresholdProgress<Of extends Threshold> {
   threshold: Of;
   amountCents: Cents;
@@ -16,8 +16,8 @@ export interface ThresholdProgress<Of extends Threshold> {
 }
 
 /**
- * Progress of lifetime usage through thresholds: the reached ones, the next one in part, the others untouched; the
- * recurring one after the fixed ones, once for every step completed and once for the step in progress.
+ * Progress of lifetime usage through thresholds: reached ones, the next one in part, and the rest at 0; the recurring
+ * one follows the fixed ones, once for every completed step and once for the step in progress.
  *
  *   100 and every 200; usage 723 → 100, 300, 500, 700: 1; 900: 0.115
  *

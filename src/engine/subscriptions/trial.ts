@@ -26,7 +26,7 @@ export function trialEnd({ plan, subscription, firstStartedAt }: TrialInput): In
 }
 
 /**
- * Whether the trial runs at an instant, also when it is asked later and the trial is over by then.
+ * Whether the trial runs at an instant, also if that instant is in the past and the trial is over now.
  * Rule: subscription-fees.md#when-a-line-gets-a-fee (3) "in trial".
  */
 export function isInTrial(input: TrialInput, at: Instant): boolean {
@@ -37,9 +37,7 @@ export function isInTrial(input: TrialInput, at: Instant): boolean {
   return end !== undefined && !hasEnded && hasStarted && isAfter(end, at);
 }
 
-/**
- * Whether the trial keeps a line at `at` from bearing a subscription fee: it runs, and not only until later that day.
- */
+/** Whether the trial prevents a subscription fee for a line at `at`: it runs beyond that day. */
 export function isHeldByTrial(input: TrialInput, at: Instant, zone: string): boolean {
   return isInTrial(input, at) && !localDate(trialEnd(input)!, zone).equals(localDate(at, zone));
 }

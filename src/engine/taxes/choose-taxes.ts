@@ -1,7 +1,7 @@
 export const FEE_TYPES = ['subscription', 'charge', 'fixed_charge', 'commitment', 'add_on', 'credit'] as const;
 export type FeeType = (typeof FEE_TYPES)[number];
 
-/** Taxes attached at each level that may tax a fee. */
+/** Taxes at each level that may tax a fee. */
 export interface TaxLevels<Tax> {
   /** Given with the line of a one-off invoice; an empty list counts as not given. */
   explicit?: readonly Tax[];

@@ -6,7 +6,7 @@ import type { Tax } from './tax.ts';
 export interface TaxedAmount {
   amountCents: Cents;
   preciseAmountCents: Decimal;
-  /** Share of coupons and of progressive billing credits; comes off before taxes. */
+  /** Share of coupons and progressive credits, subtracted before taxes. */
   preciseCouponsAmountCents: Decimal;
 }
 
@@ -24,7 +24,7 @@ export interface FeeTaxes {
   taxesRate: Decimal;
 }
 
-/** What of a fee is taxed, in cents; may have decimals. Rule: taxes.md#computation `base(f)`. */
+/** The taxed amount of a fee in cents; may have decimals. Rule: taxes.md#computation `base(f)`. */
 export const taxBase = ({ amountCents, preciseCouponsAmountCents }: TaxedAmount): Decimal =>
   decimal(amountCents).minus(preciseCouponsAmountCents);
 

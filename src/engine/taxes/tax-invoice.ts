@@ -10,7 +10,7 @@ export interface TaxedFee extends TaxedAmount {
 
 export interface AppliedInvoiceTax {
   tax: Tax;
-  /** What the tax was taken on, over all fees that carry it. */
+  /** The taxed amount over all fees with this tax. */
   feesAmountCents: Cents;
   amountCents: Cents;
 }
@@ -52,7 +52,9 @@ export function taxInvoice(fees: readonly TaxedFee[], subTotalCents: Cents): Inv
   };
 }
 
-/** The sum of what of fees is taxed. Few have a share of a coupon, and whole cents are added a hundred times faster. */
+/**
+ * The sum of the taxed amounts of fees. Few have a share of a coupon, and whole cents are added a hundred times faster.
+ */
 const sumOfBases = (fees: readonly TaxedFee[]): Decimal =>
   decimal(String(fees.reduce((total, { amountCents }) => total + BigInt(amountCents), 0n))).minus(
     sum(fees.map((fee) => fee.preciseCouponsAmountCents).filter((share) => !share.isZero())),

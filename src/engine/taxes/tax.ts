@@ -1,6 +1,6 @@
 import type { Decimal } from '../money/decimal.ts';
 
-/** A tax as it is applied; a tax's row fits. */
+/** A tax as it is applied; structural: a tax's row can be passed. */
 export interface Tax {
   id: string;
   code: string;

@@ -7,10 +7,10 @@ import { refuse } from '../../platform/refusal.ts';
 const PLACES = 2;
 const PATIENCE_MS = 10_000;
 const LOOK_AGAIN_MS = 100;
-/** A place that was not renewed for so long is free: its process is gone. */
+/** Lease of a place: after it a place whose process is gone is free. */
 const LEFT_MS = 30_000;
 
-// Members are requests, scores the end of their time on Redis' clock.
+// Members are requests, scores the end of their lease on Redis' clock.
 const TAKE = `
 local time = redis.call('time')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -22,14 +22,14 @@ return 1`;
 
 /** A place among the bulk requests of an organization. */
 export interface BulkPlace {
-  /** Says that the request goes on. */
+  /** Renews the lease of the place. */
   keep(): Promise<void>;
   leave(): Promise<void>;
 }
 
 /**
- * Waits for a place among the bulk requests of an organization, over all ingress processes. Without Redis everyone has
- * one: nothing is stored without it anyway.
+ * Waits for a place among the bulk requests of an organization, over all ingress processes. Without Redis every request
+ * has one, because nothing can be stored anyway.
  *
  * @throws Refusal 429 after ten seconds
  */
@@ -48,6 +48,6 @@ export async function takeBulkPlace(
   }
   return {
     keep: async () => void (await take()),
-    leave: async () => void (await redis.zrem(key, id).catch(() => 0)), // its time runs out
+    leave: async () => void (await redis.zrem(key, id).catch(() => 0)), // its lease expires
   };
 }

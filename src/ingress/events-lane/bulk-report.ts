@@ -11,11 +11,11 @@ interface LineError {
   line: number;
   transaction_id: string | null;
   error_details: FieldErrors;
-  /** Within the event of the line. */
+  /** Path within the event of the line. */
   error_places?: ErrorPlace[];
 }
 
-/** What became of the lines of a bulk request, as far as it has come. Rule: bulk-events.md#bulk. */
+/** The results so far of the lines of a bulk request. Rule: bulk-events.md#bulk. */
 export class BulkReport {
   #stored = 0;
   #replayed = 0;
@@ -29,7 +29,7 @@ export class BulkReport {
 
   reject(line: number, transactionId: string | null, errors: FieldErrors): void {
     this.#rejected += 1;
-    // Those at the door are found before those of storing, so the list is put in order at the end.
+    // Errors at the door are found before those of storing, so the list is sorted at the end.
     if (this.#errors.length >= MOST_ERRORS) return;
     const places = placesOfEvent(errors, []);
     this.#errors.push({

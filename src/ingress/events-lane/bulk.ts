@@ -12,7 +12,7 @@ import { type Line, linesOf } from './lines.ts';
 const MOST_LINE_BYTES = 64 * 1024;
 const CHUNK_EVENTS = 500;
 const CHUNK_CHARACTERS = 512 * 1024;
-/** Between two looks at a full lane. */
+/** Pause between two checks of a full lane. */
 const LOOK_AGAIN_MS = 20;
 
 export interface BulkDeps {
@@ -21,15 +21,18 @@ export interface BulkDeps {
   isFull(): boolean;
   /** Lines that one request may have, blank ones included. */
   mostLines: number;
-  /** Characters of all canonical properties: as many as a body may have, which only exponents make more of. */
+  /**
+   * Characters of all canonical properties: as many as a body may have; only numbers with exponents become longer than
+   * sent.
+   */
   mostProperties: number;
-  /** How long a chunk waits for a lane that is full. */
+  /** Longest wait of a chunk for a full lane. */
   patienceMs: number;
-  /** A parsed line as the house knows it. */
+  /** A parsed line with names under the prefix `svc_`. */
   translate(body: unknown): unknown;
 }
 
-/** A bulk request that was refused on its way: what is committed stays, and the answer says so. */
+/** A bulk request that was refused midway: committed lines stay, and the answer says so. */
 export class BulkRefusal extends Refusal {}
 
 interface Sent {
@@ -38,11 +41,11 @@ interface Sent {
 }
 
 /**
- * Stores events as they arrive, one a line, in chunks of 500: while one is stored the next is read, never more, so
- * memory does not grow with the body and a slow database holds the sender back. A line that is no event is reported and
- * passed.
+ * Stores events as they arrive, one a line, in chunks of 500: while one is stored only the next one is read, so memory
+ * does not grow with the body and a slow database slows the sender down. A line that is not an event is reported and
+ * skipped.
  *
- * sender  whose events they are and how they came
+ * sender organization and key of the sender, and the time of reception
  *
  * @throws BulkRefusal with the report of what was stored before; ConnectionLost
  * Rule: bulk-events.md#bulk.
@@ -86,7 +89,7 @@ export async function storeLines(
     await storing;
     return report;
   } catch (error) {
-    await storing.catch(() => {}); // the first error is the one to report
+    await storing.catch(() => {}); // the first error is reported
     if (!(error instanceof Refusal)) throw error;
     const { status: _, ...body } = error.body;
     throw new BulkRefusal(error.status, { ...body, bulk: report.view() });

@@ -9,7 +9,7 @@ export interface CoalescerDeps {
   producer: Pick<Producer, 'add'>;
   replies: Replies;
   config: Pick<Config, 'WRITE_TIMEOUT_SECONDS' | 'EVENTS_MAX_WAITING'>;
-  /** Channel of replies of this process. */
+  /** Reply channel of this process. */
   processId: string;
 }
 
@@ -22,32 +22,32 @@ export interface Coalescer {
    */
   send(batch: IncomingBatch, requestId: string): Promise<Verdict[]>;
   /**
-   * Whether so much waits that a request is to be refused before its body is parsed: of all organizations together, or
-   * of this one more than is left for the others.
+   * Whether a request must be refused before its body is parsed because too many events wait, in total or of this
+   * organization.
    */
   isFull(organizationId: string): boolean;
   /** Sends what is open and waits for its acknowledgement. */
   stop(): Promise<void>;
 }
 
-/** Text of an event beside its properties and keys, in a job. */
+/** Characters of an event in a job, beside its properties and keys. */
 const EVENT_BYTES = 220;
 /**
- * An organization whose events were held travels apart so long, then shares jobs again. What it costs the others to
- * hold it, about a second, is so a thirtieth of their time at most.
+ * How long an organization whose events were held gets jobs of its own before it shares jobs again. Holding costs the
+ * others about a second, so at most a thirtieth of their time.
  */
 const APART_MS = 30_000;
 
 /**
- * Sends all organizations' events in shared jobs, since hundreds of small requests cost little together. Apart, in jobs
- * of their own that find no place but their organization's share, go those that would hold up the others: a request
- * larger than a job, and for a while the events of an organization that was held. Rule: everywhere.md#bounded-cost.
+ * Sends all organizations' events in shared jobs, because hundreds of small requests cost little together. Events that
+ * would delay others go in separate jobs within their organization's share: a request larger than a job, and for a
+ * while the events of an organization that was held. Rule: everywhere.md#bounded-cost.
  */
 export function createCoalescer(deps: CoalescerDeps): Coalescer {
   const waitingOf = new Map<string, number>();
   let waiting = 0;
   const apart = new Map<string, StoreLane>();
-  /** Until when the events of an organization travel apart. */
+  /** Until when an organization's events go in separate jobs. */
   const apartUntilMs = new Map<string, number>();
   const laneDeps = {
     producer: deps.producer,
@@ -96,7 +96,7 @@ export function createCoalescer(deps: CoalescerDeps): Coalescer {
       return left <= 0 || (waitingOf.get(organizationId) ?? 0) > left;
     },
     async stop() {
-      // First the shared ones: what of them is held goes apart.
+      // Shared jobs first, because held events of them go into separate ones.
       await shared.stop();
       await Promise.all([...apart.values()].map((lane) => lane.stop()));
     },

@@ -27,15 +27,15 @@ export interface EventsRequest {
   query: Record<string, unknown>;
   /** Parsed JSON; number literals that a double cannot hold are KeptNumbers. */
   body: unknown;
-  /** Counts one more request against the caller's rate. @throws Refusal 429 */
+  /** Counts one more request against the caller's rate limit. @throws Refusal 429 */
   countMore(): Promise<unknown>;
-  /** Called between two events: organizations have their turns. */
+  /** Called between two events, so that organizations take turns. */
   pause: Pause;
 }
 
 /** A bulk request: its body is read by the lane, line by line. */
 export interface BulkRequest extends Omit<EventsRequest, 'body' | 'countMore' | 'pause'> {
-  /** A parsed line as the house knows it. */
+  /** A parsed line with names under the prefix `svc_`. */
   translate(body: unknown): unknown;
 }
 
@@ -57,7 +57,7 @@ export interface EventsLane {
   stop(): Promise<void>;
 }
 
-/** Characters of a user agent that are worth keeping with every event. */
+/** Characters of a user agent that are stored with every event. */
 const USER_AGENT_MAX = 255;
 const REPLAYED = { 'X-Svc-Replayed': 'true' };
 /** Events of a tolerant batch that count as one request (bulk-events.md#tolerant-batch). */
@@ -129,7 +129,7 @@ export function createEventsLane(deps: {
         await storeLines(storing, bytes, sent, report);
         return { status: 200, text: JSON.stringify({ bulk: report.view() }) };
       } catch (error) {
-        // What is left of the body is of no interest, but the connection may carry another request.
+        // The rest of the body is skipped, because the connection may carry another request.
         request.request.resume();
         if (!(error instanceof ConnectionLost)) throw error;
         deps.log.info({ organizationId: sent.organization_id, ...report.counts() }, 'bulk request cut off');

@@ -9,18 +9,18 @@ export interface Line {
 
 const NEWLINE = 0x0a;
 const BLANK = /^\s*$/;
-/** Lines after which other requests have their turn: one chunk may hold 65 536. */
+/** Lines after which other requests get their turn: one chunk may hold 65 536. */
 const LINES_PER_TURN = 500;
 
 interface LineLimits {
   mostBytes: number;
-  /** Blank lines count: the first line beyond is the last that is read, and comes out whatever it holds. */
+  /** Blank lines count: the first line beyond the limit is the last one read, and is returned whatever it holds. */
   mostLines: number;
 }
 
 /**
  * Splits bytes into lines as they arrive. Never holds more than one line; the rest of one that is too long is dropped
- * unread. A last line without newline counts. What is no UTF-8 becomes a text that no JSON parser takes.
+ * unread. A last line without newline counts. Invalid UTF-8 becomes a text that no JSON parser accepts.
  */
 export async function* linesOf(
   bytes: AsyncIterable<Buffer>,
@@ -71,6 +71,6 @@ function decoded(decoder: InstanceType<typeof TextDecoder>, bytes: Buffer): stri
   try {
     return decoder.decode(bytes);
   } catch {
-    return '\0'; // as broken as broken JSON
+    return '\0'; // refused like broken JSON
   }
 }

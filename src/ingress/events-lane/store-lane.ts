@@ -12,7 +12,7 @@ export interface Waiting {
   batch: IncomingBatch;
   bytes: number;
   requestId: string;
-  /** When it is answered at the latest; set when it is sent for the first time. */
+  /** Deadline of its answer; set when it is sent for the first time. */
   untilMs?: number;
   resolve(verdicts: Verdict[]): void;
   reject(error: unknown): void;
@@ -21,21 +21,21 @@ export interface Waiting {
 export interface StoreLaneDeps {
   producer: Pick<Producer, 'add'>;
   replies: Replies;
-  /** Channel of replies of this process. */
+  /** Reply channel of this process. */
   processId: string;
   timeoutMs: number;
-  /** The requests of a job no longer fill this process. */
+  /** Called when the requests of a job no longer count for this process. */
   left(requests: readonly Waiting[]): void;
-  /** A request that was not stored, since it would hold up those of other organizations. */
+  /** A request that was not stored because it would delay other organizations. */
   held(request: Waiting): void;
 }
 
-/** Jobs that are made of requests, a few in flight at a time. */
+/** Jobs built from requests, a few in flight at a time. */
 export interface StoreLane {
   add(request: Waiting): void;
-  /** Whether nothing waits or is under way. */
+  /** Whether nothing waits or is in flight. */
   isIdle(): boolean;
-  /** Sends what is open and waits for its acknowledgement. */
+  /** Sends open requests and waits until they are acknowledged. */
   stop(): Promise<void>;
 }
 
@@ -54,13 +54,14 @@ const MOST_IN_FLIGHT = 2;
 const WORTH_A_SECOND = 30;
 const MOST_EVENTS = 500;
 export const MOST_BYTES = 512 * 1024;
-/** A send that takes longer gives its place up: the job of a killed worker must not hold back those of the others. */
+/** A send that takes longer frees its place: the job of a killed worker must not delay the others. */
 const SLOW_SEND_MS = 200;
 
 /**
- * Adaptive coalescing: a request joins the next job, which is sent on the next turn of the event loop while none is in
- * flight, or one and it is worth a second, else when one ends. At low load a job holds one request; under load it grows
- * by itself. Organizations take turns in filling it, so that one with thousands of events keeps no other one waiting.
+ * Adaptive coalescing: a request joins the next job, which is sent on the next turn of the event loop if no job is in
+ * flight, or if one is and a second is worth it; otherwise when a job ends. At low load a job holds one request; under
+ * load it grows by itself. Organizations take turns in filling it, so that one with thousands of events does not delay
+ * another.
  * Rule: storing-events.md#coalescing, everywhere.md#bounded-cost.
  *
  * organizationId  of a lane whose jobs hold the events of this organization alone
@@ -73,7 +74,7 @@ export function openStoreLane(deps: StoreLaneDeps, organizationId?: string): Sto
   const sending = new Set<Promise<void>>();
 
   const maySend = (): boolean => open.events > 0 && (inFlight === 0 || (inFlight < MOST_IN_FLIGHT && isWorthASecond()));
-  // Full, or half of all that wait: two jobs of a size keep this process and the storing worker busy in turns.
+  // Full, or half of all waiting events: two jobs of equal size keep this process and the storing worker busy in turns.
   const isWorthASecond = (): boolean =>
     open.bytes > MOST_BYTES ||
     open.events >= Math.min(MOST_EVENTS + 1, Math.max(WORTH_A_SECOND, waiting / MOST_IN_FLIGHT));
@@ -108,9 +109,7 @@ export function openStoreLane(deps: StoreLaneDeps, organizationId?: string): Sto
     sending.add(sent);
   }
 
-  /**
-   * The next job is on its way before the requests of this one are answered: meanwhile the worker has something to do.
-   */
+  /** The next job is sent before the requests of this one are answered, so that the worker stays busy. */
   async function deliver(job: StoreJob, ended: () => void): Promise<void> {
     const cid = newId();
     const answer = deps.replies.wait(cid, leftMs(job.requests));
@@ -122,10 +121,10 @@ export function openStoreLane(deps: StoreLaneDeps, organizationId?: string): Sto
       ...(organizationId === undefined ? {} : { organization_id: organizationId }),
       batches: job.requests.map((request) => packBatch(request.batch)),
     });
-    // Rejected: Redis refused the job. Never settled: Redis is away, and the answer's timeout speaks first.
+    // Rejected: Redis refused the job. Never settled: Redis is away, and the answer's timeout comes first.
     const failed = new Promise((resolve) => added.catch(() => resolve(STORING_FAILED)));
     const reply = Promise.race([answer, failed]);
-    // What Redis has not taken fills this process even after its requests were answered.
+    // Events that Redis has not accepted count for this process even after their requests were answered.
     void Promise.allSettled([added, reply]).then(() => {
       waiting -= job.events;
       deps.left(job.requests);
@@ -136,7 +135,7 @@ export function openStoreLane(deps: StoreLaneDeps, organizationId?: string): Sto
     settle(job, outcome, deps.held);
   }
 
-  /** Requests that were held have waited before: they are answered in the time of their first job. */
+  /** Held requests have waited before, so the deadline of their first job applies. */
   function leftMs(requests: readonly Waiting[]): number {
     const now = realNowMs();
     let untilMs = now + deps.timeoutMs;
@@ -166,12 +165,12 @@ interface Turns {
   readonly events: number;
   readonly bytes: number;
   add(request: Waiting): void;
-  /** The next job: one request of each organization in turn, while they fit; a larger one goes alone. */
+  /** The next job: one request of each organization in turn as long as they fit; a larger one goes alone. */
   take(): StoreJob;
 }
 
 function createTurns(): Turns {
-  /** By organization, in the order of their turns. */
+  /** By organization, in the order of turns. */
   const lines = new Map<string, Waiting[]>();
   let events = 0;
   let bytes = 0;
@@ -184,7 +183,7 @@ function createTurns(): Turns {
     job.requests.push(request);
     job.events += request.batch.events.length;
     job.bytes += request.bytes;
-    // To the end of the round, in this job and in the next.
+    // Goes to the end of the round, in this job and the next.
     lines.delete(organizationId);
     if (line.length > 0) lines.set(organizationId, line);
   }

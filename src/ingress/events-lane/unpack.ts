@@ -7,14 +7,14 @@ import { Refusal, refuse } from '../../platform/refusal.ts';
 const MOST_PACKED_BYTES = 8 * 1024 * 1024;
 const MOST_RATIO = 100;
 
-/** The client went away in the middle of its body: there is nothing to answer. */
+/** The client disconnected in the middle of its body, so there is nothing to answer. */
 export class ConnectionLost extends Error {}
 
 /**
- * The bytes of a request's body as they arrive, unpacked; holds back the sender while they are not read. The request
- * stays open whatever happens, so that it can be answered.
+ * The bytes of a request's body as they arrive, unpacked; the sender is slowed down while they are not read. The
+ * request stays open in any case, so that it can be answered.
  *
- * @throws Refusal 415 of an unknown encoding, 413 beyond a limit, 400 of a broken packing; ConnectionLost
+ * @throws Refusal 415 of an unknown encoding, 413 beyond a limit, 400 of broken compression; ConnectionLost
  */
 export function unpackedBody(request: IncomingMessage, mostBytes: number): AsyncIterable<Buffer> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
@@ -46,7 +46,7 @@ async function* unzipped(
   mostBytes: number,
 ): AsyncGenerator<Buffer> {
   const gunzip = createGunzip();
-  pipeline(packed, gunzip, () => {}); // its error comes out of the loop
+  pipeline(packed, gunzip, () => {}); // its error is thrown by the loop
   let bytes = 0;
   try {
     for await (const chunk of gunzip) {

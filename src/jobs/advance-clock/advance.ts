@@ -12,12 +12,12 @@ import { type AdvanceDeps, isAfter, leaseUntil, moveTo, type Walker } from './wa
 const HEARTBEAT_MS = 15_000;
 
 /**
- * Walks a test clock from due instant to due instant to its target, unless another worker does: Commits each instant
- * before its work starts, so a worker that takes over repeats at most that instant, whose jobs are idempotent. Ends
- * `ready`, or `failed` with the job that used its attempts. Rule: test-clocks.md#advancing,
+ * Walks a test clock from due instant to due instant to its target, unless another worker does. It commits each instant
+ * before its work starts, so a worker that takes over repeats at most that instant, whose jobs are idempotent. It ends
+ * `ready`, or `failed` with the job that used up its attempts. Rule: test-clocks.md#advancing,
  * test-clocks.md#what-an-advance-promises.
  *
- * isStopping  asked between instants: the walk is then left for another worker
+ * isStopping checked between instants; if true the walk is left to another worker
  * @throws lasting outages of the database: the queue tries again
  */
 export async function advance(
@@ -30,7 +30,7 @@ export async function advance(
   if (!clock) return 'not ours';
   const walker: Walker = { deps, lease, clock, phase: clock.phase ?? START };
   const heartbeat = setInterval(() => {
-    renewLease(deps.sql, lease, leaseUntil()).catch(() => {}); // the next statement of the walk fails without it
+    renewLease(deps.sql, lease, leaseUntil()).catch(() => {}); // the next statement of the walk fails without the lease
   }, HEARTBEAT_MS);
   try {
     return await walk(walker, isStopping);
@@ -40,7 +40,7 @@ export async function advance(
       await fail(walker, error);
       return 'ended';
     }
-    await releaseLease(deps.sql, lease, realNow()).catch(() => {}); // it runs out by itself
+    await releaseLease(deps.sql, lease, realNow()).catch(() => {}); // the lease expires by itself
     throw error;
   } finally {
     clearInterval(heartbeat);

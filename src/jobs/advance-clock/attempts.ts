@@ -7,15 +7,12 @@ import { LeaseLost } from './sql.ts';
 
 /** Attempts of a job of an advance, in real time (test-clocks.md#what-an-advance-promises "failure"). */
 const ATTEMPTS = 3;
-/**
- * A database that is away or chose us in a deadlock says nothing about the job: asked this often, then left to the
- * queue.
- */
+/** Tries after an outage or a deadlock of the database, which say nothing about the job; then the queue retries. */
 const PASSING_ATTEMPTS = 6;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_MESSAGE = 500;
 
-/** What is being attempted, for the clock's `error`. */
+/** The current attempt, for the clock's `error`. */
 export interface Attempted {
   job: string;
   resource?: { type: string; id: string } | undefined;
@@ -32,7 +29,7 @@ export class JobFailed extends Error {
     this.code = code;
   }
 
-  /** As the clock stores it. */
+  /** In the form that the clock stores. */
   toError(at: Temporal.Instant) {
     return {
       at: at.toString(),

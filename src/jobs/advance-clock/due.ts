@@ -7,9 +7,9 @@ import { type AdvanceDeps, isAfter } from './walker.ts';
 
 export interface DueInstant {
   at: Temporal.Instant;
-  /** A job that may find work then. */
+  /** A job that may find work at that instant. */
   job: string;
-  /** Delayed work is due at that very instant. */
+  /** Whether delayed work is due at that very instant. */
   hasTimer: boolean;
 }
 
@@ -18,8 +18,8 @@ type Ask = <Answer>(job: string, question: () => Promise<Answer>) => Promise<Ans
 /**
  * The next instant after `after` at which something of the organization may fall due: the earliest, over all jobs of
  * clock B, of the first tick at or after the moment a row starts to qualify, and the due time of delayed work
- * (test-clocks.md#advancing step 2). May be an empty visit, never too late. Null when nothing will fall due. `ask` puts
- * the question to each job.
+ * (test-clocks.md#advancing step 2). The visit may find nothing, but it is never too late. Null if nothing will fall
+ * due. `ask` queries each job.
  */
 export async function nextDueInstant(
   db: Db,

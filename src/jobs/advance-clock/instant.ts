@@ -3,11 +3,11 @@ import { runJob, selectDue } from './run-job.ts';
 import { settle } from './settle.ts';
 import { isAfter, moveTo, type Walker } from './walker.ts';
 
-/** Rounds in which the jobs that work off marks may set marks for each other at the target. */
+/** Rounds in which jobs that treat marks may set marks for each other at the target. */
 const MOST_ROUNDS = 10;
 
 /**
- * The start: notes which marks requests had set for ticks that lie after the target, and settles what is open.
+ * The start of an advance: stores which marks requests had set for ticks after the target, and settles open work.
  *
  * @throws JobFailed, LeaseLost
  */
@@ -24,10 +24,10 @@ export async function begin(walker: Walker): Promise<void> {
 }
 
 /**
- * An instant: what is due by its own time, then every job that ticks now, in order, each with what it caused. Taken up
- * again it starts with the job that was in work.
+ * Works one instant: delayed work, then every job that ticks now, in order, each with its consequences. A continued
+ * instant starts with the job that was in work.
  *
- * settleFirst  something may be open already: delayed work is due, or the instant was left in its middle
+ * settleFirst whether work may be open already: delayed work is due, or the instant was interrupted
  *
  * @throws JobFailed, LeaseLost
  */
@@ -46,8 +46,8 @@ export async function workInstant(walker: Walker, { settleFirst }: { settleFirst
 }
 
 /**
- * At the target: marks that the advance's own jobs set and whose tick lies after it are worked off now, so that `ready`
- * means done (test-clocks.md#advancing).
+ * At the target: treats marks that the advance's own jobs set for ticks after it, so that `ready` means done
+ * (test-clocks.md#advancing).
  *
  * @throws JobFailed, LeaseLost
  */

@@ -11,13 +11,13 @@ import { fallsDue } from './due.ts';
 import { listAbandoned } from './sql.ts';
 import type { AdvanceDeps } from './walker.ts';
 
-/** A walk that is handed over is taken up again after this long. */
+/** Delay after which a handed-over walk is continued. */
 const HANDED_OVER_MS = 500;
-/** How soon an advance whose nudge or worker was lost is found, beyond its lease. */
+/** Interval in which advances with a lost nudge or worker are found, beyond their lease. */
 const LOOK_EVERY_MS = 2000;
 const MOST_FOUND = 100;
 
-/** What an advance needs, from the table of jobs: those of clock B, in its order. */
+/** The jobs of an advance, those of clock B in the order of the table. */
 export const advanceDeps = (deps: SystemDeps & { redis: Redis }, registry: Registry): AdvanceDeps => ({
   sql: deps.sql,
   config: deps.config,
@@ -29,18 +29,18 @@ export const advanceDeps = (deps: SystemDeps & { redis: Redis }, registry: Regis
   onProgress: progressMarker(deps.redis, deps.config.REDIS_PREFIX),
 });
 
-/** Marks the queue as moving: long advances may hold all its slots, and its pings wait behind them. */
+/** Marks the queue as moving, because long advances may take all its slots while its pings wait. */
 function progressMarker(redis: Redis, prefix: string): () => void {
   let markedMs = 0;
   return () => {
     const nowMs = realNowMs();
     if (nowMs - markedMs < PING_EVERY_MS) return;
     markedMs = nowMs;
-    markProgress(redis, prefix, 'clocks').catch(() => {}); // the next one tries again
+    markProgress(redis, prefix, 'clocks').catch(() => {}); // the next mark tries again
   };
 }
 
-/** For the command that starts an advance: where nothing falls due none is needed. */
+/** For the command that starts an advance: without due work no advance is needed. */
 export const fallsDueBy =
   (registry: Registry): CommandDeps['fallsDue'] =>
   (db, organizationId, from, until) =>
@@ -53,8 +53,8 @@ const jobsOfClockB = (registry: Registry): AdvanceDeps['jobs'] =>
   });
 
 /**
- * Handler of `clock.advance`. After `close` advances under way stop at their next instant and are left to another
- * worker, so that stopping never waits for years to pass.
+ * Handler of `clock.advance`. After `close` running advances stop at their next instant and are left to another worker,
+ * so that stopping never waits for a long advance.
  */
 export function clockAdvances(deps: AdvanceDeps): {
   handlers: Pick<Handlers, 'clock.advance'>;

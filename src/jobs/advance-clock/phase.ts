@@ -1,14 +1,14 @@
 /**
- * Where an advance stands, stored with the clock so that another worker can go on. At the start what is open is
- * settled; in an instant its jobs run in their order; at the target the marks that the advance left are worked off.
+ * The position of an advance, stored with the clock so that another worker can continue. At the start open work is
+ * settled; in an instant its jobs run in order; at the target the marks left by the advance are treated.
  */
 export interface Phase {
   stage: 'start' | 'begun' | 'instant' | 'target';
-  /** Job in work; null before the first one of the instant that found something. */
+  /** Job in work; null before the first job of the instant with work. */
   job: string | null;
-  /** Job whose line stands in the timeline already: a repeated job writes none again. */
+  /** Job whose line is in the timeline already, so that a repeated job writes no second one. */
   told: string | null;
-  /** The instant is counted among those with work. */
+  /** Whether the instant is counted among those with work. */
   counted: boolean;
   /** Marks that requests had set before the advance, by job (test-clocks.md#advancing: they wait for their tick). */
   waiting: Record<string, string[]>;

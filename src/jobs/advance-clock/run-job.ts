@@ -6,12 +6,12 @@ import { storeJobStart } from './sql.ts';
 import { moveTo, type Walker, workAtInstant } from './walker.ts';
 
 const FIRST_PAGE = 1000;
-/** Items of one job at one instant: a sandbox holds no more than this. */
+/** Most items of one job at one instant; a sandbox has fewer. */
 const LARGEST_PAGE = 256_000;
 
 /**
- * Runs a job once at the clock's instant, in place: what it selects, then what that caused. A job that finds nothing
- * leaves no trace. `leaveOut` holds keys of items that are not the advance's to do.
+ * Runs a job once at the clock's instant: its items, then their consequences. A job without items leaves no trace.
+ * `leaveOut` has keys of items that the advance must skip.
  *
  * @returns whether it found work
  * @throws JobFailed, LeaseLost
@@ -35,7 +35,7 @@ export async function runJob(walker: Walker, job: PeriodicJob, leaveOut: readonl
   return true;
 }
 
-/** Everything that the job finds due at the clock's instant. */
+/** All items that are due for the job at the clock's instant. */
 export function selectDue({ deps, lease, clock }: Walker, job: PeriodicJob): Promise<DueItem[]> {
   const scope = { organizationId: lease.organizationId };
   return attempt({ job: job.name }, async () => {
@@ -46,7 +46,7 @@ export function selectDue({ deps, lease, clock }: Walker, job: PeriodicJob): Pro
   });
 }
 
-/** Stores which job is in work, with its line in the timeline; a job that is repeated has its line already. */
+/** Stores which job is in work, with its line in the timeline unless it is repeated. */
 async function tell(walker: Walker, job: string, count: number): Promise<void> {
   const { deps, lease, clock, phase } = walker;
   const next = { ...phase, job, told: job, counted: true };

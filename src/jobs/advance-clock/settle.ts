@@ -8,17 +8,16 @@ import { listOpenSteps } from './sql.ts';
 import { instantOf, nudgeDeliveries, type Walker } from './walker.ts';
 
 const PAGE = 200;
-/** Steps that one job may cause, directly and indirectly: more is a circle. */
+/** Most steps that one job may cause directly and indirectly; more indicate a loop. */
 const MOST_STEPS = 100_000;
-/** A step that is still there was in other hands, for a moment: a sweep's. */
+/** The sweeper may be running a listed step; wait this long, then look again. */
 const PAUSE_MS = 20;
 
 /**
- * Works off what is open at the clock's instant: batches of events whose asynchronous part is owed, after-steps that
- * are owed at once or due by now, and what they cause (test-clocks.md#advancing "settled",
- * test-clocks.md#what-an-advance-promises).
+ * Settles open work at the clock's instant: unfinished batches of events, after-steps that are due, and their
+ * consequences (test-clocks.md#advancing "settled", test-clocks.md#what-an-advance-promises).
  *
- * @returns how much there was
+ * @returns the number of settled items
  * @throws JobFailed, LeaseLost
  */
 export async function settle(walker: Walker): Promise<number> {

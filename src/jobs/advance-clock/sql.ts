@@ -12,10 +12,10 @@ export interface AdvancingClock {
   cancel_requested: boolean;
 }
 
-/** The advance is in other hands: this worker was believed dead, or the clock is gone. */
+/** The advance belongs to another worker: this one was believed dead, or the clock is gone. */
 export class LeaseLost extends Error {}
 
-/** What identifies the worker that advances; every statement that moves the clock asks for it. */
+/** Identifies the worker that advances; every statement that moves the clock checks it. */
 export interface Lease {
   organizationId: string;
   token: string;
@@ -23,7 +23,7 @@ export interface Lease {
 
 const columns = (db: Db) => db`frozen_time, target_time, started_from, phase, steps_done, cancel_requested`;
 
-/** Takes an advance that no worker holds, or whose worker let its lease run out. */
+/** Takes an advance without a worker, or one whose worker's lease has expired. */
 export async function takeLease(
   sql: Sql,
   lease: Lease,
@@ -48,28 +48,25 @@ export async function takeLease(
   return clock;
 }
 
-/** Says that the worker lives, in a row of its own: billing holds the clock's. */
+/** Renews the lease in a row of its own, because billing locks that of the clock. */
 export const renewLease = (db: Db, lease: Lease, until: Temporal.Instant) => db`
   update test_clock_leases set until = ${until}
   where organization_id = ${lease.organizationId} and token = ${lease.token}`;
 
-/**
- * Leaves the advance to the next worker that takes it. The clock keeps the token, which moves nothing without its
- * lease.
- */
+/** Leaves the advance to the next worker. The clock keeps the token, which has no effect without its lease. */
 export const releaseLease = (sql: Sql, lease: Lease, realNow: Temporal.Instant) => sql`
   update test_clock_leases set token = null, until = ${realNow}
   where organization_id = ${lease.organizationId} and token = ${lease.token}`;
 
-/** Where an advance stands, as it is stored. */
+/** The stored position of an advance. */
 export interface Position {
   at: Temporal.Instant;
   phase: Phase;
   stepsDone: number;
 }
 
-// Positions alone promise nothing to anybody: one lost in a crash of the server repeats idempotent work. Commits that
-// follow flush them too.
+// A position lost in a crash of the server only repeats idempotent work, so it need not be flushed; later commits flush
+// it too.
 const relaxed = (db: Db) => db`relaxed as (select set_config('synchronous_commit', 'off', true))`;
 
 const moved = (db: Db, lease: Lease, { at, phase, stepsDone }: Position) => db`
@@ -92,7 +89,7 @@ export async function storePosition(sql: Sql, lease: Lease, position: Position):
 }
 
 /**
- * Stores which job is in work, with its line in the timeline (test-clocks.md#timeline): how many items it found.
+ * Stores which job is in work, with its line in the timeline (test-clocks.md#timeline) that counts its items.
  *
  * @throws LeaseLost
  */

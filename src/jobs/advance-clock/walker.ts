@@ -25,7 +25,7 @@ export interface AdvanceDeps extends SystemDeps {
 
 export const leaseUntil = (): Temporal.Instant => realNow().add({ seconds: LEASE_SECONDS });
 
-/** One advance under way: where it stands, and its own kind of transaction. */
+/** One running advance: its position and its kind of transaction. */
 export interface Walker {
   readonly deps: AdvanceDeps;
   readonly lease: Lease;
@@ -33,7 +33,7 @@ export interface Walker {
   phase: Phase;
 }
 
-/** Stores where the advance stands, before work goes on. @throws LeaseLost */
+/** Stores the position of the advance before work continues. @throws LeaseLost */
 export async function moveTo(
   walker: Walker,
   phase: Phase,
@@ -46,8 +46,8 @@ export async function moveTo(
 }
 
 /**
- * One transaction of the advance: holds the clock, so that no other worker takes over halfway, and carries its instant.
- * The steps it leaves are settled by the advance itself; only deliveries are nudged.
+ * One transaction of the advance: it locks the clock, so that no other worker takes over halfway, and has its instant.
+ * The advance settles the steps it leaves; only deliveries are nudged.
  *
  * @throws LeaseLost
  */

@@ -10,7 +10,7 @@ import type { Sql } from '../../platform/db/connect.ts';
 export type StepState = 'waiting' | 'unknown' | 'failed';
 export const STEP_STATES = ['waiting', 'unknown', 'failed'] as const satisfies readonly StepState[];
 
-/** Steps shown at once, and run again at once. */
+/** Steps shown at once, and rerun at once. */
 export const MOST_STEPS_SHOWN = 100;
 export const MOST_STEPS_RERUN = 1000;
 
@@ -30,14 +30,14 @@ export interface StepRow {
 const stateOf = (sql: Sql) => sql`
   case when failed_at is not null then 'failed' when unknown_since is not null then 'unknown' else 'waiting' end`;
 
-/** How many steps are owed, by name and state. */
+/** Number of owed steps by name and state. */
 export const countSteps = (sql: Sql) => sql<
   { job: string; state: StepState; count: number; oldest: Temporal.Instant }[]
 >`
   select job, ${stateOf(sql)} as state, count(*)::int as count, min(created_at) as oldest
   from after_steps group by 1, 2 order by 1, 2`;
 
-/** Owed steps of all organizations, oldest first; of one state and name where asked for. */
+/** Owed steps of all organizations, oldest first; of one state and name if requested. */
 export const listSteps = (sql: Sql, filter: { state?: StepState; job?: string }) => sql<StepRow[]>`
   select * from (
     select id, organization_id, job, ${stateOf(sql)} as state, attempts, error, due_at, created_at, unknown_since,
@@ -49,8 +49,8 @@ export const listSteps = (sql: Sql, filter: { state?: StepState; job?: string })
   limit ${MOST_STEPS_SHOWN}`;
 
 /**
- * Gives failed steps all their attempts back, oldest first, at most 1 000 of them. A run that ended as failed with its
- * step waits again.
+ * Gives failed steps all their attempts back, oldest first, at most 1 000 of them. A run that failed with its step
+ * becomes pending again.
  *
  * @returns the steps, to be nudged after the statement
  */

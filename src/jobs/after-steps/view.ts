@@ -2,7 +2,7 @@ import { milliseconds, millisecondsOrNull } from '../../platform/schema/view.ts'
 import type { StepRow } from './queries.ts';
 
 /**
- * An owed after-step as the operator sees it; its payload holds ids only and stays inside.
+ * An owed after-step as the operator sees it; its payload, which holds ids only, is not shown.
  * Rule: other-routes.md#records.
  */
 export const stepView = (row: StepRow) => ({

@@ -31,7 +31,7 @@ export interface TickRow {
   error: string | null;
 }
 
-/** The last tick of each of some jobs that has any. */
+/** The last tick of each of some jobs, if it has any. */
 export const listLastTicks = (sql: Sql, names: readonly string[]) => sql<TickRow[]>`
   select tick.job, tick.tick_at, tick.claimed_at, tick.finished_at, tick.error
   from unnest(${names}::text[]) as name

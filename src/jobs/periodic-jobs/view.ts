@@ -3,7 +3,7 @@ import { nextTick, type Tick } from '../../platform/clock/ticks.ts';
 import { milliseconds, millisecondsOrNull, seconds } from '../../platform/schema/view.ts';
 import type { TickRow } from './queries.ts';
 
-/** What the schedule says of a job. */
+/** The schedule of a job. */
 export interface ScheduledJob {
   job: string;
   tick: Tick;
@@ -11,8 +11,8 @@ export interface ScheduledJob {
 }
 
 /**
- * A periodic job as the operator sees it: when it ticks, and what became of its last tick. Of a job of the
- * organizations' time (clock B) the tick is done when its work is in the queue `billing`.
+ * A periodic job as the operator sees it: its ticks and the outcome of the last one. For a job in the organizations'
+ * time (clock B) a tick is done when its work is in the queue `billing`.
  *
  * Rules: periodic-jobs.md, other-routes.md#records "periodic jobs".
  */

@@ -9,8 +9,8 @@ import { type CommandDeps, type CommandJob, type CommandReply, TwinRunning } fro
 import { runGathered } from './run-gathered.ts';
 
 /**
- * Handler of commands that wait for one record: those that can be run together, then the others one after the other. A
- * command whose key was used before, or whose transaction fails with the others in it, is run as a job of its own.
+ * Handler of commands that wait for one record: first those that can run together, then the others one after the other.
+ * A command whose key was used before, or whose transaction fails together with the others, runs as a separate job.
  */
 export function gatheredHandlers(deps: CommandDeps & { redis: Redis }): Pick<Handlers, 'command.run-gathered'> {
   const { REDIS_PREFIX: prefix } = deps.config;
@@ -35,7 +35,7 @@ export function gatheredHandlers(deps: CommandDeps & { redis: Redis }): Pick<Han
     }
   }
 
-  /** Only callers' own keys have twins; without any, this job is being run by another worker as well. */
+  /** Only callers' own keys have twins; without any, this job is also being run by another worker. */
   async function withoutTwins(gathering: Gathering, jobs: readonly CommandJob[], info: JobInfo): Promise<void> {
     const keyed = jobs.filter(({ idempotency }) => idempotency !== null);
     await runAsJobs(keyed.length > 0 ? keyed : jobs);

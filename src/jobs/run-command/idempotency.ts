@@ -8,17 +8,17 @@ export interface StoredAnswer {
   http_status: number | null;
   body: string | null;
   headers: Record<string, string> | null;
-  /** The body only says where the record can be read again. */
+  /** Whether the body is only a digest from which the record can be read again. */
   is_digest: boolean;
 }
 
-// Many twins must never hold connections for the whole wait of a slow first command (idempotency.md, run there).
+// Short, because many twins must not hold connections while a slow first command runs (idempotency.md).
 const TWIN_WAIT = "set local lock_timeout = '250ms'";
 
 /**
- * First statement of a command: takes the key, or an expired one over. False when another command has it and committed.
- * Waits at most 250 ms for a twin under way, then throws Postgres' lock_not_available (55P03). Sets the savepoint
- * `command` that a refusal rolls back to.
+ * First statement of a command: claims the key, or takes over an expired one. False if another command with it has
+ * committed. Waits at most 250 ms for a running twin, then throws Postgres' lock_not_available (55P03). Sets the
+ * savepoint `command` that a refusal rolls back to.
  */
 export async function claimKey(
   tx: Tx,
@@ -57,7 +57,7 @@ interface KeyToClaim {
 }
 
 /**
- * First statement of gathered commands: takes their keys, each named once. Gives those it took, in hexadecimal digits;
+ * First statement of gathered commands: claims their keys, each listed once. Returns the claimed ones in hexadecimal;
  * waits for twins as claimKey does.
  */
 export async function claimKeys(
@@ -113,7 +113,7 @@ export const finishKey = (
 export const freeKey = (tx: Tx, organizationId: string, scopeHash: Buffer) => tx`
   delete from idempotency_keys where organization_id = ${organizationId} and scope_hash = ${scopeHash}`;
 
-/** The answers of gathered commands, each under its key. */
+/** The answers of gathered commands by key. */
 export const finishKeys = (
   tx: Tx,
   organizationId: string,

@@ -33,7 +33,7 @@ export function commandHandlers(
 }
 
 /**
- * Whether all that a command would give is an answer, and its caller has had another one (everywhere.md#bounded-cost).
+ * Whether a command only computes an answer and its caller has already got another one (everywhere.md#bounded-cost).
  */
 const nobodyWaitsFor = (deps: CommandDeps, job: CommandJob): boolean =>
   deps.operations.get(job.operation)?.onlyAnswers === true && isLate(deps, job);
@@ -48,7 +48,7 @@ async function travelForm({ sql, config, operations }: CommandDeps, job: Command
   return { ...reply, body: await sealText({ db: sql, config }, reply.body, replyPlace(job.cid)) };
 }
 
-/** Troubles that pass: another attempt may do better, and the caller is asked to come again. */
+/** Passing errors: another attempt may succeed, and the caller is told to retry. */
 const isTrouble = (error: unknown): boolean =>
   isPassing(error) || error instanceof Outage || error instanceof UnknownSecretsKey;
 

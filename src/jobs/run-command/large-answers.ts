@@ -2,23 +2,23 @@ import { assert } from '../../engine/assert.ts';
 import type { Context } from '../../platform/context.ts';
 import { Answer, type Operation } from '../../platform/operation.ts';
 
-/** Answers of more bytes are not kept (idempotency.md). */
+/** Answers with more bytes are not stored (idempotency.md). */
 const MOST_STORED_BYTES = 1024 * 1024;
 
-/** Stored instead of a body: what the record is found by again. */
+/** Stored instead of a body: how to read the record again. */
 export interface Digest {
   root: string;
   /** Ids of the records of a list, in their order. */
   ids?: string[];
-  /** What is beside the records of a list. */
+  /** The other fields of the list's answer. */
   rest?: Record<string, unknown>;
   /** Path parameters of the read. */
   params?: Record<string, string>;
 }
 
 /**
- * The digest of an answer that is too large to be kept, undefined of one that is not, or whose record nothing reads
- * again. A replay shows the record as it is then. Rule: idempotency.md "answers above 1 MiB".
+ * The digest of an answer that is too large to be stored; undefined if it is not, or if no read can repeat it. A replay
+ * shows the record in its current state. Rule: idempotency.md "answers above 1 MiB".
  */
 export function digestOf(
   operations: ReadonlyMap<string, Operation>,
@@ -39,7 +39,7 @@ export function digestOf(
     : undefined;
 }
 
-/** Body of the answer that a digest stands for. @throws Refusal 404 when the record is gone */
+/** The answer that a digest represents. @throws Refusal 404 when the record is gone */
 export async function readAgain(
   ctx: Context,
   operations: ReadonlyMap<string, Operation>,

@@ -35,7 +35,7 @@ import { digestOf, readAgain } from './large-answers.ts';
 
 export type CommandJob = JobPayload<'command.run'>;
 
-/** What travels back to the waiting request: the body is text, so that a replay is byte-equal. */
+/** The reply to the waiting request: the body is text, so that a replay is byte-equal. */
 export interface CommandReply {
   status: number;
   body: string;
@@ -49,7 +49,7 @@ export interface CommandDeps {
   reactions: Reactions;
   producer: Producer;
   operations: ReadonlyMap<string, Operation>;
-  /** Commands that walk through several rooms, by operation: they stand in for its `run`. */
+  /** Commands that need several rooms, by operation: they replace its `run`. */
   flows?: Readonly<Record<string, Operation['run']>>;
   /** Makes every ingress drop what it caches with the organization's keys. */
   announceKeys?: (organizationId: string) => Promise<void>;
@@ -57,7 +57,7 @@ export interface CommandDeps {
   fallsDue?: (db: Db, organizationId: string, from: Temporal.Instant, until: Temporal.Instant) => Promise<boolean>;
 }
 
-/** Refusals whose answer is stored under the key: the command was reached and changed nothing (idempotency.md). */
+/** Refusals whose answer is stored under the key: the command ran and changed nothing (idempotency.md). */
 const STORED_REFUSALS = new Set([404, 405, 422]);
 
 export const isStored = ({ status }: CommandReply): boolean => status < 400 || STORED_REFUSALS.has(status);
@@ -76,14 +76,15 @@ export async function runCommand(deps: CommandDeps, queued: CommandJob): Promise
   try {
     return await runOnce(deps, job);
   } catch (error) {
-    // The driver fails a transaction of which one statement failed, caught or not: the refusal gets one of its own.
+    // The driver fails a transaction after any failed statement, caught or not, so the refusal gets its own
+    // transaction.
     const refusal = refusalOfDatabase(error);
     if (!refusal) throw error;
     return runOnce(deps, job, refusal);
   }
 }
 
-/** The key of a command: its caller's, else its own id, so that a job that is delivered again runs once. */
+/** The key of a command: its caller's, else its own id, so that a redelivered job runs once. */
 export function keyOfCommand(job: CommandJob): { scopeHash: Buffer; fingerprint: Buffer } {
   const scopeHash = job.idempotency ? Buffer.from(job.idempotency.scope_hash, 'hex') : commandScope(job);
   return { scopeHash, fingerprint: job.idempotency ? Buffer.from(job.idempotency.fingerprint, 'hex') : scopeHash };
@@ -101,7 +102,7 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
   const operation = deps.operations.get(job.operation);
   assert(operation, `operation ${job.operation} is in the table`);
   const { scopeHash, fingerprint } = keyOfCommand(job);
-  // Event routes are in no API log, with an Idempotency-Key neither (logs.md#api-logs).
+  // Event routes are not in the API log, even with an Idempotency-Key (logs.md#api-logs).
   const isLogged = operation.kind !== 'events';
   const outcome = await deps.sql.begin(async (tx): Promise<{ reply: CommandReply; nudges: Nudges }> => {
     const claimed = await claimKey(tx, {
@@ -137,7 +138,7 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
     ]);
     return { reply, nudges };
   });
-  // Before the answer travels: a key that was deleted is refused from then on.
+  // Before the answer is sent, so that a deleted key is refused from then on.
   if (outcome.nudges.keysChanged) await deps.announceKeys?.(job.organization_id);
   await nudge(deps.producer, job.organization_id, outcome.nudges);
   return outcome.reply;
@@ -224,7 +225,7 @@ async function replay(
   return { reply: { status: stored.http_status, body, headers: { ...headers, ...marks } }, isRepeat: true };
 }
 
-/** An answer that reveals a secret once is stored sealed, a large one as a digest (idempotency.md). */
+/** An answer that reveals a secret is stored sealed, a large one as a digest (idempotency.md). */
 export async function storedForm(
   { config, operations }: CommandDeps,
   tx: Tx,
@@ -232,7 +233,8 @@ export async function storedForm(
   reply: CommandReply,
 ) {
   if (reply.status >= 400) return { ...reply, isDigest: false };
-  // On the transaction's own connection: one more from the pool would wait for those who wait for this one's locks.
+  // On the transaction's own connection, because another one from the pool would wait for those who wait for this one's
+  // locks.
   if (operation.revealsSecret)
     return { ...reply, body: await sealText({ db: tx, config }, reply.body, answerPlace(scopeHash)), isDigest: false };
   const digest = digestOf(operations, operation, input, reply.body);
@@ -242,10 +244,7 @@ export async function storedForm(
 const shownForm = async ({ config }: CommandDeps, tx: Tx, scopeHash: Buffer, body: string): Promise<string> =>
   isSealed(body) ? openText({ db: tx, config }, body, answerPlace(scopeHash)) : body;
 
-/**
- * The context of a command that may leave nothing behind it: no record, no owed work. `now` as the command is to see
- * it.
- */
+/** The context of a command that must leave no record and no owed work. `now` is the command's time. */
 export const silentContext = (deps: CommandDeps, tx: Tx, job: CommandJob, now: Temporal.Instant): Context => ({
   organizationId: job.organization_id,
   sandbox: job.sandbox,
@@ -259,7 +258,7 @@ export const silentContext = (deps: CommandDeps, tx: Tx, job: CommandJob, now: T
   after: () => assert(false, `${job.operation} owes nothing here`),
 });
 
-/** The body of a large answer, of the record as it is now. */
+/** The body of a large answer, read from the record as it is now. */
 async function shownAgain(deps: CommandDeps, tx: Tx, job: CommandJob, digest: string): Promise<string> {
   const now = await readOrganizationNow(tx, job.organization_id, job.sandbox);
   const context = silentContext(deps, tx, job, now);

@@ -23,16 +23,16 @@ import {
   TwinRunning,
 } from './run-command.ts';
 
-/** What became of gathered commands: answers of those that ran, and those that are to be run by themselves. */
+/** The outcome of gathered commands: answers of those that ran, and commands that must run alone. */
 export interface GatheredOutcome {
   answered: { job: CommandJob; reply: CommandReply }[];
-  /** Keys that were used before, or twice here: their answers are found as those of any repeated command. */
+  /** Commands whose keys were used before, or twice here; their answers are found as for any repeated command. */
   repeated: CommandJob[];
 }
 
 /**
- * Runs commands that wait for one record in one transaction: keys, decisions, API log and answers of all of them in a
- * statement each. A refused one changes nothing and is answered like the others.
+ * Runs commands that wait for one record in one transaction, with one statement each for all keys, decisions, API log
+ * rows and answers. A refused command changes nothing and is answered like the others.
  *
  * @throws TwinRunning when another transaction holds one of the keys
  * @throws whatever else stops the transaction; nothing of any of them is stored then
@@ -77,7 +77,7 @@ type Keyed = { job: CommandJob; scopeHash: Buffer };
 const isFirst = (first: ReadonlyMap<string, Keyed>, { job, scopeHash }: Keyed): boolean =>
   first.get(scopeHash.toString('hex'))!.job === job;
 
-/** One reply for each; a refusal of the organization or the record is everybody's. */
+/** One reply for each command; a refusal of the organization or the record applies to all. */
 async function decide(
   deps: CommandDeps,
   tx: Tx,
@@ -123,7 +123,7 @@ async function writeAnswers(
   const freed = answered.filter(({ reply }) => !isStored(reply)).map(({ scopeHash }) => scopeHash);
   const meta = { organizationId: job.organization_id, sandbox: job.sandbox, actor: actorOf(job), now: finished };
   const [nudges] = await Promise.all([
-    // Changes that concern access checks are announced with the records, also when there are none.
+    // Changes relevant to access checks are announced with the records, even without any.
     writeRecords(tx, { ...meta, realNow: finished }, emptyRecords()),
     stored.length > 0 ? finishKeys(tx, job.organization_id, stored) : undefined,
     freed.length > 0 ? freeKeys(tx, job.organization_id, freed) : undefined,

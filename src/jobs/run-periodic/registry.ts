@@ -4,7 +4,7 @@ import type { Config } from '../../platform/config.ts';
 import type { PeriodicJob, SweepJob } from '../../platform/periodic-job.ts';
 import { type ScheduleRow, schedule } from '../../schedule.ts';
 
-/** The schedule and what implements it. */
+/** The schedule with its implementations. */
 export interface Registry {
   rows: readonly ScheduleRow[];
   periodicJobs: readonly PeriodicJob[];

@@ -7,13 +7,13 @@ import type { ScheduleRow } from '../../schedule.ts';
 import { claimTick } from '../periodic-jobs/queries.ts';
 import { tickJobId } from '../periodic-jobs/tick-job.ts';
 
-/** Unclaimed ticks are looked for at the start and then this often. */
+/** Interval of looking for unclaimed ticks, also done at the start. */
 const MISSED_EVERY = { everySeconds: 60 };
 
 /**
  * The clock of the schedule: each row is a cron task in UTC whose ticks are claimed in Postgres, so any number of
- * schedulers may run. A tick that was missed (no scheduler ran, the database was away) is made up by the row's rule:
- * with `latest` the last one is claimed late, and its selection finds all that fell due meanwhile.
+ * schedulers may run. A missed tick (no scheduler ran, or the database was away) is caught up by the row's rule: with
+ * `latest` the last one is claimed late, and its selection finds everything that fell due meanwhile.
  */
 export function startScheduler(
   deps: Pick<SystemDeps, 'sql' | 'producer' | 'log'>,

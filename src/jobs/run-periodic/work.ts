@@ -7,8 +7,8 @@ import type { JobPayload } from '../../queues.ts';
 import type { Registry } from './registry.ts';
 
 /**
- * Does one fanned-out item in one transaction, at the organization's present: real time. An organization that got a
- * test clock meanwhile is left to its advances (periodic-jobs.md "clock B").
+ * Does one fanned-out item in one transaction, at the organization's present: real time. Items of an organization that
+ * got a test clock meanwhile are left to its advances (periodic-jobs.md "clock B").
  */
 export async function runWork(
   deps: SystemDeps,

@@ -13,17 +13,17 @@ import type { StepRegistry } from './registry.ts';
 import { runStep, StepNotUnderstood } from './run-step.ts';
 import { countFailure, markUnknown, type RunError } from './sql.ts';
 
-/** A step that found another one at its work is tried again after this. */
+/** Delay before a step that found other work in progress is tried again. */
 const COME_BACK_MS = 500;
-/** A step that this worker does not understand is offered to other workers every 2 s, */
+/** Interval in which a step that this worker does not understand is offered to other workers, */
 const OFFER_UNKNOWN_MS = 2000;
-/** and after a minute left to the sweeper, which offers it again every two minutes for as long as it waits. */
+/** and the time after which it is left to the sweeper, which offers it every two minutes for as long as it waits. */
 const OFFER_UNKNOWN_FOR_MS = 60_000;
 
 /**
- * Handler of `step.run`. While the test clock of a sandbox advances, only the advance runs its steps. A refusal ends a
- * step for good, any other error when its attempts are used; the row then keeps the error until an operator runs it
- * again. A step that this worker does not understand uses up no attempt: it waits for a worker that does.
+ * Handler of `step.run`. While the test clock of a sandbox advances, only the advance runs its steps. A refusal fails a
+ * step for good, any other error when its attempts are used up; the row then keeps the error until an operator runs it
+ * again. A step that this worker does not understand uses no attempt and waits for another worker.
  */
 export function stepRunHandlers(deps: SystemDeps, registry: StepRegistry): Pick<Handlers, 'step.run'> {
   return {
@@ -67,7 +67,7 @@ async function wait(
   if (realNowMs() - info.addedAtMs < OFFER_UNKNOWN_FOR_MS) await info.comeBack(OFFER_UNKNOWN_MS);
 }
 
-/** What a client may know of a failure: the code of a refusal, of a defect only that there was one. */
+/** The part of a failure that a client may see: the code of a refusal; for a defect only that there was one. */
 const shownOf = (error: unknown): RunError => ({
   code: error instanceof Refusal ? String(error.body.code ?? error.body.error) : 'internal_error',
   message: error instanceof Refusal ? String(error.body.error) : 'The work failed and was given up.',

@@ -2,12 +2,12 @@ import type { Context } from '../../platform/context.ts';
 import { stepHandlers } from '../../step-handlers.ts';
 import { type StepSpec, steps } from '../../steps.ts';
 
-/** A row of the table of steps with its handler, which gets what the row's schema has parsed. */
+/** A row of the table of steps with its handler, which gets the parsed payload. */
 export interface RunnableStep extends StepSpec {
   run(ctx: Context, payload: never): Promise<void>;
 }
 
-/** What a worker can run, by the name of the step. */
+/** The steps that a worker can run, by name. */
 export type StepRegistry = ReadonlyMap<string, RunnableStep>;
 
 /**

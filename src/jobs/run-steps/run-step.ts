@@ -13,10 +13,10 @@ import { takeStep } from './sql.ts';
 export class StepNotUnderstood extends Error {}
 
 /**
- * Runs one after-step and deletes its row, in one transaction. A step that is gone, not due yet, failed for good or in
- * other hands is left alone. `present` as in systemTransaction.
+ * Runs one after-step and deletes its row, in one transaction. A step that is gone, not due yet, failed for good or
+ * held by another worker is skipped. `present` as in systemTransaction.
  *
- * @throws StepNotUnderstood, or whatever its handler throws: the step then stays
+ * @throws StepNotUnderstood, or the error of its handler; the step then stays
  */
 export function runStep(
   deps: SystemDeps,
@@ -37,12 +37,12 @@ export function runStep(
   });
 }
 
-/** Which fields do not fit and why, without their values. */
+/** Names the fields that do not fit and why, without their values. */
 const faultsOf = ({ issues }: z.ZodError): string =>
   issues
     .slice(0, MOST_FAULTS)
     .map(({ path, code, message }) => `${path.join('.') || 'payload'}: ${code === 'custom' ? message : code}`)
     .join('; ');
 
-/** Faults that the row's error names; the first ones tell which field has changed. */
+/** Faults that the row's error lists; the first ones show which field has changed. */
 const MOST_FAULTS = 5;

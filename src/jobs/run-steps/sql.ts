@@ -23,9 +23,9 @@ export async function takeStep(
 }
 
 /**
- * Notes since when no worker understands the step, and why the first one did not.
+ * Stores since when no worker understands the step, and the first reason.
  *
- * @returns whether this is the first to note it
+ * @returns whether it was stored for the first time
  */
 export async function markUnknown(
   sql: Sql,
@@ -40,7 +40,7 @@ export async function markUnknown(
   return noted.length > 0;
 }
 
-/** What a run shows of its end. Rule: other-routes.md#common-ground "Runs". */
+/** The error that a run shows. Rule: other-routes.md#common-ground "Runs". */
 export interface RunError {
   code: string;
   message: string;
@@ -48,8 +48,8 @@ export interface RunError {
 }
 
 /**
- * Counts a failed attempt of a worker that understood the step; for good when `final` or when it was the last of
- * `mostAttempts`. The run that the step works for, if any, then ends as failed at `now`.
+ * Counts a failed attempt of a worker that understood the step; the step fails for good if `final` or after
+ * `mostAttempts`. The step's run, if any, then ends as failed at `now`.
  */
 export const countFailure = (
   sql: Sql,

@@ -6,7 +6,7 @@ import { firstIdAt } from '../../platform/ids.ts';
 import type { SweepJob } from '../../platform/periodic-job.ts';
 
 const TICKS_KEPT_DAYS = 7;
-/** Life of a timeline after its clock (test-clocks.md#timeline). */
+/** Life of a timeline after its clock was deleted (test-clocks.md#timeline). */
 const TIMELINES_KEPT_DAYS = 30;
 /** Rule: auditor.md. */
 const AUDITS_KEPT_DAYS = 90;
@@ -46,9 +46,7 @@ const deleteTimelines = (sql: Sql, before: Temporal.Instant, limit: number) => s
     where timeline.clock_deleted_at < ${before} or (line.sequence < timeline.first and line.created_at < ${before})
     limit ${limit}))`;
 
-/**
- * Runs whose ids were made before an instant of real time, which organizations with a test clock do not show elsewhere.
- */
+/** Runs whose ids were created before an instant of real time; with a test clock their other times are simulated. */
 const deleteAudits = (sql: Sql, before: Temporal.Instant, limit: number) => sql`
   delete from audit_runs where id = any (array(
     select id from audit_runs where id < ${firstIdAt(before)} limit ${limit}))`;

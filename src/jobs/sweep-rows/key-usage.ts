@@ -16,6 +16,6 @@ export const keyUsage: SweepJob = {
       from (select id, to_timestamp(at / 1000.0) as at from jsonb_to_recordset(${json(used)}::jsonb) as row (id uuid,
         at numeric)) used
       where api_keys.id = used.id and (last_used_at is null or last_used_at < used.at)`;
-    await redis.hdel(key, ...used.map(({ id }) => id)); // a use noted in this moment may be lost
+    await redis.hdel(key, ...used.map(({ id }) => id)); // a use recorded at this moment may be lost
   },
 };

@@ -4,19 +4,19 @@ import type { SweepDeps } from '../../platform/periodic-job.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import { stepJob } from '../../platform/records/nudge.ts';
 
-/** A step that is older than this without having been done has lost its job. */
+/** Age from which a step has lost its job. */
 const LOST_AFTER_SECONDS = 120;
 const PAGE = 1000;
-/** More waits for the next minute. */
+/** Steps of one sweep; the rest waits for the next minute. */
 const MOST_PAGES = 20;
 
 /**
  * Nudges after-steps again: those whose job was lost, and those whose due time has come. Steps of an organization with
- * a test clock are swept only when they need no time to pass; the delayed ones and all of an advancing clock are worked
- * off by the advance. One that was tried already has its next try in the queue and counts as lost after two minutes
- * only.
+ * a test clock are swept only when they need no time to pass; delayed steps, and all steps of an advancing clock, are
+ * left to the advance. A step that was tried already has its next try in the queue and counts as lost only after two
+ * minutes.
  *
- * by  part of the jobs' ids: a second nudge by the same is none while the first is stored
+ * by part of the jobs' ids: a second nudge by the same caller is ignored while the first is stored
  */
 export async function nudgeLostSteps(
   deps: Pick<SweepDeps, 'sql'> & { producer: Pick<Producer, 'addMany'> },

@@ -3,10 +3,12 @@ import type { SweepDeps } from '../../platform/periodic-job.ts';
 import { tickJobId } from '../periodic-jobs/tick-job.ts';
 
 const LOST_AFTER_SECONDS = 120;
-/** Older ticks are past caring: later ones of their job have done the work. */
+/** Age from which ticks are ignored, because later ones have done the work. */
 const FORGOTTEN_AFTER_SECONDS = 86_400;
 
-/** Nudges the newest tick of a job again when it was claimed but neither finished nor failed: its claimer died. */
+/**
+ * Nudges the newest tick of a job again if it was claimed but neither finished nor failed, because its claimer died.
+ */
 export async function nudgeLostTicks(
   deps: Pick<SweepDeps, 'sql' | 'producer'>,
   realNow: Temporal.Instant,

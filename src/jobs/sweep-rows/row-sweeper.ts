@@ -8,7 +8,7 @@ import type { SweepDeps, SweepJob } from '../../platform/periodic-job.ts';
 import { nudgeLostSteps } from './lost-steps.ts';
 import { nudgeLostTicks } from './lost-ticks.ts';
 
-/** Older than this, an open batch of events has lost its job. */
+/** Age from which an open batch of events has lost its job. */
 const LOST_AFTER_SECONDS = 120;
 
 /** Rows whose job was lost are nudged again (everywhere.md#postgres-is-the-truth, periodic-jobs.md#row-sweeper). */

@@ -6,16 +6,16 @@ import type { Producer } from '../../platform/queue/producer.ts';
 import type { QueueName } from '../../queues.ts';
 import { nudgeLostSteps } from './lost-steps.ts';
 
-/** A nudge follows its commit within a tenth of a second; what is still owed after 2 s has probably lost it. */
+/** A nudge follows its commit within a tenth of a second; work still owed after 2 s has probably lost it. */
 const LOST_AFTER_MS = 2000;
-/** Postgres may still be away when a connection to it was lost: the sweep is tried again. */
+/** Postgres may still be away after a connection to it was lost, so the sweep is tried again. */
 const TRY_AGAIN_MS = 500;
-/** Without any sign of trouble, a look every 5 s finds what has waited for 10 s in an idle queue. */
+/** Without any sign of trouble, a check every 5 s finds work that has waited for 10 s in an idle queue. */
 const LOOK_EVERY_MS = 5000;
 const OLD_AFTER_MS = 10_000;
 
 export interface Watch {
-  /** A connection was lost: nudges of these moments may be lost with it. */
+  /** Reports a lost connection, after which nudges of these moments may be lost. */
   suspect(): void;
   close(): Promise<void>;
 }
@@ -23,12 +23,11 @@ export interface Watch {
 type WatchDeps = Pick<SweepDeps, 'sql' | 'log'> & { producer: Pick<Producer, 'addMany' | 'queue'> };
 
 /**
- * Finds rows whose nudge was lost soon, which would else wait two minutes for the sweepers: batches of events,
- * after-steps, and after a sign of trouble deliveries. A process that starts may stand in for one that was killed
- * between a commit and its nudge, and so may one whose connection to Postgres or Redis breaks: it sweeps what is owed
- * since then. Besides, it looks every few seconds for what is older than 10 s while the queue of that work is idle;
- * when the queue is not, the work has its job and waits its turn. Work under way may be nudged twice, as it may be by
- * the sweeper.
+ * Finds rows whose nudge was lost soon, which would otherwise wait two minutes for the sweepers: batches of events,
+ * after-steps, and after a sign of trouble deliveries. A starting process may replace one that was killed between a
+ * commit and its nudge, and a lost connection to Postgres or Redis may have lost nudges too; in both cases it sweeps
+ * what is owed since then. It also checks every few seconds for work older than 10 s in an idle queue; in a busy queue
+ * the work has its job and waits for its turn. Work in progress may be nudged twice, as by the sweeper.
  *
  * lostAfterMs  age from which on a row without a job counts as lost, after a sign of trouble
  */
@@ -43,14 +42,14 @@ export function watchOwed(deps: WatchDeps, lostAfterMs = LOST_AFTER_MS, lookEver
     if (closed) return;
     clearTimeout(timer);
     timer = setTimeout(() => {
-      // When to come again is asked at the end: a connection may have been lost meanwhile.
+      // The next time is decided at the end, because a connection may have been lost meanwhile.
       sweeping = sweep().then((isDone) => plan(isDone ? untilNext() : TRY_AGAIN_MS));
     }, ms);
   };
   const untilSuspected = () => suspectedAtMs + lostAfterMs - realNowMs();
   const untilNext = () => (sweptForMs < suspectedAtMs ? Math.max(untilSuspected(), 0) : lookEveryMs);
 
-  /** @returns whether it went through */
+  /** @returns whether it succeeded */
   async function sweep(): Promise<boolean> {
     try {
       if (sweptForMs < suspectedAtMs && untilSuspected() <= 0) {
@@ -82,7 +81,7 @@ export function watchOwed(deps: WatchDeps, lostAfterMs = LOST_AFTER_MS, lookEver
   };
 }
 
-/** Sweeps that nudge under one id again and again, so that a row has at most one such job. */
+/** Sweeps that always nudge under the same id, so that a row has at most one such job. */
 const SWEPT = 'owed';
 
 async function sweepAll(deps: WatchDeps, lostAfterMs: number): Promise<void> {

@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../db/connect.ts';
 import { json } from '../db/values.ts';
 
-/** One request as the API log keeps it (logs.md#api-logs); times are real. */
+/** One request in the form of the API log (logs.md#api-logs); times are real. */
 export interface ApiLogRow {
   id: string;
   organization_id: string;
@@ -18,7 +18,7 @@ export interface ApiLogRow {
   logged_at: string;
 }
 
-/** Inserts rows; a row that is there already (same id, same time) is left alone. */
+/** Inserts rows; an existing row (same id, same time) is left unchanged. */
 export async function writeApiLogs(db: Db, rows: ApiLogRow[], createdAt: Temporal.Instant): Promise<void> {
   await db`
     insert into api_logs (id, organization_id, request_id, api_key_id, client, http_method, http_status, request_origin,

@@ -3,13 +3,13 @@ import { Temporal } from 'temporal-polyfill';
 import { cronOf, latestTick, type Tick } from './ticks.ts';
 
 /**
- * Calls `run` with the tick's instant at every tick of the machine's clock. A tick whose moment was slept through by
- * more than a second does not come any more. Intervals that cron cannot say fire in between too, with the tick before.
+ * Calls `run` with the tick's instant at every tick of the machine's clock. A tick missed by more than a second is
+ * skipped. Intervals that cron cannot express also fire in between, with the previous tick.
  */
 export function onEveryTick(tick: Tick, run: (tickAt: Temporal.Instant) => Promise<void>): { close(): Promise<void> } {
   const task = cron.schedule(
     cronOf(tick),
-    // The moment the task was meant for: timers may fire a little early.
+    // The intended moment of the task, because timers may fire a little early.
     ({ date }) => run(latestTick(tick, Temporal.Instant.fromEpochMilliseconds(date.getTime()))),
     { timezone: 'UTC', suppressMissedWarning: true },
   );

@@ -11,8 +11,8 @@ export async function readOrganizationNow(db: Db, organizationId: string, sandbo
   return clock?.frozen_time ?? realNow();
 }
 
-// Namespace of the advisory locks of clocks that are being made, also of hold_clocks in the database; those of events
-// are in usage-shapes/lock.ts.
+// Namespace of the advisory locks of clocks being created, also used by hold_clocks in the database; that of events is
+// in usage-shapes/lock.ts.
 const CREATION_SEED = 5306;
 
 interface HeldClock {
@@ -23,7 +23,7 @@ interface HeldClock {
 
 /**
  * The test clock of an organization, held `for share` until the end of the transaction; undefined without one, and then
- * none is made until the transaction ends.
+ * none can be created until the transaction ends.
  */
 export async function holdClock(tx: Tx, organizationId: string): Promise<HeldClock | undefined> {
   const clock = await lockedClock(tx, organizationId);
@@ -48,8 +48,8 @@ export const lockClockCreation = (db: Db, organizationId: string) => db`
   select pg_advisory_xact_lock(hashtextextended(${organizationId}, ${CREATION_SEED}))`;
 
 /**
- * Present of an organization for a write: locks the clock row `for share`, so that an advance waits for writes under
- * way and none slips in behind it (test-clocks.md#what-an-advance-promises). Locked before any other row.
+ * Present of an organization for a write: locks the clock row `for share`, so that an advance waits for running writes
+ * and later writes wait for it (test-clocks.md#what-an-advance-promises). Locked before any other row.
  *
  * @throws Refusal 405 test_clock_advancing, unless exempt
  */

@@ -22,7 +22,7 @@ export function latestTick(tick: Tick, at: Temporal.Instant): Temporal.Instant {
 
 export const isTick = (tick: Tick, at: Temporal.Instant): boolean => latestTick(tick, at).equals(at);
 
-/** Expression for node-cron that fires at every tick, and for odd intervals in between too. */
+/** Expression for node-cron that fires at every tick; for unusual intervals it also fires in between. */
 export function cronOf(tick: Tick): string {
   if ('minuteOfHour' in tick) return `${tick.minuteOfHour} * * * *`;
   if ('timeOfDay' in tick) {

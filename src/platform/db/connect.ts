@@ -37,15 +37,15 @@ const types = {
   },
 } satisfies Record<string, postgres.PostgresType>;
 
-// The values that queries accept beside the driver's own; reads are typed by the row type of each query.
+// The values that queries accept beside the driver's own; results have the row type of each query.
 type Accepted = { numeric: Decimal; day: Temporal.PlainDate; date: Temporal.Instant };
 
 export type Sql = postgres.Sql<Accepted>;
 export type Tx = postgres.TransactionSql<Accepted>;
-/** A pool or a transaction: what a query runs on. */
+/** A pool or a transaction, on which a query runs. */
 export type Db = Sql | Tx;
 export type SavepointTx = Tx;
-/** A piece of a statement. */
+/** A fragment of a statement. */
 export type Fragment = postgres.Fragment;
 
 export interface DatabaseOptions {
@@ -53,11 +53,11 @@ export interface DatabaseOptions {
   connections?: number;
   /** Shown in pg_stat_activity. */
   name?: string;
-  /** After it Postgres ends a statement. */
+  /** Time after which Postgres cancels a statement. */
   statementTimeoutMs?: number;
-  /** Sees every statement: tests count round trips with it (storing-events.md#statement (6)). */
+  /** Called with every statement: tests count round trips with it (storing-events.md#statement (6)). */
   onStatement?: (text: string) => void;
-  /** A connection was closed: lost, or idle for long. */
+  /** Called when a connection was closed: lost, or idle for long. */
   onClose?: () => void;
 }
 
@@ -78,8 +78,8 @@ export function connectDatabase(url: string, options: DatabaseOptions = {}): Sql
       application_name: options.name ?? 'meterstone',
       search_path: options.schema ?? 'public',
       TimeZone: 'UTC',
-      // Compiling takes longer than any statement here runs: 18 ms for one that reads nothing in 0.1 ms. A text, since
-      // the driver does not send what is false.
+      // Compiling takes longer than the statements here: 18 ms for one that reads nothing in 0.1 ms. As text, because
+      // the driver does not send false.
       jit: 'off',
       statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: 60_000,

@@ -1,7 +1,7 @@
 import type { Scope } from '../periodic-job.ts';
 import type { Db } from './connect.ts';
 
-/** Rows of one organization, or of all that live in real time: those with a test clock are left to its advances. */
+/** Rows of one organization, or of all organizations in real time: those with a test clock are left to its advances. */
 export const inScope = (db: Db, scope: Scope, organizationId: ReturnType<Db>) =>
   scope === 'real-time'
     ? db`not exists (select from test_clocks clock where clock.organization_id = ${organizationId})`

@@ -5,10 +5,10 @@ import { projectRoot } from '../project-root.ts';
 const PROGRAM = 'bin/patch-driver.mjs';
 
 /**
- * Why this installation must not connect: its driver is as published, and a cut connection would crash the process or
- * mix two sessions. That happens when packages were installed without their scripts.
+ * Why this installation must not connect: its driver is not patched, so a cut connection would crash the process or mix
+ * two sessions. That happens if packages were installed without their scripts.
  *
- * @returns undefined when the driver is mended
+ * @returns undefined if the driver is patched
  */
 export async function whyDriverIsWrong(root = projectRoot()): Promise<string | undefined> {
   const { isMended } = (await import(pathToFileURL(join(root, PROGRAM)).href)) as { isMended: () => boolean };

@@ -2,8 +2,8 @@ import postgres from 'postgres';
 import { type Refusal, refuse } from '../refusal.ts';
 
 /**
- * Unique violations that mean "this value is taken", by constraint name. What a command checks beforehand is only a
- * courtesy; the constraint is the guarantee, and this is its answer.
+ * Unique violations that mean "this value is taken", by constraint name. A check in a command only gives a better
+ * error; the constraint is the guarantee, and this is its error.
  */
 const TAKEN: Record<string, string> = {
   customers_external_id_key: 'external_id',
@@ -33,12 +33,12 @@ const TAKEN: Record<string, string> = {
 /** Unique violations that mean "there may be only one", by constraint name, with the code of their 403. */
 const ONLY_ONE: Record<string, string> = { quote_versions_alive_key: 'active_version_exists' };
 
-// U+0000 and its like where no schema looked: untranslatable_character, character_not_in_repertoire.
+// U+0000 and the like, if no schema checked them: untranslatable_character, character_not_in_repertoire.
 const UNSTORABLE = new Set(['22P05', '22021']);
 
 const UNIQUE_VIOLATION = '23505';
 
-/** The refusal that a database error stands for, or undefined when it is an outage or a defect. */
+/** The refusal for a database error; undefined for an outage or a defect. */
 export function refusalOfDatabase(error: unknown): Refusal | undefined {
   if (!(error instanceof postgres.PostgresError)) return undefined;
   const unique = error.code === UNIQUE_VIOLATION ? error.constraint_name : undefined;
@@ -68,7 +68,7 @@ const PASSING_DRIVER = new Set([
 /** Whether a statement gave up waiting for a lock (`lock_timeout`). */
 export const isLockTimeout = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '55P03';
 
-/** Whether the same statement may work in a moment: the server is away, restarting, or chose us in a deadlock. */
+/** Whether the same statement may succeed in a moment: the server is away, restarting, or chose it in a deadlock. */
 export function isPassing(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   if (typeof code !== 'string') return false;

@@ -25,7 +25,7 @@ export function columnsOf(db: Db, noun: Noun): Fragment {
   );
 }
 
-/** The live row of a code. */
+/** The live row with a code. */
 export async function findRow<Given extends Noun>(
   scope: Scope,
   noun: Given,
@@ -41,7 +41,8 @@ export async function getRow<Given extends Noun>(scope: Scope, noun: Given, code
 }
 
 /**
- * As getRow, and until the transaction ends no other one changes the row (`update`), or none can (`share`).
+ * As getRow, and locks the row until the transaction ends: exclusively (`update`), or shared with other readers
+ * (`share`).
  *
  * @throws Refusal 404
  */
@@ -51,7 +52,7 @@ export async function lockRow<Given extends Noun>(
   code: string,
   strength: 'update' | 'share' = 'update',
 ): Promise<RowOf<Given>> {
-  // Written as one text: previews leave locks out by it (without-locks.ts).
+  // One fixed text, by which previews recognise and omit locks (without-locks.ts).
   const lock = strength === 'update' ? scope.db`for update` : scope.db`for share`;
   return found(noun, await liveRow(scope, noun, code, lock));
 }
@@ -67,7 +68,7 @@ function found<Given extends Noun>({ name }: Given, [row]: readonly object[]): R
 }
 
 /**
- * Refuses a code that a live row has, other than the row `exceptId`.
+ * Refuses a code that a live row other than `exceptId` has.
  *
  * @throws Refusal 422 code: value_already_exist
  */
@@ -86,11 +87,11 @@ export async function refuseTakenCode(
 
 type Stamped = 'id' | 'organization_id' | 'created_at' | 'updated_at';
 type NullableNames<Row> = { [Name in keyof Row]: null extends Row[Name] ? Name : never }[keyof Row];
-/** Fields of a new row: what may be null may be absent. */
+/** Fields of a new row; nullable ones may be absent. */
 export type NewRow<Given extends Noun> = Omit<StoredOf<Given>, Stamped | NullableNames<StoredOf<Given>>> &
   Partial<Pick<StoredOf<Given>, NullableNames<StoredOf<Given>>>>;
 
-/** Inserts a row with an id of its own, made now. Only columns of the noun are written, whatever else is given. */
+/** Inserts a row with a new id and the current time. Only columns of the noun are written; other fields are ignored. */
 export async function insertRow<Given extends Noun>(
   { db, organizationId, now }: WriteScope,
   noun: Given,
@@ -103,7 +104,7 @@ export async function insertRow<Given extends Noun>(
   return row as StoredOf<Given>;
 }
 
-/** Changes a row that was read and locked: fields that are absent stay. Answers it as it is now. */
+/** Changes a row that was read and locked; absent fields stay. Returns it as it is now. */
 export async function updateRow<Given extends Noun>(
   { db, organizationId, now }: WriteScope,
   noun: Given,
@@ -123,12 +124,12 @@ export async function updateRow<Given extends Noun>(
   return row;
 }
 
-/** Marks a row deleted: it is not found any more, and its code is free again. */
+/** Marks a row deleted: it is no longer found, and its code is free again. */
 export const deleteRow = ({ db, organizationId, now }: WriteScope, { table }: Noun, id: string) => db`
   update ${db(table)} set deleted_at = ${now()}, updated_at = ${now()}
   where organization_id = ${organizationId} and id = ${id}`;
 
-/** The columns that the noun's table holds; null where nothing was given. */
+/** The columns of the noun's table; null for fields that were not given. */
 const chosen = (noun: Noun, given: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(storedNames(noun).map((name) => [name, given[name] ?? null]));
 

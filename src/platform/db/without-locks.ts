@@ -1,17 +1,18 @@
 import type { Tx } from './connect.ts';
 
-// As queries write them: `for no key update of customer`, `for update`. What skips locked rows waits for none.
+// Lock clauses as queries write them: `for no key update of customer`, `for update`. Those with `skip locked` wait for
+// none.
 const ROW_LOCK = /\bfor (?:no key update|update|key share|share)\b(?: of [a-z_]+)?(\s+skip locked)?/g;
-// A function that locks nothing replaces one that waits; a comparison that is true replaces one that tries.
+// A function without effect replaces one that waits, and a comparison that is true replaces one that tries a lock.
 const ADVISORY_LOCK = /\bpg_advisory_xact_lock(?:_shared)?\(/g;
 const ADVISORY_TRIAL = /\bpg_try_advisory_xact_lock(?:_shared)?\(/g;
 
-/** Texts of one template without its locks: the same array each time, since the driver knows templates by it. */
+/** Texts of a template without its locks, the same array each time, because the driver caches templates by it. */
 const unlocked = new WeakMap<TemplateStringsArray, TemplateStringsArray>();
 
 /**
  * A transaction whose queries lock no row that they read and take no advisory lock: for previews, which run the code of
- * commands. Its savepoints are alike.
+ * commands. The same holds for its savepoints.
  */
 export function withoutLocks(tx: Tx): Tx {
   return new Proxy(tx, {

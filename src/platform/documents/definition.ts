@@ -17,19 +17,19 @@ const FIGURE_WIDTH = 5.1;
 const [PADDING_LEFT, PADDING_RIGHT] = [5, 4];
 const PARTY_GAP = 20;
 const FIGURE_COLUMN_MIN = 46;
-/** What the first column keeps at the least; wider figures wrap instead. */
+/** Smallest width of the first column; wider figures wrap instead. */
 const FIRST_COLUMN_MIN = 150;
 const INDENTS: Record<Row['kind'], number> = { heading: 0, line: 0, part: 10, detail: 20 };
-/** Totals that stand on one page together, a little over half of it; payments and coupons may be more. */
+/** Totals that stay on one page together, a little over half of it; there may be more payments and coupons. */
 const MOST_TOTALS_TOGETHER = 25;
-/** Characters of a text that stand on one page together, about half of one in the narrowest first column. */
+/** Characters of a text that stay on one page together, about half a page in the narrowest first column. */
 const MOST_CHARACTERS_TOGETHER = 1000;
-/** Rows of a figure column that are measured for its width: more would cost more than they add. */
+/** Rows of a figure column that are measured for its width; more would cost more than they help. */
 const ROWS_MEASURED = 5000;
 
 /**
- * The page description of a document: A4, one table a group of lines with its head repeated on every page, totals kept
- * together, page numbers at the foot.
+ * The page description of a document: A4, one table for each group of lines with its head repeated on every page,
+ * totals kept together, page numbers at the foot.
  */
 export function definitionOf(model: DocumentModel, fonts: DocumentFonts): TDocumentDefinitions {
   const text = (value: string) => runsOf(value, fonts);
@@ -61,14 +61,12 @@ export function definitionOf(model: DocumentModel, fonts: DocumentFonts): TDocum
   };
 }
 
-/**
- * A margin that does not fit below the last block would begin a page of its own, on which nothing but the foot stands.
- */
+/** A margin that does not fit below the last block would begin a page with nothing but the footer. */
 const withoutLastMargin = (blocks: readonly Block[]): Content[] =>
   blocks.map((block, index) => (index === blocks.length - 1 ? { ...block, margin: 0 } : block));
 
 type Text = (value: string) => Content;
-/** What stands below one another on a page, with a margin of its own. */
+/** Blocks below one another on a page, each with its margin. */
 type Block = Content & object;
 type PageColumn = ContentColumns['columns'][number];
 
@@ -138,7 +136,7 @@ function tableOf({ title, rows }: DocumentTable, columns: readonly Column[], wid
   );
   const head = title === null ? [labels] : [spanned(heading(title), columns), labels];
   const body = [...head, ...rows.map((row) => rowOf(row, columns, text))];
-  // What is kept together and higher than a page would stand on none.
+  // A block that is kept together and higher than a page would be dropped.
   const isWhole = rows.every(({ cells, note = '' }) =>
     [...cells, note].every((words) => words.length <= MOST_CHARACTERS_TOGETHER),
   );
@@ -152,7 +150,7 @@ function tableOf({ title, rows }: DocumentTable, columns: readonly Column[], wid
       body,
     },
     layout: {
-      // A detail belongs to the line above it, so no rule stands between them.
+      // A detail belongs to the line above it, so there is no rule between them.
       hLineWidth: (index: number) =>
         index > head.length && (index === body.length || startsBlock(rowAt(index))) ? 0.5 : 0,
       hLineColor: RULE,
@@ -195,7 +193,7 @@ const spanned = (cell: TableCell, columns: readonly Column[]): TableCell[] => [
   ...columns.slice(1).map((): TableCell => ({})),
 ];
 
-/** Figure columns are as wide as their longest text, alike in all tables; the first column takes the rest. */
+/** Figure columns are as wide as their longest text, equal in all tables; the first column takes the rest. */
 function widthsOf({ columns, tables }: DocumentModel): number[] {
   const rows = tables.flatMap((table) => table.rows).slice(0, ROWS_MEASURED);
   const figures = columns.slice(1).map(({ label }, index) => {
@@ -211,7 +209,7 @@ function widthsOf({ columns, tables }: DocumentModel): number[] {
 }
 
 const totalsOf = (totals: readonly Total[], text: Text): Block => ({
-  // Kept together, but never higher than a page: what is could stand on none.
+  // Kept together only if it is not higher than a page, because a higher block would be dropped.
   unbreakable: totals.length <= MOST_TOTALS_TOGETHER,
   columns: [
     { width: '*', text: '' },

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { draw } from './draw.ts';
 import type { DocumentModel } from './model.ts';
 
-// The thread that draws: one document at a time, each answered by what was drawn or by what went wrong.
+// The drawing thread: one document at a time, each answered with the result or the error.
 const { ownFont } = workerData as { ownFont: string | null };
 
 parentPort!.on('message', (model: DocumentModel) => {

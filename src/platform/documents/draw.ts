@@ -5,13 +5,13 @@ import type { DocumentModel } from './model.ts';
 
 export interface Drawn {
   bytes: Uint8Array;
-  /** Characters that no font has, as one text: they are empty boxes. */
+  /** Characters without a font, as one text; they are printed as empty boxes. */
   missing: string;
 }
 
 /**
- * The PDF of a document; without its logo when that is no picture after all. Nothing outside is fetched: no addresses,
- * no files but the fonts. Only the glyphs that are used become part of it.
+ * The PDF of a document, without its logo if that is not an image. Nothing is fetched from addresses or files except
+ * the fonts, and only used glyphs are embedded.
  *
  * @param ownFont path of a font that goes before the built-in ones for Chinese, Japanese and Korean
  */
@@ -31,7 +31,7 @@ async function drawIn(fonts: DocumentFonts, model: DocumentModel): Promise<Uint8
   try {
     return await drawn(model.logo);
   } catch {
-    // Only the type of a logo was checked when it was stored; what else is wrong with the model fails here again.
+    // Only the type of a logo was checked when it was stored; any other fault of the model fails here again.
     return drawn(null);
   }
 }

@@ -1,8 +1,8 @@
-// What is used of fontkit, which brings no types.
+// The part of fontkit that is used; it has no types of its own.
 declare module 'fontkit' {
   export interface Font {
     hasGlyphForCodePoint(codePoint: number): boolean;
   }
-  /** @throws when the file is no font */
+  /** @throws when the file is not a font */
   export function openSync(file: string): Font;
 }

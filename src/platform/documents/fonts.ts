@@ -9,12 +9,12 @@ interface FontFiles {
   bold: string;
 }
 
-/** The fonts of one document: which of them sets a character, and which characters none has. */
+/** The fonts of one document: the font of each character, and the characters without one. */
 export interface DocumentFonts {
-  /** Files by name, as the drawing library takes them. */
+  /** Files by name, in the form of the drawing library. */
   files: Record<string, FontFiles>;
   fontOf(character: string): FontName;
-  /** Characters asked for that no font has, each once: they print as empty boxes. */
+  /** Characters without a font, each once; they are printed as empty boxes. */
   missing: ReadonlySet<string>;
 }
 
@@ -27,7 +27,7 @@ const HANGUL = /\p{Script=Hangul}/u;
 const resolve = createRequire(import.meta.url).resolve;
 const dejavu = (style: string) =>
   join(dirname(resolve('dejavu-fonts-ttf/package.json')), 'ttf', `DejaVuSansCondensed${style}.ttf`);
-// These packages export their index only, which lies in dist/, beside fonts/.
+// These packages export only their index in dist/, beside which fonts/ lies.
 const noto = (name: string, file: string): FontFiles => {
   const folder = join(dirname(resolve(name)), '..', 'fonts');
   return { normal: join(folder, `${file}-Regular.otf`), bold: join(folder, `${file}-Bold.otf`) };
@@ -37,7 +37,7 @@ const FILES: Record<Exclude<FontName, 'own'>, () => FontFiles> = {
   main: () => ({ normal: dejavu(''), bold: dejavu('-Bold') }),
   japanese: () => noto('@embedpdf/fonts-jp', 'NotoSansJP'),
   korean: () => noto('@embedpdf/fonts-kr', 'NotoSansKR'),
-  // The only one with every sign of the basic block, traditional forms too: it comes after the others.
+  // The only font with every sign of the basic block, including traditional forms, so it comes after the others.
   chinese: () => noto('@embedpdf/fonts-sc', 'NotoSansHans'),
 };
 
@@ -69,10 +69,10 @@ export function fontsFor(words: string, ownFont: string | null): DocumentFonts {
   };
 }
 
-/** Line ends, marks of direction and the like need no picture. */
+/** Line ends, direction marks and the like need no glyph. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-/** Opened once a process: the tables are read when they are asked for. Measured: 13 to 29 ms a font. */
+/** Opened once for each process; tables are read on demand. Measured: 13 to 29 ms a font. */
 const opened = new Map<string, Font>();
 
 function covers(file: string, character: string): boolean {

@@ -1,6 +1,6 @@
 /**
- * What a printed document says, in its reader's words already: texts only, so that it travels to the thread that draws
- * it and a test compares it without looking at a page. Invoices, credit notes and receipts differ in their model alone.
+ * The contents of a printed document in its reader's language. It has only texts, so that it can be sent to the drawing
+ * thread and compared in tests without a page. Invoices, credit notes and receipts differ only in their model.
  */
 export interface DocumentModel {
   /** BCP 47, for the file's own description. */
@@ -25,7 +25,7 @@ export interface Fact {
   value: string;
 }
 
-/** Who issues or pays: the first line is its name. */
+/** The issuer or the payer; the first line is the name. */
 export interface Party {
   label: string;
   lines: readonly string[];
@@ -33,7 +33,7 @@ export interface Party {
 
 export interface Column {
   label: string;
-  /** Figures stand at the right and never wrap. */
+  /** Whether it holds figures, which are right-aligned and never wrap. */
   isFigure: boolean;
 }
 

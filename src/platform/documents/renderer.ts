@@ -4,9 +4,9 @@ import { Worker } from 'node:worker_threads';
 import type { Drawn } from './draw.ts';
 import type { DocumentModel } from './model.ts';
 
-/** A document that takes longer is given up: the largest one measured, 20 000 lines, takes a fraction of it. */
+/** Time limit of a document; the largest one measured, 20 000 lines, takes a fraction of it. */
 const MOST_MS = 120_000;
-/** Heap of the thread in MiB: what a document beyond any use would take must not end the process. */
+/** Heap of the thread in MiB, so that an absurd document does not end the process. */
 const MOST_HEAP_MB = 1536;
 
 export interface Renderer {
@@ -18,7 +18,7 @@ export interface Renderer {
 /**
  * Draws documents in a thread of its own, one after the other: laying out a page is pure computation (about 1 ms a
  * line), so on the main thread an invoice of thousands of lines would hold up every other job of the process for
- * seconds. The thread starts with the first document and a failed one is replaced.
+ * seconds. The thread starts with the first document, and a failed thread is replaced.
  */
 export function createRenderer({ ownFont }: { ownFont: string | null }): Renderer {
   let thread: Worker | undefined;
@@ -62,7 +62,7 @@ export function createRenderer({ ownFont }: { ownFont: string | null }): Rendere
   return {
     render(model) {
       const drawn = line.then(() => drawNow(model));
-      line = drawn.catch(() => undefined); // the caller that asked for it gets the failure
+      line = drawn.catch(() => undefined); // the caller of the document gets the failure
       return drawn;
     },
     async close() {
@@ -72,9 +72,7 @@ export function createRenderer({ ownFont }: { ownFont: string | null }): Rendere
   };
 }
 
-/**
- * The built file beside this one, or its source where that is what runs: the loader does not reach threads by itself.
- */
+/** The compiled file beside this one, or the source file with its loader, which threads do not inherit. */
 function startThread(ownFont: string | null): Worker {
   const options = { workerData: { ownFont }, resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP_MB } };
   const thread = import.meta.url.endsWith('.ts')

@@ -8,11 +8,11 @@ export interface Run {
 }
 
 /**
- * Texts of these characters alone need no look at the fonts: Latin with its accents, Greek, Cyrillic, currency signs.
+ * Texts of only these characters need no check of the fonts: Latin with its accents, Greek, Cyrillic, currency signs.
  */
 const PLAIN = /^[\n\u0020-\u007e\u00a0-\u017f\u0370-\u03ff\u0400-\u045f\u2010-\u2026\u202f\u20ac]*$/;
 
-/** A text split where its font changes; the text itself where all of it is set in the main font. */
+/** A text split where its font changes; an unsplit text if the main font sets all of it. */
 export function runsOf(written: string, fonts: DocumentFonts): Run[] | string {
   if (PLAIN.test(written)) return written;
   const text = printable(written);

@@ -2,7 +2,7 @@ import dns from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** The request would go where this service must not reach: nothing was sent. */
+/** The request would go to a place that this service must not reach; nothing was sent. */
 export class RefusedAddress extends Error {
   readonly reason: string;
 
@@ -13,14 +13,14 @@ export class RefusedAddress extends Error {
   }
 }
 
-/** Where a request goes, checked as far as the URL alone allows. */
+/** The target of a request, checked as far as the URL alone allows. */
 export interface Target {
   origin: string;
   /** Path and query. */
   path: string;
-  /** Without the dot that may end a name. */
+  /** Without a trailing dot. */
   hostname: string;
-  /** The whole URL as the parser writes it, without line breaks, tabs and the dot that may end its host. */
+  /** The whole URL in normalized form, without line breaks, tabs and a trailing dot of its host. */
   href: string;
 }
 
@@ -39,19 +39,20 @@ const RESOLVE_WITHIN_MS = 1500;
 const PRIVATE_DOMAINS = ['localhost', 'local', 'internal', 'home.arpa'];
 
 /**
- * Whether an address belongs to the public internet: mapped and translated forms count as what they stand for
+ * Whether an address belongs to the public internet: mapped and translated forms count as the address they contain
  * (webhooks.md#delivery).
  */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.process(text);
   if (address.range() !== 'unicast') return false;
-  // Of IPv6 only 2000::/3 is handed out; what lies outside is unassigned or for private use.
+  // In IPv6 only 2000::/3 is allocated; the rest is unassigned or private.
   return address.kind() === 'ipv4' || (address.toByteArray()[0]! & 0xe0) === 0x20;
 }
 
 /**
- * Whether a name is one of this machine or of a private network by itself; a single label is completed by the resolver.
+ * Whether a name is one of this machine or of a private network by itself; a single label counts, because the resolver
+ * completes it.
  */
 const isPrivateName = (host: string): boolean =>
   !host.includes('.') || PRIVATE_DOMAINS.some((domain) => host.endsWith(`.${domain}`));
@@ -81,8 +82,8 @@ export function targetOf(text: string, { allowPrivate }: { allowPrivate: boolean
 }
 
 /**
- * Whether a name has a private address at present. A name that does not resolve, or not soon, has none: every
- * connection is checked again when it is made.
+ * Whether a name has a private address at present. A name that does not resolve soon has none; every connection is
+ * checked again when it is opened.
  */
 export async function resolvesToPrivate(hostname: string, resolve: Resolve = dns.lookup): Promise<boolean> {
   if (ipaddr.isValid(hostname)) return !isPublicAddress(hostname);
@@ -97,7 +98,7 @@ export async function resolvesToPrivate(hostname: string, resolve: Resolve = dns
 
 /**
  * `lookup` of a socket that refuses a name when any of its addresses is private. The socket connects to the addresses
- * given here, so a second answer of the name server cannot slip in. Not called for addresses in the URL: see
+ * given here, so a second answer of the name server cannot change them. Not called for addresses in the URL: see
  * `targetOf`.
  */
 export function guardedLookup(resolve: Resolve = dns.lookup): LookupFunction {

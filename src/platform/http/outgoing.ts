@@ -2,7 +2,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { realNowMs } from '../clock/real-clock.ts';
 import { guardedLookup, RefusedAddress, type Resolve, type Target } from './addresses.ts';
 
-/** At most this much of an answer is read and kept (webhooks.md#request). */
+/** Bytes of an answer that are read and stored (webhooks.md#request). */
 const ANSWER_MAX_BYTES = 8 * 1024;
 
 const CONNECT_TIMEOUT_MS = 5000;
@@ -11,17 +11,17 @@ const CONNECTIONS_PER_ORIGIN = 16;
 
 export interface OutgoingAnswer {
   status: number;
-  /** What the receiver asks for before the next request, from a Retry-After in either form. */
+  /** The pause that the receiver requests, from a Retry-After in either form. */
   retryAfterMs: number | undefined;
   /** First 8 KiB of the body. */
   text: string;
 }
 
-/** Sends requests to the addresses that customers gave us, and nowhere else. */
+/** Sends requests to the addresses that customers configured, and nowhere else. */
 export interface Outgoing {
   /**
-   * POSTs and reads the answer. Redirects are not followed. Any trouble before the status is known is an error, also
-   * when the whole takes longer than `timeoutMs`.
+   * POSTs and reads the answer. Redirects are not followed. Any failure before the status is known is an error, and so
+   * is exceeding `timeoutMs`.
    */
   post(target: Target, headers: Record<string, string>, body: string, timeoutMs: number): Promise<OutgoingAnswer>;
   close(): Promise<void>;
@@ -60,8 +60,8 @@ export function createOutgoing(options: { allowPrivate: boolean; resolve?: Resol
 }
 
 /**
- * Reads one answer straight from the connection: webhooks are sent in such numbers that a stream and an abort signal
- * for each would cost more than sending it.
+ * Reads one answer directly from the connection, because for every webhook a stream and an abort signal would cost more
+ * than sending it.
  */
 function readAnswer(
   timeoutMs: number,
@@ -81,7 +81,7 @@ function readAnswer(
     if (connection) connection.abort(error);
     else reject(error);
   };
-  // Once the status has been received, a body that breaks off or never ends changes nothing about it.
+  // Once the status has been received, a body that breaks off or never ends does not change the result.
   const settle = (error?: Error) => {
     clearTimeout(timer);
     if (!start) return reject(error!);
@@ -114,7 +114,7 @@ function readRetryAfter(header: string | string[] | undefined): number | undefin
   return Number.isNaN(date) ? undefined : Math.max(date - realNowMs(), 0);
 }
 
-/** What went wrong, in a line that may be shown to the customer. */
+/** The cause of the failure in a line that may be shown to the customer. */
 export function describeTrouble(error: unknown): string {
   if (error instanceof RefusedAddress) return error.message;
   const inner = error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error;

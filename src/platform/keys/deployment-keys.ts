@@ -7,7 +7,7 @@ import type { Db, Sql } from '../db/connect.ts';
 import { newId } from '../ids.ts';
 import { configuredKeys, type Deployment, openText, privateKeyPlace, sealText } from '../secrets/secrets.ts';
 
-/** What a key of the deployment is for: the RSA pair that signs webhooks, the secret that signs links. */
+/** Purposes of the deployment's keys: the RSA pair that signs webhooks, and the secret that signs links. */
 type Purpose = 'webhooks' | 'links';
 
 /** JWS algorithm of the webhook signatures (webhooks.md#signatures). */
@@ -17,7 +17,7 @@ const LINK_SECRET_BYTES = 32;
 // A retired pair stays published while anything signed with it may still be under way (webhooks.md#attempts: about 27
 // h).
 const RETIRED_VALID_HOURS = 7 * 24;
-// A rotated key is taken up by every process within this time.
+// Time within which every process uses a rotated key.
 const CACHE_MS = 60_000;
 
 interface KeyRow {
@@ -56,8 +56,8 @@ const findCurrent = async (db: Db, purpose: Purpose): Promise<KeyRow | undefined
 };
 
 /**
- * The key in force; made by the process that needs it first, once for all processes. Its private half is as it is
- * stored.
+ * The current key; created by the first process that needs it, once for all processes. Its private half is in stored
+ * form.
  */
 async function currentKey(deployment: Deployment, purpose: Purpose): Promise<KeyRow> {
   const { db } = deployment;
@@ -72,17 +72,14 @@ async function currentKey(deployment: Deployment, purpose: Purpose): Promise<Key
   return (await findCurrent(db, purpose))!;
 }
 
-/**
- * Sealed where the settings have a key. The deployment's own one lies beside it in the same table and would hide
- * nothing.
- */
+/** Sealed if the settings have a key. The deployment's own key is in the same table and would protect nothing. */
 const storedForm = async (deployment: Deployment, id: string, privateKey: string): Promise<string> =>
   configuredKeys(deployment.config).length === 0 ? privateKey : sealText(deployment, privateKey, privateKeyPlace(id));
 
 const privateKeyOf = (deployment: Deployment, row: Pick<KeyRow, 'id' | 'private_key'>): Promise<string> =>
   openText(deployment, row.private_key, privateKeyPlace(row.id));
 
-/** Public halves of the webhook keys that receivers may meet, newest first; the first one signs. */
+/** Public halves of the webhook keys that receivers may still need, newest first; the first one signs. */
 export async function webhookPublicKeys(deployment: Deployment): Promise<PublicKey[]> {
   const { db } = deployment;
   await currentKey(deployment, 'webhooks');
@@ -99,8 +96,8 @@ export const linkSecret = async (deployment: Deployment): Promise<string> =>
   privateKeyOf(deployment, await currentKey(deployment, 'links'));
 
 /**
- * Secrets by which a link may be signed, the one in force first. A retired one opens links until the last that it
- * signed has ended.
+ * Secrets by which a link may be signed, the current one first. A retired one opens links until the last link that it
+ * signed has expired.
  *
  * hours  life of the links in question
  */
@@ -114,7 +111,7 @@ export async function linkSecrets(deployment: Deployment, hours: number): Promis
   return Promise.all(rows.map((row) => privateKeyOf(deployment, row)));
 }
 
-/** Retires the key in force and puts a new one in its place; what a retired one has signed stays valid for its time. */
+/** Retires the current key and creates a new one; signatures of a retired key stay valid for their time. */
 export async function rotateKey(
   { sql, config }: { sql: Sql; config: Deployment['config'] },
   purpose: Purpose,
@@ -131,7 +128,7 @@ export async function rotateKey(
   });
 }
 
-/** The signing pair as this process uses it: imported once, looked up again every minute. */
+/** The signing pair cached by this process: imported once, checked every minute. */
 export function webhookSigningKey(deployment: Deployment): () => Promise<SigningKey> {
   let cached: { key: Promise<SigningKey>; untilMs: number } | undefined;
   return () => {
@@ -139,7 +136,7 @@ export function webhookSigningKey(deployment: Deployment): () => Promise<Signing
       const key = loadSigningKey(deployment);
       cached = { key, untilMs: realNowMs() + CACHE_MS };
       key.catch(() => {
-        cached = undefined; // the next caller asks again
+        cached = undefined; // the next caller tries again
       });
     }
     return cached.key;

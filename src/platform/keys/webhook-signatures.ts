@@ -15,7 +15,7 @@ export const jwtSignature = (key: SigningKey, body: string, issuer: string): Pro
     .sign(key.privateKey);
 
 /**
- * Signature of the Standard Webhooks header, one for each secret in force: `v1,<Base64>` of `<id>.<timestamp>.<body>`,
+ * Signature of the Standard Webhooks header, one for each valid secret: `v1,<Base64>` of `<id>.<timestamp>.<body>`,
  * separated by spaces (webhooks.md#delivery).
  */
 export const standardSignature = (

@@ -2,12 +2,12 @@ import { refuse } from '../refusal.ts';
 import type { Total } from './count.ts';
 import { limitOf, type Page } from './pagination.ts';
 
-/** Rows that a page by its number may leave behind: Postgres reads all of them, about half a second. */
+/** Rows before a page that is requested by its number: Postgres reads all of them, about half a second. */
 const MOST_SKIPPED = 50_000;
 
 /**
- * Rows of a page and their number, of a list that may be very long. A page behind more than 50 000 rows is refused
- * where the list is that long by estimate, and otherwise empty without a look at the rows.
+ * Rows of a page and their total, for a list that may be very long. A page after more than 50 000 rows is refused if
+ * the list is estimated to be that long, and otherwise empty without reading rows.
  *
  * @throws Refusal 422 page: value_is_out_of_range
  */

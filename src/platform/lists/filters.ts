@@ -3,9 +3,8 @@ import { MANDATORY } from '../schema/fields.ts';
 import { parseBound } from '../schema/instant-field.ts';
 
 /**
- * Filters of lists, one shape each (lists.md#filters-and-order). Each says by `meta` what clients send, for the API
- * description. The edge hands queries over with `name[]` folded into `name`: one value is a string, several are an
- * array.
+ * Filters of lists, one shape each (lists.md#filters-and-order). Each describes its input in `meta` for the API
+ * description. Queries arrive with `name[]` folded into `name`: one value is a string, several are an array.
  */
 const first = (value: unknown): unknown => (Array.isArray(value) ? value[0] : value);
 
@@ -53,7 +52,7 @@ export const booleanFilter = z
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** A calendar day as text; malformed, or in no year from 1 to 9999 = absent, as the lists of documents have it. */
+/** A calendar day as text; malformed or outside the years 1 to 9999 = absent. */
 export const dayFilter = textFilter
   .transform((value) => {
     const day = value?.trim() ?? '';
@@ -66,7 +65,9 @@ export const amountFilter = textFilter
   .transform((value) => (value !== undefined && /^[+-]?\d+(\.\d+)?$/.test(value.trim()) ? value.trim() : undefined))
   .meta({ type: 'integer' });
 
-/** Keys of metadata that one list is filtered by: more than a reader needs, and few enough for one cheap condition. */
+/**
+ * Metadata keys by which one list may be filtered: more than a reader needs, and few enough for one cheap condition.
+ */
 export const METADATA_KEYS_MAX = 10;
 
 /**

@@ -7,7 +7,7 @@ import { limitOf, type Page, type PageMeta, pageMeta } from './pagination.ts';
 
 interface Listing {
   order: (db: Db) => Fragment;
-  /** Columns that `search_term` looks into. */
+  /** Columns that `search_term` searches. */
   searched?: readonly string[];
 }
 

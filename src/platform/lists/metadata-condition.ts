@@ -2,8 +2,8 @@ import type { Db, Fragment } from '../db/connect.ts';
 import { json } from '../db/values.ts';
 
 /**
- * Condition of a list on metadata, one whatever the number of keys: Postgres plans a join of each subselect with every
- * other one, and 100 keys took it more than 10 s before it read a row.
+ * Condition of a list on metadata, a single one for any number of keys: with a subselect for each key Postgres plans
+ * all joins between them, and 100 keys took more than 10 s before a row was read.
  *
  * owner     column of the listed record that the items refer to
  * items     `from` and `where` of the organization's items, with the alias `item`
@@ -21,8 +21,7 @@ export function metadataCondition(
   const present = Object.keys(values).length;
   const named = db`select ${reference} ${items} and item.key = any (${keys})`;
   if (present === 0) return db`and ${owner} not in (${named})`;
-  // An item has its key once a record, so those that fit are counted: all that are wanted, and none that must be
-  // absent.
+  // A record has each key once, so matching items are counted: all wanted ones, and none that must be absent.
   return db`and ${owner} in (${named} group by ${reference}
     having count(*) filter (where item.value = ${json(values)}::jsonb ->> item.key) = ${present} and count(*) = ${present})`;
 }

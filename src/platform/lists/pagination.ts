@@ -4,7 +4,7 @@ import type { Total } from './count.ts';
 export const PER_PAGE_DEFAULT = 20;
 export const PER_PAGE_MAX = 1000;
 
-// Anything but a positive whole number is the default, larger pages clamp silently (lists.md#pages).
+// Anything but a positive whole number means the default; larger pages are limited silently (lists.md#pages).
 const positive = (fallback: number, most: number) =>
   z
     .unknown()
@@ -27,7 +27,7 @@ export interface Page {
 /** `limit` and `offset` of a page. */
 export const limitOf = ({ page, per_page }: Page) => ({ limit: per_page, offset: (page - 1) * per_page });
 
-/** `meta` of a list; all zeros when nothing exists at all (lists.md#pages). Estimated numbers say so. */
+/** `meta` of a list; all zeros if it is empty (lists.md#pages). Estimated numbers are marked. */
 export function pageMeta({ page, per_page }: Page, total: number | Total): z.output<typeof PageMeta> {
   const { count, isEstimated } = typeof total === 'number' ? { count: total, isEstimated: false } : total;
   if (count === 0) return { current_page: 0, next_page: null, prev_page: null, total_pages: 0, total_count: 0 };
@@ -48,6 +48,6 @@ export const PageMeta = z.object({
   prev_page: z.int().nullable(),
   total_pages: z.int(),
   total_count: z.int(),
-  /** Present where the count and the number of pages are estimated: of more than 10 000 rows. */
+  /** Present if the count and the number of pages are estimated, beyond 10 000 rows. */
   total_count_estimated: z.boolean().optional(),
 });

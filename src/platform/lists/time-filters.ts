@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseBound } from '../schema/instant-field.ts';
 import { textFilter } from './filters.ts';
 
-/** The last instant of a year that Postgres reads as it is written. */
+/** The last instant of a year that Postgres reads in the form it is written. */
 const LAST = Temporal.Instant.from('9999-12-31T23:59:59.999999Z');
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -12,12 +12,12 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 export const fromFilter = textFilter.transform((value, context) => bound(value, context, (start) => start));
 
 /**
- * Upper bound of a time, inclusive: comes out as the instant BEFORE which a row must lie, so that a whole day, or a
- * whole second as lists show it, counts in full.
+ * Upper bound of a time, inclusive: becomes an exclusive instant, so that a whole day, or a whole second as lists show
+ * it, counts in full.
  */
 export const untilFilter = until('second');
 
-/** As untilFilter, of times that are shown in milliseconds. */
+/** As untilFilter, for times that are shown in milliseconds. */
 export const untilMillisecondFilter = until('millisecond');
 
 function until(shown: 'second' | 'millisecond') {

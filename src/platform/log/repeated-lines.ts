@@ -4,7 +4,7 @@ import { realNowMs } from '../clock/real-clock.ts';
 /** Lines of one kind that are written in full in a minute; the rest is counted. */
 export const FULL_LINES_A_MINUTE = 5;
 const MINUTE_MS = 60_000;
-/** Kinds that are counted at once; what comes beyond them is written. */
+/** Kinds that are counted at once; lines of further kinds are always written. */
 const MOST_KINDS = 1000;
 const WARN = 40;
 
@@ -15,9 +15,9 @@ interface Kind {
 }
 
 /**
- * Keeps a fault that comes with every request from filling the disk: of warnings and errors of one kind (same sentence,
- * same error but for numbers and ids) the first few a minute are written in full, and the first of a later minute says
- * as `left_out` how many were not.
+ * Keeps a repeated error from filling the disk: of warnings and errors of one kind (same message and error apart from
+ * numbers and ids) the first few a minute are written in full, and the first of a later minute states the number of
+ * omitted ones as `left_out`.
  *
  * now  milliseconds of a clock
  */
@@ -44,7 +44,7 @@ export function leaveOutRepeated(now: () => number = realNowMs): NonNullable<pin
 
 type Args = Parameters<pino.LogFn>;
 
-/** The sentence with what went wrong; numbers and ids in it make no other kind. */
+/** Message and error of a line; numbers and ids do not make another kind. */
 function kindOf([first, second]: Args): string {
   if (typeof first === 'string') return first;
   const { err, error } = first as { err?: unknown; error?: unknown };
@@ -53,7 +53,7 @@ function kindOf([first, second]: Args): string {
   return `${second}|${code}|${String(message ?? '').replace(/[0-9a-f]*\d[0-9a-f-]*/gi, '#')}`;
 }
 
-/** The same line with the number of those before it that were not written. */
+/** The same line with the number of omitted lines before it. */
 function saying([first, ...rest]: Args, leftOut: number): Args {
   const facts =
     typeof first === 'object' && first !== null && !(first instanceof Error)
@@ -62,7 +62,7 @@ function saying([first, ...rest]: Args, leftOut: number): Args {
   return [facts, ...(typeof first === 'string' ? [first] : []), ...rest] as unknown as Args;
 }
 
-// Counts of kinds that stopped are lost with the line that never came; those of the last minutes are kept.
+// Counts of kinds that stopped are lost without a next line; those of the last minutes are kept.
 function forgetOld(kinds: Map<string, Kind>, at: number): void {
   if (kinds.size < MOST_KINDS) return;
   for (const [key, kind] of kinds) if (at - kind.sinceMs >= MINUTE_MS) kinds.delete(key);

@@ -2,9 +2,9 @@ import { domainToASCII } from 'node:url';
 import nodemailer, { type SendingError } from 'nodemailer';
 import type { Config } from '../config.ts';
 
-/** A mail as it leaves the house. */
+/** A mail as it is sent. */
 export interface OutgoingMail {
-  /** The same for every attempt, so that a receiver knows a repeated one. */
+  /** The same for every attempt, so that a receiver recognises a repeated one. */
   id: string;
   senderName: string | null;
   replyTo: string | null;
@@ -16,7 +16,7 @@ export interface OutgoingMail {
   attachment: { fileName: string; contentType: string; content: Uint8Array } | null;
 }
 
-/** What the mail server said of one address: it takes the mail, never will, or not now. */
+/** The mail server's reply about one address: accepted, refused for good, or refused for now. */
 export interface RecipientState {
   address: string;
   state: 'accepted' | 'refused' | 'deferred';
@@ -25,10 +25,10 @@ export interface RecipientState {
 
 export interface Mailer {
   /**
-   * Hands a mail to the mail server, for these of its addresses.
+   * Sends a mail to some of its addresses through the mail server.
    *
-   * @returns what became of each of them
-   * @throws when the server could not be asked: it is away, or turns our login down
+   * @returns the result of each address
+   * @throws when the server is away or refuses the login
    */
   send(mail: OutgoingMail, addresses: readonly string[]): Promise<RecipientState[]>;
   close(): void;
@@ -40,7 +40,7 @@ const SILENT_MS = 30_000;
 const SECURE_PORT = 465;
 const SUBMISSION_PORT = 587;
 
-/** The way to the mail server of the setting SMTP_URL; undefined without one: then nothing is sent. */
+/** The connection to the mail server of SMTP_URL; undefined without that setting, and then nothing is sent. */
 export function createMailer({ SMTP_URL, MAIL_FROM }: Pick<Config, 'SMTP_URL' | 'MAIL_FROM'>): Mailer | undefined {
   if (SMTP_URL === undefined) return undefined;
   const url = new URL(SMTP_URL);
@@ -55,7 +55,7 @@ export function createMailer({ SMTP_URL, MAIL_FROM }: Pick<Config, 'SMTP_URL' | 
     connectionTimeout: CONNECT_WITHIN_MS,
     greetingTimeout: CONNECT_WITHIN_MS,
     socketTimeout: SILENT_MS,
-    // Texts of customers never make the library read a file or an address.
+    // Customers' texts must never make the library read a file or an address.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -99,14 +99,14 @@ export function createMailer({ SMTP_URL, MAIL_FROM }: Pick<Config, 'SMTP_URL' | 
   };
 }
 
-/** Replies of SMTP from here on say that another try would meet the same answer. */
+/** SMTP replies from this code on are permanent. */
 const PERMANENT = 500;
-/** Errors of the library that the server answered to this mail, to its sender, its recipients or its content. */
+/** Error codes of the library for a server's reply to the mail, its sender, its recipients or its content. */
 const OF_THE_MAIL = new Set(['EENVELOPE', 'EMESSAGE']);
 const ACCEPTED = { state: 'accepted', error: null } as const;
 const DEFERRED = { state: 'deferred' } as const;
 
-/** The state of each address: its own reply where there was one, else that of the rest. */
+/** The state of each address: its own reply if there was one, else that of the rest. */
 function statesOf(
   addresses: readonly string[],
   replies: readonly SendingError[],
@@ -121,7 +121,7 @@ function statesOf(
   });
 }
 
-/** An address as the library hands it on: its domain in small ASCII letters. */
+/** An address in the form that the library passes on: its domain in lower-case ASCII. */
 function plain(address: string): string {
   const at = address.lastIndexOf('@');
   return `${address.slice(0, at + 1)}${domainToASCII(address.slice(at + 1))}`;

@@ -1,4 +1,4 @@
-/** The calls that we use: the published types lag behind the library. */
+/** The calls that are used; the published types lag behind the library. */
 declare module 'nodemailer' {
   export interface SendingError extends Error {
     code?: string;
@@ -9,7 +9,7 @@ declare module 'nodemailer' {
     rejectedErrors?: SendingError[];
   }
   interface Transport {
-    /** Resolves when at least one address was taken. */
+    /** Resolves if at least one address was accepted. */
     sendMail(mail: object): Promise<{ rejectedErrors?: SendingError[] }>;
     close(): void;
   }

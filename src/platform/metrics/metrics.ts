@@ -4,7 +4,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 /** Metrics of one process, in the Prometheus format (`/metrics`). */
 export function createMetrics(processName: string) {
   const registry = new Registry();
-  // Copies of one process count apart, so that no sum falls when one of them ends.
+  // Copies of one process are counted separately, so that no sum falls when one of them ends.
   registry.setDefaultLabels({ process: processName, copy: `${hostname()}-${process.pid}` });
   const registers = [registry];
   return {

@@ -5,15 +5,14 @@ import { AggregatorRegistry, type Registry } from 'prom-client';
 const ANSWERED_WITHIN_MS = 1000;
 
 export interface SharedMetrics {
-  /** Metrics of every process of the deployment in the Prometheus format; of those that answer within a second. */
+  /** Metrics of every process of the deployment in the Prometheus format, of those that answer within a second. */
   collect(): Promise<string>;
   close(): void;
 }
 
 /**
- * Lets any process show the metrics of all: jobs run in worker processes, but `/metrics` is asked of an ingress. A
- * scrape asks over pub/sub, nothing is stored. Gauges are measured by the process that is asked, so those of others
- * stay away.
+ * Lets any process show the metrics of all: jobs run in worker processes, but `/metrics` is served by an ingress. A
+ * scrape collects over pub/sub, and nothing is stored. Gauges are measured by the serving process only.
  */
 export function shareMetrics(
   own: Registry,
@@ -27,7 +26,7 @@ export function shareMetrics(
   let collecting: Promise<string> | undefined;
   subscriber.on('message', (channel, text) => {
     if (channel !== questions) take(JSON.parse(text) as object);
-    else if (text !== id) answer(text).catch(() => {}); // who asked shows what it got
+    else if (text !== id) answer(text).catch(() => {}); // the scrape shows what it received
   });
   subscriber.subscribe(questions, `${questions}:${id}`).catch(() => {}); // the process ends
 
@@ -46,7 +45,7 @@ export function shareMetrics(
     take = (metrics) => {
       if (all.push(metrics) > expected) everybody();
     };
-    expected = (await redis.publish(questions, id)) - 1; // this process hears itself
+    expected = (await redis.publish(questions, id)) - 1; // this process hears its own message
     const timer = setTimeout(everybody, ANSWERED_WITHIN_MS);
     if (all.length <= expected) await answered;
     clearTimeout(timer);

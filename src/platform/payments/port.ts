@@ -1,37 +1,37 @@
-/** Why a provider did not do what it was asked. */
+/** Reasons why a provider did not do what was requested. */
 export interface ProviderError {
   code: string;
   message: string;
 }
 
-/** Money that a provider says it has received; an amount of null is none that could have been asked for. */
+/** Money that a provider reports as received; an amount of null cannot have been requested. */
 export interface Received {
   currency: string;
   amountCents: number | null;
 }
 
-/** What became of an attempt to charge. Rule: payments.md#automatic-payment. */
+/** The result of an attempt to charge. Rule: payments.md#automatic-payment. */
 export type ChargeOutcome =
   /** The provider answered: `status` is its own word, `paymentStatus` ours. */
   | {
       kind: 'answered';
       status: string;
       paymentStatus: 'processing' | 'succeeded' | 'failed';
-      /** Null when it did not even begin one. */
+      /** Null if it did not start a payment. */
       providerPaymentId: string | null;
       nextAction?: Record<string, unknown>;
-      /** Where it sends its events. */
+      /** The address to which it sends its events. */
       received?: Received;
       error?: ProviderError;
     }
-  /** Below what the provider takes: nothing was charged, a greater amount may be later. */
+  /** Below the provider's minimum: nothing was charged, and a greater amount may be later. */
   | { kind: 'amount_too_small'; error: ProviderError }
-  /** Refused off-line; the customer has to confirm. */
+  /** Refused off-session; the customer has to confirm. */
   | { kind: 'authentication_required'; error: ProviderError; providerPaymentId?: string }
-  /** Unknown: the same call, with the same key, finds out. */
+  /** Unknown: the same call with the same key returns the outcome. */
   | { kind: 'unreachable'; error: ProviderError };
 
-/** One charge; `idempotencyKey` makes a repetition of it the same charge. */
+/** One charge; a repetition with the same `idempotencyKey` is the same charge. */
 export interface ChargeRequest {
   idempotencyKey: string;
   amountCents: number;
@@ -52,7 +52,7 @@ export interface PageRequest {
   payment?: { amountCents: number; currency: string; description: string; metadata: Record<string, string> };
 }
 
-/** What a provider's event says, in our words. Rule: payments.md#providers "incoming events". */
+/** A provider's event in our terms. Rule: payments.md#providers "incoming events". */
 export type ProviderEvent =
   | {
       kind: 'payment';
@@ -81,8 +81,8 @@ export type ProviderEvent =
   | { kind: 'ignored' };
 
 /**
- * A payment provider over the network. No method is called inside a transaction. Refusals come back as values; trouble
- * on the way is an Outage. Rule: payments.md#providers "the provider abstraction".
+ * A payment provider over the network. No method is called inside a transaction. Refusals are returned as values;
+ * network errors are Outages. Rule: payments.md#providers "the provider abstraction".
  */
 export interface PaymentProvider {
   /** Whether the credentials work, and whether they move real money. @throws Outage */
@@ -95,7 +95,7 @@ export interface PaymentProvider {
     metadata: Record<string, string>;
   }): Promise<string>;
   charge(request: ChargeRequest): Promise<ChargeOutcome>;
-  /** What the provider holds about a payment. @throws Outage */
+  /** The provider's state of a payment. @throws Outage */
   readPayment(providerPaymentId: string): Promise<ChargeOutcome>;
   /** @throws ProviderRefusal, Outage */
   openPage(request: PageRequest): Promise<{ id: string; url: string }>;
@@ -111,18 +111,18 @@ export interface PaymentProvider {
     reason: RefundReason | null;
     metadata: Record<string, string>;
   }): Promise<{ providerRefundId: string; status: string }>;
-  /** What the provider holds about a refund. @throws Outage */
+  /** The provider's state of a refund. @throws Outage */
   readRefund(providerRefundId: string): Promise<{ status: string; error?: ProviderError }>;
-  /** Makes the provider send its events to `url`. @throws ProviderRefusal, Outage */
+  /** Registers `url` for the provider's events. @throws ProviderRefusal, Outage */
   registerInbound(url: string, formerId: string | null): Promise<{ id: string; secret: string }>;
-  /** Ends what registerInbound made. @throws ProviderRefusal, when it is gone or not ours any longer; Outage */
+  /** Removes what registerInbound registered. @throws ProviderRefusal, when it is gone or no longer ours; Outage */
   endInbound(id: string): Promise<void>;
 }
 
-/** Why money goes back, as providers want to know it. */
+/** Reason of a refund in the terms of providers. */
 export type RefundReason = 'duplicate' | 'fraudulent' | 'requested_by_customer';
 
-/** A provider said no. */
+/** A refusal of a provider. */
 export class ProviderRefusal extends Error {
   readonly error: ProviderError;
 

@@ -1,8 +1,6 @@
-/** Characters of an id that a provider gave: those of all are shorter, and indexes hold them. */
+/** Characters of a provider's id: all real ones are shorter, and indexes must hold them. */
 const ID_MAX = 255;
 
-/**
- * An id of a payment, a method, a customer or a refund at a provider, out of its message; undefined when it is none.
- */
+/** The id of a payment, a method, a customer or a refund in a provider's message; undefined if it is not valid. */
 export const providerId = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= ID_MAX ? value : undefined;

@@ -1,7 +1,7 @@
 import type { ChargeOutcome, ProviderError } from './port.ts';
 import { refundWordOf, wordOf } from './status-words.ts';
 
-/** What a charge of a test method does. Rule: provider-connections.md#sandbox-provider. */
+/** The behaviour of a test method when charged. Rule: provider-connections.md#sandbox-provider. */
 export type SandboxBehaviour =
   | { does: 'succeed' }
   | { does: 'refuse'; code: string; attempts?: number }
@@ -52,7 +52,7 @@ export function sandboxMethodOf(input: {
   return behaviour && { type: isCard ? 'card' : 'sepa_debit', last4: number.slice(-4), behaviour };
 }
 
-/** A number with the check digit of a card (Luhn) that is no test card: a real one. */
+/** A card number with a valid check digit (Luhn) that is not a test card, so probably a real one. */
 export function isRealCard(given: string): boolean {
   const number = given.replaceAll(/[\s-]/g, '');
   if (!/^\d{12,19}$/.test(number) || Object.hasOwn(CARDS, number)) return false;
@@ -63,7 +63,7 @@ export function isRealCard(given: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Something the provider reports later, on the organization's clock. */
+/** Something that the provider reports later, on the organization's clock. */
 export type LaterEvent = { afterSeconds: number } & (
   | { tells: 'payment'; type: string; status: string }
   | { tells: 'dispute'; type: string; isLost: boolean }
@@ -73,10 +73,11 @@ const SMALLEST_AMOUNT_CENTS = 50;
 const DISPUTE_CLOSED_AFTER = 24 * HOUR;
 
 /**
- * What a charge does, at once and later: decided by the method alone, so the same story always ends the same way.
+ * The results of a charge, at once and later: decided by the method alone, so the same sequence always ends the same
+ * way.
  *
- * @param attempt which charge of the same payable this is, from 1
- * @param tries how often this very charge was sent, from 1
+ * @param attempt number of this charge of its payable, from 1
+ * @param tries how often this charge was sent, from 1
  * Rule: provider-connections.md#sandbox-provider.
  */
 export function sandboxCharge(charge: {
@@ -146,7 +147,7 @@ export function sandboxCharge(charge: {
 }
 
 /**
- * Why an amount is not authorized on a test method; undefined when it is. What follows a charge does not count here.
+ * Why an amount is not authorized on a test method; undefined if it is. Later effects of a charge do not count here.
  */
 export function sandboxAuthorization(
   methodType: string,
@@ -162,7 +163,7 @@ export function sandboxAuthorization(
 }
 
 /**
- * What a refund of a payment does, at once and later, in the words of the provider that the connection emulates.
+ * The results of a refund, at once and later, in the terms of the emulated provider.
  * Rule: provider-connections.md#sandbox-provider.
  */
 export const sandboxRefund = (

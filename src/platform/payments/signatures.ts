@@ -1,9 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Oldest signature that is taken: a recorded one is of no use later. Rule: provider-connections.md#inbound-events. */
+/**
+ * Age of the oldest accepted signature, so that a recorded one cannot be used later. Rule:
+ * provider-connections.md#inbound-events.
+ */
 const TOLERANCE_SECONDS = 300;
 
-/** A body as it came: a decoded one has lost the bytes that are no text, and the signature covers them too. */
+/** A body as received: decoding would lose invalid bytes, which the signature covers too. */
 type Body = Buffer | string;
 
 const hmac = (secret: string, ...parts: Body[]): string => {

@@ -1,6 +1,6 @@
 type Known = 'processing' | 'succeeded' | 'failed';
 
-/** The words of each provider for the states of a payment, the usual one first. Rule: payments.md#providers. */
+/** Each provider's words for the states of a payment, the usual one first. Rule: payments.md#providers. */
 const WORDS: Record<string, Record<Known, readonly string[]>> = {
   stripe: {
     processing: ['processing', 'requires_capture', 'requires_action', 'requires_confirmation'],
@@ -29,7 +29,7 @@ const WORDS: Record<string, Record<Known, readonly string[]>> = {
 const OURS: readonly string[] = ['pending', 'processing', 'succeeded', 'failed'];
 
 /**
- * Our state for a provider's word. One that is not listed passes if it is one of ours, else the payment stays
+ * Our state for a provider's word. An unlisted word is used if it is one of ours; otherwise the payment stays
  * `processing`. Rule: payments.md#providers.
  */
 export function paymentStatusOf(provider: string, word: string): 'pending' | Known {
@@ -44,7 +44,7 @@ export const wordOf = (provider: string, status: Known): string => WORDS[provide
 
 type Refunded = 'pending' | 'succeeded' | 'failed';
 
-/** The words of each provider for the states of a refund, the usual one first. Rule: credit-notes.md#refunds. */
+/** Each provider's words for the states of a refund, the usual one first. Rule: credit-notes.md#refunds. */
 const REFUND_WORDS: Record<string, Record<Refunded, readonly string[]>> = {
   stripe: { pending: ['pending', 'requires_action'], succeeded: ['succeeded'], failed: ['failed', 'canceled'] },
   gocardless: {
@@ -55,7 +55,7 @@ const REFUND_WORDS: Record<string, Record<Refunded, readonly string[]>> = {
 };
 
 /**
- * Our state for a provider's word of a refund; one that is not listed leaves it `pending`.
+ * Our state for a provider's word of a refund; an unlisted word leaves it `pending`.
  * Rule: credit-notes.md#refunds.
  */
 export function refundStatusOf(provider: string, word: string): Refunded {

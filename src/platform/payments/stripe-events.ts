@@ -7,14 +7,14 @@ type Loose = any;
 
 const text = (value: unknown): string | undefined => providerId(value) ?? providerId((value as Loose)?.id);
 
-/** `refund.*` are what newer versions of the API send. */
+/** Newer API versions send `refund.*`. */
 const REFUND_TYPES = new Set(['charge.refund.updated', 'refund.updated', 'refund.failed']);
 
-/** Metadata holds texts only; what was shortened or is something else names nothing of ours. */
+/** Metadata holds texts only; shortened or other values do not name our records. */
 const textsOf = (metadata: Loose): Record<string, string> =>
   Object.fromEntries(Object.entries<Loose>(metadata ?? {}).filter(([, value]) => typeof value === 'string'));
 
-/** The provider's message for a refused payment: longer ones than any of its own are cut. */
+/** The provider's message for a refused payment; longer than any real one is cut. */
 const MESSAGE_MAX = 1000;
 const messageOf = (value: unknown): string =>
   typeof value === 'string' ? value.slice(0, MESSAGE_MAX).toWellFormed() : '';
@@ -25,7 +25,7 @@ function receivedOf({ amount_received: wire, currency }: Loose): { received?: Re
   return { received: { currency: code, amountCents: fromWire(STRIPE_WIRE, wire, code) ?? null } };
 }
 
-/** An event of Stripe, as it was stored, in our words. Rule: payments.md#providers. */
+/** A stored event of Stripe in our terms. Rule: payments.md#providers. */
 export function parseStripeEvent(event: Record<string, unknown>): ProviderEvent {
   const object: Loose = (event.data as Loose)?.object;
   const type = String(event.type);

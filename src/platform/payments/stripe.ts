@@ -10,10 +10,10 @@ import {
 } from './port.ts';
 import { paymentStatusOf } from './status-words.ts';
 
-/** Longest wait for one answer of Stripe; the job that asked is tried again. */
+/** Longest wait for one answer of Stripe; the job is then tried again. */
 const TIMEOUT_MS = 20_000;
 
-/** Events that Stripe sends us; anything else it does is asked for. Rule: payments.md#providers. */
+/** Events that Stripe sends us; other changes are queried. Rule: payments.md#providers. */
 export const STRIPE_EVENTS = [
   'setup_intent.succeeded',
   'payment_intent.succeeded',
@@ -31,12 +31,12 @@ export interface StripeOptions {
   secretKey: string;
   supports3ds: boolean;
   requiresConsent: boolean;
-  /** Where the API answers; absent: Stripe itself. */
+  /** Address of the API; absent for Stripe itself. */
   apiUrl?: string | undefined;
 }
 
 /**
- * Stripe, by its SDK. It retries nothing by itself: the queue does, with the same idempotency key.
+ * Stripe, through its SDK. The SDK does not retry; the queue does, with the same idempotency key.
  * Rule: payments.md#providers.
  */
 export function stripeProvider(options: StripeOptions): PaymentProvider {
@@ -199,14 +199,14 @@ function addressOf(apiUrl: string | undefined): { host?: string; port?: string; 
   return { host: hostname, port: port || (isPlain ? '80' : '443'), protocol: isPlain ? 'http' : 'https' };
 }
 
-/** What came in, in our smallest unit; null for an amount that we can never have asked for. */
+/** The received amount in our smallest unit; null for an amount that we cannot have requested. */
 function receivedOf({ amount_received: wire, currency }: Stripe.PaymentIntent): { received?: Received } {
   if (!wire) return {};
   const code = currency.toUpperCase();
   return { received: { currency: code, amountCents: fromWire(STRIPE_WIRE, wire, code) ?? null } };
 }
 
-/** A refusal of Stripe in its words; undefined when the outcome of the call is unknown. */
+/** A refusal of Stripe with its message; undefined if the outcome of the call is unknown. */
 function faultOf(error: unknown): ProviderError | undefined {
   if (!(error instanceof Stripe.errors.StripeError)) return undefined;
   const isRefusal =

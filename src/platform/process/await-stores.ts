@@ -6,20 +6,20 @@ import { schemaState } from '../db/migrate.ts';
 import type { Log } from '../log/log.ts';
 import { type Probe, placeOf, probePostgres, probeRedis } from './probe-stores.ts';
 
-/** Why a process does not start, as a sentence for its operator. */
+/** Why a process does not start, in one sentence for its operator. */
 export class StartRefused extends Error {}
 
 const TRY_EVERY_MS = 500;
-/** How often it is said again that a store is away. */
+/** Interval in which a missing store is reported again. */
 const SAY_EVERY_MS = 10_000;
 
 type Stores = Pick<Config, 'DATABASE_URL' | 'REDIS_URL' | 'DATABASE_SCHEMA'>;
 
 /**
- * Holds a process back until its stores work and its tables are there. A store that is away is named at once and waited
- * for, since it comes back by itself and the supervisor could do no better; what waiting does not mend is refused.
+ * Waits until the stores work and the tables exist. A store that is away is reported at once and waited for, because it
+ * comes back by itself and a restart would not help; other faults are refused.
  *
- * @throws StartRefused without the settings, with a driver that is not mended, when a store turns the login down, or
+ * @throws StartRefused without the settings, with a driver that is not patched, when a store refuses the login, or
  *   when migrations are missing
  */
 export async function awaitStores(config: Stores, log: Log): Promise<void> {
@@ -96,7 +96,7 @@ async function demandSchema(config: Stores, log: Log): Promise<void> {
     if (state === 'behind') {
       throw new StartRefused(`the schema is behind: run "npm run migrate" (${summary(names)} not applied)`);
     }
-    // A deployment migrates first, and an old process that starts again meanwhile still works.
+    // A deployment migrates first, and an old process that restarts meanwhile still works.
     if (state === 'newer') log.warn({ names }, 'the schema is newer than this program: another version migrated it');
   } finally {
     await sql.end({ timeout: 1 });

@@ -1,15 +1,15 @@
 import { Redis } from 'ioredis';
 import { connectDatabase, type Sql } from '../db/connect.ts';
 
-/** What a store answered: it works, it may come (back) by itself, or it never will. */
+/** The result of probing a store: it works, it may come back by itself, or it never will. */
 export type Probe = { state: 'works' } | { state: 'away' | 'wrong'; why: string };
 
-/** A store that says nothing for this long is away: with the start of the process itself it is named within 5 s. */
+/** Timeout of a probe: together with the start of the process a missing store is reported within 5 s. */
 const ANSWER_WITHIN_MS = 3_000;
 
-/** Classes of Postgres: invalid authorization, no such database. Waiting mends neither. */
+/** Error classes of Postgres: invalid authorization, no such database. Waiting helps with neither. */
 const WRONG_IN_POSTGRES = /^(28|3D)/;
-/** Answers of a Redis that is starting or about to take over. */
+/** Answers of a Redis that is starting or in a failover. */
 const SOON_IN_REDIS = /^(LOADING|MASTERDOWN|TRYAGAIN|BUSY)\b/;
 
 export async function probePostgres(url: string): Promise<Probe> {
@@ -34,7 +34,7 @@ export async function probeRedis(url: string): Promise<Probe> {
   });
   let lost: unknown;
   redis.on('error', (error) => {
-    lost ??= error; // why the connection failed; the command only hears that it is closed
+    lost ??= error; // the reason why the connection failed; the command only reports that it is closed
   });
   try {
     await inTime(redis.connect().then(() => redis.ping()));
@@ -48,7 +48,7 @@ export async function probeRedis(url: string): Promise<Probe> {
   }
 }
 
-/** Host, port and database of an address, without who logs in and how. */
+/** Host, port and database of an address, without the login. */
 export function placeOf(url: string): string {
   try {
     const { host, pathname } = new URL(url);
@@ -70,7 +70,7 @@ async function inTime<T>(work: PromiseLike<T>): Promise<T> {
   }
 }
 
-/** One of several addresses of a name that failed has its reason inside. */
+/** The error of one of a name's addresses contains the reason. */
 function reasonOf(error: unknown): string {
   const { message, errors, code } = error as { message?: string; errors?: Error[]; code?: string };
   return message || errors?.map((each) => each.message).join(', ') || code || String(error);

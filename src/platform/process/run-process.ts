@@ -3,12 +3,12 @@ import { createLog, type Log } from '../log/log.ts';
 import { awaitStores, StartRefused } from './await-stores.ts';
 import { stopOnSignal } from './stop.ts';
 
-/** pm2 writes what a process says to a file by itself, a little later. */
+/** pm2 writes a process's output to a file by itself, a little later. */
 const LAST_WORDS_MS = 300;
 
 /**
- * A whole process of ours: its settings, its stores, then what it does until a signal ends it. Whatever keeps it from
- * starting is one sentence on stderr, and the exit code 1.
+ * Runs a process of the service: settings, stores, then its work until a signal ends it. A failed start prints one
+ * sentence on stderr and exits with code 1.
  */
 export async function runProcess(
   name: string,
@@ -31,7 +31,7 @@ export async function runProcess(
   }
 }
 
-/** What an operator can act on; undefined for a defect, whose stack is wanted. */
+/** The message for an operator; undefined for a defect, whose stack is printed. */
 function sentenceOf(error: unknown): string | undefined {
   if (error instanceof ConfigError || error instanceof StartRefused) return error.message;
   const { syscall, code, message } = error as NodeJS.ErrnoException;

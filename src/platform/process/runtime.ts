@@ -8,20 +8,20 @@ import { createProducer, type Producer } from '../queue/producer.ts';
 import { NO_REACTIONS, type Reactions } from '../reactions.ts';
 import { connectPatiently } from '../redis/connect.ts';
 
-/** What a process holds: opened once at its start, closed once at its end. */
+/** The resources of a process: opened once at its start, closed once at its end. */
 export interface Runtime {
   config: Config;
   log: Log;
   reactions: Reactions;
   sql: Sql;
-  /** Connections of their own for a part of the process, at most DATABASE_POOL; closed with the others. */
+  /** Separate connections for a part of the process, at most DATABASE_POOL; closed with the others. */
   openDatabase(name: string, connections: number): Sql;
   /** Connection for queues, replies and short commands. */
   redis: Redis;
   producer: Producer;
   metrics: Metrics;
   sharedMetrics: SharedMetrics;
-  /** Calls back when a connection to Postgres was closed, or one to Redis came back after it was lost. */
+  /** Calls back when a connection to Postgres was closed, or a lost one to Redis came back. */
   onReconnect(listener: () => void): void;
   close(): Promise<void>;
 }

@@ -5,7 +5,7 @@ const STOP_WITHIN_MS = 14_000;
 
 /**
  * Runs `stop` once on SIGINT or SIGTERM (and on pm2's "shutdown" message), then ends the process; a stop that hangs is
- * cut off.
+ * ended.
  */
 export function stopOnSignal(log: Log, stop: () => Promise<void>): void {
   let stopping = false;

@@ -3,15 +3,11 @@ import type { Redis } from 'ioredis';
 import { realNowMs } from '../clock/real-clock.ts';
 import type { Lane } from './shares.ts';
 
-/**
- * A parked job is delayed so long, if all that is to call it is lost; spread, so that a backlog does not come at once.
- */
+/** Delay of a parked job in case every call of it is lost; spread out, so that a backlog does not come at once. */
 const LAST_RESORT_MS = 600_000;
-/**
- * A job that was called and has not come after this is called again: the process that called it may have been killed.
- */
+/** Time after which a called job that has not arrived is called again, because its caller may have been killed. */
 const CALLED_AGAIN_MS = 2000;
-/** Lanes and jobs that one look finds; the others follow with the next. */
+/** Lanes and jobs found by one sweep; further ones follow in the next. */
 const MOST_AT_ONCE = 100;
 
 interface ParkingRedis extends Redis {
@@ -22,8 +18,8 @@ interface ParkingRedis extends Redis {
 }
 
 /*
- * Per queue: `lanes` (lane → when it was looked at last), `called` (job → when it was called), and for each lane its
- * jobs (job → when it was made), the oldest first.
+ * Per queue: `lanes` (lane → when it was last checked), `called` (job → when it was called), and for each lane its jobs
+ * (job → when it was made), the oldest first.
  */
 
 /* KEYS jobs of the lane, lanes, called · ARGV lane, job, when it was made, now */
@@ -50,7 +46,7 @@ return ids
 `;
 
 /*
- * The lanes that were looked at longest ago, and the jobs that were called and have not come.
+ * The lanes that were checked longest ago, and the jobs that were called and have not arrived.
  *
  * KEYS lanes, called · ARGV now, called before, most
  */
@@ -63,17 +59,17 @@ return {lanes, lost}
 `;
 
 /**
- * Jobs of one queue that wait for a slot of their lane: delayed jobs for the library, which does nothing with them, in
- * a list for us. Who leaves a slot calls the oldest one, so waiting costs nothing, however many wait.
+ * Jobs of one queue that wait for a slot of their lane: delayed jobs for the library, which ignores them, and a list
+ * for us. A job that leaves a slot calls the oldest waiting one, so waiting costs nothing.
  */
 export interface ParkedJobs {
-  /** Takes an active job out of the queue's way. The caller must not go on with it. */
+  /** Parks an active job. The caller must not continue it. */
   park(job: Job, token: string | undefined, lane: Lane): Promise<void>;
-  /** Puts the oldest jobs of a lane back into the queue; @returns how many there were. */
+  /** Returns the oldest jobs of a lane to the queue; @returns how many there were. */
   call(lane: Lane, count: number): Promise<number>;
-  /** Notes that a job has come that may have been called. */
+  /** Reports that a job has arrived that may have been called. */
   arrived(jobId: string): void;
-  /** Calls again what was called in vain; @returns lanes in which jobs wait. */
+  /** Calls jobs again whose call was lost; @returns lanes with waiting jobs. */
   look(): Promise<Lane[]>;
 }
 
@@ -89,7 +85,7 @@ export function openParkedJobs(redis: Redis, prefix: string, queue: Queue): Park
 
   const promote = (id: string): Promise<void> =>
     new Job(queue, '', {}, {}, id).promote().catch(async () => {
-      // Not delayed: it waits, runs, is about to settle, or has gone. With Redis away the next look finds it.
+      // Not delayed: it waits, runs, is about to settle, or is gone. If Redis is away the next sweep finds it.
       await client.zrem(calledKey, id).catch(() => {});
     });
 
@@ -97,7 +93,7 @@ export function openParkedJobs(redis: Redis, prefix: string, queue: Queue): Park
     async park(job, token, lane) {
       const name = nameOf(lane);
       const id = job.id!;
-      // In the list first: a process that is killed between the two leaves a job that stalls and comes again.
+      // Listed first, so that a process killed between the two leaves a job that stalls and comes again.
       await client.parkJob(jobsKey(name), lanesKey, calledKey, name, id, job.timestamp, realNowMs());
       await job.moveToDelayed(realNowMs() + LAST_RESORT_MS * (1 + Math.random()), token);
       if ((await client.settleParkedJob(jobsKey(name), calledKey, id)) === 1) await promote(id);

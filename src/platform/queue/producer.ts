@@ -3,21 +3,22 @@ import type { Redis } from 'ioredis';
 import { type JobName, type JobPayload, jobs, type QueueName, queues } from '../../queues.ts';
 import { noteAccessChanges } from '../redis/access-changes.ts';
 
-/** Completed jobs are kept nowhere, failed ones for inspection (queues-and-workers.md). */
+/** Completed jobs are not kept, failed ones are kept for inspection (queues-and-workers.md). */
 const KEEP = { removeOnComplete: true, removeOnFail: { count: 1000 } } as const;
 const EVENT_STREAM_MAX = 1000;
-/** Jobs without a priority come before any with one. */
+/** BullMQ takes jobs without a priority before any with one. */
 const BACKGROUND_PRIORITY = 10;
 
 export interface AddOptions {
-  /** A second nudge under the same id is no second job while the first is stored; no `:` in it. */
+  /** A second nudge with the same id is ignored while the first is stored; without `:`. */
   id?: string;
   delayMs?: number;
   /**
-   * A job that failed for good leaves no trace, so that its id may be nudged again: for work that a selection repeats.
+   * Whether a job that failed for good is removed, so that its id may be nudged again; for work that is selected
+   * repeatedly.
    */
   forgetFailed?: boolean;
-  /** Comes after all that waits in its queue without this: fanned-out work does not hold up requests. */
+  /** Runs after everything else in its queue, so that fanned-out work does not delay requests. */
   inBackground?: boolean;
 }
 

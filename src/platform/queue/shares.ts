@@ -17,12 +17,12 @@ export interface Lane {
   customerKey?: string;
 }
 
-/** Slots of one queue in one process, and who holds them. */
+/** Slots of one queue in one process, and their holders. */
 export interface Shares {
-  /** Takes a slot for a job; else the lane that has none left. */
+  /** Takes a slot for a job; otherwise returns the lane that has none left. */
   enter(owner: Owner): { full: Lane } | { full: undefined };
   leave(owner: Owner): void;
-  /** Counts jobs that belong to no organization: their slots are taken all the same. */
+  /** Counts jobs without an organization, which take slots too. */
   enterUnowned(): void;
   leaveUnowned(): void;
   /** Jobs of this lane that may start now. */
@@ -30,10 +30,10 @@ export interface Shares {
 }
 
 /**
- * Bounds what one organization holds of the slots of a process: it gets one more while more slots are free than it
- * holds. One busy organization so has half of them, two a third each, and some are always free for the next one,
- * without taking anything back. Slots are no more than the connections that serve them, so the same holds for
- * connections. The count is the process's own: a killed one leaves nothing behind.
+ * Limits the slots of a process that one organization holds: it gets another one while more slots are free than it
+ * holds. So one busy organization has half of them, two have a third each, and some are always free for the next one.
+ * There are no more slots than connections, so the same holds for connections. Each process counts by itself, so a
+ * killed one leaves nothing behind.
  *
  *   slots 10, organization A alone → 5; then B → 3 (2 are left); then C → 1
  *

@@ -15,7 +15,7 @@ export interface JobInfo {
   lastAttempt: boolean;
   /** When the job was put into the queue, milliseconds since 1970. */
   addedAtMs: number;
-  /** Puts the job back for a while without using up an attempt; never returns. */
+  /** Puts the job back for a while without using an attempt; never returns. */
   comeBack(delayMs: number): Promise<never>;
 }
 
@@ -26,24 +26,23 @@ export type Handlers<Names extends JobName = JobName> = {
 export interface ServeOptions {
   redis: Redis;
   prefix: string;
-  /** Jobs at once; each of them finds a database connection of its own. */
+  /** Concurrent jobs, each with a database connection available. */
   concurrency: number;
   log: Log;
   onFinished?: (job: { queue: QueueName; name: string; seconds: number; failed: boolean }) => void;
 }
 
-// A caller waits: the job of a killed worker runs again within about 5 s (storing-events.md#jobs-and-replies, run
-// there).
+// A caller waits, so the job of a killed worker must run again within about 5 s (storing-events.md#jobs-and-replies).
 const WAITED_LOCK = { lockDuration: 3000, stalledInterval: 1500, maxStalledCount: 5 };
 const RETRIED_LOCK = { lockDuration: 30_000, stalledInterval: 5000, maxStalledCount: 5 };
-/** Jobs whose call was lost are looked for this often: a caller may wait for them. */
+/** Interval of searching for jobs whose call was lost, because a caller may wait for them. */
 const LOOK_EVERY_MS = 2000;
 
 /**
  * Serves one queue with the handlers given by job name. A Refusal ends a job for good without retry; any other error is
  * retried by the queue's table. Start-up refuses a queue that has a job without a handler. A ping job every few seconds
- * proves that the queue moves (`/ready`). A job whose organization or customer has its share of the slots is parked
- * until one of its own leaves.
+ * proves that the queue moves (`/ready`). A job whose organization or customer has used up its share of the slots is
+ * parked until one of its own jobs leaves.
  */
 export function serveQueue(
   name: QueueName,
@@ -99,15 +98,15 @@ export function serveQueue(
 }
 
 /**
- * Whose turn it is among the jobs that a worker takes.
+ * Decides which of the jobs taken by a worker may run.
  *
- * enter    takes the job's slot; parks the job and never returns when there is none
- * settled  resolves when all calls that are under way have been made
+ * enter takes the job's slot; parks the job and never returns if there is none
+ * settled resolves when all calls in progress have been made
  */
 function takeTurns(queue: Queue, { redis, prefix, concurrency }: ServeOptions, mostOfOrganization?: number) {
   const shares = openShares(concurrency, mostOfOrganization);
   const parked = openParkedJobs(redis, prefix, queue);
-  /** Organizations that may have parked jobs: only their leaving jobs ask. */
+  /** Organizations that may have parked jobs: only their leaving jobs call others. */
   const crowded = new Set<string>();
   const calling = new Set<Promise<void>>();
 
@@ -123,7 +122,7 @@ function takeTurns(queue: Queue, { redis, prefix, concurrency }: ServeOptions, m
   }
 
   function inBackground(work: Promise<void>): void {
-    const made = work.catch(() => {}).finally(() => calling.delete(made)); // what is not called now is found by a look
+    const made = work.catch(() => {}).finally(() => calling.delete(made)); // a lost call is made up by a sweep
     calling.add(made);
   }
 
@@ -139,7 +138,7 @@ function takeTurns(queue: Queue, { redis, prefix, concurrency }: ServeOptions, m
       if (full === undefined) return;
       await parked.park(job, token, full);
       crowded.add(owner.organizationId);
-      // Meanwhile the others may all have left, and who left before this job was in the list has not called it.
+      // All other jobs may have left meanwhile, without calling this one, which was not listed yet.
       inBackground(callNext(owner));
       throw new DelayedError();
     },
@@ -171,7 +170,7 @@ interface OwnedData {
   item?: { customer_id?: unknown } | null;
 }
 
-/** The one place that says whose job it is: by fields that have the same name in every payload. */
+/** The only place that reads the owner of a job, from fields with the same name in every payload. */
 function ownerOf(data: OwnedData): Owner | undefined {
   if (typeof data.organization_id !== 'string') return undefined;
   const customerKey = data.customer_key ?? data.customer_id ?? data.item?.customer_id;
@@ -207,7 +206,7 @@ async function run(job: Job, token: string | undefined, handlers: Partial<Handle
 }
 
 function every(intervalMs: number, work: () => Promise<void>): { run(): void; stop(): void } {
-  const run = () => void work().catch(() => {}); // the next one tries again
+  const run = () => void work().catch(() => {}); // the next sweep tries again
   const timer = setInterval(run, intervalMs);
   return { run, stop: () => clearInterval(timer) };
 }

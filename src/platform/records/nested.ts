@@ -2,9 +2,9 @@ import type { Context } from '../context.ts';
 import type { Tx } from '../db/connect.ts';
 
 /**
- * Does a piece of a transaction's work that may fail while the rest goes on: whatever a failed piece wrote, recorded or
- * owed is gone. The savepoint is the driver's own, and `work` writes through the context that it is given: only so a
- * transaction outlives a statement that failed.
+ * Runs a part of a transaction that may fail while the rest goes on: everything that a failed part wrote, recorded or
+ * owed is undone. `work` must write through the given context, whose savepoint is the driver's own; otherwise a failed
+ * statement ends the transaction.
  */
 export async function nested<Answer>(ctx: Context, work: (own: Context) => Promise<Answer>): Promise<Answer> {
   const recorded: Parameters<Context['record']>[0][] = [];
@@ -23,8 +23,8 @@ export async function nested<Answer>(ctx: Context, work: (own: Context) => Promi
 }
 
 /**
- * Does a piece of work and takes it back: its answer is all that stays, nothing is written, recorded or owed. What
- * `work` throws is thrown on, and the transaction goes on.
+ * Runs work and undoes it: only its result remains, and nothing is written, recorded or owed. Errors of `work` are
+ * rethrown, and the transaction goes on.
  */
 export async function dryRun<Answer>(ctx: Context, work: (own: Context) => Promise<Answer>): Promise<Answer> {
   const takenBack = { answer: undefined as Answer | undefined };

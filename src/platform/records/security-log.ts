@@ -5,8 +5,8 @@ import { newId } from '../ids.ts';
 import type { RecordsMeta } from './write-records.ts';
 
 /**
- * Writes lines of the security log in the caller's transaction, in real time: keys and endpoints live at no test
- * clock's. Rule: logs.md#security-logs.
+ * Writes lines of the security log in the caller's transaction, in real time, because keys and endpoints have no test
+ * clock. Rule: logs.md#security-logs.
  */
 export async function writeSecurityLogs(
   db: Db,

@@ -19,11 +19,10 @@ export interface SystemDeps {
 const SYSTEM: Actor = { source: 'system', apiKeyId: null };
 
 /**
- * One transaction of the service itself. `present` comes first: it locks what must be locked before anything else (the
- * test clock) and gives the organization's time; null ends the transaction without work. What the work recorded is
- * written last.
+ * One transaction of the service itself. `present` runs first: it locks the test clock before anything else and returns
+ * the organization's time; null ends the transaction without work. The records of the work are written last.
  *
- * @returns the jobs to nudge after the commit; null when there was nothing to do
+ * @returns the jobs to nudge after the commit; null if there was nothing to do
  */
 export async function systemTransaction(
   deps: SystemDeps,

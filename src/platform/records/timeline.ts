@@ -16,8 +16,8 @@ export interface TimelineLine {
 }
 
 /**
- * Writes lines in the caller's transaction, numbered in the order of commits, when the organization has a test clock;
- * else nothing. Locks the organization's counter until the commit, so it comes last among all locks of a transaction.
+ * Writes lines in the caller's transaction, numbered in the order of commits, if the organization has a test clock. It
+ * locks the organization's counter until the commit, so it must be the last lock of a transaction.
  */
 export async function writeTimeline(
   db: Db,
@@ -61,7 +61,7 @@ export const webhookLine = (event: WebhookEvent & { id: string }): TimelineLine 
   summary: { event_id: event.id },
 });
 
-/** What a person wants to see of a record in one line. */
+/** The fields of a record shown in one line. */
 const SUMMARY_KEYS = [
   'number',
   'external_id',

@@ -8,7 +8,7 @@ import { writeSecurityLogs } from './security-log.ts';
 import { activityLine, webhookLine, writeTimeline } from './timeline.ts';
 
 /**
- * Types that only endpoints naming them receive, since clients of the contract do not know them
+ * Types that only endpoints naming them receive, because clients of the contract do not know them
  * (other-routes.md#common-ground).
  */
 export const NAMED_ONLY_WEBHOOK_TYPES = [
@@ -23,7 +23,7 @@ export const NAMED_ONLY_WEBHOOK_TYPES = [
 /** Other names by which an endpoint may ask for a type (webhooks.md#event-types). */
 export const SECOND_WEBHOOK_NAMES = { 'credit_note.refund_failure': 'credit_note.provider_refund_failure' };
 
-/** What a transaction recorded, collected while it ran. */
+/** The records of a transaction, collected while it runs. */
 export interface Records {
   activities: Activity[];
   webhooks: WebhookEvent[];
@@ -43,7 +43,7 @@ export interface RecordsMeta {
   realNow: Temporal.Instant;
 }
 
-/** A step that was written, as far as its job has to know it. */
+/** A written step with the fields that its job needs. */
 export interface StepToNudge {
   id: string;
   dueNow: boolean;
@@ -55,11 +55,13 @@ export interface StepToNudge {
 export interface Nudges {
   deliveries: { id: string; webhook_endpoint_id: string }[];
   steps: StepToNudge[];
-  /** Jobs of owed work that has a row of its own. */
+  /** Jobs of owed work with rows of their own. */
   jobs?: { name: JobName; payload: object }[];
-  /** Every ingress is to forget what it knows with the organization's keys. */
+  /** Whether every ingress must drop what it caches with the organization's keys. */
   keysChanged?: boolean;
-  /** Scopes of which access checks keep nothing any longer: `tell_access` of migration 0067. */
+  /**
+   * Scopes of access checks whose cache is invalid, as the SQL function `tell_access` of migration 0067 returns them.
+   */
   accessChanges?: string[];
 }
 
@@ -71,7 +73,7 @@ export const emptyRecords = (): Records => ({
   owed: [],
 });
 
-/** Collects what a context is asked to record. */
+/** Collects the records of a context. */
 export const recorder =
   (records: Records): Context['record'] =>
   ({ activity, webhook, security, keysChanged }) => {
@@ -82,8 +84,8 @@ export const recorder =
   };
 
 /**
- * Writes audit lines, outgoing events with a delivery for each endpoint that listens, and owed work: one statement, in
- * the caller's transaction, and one more for the timeline of a test clock. Comes last: see writeTimeline.
+ * Writes audit lines, outgoing events with a delivery for each endpoint that listens, and owed work: one statement in
+ * the caller's transaction, and one more for the timeline of a test clock. It must come last, see writeTimeline.
  */
 export async function writeRecords(db: Db, meta: RecordsMeta, records: Records): Promise<Nudges> {
   const steps = records.owed.flatMap((owed) => ('step' in owed ? [{ id: newId(), ...owed }] : []));
@@ -195,5 +197,5 @@ async function readAccessChanges(db: Db): Promise<string[]> {
   return scopesOf(row!.access);
 }
 
-/** Scopes as `tell_access` writes them, each between two separators. */
+/** Scopes as `tell_access` returns them, each between two separators. */
 const scopesOf = (told: string | null): string[] => (told ?? '').split('\x1f').filter((scope) => scope !== '');

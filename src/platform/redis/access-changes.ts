@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { accessChangesKey } from './channels.ts';
 
-/** Longer than anything made before a change is kept. */
+/** Longer than any cache entry made before a change is kept. */
 export const CHANGES_KEPT_SECONDS = 600;
 
 /*
@@ -16,10 +16,10 @@ return n
 `;
 
 /**
- * Notes that what access checks keep of some scopes of an organization is no longer true. To be called after the commit
- * of the change; one that is lost is made up within a minute, when what is kept ends.
+ * Invalidates the cache of access checks for some scopes of an organization. To be called after the commit of the
+ * change; a lost call is made up within a minute, when cached values expire.
  *
- * scopes  as migration 0067 tells them: `o`, `c:` and a customer's id, `s:` and a subscription's external id
+ * scopes as migration 0067 defines them: `o`, `c:` and a customer's id, `s:` and a subscription's external id
  * Rule: access-check.md "invalidation".
  */
 export async function noteAccessChanges(

@@ -2,8 +2,8 @@ import type { Redis } from 'ioredis';
 import { keyChangesChannel } from './channels.ts';
 
 /**
- * An ingress that is not told forgets by itself within a minute (api-keys.md#authentication): nobody waits longer than
- * this for it.
+ * Longest wait for the announcement; an ingress that misses it drops its cache within a minute
+ * (api-keys.md#authentication).
  */
 const TIMEOUT_MS = 1000;
 
@@ -12,7 +12,8 @@ export const announceKeys =
   (redis: Redis, prefix: string) =>
   async (organizationId: string): Promise<void> => {
     const message = JSON.stringify({ organization_id: organizationId });
-    const published = redis.publish(keyChangesChannel(prefix), message).catch(() => {}); // forgotten within a minute
+    const published = redis.publish(keyChangesChannel(prefix), message).catch(() => {}); // caches expire within a
+    // minute
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, TIMEOUT_MS);

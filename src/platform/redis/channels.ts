@@ -7,8 +7,8 @@ export const keyChangesChannel = (prefix: string): string => `${prefix}:key-chan
 export const keyUsageKey = (prefix: string): string => `${prefix}:key-usage`;
 
 /**
- * Hash of what changed last in an organization, for what is kept of its access checks: scope → number of its last
- * change, and `n`, the number of the newest one.
+ * Hash of the last changes in an organization, which invalidate the cache of its access checks: scope → number of its
+ * last change, and `n`, the number of the newest one.
  */
 export const accessChangesKey = (prefix: string, organizationId: string): string =>
   `${prefix}:acc-changes:${organizationId}`;

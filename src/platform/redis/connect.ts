@@ -4,7 +4,7 @@ export type { Redis } from 'ioredis';
 
 const reconnect = (attempt: number) => Math.min(50 * 2 ** attempt, 1000);
 
-/** Connection of a queue, a worker or a subscriber: it waits for Redis to come back, however long that takes. */
+/** Connection of a queue, a worker or a subscriber, which waits for Redis to come back for any time. */
 export const connectPatiently = (url: string, name: string): Redis =>
   quiet(new Redis(url, { ...shared(name), maxRetriesPerRequest: null }));
 
@@ -29,7 +29,7 @@ const shared = (name: string): RedisOptions => ({
   lazyConnect: false,
 });
 
-// Without a listener every lost connection would be an unhandled error; the retry strategy is the answer to it.
+// Without a listener every lost connection would be an unhandled error; the retry strategy handles it.
 function quiet(redis: Redis): Redis {
   redis.on('error', () => {});
   return redis;

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 
-/** Answer of a job to the request that waits for it, in the ingress process that took it. */
+/** Answer of a job to the waiting request in its ingress process. */
 export interface Replies {
-  /** Waits for the reply of this correlation id; undefined when none came in time. */
+  /** Waits for the reply with this correlation id; undefined if none comes in time. */
   wait(cid: string, timeoutMs: number): Promise<unknown | undefined>;
   close(): void;
 }
@@ -20,7 +20,7 @@ export async function publishReply(
   await redis.publish(channelOf(prefix, to), JSON.stringify([cid, reply]));
 }
 
-/** Subscribes this process to its own channel. `subscriber` is a connection that does nothing else. */
+/** Subscribes this process to its own channel. `subscriber` is a connection used for nothing else. */
 export async function openReplies(subscriber: Redis, prefix: string, processId: string): Promise<Replies> {
   const waiting = new Map<string, { resolve: (reply: unknown) => void; timer: NodeJS.Timeout }>();
   subscriber.on('message', (_channel, text) => {

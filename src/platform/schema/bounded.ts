@@ -6,9 +6,9 @@ import { ISSUES_MAX, PROSE_MAX } from './sizes.ts';
 interface ListOptions {
   /** Most elements. */
   max: number;
-  /** Code of what is no list. */
+  /** Code for a value that is not a list. */
   wrong?: Parameters<typeof z.array>[1];
-  /** Code of too many. */
+  /** Code for too many elements. */
   tooMany?: string;
 }
 
@@ -88,9 +88,9 @@ const BoundedRecord = z.core.$constructor('BoundedRecord', (inst: z.ZodRecord, d
 });
 
 /**
- * A list of an input. Its length is looked at before any element, and after a hundred issues the rest is not looked at:
- * a list of a million wrong elements costs as much as a short one. What is wrong keeps the names that checks around it
- * give (an aborting issue, as `.max()` makes, would lose them).
+ * A list of an input. Its length is checked before any element, and after a hundred issues the rest is skipped, so that
+ * a list of a million wrong elements costs as much as a short one. Errors keep the names given by outer checks, which
+ * an aborting issue, as of `.max()`, would lose.
  *
  *   list(text(), { max: CODES_MAX })
  */
@@ -103,7 +103,7 @@ export const list = <Item extends z.ZodType>(item: Item, { max, wrong = INVALID,
     ...z.core.util.normalizeParams(wrong),
   } as never) as unknown as z.ZodArray<Item>;
 
-/** An object with names of the client's choice, whose number is looked at before any value. */
+/** An object with names chosen by the client, whose number is checked before any value. */
 export const named = <Value extends z.ZodType>(
   value: Value,
   { max, wrong = INVALID, tooMany = TOO_LONG }: RecordOptions,
@@ -118,8 +118,8 @@ export const named = <Value extends z.ZodType>(
   } as never) as unknown as z.ZodRecord<z.ZodString, Value>;
 
 /**
- * A value of any form, which rules of its own read later: they find no list, object or text in it that is longer than
- * they expect. Absent or present, as `z.unknown()`.
+ * A value of any form that special rules read later, with limits on every list, object and text in it. It may be
+ * absent, like `z.unknown()`.
  */
 export const anyValue = ({ max, textMax = PROSE_MAX, tooMany = TOO_LONG }: ValueOptions) =>
   new BoundedValue({ type: 'unknown', most: max, textMax, tooMany } as never) as unknown as z.ZodUnknown;

@@ -4,21 +4,19 @@ import type { Decimal } from '../../engine/money/decimal.ts';
 import type { Db, Fragment } from '../db/connect.ts';
 import { seconds } from './view.ts';
 
-/** A column of a catalogue noun: what Postgres holds, and what clients see of it. */
+/** A column of a catalogue noun: its value in Postgres, and what clients see of it. */
 export interface Column<Stored, Shown extends z.ZodType | null = z.ZodType | null> {
-  /** Schema of what clients see; null: they see nothing of it. */
+  /** Schema for clients; null if they do not see it. */
   shown: Shown;
-  /** What clients see; undefined leaves the key out. */
+  /** Value for clients; undefined omits the key. */
   show: (stored: Stored) => unknown;
-  /**
-   * Of a column that no table holds: the SQL that computes it, in a statement that calls the row by the noun's name.
-   */
+  /** For a computed column: its SQL, in a statement in which the row has the noun's name. */
   sql?: (db: Db) => Fragment;
 }
 
 /**
  * The field table of a catalogue noun: the row type, the select list, insert and update, and the view come from it
- * (`RowOf`, `columnsOf`, `insertRow`, `updateRow`, `viewOf`, `viewSchema`). Every such table also has
+ * (`RowOf`, `columnsOf`, `insertRow`, `updateRow`, `viewOf`, `viewSchema`). Every table of a noun also has
  * `organization_id`, `updated_at` and `deleted_at`, and its live rows are found by `code`.
  */
 export interface Noun<Columns extends AnyColumns = AnyColumns> {
@@ -40,7 +38,7 @@ export type RowOf<Given extends Noun> = {
   -readonly [Name in keyof Given['columns']]: Stored<Given['columns'][Name]>;
 };
 
-/** The part of a row that its table holds. */
+/** The part of a row that is stored in its table. */
 export type StoredOf<Given extends Noun> = {
   [Name in keyof Given['columns'] as Given['columns'][Name] extends Computed ? never : Name]: Stored<
     Given['columns'][Name]
@@ -116,7 +114,7 @@ export const orAbsent = <Value, Shown extends z.ZodType>({
 /** A column that clients do not see. */
 export const hidden = <Value>({ show }: Column<Value>): Column<Value, null> => ({ shown: null, show });
 
-/** A column that no table holds; `sql` computes it. */
+/** A computed column that no table holds. */
 export const computed = <Value, Shown extends z.ZodType | null>(
   column: Column<Value, Shown>,
   sql: (db: Db) => Fragment,

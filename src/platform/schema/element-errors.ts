@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import { renameErrors } from './flat-errors.ts';
 
 /**
- * Check for an object with lists of records: what is wrong inside a record is reported under the record's own field,
- * `values` and not `filters.0.values`, as the rules have it for the parts of metrics and plans.
+ * Check for an object with lists of records: errors inside a record are reported under the record's own field, `values`
+ * and not `filters.0.values`, as the rules require for parts of metrics and plans.
  *
  *   z.object({ filters: z.array(Filter) }).check(elementErrors('filters'))
  */

@@ -8,17 +8,17 @@ import { closedList, fewValues, namesOf, schemasUnder } from './schema-parts.ts'
 
 /** Places of one answer: as many as issues are reported. */
 const PLACES_MAX = 100;
-/** Parts of an input that are looked at for a name: a plan of 500 charges has them all. */
+/** Parts of an input that are searched for a name: a plan of 500 charges has as many. */
 const PARTS_MAX = 5000;
-/** Characters of a path; names of the client's choice may be long. */
+/** Characters of a path, because names chosen by clients may be long. */
 const PATH_MAX = 500;
-/** Codes that a listed value can have too: they do not say that another one would be taken. */
+/** Codes that a listed value can have too, so that they do not list accepted values. */
 const NOT_OF_THE_LIST = new Set(['value_is_frozen', 'value_already_exist', 'value_must_be_blank']);
 
 /**
- * Where codes of `error_details` were found in a request: from the root of the body, `plan.charges[4].charge_model`, or
- * of the query, `query.status`; which values would have been taken, where these are few; and why one is refused, where
- * its code has several causes.
+ * Places of the codes of `error_details` in a request: from the root of the body, `plan.charges[4].charge_model`, or of
+ * the query, `query.status`; accepted values, if these are few; and the reason of a refusal, if its code has several
+ * causes.
  */
 export const ErrorPlaces = z
   .array(
@@ -32,7 +32,7 @@ export const ErrorPlaces = z
   .max(PLACES_MAX);
 export type ErrorPlace = z.output<typeof ErrorPlaces>[number];
 
-/** What a request brought: the content of the body's root, and the query. */
+/** The input of a request: the content of the body's root, and the query. */
 interface Input {
   body?: unknown;
   query?: unknown;
@@ -45,10 +45,10 @@ interface Part {
 }
 
 /**
- * The body of a refusal, with `error_places` beside `error_details` where validation failed: the place of each code as
- * far as it is known. Whoever refuses names the places; a code without one is looked for by the name of its field, and
- * where several parts of the input have such a field, the list that holds them is named. A value that is missing is
- * `value_is_mandatory` here, whatever code its field has in `error_details`.
+ * The body of a refusal, with `error_places` beside `error_details` if validation failed: the place of each code as far
+ * as it is known. The refusing code names the places; otherwise a code is searched by the name of its field, and if
+ * several parts of the input have that field, their list is named. A missing value is `value_is_mandatory` here,
+ * whatever code its field has in `error_details`.
  */
 export function bodyWithPlaces(operation: Operation, input: Input, refusal: Refusal): Record<string, unknown> {
   const { body, places } = refusal;
@@ -74,14 +74,14 @@ function placesOfDetails(
   return [...known, ...rest.flatMap(([field, codes]) => placesByName(operation, whole, input, field, codes))];
 }
 
-/** The body as a client sends it: as the documentation has it, else by its root and what that holds. */
+/** The body as a client sends it: in documented form, else by its root and content. */
 function wholeOf({ root, body, documentedBody }: Operation, { body: value }: Input): Part {
   const read = body && (root === undefined ? body : z.object({ [root]: body }));
   const schema = documentedBody ?? read;
   const sent = root === undefined ? value : { [root]: value };
   const whole: Part = { path: [], schemas: schema ? [schema] : [], value: sent };
   if (root !== undefined || !isObject(value)) return whole;
-  // Some operations take the root off by themselves.
+  // Some operations remove the root themselves.
   const roots = fieldsOf(whole).filter(
     (name) => !Object.hasOwn(value, name) && fieldsOf(childOf(whole, name)!).length > 0,
   );
@@ -90,13 +90,13 @@ function wholeOf({ root, body, documentedBody }: Operation, { body: value }: Inp
 
 function toldPlace(operation: Operation, whole: Part, input: Input, { path, code, ...place }: FoundPlace) {
   const part = place.isQuery ? partOfQuery(operation, input, path) : follow(contentWith(operation, whole, path), path);
-  // The body as a whole is no place: it is looked for by the name of the field.
+  // The whole body is not a place, so the field is searched by its name.
   if (!part || part.path.length === 0) return undefined;
   const { reason } = place;
   return { ...placeOf(part, code, place.allowed), ...(reason === undefined ? {} : { reason }) };
 }
 
-/** What a reported path begins at: what the root holds, where there is one. */
+/** Beginning of a reported path: the content of the root, if there is one. */
 function contentWith({ root }: Operation, whole: Part, [first]: Path): Part {
   if (root !== undefined) return childOf(whole, root)!;
   const isIn = (part: Part) => fieldsOf(part).includes(String(first));
@@ -112,9 +112,7 @@ function placesByName(operation: Operation, whole: Part, input: Input, field: st
   return part ? codes.filter((code) => typeof code === 'string').map((code) => placeOf(part, code)) : [];
 }
 
-/**
- * Of the elements of a list, by their index: `{"3": {code: […]}}`, or with what was sent, `{"3": {params, errors}}`.
- */
+/** Errors of a list's elements by index: `{"3": {code: […]}}`, or with what was sent, `{"3": {params, errors}}`. */
 function placesOfElement(whole: Part, index: string, found: unknown): ErrorPlace[] {
   const list = childrenOf(whole).find(({ value, schemas }) => Array.isArray(value) || schemas.some(isList));
   const element = list && /^\d+$/.test(index) && childOf(list, Number(index));
@@ -144,14 +142,14 @@ function placeOf(part: Part, code: string, known?: readonly unknown[]): ErrorPla
 
 const listOf = ({ schemas }: Part): unknown[] | undefined => schemas.map(closedList).find((list) => list !== undefined);
 
-/** `invalid_rate` of an object with a `rate` is about that rate. */
+/** `invalid_rate` of an object with a `rate` refers to that rate. */
 function codeNamesField(part: Part, code: string): Part {
   const name = code.replace(/^invalid_/, '');
   const isNamed = name !== code && isObject(part.value) && Object.hasOwn(part.value, name);
   return isNamed ? childOf(part, name)! : part;
 }
 
-/** As much of a path as the input or its schema has; undefined when that is nothing. */
+/** The longest part of a path that the input or its schema has; undefined if there is none. */
 function follow(from: Part, path: Path): Part | undefined {
   let part = from;
   for (const key of path) {
@@ -170,7 +168,7 @@ function childOf({ path, schemas, value }: Part, key: string | number): Part | u
   return { path: [...path, index], schemas: below, value: valueAt(value, [index]) };
 }
 
-/** The parts right below whose names are ours: names of the client's choice are no fields. */
+/** The direct parts whose names are ours; names chosen by clients are not fields. */
 function childrenOf(part: Part): Part[] {
   const keys = Array.isArray(part.value) ? part.value.slice(0, PARTS_MAX).map((_, index) => index) : fieldsOf(part);
   return keys.flatMap((key) => childOf(part, key) ?? []);
@@ -179,8 +177,8 @@ function childrenOf(part: Part): Part[] {
 const fieldsOf = ({ schemas }: Part): string[] => [...new Set(schemas.flatMap(namesOf))];
 
 /**
- * The part with this name that is nearest to the root: the only one at its depth, or else the last part that all of
- * them lie in.
+ * The part with this name nearest to the root if it is the only one at its depth, else the innermost part that contains
+ * all of them.
  */
 function partNamed(whole: Part, path: Path): Part | undefined {
   let level = [whole];
@@ -195,7 +193,7 @@ function partNamed(whole: Part, path: Path): Part | undefined {
   return undefined;
 }
 
-/** As many children as are still looked at: a level is not built before it is counted. */
+/** At most as many children as remain to be searched, so that a level is not built before it is counted. */
 function childrenWithin(level: readonly Part[], most: number): Part[] {
   const children: Part[] = [];
   for (const part of level) {
@@ -222,7 +220,7 @@ const valueAt = (value: unknown, path: Path): unknown =>
 
 const PLAIN = /^[A-Za-z_][\w-]*$/;
 
-/** `charges[4].properties.rate`; a name that is no plain word stands in brackets, `properties["my key"]`. */
+/** `charges[4].properties.rate`; a name that is not a plain word is in brackets, `properties["my key"]`. */
 export function pathText(path: Path): string {
   const text = path
     .map((key, index) => {

@@ -3,10 +3,10 @@ import { notePlaces, type Path, placesOf } from '../found-places.ts';
 import { type FieldErrors, refuse } from '../refusal.ts';
 
 /**
- * Adds the codes of one part of an input to those of the others. Only `properties` keeps repetitions: its list tells
- * how often (charges.md#properties).
+ * Adds the codes of one part of an input to those of the others. Only `properties` keeps repetitions, because its list
+ * shows how often a code occurs (charges.md#properties).
  *
- * at  where the part stands in the input: its codes are about fields below
+ * at path of the part in the input, to which its codes are relative
  */
 export function addFaults(faults: FieldCodes, more: FieldCodes, at: Path = []): void {
   for (const [field, codes] of Object.entries(more)) {
@@ -23,7 +23,7 @@ export function addFaults(faults: FieldCodes, more: FieldCodes, at: Path = []): 
   );
 }
 
-/** The same faults under names that begin with the one of the object in which they were found. */
+/** The same faults under names prefixed with the object in which they were found. */
 export function faultsBelow(name: string, faults: FieldCodes): FieldCodes {
   const below = (field: string) => `${name}.${field}`;
   const renamed = Object.fromEntries(Object.entries(faults).map(([field, codes]) => [below(field), codes]));
@@ -34,7 +34,7 @@ export function faultsBelow(name: string, faults: FieldCodes): FieldCodes {
   return renamed;
 }
 
-/** @throws Refusal 422, when anything is wrong */
+/** @throws Refusal 422, if there is any fault */
 export function refuseFaults(faults: FieldErrors): void {
   if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
 }

@@ -5,14 +5,14 @@ import { INVALID, MANDATORY, OUT_OF_RANGE, TOO_LONG } from './fields.ts';
 import { placeOfIssue } from './flat-errors.ts';
 import { ISSUES_MAX } from './sizes.ts';
 
-// The library's own sentences start with a capital.
+// The library's own messages start with a capital.
 const CODE = /^[a-z][a-z0-9_]*$|^[a-z].*[:[]/;
 
 /**
- * All field errors of an input, refused at once: `{field: [codes]}`, nested fields with dotted keys. A rule without a
- * code of its own gets the one of its kind. Of very many, the first hundred are reported.
+ * All field errors of an input, refused at once: `{field: [codes]}`, nested fields with dotted keys. A rule without its
+ * own code gets that of its kind. Only the first hundred errors are reported.
  *
- * isQuery  what was read is the query, not the body
+ * isQuery whether the input is the query, not the body
  */
 export function refuseIssues(error: z.ZodError, { isQuery = false } = {}): Refusal {
   const details: Record<string, string[]> = {};
@@ -21,7 +21,7 @@ export function refuseIssues(error: z.ZodError, { isQuery = false } = {}): Refus
   const mistyped = new Set(issues.filter(({ code }) => code === 'invalid_type').map(fieldOf));
   for (const issue of issues) {
     const field = fieldOf(issue);
-    // Whatever has a length is measured, even a text in the place of a list.
+    // Anything with a length is measured, even a text in place of a list.
     if (mistyped.has(field) && (issue.code === 'too_big' || issue.code === 'too_small')) continue;
     const code = codeOf(issue);
     details[field] ??= [];
@@ -36,7 +36,7 @@ const nameOrIndex = (key: PropertyKey): string | number => (typeof key === 'numb
 
 const allowedBy = (issue: z.core.$ZodIssue) => (issue.code === 'invalid_value' ? { allowed: issue.values } : {});
 
-/** Why a check of ours refuses, as its `params` say. */
+/** Reason of a refusal by one of our checks, from its `params`. */
 function reasonOf(issue: z.core.$ZodIssue): { reason?: string } {
   const reason = issue.code === 'custom' ? issue.params?.reason : undefined;
   return typeof reason === 'string' ? { reason } : {};
@@ -48,7 +48,7 @@ function codeOf(issue: z.core.$ZodIssue): string {
   if (CODE.test(issue.message)) return issue.message;
   switch (issue.code) {
     case 'invalid_type':
-      // The value itself no longer stands here, only in the library's own sentence.
+      // The value itself is no longer available here, only in the library's message.
       return /received (?:undefined|null)$/.test(issue.message) ? MANDATORY : INVALID;
     case 'too_big':
       return issue.origin === 'string' || issue.origin === 'array' ? TOO_LONG : OUT_OF_RANGE;

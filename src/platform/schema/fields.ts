@@ -18,7 +18,7 @@ export const FORMAT = 'invalid_format';
 const scalarText = (value: unknown): unknown =>
   typeof value === 'number' || typeof value === 'boolean' || isKeptNumber(value) ? String(value) : value;
 
-/** Length of a text: in characters, and in bytes where an index holds it. */
+/** Length of a text: in characters, and in bytes if an index holds it. */
 interface TextSize {
   max?: number;
   maxBytes?: number;
@@ -29,7 +29,7 @@ const isWithinBytes =
   (value: string): boolean =>
     maxBytes === undefined || Buffer.byteLength(value) <= maxBytes;
 
-/** Text that must be there and not blank; numbers become their text. */
+/** Mandatory text that is not blank; numbers become their text. */
 export const text = (size: TextSize = {}) =>
   z
     .preprocess(
@@ -74,7 +74,7 @@ export const cleanText = (size: TextSize = {}) =>
     )
     .optional();
 
-/** An object without the null bytes in its names and texts: metadata (json.md). Anything else as it is. */
+/** An object without null bytes in its names and texts: metadata (json.md). Anything else is unchanged. */
 export const withoutNullBytes = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(
@@ -130,9 +130,9 @@ export const boolean = () =>
 const PLAIN_DECIMAL = /^[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?$/;
 
 /**
- * Decimal as number or numeric text of at most 64 characters; comes out as text so that it never passes through a
- * binary float afterwards. Rules that follow see decimals only. Bad text ends this field and nothing around it: an
- * aborting rule would keep the errors of lists from being renamed.
+ * Decimal as number or numeric text of at most 64 characters; becomes a text, so that it never passes through a binary
+ * float. Later rules see decimals only. Bad text fails this field alone, because an aborting rule would keep errors of
+ * lists from being renamed.
  */
 export const decimalInput = () =>
   z

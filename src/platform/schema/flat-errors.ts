@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 
-/** What an issue carries of its place once it is reported under another name. */
+/** Fields of an issue about its place, if it is reported under another name. */
 interface Renamed {
   /** The true path, below the value at which the name was changed. */
   found: readonly PropertyKey[];
-  /** How many of the last names of the issue's path stand for it. */
+  /** How many of the last names of the issue's path replace it. */
   stands: number;
 }
 
-/** Where an issue was found, whatever name it is reported under. */
+/** The place of an issue, whatever name it is reported under. */
 export function placeOfIssue(issue: { path?: PropertyKey[]; renamed?: Renamed }): PropertyKey[] {
   const path = issue.path ?? [];
   return issue.renamed ? [...path.slice(0, path.length - issue.renamed.stands), ...issue.renamed.found] : [...path];
@@ -16,13 +16,13 @@ export function placeOfIssue(issue: { path?: PropertyKey[]; renamed?: Renamed })
 
 /**
  * Check that reports an error under another name than the place it was found: `rename` gets the path below the checked
- * value. Unlike other checks it runs after failures too, since they are what it is about.
+ * value. Unlike other checks it also runs after failures, which it renames.
  */
 export function renameErrors<Output>(rename: (path: PropertyKey[]) => PropertyKey[]): z.core.$ZodCheck<Output> {
   const check = (payload: z.core.ParsePayload) => {
     payload.issues = payload.issues.map((issue) => {
       const path = rename([...(issue.path ?? [])]);
-      // An issue has one path: the place stays with it, and names that are put before it later go before both.
+      // An issue has one path, so its place is stored with it, and names prefixed later apply to both.
       return { ...issue, path, renamed: { found: placeOfIssue(issue), stands: path.length } };
     });
   };

@@ -6,22 +6,22 @@ const INVALID_DATE = 'invalid_date';
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const WITHOUT_OFFSET = /^\d{4}-\d{2}-\d{2}[T ]\d{2}(:?\d{2}){0,2}([.,]\d+)?$/;
 
-/** Instants that Postgres writes as it reads them: of the years 1 to 9999. */
+/** Instants that Postgres writes as it reads them: years 1 to 9999. */
 const WRITABLE = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999999Z'].map((text) => Temporal.Instant.from(text));
 /**
- * Instants from which the service counts: what is a time zone, a period, a trial or a term of payment away from them
- * can be written too.
+ * Range of stored instants: an instant a time zone, a period, a trial or a payment term away from them can still be
+ * written.
  */
 const COUNTABLE = ['1000-01-01T00:00:00Z', '8999-12-31T23:59:59.999999Z'].map((text) => Temporal.Instant.from(text));
 
 /**
  * ISO 8601 instant, cut to the microseconds that Postgres keeps; without offset read as UTC, a day alone as its
- * midnight (json.md "timestamps in"). Undefined when malformed, or outside the years 1000 to 8999: whatever is stored
- * lies in them.
+ * midnight (json.md "timestamps in"). Undefined if malformed or outside the years 1000 to 8999, the range of stored
+ * instants.
  */
 export const parseInstant = (text: string): Temporal.Instant | undefined => within(COUNTABLE, readInstant(text));
 
-/** The same of a time that rows are only compared with: of the years 1 to 9999. */
+/** The same for a time that is only compared with rows: years 1 to 9999. */
 export const parseBound = (text: string): Temporal.Instant | undefined => within(WRITABLE, readInstant(text));
 
 const within = ([first, last]: Temporal.Instant[], at: Temporal.Instant | undefined): Temporal.Instant | undefined =>
@@ -36,11 +36,11 @@ function readInstant(text: string): Temporal.Instant | undefined {
   try {
     return Temporal.Instant.from(zoned).round({ smallestUnit: 'microsecond', roundingMode: 'trunc' });
   } catch {
-    return undefined; // the only way to ask
+    return undefined; // there is no other way to check
   }
 }
 
-/** Instant of an input; comes out as UTC text, since inputs of commands travel as JSON. Malformed: `invalid_date`. */
+/** Instant of an input, converted to UTC text because inputs of commands travel as JSON. Malformed: `invalid_date`. */
 export const instantField = () =>
   z
     .string(INVALID_DATE)

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** Longest list of allowed values that an error names: longer ones are standards, as currencies and countries are. */
+/** Longest list of accepted values in an error; longer ones are standards, such as currencies and countries. */
 const ALLOWED_MAX = 50;
 
-/** A schema without what is wrapped around it: what it asks of a value that is there. */
+/** A schema without its wrappers: the requirements for a value that is present. */
 export function unwrapped(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodPipe)
     return unwrapped((schema.in instanceof z.ZodTransform ? schema.out : schema.in) as z.ZodType);
@@ -22,7 +22,7 @@ function innerOf(schema: z.ZodType): z.ZodType | undefined {
   return undefined;
 }
 
-/** The schemas that a value under `key` may have: none where the schema knows no such key. */
+/** The schemas of a value under `key`; none if the schema has no such key. */
 export function schemasUnder(schema: z.ZodType, key: string | number): z.ZodType[] {
   const known = unwrapped(schema);
   if (known instanceof z.ZodUnion) return known.options.flatMap((option) => schemasUnder(option as z.ZodType, key));
@@ -33,7 +33,7 @@ export function schemasUnder(schema: z.ZodType, key: string | number): z.ZodType
   return Object.hasOwn(shape, key) ? [shape[key]!] : [];
 }
 
-/** Names that a schema knows right below it. */
+/** Names that a schema has directly below it. */
 export function namesOf(schema: z.ZodType): string[] {
   const known = unwrapped(schema);
   if (known instanceof z.ZodUnion) return known.options.flatMap((option) => namesOf(option as z.ZodType));
@@ -48,7 +48,7 @@ export function fewValues(values: readonly unknown[] | undefined): Listed[] | un
   return [...new Set(values.filter((value) => /string|number|boolean/.test(typeof value)))] as Listed[];
 }
 
-/** Every value that a schema takes, where these are few; undefined where they are not listed. */
+/** Every value that a schema accepts, if these are few; undefined if they are not listed. */
 export const closedList = (schema: z.ZodType): Listed[] | undefined => fewValues(listed(schema));
 
 function listed(schema: z.ZodType): unknown[] | undefined {

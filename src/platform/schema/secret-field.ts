@@ -3,7 +3,7 @@ import type { z } from 'zod';
 const secretFields = new WeakSet<object>();
 const known = new WeakMap<object, boolean>();
 
-/** Marks a field of an input as secret: the input travels sealed, and no queue, log or board shows it. */
+/** Marks an input field as secret: the input travels sealed, and no queue, log or board shows it. */
 export function secret<Field extends z.ZodType>(field: Field): Field {
   secretFields.add(field);
   return field;
@@ -20,7 +20,7 @@ export function holdsSecret(schema: z.ZodType | undefined): boolean {
   return answer;
 }
 
-/** Looks through whatever a schema is made of: shapes, items, options, and what is wrapped. */
+/** Searches all parts of a schema: shapes, items, options, and wrapped schemas. */
 function search(part: unknown, seen: Set<object>): boolean {
   if (typeof part !== 'object' || part === null || seen.has(part)) return false;
   seen.add(part);

@@ -1,7 +1,9 @@
 /** Whether Postgres can hold the text: no U+0000, no lone surrogate (json.md "null bytes"). */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
-/** The same of every text in a JSON value, names included, whose containers nest less deep than `mostDepth`. */
+/**
+ * Checks the same for every text in a JSON value, names included, whose containers are nested less than `mostDepth`.
+ */
 export function isStorableJson(value: unknown, mostDepth: number): boolean {
   if (typeof value === 'string') return isStorable(value);
   if (typeof value !== 'object' || value === null) return true;
@@ -11,13 +13,12 @@ export function isStorableJson(value: unknown, mostDepth: number): boolean {
   );
 }
 
-/**
- * A text as Postgres can hold it: without U+0000, and with the sign for a broken character in place of a lone
- * surrogate.
- */
+/** A text that Postgres can store: without U+0000, and with U+FFFD in place of lone surrogates. */
 export const storableText = (text: string): string => text.replaceAll('\0', '').toWellFormed();
 
-/** The same of every text in a JSON value, names included; its containers nest no deeper than our own walks can go. */
+/**
+ * The same for every text in a JSON value, names included; its containers are nested no deeper than recursion allows.
+ */
 export function storableJson(value: unknown): unknown {
   if (typeof value === 'string') return storableText(value);
   if (typeof value !== 'object' || value === null) return value;

@@ -19,13 +19,13 @@ const DASHES = /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g;
 const INVISIBLE = /[\0\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]/g;
 const EMAIL = /^[^\s@,;:<>()[\]\\"]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u;
 
-/** Addresses of one customer: a mail goes to all of them. */
+/** Mail addresses of one customer; a mail is sent to all of them. */
 const EMAILS_MAX = 20;
-/** Characters of so many addresses, each 320 at most. */
+/** Characters of that many addresses, each 320 at most. */
 const EMAIL_TEXT_MAX = 7000;
-/** Characters of a country or currency code, a locale, a name of a zone, with blanks around them. */
+/** Characters of a country or currency code, a locale or a time zone, with blanks around them. */
 const WORD_MAX = 100;
-/** Characters of an address of the web: what browsers take. */
+/** Characters of a web address that browsers accept. */
 const URL_MAX = 2000;
 
 const AnyText = z.string(INVALID).max(LINE_MAX, TOO_LONG).refine(isStorable, INVALID);
@@ -36,7 +36,7 @@ const blankToNull = (value: unknown): unknown => (typeof value === 'string' && v
 export const clearable = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess(blankToNull, schema.nullable()).optional();
 
-/** Null puts `fallback` back, the value of a record for which nothing was sent; an absent key stays absent. */
+/** Null restores `fallback`, the value of a new record; an absent key stays absent. */
 export const resettable = <Schema extends z.ZodType>(schema: Schema, fallback: z.output<Schema>) =>
   z.preprocess((value) => (value === null ? fallback : value), schema).optional();
 
@@ -66,7 +66,7 @@ export const timeZone = () =>
     .refine(isZone, 'invalid_timezone')
     .transform((name) => Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId);
 
-/** Up to 20 addresses, separated by commas; look-alike dashes and invisible characters are repaired. */
+/** Up to 20 addresses separated by commas; look-alike dashes and invisible characters are corrected. */
 export const emails = () =>
   clearable(
     z
@@ -107,7 +107,7 @@ export const addressFields = () => ({
   country: country(),
 });
 
-/** Array of texts, wrong as a whole when one of them is; null empties it. */
+/** Array of texts, refused as a whole if one of them is wrong; null empties it. */
 export const textList = <Item extends z.ZodType<string>>(item: Item = AnyText as unknown as Item) =>
   resettable(list(item, { max: CODES_MAX }).check(renameErrors(() => [])), []);
 

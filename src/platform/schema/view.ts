@@ -8,7 +8,7 @@ export const seconds = (instant: Temporal.Instant): string =>
 export const milliseconds = (instant: Temporal.Instant): string =>
   instant.toString({ smallestUnit: 'millisecond', roundingMode: 'trunc' });
 
-/** Keys that the contract lets be absent, but not null: those that hold nothing are left out. */
+/** Omits empty keys, which the contract allows to be absent but not null. */
 export const present = <Fields extends Record<string, unknown>>(
   fields: Fields,
 ): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } =>

@@ -1,6 +1,6 @@
 import type { Place } from './seal.ts';
 
-/** What a command takes along sealed. */
+/** The sealed part of a command's job. */
 export interface SealedInput {
   input: unknown;
   /** For the API log. */
@@ -20,14 +20,14 @@ export const answerPlace = (scopeHash: Buffer): Place => ({
   field: 'body',
 });
 
-/** Secret of the `hmac` signature, the present one or the former. */
+/** Secret of the `hmac` signature, the current or the former one. */
 export const hmacKeyPlace = (organizationId: string): Place => ({
   table: 'organizations',
   row: organizationId,
   field: 'hmac_key',
 });
 
-/** Secret of an endpoint, the present one or the former. */
+/** Secret of an endpoint, the current or the former one. */
 export const endpointSecretPlace = (endpointId: string): Place => ({
   table: 'webhook_endpoints',
   row: endpointId,

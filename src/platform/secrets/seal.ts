@@ -6,22 +6,22 @@ const KEY_BYTES = 32;
 const MARK = 'v2:';
 const FORMER_MARK = 'sealed:';
 
-/** A key by its name; the name stands in every text that the key has sealed. */
+/** A key by its name, which is part of every text that the key has sealed. */
 export interface SealingKey {
   id: string;
   /** 32 bytes. */
   bytes: Buffer;
 }
 
-/** Where a sealed text belongs: moved elsewhere, it does not open. */
+/** The place of a sealed text: moved elsewhere, it does not open. */
 export interface Place {
   table: string;
   row: string;
-  /** What the text is, not the column: a former secret of a row is the same field as the present one. */
+  /** The meaning of the text, not its column: a former secret of a row is the same field as the current one. */
   field: string;
 }
 
-/** The key that a text of any length stands for. */
+/** The key derived from a text of any length. */
 export const keyOfText = (secret: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, '', 'stored answers', KEY_BYTES));
 
@@ -36,14 +36,14 @@ export function sealWith(key: SealingKey, text: string, place: Place): string {
   return `${MARK}${key.id}:${sealed.toString('base64')}`;
 }
 
-/** What was sealed. @throws Error when the key or the place is another one, or the text was changed */
+/** The sealed text. @throws Error when the key or the place differs, or the text was changed */
 export const openWith = (key: SealingKey, sealed: string, place: Place): string =>
   decrypt(key.bytes, sealed.slice(MARK.length + key.id.length + 1), additionalData(place));
 
-/** What was sealed in the first form, `sealed:<base64>`, which knew neither keys by name nor places. */
+/** A text sealed in the first form, `sealed:<base64>`, which had neither key names nor places. */
 export const openFormer = (bytes: Buffer, sealed: string): string => decrypt(bytes, sealed.slice(FORMER_MARK.length));
 
-/** Name of the key that sealed a text; undefined of any other text. */
+/** Name of the key that sealed a text; undefined for any other text. */
 export const keyIdOf = (text: string): string | undefined => /^v2:([a-z0-9-]{1,20}):/.exec(text)?.[1];
 
 export const isFormerForm = (text: string): boolean => text.startsWith(FORMER_MARK);

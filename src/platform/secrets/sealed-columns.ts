@@ -5,11 +5,11 @@ import { configuredKeys, DEPLOYMENT_KEY_ID, openText, type SecretSettings, sealT
 
 /** Rows that one transaction seals again: a few milliseconds of AES, and locks of that many rows at most. */
 const ROWS_AT_ONCE = 500;
-/** Rows of a field and a key that a start opens: one would do, three show a row that was spoilt by itself. */
+/** Texts of each field and key that a start opens: one would be enough, three also show a single damaged row. */
 const SAMPLE_ROWS = 3;
-/** Counted where a text is kept as it was made, before secrets were sealed there. */
+/** Counted for a text that was stored in plain form, before secrets were sealed there. */
 export const NOT_SEALED = 'not sealed';
-/** Counted where a text has the first form, which names no key. */
+/** Counted for a text in the first form, which names no key. */
 export const FORMER_FORM = 'former form';
 
 /** A column whose texts are sealed. */
@@ -22,7 +22,7 @@ interface SealedColumn {
   isObject?: true;
 }
 
-/** Every column that holds secrets for good. Sealed answers of commands end by themselves and are not sealed again. */
+/** Every column that stores secrets permanently. Sealed answers of commands expire and are not sealed again. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'deployment_keys', column: 'private_key', field: 'private_key' },
   { table: 'organizations', column: 'hmac_key', field: 'hmac_key' },
@@ -53,7 +53,7 @@ const placeOf = ({ table, field }: SealedColumn, { id, name }: Pick<StoredText, 
   field: name === '' ? field : `${field}.${name}`,
 });
 
-/** The texts of a column, one row each, as a source of a statement. */
+/** The texts of a column, one row each, as a table expression. */
 const textsOf = (db: Db, { table, column, isObject }: SealedColumn) =>
   isObject
     ? db`(select t.id, each.key as name, each.value as text
@@ -64,7 +64,7 @@ const keyColumn = (db: Db) => db`
   case when text ~ '^v2:[a-z0-9-]{1,20}:' then split_part(text, ':', 2)
     when text like 'sealed:%' then ${FORMER_FORM}::text else ${NOT_SEALED}::text end`;
 
-/** How many texts each key has sealed, by column. */
+/** Number of texts that each key has sealed, by column. */
 export async function countByKey(db: Db): Promise<KeyCount[]> {
   const counts: KeyCount[] = [];
   for (const each of SEALED_COLUMNS) {
@@ -75,12 +75,12 @@ export async function countByKey(db: Db): Promise<KeyCount[]> {
   return counts;
 }
 
-/** Sealed answers of commands by key: they end within IDEMPOTENCY_TTL_HOURS. */
+/** Sealed answers of commands by key; they expire within IDEMPOTENCY_TTL_HOURS. */
 export const countAnswersByKey = (db: Db) => db<{ key: string; texts: number }[]>`
   select ${keyColumn(db)} as key, count(*) as texts
   from (select body as text from idempotency_keys where body ~ '^(v2|sealed):') stored group by 1 order by 1`;
 
-/** What does not open, and why. */
+/** A text that does not open, and why. */
 export interface Closed {
   table: string;
   column: string;
@@ -102,7 +102,7 @@ async function closedOf(db: Db, config: SecretSettings, column: SealedColumn, ro
   return closed;
 }
 
-/** Opens a few texts of every column and key, the newest; answers those that stay closed. */
+/** Opens a few of the newest texts of every column and key; returns those that stay closed. */
 export async function openSample(db: Db, config: SecretSettings): Promise<Closed[]> {
   const closed: Closed[] = [];
   for (const each of SEALED_COLUMNS) {
@@ -144,12 +144,12 @@ async function* pagesOf(db: Db, column: SealedColumn): AsyncGenerator<StoredText
 }
 
 /**
- * Seals with the first key of the settings what another one has sealed, 500 rows a transaction. Whoever changes a row
- * meanwhile wins; running it again, also after it was cut off, does what is left.
+ * Seals texts of other keys again with the first key of the settings, 500 rows a transaction. A row changed meanwhile
+ * is skipped; another run, also after an interruption, does the rest.
  *
- * which  `former`: what was never sealed, or sealed by the deployment's own key or in the first form; `all`: everything
+ * which `former`: texts never sealed, sealed by the deployment's own key or in the first form; `all`: everything
  *
- * @returns how many texts were sealed again, and what no key opens
+ * @returns the number of texts sealed again, and those that no key opens
  */
 export async function sealAgain(
   sql: Db,
@@ -196,7 +196,8 @@ async function replaceTexts(
       where t.id = given.id and t.${sql(column)} = given.text`;
     return count;
   }
-  // All texts of a row at once: an update meets each row once. One that changed meanwhile is left to the next run.
+  // All texts of a row at once, because an update changes each row once. A row changed meanwhile is left to the next
+  // run.
   const { count } = await sql`
     update ${sql(table)} t set ${sql(column)} = t.${sql(column)} || fresh.texts
     from (

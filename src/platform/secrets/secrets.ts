@@ -16,15 +16,15 @@ import {
 
 export type SecretSettings = Pick<Config, 'SECRETS_KEYS' | 'SECRETS_KEY'>;
 
-/** Where sealed texts are kept, and the keys of the settings. A context is one. */
+/** Where sealed texts are stored, and the keys of the settings. Structural: a context can be passed. */
 export interface Deployment {
   db: Db;
   config: SecretSettings;
 }
 
-/** Key that SECRETS_KEY stands for. */
+/** Key id of SECRETS_KEY. */
 export const DEFAULT_KEY_ID = 'default';
-/** Key kept in the database itself, for deployments without a setting: no protection against a stolen dump. */
+/** Key stored in the database itself, for deployments without a setting; it does not protect a stolen dump. */
 export const DEPLOYMENT_KEY_ID = 'deployment';
 const DEPLOYMENT_KEY_BYTES = 32;
 
@@ -52,7 +52,7 @@ export const sealingKey = async ({ db, config }: Deployment): Promise<SealingKey
   configuredKeys(config)[0] ?? (await deploymentKey(db, config));
 
 /**
- * What a stored text says; one that was never sealed is answered as it is.
+ * Opens a stored text; one that was never sealed is returned unchanged.
  *
  * @throws UnknownSecretsKey
  * @throws Error when no key opens it at this place
@@ -68,7 +68,7 @@ export async function openText(deployment: Deployment, stored: string, place: Pl
   throw new UnknownSecretsKey(id);
 }
 
-/** The first form was sealed by SECRETS_KEY, or by the secret of links where that was not set: both are tried. */
+/** The first form was sealed by SECRETS_KEY, or by the secret of links if that was not set; both are tried. */
 async function openFormerText({ db, config }: Deployment, stored: string): Promise<string> {
   const keys = config.SECRETS_KEY === undefined ? [] : [keyOfText(config.SECRETS_KEY)];
   for (const key of keys) {
@@ -89,18 +89,18 @@ function tryToOpen(key: Buffer, stored: string): string | undefined {
   try {
     return openFormer(key, stored);
   } catch {
-    return undefined; // another key's
+    return undefined; // sealed by another key
   }
 }
 
 export const privateKeyPlace = (id: string): Place => ({ table: 'deployment_keys', row: id, field: 'private_key' });
 
-/** Keys that are known to be committed, by the settings of their process: see rememberDeploymentKey. */
+/** Keys known to be committed, by the settings of their process: see rememberDeploymentKey. */
 const remembered = new WeakMap<SecretSettings, SealingKey>();
 
 /**
- * Reads the deployment's own key, made when missing, outside of any transaction, and keeps it for this process: from
- * then on nothing has to be looked up where no key is set.
+ * Reads the deployment's own key, created if missing, outside of any transaction, and caches it, so that no look-up is
+ * needed later if no key is set.
  */
 export async function rememberDeploymentKey(db: Db, config: SecretSettings): Promise<void> {
   remembered.set(config, await deploymentKey(db, config));

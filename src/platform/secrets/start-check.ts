@@ -10,10 +10,10 @@ import {
   UnknownSecretsKey,
 } from './secrets.ts';
 
-// Any number of our own: one process at a time seals again.
+// Any number: one process at a time seals again.
 const SEAL_AGAIN_LOCK = 7_236_104_412;
 
-/** Without a key of its own a dump of the database opens every secret in it: refused where it is for real. */
+/** Without a key in the settings a dump of the database opens every secret in it, so production refuses to start. */
 export function demandSecretsKey(config: Config, environment = process.env.NODE_ENV): void {
   if (environment !== 'production' || configuredKeys(config).length > 0) return;
   throw new ConfigError(
@@ -22,14 +22,14 @@ export function demandSecretsKey(config: Config, environment = process.env.NODE_
   );
 }
 
-/** Ids of keys that have sealed something and that the settings do not have. */
+/** Ids of keys that have sealed something and are missing from the settings. */
 export async function unknownKeys(sql: Sql, config: Config): Promise<string[]> {
   const known = new Set([...configuredKeys(config).map(({ id }) => id), DEPLOYMENT_KEY_ID, NOT_SEALED, FORMER_FORM]);
   return [...new Set((await countByKey(sql)).map(({ key }) => key))].filter((key) => !known.has(key)).sort();
 }
 
 /**
- * What a process proves before it works: its keys open what is stored. A key of another value under a known name, or a
+ * Proves before a process works that its keys open the stored texts. A key with another value under a known name, or a
  * SECRETS_KEY that does not open the first form, ends the start.
  *
  * @returns ids of keys that the settings lack: the process starts, `/ready` names them
@@ -39,11 +39,11 @@ export async function checkSecrets(sql: Sql, config: Config): Promise<string[]> 
   const unknown = await unknownKeys(sql, config);
   if (configuredKeys(config).length === 0) {
     await rememberDeploymentKey(sql, config).catch((error: Error) => {
-      if (!(error instanceof UnknownSecretsKey)) throw error; // it is among the unknown ones
+      if (!(error instanceof UnknownSecretsKey)) throw error; // it is among the missing ones
     });
   }
   const spoilt = (await openSample(sql, config)).filter(({ key }) => !unknown.includes(key));
-  // What the deployment's own keys would open stays closed with them: the missing key is what is to be named.
+  // Texts of the deployment's own keys cannot open without those keys; the missing key is the one to report.
   const [first] =
     unknown.length > 0 ? spoilt.filter(({ key }) => key !== DEPLOYMENT_KEY_ID && key !== FORMER_FORM) : spoilt;
   if (first) {
@@ -57,8 +57,8 @@ export async function checkSecrets(sql: Sql, config: Config): Promise<string[]> 
 }
 
 /**
- * The check of a process at its start; where it fails the process lets go of what it has opened. A database that does
- * not answer now is left to what watches it; `/ready` asks again.
+ * Runs the check at the start of a process; if it fails the process closes its resources. A database that does not
+ * answer is ignored here, since `/ready` checks again.
  *
  * @throws ConfigError naming the setting
  */
@@ -78,10 +78,10 @@ export async function startWithSecrets({ sql, config, log, close }: Runtime): Pr
 }
 
 /**
- * Seals with the first key what older versions or a start without a key have left. One process at a time; the others go
- * on without.
+ * Seals with the first key the texts left by older versions or by a start without a key. One process at a time; others
+ * skip it.
  *
- * @returns how many texts were sealed, and how many no key opens
+ * @returns the number of sealed texts, and of those that no key opens
  */
 export async function sealFormerSecrets(sql: Sql, config: Config): Promise<{ sealed: number; closed: number }> {
   const nothing = { sealed: 0, closed: 0 };

@@ -12,10 +12,10 @@ import type { RunningRedis } from './redis-server.ts';
 import { startRedis } from './redis-server.ts';
 import { enterUsers, leaveUsers } from './users.ts';
 
-/** Where downloaded programs are kept for every data folder. */
+/** Folder of downloaded programs, shared by all data folders. */
 const programsDir = (): string => join(projectRoot(), '.data');
 
-/** Where `npm start` keeps everything: the setting DATA_DIR, relative to the project. */
+/** The data folder of `npm start`: the setting DATA_DIR, relative to the project. */
 export const defaultDataDir = (): string => resolve(projectRoot(), process.env.DATA_DIR || '.data');
 
 export interface ServicesInput {
@@ -24,11 +24,11 @@ export interface ServicesInput {
   redisUrl?: string;
   /** Where the servers keep their data; default defaultDataDir(), and with `throwaway` a new temporary folder. */
   dataDir?: string;
-  /** One line of text for a person, e.g. that Redis is being fetched. */
+  /** One line of text for a person, for example that Redis is being downloaded. */
   log?: (line: string) => void;
-  /** For tests: no fsync; the servers end with this process, however it ends, and their data is deleted. */
+  /** For tests: no fsync; the servers end with this process in any case, and their data is deleted. */
   throwaway?: boolean;
-  /** With `throwaway`: Postgres syncs all the same, as a measurement needs it. */
+  /** With `throwaway`: Postgres still syncs, as a measurement requires. */
   durable?: boolean;
   /** Tests hide the system's programs with these. */
   search?: { postgres?: PostgresSearch; redisPath?: string[] };
@@ -41,8 +41,8 @@ export interface Services {
   /** Of the servers that were started or adopted. */
   pids: { postgres?: number; redis?: number };
   /**
-   * Starts again whichever of the own servers is gone and answers the names of those. The port stays unless another
-   * program took it meanwhile: read the URLs again.
+   * Starts own servers again that have ended and returns their names. The port stays unless another program took it
+   * meanwhile, so the URLs must be read again.
    */
   revive(): Promise<ServerName[]>;
   /** Stops the own servers, unless another living command uses them on the same data. */
@@ -51,14 +51,14 @@ export interface Services {
 
 export type ServerName = 'postgres' | 'redis';
 
-/** The servers of this process; absent ones are given by URL or were not started yet. */
+/** The servers of this process; absent if given by URL or not started yet. */
 interface Servers {
   postgres?: RunningPostgres;
   redis?: RunningRedis;
 }
 
 /**
- * Brings Postgres and Redis: the given URLs first, else servers on the data of `dataDir`, started or, when they run
+ * Provides Postgres and Redis: given URLs first, else servers on the data of `dataDir`, started or, if they run
  * already, adopted. Both are ready when the promise resolves. Several commands may do so at once on one folder; the
  * last to stop stops the servers.
  */
@@ -66,7 +66,7 @@ export async function bringServices(input: ServicesInput): Promise<Services> {
   const log = input.log ?? (() => undefined);
   const dataDir = await prepareDataDir(input);
   const servers: Servers = {};
-  // Throwaway folders and given servers have no other user.
+  // Throwaway folders and given servers have no other users.
   const isShared = !input.throwaway && !(input.databaseUrl && input.redisUrl);
   const alone = <T>(work: () => Promise<T>) => (isShared ? withFolderLock(dataDir, log, work) : work());
 
@@ -112,7 +112,7 @@ async function prepareDataDir({ dataDir, throwaway }: ServicesInput): Promise<st
   return resolve(dataDir);
 }
 
-/** Starts or adopts the servers that are neither given nor alive, both at once; answers their names. */
+/** Starts or adopts the servers that are neither given nor alive, both at once; returns their names. */
 async function startMissing(input: ServicesInput, dataDir: string, servers: Servers): Promise<ServerName[]> {
   const log = input.log ?? (() => undefined);
   const options = { dataDir, log, throwaway: input.throwaway, durable: input.durable, programsDir: programsDir() };
@@ -136,7 +136,7 @@ async function startMissing(input: ServicesInput, dataDir: string, servers: Serv
   return started;
 }
 
-/** Redis first: its clients are the ones that would write to Postgres. */
+/** Redis first, because its clients are the ones that would write to Postgres. */
 async function stopServers({ postgres, redis }: Servers): Promise<void> {
   await redis?.stop();
   await postgres?.stop();

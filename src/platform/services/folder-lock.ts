@@ -6,7 +6,7 @@ import { birthOf } from './processes.ts';
 import { readText } from './small-file.ts';
 
 const RETRY_MS = 50;
-/** Fetching Redis through a slow line is the longest thing done under the lock. */
+/** Longest wait for the lock: downloading Redis over a slow line is the longest work under it. */
 const MAX_WAIT_MS = 10 * 60_000;
 const TELL_AFTER_MS = 2_000;
 
@@ -30,7 +30,7 @@ export async function withFolderLock<T>(
 async function takeLock(folder: string, log: (line: string) => void): Promise<() => Promise<void>> {
   await makeFolder(folder);
   const file = join(folder, 'lock');
-  // One process may ask twice at the same time, so the pid alone does not name the holder.
+  // One process may ask twice at the same time, so its pid alone does not identify the holder.
   const mine = `${process.pid} ${birthOf(process.pid)} ${randomBytes(6).toString('hex')}`;
   const startedAt = performance.now();
   let told = false;
@@ -61,7 +61,7 @@ async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-/** Creates the file with its text in one step; false when it exists. */
+/** Creates the file with its text in one step; false if it exists. */
 async function createWith(file: string, text: string): Promise<boolean> {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   try {
@@ -86,7 +86,8 @@ function isHeld(holder: string): boolean {
 }
 
 /**
- * Renames before deleting: of two processes that saw the same stale lock only one moves it, and a fresh one goes back.
+ * Renames before deleting: of two processes that saw the same stale lock only one moves it, and a fresh lock is moved
+ * back.
  */
 async function removeStale(file: string, seen: string): Promise<void> {
   const aside = `${file}.stale-${randomBytes(6).toString('hex')}`;
@@ -96,6 +97,7 @@ async function removeStale(file: string, seen: string): Promise<void> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
-  if ((await readText(aside)) !== seen) await link(aside, file).catch(() => undefined); // taken again meanwhile
+  if ((await readText(aside)) !== seen) await link(aside, file).catch(() => undefined); // taken by another process
+  // meanwhile
   await rm(aside, { force: true });
 }

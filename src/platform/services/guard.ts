@@ -7,7 +7,7 @@ export interface Throwaway {
   /** Signal that ends the server at once. */
   signal: NodeJS.Signals;
   paths: string[];
-  /** Deleted too, once it is empty. */
+  /** Also deleted, once it is empty. */
   parent: string;
 }
 
@@ -18,7 +18,7 @@ export interface Throwaway {
  * @returns a function that lifts the guard, to be called before the server is stopped in the ordinary way
  */
 export function guardThrowaway({ pid, signal, paths, parent }: Throwaway): () => void {
-  // At most 3 s: without an init process the server stays a zombie, which looks alive.
+  // At most 3 s, because without an init process the server stays a zombie, which looks alive.
   const script = `read _; kill -s "$1" "$2"
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do kill -0 "$2" && sleep 0.2; done
     kill -s KILL "$2"; parent="$3"; shift 3; rm -rf "$@"; rmdir "$parent"`;
@@ -34,7 +34,7 @@ export function guardThrowaway({ pid, signal, paths, parent }: Throwaway): () =>
   return () => void shell.kill('SIGKILL');
 }
 
-/** Deletes what a stopped throwaway server left. */
+/** Deletes the remains of a stopped throwaway server. */
 export async function deleteThrowaway({ paths, parent }: Throwaway): Promise<void> {
   for (const path of paths) await rm(path, { recursive: true, force: true });
   await rmdir(parent).catch(() => undefined); // the other server's files are still there

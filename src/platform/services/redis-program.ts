@@ -5,7 +5,7 @@ import { findUnpackedRedis, unpackDebianRedis } from './redis-unpack.ts';
 import { isRoot, mustRun, proxySettings, runProgram, serverEnvironment } from './run-program.ts';
 
 export interface RedisProgram {
-  /** `system`: was there; `installed`: by the package manager just now; `unpacked`: for this user only. */
+  /** `system`: was installed before; `installed`: by the package manager just now; `unpacked`: for this user only. */
   kind: 'system' | 'installed' | 'unpacked';
   file: string;
   /** Extra environment: where its libraries are. */
@@ -19,8 +19,8 @@ interface FindInput {
 }
 
 /**
- * The Redis server to use: one on the PATH, else installed by the system's package manager when that needs no
- * question, else unpacked from the system's packages into `programsDir`.
+ * The Redis server to use: one on the PATH, else installed by the system's package manager if that asks no questions,
+ * else unpacked from the system's packages into `programsDir`.
  *
  * @throws Error with the exact command to run
  */
@@ -37,7 +37,7 @@ export async function findRedisProgram(input: FindInput): Promise<RedisProgram> 
   }
 }
 
-/** Says what to run. Elsewhere than on Debian and macOS the names differ, but hardly. */
+/** The command to run. On systems other than Debian and macOS the package names hardly differ. */
 function missing(reason?: string): string {
   const sudo = isRoot() ? '' : 'sudo ';
   const debian = `${sudo}apt-get update && ${sudo}apt-get install -y --no-install-recommends redis-server`;
@@ -64,7 +64,8 @@ const hasApt = async (): Promise<boolean> =>
 async function installAsRoot(log: (line: string) => void): Promise<RedisProgram> {
   log('Redis is not installed: installing redis-server with apt-get; this happens once and may take a minute');
   const env = serverEnvironment({ DEBIAN_FRONTEND: 'noninteractive', ...proxySettings() });
-  await runProgram('dpkg', ['--configure', '-a'], { env }); // a kill during an earlier installation leaves it half-done
+  await runProgram('dpkg', ['--configure', '-a'], { env }); // a kill during an earlier installation leaves it
+  // incomplete
   await mustRun('apt-get', ['update'], { env });
   await mustRun(
     'apt-get',
@@ -78,13 +79,13 @@ async function installAsRoot(log: (line: string) => void): Promise<RedisProgram>
   return { ...installed, kind: 'installed' };
 }
 
-/** The package may have started its own server on the usual port, which is not wanted. */
+/** The package may have started its own server on the default port, which is not wanted. */
 async function stopPackageService(): Promise<void> {
   const stopped = await runProgram('systemctl', ['stop', 'redis-server']);
   if (stopped.code !== 0) await runProgram('service', ['redis-server', 'stop']);
 }
 
-/** Several starts of one user, e.g. of the tests and the service, wait for one download. */
+/** Several starts of one user, for example of tests and the service, wait for one download. */
 function unpackOnce({ programsDir, log }: FindInput): Promise<RedisProgram> {
   return withFolderLock(join(programsDir, 'apt'), log, async () => {
     const unpacked = await findUnpackedRedis(programsDir);

@@ -14,17 +14,17 @@ import { spawnServer } from './server-process.ts';
 import { readJson, readText, writePrivateFile, writePrivateJson } from './small-file.ts';
 
 const START_ATTEMPTS = 4;
-/** Loading a large append-only file takes its time; an empty one under 0.1 s. */
+/** Loading a large append-only file takes some time; an empty one less than 0.1 s. */
 const READY_TIMEOUT_MS = 60_000;
 
 export interface RedisInput {
   dataDir: string;
-  /** Wished port; else the one of the last start; else a free one. */
+  /** Preferred port; else that of the last start; else a free one. */
   port?: number;
   log: (line: string) => void;
-  /** Throwaway data: the server ends with this process, and they are deleted. */
+  /** Throwaway data: the server ends with this process, and the data is deleted. */
   throwaway?: boolean;
-  /** Where a downloaded program is kept and shared; default `dataDir`. */
+  /** Folder where a downloaded program is stored and shared; default `dataDir`. */
   programsDir?: string;
   /** Folders searched for `redis-server` instead of the PATH. */
   path?: string[];
@@ -33,7 +33,7 @@ export interface RedisInput {
 export interface RunningRedis {
   /** With the password. */
   url: string;
-  /** `adopted`: it ran already, left over by a crash or started by another command on the same data. */
+  /** `adopted`: it was running, left over by a crash or started by another command on the same data. */
   kind: RedisProgram['kind'] | 'adopted';
   pid: number;
   port: number;
@@ -77,7 +77,7 @@ export async function startRedis(input: RedisInput): Promise<RunningRedis> {
   }
 }
 
-/** A server that runs on this folder, once it answers; undefined when there is none. */
+/** A running server on this folder, once it answers; undefined if there is none. */
 async function adopt(folder: string, { password, port }: Settings): Promise<RunningRedis | undefined> {
   const pid = Number(await readText(join(folder, 'redis.pid')));
   const isOurs = () => pid > 0 && isAlive(pid) && commandLineOf(pid).includes(configOf(folder));
@@ -118,8 +118,8 @@ async function launch(
 }
 
 /**
- * Data that this Redis cannot read (made by a newer version, or damaged) is moved aside and the start goes on empty:
- * Redis only holds nudges, all that counts is in Postgres.
+ * Data that this Redis cannot read (made by a newer version, or damaged) is moved aside and Redis starts empty: it only
+ * holds nudges, and everything important is in Postgres.
  */
 async function setDataAside(input: RedisInput, folder: string, failure: string): Promise<void> {
   const data = join(folder, 'appendonlydir');
@@ -130,7 +130,7 @@ async function setDataAside(input: RedisInput, folder: string, failure: string):
   await rename(data, aside);
 }
 
-/** Data of an ordinary user stays usable for that user when root starts it once. */
+/** Data of an ordinary user stays usable for that user after root has started it once. */
 async function ownerOf(folder: string): Promise<Identity> {
   const { uid, gid } = await stat(folder);
   return isRoot() && uid !== 0 ? { uid, gid } : {};

@@ -3,7 +3,7 @@ import { delimiter, dirname, join } from 'node:path';
 import type { RedisProgram } from './redis-program.ts';
 import { mustRun, proxySettings, runProgram, serverEnvironment } from './run-program.ts';
 
-/** Redis unpacked earlier for this user; undefined when there is none that runs. */
+/** Redis unpacked earlier for this user; undefined if there is none that runs. */
 export async function findUnpackedRedis(programsDir: string): Promise<RedisProgram | undefined> {
   const root = join(programsDir, 'redis-programs');
   const file = join(root, 'usr/bin/redis-server');
@@ -43,7 +43,7 @@ export async function unpackDebianRedis(programsDir: string): Promise<RedisProgr
   return redis;
 }
 
-/** redis-server and what it needs that is not installed, as apt would choose them. On Debian 12 eight at most. */
+/** redis-server and its missing dependencies, as apt would choose them. On Debian 12 eight at most. */
 async function missingPackages(flags: string[]): Promise<string[]> {
   const plan = await mustRun('apt-get', [...flags, '--simulate', '--no-install-recommends', 'install', 'redis-server']);
   return [...plan.stdout.matchAll(/^Inst (\S+)/gm)].map((match) => match[1]!);

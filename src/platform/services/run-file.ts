@@ -6,7 +6,7 @@ import { withFolderLock } from './folder-lock.ts';
 import { birthOf, endProcess } from './processes.ts';
 import { readJson, writePrivateJson } from './small-file.ts';
 
-/** What other commands need to know of a running `npm start`. Holds the servers' passwords, but no API key. */
+/** Facts about a running `npm start` for other commands. Holds the servers' passwords, but no API key. */
 export interface Running {
   launcher: Process;
   /** Absent while it is still starting. */
@@ -14,7 +14,7 @@ export interface Running {
   databaseUrl?: string;
   redisUrl?: string;
   origin?: Services['origin'];
-  /** Settings that decide how it is spoken to. */
+  /** Settings that decide how clients talk to it. */
   settings?: Pick<Config, 'WIRE_PREFIX' | 'DATABASE_SCHEMA' | 'REDIS_PREFIX'>;
   /** Its ingress and worker processes. */
   children?: Record<string, Process>;
@@ -27,16 +27,16 @@ interface Process {
 }
 
 export interface RunFile {
-  /** Adds to what other commands can read. */
+  /** Adds facts for other commands. */
   update(facts: Omit<Running, 'launcher' | 'children'> & { children?: Record<string, number> }): Promise<void>;
   remove(): Promise<void>;
 }
 
 /**
- * Makes this process the one launcher of a data folder. Of two that try at once only one succeeds; children that a
- * killed launcher left are ended first.
+ * Makes this process the only launcher of a data folder. Of two that try at once only one succeeds; children of a
+ * killed launcher are ended first.
  *
- * @returns the file to keep up to date, or the launcher that is already there
+ * @returns the run file to update, or the existing launcher
  */
 export function claimRun(
   dataDir: string,
@@ -62,7 +62,7 @@ export function claimRun(
   });
 }
 
-/** The sentence for a second `npm start` on this data folder; undefined when there is no first one. */
+/** The message for a second `npm start` on this data folder; undefined if there is no first one. */
 export async function whyNotTwice(dataDir: string): Promise<string | undefined> {
   const found = await readRunFile(dataDir);
   return found && isThere(found.launcher) ? alreadyRunning(found) : undefined;
@@ -71,7 +71,7 @@ export async function whyNotTwice(dataDir: string): Promise<string | undefined> 
 export const alreadyRunning = ({ launcher, baseUrl }: Running): string =>
   `already running (process ${launcher.pid}): ${baseUrl ?? 'it is still starting'}`;
 
-/** The `npm start` that is up on this data folder; undefined when there is none or it is still starting. */
+/** The running `npm start` on this data folder; undefined if there is none or it is still starting. */
 export async function findRunning(dataDir: string): Promise<Required<Running> | undefined> {
   const found = await readRunFile(dataDir);
   return found?.baseUrl && isThere(found.launcher) ? (found as Required<Running>) : undefined;
@@ -85,7 +85,7 @@ const describe = (pid: number): Process => ({ pid, birth: birthOf(pid) });
 
 const isThere = ({ pid, birth }: Process): boolean => birth !== undefined && birthOf(pid) === birth;
 
-/** They end by themselves soon after their launcher, finishing their work; one that hangs is not waited for. */
+/** They end by themselves soon after their launcher, finishing their work; a hanging one is not waited for. */
 async function endLeftover(child: Process): Promise<void> {
   if (!isThere(child)) return;
   await endProcess(child.pid, [

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 
-/** The user a program runs as; empty = as this process. */
+/** The user that a program runs as; empty = as this process. */
 export interface Identity {
   uid?: number;
   gid?: number;
 }
 
 export interface ProgramResult {
-  /** Exit code; null when it was killed or could not be started. */
+  /** Exit code; null if it was killed or could not be started. */
   code: number | null;
   stdout: string;
   /** Standard error, or why the program could not be started. */
@@ -51,12 +51,12 @@ export async function mustRun(program: string, args: string[], options: RunOptio
   throw new Error(`"${program} ${args.join(' ')}" failed (${result.code ?? 'not started or killed'}):\n${output}`);
 }
 
-/** Environment of servers and their tools: no settings of the caller (PG…, LC_…) leak into them. */
+/** Environment of servers and their tools, without settings of the caller (PG…, LC_…). */
 export function serverEnvironment(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH ?? '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', ...extra };
 }
 
-/** The caller's way out to the network, for programs that fetch something. */
+/** The caller's proxy settings, for programs that download something. */
 export function proxySettings(): NodeJS.ProcessEnv {
   const names = ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'];
   return Object.fromEntries(names.filter((name) => process.env[name]).map((name) => [name, process.env[name]]));

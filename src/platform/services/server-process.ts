@@ -4,12 +4,12 @@ import { readFile } from 'node:fs/promises';
 import type { Identity } from './run-program.ts';
 import { serverEnvironment } from './run-program.ts';
 
-/** The log is emptied at a start when it is longer than this. */
+/** Size above which the log is emptied at a start. */
 const MAX_LOG_BYTES = 5_000_000;
 const LAST_LINES = 15;
 
 export interface ServerProcess {
-  /** Undefined when the program could not be started at all. */
+  /** Undefined if the program could not be started. */
   pid?: number;
   hasExited(): boolean;
   /** The last lines that it wrote since its start. */
@@ -52,7 +52,7 @@ export function spawnServer(input: SpawnInput): ServerProcess {
 /** A log file opened for a process that is started next. */
 export interface ServerLog {
   descriptor: number;
-  /** To be called once the process has it. */
+  /** To be called once the process has the file. */
   close(): void;
   /** The last lines written since it was opened. */
   lastWords(): Promise<string>;

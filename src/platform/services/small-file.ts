@@ -3,8 +3,8 @@ import { chown, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import type { Identity } from './run-program.ts';
 
 /**
- * Replaces a file in one step, readable by its owner only: a reader, or a start after a kill, never sees half of it.
- * `owner` is who shall own it, when root writes for another user.
+ * Replaces a file in one step, readable by its owner only: a reader, or a start after a kill, never sees an incomplete
+ * one. `owner` becomes its owner if root writes for another user.
  */
 export async function writePrivateFile(file: string, text: string, owner: Identity = {}): Promise<void> {
   const draft = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;

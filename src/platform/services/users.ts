@@ -5,8 +5,8 @@ import { birthOf } from './processes.ts';
 import { readText } from './small-file.ts';
 
 /**
- * Notes that this process uses the servers of a data folder: one file a use, named `<pid>-<random>`. The last one to
- * leave stops the servers. Call under the folder's lock.
+ * Registers this process as a user of the servers of a data folder: one file for each use, named `<pid>-<random>`. The
+ * last user to leave stops the servers. Call under the folder's lock.
  *
  * @returns the name to leave with
  */

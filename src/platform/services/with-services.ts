@@ -10,14 +10,14 @@ export interface ServiceUrls {
 }
 
 /**
- * Runs a command on the servers of the data folder: those of a running `npm start`, else its own for the time of the
- * command. Given URLs come first. Ctrl-C stops what was started.
+ * Runs a command on the servers of the data folder: those of a running `npm start`, else temporary ones. Given URLs
+ * come first. Ctrl-C stops started servers.
  */
 export async function withServices<T>(input: ServicesInput, work: (urls: ServiceUrls) => Promise<T>): Promise<T> {
   const running = await findRunning(input.dataDir ?? defaultDataDir());
   const services = await bringServices({
     ...input,
-    // A service that was given its servers has none in the data folder.
+    // A service with given servers has none in the data folder.
     databaseUrl: input.databaseUrl || (running?.origin.postgres === 'given' ? running.databaseUrl : undefined),
     redisUrl: input.redisUrl || (running?.origin.redis === 'given' ? running.redisUrl : undefined),
   });

@@ -1,9 +1,9 @@
 import { mapInSlices, type Pause } from './turns.ts';
 
-/** Values that are written in one piece: far less than a slice takes, and pieces stay few. */
+/** Values that are written in one piece: far less than a slice takes, so that there are few pieces. */
 const VALUES_AT_ONCE = 1000;
 
-/** What `JSON.stringify` makes of a JSON value, written in pieces with a pause after each. */
+/** The result of `JSON.stringify`, written in pieces with a pause after each. */
 export async function jsonInSlices(value: unknown, pause: Pause | undefined): Promise<string> {
   if (isSmall(value)) return JSON.stringify(value);
   if (Array.isArray(value)) {
@@ -19,7 +19,7 @@ export async function jsonInSlices(value: unknown, pause: Pause | undefined): Pr
   return `{${texts.join(',')}}`;
 }
 
-/** Whether a value holds at most so many others, at any depth, or writes itself. */
+/** Whether a value holds at most this many others, at any depth, or has its own `toJSON`. */
 function isSmall(value: unknown): boolean {
   let left = VALUES_AT_ONCE;
   const count = (each: unknown): boolean => {

@@ -3,15 +3,15 @@ import type { VatNumber } from '../../engine/taxes/eu/choose-eu-tax.ts';
 import { isEuCountry } from '../../engine/taxes/eu/standard-rates.ts';
 
 export interface ReadVatNumber extends VatNumber {
-  /** Prefix under which the register knows the country: EL for Greece. */
+  /** Country prefix of the register: EL for Greece. */
   prefix: string;
-  /** What follows the prefix. */
+  /** The number after the prefix. */
   digits: string;
-  /** Whether the digits that check the others fit. */
+  /** Whether the check digits are right. */
   hasValidChecksum: boolean;
 }
 
-/** Reads a number as it was written, blanks, dots and dashes aside; its country is that of its prefix. */
+/** Reads a number, ignoring blanks, dots and dashes; its prefix gives the country. */
 export function readVatNumber(text: string): ReadVatNumber {
   const plain = text.toUpperCase().replaceAll(/[\s.-]/g, '');
   const checked = jsvat.checkVAT(plain, jsvat.countries);

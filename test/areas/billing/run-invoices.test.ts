@@ -52,7 +52,7 @@ const invoices = async (status: string): Promise<string[]> =>
     .map((invoice: { svc_id: string }) => invoice.svc_id)
     .sort();
 
-test('all drafts are finalized, with every number once', { timeout: 90_000 }, async () => {
+test('one run finalizes all drafts and gives out every number once', { timeout: 90_000 }, async () => {
   await withDrafts(DRAFTS);
   const { status, body } = await org.post('/invoices/finalize_all');
   expect(status).toBe(200);
@@ -76,7 +76,7 @@ test('all drafts are finalized, with every number once', { timeout: 90_000 }, as
   expect(run).toEqual({ status: 'succeeded', done: DRAFTS, total: DRAFTS });
 });
 
-test('filters choose among the drafts; the first error ends the run and names its invoice', async () => {
+test('a run finalizes the drafts that its filters select, and its first error ends it and names the invoice', async () => {
   const drafts = await withDrafts(4);
   const one = await org.post('/invoices/finalize_all?external_customer_id=c0');
   expect(one.body.run).toMatchObject({ status: 'succeeded', progress: { done: 1, total: 1, percent: 100 } });
@@ -94,7 +94,7 @@ test('filters choose among the drafts; the first error ends the run and names it
   expect((await org.post('/invoices/finalize_all?billing_entity_codes[]=none')).body.resource).toBe('billing_entity');
 });
 
-test('all failed invoices are tried again', async () => {
+test('a run retries all failed invoices', async () => {
   const drafts = await withDrafts(2);
   await service.sql`update invoices set status = 'failed' where id = any (${drafts})`;
   const { body } = await org.post('/invoices/retry_all');
@@ -106,7 +106,9 @@ test('all failed invoices are tried again', async () => {
     expect((await stranger.get(`/invoices/runs/${id}`)).body).toMatchObject({ status: 404, resource: 'run' });
 });
 
-test('a failed invoice is tried again by itself by its reason, not by its words', { timeout: 90_000 }, async () => {
+test('whether a failed invoice is retried depends on its error code, not on the text of the error', {
+  timeout: 90_000,
+}, async () => {
   const [limited, unnumbered, broken, absurd] = await withDrafts(4);
   const failed = [
     { invoice_id: limited!, reason: 'api_limit', details: { tax_error: 'too many requests' } },

@@ -72,7 +72,7 @@ test.each([
   [0, 0],
   ['0.0000000001', 1e-10],
   [125, 125],
-])('rate %s is %s percent', async (rate, shown) => {
+])('a rate sent as %s is %s percent', async (rate, shown) => {
   const { code } = await made({ name: 'R', code: `r-${rate}`, rate });
   expect((await acme.get(`/taxes/${code}`)).body.tax.rate).toBe(shown);
 });
@@ -94,14 +94,14 @@ test.each([
     { name: '', code: '', rate: '' },
     { name: ['value_is_mandatory'], code: ['value_is_mandatory'], rate: ['value_is_mandatory'] },
   ],
-])('%o is refused with %o', async (sent, details) => {
+])('a tax with %o is refused with %o', async (sent, details) => {
   await acme.post('/taxes', { tax: { name: 'Taken', code: 'taken', rate: 1 } });
   const answer = await acme.post('/taxes', { tax: { name: 'N', code: 'refused', rate: 1, ...sent } });
   expect(answer.body).toMatchObject({ status: 422, code: 'validation_errors', error_details: details });
   expect((await acme.get('/taxes/refused')).status).toBe(404);
 });
 
-test('a missing root is 400, an unknown tax 404', async () => {
+test('a tax without its root key is refused with 400, an unknown one with 404', async () => {
   expect((await acme.post('/taxes', {})).body).toEqual({
     status: 400,
     error: 'BadRequest: param is missing or the value is empty or invalid: tax',
@@ -111,17 +111,20 @@ test('a missing root is 400, an unknown tax 404', async () => {
   }
 });
 
-describe('an update', () => {
-  test.each(['put', 'patch'] as const)('by %s changes only what was sent, the code too', async (method) => {
-    await made({ name: 'A', code: `a-${method}`, rate: 10, description: 'd' });
-    const changed = await acme[method](`/taxes/a-${method}`, { tax: { rate: '12.5', code: `b-${method}` } });
-    expect(changed.body.tax).toMatchObject({ name: 'A', code: `b-${method}`, rate: 12.5, description: 'd' });
-    const cleared = await acme[method](`/taxes/b-${method}`, { tax: { description: null } });
-    expect(cleared.body.tax.description).toBeNull();
-    expect((await acme.get(`/taxes/a-${method}`)).status).toBe(404);
-  });
+describe('updating a tax', () => {
+  test.each(['put', 'patch'] as const)(
+    'updating a tax by %s changes only the fields sent, the code too',
+    async (method) => {
+      await made({ name: 'A', code: `a-${method}`, rate: 10, description: 'd' });
+      const changed = await acme[method](`/taxes/a-${method}`, { tax: { rate: '12.5', code: `b-${method}` } });
+      expect(changed.body.tax).toMatchObject({ name: 'A', code: `b-${method}`, rate: 12.5, description: 'd' });
+      const cleared = await acme[method](`/taxes/b-${method}`, { tax: { description: null } });
+      expect(cleared.body.tax.description).toBeNull();
+      expect((await acme.get(`/taxes/a-${method}`)).status).toBe(404);
+    },
+  );
 
-  test('cannot take a code in use, nor null for a mandatory field', async () => {
+  test('a tax cannot be given a taken code, nor null for a mandatory field', async () => {
     await made({ name: 'A', code: 'one', rate: 10 });
     await made({ name: 'A', code: 'two', rate: 10 });
     const taken = await acme.put('/taxes/two', { tax: { code: 'one', name: 'not stored' } });
@@ -131,7 +134,7 @@ describe('an update', () => {
     expect((await acme.get('/taxes/two')).body.tax.name).toBe('A');
   });
 
-  test('applies to the organization and takes it back', async () => {
+  test('an update makes a tax apply to the whole organization or to it no longer', async () => {
     const org = await service.org();
     await made({ name: 'A', code: 'a', rate: 10, applied_to_organization: true }, org);
     const applied = (await org.get('/taxes/a')).body.tax;
@@ -145,7 +148,7 @@ describe('an update', () => {
   });
 });
 
-test('of twenty creations of one code at once, one is made', async () => {
+test('of twenty creations of one tax code at once one succeeds', async () => {
   const org = await service.org();
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => org.post('/taxes', { tax: { name: 'R', code: 'race', rate: 1 } })),
@@ -156,7 +159,7 @@ test('of twenty creations of one code at once, one is made', async () => {
     expect(body).toMatchObject({ status: 422, error_details: { code: ['value_already_exist'] } });
 });
 
-test('the list goes by name, the newest first among equals, in pages', async () => {
+test('taxes are listed by name, the newest first among equals, in pages', async () => {
   const org = await service.org();
   expect((await org.get('/taxes')).body).toEqual({
     taxes: [],
@@ -174,8 +177,8 @@ test('the list goes by name, the newest first among equals, in pages', async () 
   expect((await acme.get('/taxes/a1')).status).toBe(404);
 });
 
-describe('drafts are marked for a new computation', () => {
-  test('of the customers that hold the tax, and of those of its entities that hold none', async () => {
+describe('drafts affected by a tax', () => {
+  test('a changed tax flags the drafts of customers that have it, and of customers without taxes whose entity has it', async () => {
     const org = await service.org();
     await made({ name: 'Own', code: 'own', rate: 1 }, org);
     await org.post('/billing_entities', { billing_entity: { code: 'eu', name: 'EU' } });
@@ -205,7 +208,7 @@ describe('drafts are marked for a new computation', () => {
   });
 });
 
-test('a deleted tax leaves everything but what is finalized; its code is free', async () => {
+test('deleting a tax changes only what is not final, and frees its code', async () => {
   const org = await service.org();
   const organizationId = org.organization.organization_id;
   const tax = await made({ name: 'A', code: 'a', rate: 10, applied_to_organization: true }, org);
@@ -230,8 +233,8 @@ test('a deleted tax leaves everything but what is finalized; its code is free', 
   await made({ name: 'A', code: 'a', rate: 11 }, org);
 });
 
-describe('for other rooms', () => {
-  test('taxes are found by code and by who holds them', async () => {
+describe('taxes as other rooms read them', () => {
+  test('taxes are found by code and by the record they apply to', async () => {
     const org = await service.org();
     const organizationId = org.organization.organization_id;
     const [a, b] = [

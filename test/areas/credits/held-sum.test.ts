@@ -111,7 +111,7 @@ const plays = fc.array(fc.array(step, { minLength: 8, maxLength: 16, size: 'max'
   maxLength: CALLERS,
 });
 
-test('whatever callers do at once, and wherever it is cut off, the sum is that of the holds that count', {
+test('the held sum of a wallet equals its counting holds, whatever happens at once and wherever it is interrupted', {
   timeout: 240_000,
 }, async () => {
   let held = 0;
@@ -161,7 +161,7 @@ async function openUntil({ walletId }: Purse, within: string): Promise<number> {
   return row!.count as number;
 }
 
-test('a decision reads no more holds of a wallet on which many are open', async () => {
+test('a decision on a wallet with many open holds reads a bounded number of them', async () => {
   const purse = await openPurse();
   await service.sql`
     insert into wallet_holds (id, organization_id, wallet_id, amount_cents, available_cents, expires_at, created_at,
@@ -192,7 +192,7 @@ async function rowsRead(tx: Sql): Promise<number> {
   return Number(row!.rows);
 }
 
-test('what is settled while the ongoing balance is worked out counts on until the next time', async () => {
+test('a hold settled while the ongoing balance is computed counts until the next computation', async () => {
   const purse = await openPurse();
   const { org, walletId, organizationId, customerId } = purse;
   const settled = async () => {

@@ -71,7 +71,7 @@ async function waitsDuring(work: Promise<unknown>): Promise<string[]> {
   return seen;
 }
 
-test('24 callers make customers at once without waiting for each other', async () => {
+test('24 customers are created at once without waiting for each other', async () => {
   await makeMany('first', 1);
   let numbers: number[] = [];
   const making = async () => {
@@ -82,7 +82,7 @@ test('24 callers make customers at once without waiting for each other', async (
   expect(numbers).toEqual(upTo(6 * CALLERS + 1).slice(1));
 });
 
-test('a customer whose transaction stays open holds up no other one, and gives its number back', async () => {
+test('an open transaction that creates a customer delays no other one and gives its number back when rolled back', async () => {
   await makeMany('first', 1);
   const numbers = await whileOneIsMade(async (taken) => {
     expect(taken).toBe(2);
@@ -92,11 +92,11 @@ test('a customer whose transaction stays open holds up no other one, and gives i
   expect(await makeMany('next', 1)).toEqual([2]);
 });
 
-test('the first customers of an organization, made at once, have the first numbers', async () => {
+test('the first customers of an organization created at once get the first numbers', async () => {
   expect(await makeMany('c', CALLERS)).toEqual(upTo(CALLERS));
 });
 
-test('numbers go on beyond those that were made ahead', async () => {
+test('customer numbers continue beyond those made in advance', async () => {
   const taken: number[] = [];
   await others.begin(async (tx) => {
     for (let count = 0; count < 300; count += 1) taken.push((await takeNumber(tx, id)).number);

@@ -113,7 +113,7 @@ const day = () =>
     .toZonedDateTimeISO('UTC')
     .toPlainDate();
 
-test('at any instant and day, whatever was rolled up before, they are the sums over all entries', async () => {
+test('daily sums of the ledger equal the sums over all entries at any instant and day, whatever was rolled up before', async () => {
   for (let round = 0; round < 25; round += 1) {
     for (let posting = 0; posting < 4; posting += 1) await post(database.sql, organizationId, aPosting());
     if (roll(2) === 0) await rollUpTail(database.sql, 1 + roll(9));
@@ -124,7 +124,7 @@ test('at any instant and day, whatever was rolled up before, they are the sums o
   }
 });
 
-test('a transaction that commits after later ones were rolled up is counted', async () => {
+test('a ledger transaction that commits after later ones were rolled up is counted', async () => {
   const { sql } = database;
   await sql.begin(async (tx) => {
     await post(tx, organizationId, aPosting());
@@ -138,7 +138,7 @@ test('a transaction that commits after later ones were rolled up is counted', as
   expect(left!.count).toBe(0);
 });
 
-test('several roll-ups at once count each transaction once', async () => {
+test('several ledger roll-ups at once count each transaction once', async () => {
   const { sql } = database;
   for (let posting = 0; posting < 40; posting += 1) await post(sql, organizationId, aPosting());
   await Promise.all(Array.from({ length: 8 }, () => rollUpTail(sql, 5)));

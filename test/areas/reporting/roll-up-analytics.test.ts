@@ -35,7 +35,7 @@ const makeInvoices = async (history: History, count: number) => {
   for (let n = 0; n < count; n += 1) await history.changes.addInvoice!();
 };
 
-test('marking every source again and counting twice changes nothing', async () => {
+test('marking every source again and counting twice changes no analytics sum', async () => {
   const history = await openHistory(sql, new Dice(7));
   const { organizationId } = history;
   for (let n = 0; n < 40; n += 1) await history.change();
@@ -57,7 +57,7 @@ test('marking every source again and counting twice changes nothing', async () =
   expect(await totals(organizationId)).toEqual(before);
 });
 
-test('a change that commits while its invoice is counted is counted after', async () => {
+test('a change that commits while its invoice is counted is counted afterwards', async () => {
   const history = await openHistory(sql, new Dice(11));
   const { organizationId } = history;
   await makeInvoices(history, 12);
@@ -73,7 +73,7 @@ test('a change that commits while its invoice is counted is counted after', asyn
   expect((await history.read('findAllGrossRevenues', NOW)).gross_revenues).toEqual(grossRevenue(world, { now: NOW }));
 });
 
-test('changes and several countings at once end in the right sums', async () => {
+test('changes and several countings at once end in the right analytics sums', async () => {
   const history = await openHistory(sql, new Dice(13));
   const { organizationId } = history;
   let isChanging = true;
@@ -99,7 +99,7 @@ test('changes and several countings at once end in the right sums', async () => 
   expect(wrong).toHaveLength(0);
 });
 
-test('a sum can never count fewer than nothing', async () => {
+test('an analytics sum can never count fewer than zero', async () => {
   const history = await openHistory(sql, new Dice(17));
   await makeInvoices(history, 10);
   await rollUpAnalytics(sql, history.organizationId);
@@ -109,7 +109,7 @@ test('a sum can never count fewer than nothing', async () => {
   ).rejects.toThrow('analytics_totals_entries_count_check');
 });
 
-test('the auditor finds a sum that is not what was billed', async () => {
+test('the auditor finds an analytics sum that differs from what was billed', async () => {
   const history = await openHistory(sql, new Dice(29));
   const { organizationId } = history;
   await makeInvoices(history, 15);
@@ -124,7 +124,7 @@ test('the auditor finds a sum that is not what was billed', async () => {
   expect((await find()).length).toBeGreaterThan(0);
 });
 
-test('another organization sees nothing of it', async () => {
+test('analytics sums are not visible to another organization', async () => {
   const history = await openHistory(sql, new Dice(19));
   await makeInvoices(history, 10);
   const stranger = await createOrganization(sql, { name: 'Stranger', sandbox: true });
@@ -163,7 +163,7 @@ const rowsRead = (organizationId: string, report: string, query: Record<string, 
     return (await touched()) - before;
   });
 
-test('what a report reads does not grow with what was billed', async () => {
+test('the rows that a report reads do not grow with what was billed', async () => {
   const history = await openHistory(sql, new Dice(23));
   const { organizationId } = history;
   const settle = async () => {

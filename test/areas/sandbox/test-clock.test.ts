@@ -26,8 +26,8 @@ const isReady = (client: Client) =>
     return body.test_clock.status === 'ready' ? body.test_clock : undefined;
   });
 
-describe('a test clock', () => {
-  test('freezes the time of a sandbox and is shown as it stands', async () => {
+describe('test clocks', () => {
+  test('a test clock freezes the time of a sandbox and shows it', async () => {
     const org = await service.org({ sandbox: true });
     const created = await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
     expect(created.status).toBe(200);
@@ -44,7 +44,7 @@ describe('a test clock', () => {
     expect((await org.get('/test_clock')).body).toEqual(created.body);
   });
 
-  test('moves the beginning of an organization without customers to its time', async () => {
+  test('a new test clock moves the beginning of an organization without customers to its time', async () => {
     const org = await service.org({ sandbox: true });
     await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
     const [row] = await service.sql`
@@ -62,7 +62,7 @@ describe('a test clock', () => {
     [{ frozen_time: 17 }, 'invalid_date'],
     [{ frozen_time: '1999-12-31T23:59:59Z' }, 'value_is_out_of_range'],
     [{ frozen_time: '2100-01-01T00:00:00Z' }, 'value_is_out_of_range'],
-  ])('is refused with %j: %s', async (test_clock, code) => {
+  ])('a test clock is refused with %j: %s', async (test_clock, code) => {
     const org = await service.org({ sandbox: true });
     const answer = await org.post('/test_clock', { test_clock: { note: 'x', ...test_clock } });
     expect(answer.status).toBe(422);
@@ -74,7 +74,7 @@ describe('a test clock', () => {
     });
   });
 
-  test('starts no earlier than the newest record', async () => {
+  test('a test clock starts no earlier than the newest record', async () => {
     const org = await service.org({ sandbox: true });
     await service.sql`
       insert into taxes (id, organization_id, code, name, rate, created_at, updated_at)
@@ -92,7 +92,7 @@ describe('a test clock', () => {
     expect((await org.post('/test_clock', clockBody('2024-06-01T00:00:00Z'))).status).toBe(200);
   });
 
-  test('is the only one of its organization', async () => {
+  test('an organization has at most one test clock', async () => {
     const org = await service.org({ sandbox: true });
     await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
     const second = await org.post('/test_clock', clockBody('2024-03-06T00:00:00Z'));
@@ -100,7 +100,7 @@ describe('a test clock', () => {
     expect(second.body.error_details).toEqual({ base: ['value_already_exist'] });
   });
 
-  test('waits for writes under way that carry real time, and writes wait for it', async () => {
+  test('a new test clock waits for writes in progress with real time, and later writes wait for it', async () => {
     const org = await service.org({ sandbox: true });
     const id = org.organization.organization_id;
     const waiting = () =>
@@ -131,7 +131,7 @@ describe('a test clock', () => {
     expect((await customer!).body.customer.created_at).toBe('2024-03-05T00:00:00Z');
   });
 
-  test('is not there before it was made', async () => {
+  test('a test clock that was not created is refused with 404', async () => {
     const org = await service.org({ sandbox: true });
     const missing = { status: 404, error: 'Not Found', code: 'object_not_found', resource: 'test_clock' };
     expect((await org.get('/test_clock')).body).toEqual(missing);
@@ -142,7 +142,7 @@ describe('a test clock', () => {
     expect((await org.post('/test_clock/cancel')).body).toEqual(missing);
   });
 
-  test('no route exists for an organization that is not a sandbox (TC5)', async () => {
+  test('an organization that is not a sandbox has no test-clock routes (TC5)', async () => {
     const org = await service.org();
     const refused = { status: 403, error: 'Forbidden', code: 'feature_unavailable' };
     for (const answer of [
@@ -159,7 +159,7 @@ describe('a test clock', () => {
     }
   });
 
-  test('does not go back, nor further than the span (TC5)', async () => {
+  test('a test clock does not go back, nor further than the longest span (TC5)', async () => {
     const org = await service.org({ sandbox: true });
     await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
     for (const at of ['2024-03-04T23:59:59Z', '2029-03-05T00:00:01Z']) {
@@ -173,7 +173,7 @@ describe('a test clock', () => {
     });
   });
 
-  test('stays where it is when advanced to its present', async () => {
+  test('a test clock advanced to its present stays where it is', async () => {
     const org = await service.org({ sandbox: true });
     await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
     const { status, body } = await org.post('/test_clock/advance', clockBody('2024-03-05T01:00:00+01:00'));
@@ -181,7 +181,7 @@ describe('a test clock', () => {
     expect(body.test_clock).toMatchObject({ status: 'ready', advances_count: 0, frozen_time: '2024-03-05T00:00:00Z' });
   });
 
-  test('arrives at once where nothing falls due', async () => {
+  test('a test clock arrives at once where nothing falls due', async () => {
     const org = await service.org({ sandbox: true });
     await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
     const { body } = await org.post('/test_clock/advance', clockBody('2029-03-05T00:00:00Z'));
@@ -195,7 +195,7 @@ describe('a test clock', () => {
     });
   });
 
-  test('reaches its target by the hand of a worker and tells so', async () => {
+  test('a worker moves a test clock to its target and announces the arrival', async () => {
     const org = await service.org({ sandbox: true });
     await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
     await addTimer(org.organization.organization_id, '2024-03-06T00:00:00Z');
@@ -222,7 +222,7 @@ describe('a test clock', () => {
     expect(body.meta.total_count).toBe(2);
   });
 
-  test('is gone after it was deleted, its timeline is not, and a new clock begins a new one', async () => {
+  test('a deleted test clock is gone while its timeline stays, and a new one begins a new timeline', async () => {
     const org = await service.org({ sandbox: true });
     await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
     const deleted = await org.delete('/test_clock');
@@ -236,7 +236,7 @@ describe('a test clock', () => {
     expect(body.timeline).toMatchObject([{ sequence: 3, name: 'created', at: '2024-01-01T00:00:00Z' }]);
   });
 
-  test('refuses what does not fit its state', async () => {
+  test('a test clock refuses requests that do not fit its state', async () => {
     const org = await service.org({ sandbox: true });
     await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
     const refused = { status: 405, error: 'Method Not Allowed', code: 'invalid_status' };
@@ -244,7 +244,7 @@ describe('a test clock', () => {
     expect((await org.post('/test_clock/cancel')).body).toEqual(refused);
   });
 
-  test('refuses other commands on itself while it advances', async () => {
+  test('a test clock refuses other commands on itself while it advances', async () => {
     const org = await service.org({ sandbox: true });
     const id = org.organization.organization_id;
     await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
@@ -259,7 +259,7 @@ describe('a test clock', () => {
     expect((await org.post('/test_clock/cancel')).status).toBe(200);
   });
 
-  test('is advanced although the nudge or the worker was lost', async () => {
+  test('a test clock advances although the nudge or the worker was lost', async () => {
     const org = await service.org({ sandbox: true });
     await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
     await service.sql`
@@ -272,7 +272,7 @@ describe('a test clock', () => {
     expect(await isReady(org)).toMatchObject({ frozen_time: '2024-04-05T00:00:00Z', advances_count: 1 });
   });
 
-  test('refuses every other write while it advances, and stores nothing of it', async () => {
+  test('every other write is refused while a test clock advances, and nothing of it is stored', async () => {
     const org = await service.org({ sandbox: true });
     const id = org.organization.organization_id;
     await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
@@ -295,7 +295,7 @@ describe('a test clock', () => {
     expect((await org.get('/customers')).status).toBe(200);
   });
 
-  test('gives records its time and tells of them, however many are written at once', async () => {
+  test('records get the time of the test clock and are announced with it, however many are written at once', async () => {
     const org = await service.org({ sandbox: true });
     await org.post('/webhook_endpoints', { webhook_endpoint: { webhook_url: 'http://127.0.0.1:9/hook' } });
     await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
@@ -318,7 +318,7 @@ describe('a test clock', () => {
     expect((await org.get('/test_clock/timeline?to=soon')).body.error_details).toEqual({ to: ['invalid_date'] });
   });
 
-  test('is read as often as one likes while it advances', async () => {
+  test('reading an advancing test clock is not rate-limited', async () => {
     const limited = await startService({ pools: ['writes'], settings: { RATE_LIMIT_DEFAULT: '3' } });
     try {
       const org = await limited.org({ sandbox: true });

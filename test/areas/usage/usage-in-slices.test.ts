@@ -101,7 +101,7 @@ const KINDS: [string, (ctx: Context) => Promise<object>][] = [
 ];
 
 test.each(KINDS)(
-  '%s usage of three callers is the same as that of one, in pieces',
+  '%s usage of three callers computed in pieces equals that of one',
   async (_kind, show) => {
     const whole = await mostAtOnce(() => show(context()));
     const turns = new Turns();

@@ -42,8 +42,8 @@ afterAll(() => database.drop());
 
 const bins: Chore = { name: 'bins', dueAt: '2024-03-01T05:30:00Z', everyMinutes: 24 * 60 };
 
-describe('an advance', () => {
-  test('visits due instants in order, each with what it causes', async () => {
+describe('advancing a test clock', () => {
+  test('an advance visits due instants in order, each with its consequences', async () => {
     const id = await sandboxAt(database.sql, START, [bins]);
     await advanceTo(deps, id, '2024-03-02T12:00:00Z');
     expect(await doneBy(database.sql, id)).toEqual([
@@ -63,7 +63,7 @@ describe('an advance', () => {
     expect(clock.frozen_time.toString()).toBe('2024-03-02T12:00:00Z');
   });
 
-  test('tells jobs, records and its end in the timeline, in the order of their happening', async () => {
+  test('the timeline of an advance lists jobs, records and its end in the order in which they happened', async () => {
     const id = await sandboxAt(database.sql, START, [bins]);
     await advanceTo(deps, id, '2024-03-01T12:00:00Z');
     expect(await timelineOf(database.sql, id)).toEqual([
@@ -79,7 +79,7 @@ describe('an advance', () => {
     expect(activity).toMatchObject({ resource_type: 'Chore', external_customer_id: 'c1', summary: { code: 'bins' } });
   });
 
-  test('runs a tick exactly at the target, and none exactly at the start', async () => {
+  test('an advance runs a tick exactly at the target and none exactly at the start', async () => {
     const id = await sandboxAt(database.sql, START, [{ ...bins, dueAt: '2024-03-01T06:10:00Z' }]);
     await advanceTo(deps, id, '2024-03-01T06:10:00Z');
     expect(await doneBy(database.sql, id)).toContain('2024-03-01T06:10Z chore bins');
@@ -90,7 +90,7 @@ describe('an advance', () => {
     expect(await doneBy(database.sql, id)).toContain('2024-03-01T07:10Z chore dishes');
   });
 
-  test('works off its own marks at the target, and leaves those of requests to their tick', async () => {
+  test('an advance works off its own marks at the target and leaves those of requests to their tick', async () => {
     const id = await sandboxAt(database.sql, '2024-03-01T00:00:10Z', [
       { name: 'asked', dueAt: '2025-01-01T00:00:00Z', everyMinutes: 1440 },
       { name: 'own', dueAt: '2025-01-01T00:00:00Z', everyMinutes: 1440 },
@@ -107,7 +107,7 @@ describe('an advance', () => {
     expect(await doneBy(database.sql, id)).toContain('2024-03-01T00:01Z mark asked');
   });
 
-  test('settles what requests left before it moves', async () => {
+  test('an advance settles what requests left before it moves', async () => {
     const id = await sandboxAt(database.sql, START, []);
     await database.sql`
       insert into after_steps (id, organization_id, job, payload, created_at, enqueued_at)
@@ -116,7 +116,7 @@ describe('an advance', () => {
     expect(await doneBy(database.sql, id)).toEqual(['2024-03-01T00:00Z echo left']);
   });
 
-  test('finishes stored batches of events before it moves', async () => {
+  test('an advance finishes stored batches of events before it moves', async () => {
     const id = await sandboxAt(database.sql, START, [bins]);
     await database.sql`
       insert into event_batches (id, organization_ids, event_ids, created_at, enqueued_at)
@@ -125,7 +125,7 @@ describe('an advance', () => {
     expect(await database.sql`select 1 from event_batches`).toHaveLength(0);
   });
 
-  test('five years of yearly work are a handful of instants (TC8)', async () => {
+  test('an advance over five years of yearly work visits a handful of instants (TC8)', async () => {
     const id = await sandboxAt(database.sql, START, [
       { name: 'yearly', dueAt: '2025-03-01T00:00:00Z', everyMinutes: 365 * 1440 },
     ]);
@@ -135,7 +135,7 @@ describe('an advance', () => {
     expect((await clockOf(database.sql, id)).steps_done).toBeLessThanOrEqual(30);
   });
 
-  test('equivalence: one jump, many small ones and a visit at every minute do the same', async () => {
+  test('one jump, many small ones and a visit at every minute of an advance do the same', async () => {
     const chore = fc.record({
       dueAt: fc.integer({ min: 0, max: 240 }).map((minutes) => minutesAfter(START, minutes)),
       everyMinutes: fc.integer({ min: 45, max: 200 }),
@@ -166,8 +166,8 @@ describe('an advance', () => {
   });
 });
 
-describe('an advance that fails', () => {
-  test('stops at the failed job, and goes on as if it had never failed (TC9)', async () => {
+describe('advances that fail', () => {
+  test('an advance stops at a failed job and continues as if it had never failed (TC9)', async () => {
     const chores = [bins, { name: 'dishes', dueAt: '2024-03-01T05:40:00Z', everyMinutes: 600 }];
     const [id, other] = [await sandboxAt(database.sql, START, chores), await sandboxAt(database.sql, START, chores)];
     await database.sql`insert into broken (organization_id, name) values (${id}, 'dishes')`;
@@ -196,7 +196,7 @@ describe('an advance that fails', () => {
     expect(lines).toContain('2024-03-01T06:10Z clock failed');
   });
 
-  test('names the after-step that failed', async () => {
+  test('a failed advance names the after-step that failed', async () => {
     const id = await sandboxAt(database.sql, START, [bins]);
     const failing = {
       ...deps,
@@ -219,7 +219,7 @@ describe('an advance that fails', () => {
     ]);
   });
 
-  test('fails after too many instants with work', async () => {
+  test('an advance fails after too many instants with work', async () => {
     const id = await sandboxAt(database.sql, START, [bins]);
     await advanceTo(scratchDeps(database.sql, { TEST_CLOCK_MAX_STEPS: '3' }), id, '2024-04-01T00:00:00Z');
     expect(await clockOf(database.sql, id)).toMatchObject({
@@ -230,7 +230,7 @@ describe('an advance that fails', () => {
   });
 });
 
-describe('an advance in several hands', () => {
+describe('advances by several workers', () => {
   test('a worker that dies in the middle of an instant is replaced, and nothing is done twice (TC7)', async () => {
     const chores = [bins, { name: 'dishes', dueAt: '2024-03-01T05:40:00Z', everyMinutes: 600 }];
     const [id, other] = [await sandboxAt(database.sql, START, chores), await sandboxAt(database.sql, START, chores)];
@@ -272,14 +272,14 @@ describe('an advance in several hands', () => {
     expect(await timelineOf(database.sql, id)).toEqual(await timelineOf(database.sql, other));
   });
 
-  test('is walked by one worker only', async () => {
+  test('an advance is walked by one worker only', async () => {
     const id = await sandboxAt(database.sql, START, [bins]);
     await setTarget(database.sql, id, '2024-03-05T00:00:00Z');
     const outcomes = await Promise.all([1, 2, 3].map(() => advance(deps, id, () => false)));
     expect(outcomes.sort()).toEqual(['ended', 'not ours', 'not ours']);
   });
 
-  test('says that it lives while other work holds the clock', async () => {
+  test('an advance renews its lease while other work holds the clock', async () => {
     const id = await sandboxAt(database.sql, START, [bins]);
     await setTarget(database.sql, id, '2024-03-05T00:00:00Z');
     const lease = { organizationId: id, token: newId() };
@@ -305,7 +305,7 @@ describe('an advance in several hands', () => {
     expect(await renewLease(database.sql, { ...lease, token: newId() }, later)).toMatchObject({ count: 0 });
   });
 
-  test('stops between instants when its worker stops, and is taken up again', async () => {
+  test('an advance stops between instants when its worker stops, and is continued', async () => {
     const id = await sandboxAt(database.sql, START, [bins]);
     await setTarget(database.sql, id, '2024-03-05T00:00:00Z');
     let visits = 0;
@@ -317,7 +317,7 @@ describe('an advance in several hands', () => {
     expect((await clockOf(database.sql, id)).frozen_time.toString()).toBe('2024-03-05T00:00:00Z');
   });
 
-  test('is canceled after the instant in work', async () => {
+  test('an advance is canceled after the instant in work', async () => {
     const id = await sandboxAt(database.sql, START, [bins]);
     await setTarget(database.sql, id, '2024-03-05T00:00:00Z');
     let canceled: Promise<unknown> | undefined;
@@ -340,7 +340,7 @@ describe('an advance in several hands', () => {
     expect((await timelineOf(database.sql, id)).at(-1)).toContain('clock canceled');
   });
 
-  test('waits for a write under way and refuses the next one', async () => {
+  test('an advance waits for a write in progress and refuses the next one', async () => {
     const id = await sandboxAt(database.sql, START, [bins]);
     const [locked, mayFinish] = [gate(), gate()];
     const write = database.sql.begin(async (tx) => {

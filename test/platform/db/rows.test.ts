@@ -56,7 +56,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('a row is inserted, found by its code, changed in part and deleted, within its organization', async () => {
+test('a row is inserted, found by its code, changed in part and deleted within its organization', async () => {
   const given = { code: 'a', name: 'Top', note: 'dusty', secret: 'ignored' };
   const made = await insertRow(scope(mine), shelves, given);
   expect(made).toEqual({
@@ -90,7 +90,7 @@ test('a code is refused while another live row of the organization has it', asyn
   await refuseTakenCode(scope(others), shelves, 'b');
 });
 
-test('a list is searched by the columns named, counted and cut into pages', async () => {
+test('a list is searched by the named columns, counted and cut into pages', async () => {
   for (const name of ['C%1', 'c%2', 'C3']) await insertRow(scope(others), shelves, { code: name, name });
   const query = { page: 1, per_page: 1, search_term: 'c%' };
   const { rows, meta } = await listPage(scope(others), shelves, query, { order: byName, searched: ['name', 'code'] });
@@ -100,7 +100,7 @@ test('a list is searched by the columns named, counted and cut into pages', asyn
   expect(whole.meta.total_count).toBe(3);
 });
 
-test('clients see neither hidden columns nor the keys of absent ones, and the schema says so', () => {
+test('clients see neither hidden columns nor keys of absent ones, and the schema says so', () => {
   const row = { id: newId(), code: 'a', name: 'Top', note: null, label: null, weight: null, is_named: true };
   const view = {
     svc_id: row.id,

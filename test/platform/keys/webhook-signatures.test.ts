@@ -11,19 +11,19 @@ const ID = '2f1d9a70-0000-4000-8000-000000000001';
 const SECRET = 'whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=';
 const OTHER_SECRET = 'whsec_YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXphYmNkZWY=';
 
-test('the hmac signature of the worked example', () => {
+test('the hmac signature equals the worked example', () => {
   expect(hmacSignature('0f5c3b1e-7d7a-4c56-9d0f-2b4f6a8c1e21', BODY)).toBe(
     'gwhl9F9/w8+JHsx1SopVOKQIJSa/WKU3Iza11CI4dyY=',
   );
 });
 
-test('the Standard Webhooks signature of the worked example', () => {
+test('the Standard Webhooks signature equals the worked example', () => {
   expect(standardSignature([SECRET], { id: ID, timestamp: '1767225600', body: BODY })).toBe(
     'v1,oaXPsow9Mui5UllBRYZ7xIEsN017vkFqIQbYZ2G/Tf4=',
   );
 });
 
-test('receivers with the new secret and receivers with the former one both accept a message signed by both', () => {
+test('receivers with the new and with the former secret both accept a message signed with both', () => {
   const timestamp = String(Math.floor(Date.now() / 1000));
   const signature = standardSignature([SECRET, OTHER_SECRET], { id: ID, timestamp, body: BODY });
   const headers = { 'webhook-id': ID, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
@@ -32,7 +32,7 @@ test('receivers with the new secret and receivers with the former one both accep
   expect(() => new Webhook(SECRET).verify(`${BODY} `, headers)).toThrow();
 });
 
-test('the jwt signature carries the body and the issuer, nothing else, and names its key', async () => {
+test('the jwt signature carries the body and the issuer only, and names its key', async () => {
   const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const pem = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
   const key = { kid: 'key-1', privateKey: await importPKCS8(pem, 'RS256') };

@@ -8,8 +8,8 @@ import { markWallets } from '../../usage/wallet-marks/marks.ts';
 import { markClosed } from './sql.ts';
 
 /**
- * Closes the first invoice of a subscription that was not paid: its money is no longer asked for, and coupons, credit
- * notes and wallets get back what they gave.
+ * Closes the first invoice of a subscription that was not paid: it is no longer to be paid, and coupons, credit notes
+ * and wallets get back what they gave.
  *
  * Rules: activation-rules.md, ledger.md#l5.
  */

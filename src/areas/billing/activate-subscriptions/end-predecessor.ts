@@ -13,8 +13,9 @@ import { endOfDay } from '../bill-subscriptions/downgrade.ts';
 import { wasRenewedSince } from './sql.ts';
 
 /**
- * Ends the record that ran on while its successor waited for a payment that has come, and owes its closing invoice. A
- * downgrade on its day closes the period behind; later, and of an upgrade, what was paid in advance is given back.
+ * Ends the subscription that ran on while its successor waited for its payment, now that it is paid, and owes its
+ * closing invoice. A downgrade on its day closes the past period; a later downgrade and an upgrade give back what was
+ * paid in advance.
  *
  * Rules: plan-changes.md#upgrade, plan-changes.md#downgrade, activation-rules.md.
  */
@@ -28,7 +29,7 @@ export async function handOver(ctx: Context, successor: SubscriptionRow, zone: s
     successor.switch_kind === 'upgrade' ||
     (await wasRenewedSince(db, organizationId, former.id, localDate(successor.started_at, zone)));
   await endReplaced(ctx, former, plan, { isMidway }).catch((error: unknown) => {
-    // The money is there: the change waits for the taxes, not the other way round.
+    // The payment has arrived, so the change does not wait for taxes.
     if (error instanceof Refusal) throw new Busy(String(error.body.code));
     throw error;
   });
@@ -40,7 +41,10 @@ export async function handOver(ctx: Context, successor: SubscriptionRow, zone: s
   ctx.after({ step: BILL_STEP, payload });
 }
 
-/** The record goes on as if nothing had been asked for: a run that was put off to the end of its day is due again. */
+/**
+ * The former subscription goes on as if no change had been requested; a run that was put off to the end of its day is
+ * due again.
+ */
 export async function keepFormer(ctx: Context, successor: SubscriptionRow, zone: string): Promise<void> {
   const former = await lockFormer(ctx, successor);
   const startedAt: Temporal.Instant | null = successor.started_at;

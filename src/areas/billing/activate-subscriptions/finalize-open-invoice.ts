@@ -11,8 +11,8 @@ import { lockPayer, readIssuer } from '../build-invoice/sql.ts';
 import { listFeeAmounts, markFinalized } from './sql.ts';
 
 /**
- * Makes the open invoice of a subscription final that was paid: issued today, numbered, booked, announced. What notes
- * and wallets set aside for it pays now.
+ * Finalizes the open invoice of a subscription that was paid: it is issued today, numbered, booked and announced. Notes
+ * and wallets now pay what they had set aside for it.
  *
  * Rules: activation-rules.md, invoices.md#statuses, ledger.md#l1, ledger.md#l4.
  */

@@ -21,10 +21,9 @@ export const settleGateStep = (ctx: Context, { subscription_id }: { subscription
   settleGate(ctx, subscription_id, ctx.now());
 
 /**
- * Decides about a subscription that waits for the payment of its first invoice, by what is stored: paid makes it active
- * in place of the record that it replaces, a refused payment, a rule that has run out or the deletion of its customer
- * cancels it, anything else leaves it waiting. A second run finds it decided, so it may run any number of times,
- * side by side.
+ * Decides, from what is stored, about a subscription that waits for the payment of its first invoice. A payment
+ * activates it in place of the record that it replaces; a refused payment, an expired rule or a deleted customer
+ * cancels it; otherwise it keeps waiting. Safe to run any number of times and in parallel.
  *
  * Rule: activation-rules.md.
  */
@@ -45,7 +44,7 @@ export async function settleGate(ctx: Context, subscriptionId: string, at: Tempo
   }
 }
 
-/** An invoice that never was open had nothing to pay. */
+/** An invoice that was never open had nothing to pay. */
 const isPaid = ({ status, payment_status }: GateInvoice): boolean =>
   status === 'finalized' || status === 'closed' || (status === 'open' && payment_status === 'succeeded');
 
@@ -64,7 +63,7 @@ async function pass(ctx: Context, subscription: SubscriptionRow, zone: string, a
   await markUsage(ctx, { ids: [subscription.id] });
 }
 
-/** Of the billing days that passed while it waited only the last is made up. Rule: activation-rules.md "catch-up". */
+/** Of the billing days that passed while it waited, only the last is billed. Rule: activation-rules.md "catch-up". */
 async function catchUpFrom(ctx: Context, subscription: SubscriptionRow, zone: string, at: Temporal.Instant) {
   assert(subscription.started_at, 'a subscription that waits has started');
   const plan = await getPlanFacts(ctx.db, ctx.organizationId, subscription.plan_id);
@@ -73,7 +72,7 @@ async function catchUpFrom(ctx: Context, subscription: SubscriptionRow, zone: st
   return missed === undefined ? nextBillingFrom(plan, subscription, zone, at) : dayStart(missed, zone);
 }
 
-/** Why a subscription is canceled, by what became of its rule; a deletion is no reason of its own. */
+/** Why a subscription is canceled, by the outcome of its rule; the deletion of a customer has no reason of its own. */
 const REASONS = { failed: 'payment_failed', expired: 'timeout', declined: null } as const;
 
 async function lose(

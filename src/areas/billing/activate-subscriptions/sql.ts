@@ -14,7 +14,7 @@ export interface GateInvoice {
   payment_status: PaymentStatus;
 }
 
-/** The first invoice of a subscription that waits for its payment, locked; undefined while it is not made. */
+/** The first invoice of a subscription that waits for its payment, locked; undefined until it exists. */
 export async function lockGateInvoice(
   db: Db,
   organizationId: string,

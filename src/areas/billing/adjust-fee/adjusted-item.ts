@@ -10,7 +10,7 @@ import { fixedChargeWindow } from '../build-invoice/fixed-charges.ts';
 import { lockPayer } from '../build-invoice/sql.ts';
 import { linesOfSource } from '../regenerate-invoice/lines-of-source.ts';
 
-/** What is to be adjusted, with the fee that bills it when there is one. */
+/** The item that is to be adjusted, with its fee when there is one. */
 export interface Target extends BilledThing {
   fee_id: string | null;
   charge_model: string | null;
@@ -18,8 +18,8 @@ export interface Target extends BilledThing {
 }
 
 /**
- * Finds what an input names: a fee of the draft, or the charge or fixed charge of one of its subscriptions, whose fee
- * may be missing because nothing was used.
+ * Finds the item that an input names: a fee of the draft, or the charge or fixed charge of one of its subscriptions,
+ * whose fee may be missing because nothing was used.
  *
  * @throws Refusal 404 fee, subscription, charge, charge_filter, fixed_charge
  */
@@ -77,7 +77,7 @@ async function findLine(ctx: Context, invoiceId: string, id: string | null | und
   return row;
 }
 
-/** A fixed charge of a line that came to nothing, so that no fee bills it. */
+/** A fixed charge of a line whose amount was zero, so that it has no fee. */
 async function missingFixedCharge(ctx: Context, invoice: InvoiceRow, line: Line, id: string): Promise<Target> {
   await lockPayer(ctx.db, ctx.organizationId, invoice.customer_id);
   const lines = await linesOfSource(ctx, invoice);

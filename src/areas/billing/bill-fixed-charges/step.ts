@@ -5,9 +5,9 @@ import { buildInvoice } from '../build-invoice/build-invoice.ts';
 import { lockPayer } from '../build-invoice/sql.ts';
 
 /**
- * After-step `bill-fixed-charges`: the invoice of units that changed inside a period paid in advance, one fee for each
- * fixed charge, by the units that it set: a later change has an invoice of its own. A subscription that ended meanwhile
- * owes none.
+ * After-step `bill-fixed-charges`: makes the invoice of units that changed inside a period paid in advance, with one
+ * fee for each fixed charge. It bills the units of this change only; a later change has its own invoice. A subscription
+ * that has ended owes nothing.
  *
  * Rule: fixed-charges.md#change-inside-a-period.
  */

@@ -21,8 +21,8 @@ import { attachFees, listPaidFees, listTaxesOfFees, markPaid, type PaidFee } fro
 
 /**
  * Gathers standalone fees that were paid by `at`, of charges that regroup theirs, on invoices of type
- * `advance_charges`: one for each currency, billing entity and purchase order. Amounts are those of the fees; nothing
- * is taken off and nothing is due, which a manual payment shows. Nothing happens when there is no such fee.
+ * `advance_charges`: one for each currency, billing entity and purchase order. Amounts are those of the fees; there are
+ * no credits, and nothing is due, which a manual payment shows. Without such fees nothing happens.
  *
  * subscriptionIds  those of the run; fees of all records of their external ids belong to it
  *
@@ -124,7 +124,7 @@ async function addLines(
 
 type FeeTax = Awaited<ReturnType<typeof listTaxesOfFees>>[number];
 
-/** Amounts that are those of the fees: their taxes are added up as they were rounded. */
+/** Amounts that equal those of the fees: their taxes are added as they were rounded. */
 function draftOf(fees: readonly PaidFee[], taxes: readonly FeeTax[]): Draft {
   const feesAmountCents = sumCents(fees.map(({ amount_cents }) => cents(amount_cents)));
   const taxesAmountCents = sumCents(fees.map(({ taxes_amount_cents }) => cents(taxes_amount_cents)));

@@ -23,9 +23,9 @@ import { type BillableEvent, customerOf, listBillableEvents } from './sql.ts';
  * After-step `bill-in-advance`: each event makes one fee under each charge of the plan that is paid in advance on its
  * metric, in the order of arrival. Those of invoiceable charges get an invoice of their own, others stand alone.
  *
- * What an event costs is settled when it is accepted: that the subscription ended before its turn came changes nothing.
- * The customer's row is locked, so each event finds what the one before it left; an event that was billed under a
- * charge is not billed again, whatever the order and the number of runs.
+ * The cost of an event is fixed when the event is accepted, even if the subscription ends before the step runs. The
+ * customer's row is locked, so each event sees the result of the one before it; an event that was billed under a charge
+ * is not billed again, whatever the order and the number of runs.
  *
  * Rules: events.md#subscription-of-an-event, events.md#after-storing (5), in-advance.md#units-of-one-event,
  * in-advance.md#fees-in-advance.
@@ -55,7 +55,7 @@ export async function billInAdvance(ctx: Context, { subscription_id, event_ids }
     const billed = subscriptionWhenAccepted(subscription!, event.created_at);
     standalone.push(...(await billEvent(ctx, payer, billed, event, due)));
   }
-  // Together: a statement of each kind for all of them.
+  // Read together: one statement of each kind for all events.
   await storeStandaloneFees(ctx, payer, standalone);
 }
 
@@ -104,7 +104,7 @@ async function billEvent(
   return standalone;
 }
 
-/** An event whose price no number of ours can hold makes no fee: nothing would repair it. */
+/** A price that overflows makes no fee: retrying cannot help. */
 async function priceOrSkip(
   ctx: Context,
   line: BilledLine,

@@ -31,8 +31,8 @@ export interface AddOnFee {
 }
 
 /**
- * A fee of an add-on: `units × unit amount`, rounded. What the line leaves open is the add-on's; the currency is the
- * invoice's, and the add-on's amount is not converted.
+ * A fee of an add-on: `units × unit amount`, rounded. Fields that the line omits come from the add-on; the currency is
+ * the invoice's, and the add-on's amount is not converted.
  *
  *   1.5 × 999 → 1499
  *

@@ -31,7 +31,7 @@ export interface OneOffToMake {
 }
 
 /**
- * Taxes, stores and announces a one-off invoice of fees that are made already.
+ * Taxes, stores and announces a one-off invoice from fees that exist already.
  *
  * @returns its id
  * Rules: invoice-amounts.md#order-of-computation, one-off-invoices.md.
@@ -82,8 +82,8 @@ export async function invoiceAddOns(ctx: Context, invoice: OneOffToMake): Promis
 }
 
 /**
- * Taxes of each fee: those that it names, else the add-on's, the customer's or the billing entity's. Of an invoice that
- * waits for its taxes only those that are named.
+ * Taxes of each fee: those that it names, else the add-on's, the customer's or the billing entity's. An invoice that
+ * waits for its taxes has only the named ones.
  */
 async function taxesOf(
   ctx: Context,

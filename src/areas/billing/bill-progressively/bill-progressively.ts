@@ -22,9 +22,8 @@ import { claimRun, insertAppliedThresholds } from './sql.ts';
 export const BILL_PROGRESSIVELY = 'bill-progressively';
 
 /**
- * After-step: one invoice of the usage so far for all thresholds that it has passed. Usage is counted again under the
- * lock of the customer, whom everything that bills holds, so however often thresholds are found passed they are billed
- * once.
+ * After-step: makes one invoice of the usage so far for all thresholds that it has passed. Usage is counted again under
+ * the customer's lock, which everything that bills takes, so each crossing is billed once however often it is found.
  *
  * Rules: progressive-billing.md#trigger, progressive-billing.md#invoice.
  */
@@ -46,7 +45,7 @@ export async function billProgressively(ctx: Context, { subscription_id }: { sub
   );
 }
 
-/** @returns id of the invoice, or undefined when one has answered to the same crossing */
+/** @returns id of the invoice, or undefined when the crossing was billed already */
 async function buildProgressiveInvoice(
   ctx: Context,
   payer: PayerFacts,

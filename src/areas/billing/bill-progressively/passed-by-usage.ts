@@ -9,7 +9,7 @@ import { amountOf, type ChargeUsage } from '../../usage/usage/subscription-usage
 import { findProgressiveInvoice } from './sql.ts';
 
 export interface PassedByUsage {
-  /** Smallest first, the recurring one last; empty when there is nothing to bill. */
+  /** Sorted by amount with the recurring one last; empty when there is nothing to bill. */
   passed: UsageThresholdRow[];
   usage: UsageSoFar;
   /** The last progressive invoice of the window in progress. */

@@ -32,7 +32,7 @@ export interface ProgressiveRun {
 }
 
 /**
- * Claims a crossing; false when an invoice has answered to it already. Rule: progressive-billing.md#invoice,
+ * Claims a crossing; false when an invoice has billed it already. Rule: progressive-billing.md#invoice,
  * invoices.md#guarantees-of-the-storage.
  */
 export async function claimRun(
@@ -50,7 +50,7 @@ export async function claimRun(
   return count === 1;
 }
 
-/** The thresholds that an invoice answers to, with the lifetime usage of the moment. */
+/** The thresholds that an invoice bills, with the lifetime usage at that moment. */
 export const insertAppliedThresholds = (
   db: Db,
   organizationId: string,

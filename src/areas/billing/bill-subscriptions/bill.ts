@@ -29,13 +29,12 @@ import {
   lockDueSubscriptions,
 } from './sql.ts';
 
-/** The timestamp of a run that is made up has the minute of its tick too (periodic-jobs.md). */
+/** The timestamp of a run that catches up has the minute of its tick too (periodic-jobs.md). */
 const TICK_MINUTE = minuteOf('bill');
 
 /**
- * The periodic run: a piece of work is one customer, whose subscriptions that are due together share invoices. Days
- * that were missed are made up in order, each with the timestamp of its first tick, and bill what they would have
- * billed.
+ * The periodic run. One item is one customer; subscriptions of a customer that are due together share invoices. Missed
+ * days are caught up in order, each with the timestamp of its first tick, and bill what they would have billed then.
  *
  * Rules: periodic-jobs.md#bill, plan-changes.md#downgrade, subscriptions.md#consolidation,
  * billing-periods.md#billing-days.
@@ -75,8 +74,8 @@ export async function billCustomer(ctx: Context, customerId: string, at: Tempora
 }
 
 /**
- * Has thresholds and alerts compared with what a period begins with: units carried into it, first flat amounts and
- * events dated ahead.
+ * Compares thresholds and alerts with the usage that a period begins with: units carried into it, first flat amounts
+ * and events dated ahead.
  *
  * Rules: progressive-billing.md#invoice, everywhere.md#thresholds-at-the-start-of-a-period.
  */

@@ -19,15 +19,15 @@ import { invoiceGroups } from './invoice-groups.ts';
 import type { DueSubscription } from './sql.ts';
 
 /**
- * What a scheduled plan change leaves to bill: the record that closed, and the one that opened when it is due at once.
+ * What a scheduled plan change leaves to bill: the record that ended, and the one that started if it is due at once.
  */
 type ChangedOver = (SubscriptionRow & { amount_currency: string; reason: InvoicingReason })[];
 
 /**
  * Carries out a scheduled plan change at `at`, the run of the first local day of the next period: the old record ends,
- * the new one starts, and one invoice closes the old period and opens the new one where that is paid in advance. One
- * that waits for its first payment is only started: the old record runs on, and is billed for this day once the day is
- * over.
+ * the new one starts, and one invoice closes the old period and opens the new one where that is paid in advance. A new
+ * record that waits for its first payment is only started: the old one runs on and is billed for this day once the day
+ * is over.
  *
  * Rules: plan-changes.md#downgrade, activation-rules.md.
  */
@@ -53,7 +53,7 @@ export async function applyDowngrade(
   await gatherPaidFees(ctx, payer, ids, at);
 }
 
-/** Last instant of a local day: a run of the next day makes this one up. */
+/** Last instant of a local day; a run of the next day catches this day up. */
 export const endOfDay = (at: Temporal.Instant, zone: string): Temporal.Instant =>
   dayEnd(localDate(at, zone), zone).subtract({ microseconds: 1 });
 

@@ -1,8 +1,8 @@
 import type { Context } from '../../../platform/context.ts';
 
 /**
- * Step `finalize-plan-drafts`: the drafts that bill a deleted plan become final, whatever is left of their grace
- * period. Rule: plans.md#deletion.
+ * Step `finalize-plan-drafts`: finalizes the drafts of a deleted plan without waiting for their grace period. Rule:
+ * plans.md#deletion.
  */
 export async function finalizePlanDrafts(ctx: Context, { plan_id }: { plan_id: string }): Promise<void> {
   const drafts = await ctx.db<{ id: string }[]>`

@@ -10,9 +10,9 @@ export interface Consolidated {
 }
 
 /**
- * Splits the subscriptions of one customer that are due together into those of one invoice each: by payment method,
- * currency, billing entity and purchase order; one that is not to be consolidated stands alone. In order of first
- * appearance.
+ * Splits the subscriptions of one customer that are due together into groups of one invoice each: by payment method,
+ * currency, billing entity and purchase order; a subscription without consolidation is a group of its own. Groups come
+ * in order of first appearance.
  *
  * Rule: subscriptions.md#consolidation.
  */
@@ -34,6 +34,6 @@ export function invoiceGroups<Subscription extends Consolidated>(
   return [...groups.values()];
 }
 
-/** The method named, `manual`, or the customer's default one. */
+/** The named payment method, `manual`, or the customer's default one. */
 const paymentMethodOf = ({ payment_method_type: type, payment_method_id: id }: Consolidated): string =>
   type === 'manual' ? 'manual' : (id ?? 'default');

@@ -37,7 +37,7 @@ export const dueCustomer = dueItem('Customer', (id) => ({ customer_id: id }));
 
 /**
  * Customers with active subscriptions whose next billing day may have begun at `at`. Organizations take turns, so that
- * one with thousands keeps no other one waiting.
+ * one with thousands of customers does not delay the others.
  */
 export const listDueCustomers = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<DueRow[]>`
   select s.organization_id, organization.sandbox, s.customer_id as id,
@@ -129,7 +129,7 @@ export const earliestStart = (db: Db, organizationId: string) => db<{ at: Tempor
   select min(${localDayStart(db, db`s.subscription_at`)}) as at from ${withZone(db)}
   where s.organization_id = ${organizationId} and ${startable(db)}`;
 
-// One whose successor waits for a payment ends when that is decided: the successor takes over its end.
+// A subscription whose successor waits for a payment ends when that is decided: the successor takes over its end.
 const endable = (db: Db) => db`
   s.status = 'active' and not exists (
     select from subscriptions successor
@@ -150,7 +150,7 @@ export const earliestEnd = (db: Db, organizationId: string) => db<{ at: Temporal
   select min(${localDayStart(db, db`s.ending_at`)}) as at from ${withZone(db)}
   where s.organization_id = ${organizationId} and ${endable(db)} and s.ending_at is not null`;
 
-// End of the trial, to the second: the exact instant is the engine's.
+// End of the trial, to the second; the engine works with the exact instant.
 const trialEnd = (db: Db) => db`
   (coalesce((select min(record.started_at) from subscriptions record
      where record.organization_id = s.organization_id and record.customer_id = s.customer_id
@@ -201,7 +201,7 @@ export async function wasBilledOn(
   return row!.found;
 }
 
-// One that could not be computed waits until something about it has changed (invoices.md#error-details).
+// A draft that could not be computed waits until something about it changes (invoices.md#error-details).
 const finalizable = (db: Db) => db`
   invoice.status = 'draft' and not exists (
     select from invoice_error_details error

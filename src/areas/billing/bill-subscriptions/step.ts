@@ -9,8 +9,8 @@ import { buildInvoice } from '../build-invoice/build-invoice.ts';
 import { lockPayer } from '../build-invoice/sql.ts';
 
 /**
- * After-step `bill-subscriptions`: the invoice that a start, an end or a plan change owes. What was billed before is
- * not billed again, so it may run twice.
+ * After-step `bill-subscriptions`: makes the invoice that a start, an end or a plan change owes. It never bills
+ * anything twice, so it may run again.
  */
 export async function billStep(ctx: Context, { lines, at }: BillStep): Promise<void> {
   const subscriptions = await ctx.db<{ customer_id: string; status: SubscriptionStatus; is_plan_gone: boolean }[]>`
@@ -32,7 +32,7 @@ export async function billStep(ctx: Context, { lines, at }: BillStep): Promise<v
     skipUsage,
     isGated,
   });
-  // With nothing to pay it waits no longer (activation-rules.md).
+  // A subscription with nothing to pay stops waiting (activation-rules.md).
   if (isGated) ctx.after({ step: GATE_STEP, payload: { subscription_id: lines[0]!.subscription_id } });
   const ended = lines.filter(({ reason }) => reason === 'subscription_terminating');
   await gatherPaidFees(
@@ -41,11 +41,11 @@ export async function billStep(ctx: Context, { lines, at }: BillStep): Promise<v
     ended.map((line) => line.subscription_id),
     Temporal.Instant.from(at),
   );
-  // The last invoice of a deleted plan knows no grace period (plans.md#deletion).
+  // The last invoice of a deleted plan has no grace period (plans.md#deletion).
   if (invoiceId !== undefined && subscriptions.some(({ is_plan_gone }) => is_plan_gone))
     ctx.after({ step: 'finalize-draft', payload: { invoice_id: invoiceId } });
 }
 
-/** Lines of an owed invoice as it is made from them. */
+/** The input from which the lines of an owed invoice are made. */
 export const linesOfStep = ({ lines }: Pick<BillStep, 'lines'>) =>
   lines.map(({ fixed_charges, ...line }) => ({ ...line, fixedCharges: fixed_charges }));

@@ -10,8 +10,8 @@ import { type DueRow, dueInvoice, InvoiceItem } from './sql.ts';
 const STUCK_AFTER_HOURS = 24;
 
 /**
- * Bills again what never left its generation, with the same record and timestamp. One whose error was noted is left
- * alone: trying again would end in the same way.
+ * Bills invoices again whose generation never finished, with the same record and timestamp. An invoice with a noted
+ * error is skipped, because trying again would fail in the same way.
  *
  * Rules: periodic-jobs.md#stuck-invoices, invoices.md#error-details.
  */
@@ -45,7 +45,7 @@ export const stuckInvoices = periodicJob({
     const [row] = await db<{ at: Temporal.Instant | null }[]>`
       select min(invoice.created_at) as at from invoices invoice
       where invoice.organization_id = ${organizationId} and ${isStuck(db)}`;
-    // A microsecond on: older than a day, not a day old.
+    // One microsecond later: older than a day, not exactly a day old.
     return row!.at?.add({ hours: STUCK_AFTER_HOURS, microseconds: 1 }) ?? null;
   },
 });

@@ -49,7 +49,7 @@ export const terminationAlerts = (leadDays: readonly number[]) =>
 
 const utcDay = (db: Db, at: Temporal.Instant) => db`(${at}::timestamptz at time zone 'UTC')::date`;
 
-/** Whether `s` ends a lead time after the day of `at`, and it was not announced on that day. */
+/** Whether `s` ends one lead time after the day of `at`, unless it was announced on that day. */
 const isAlertDay = (db: Db, at: Temporal.Instant, leadDays: readonly number[]) => db`
   (s.ending_at at time zone 'UTC')::date - ${utcDay(db, at)} = any (${leadDays}::integer[])
   and s.termination_alerted_on is distinct from ${utcDay(db, at)}`;

@@ -14,7 +14,8 @@ import { lockWallet, type WalletRow } from '../../credits/wallets/queries.ts';
 import { topUp } from './top-up.ts';
 
 /**
- * Buys, gives and takes away credits of a wallet, each where it is asked; one transaction a part, in this order.
+ * Buys, grants and voids credits of a wallet, as far as the request asks for each; one transaction a part, in this
+ * order.
  *
  * @throws Refusal 422 wallet_id, paid_credits, granted_credits, voided_credits, voided_transaction_id, amount_cents
  * Rule: wallets.md#transactions.
@@ -80,7 +81,7 @@ async function voidedSource(
   return source;
 }
 
-/** Without an amount all that is left of the credits that are named. */
+/** Without an amount all that is left of the named credits. */
 async function takeAway(
   ctx: Context,
   wallet: WalletRow,

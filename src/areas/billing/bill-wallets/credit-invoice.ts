@@ -28,7 +28,7 @@ interface NewPurchase {
   again?: VoidedPurchase | undefined;
 }
 
-/** The voided invoice that a new one of the same credits stands in for. */
+/** The voided invoice that a new one over the same credits replaces. */
 export interface VoidedPurchase {
   /** The local day by which it is dated. */
   billedOn: PlainDate;
@@ -38,8 +38,8 @@ export interface VoidedPurchase {
 }
 
 /**
- * Makes the invoice of credits that are bought, without taxes: final where it may be seen unpaid, else open; and owes
- * its payment.
+ * Makes the invoice of bought credits, without taxes, and owes its payment. It is final where it may be shown unpaid,
+ * else open.
  *
  * @returns its id
  * Rules: top-ups.md#paid-top-ups (2 to 4).
@@ -111,7 +111,7 @@ export async function creditInvoice(
   return invoiceId;
 }
 
-/** Who decides about the sections: the transaction or its rule where they say something, else the wallet. */
+/** Who chooses the sections: the transaction or its rule where they name some, else the wallet. */
 function sectionsOf(wallet: WalletRow, choice: TransactionWishes['sections']) {
   const { skip_invoice_custom_sections } = wallet;
   const saysSomething =

@@ -6,7 +6,10 @@ import { topUp } from './top-up.ts';
 
 type FirstCredits = StepPayload<'book-first-credits'>;
 
-/** Step `book-first-credits`: those that a wallet was made with. Rule: wallets.md#transactions "first credits". */
+/**
+ * Step `book-first-credits`: books the credits that a wallet was created with. Rule: wallets.md#transactions "first
+ * credits".
+ */
 export async function bookFirstCredits(ctx: Context, given: FirstCredits): Promise<void> {
   const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: given.wallet_id });
   if (wallet?.status !== 'active') return;

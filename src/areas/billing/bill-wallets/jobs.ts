@@ -43,8 +43,8 @@ const dueWallet = ({
 });
 
 /**
- * Works out ongoing balances of marked customers. In real time a mark is nudged within a second and this job finds
- * those whose nudge was lost; under a test clock marks wait for it. Rule: periodic-jobs.md#wallet-ongoing.
+ * Computes ongoing balances of marked customers. In real time a mark is nudged within a second and this job finds those
+ * whose nudge was lost; under a test clock marks wait for it. Rule: periodic-jobs.md#wallet-ongoing.
  */
 export const walletOngoing = periodicJob({
   name: WALLET_ONGOING,
@@ -75,7 +75,7 @@ export const expireWallets = periodicJob({
   nextDueAt: async (db, organizationId) => (await earliestExpiry(db, organizationId))[0]!.at,
 });
 
-/** Ends rules whose time is over; they have done nothing since. Rule: top-ups.md#recurring-rules. */
+/** Ends rules whose time is over; they have stopped acting already. Rule: top-ups.md#recurring-rules. */
 export const expireTopUpRules = periodicJob({
   name: 'expire-top-up-rules',
   item: WalletItem,
@@ -92,7 +92,7 @@ export const expireTopUpRules = periodicJob({
 });
 
 /**
- * Tops wallets up whose rule has its day: once, for the latest day that was missed.
+ * Tops up wallets whose interval rule is due: once, for the latest missed day.
  * Rules: top-ups.md#recurring-rules "interval", periodic-jobs.md#interval-top-ups.
  */
 export const intervalTopUps = periodicJob({

@@ -19,12 +19,12 @@ import { usageOfCustomer } from './usage-of-customer.ts';
 
 /** Automatic purchases pause this long after one failed. */
 const PAUSE_HOURS = 1;
-/** So many automatic purchases in ten minutes are worth a look by those who run the service. */
+/** Automatic purchases in ten minutes from which on the log warns the operator. */
 const MANY_PURCHASES = 3;
 const MANY_WITHIN_MINUTES = 10;
 
 /**
- * Works off the marks of a customer. Marks set while it runs stay for the next time; without marks nothing is done.
+ * Works off the marks of a customer. Marks set meanwhile stay for the next run; without marks it does nothing.
  * Rule: periodic-jobs.md#wallet-ongoing.
  */
 export async function workOffMarks(ctx: Context, customerId: string): Promise<void> {
@@ -43,8 +43,8 @@ export const refreshWalletsStep = (ctx: Context, { customer_id }: { customer_id:
   refreshWallets(ctx, customer_id);
 
 /**
- * Works the ongoing balances of a customer's wallets out: what is used and not paid lies on them. Then threshold rules
- * act, and alerts on ongoing balances are compared.
+ * Computes the ongoing balances of a customer's wallets, from which unpaid usage is subtracted; then threshold rules
+ * act and alerts on ongoing balances are evaluated.
  *
  * Rules: top-ups.md#recurring-rules "threshold", top-ups.md#ongoing-balance, alerts.md#evaluation.
  */
@@ -52,7 +52,7 @@ async function refreshWallets(ctx: Context, customerId: string): Promise<void> {
   try {
     await refresh(ctx, customerId);
   } catch (error) {
-    // Usage that no amount can hold would fail every time: the invoice reports it.
+    // Usage that overflows an amount would fail every time; the invoice reports it.
     if (!(error instanceof AmountOutOfRange)) throw error;
     ctx.log.warn({ customerId, err: error }, 'ongoing balances not worked out');
   }
@@ -140,7 +140,7 @@ async function actOnThreshold(ctx: Context, wallet: WalletRow, row: RuleRow): Pr
   if (count >= MANY_PURCHASES) ctx.log.warn({ walletId: wallet.id, count }, 'many automatic top-ups of one wallet');
 }
 
-/** A stored rule as the engine asks for it. */
+/** A stored rule in the form that the engine takes. */
 export const ruleOf = (row: RuleRow): TopUpRule => ({
   trigger: row.trigger,
   method: row.method,
@@ -160,7 +160,7 @@ export const stateOf = (wallet: WalletRow, pendingCredits: TopUpState['pendingCr
   maxAmountCents: wallet.paid_top_up_max_amount_cents,
 });
 
-/** What a rule says about the transactions that it makes. */
+/** What a rule sets on its transactions. */
 export const wishesOf = (row: RuleRow, source: 'interval' | 'threshold') => ({
   source,
   name: row.transaction_name,

@@ -52,7 +52,7 @@ export const listProgressiveFees = (db: Db, organizationId: string, customerId: 
         and line.charges_from_datetime <= ${now} and line.charges_to_datetime > ${now})
   group by 1, 2, 3, 4`;
 
-/** Credits on their way to a wallet, and when its last automatic purchase failed and its last one succeeded. */
+/** Pending credits of a wallet, and when its last automatic purchase failed and its last one succeeded. */
 export interface Purchases {
   pending_credits: Decimal;
   failed_at: Temporal.Instant | null;

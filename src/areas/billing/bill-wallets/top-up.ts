@@ -15,10 +15,10 @@ export interface TopUpCredits {
 }
 
 /**
- * Adds credits to a locked, active wallet: bought ones by an invoice that has to be paid first, given ones at once.
- * Amounts that are worth nothing add nothing.
+ * Adds credits to a locked, active wallet: purchased ones by an invoice that has to be paid first, granted ones at
+ * once. Amounts worth less than a cent add nothing.
  *
- * @returns what was made, bought before given, and the wallet after it
+ * @returns the transactions, purchased before granted, and the wallet after them
  * Rules: wallets.md#credits-to-money, wallets.md#transactions, top-ups.md#paid-top-ups.
  */
 export async function topUp(
@@ -35,7 +35,7 @@ export async function topUp(
   return made;
 }
 
-/** Rule: top-ups.md#paid-top-ups. @param again when it stands in for a voided invoice */
+/** Rule: top-ups.md#paid-top-ups. @param again when it replaces a voided invoice */
 export async function purchase(
   ctx: Context,
   wallet: WalletRow,

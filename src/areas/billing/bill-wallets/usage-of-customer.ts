@@ -16,8 +16,8 @@ export interface CurrencyAmount extends PooledAmount {
 }
 
 /**
- * What a customer has used or is about to be asked for, with tax: usage in progress of what is billed in arrears,
- * drafts, less what was billed progressively of the same periods.
+ * What a customer has used and not paid yet, with tax: usage in progress billed in arrears and drafts, less what
+ * progressive invoices billed of the same periods.
  *
  * Rule: top-ups.md#ongoing-balance.
  */

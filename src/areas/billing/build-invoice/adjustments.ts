@@ -16,13 +16,13 @@ interface CountedCharge {
   window: Period;
 }
 
-/** What adjustments do while an invoice is computed. */
+/** How adjustments take part in the computation of an invoice. */
 export interface Adjuster {
-  /** Counted usage, with the units that were set in its place. */
+  /** Counted usage, with adjusted units in its place. */
   shares(charge: CountedCharge, counted: readonly CountedShare[]): CountedShare[];
   /** A fee with its adjustment, when it has one. */
   fee(fee: LineFee): LineFee;
-  /** Whether a fee is adjusted: it is made then even when it comes to nothing. */
+  /** Whether a fee is adjusted: it is then made even if its amount is zero. */
   targets(fee: LineFee): boolean;
 }
 
@@ -42,11 +42,11 @@ export function adjusterOf(adjustments: readonly AdjustedFeeRow[]): Adjuster {
 
 export const NO_ADJUSTMENTS: Adjuster = adjusterOf([]);
 
-/** Whether an adjustment says the price too, and not only the units. */
+/** Whether an adjustment sets the price too, not only the units. */
 export const isPricedByHand = ({ adjustment }: LineFee): boolean =>
   adjustment !== undefined && adjustment.units !== null && adjustment.unit_precise_amount !== null;
 
-/** Names what a fee bills, in a form that is equal when it is the same. */
+/** Key of what a fee bills: equal for the same item. */
 export const keyOf = (thing: BilledThing): string =>
   JSON.stringify([
     thing.subscription_id,
@@ -78,7 +78,7 @@ const thingOf = ({
   to_datetime: window.to,
 });
 
-/** Units alone are priced as if they had been counted, without events; what nothing was counted for is added. */
+/** Units alone are priced as if they had been counted, without events; an item without usage is added. */
 function adjustShares(
   adjustments: readonly AdjustedFeeRow[],
   { subscriptionId, chargeId, window }: CountedCharge,

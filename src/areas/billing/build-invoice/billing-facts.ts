@@ -1,22 +1,20 @@
 import type { Db } from '../../../platform/db/connect.ts';
 
-/**
- * What there is besides fees that may bear on an invoice of a customer. Where there is none it is not looked for again.
- */
+/** Which records besides fees may affect an invoice of a customer. Those that do not exist are not queried later. */
 export interface BillingFacts {
-  /** The register has yet to say which taxes the customer gets. */
+  /** The VAT register has not yet answered which taxes the customer gets. */
   awaits_register: boolean;
   has_progressive_invoices: boolean;
   has_coupons: boolean;
   has_notes: boolean;
   has_wallets: boolean;
-  /** Of the organization, deleted ones too: an invoice may show them still. */
+  /** Of the organization, including deleted ones, which an invoice may still show. */
   has_sections: boolean;
 }
 
 /**
- * Asks for all of it in one statement. The caller holds the customer's lock, so what is not there does not come before
- * the invoice is stored.
+ * Reads all of it in one statement. The caller holds the customer's lock, so nothing is added before the invoice is
+ * stored.
  */
 export async function readBillingFacts(db: Db, organizationId: string, customerId: string): Promise<BillingFacts> {
   const [row] = await db<BillingFacts[]>`

@@ -23,26 +23,26 @@ export interface InvoiceToBuild {
   lines: readonly {
     subscription_id: string;
     reason: InvoicingReason;
-    /** Of a starting line: it is made because the trial is over. */
+    /** Of a starting line: whether it exists because the trial is over. */
     endsTrial?: boolean;
     /** Of a line in advance: the fixed charges of a start, or those whose units changed. */
     fixedCharges?: BilledLine['fixedCharges'];
   }[];
   /** Billing instant. */
   at: Instant;
-  /** Usage waits for the next invoice: what starts a subscription. */
+  /** Usage is left to the next invoice; set for an invoice that starts a subscription. */
   skipUsage: boolean;
-  /** Of a preview: it is computed to its end, whatever the grace period, and takes no number. */
+  /** Of a preview: it is computed completely, whatever the grace period, and takes no number. */
   isFinal?: boolean;
   /** Of a subscription that waits for this invoice's payment: no grace period, open until it is paid. */
   isGated?: boolean;
 }
 
 /**
- * Makes one invoice of subscriptions in the caller's transaction: claims what its lines bill, computes, stores, and
- * unless it stays a draft in its grace period numbers and books it. Lines that were billed before are left out; when
- * none is left there is no invoice, which is how a repeated run ends. One whose amounts no cents can hold stays in
- * generation with its error noted, its lines claimed (invoices.md#error-details).
+ * Makes one invoice of subscriptions in the caller's transaction: claims its periods, computes and stores it, and
+ * numbers and books it unless it stays a draft. Lines that were billed before are left out; without any line there is
+ * no invoice, so a repeated run does nothing. An invoice whose amounts overflow stays in generation with its error
+ * noted and its periods claimed (invoices.md#error-details).
  *
  * @returns id of the invoice, or undefined when everything was billed already
  * @throws Refusal 422 billing_entity, purchase_order_number, of a mixture
@@ -69,7 +69,7 @@ export async function buildInvoice(
   refuseMixture(subscriptions, payer);
 
   const first = subscriptions[0]!;
-  // The invoice is sent first: the lines refer to it.
+  // The invoice is inserted first because the lines refer to it.
   const [opened, claimed] = await Promise.all([
     openInvoice(ctx, {
       id: invoiceId,

@@ -28,8 +28,8 @@ interface Asked {
 }
 
 /**
- * What is missing to the minimum commitments of the lines' plans, at most one fee a line: the fees of the reconciled
- * period that were made before count, and those of this invoice. One statement, none without a commitment.
+ * Fees that fill the gap to the minimum commitments of the lines' plans, at most one a line. Earlier fees of the
+ * reconciled period count, and so do those of this invoice. One statement, none without a commitment.
  *
  * Rule: minimums.md#minimum-commitment.
  */
@@ -118,8 +118,8 @@ function commitmentFee(line: BilledLine, reconciled: Reconciled, amountCents: Ce
 }
 
 /**
- * Sums of the fees made before of each reconciled period, in the order asked. Fees of voided invoices do not count, and
- * those of progressive ones neither: the invoice of the period bills the same usage again and credits them.
+ * Sums of the fees made before of each reconciled period, in the order asked. Fees of voided invoices do not count, nor
+ * do those of progressive ones: the invoice of the period bills the same usage again and credits them.
  */
 const listEarlierFees = (db: Db, organizationId: string, asked: readonly Asked[]) => {
   const rows = asked.map(({ line, reconciled: { period } }, n) => ({

@@ -22,7 +22,7 @@ export interface Computation {
   /** Taxes of each fee, by its id. */
   taxes: ReadonlyMap<string, readonly HeldTax[]>;
   draft: Draft;
-  /** What there was besides fees; fees that stand alone have no use for it. */
+  /** Facts besides fees; standalone fees do not need them. */
   means?: BillingFacts | undefined;
 }
 
@@ -32,14 +32,14 @@ export interface ComputationInput {
   lines: readonly BilledLine[];
   skipUsage: boolean;
   isFinalizing: boolean;
-  /** What was set by hand about fees of the draft. */
+  /** Adjustments of fees of the draft. */
   adjustments?: readonly AdjustedFeeRow[];
 }
 
 /**
- * Everything that an invoice's lines amount to: of each line the subscription fee, its usage fees, those of usage
- * carried into a new period, what is missing to its minimum commitment, and what corrections of earlier periods left to
- * be billed; then the steps of the whole invoice. Reads only.
+ * Computes what an invoice's lines amount to: for each line the subscription fee, usage fees, fees of units carried
+ * into a new period, the gap to the minimum commitment and differences left by earlier corrections; then the steps of
+ * the whole invoice. Reads only.
  *
  * Rule: invoice-amounts.md#order-of-computation.
  */
@@ -86,7 +86,7 @@ export async function compute(
   return { ...(await totalFees(ctx, { payer, issuer, fees, isFinalizing, lines: skipUsage ? [] : lines })), charges };
 }
 
-/** Usage of every charge of every line, counted in one go. */
+/** Counts the usage of every charge of every line at once. */
 async function countLines(ctx: Context, lines: readonly BilledLine[], charges: readonly PricedCharge[]) {
   const asked = lines.flatMap((line) => {
     const window = line.usageWindow;

@@ -38,8 +38,8 @@ interface DifferenceRow {
 }
 
 /**
- * Fees of what corrections of earlier periods left to be billed on the next invoice of the lines' subscriptions. Reads
- * only, and nothing at all where there is none.
+ * Fees of the differences that corrections of earlier periods left for the next invoice of the lines' subscriptions.
+ * Reads only; without differences it reads nothing.
  *
  * Rule: event-corrections.md#difference "fee (increase)".
  */
@@ -77,7 +77,7 @@ async function correctionFees(
   });
 }
 
-/** What a difference is about: differences of the same thing become one fee. */
+/** What a difference is about; differences of the same item become one fee. */
 const thingOf = (row: DifferenceRow): string =>
   canonicalJson([
     row.invoice_id ?? row.fee_id,

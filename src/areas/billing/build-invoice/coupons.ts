@@ -13,7 +13,7 @@ interface CouponRow {
   id: string;
   code: string;
   frequency: CouponFrequency;
-  /** Of a `once` coupon what is left of it. */
+  /** What is left of a `once` coupon. */
   amount_cents: number | null;
   amount_currency: string | null;
   percentage_rate: Decimal | null;
@@ -42,7 +42,7 @@ export async function activeCoupons(
     order by id
     for no key update`;
   if (held.length === 0) return [];
-  // Looked at once they are held: an invoice that was voided meanwhile has given back what it used.
+  // Read again once they are locked: a void may have given back meanwhile what it used.
   const rows = await listCoupons(
     db,
     organizationId,

@@ -13,8 +13,8 @@ import type { ComputedInvoice } from './store-invoice.ts';
 import type { InvoiceOwner } from './writes.ts';
 
 /**
- * The notes that may pay a final invoice of a customer, oldest first. What progressive invoices billed beyond the usage
- * becomes a note of theirs before, so that it pays too. The caller holds the customer's lock.
+ * The notes that may pay a final invoice of a customer, oldest first. Excess of progressive invoices is turned into a
+ * credit note first, so that it pays too. The caller holds the customer's lock.
  *
  * Rules: progressive-billing.md#credit-in-steps, credit-notes.md#paying-later-invoices.
  */

@@ -118,7 +118,7 @@ const metricInputs = ({ charge }: LineFee) => {
 };
 
 /**
- * Single values above this count are kept as their number and sum. Rule: invoice-verification.md#stored-inputs
+ * More single values than this are stored as their number and sum only. Rule: invoice-verification.md#stored-inputs
  * "per-event list".
  */
 const MOST_STORED_ENTRIES = 5000;
@@ -233,7 +233,7 @@ export const invoiceInputs = (draft: Draft, billedAt: Instant): object =>
     total_amount_cents: draft.totalAmountCents,
   });
 
-/** Digest of stored inputs; taken of their plain JSON, which is what is read back. */
+/** Digest of stored inputs, computed from their plain JSON because that is what is read back. */
 export const digestOf = (inputs: object): Buffer => canonicalDigest(inputs);
 
 /** Decimals and instants as their texts. */

@@ -43,20 +43,20 @@ export interface LineFee {
   groupedBy: GroupedBy;
   amountDetails: object;
   window: Period;
-  /** What was counted, before the metric's rounding: what the stored inputs keep. */
+  /** What was counted, before the metric's rounding; for the stored inputs. */
   counted: CountedShare | null;
   /** Units by the displayed presentation keys. */
   presentation?: readonly PresentedUnits[];
-  /** How a fee of a minimum commitment came about: what the stored inputs keep. */
+  /** How a fee of a minimum commitment was computed; for the stored inputs. */
   commitment?: object;
   /**
-   * What else its amount came from, by `kind`: what the stored inputs keep. Rule: invoice-verification.md#stored-inputs
+   * Other parts of its computation by `kind`, for the stored inputs. Rule: invoice-verification.md#stored-inputs
    * "before".
    */
   facts?: {
     kind: 'true_up' | 'fixed_units' | 'fixed_units_change' | 'by_hand' | 'copied' | 'correction';
   } & Record<string, unknown>;
-  /** Amounts in the charge's pricing unit, as the fee shows them; null and absent without one. */
+  /** Amounts in the charge's pricing unit as the fee shows them; null or absent without one. */
   pricingUnitDetails?: Record<string, unknown> | null;
   /** End of what was counted, where that is not the end of the window. */
   countedUntil?: Instant;
@@ -67,7 +67,7 @@ export interface LineFee {
   /** What was set by hand about it, while it was on a draft. */
   adjustment?: AdjustedFeeRow;
   /**
-   * Of usage that was billed before: the correction, and the rows of its differences that the fee bills.
+   * Of a fee that bills differences of a correction: the correction and the rows of its differences.
    * Rule: event-corrections.md#difference.
    */
   correction?: { id: string; adjustmentIds: readonly string[] };
@@ -83,12 +83,12 @@ export interface InAdvanceFee {
     /** Usage up to and including the event, and its own amount in the main unit. */
     usage: Usage;
     ownAmount: Decimal;
-    /** Whether anything of the group was billed before in the period. */
+    /** Whether any usage of the group was billed before in the period. */
     billedBefore: boolean;
   };
 }
 
-/** Everything that the subscription fee of a line depends on. */
+/** Everything on which the subscription fee of a line depends. */
 export const subscriptionFeeInput = ({
   subscription,
   reason,
@@ -111,7 +111,7 @@ export const subscriptionFeeInput = ({
   isOnlyInvoice: subscription.is_only_invoice,
   hasOlderFee: subscription.has_older_fee,
   hasFeeOfSameDay: subscription.has_fee_of_same_day,
-  // The starting line of a plan in arrears is there for what is paid in advance besides the plan.
+  // The starting line of a plan in arrears exists for fixed charges and other items paid in advance.
   isOnlyForFixedCharges:
     reason === 'in_advance_charge' || (reason === 'subscription_starting' && !subscription.pay_in_advance),
 });
@@ -152,8 +152,8 @@ export function subscriptionLineFee(line: BilledLine): LineFee | undefined {
 }
 
 /**
- * Charges whose usage a line bills: those in arrears. A recurring one that is not prorated is left to the plan of an
- * upgrade when that has a charge on the same metric.
+ * Charges whose usage a line bills: those in arrears. A recurring charge that is not prorated is left to the plan of an
+ * upgrade if that plan charges the same metric.
  *
  * Rules: plan-changes.md#upgrade "metered recurring metrics", invoice-amounts.md#order-of-computation.
  */
@@ -176,7 +176,7 @@ export function chargesOfLine(
 }
 
 /**
- * The usage fees of one charge worth a row, its true-up last. Rules: charge-models.md, minimums.md#true-up,
+ * The usage fees of one charge that are stored, with its true-up last. Rules: charge-models.md, minimums.md#true-up,
  * usage-fees.md#when-a-fee-is-stored.
  */
 export function usageLineFees(

@@ -26,7 +26,7 @@ interface DraftRow {
   billing_entity_id: string;
   currency: string;
   skip_usage: boolean;
-  /** Zone in which its lines were billed: a customer that has moved since moves the lines to come. */
+  /** Time zone in which its lines were billed; a customer that has moved since uses another one for later lines. */
   timezone: string;
   issuing_date: Temporal.PlainDate;
   expected_finalization_date: Temporal.PlainDate;
@@ -43,8 +43,8 @@ interface DraftLine {
 }
 
 /**
- * Makes a draft final: its lines are computed again at their own timestamps, so usage that arrived late is in, its
- * dates are set, and it is numbered, booked and announced. Anything but a draft is left as it is.
+ * Finalizes a draft: its lines are computed again at their own timestamps, so late usage is included, its dates are
+ * set, and it is numbered, booked and announced. Anything but a draft is left unchanged.
  *
  * @returns whether there was such a draft
  * Rules: invoices.md#dates, invoice-operations.md#refresh-and-finalize.
@@ -60,8 +60,8 @@ export const refreshDraft = (ctx: Context, invoiceId: string): Promise<boolean> 
   computeAnew(ctx, invoiceId, 'refresh');
 
 /**
- * Makes an invoice that never left its generation, with its id, dates, lines and their timestamps; it becomes what it
- * would have become then. Rule: periodic-jobs.md#stuck-invoices.
+ * Finishes an invoice whose generation never ended, with its id, dates, lines and timestamps, as it would have been
+ * finished then. Rule: periodic-jobs.md#stuck-invoices.
  */
 export const generateAgain = (ctx: Context, invoiceId: string): Promise<boolean> =>
   computeAnew(ctx, invoiceId, 'generate');
@@ -80,7 +80,7 @@ async function computeAnew(ctx: Context, invoiceId: string, aim: Aim): Promise<b
 }
 
 /**
- * Computes a draft as a refresh would, and drops what was stored of it; what it came to is the caller's to store.
+ * Computes a draft as a refresh would and deletes its stored fees; the caller stores the result.
  *
  * @returns undefined, when it is no draft
  */

@@ -14,9 +14,9 @@ export interface StoredUnits {
 }
 
 /**
- * Units of the fixed charges of some lines, in the order in which they were recorded; those of a fixed charge's parent
- * too. A draft that is computed again does not see what was recorded after it was made: that is billed by an invoice of
- * its own. It always sees what its subscription started with, however far apart the clocks of two processes are.
+ * Units of the fixed charges of some lines in recorded order, including those of a fixed charge's parent. A draft that
+ * is computed again does not see later records, which an invoice of their own bills, but it always sees the units of
+ * the start, however far the clocks of two processes differ.
  */
 export const listUnits = (db: Db, organizationId: string, lines: readonly BilledLine[]) => db<StoredUnits[]>`
   select record.id, record.subscription_id, record.fixed_charge_id, record.units, record.effective_at as timestamp

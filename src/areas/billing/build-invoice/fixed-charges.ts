@@ -28,9 +28,9 @@ interface Facts {
 
 /**
  * Fees of the fixed charges of lines: a starting line bears those in advance, a closing one those in arrears, a
- * periodic one both; a line in advance what it was made for.
+ * periodic one both; a line in advance those that it was made for.
  *
- * @param adjuster keeps what it targets, even when it comes to nothing
+ * @param adjuster keeps its target even if the amount is zero
  * @returns what makes the fees of a line: fees are shown in the order in which they are made
  * Rules: fixed-charges.md#aggregation, fixed-charges.md#fee-of-a-period, fixed-charges.md#change-inside-a-period,
  * invoice-amounts.md#order-of-computation, in-advance.md#fees-in-advance.
@@ -62,7 +62,7 @@ function isOn(
 ): boolean {
   if (reason === 'in_advance_charge') {
     if (!pay_in_advance || fixedCharges === undefined) return false;
-    // Units that changed just before the subscription got a plan of its own are those of the parent.
+    // Units that changed just before the subscription got an override are those of the parent plan.
     return fixedCharges === 'opening' || fixedCharges.ids.some((changed) => changed === id || changed === parent_id);
   }
   if (pay_in_advance) return reason === 'subscription_starting' || reason === 'subscription_periodic';
@@ -96,7 +96,7 @@ function arrearsFee(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts)
   });
 }
 
-/** What was billed for the window before is not billed again: nothing is left of it. */
+/** Subtracts what was billed for the same window before. */
 function advanceFee(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts): LineFee {
   const { fixedChargesInAdvance: window, fixedChargesInAdvanceDurationDays: days } = line.windows;
   const isBilled = sameWindow(line, fixedCharge, facts).some((fee) => !fee.units.isZero() || fee.amount_cents !== 0);
@@ -126,8 +126,7 @@ function changeFee(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts):
 }
 
 /**
- * Records without those made after the change that a line bills, so that units which fell again before the line was
- * made are billed all the same.
+ * Records up to the change that a line bills, so that units which fell again before the line was made are still billed.
  */
 function untilChange(
   { subscription, fixedCharges }: BilledLine,
@@ -175,7 +174,7 @@ const sameWindow = ({ subscription, windows }: BilledLine, fixedCharge: FixedCha
   );
 
 /**
- * What the replaced plan's fees on the same add-on cover of the first window of a prorated fixed charge.
+ * The part of a prorated fixed charge's first window that fees of the replaced plan on the same add-on cover.
  * Rules: fixed-charges.md#fee-of-a-period "upgrade", in-advance.md#fees-in-advance.
  */
 function coveredCents(

@@ -5,12 +5,12 @@ import { nested } from '../../../platform/records/nested.ts';
 import { clearErrors, insertError } from '../../invoices/invoices/writes.ts';
 
 const CODE = 'invoice_generation_error';
-/** Postgres' own refusal of a number that no column holds. */
+/** Error code of Postgres for a number that fits no column. */
 const NUMERIC_VALUE_OUT_OF_RANGE = '22003';
 
 /**
- * Notes on an invoice that it cannot be computed, and informs the operator: absurd units or prices make amounts that no
- * cents hold. The invoice stays as it is, and so does everything else of the customer. Rule: invoices.md#error-details.
+ * Notes on an invoice that it cannot be computed, and informs the operator: absurd units or prices make amounts that
+ * overflow. The invoice and everything else of the customer stay unchanged. Rule: invoices.md#error-details.
  */
 export async function noteGenerationError(ctx: Context, invoiceId: string, error: Error): Promise<void> {
   await clearErrors(ctx.db, ctx.organizationId, invoiceId, [CODE]);
@@ -25,12 +25,12 @@ export async function noteGenerationError(ctx: Context, invoiceId: string, error
   ctx.log.error({ organizationId: ctx.organizationId, invoiceId, err: error }, 'invoice cannot be generated');
 }
 
-/** Whether an invoice failed for amounts that nothing holds: trying again would not help. */
+/** Whether an invoice failed because an amount overflows: trying again would not help. */
 export const isUncomputable = (error: unknown): error is Error =>
   error instanceof AmountOutOfRange || (error as { code?: string }).code === NUMERIC_VALUE_OUT_OF_RANGE;
 
 /**
- * Computes a draft again, or leaves it as it was with the reason noted. It is looked at again once something flags it.
+ * Computes a draft again, or leaves it unchanged with the reason noted until something flags it again.
  *
  * @returns whether it could be computed
  */

@@ -2,7 +2,8 @@ import type { Context } from '../../../platform/context.ts';
 import type { BilledLine } from './lines.ts';
 
 /**
- * Has the daily usage of subscriptions that end follow what their last invoice bills. Rule: usage-reads.md#daily-usage.
+ * Owes a last snapshot of daily usage for subscriptions that end, by what their last invoice bills. Rule:
+ * usage-reads.md#daily-usage.
  */
 export function oweLastSnapshots(ctx: Context, invoiceId: string, lines: readonly BilledLine[]): void {
   for (const { reason, subscription } of lines) {

@@ -5,8 +5,8 @@ import { newId } from '../../../platform/ids.ts';
 import type { BilledLine } from './lines.ts';
 
 /**
- * Claims what the lines bill: each period, start and end of a subscription is on one invoice only, whatever else bills
- * it. Lines that were claimed already are left out.
+ * Claims the periods of lines: each period, start and end of a subscription is on one invoice only. Lines that were
+ * claimed already are left out.
  *
  * @returns ids of the subscriptions that were claimed
  * Rule: invoices.md#guarantees-of-the-storage.

@@ -15,12 +15,12 @@ export interface BilledLine {
   at: Instant;
   zone: string;
   windows: LineWindows;
-  /** Whether the windows are those of a subscription that ends for good on the first day of an unbilled period. */
+  /** Whether the subscription ends for good on the first day of a period that is not billed. */
   closesOnBoundary: boolean;
-  /** What came after the subscription, and how the one before it ended. */
+  /** What follows the subscription, and how the one before it ended. */
   succession: Succession;
   predecessor: Succession;
-  /** Whether the line starts to bill a subscription whose trial is over, rather than one that has just started. */
+  /** Whether the line bills a subscription whose trial is over, not one that has just started. */
   endsTrial?: boolean | undefined;
   /** The window whose usage the line bills; undefined when it bills none. */
   usageWindow: Period | undefined;
@@ -35,7 +35,7 @@ export interface UnitsChanges {
 }
 
 /**
- * Works out the windows of a line, of its subscription as it was then. Rules: billing-periods.md#windows,
+ * Computes the windows of a line from its subscription as it was then. Rules: billing-periods.md#windows,
  * termination.md#ending-on-a-boundary, invoice-amounts.md#order-of-computation "line inclusion".
  */
 export function billedLine(found: BilledSubscription, reason: InvoicingReason, at: Instant, zone: string): BilledLine {
@@ -107,7 +107,7 @@ export function currentLine(
 }
 
 /**
- * The days by which units of a line's usage window are weighed. Rules: aggregation.md#weighted-sum,
+ * The days that weigh the units of a line's usage window. Rules: aggregation.md#weighted-sum,
  * aggregation.md#prorated-sum, aggregation.md#prorated-unique-count.
  */
 export const prorationOf = ({ windows, zone, succession }: BilledLine, window: Period): Proration => ({

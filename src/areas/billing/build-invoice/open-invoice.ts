@@ -15,7 +15,7 @@ export interface InvoiceHead {
   id: string;
   payer: PayerFacts;
   issuer: IssuerFacts;
-  /** Zone in which its lines are billed: the customer's, unless it stands in the place of an older invoice. */
+  /** Time zone in which its lines are billed: the customer's, unless it replaces an older invoice. */
   zone?: string;
   /** Of subscriptions, unless given otherwise. */
   invoiceType?: InvoiceType;
@@ -34,8 +34,9 @@ export interface InvoiceHead {
 }
 
 /**
- * Stores an invoice that is about to be computed, with its dates and a draft's number; it is not seen before its
- * transaction ends. The statement is on its way when this returns: what refers to the invoice may follow at once.
+ * Stores an invoice that is about to be computed, with its dates and a draft's number; it is invisible until its
+ * transaction ends. The statement has been sent when this returns, so rows that refer to the invoice may follow at
+ * once.
  *
  * @returns its dates, and the days that it stays a draft
  * Rules: invoices.md#statuses, invoices.md#dates, invoices.md#numbers.

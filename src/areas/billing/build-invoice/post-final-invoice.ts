@@ -16,7 +16,7 @@ interface InvoiceToPost {
   draft: Draft;
 }
 
-/** Posts an invoice that is made final as it is computed, once. Rules: ledger.md#l1, ledger.md#l24. */
+/** Books an invoice that is final as it is computed, once. Rules: ledger.md#l1, ledger.md#l24. */
 export const postFinalInvoice = (
   ctx: Context,
   { invoiceId, payer, issuer, currency, dates, fees, draft }: InvoiceToPost,

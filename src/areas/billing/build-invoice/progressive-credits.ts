@@ -13,8 +13,8 @@ import type { LineFee } from './fees.ts';
 import type { BilledLine } from './lines.ts';
 
 /**
- * What progressive invoices of the windows that fees or lines bill take off them; drafts too, each time they are
- * computed. Fees of single events were never on a progressive invoice. Reads only.
+ * What progressive invoices credit to the windows that fees or lines bill, for drafts too each time they are computed.
+ * Fees of single events were never on a progressive invoice. Reads only.
  *
  * Rule: progressive-billing.md#credit-on-later-invoices.
  */
@@ -73,14 +73,14 @@ const creditableOf = (fee: LineFee): CreditableFee & { key: string } => ({
   key: fee.id,
   ...creditable({
     charge_id: fee.charge!.id,
-    // A true-up is about no usage of its own.
+    // A true-up has no usage of its own.
     charge_filter_id: fee.true_up_parent_fee_id === null ? fee.charge_filter_id : fee.id,
     grouped_by: fee.groupedBy,
     amount_cents: fee.amountCents,
   }),
 });
 
-/** The newest progressive invoice of each window that is asked for, with what is left of it to credit. */
+/** The newest progressive invoice of each requested window, with what is left of it to credit. */
 const listProgressiveInvoices = (
   db: Db,
   organizationId: string,

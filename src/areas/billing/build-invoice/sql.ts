@@ -98,14 +98,14 @@ export interface BilledSubscription extends SubscriptionRow {
   /** Plan of the record that took over, and how, when one did. */
   successor_plan_id: string | null;
   successor_kind: SwitchKind | null;
-  /** Whether a periodic run has billed it since its successor started, whose first payment it waited for. */
+  /** Whether a periodic run has billed it since the start of its successor, whose first payment it waited for. */
   was_renewed_beside_successor: boolean;
   /**
-   * Earliest start of its external id up to this record: one that is made later and starts earlier moves no trial of
-   * it.
+   * Earliest start of its external id up to this record: a record that is created later and starts earlier does not
+   * move its trial.
    */
   first_started_at: Temporal.Instant | null;
-  /** Looking only at what was billed before this line. */
+  /** Considers only what was billed before this line. */
   is_only_invoice: boolean;
   has_older_fee: boolean;
   has_fee_of_same_day: boolean;
@@ -116,9 +116,9 @@ export interface BilledSubscription extends SubscriptionRow {
   heir_id: string | null;
   /** Whether its usage begins at the instant at which another record of the external id ended. */
   is_heir: boolean;
-  /** Whether corrections of usage that was billed before are to be billed, or stand on this invoice. */
+  /** Whether corrections left differences to bill, or have them on this invoice. */
   has_corrections: boolean;
-  /** The line before, when its invoice was made in another zone. */
+  /** The previous line, when its invoice was made in another time zone. */
   moved_charges: Period | null;
   moved_fixed_charges: Period | null;
 }
@@ -132,8 +132,8 @@ type Row = Omit<BilledSubscription, 'moved_charges' | 'moved_fixed_charges' | 'b
 };
 
 /**
- * The subscriptions of the lines of one invoice, in no order. History counts up to the billing instant only, so that a
- * draft that is refreshed later computes what it computed at first.
+ * The subscriptions of the lines of one invoice, in no order. History is read up to the billing instant, so that a
+ * refreshed draft computes what it computed at first.
  */
 export async function readBilledSubscriptions(
   db: Db,

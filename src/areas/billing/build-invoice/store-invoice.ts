@@ -33,18 +33,18 @@ export interface ComputedInvoice {
   at: Instant;
   createdAt: Instant;
   computation: Computation;
-  /** A draft that was announced before: computing it again is not announced. */
+  /** A draft that was announced before; computing it again is not announced. */
   isKnown?: boolean;
-  /** Of a preview: it takes no number, since others would wait for the counter. */
+  /** Of a preview: it takes no number, because others would wait for the counter. */
   staysUnnumbered?: boolean;
-  /** The subscription waits for its payment: with something to pay, it is open. */
+  /** The subscription waits for its payment; if there is something to pay, the invoice is open. */
   isGated?: boolean;
 }
 
 /**
  * Stores a computed invoice and what goes with the status that it ends in: a final one gets its stored inputs, its
- * number and its posting, and is announced; a draft is announced; one that was suppressed, or waits for its taxes,
- * stays silent.
+ * number and its posting, and is announced; a draft is announced; one that is suppressed or waits for its taxes is not
+ * announced.
  *
  * Rules: invoices.md#statuses, invoices.md#numbers, invoices.md#zero-amounts, invoice-verification.md#stored-inputs,
  * ledger.md#journal.
@@ -62,7 +62,7 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
     isClosed ? undefined : watermarksOf(ctx, fees),
   ]);
   const snapshot = customer === undefined ? null : customerBaseView(customer);
-  // Each is one statement at most; they are sent together and carried out in this order.
+  // At most one statement each; they are sent together and run in this order.
   await Promise.all([
     insertFees(db, owner, fees, draft),
     insertInvoiceTaxes(db, owner, draft),
@@ -101,8 +101,8 @@ export const statusOf = (draft: Draft, isGated = false): Draft['status'] | 'open
   isGated && draft.status === 'finalized' && draft.totalAmountCents > 0 ? 'open' : draft.status;
 
 /**
- * What an invoice gets that waits for its payment: its stored inputs, and what notes and wallets will pay of it, which
- * is set aside. Number and posting come with the payment.
+ * Completes an invoice that waits for its payment: stores its inputs and sets aside what notes and wallets will pay.
+ * Number and posting come with the payment.
  *
  * Rules: activation-rules.md, ledger.md#l2, ledger.md#l3.
  */
@@ -115,14 +115,13 @@ export async function hold(ctx: Context, owner: InvoiceOwner, invoice: FinalInvo
   oweCollection(ctx, invoice.invoiceId, customerBaseView(customer));
 }
 
-/** An invoice that is final, by what it amounts to. */
+/** Completes a final invoice according to its amounts. */
 export type FinalInvoice = Omit<ComputedInvoice, 'computation'> & {
   computation: { fees: readonly Pick<LineFee, 'fee_type' | 'amountCents'>[]; draft: Draft };
 };
 
 /**
- * What a final invoice gets besides its amounts: its stored inputs, number and posting, and what notes and wallets pay
- * of it.
+ * Completes a final invoice: stored inputs, number, posting, and what notes and wallets pay.
  *
  * @param snapshot the customer as the invoice shows it
  */
@@ -172,9 +171,9 @@ async function storeFeeInputs(
   await insertFeeInputs(ctx.db, owner, stored, ctx.now());
 }
 
-/** Watermarks of usage, one for all fees of a charge and window: there may be thousands of groups. */
+/** Watermarks of usage, one for all fees of a charge and window, since there may be thousands of groups. */
 async function watermarksOf(ctx: Context, fees: readonly LineFee[]): Promise<Map<string, object>> {
-  // The fee of one event names it; what it was counted with would be read over and over.
+  // The fee of one event names the event; storing its count again would repeat the same data.
   const ofPeriods = fees.filter(
     (fee) => fee.charge !== undefined && fee.inAdvance?.event === undefined && fee.correction === undefined,
   );

@@ -16,9 +16,9 @@ import type { IssuerFacts, PayerFacts } from './sql.ts';
 import { payingWallets, walletKeyOf } from './wallets.ts';
 
 /**
- * Chooses the taxes of fees and runs the steps of the invoice that they make. Of a final invoice it holds the coupons
- * and notes that may be used, and gives back what was billed progressively beyond its usage; else it only reads. While
- * the VAT register has yet to say which taxes the customer gets, the invoice stops before them.
+ * Chooses the taxes of fees and runs the steps of their invoice. For a final invoice it locks the coupons and notes
+ * that may be used and gives back excess of progressive invoices; otherwise it only reads. While the VAT register has
+ * not answered, the invoice stops before taxes.
  */
 export async function totalFees(
   ctx: Context,
@@ -28,9 +28,9 @@ export async function totalFees(
     fees: readonly LineFee[];
     isFinalizing: boolean;
     invoiceType?: InvoiceType;
-    /** Fees on no invoice: nothing but taxes concerns them. */
+    /** Fees on no invoice have taxes only. */
     standAlone?: boolean;
-    /** Lines whose usage is billed, also those that it came to nothing on. */
+    /** Lines whose usage is billed, including those whose usage is zero. */
     lines?: readonly BilledLine[];
   },
 ): Promise<Computation> {

@@ -20,7 +20,7 @@ export const walletKeyOf = ({ fee_type, charge, groupedBy }: LineFee): WalletKey
 
 /**
  * The wallets that may pay a final invoice of a customer, in the order in which they pay. The caller holds the
- * customer's lock, which every change of a wallet takes. What is owed to a partner no wallet pays.
+ * customer's lock, which every change of a wallet takes. Wallets never pay what is owed to a partner.
  *
  * Rule: wallets.md#paying-an-invoice.
  */
@@ -39,7 +39,7 @@ export async function payingWallets(ctx: Context, payer: PayerFacts, currency: s
 }
 
 /**
- * Takes from wallets what they pay of a stored invoice, and works out what is left to use of them.
+ * Takes from wallets what they pay of a stored invoice, and computes what is left of them.
  * Rules: wallets.md#traceability, wallets.md#paying-an-invoice (4), top-ups.md#ongoing-balance "refresh".
  */
 export async function storeWalletPayments(
@@ -62,6 +62,6 @@ export async function storeWalletPayments(
     update invoices set prepaid_granted_credit_amount_cents = nullif(${granted}::bigint, 0),
       prepaid_purchased_credit_amount_cents = nullif(${purchased}::bigint, 0)
     where organization_id = ${ctx.organizationId} and id = ${invoice.invoiceId}`;
-  // What is left on them shows on no invoice.
+  // Wallets whose remaining credits no invoice shows.
   if (!invoice.staysUnnumbered) await announce(ctx, walletsUsed, { customer_id: invoice.payer.id });
 }

@@ -20,7 +20,7 @@ export interface InvoiceOwner extends FeeOwner {
   invoiceId: string;
 }
 
-/** Whose fees are stored; without an invoice they stand alone. */
+/** The invoice or standalone record that fees are stored for. */
 export interface FeeOwner {
   organizationId: string;
   invoiceId: string | null;
@@ -193,7 +193,7 @@ const taxColumns = (tax: Draft['appliedTaxes'][number]['tax']) => ({
   tax_description: tax.description,
 });
 
-/** The issuer as a final invoice prints it, whatever becomes of it later. */
+/** The issuer as a final invoice prints it, whatever changes later. */
 const issuerOf = (db: Db, status: InvoiceStatus) =>
   status === 'finalized'
     ? db`(select ${issuerSnapshot(db)} from billing_entities entity

@@ -7,8 +7,8 @@ import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
 type Failure = Pick<CorrectionRow, 'status' | 'error' | 'finished_at'>;
 
 /**
- * Does a part of a correction, or takes all of it back and says why it failed. What passes by itself, such as a
- * deadlock, is thrown: the step is run again.
+ * Does a part of a correction, or undoes it and returns why it failed. Passing errors such as a deadlock are thrown, so
+ * that the step runs again.
  */
 export async function attempt<Outcome>(
   ctx: Context,

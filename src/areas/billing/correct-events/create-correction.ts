@@ -32,8 +32,8 @@ import { retractEventsAtOnce } from './retract-at-once.ts';
 const MOST_EVENTS = 1_000_000;
 
 /**
- * Corrects stored events: one at once, a range in pages by step `retract-range`. Usage and, where their invoices are
- * final, the books are right when a single event's answer arrives. A dry run changes nothing and reports what would
+ * Corrects stored events: one at once, a range in pages by step `retract-range`. When the answer for a single event
+ * arrives, usage is right, and so are the books of final invoices. A dry run changes nothing and reports what would
  * have changed.
  *
  * @throws Refusal 404 event
@@ -102,7 +102,7 @@ interface Corrected {
   adjustments: NewAdjustment[];
 }
 
-/** Changes events, then makes the books right about them. */
+/** Changes events and then settles the invoices concerned. */
 async function correctEvents(
   ctx: Context,
   asked: CorrectionRow,
@@ -164,7 +164,7 @@ async function store(
   return row;
 }
 
-/** What a dry run found: documents that were taken back again are not named, and nothing waits to be billed. */
+/** What a dry run found: its documents were rolled back and are not named, and nothing waits to be billed. */
 async function storePreview(
   ctx: Context,
   asked: CorrectionRow,

@@ -5,12 +5,11 @@ import { beginHealing } from '../../usage/unmatched-events/matching-lock.ts';
 import { ignoreRetracted, insertUnmatched, listCorrected } from './rematch-sql.ts';
 
 /**
- * Step `rematch-events`: brings the list of unmatched events in line with corrected ones. A retracted event is no
- * longer looked after; an amended one is healed, kept back by another reason, or found unmatched now. Events whose
- * batch is open are left to it. Safe to run twice. Rules: event-verdicts.md#unmatched-events,
- * event-corrections.md#effect.
+ * Step `rematch-events`: brings the list of unmatched events in line with corrected ones. A retracted event leaves the
+ * list; an amended one is healed, stays for another reason, or becomes unmatched. Events whose batch is still open are
+ * left to that batch. Safe to run twice. Rules: event-verdicts.md#unmatched-events, event-corrections.md#effect.
  *
- * @throws InOtherHands while others look at unmatched events of the organization
+ * @throws InOtherHands while another transaction heals unmatched events of the organization
  */
 export async function rematchEvents(
   ctx: Context,

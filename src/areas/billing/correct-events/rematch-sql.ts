@@ -21,7 +21,7 @@ export const listCorrected = (db: Db, organizationId: string, eventIds: readonly
       where batch.organization_ids @> array[${organizationId}::uuid] and e.id = any (batch.event_ids))
   order by e.id`;
 
-/** Open unmatched events that were retracted are no longer open; the totals follow. Under the matching lock. */
+/** Closes open unmatched events that were retracted, and corrects the totals. Under the matching lock. */
 export const ignoreRetracted = (
   db: Db,
   organizationId: string,
@@ -39,7 +39,7 @@ export const ignoreRetracted = (
   from (select reason, code, count(*) as count from ignored group by reason, code) gone
   where total.organization_id = ${organizationId} and total.reason = gone.reason and total.code = gone.code`;
 
-/** Events that no charge takes any more; healed ones are open again. Under the matching lock. */
+/** Lists events that no charge takes any more and reopens healed ones. Under the matching lock. */
 export const insertUnmatched = (
   db: Db,
   organizationId: string,

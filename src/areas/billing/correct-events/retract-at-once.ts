@@ -4,7 +4,8 @@ import type { EventToCorrect } from '../../usage/event-corrections/lock-events.t
 import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
 
 /**
- * Ranges up to this length are played through by a dry run; of longer ones only the invoices concerned are reported.
+ * A dry run carries out ranges up to this length and undoes them; for longer ones it reports only the invoices
+ * concerned.
  */
 const MOST_PREVIEWED = 1000;
 

@@ -13,9 +13,9 @@ const EVENTS_A_PAGE = 1000;
 const INVOICES_A_STEP = 5;
 
 /**
- * Step `retract-range`: retracts the next page of the events that a range found, and leaves the rest to the next step,
- * after the last one the settlement. Events that were retracted meanwhile are skipped. A page that cannot be done
- * ends the correction as `failed`, with the pages before it done; it may be retried.
+ * Step `retract-range`: retracts the next page of the events that a range found, and leaves the rest to the next step;
+ * after the last page the settlement follows. Events that were retracted meanwhile are skipped. A page that cannot be
+ * done ends the correction as `failed`, with the pages before it done; it may be retried.
  * Rule: event-corrections.md#order-of-work.
  */
 export async function retractRange(ctx: Context, { correction_id: id }: { correction_id: string }): Promise<void> {
@@ -51,8 +51,8 @@ async function retractPage(ctx: Context, correction: CorrectionRow): Promise<Cor
 }
 
 /**
- * Step `settle-correction`: makes the books right about the next invoices that an applied correction concerns; with the
- * last one it is settled. Rule: event-corrections.md#order-of-work "transaction 2".
+ * Step `settle-correction`: settles the next invoices that an applied correction concerns; with the last one the
+ * correction is settled. Rule: event-corrections.md#order-of-work "transaction 2".
  */
 export async function settleCorrection(ctx: Context, { correction_id: id }: { correction_id: string }): Promise<void> {
   const { db, organizationId } = ctx;

@@ -26,7 +26,7 @@ const FLOAT = /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?\s*$/;
 const AMOUNT = /^[+-]?\d{1,25}(\.\d+)?$/;
 
 /**
- * What an event sent now would cost under each charge that is paid in advance, with its taxes, going by the stored
+ * What an event sent now would cost under each charge that is paid in advance, with its taxes, based on the stored
  * events. Nothing is stored.
  *
  * @throws Refusal 404 subscription, billable_metric; 422 timestamp, properties, expression, code
@@ -125,7 +125,7 @@ function windowNow(ctx: Context, subscription: EstimatedSubscription) {
   return { period: windows.charges!, periodDays: windows.chargesDurationDays }; // mode current always has it
 }
 
-/** Units and prices are the callers' own: an amount that no number of ours can hold is refused. */
+/** The caller sets units and prices, so an amount that overflows is refused. */
 async function priceOrRefuse(priced: Promise<EventPriced[]>): Promise<EventPriced[]> {
   try {
     return await priced;

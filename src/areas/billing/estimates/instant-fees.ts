@@ -49,7 +49,7 @@ function readEvents(sent: readonly unknown[]): EstimatedEvent[] {
   return read.flatMap(({ data }) => (data ? [data] : []));
 }
 
-// An item that is no event lacks everything that an event needs.
+// An item that is not an event lacks everything that an event needs.
 function unwrapped(item: unknown): object {
   const event = isObject(item) ? (item.event ?? item) : {};
   return isObject(event) ? event : {};
@@ -157,7 +157,7 @@ function priced(
   }
 }
 
-/** The number under the metric's field: 0 without it or when it is none, 1 of a metric without a field. */
+/** The number in the metric's field: 0 if it is missing or not a number, 1 for a metric without a field. */
 function unitsOf(field: string | null, texts: Record<string, string | null>): Decimal {
   if (field === null) return ONE;
   const text = textUnder(texts, field);

@@ -5,7 +5,7 @@ import type { Db } from '../../../platform/db/connect.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { listShown, type SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
 
-/** The subscription that an imagined event belongs to. */
+/** The subscription that an estimated event belongs to. */
 export interface EstimatedSubscription extends SubscriptionShown {
   plan_amount_currency: Currency;
   customer_billing_entity_id: string;
@@ -19,7 +19,7 @@ interface CoveringRow {
 }
 
 /**
- * Of each external id the subscription that covers the present, by external id.
+ * The subscription of each external id that covers the present, by external id.
  *
  * @throws Refusal 404 subscription, when one has none
  * Rules: events.md#subscription-of-an-event (2), estimates.md#fees.

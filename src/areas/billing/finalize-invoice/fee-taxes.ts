@@ -7,7 +7,7 @@ import type { PayerFacts } from '../build-invoice/sql.ts';
 import type { StoredFee } from './sql.ts';
 
 /**
- * The taxes of stored fees, by id. A fee that has taxes keeps them: it named them itself.
+ * The taxes of stored fees, by id. A fee that has taxes keeps them because it named them itself.
  * Rule: taxes.md#which-taxes-apply.
  */
 export async function taxesOfStoredFees(

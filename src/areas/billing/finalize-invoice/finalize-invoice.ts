@@ -5,8 +5,8 @@ import { showInvoice } from '../../invoices/invoices/show.ts';
 import { finalizeDraft } from '../build-invoice/finalize-draft.ts';
 
 /**
- * Makes a draft final before its grace period is over. One whose fees are all 0 and not wanted is closed; it is
- * answered again all the same.
+ * Makes a draft final before its grace period is over. An unwanted invoice of zero is closed instead; it is still
+ * returned.
  *
  * @throws Refusal 404 invoice, when there is no such draft; 403, when it is not an invoice of subscriptions or its
  *   taxes are awaited
@@ -17,7 +17,7 @@ export async function finalizeInvoice(ctx: Context, { svc_id }: { svc_id: string
   if (invoice.status !== 'draft') throw refuse.notFound('invoice');
   if (invoice.invoice_type !== 'subscription') throw refuse.forbidden('feature_unavailable');
   if (invoice.tax_status === 'pending') throw refuse.forbidden('cannot_finalize_with_pending_taxes');
-  // Another transaction may have held the customer: the draft may be gone by now.
+  // The wait for the customer's lock may have changed things: the draft may be gone by now.
   if (!(await finalizeDraft(ctx, invoice.id))) throw refuse.notFound('invoice');
   return showInvoice(ctx, invoice.id);
 }

@@ -21,9 +21,9 @@ import { taxesOfStoredFees } from './fee-taxes.ts';
 import { listStoredFees, lockPendingInvoice, type PendingInvoice, readBilledAt, storeFeeTaxes } from './sql.ts';
 
 /**
- * Step `finalize-pending-invoice`: an invoice that waited for its taxes goes on where it stopped, with the fees,
- * coupons and progressive credits that it has: taxes, credit notes, wallets; it is then final. While the VAT register
- * has not answered it waits on.
+ * Step `finalize-pending-invoice`: continues an invoice that waited for its taxes with the fees, coupons and
+ * progressive credits that it has: taxes, credit notes and wallets follow, and it is final. It keeps waiting while the
+ * VAT register has not answered.
  *
  * Rule: eu-taxes.md.
  */

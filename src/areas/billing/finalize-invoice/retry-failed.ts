@@ -6,8 +6,8 @@ import { PASSING_REASONS } from '../../invoices/invoices/writes.ts';
 import { type DueRow, dueInvoice, InvoiceItem } from '../bill-subscriptions/sql.ts';
 
 /**
- * Tries failed invoices again that a passing trouble stopped: a provider of taxes that was asked too often, or a number
- * that could not be assigned. Rules: periodic-jobs.md#retry-failed-invoices, invoices.md#numbers,
+ * Retries failed invoices that a passing error stopped: a tax provider with too many requests, or a number that could
+ * not be assigned. Rules: periodic-jobs.md#retry-failed-invoices, invoices.md#numbers,
  * invoice-operations.md#operations.
  */
 export const retryFailedInvoices = periodicJob({
@@ -38,7 +38,7 @@ export const retryFailedInvoices = periodicJob({
   },
 });
 
-/** A failed invoice whose noted error has a reason that passes by itself. */
+/** A failed invoice whose error has a passing reason. */
 const isPassing = (db: Db) => db`
   invoice.status = 'failed' and exists (
     select from invoice_error_details error

@@ -85,7 +85,7 @@ export const listStoredFees = (db: Db, organizationId: string, invoiceId: string
   where fee.organization_id = ${organizationId} and fee.invoice_id = ${invoiceId} and fee.deleted_at is null
   order by fee.id`;
 
-/** Gives stored fees their taxes, also in what says how they came about. */
+/** Gives stored fees their taxes, in their stored inputs too. */
 export async function storeFeeTaxes(db: Db, owner: InvoiceOwner, draft: Draft): Promise<void> {
   const rows = draft.fees.map((fee) => ({
     id: fee.key,
@@ -127,5 +127,5 @@ async function rewriteInputs(db: Db, organizationId: string, draft: Draft): Prom
     where stored.organization_id = ${organizationId} and stored.fee_id = rewritten.fee_id`;
 }
 
-/** Holder of a tax, where it is known. */
+/** The record that a tax came from, where it is known. */
 const levelOf = (tax: object): object => ('holder' in tax ? { level: tax.holder } : {});

@@ -33,8 +33,8 @@ interface Running {
 }
 
 /**
- * The next periodic invoice of active subscriptions of one customer, together: what ends until then ends, and a plan
- * change that is scheduled takes over.
+ * The next periodic invoice of active subscriptions of one customer, together: subscriptions that end before it are
+ * ended, and scheduled plan changes take over.
  *
  * @throws Refusal 422 base, when they cannot share an invoice
  * Rule: previews.md.

@@ -8,8 +8,8 @@ import { hasActiveCoupons } from '../../credits/applied-coupons/queries.ts';
 import type { InvoicePreview, PreviewCoupon } from '../../invoices/invoices/preview-schema.ts';
 
 /**
- * Gives the customer of a preview the coupons that are asked about: stored ones by their code, others made up from the
- * terms that come with them. A customer who has active coupons keeps to those.
+ * Gives the customer of a preview the coupons of the request: stored ones by their code, others created from the terms
+ * in the request. A customer with active coupons keeps those instead.
  *
  * @throws Refusal 404 coupon; those of making and applying one
  * Rule: previews.md.

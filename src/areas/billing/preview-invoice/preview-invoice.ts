@@ -25,13 +25,13 @@ import { type Imagined, imagine } from './run-and-take-back.ts';
 
 type Input = InvoicePreview;
 
-/** What a preview says nothing about a subscription. */
+/** What a preview assumes about a subscription where the request does not say. */
 const NOTHING_ELSE = { name: undefined, payment_method: undefined, purchase_order_number: undefined };
 
 /**
  * Shows the invoice that a new subscription, a termination, a plan change or the next period will bring, to the cent,
- * and stores nothing: the story is let happen at its own instants and then taken back. It shows as a draft without
- * number, though coupons, credits and wallets have been applied.
+ * and stores nothing: the commands run at their own instants and are rolled back. The invoice is shown as a draft
+ * without number, but with coupons, credits and wallets applied.
  *
  * @throws Refusal 400 without customer; 404 customer, plan, subscription, coupon, billing_entity; 422 of what does not
  *   go together
@@ -59,7 +59,7 @@ export async function previewInvoice(ctx: Context, { body }: { body: Input }) {
   });
 }
 
-/** The invoice of stored subscriptions: of their next period, or of the end or plan change that is asked about. */
+/** The invoice of stored subscriptions: of their next period, or of the requested end or plan change. */
 async function ofSubscriptions(
   imagined: Imagined,
   ctx: Context,
@@ -86,7 +86,7 @@ async function ofSubscriptions(
   return comingInvoice(imagined, payer, found, ctx.now());
 }
 
-/** Active records of the external ids; a single one may be yet to start. @throws Refusal 404 subscription */
+/** Active records of the external ids; a single one may not have started yet. @throws Refusal 404 subscription */
 async function findSubscriptions(
   ctx: Context,
   customerId: string,
@@ -163,7 +163,7 @@ async function startOf(
   return firstInvoice(imagined, ctx, subscription.customer_id, subscription.id, startsAt);
 }
 
-/** In advance at the start, in arrears at the end of the first period. */
+/** Fees in advance at the start and fees in arrears at the end of the first period. */
 async function firstInvoice(
   imagined: Imagined,
   ctx: Context,
@@ -179,7 +179,7 @@ async function firstInvoice(
   return comingInvoice(imagined, payer, [subscription!], startsAt);
 }
 
-/** The first invoice that the story owes; when an upgrade owes two, that is the one of the plan that ends. */
+/** The first invoice that the commands owe; of the two of an upgrade, that of the plan that ends. */
 function firstOwed({ owed }: Imagined): ComingInvoice {
   const [step] = owed;
   assert(step, 'what happened owes an invoice');

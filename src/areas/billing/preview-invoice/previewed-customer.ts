@@ -5,7 +5,7 @@ import { getCustomer } from '../../customers/customers/queries.ts';
 import type { InvoicePreview } from '../../invoices/invoices/preview-schema.ts';
 
 /**
- * The customer that a preview is about: a stored one, with what the input says differently, or one that is made up.
+ * The customer of a preview: a stored one with the changes of the request, or one that exists for the preview only.
  *
  * @throws Refusal 422 of its attributes
  */

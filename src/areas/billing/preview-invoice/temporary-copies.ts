@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import type { Fragment, Tx } from '../../../platform/db/connect.ts';
 
-/** Whom a story is about. */
+/** The customer and subscriptions that a preview is about. */
 export interface Imagining {
   organizationId: string;
   /** The stored customer; null for one who is made up. */
@@ -16,12 +16,12 @@ const ofCustomer: Rows = (tx, { organizationId, customerId }) =>
   tx`organization_id = ${organizationId} and customer_id = ${customerId}`;
 
 /**
- * Tables in which a story changes rows that exist, or takes keys that others want, with the rows that it may read of
- * them: those of one customer, and none that grow with usage. Wallets pay from what came in.
+ * Tables in which a preview changes existing rows or claims unique keys, with the rows that it may read: those of one
+ * customer, and none whose number grows with usage. Wallets pay from inbound transactions.
  */
 const COPIED: Readonly<Record<string, Rows>> = {
   organizations: (tx, { organizationId }) => tx`id = ${organizationId}`,
-  customer_numbers: (tx) => tx`false`, // they are made where none is free
+  customer_numbers: (tx) => tx`false`, // free numbers are made when there is none
   customers: (tx, { organizationId, customerId }) => tx`organization_id = ${organizationId} and id = ${customerId}`,
   subscriptions: ofCustomer,
   invoice_subscriptions: (tx, { organizationId, customerId }) => tx`
@@ -40,13 +40,13 @@ const COPIED: Readonly<Record<string, Rows>> = {
 };
 
 /**
- * Gives the rest of the transaction copies of those tables to read and change. They are temporary tables, whose names
- * Postgres looks up before those of stored ones; no other transaction can wait for them.
+ * Gives the rest of the transaction temporary copies of those tables to read and change. Postgres looks up their names
+ * before those of stored tables; no other transaction can wait for them.
  */
 export async function copyOwnRows({ db }: Context, about: Imagining): Promise<void> {
   const tx = db as Tx;
   const tables = Object.entries(COPIED);
-  // Under other names until all are filled: what selects the rows of one reads another.
+  // Filled under other names first, because selecting the rows of one table reads another.
   const copies = tables.map(([name]) => `create temp table copied_${name} (like ${name} including all) on commit drop`);
   await tx.unsafe(copies.join(';'));
   await Promise.all(

@@ -28,8 +28,7 @@ export async function redateDrafts(ctx: Context, { after_id: afterId, ...owner }
 }
 
 /**
- * Step `finalize-customer-drafts`: what a deleted customer has not been billed yet is billed now
- * (customers.md#deletion-portal-checkout).
+ * Step `finalize-customer-drafts`: finalizes the drafts of a deleted customer (customers.md#deletion-portal-checkout).
  */
 export async function finalizeCustomerDrafts(ctx: Context, owner: { customer_id: string }): Promise<void> {
   for (const { id } of await listDraftIds(ctx.db, ctx.organizationId, owner)) finalizeSoon(ctx, id);
@@ -43,7 +42,7 @@ export async function finalizeOneDraft(ctx: Context, { invoice_id }: { invoice_i
 const finalizeSoon = (ctx: Context, invoiceId: string): void =>
   ctx.after({ step: 'finalize-draft', payload: { invoice_id: invoiceId } });
 
-// Only subscription invoices are drafts, and none of an in-advance charge.
+// Only subscription invoices are drafts, except those of in-advance charges.
 function newDates({ id, billed_on, is_recurring, customer, entity }: DatedDraft): NewDates {
   const dates = datesAtCreation(
     {

@@ -7,8 +7,8 @@ import { refreshDraft } from '../build-invoice/finalize-draft.ts';
 import { computedOrNoted } from '../build-invoice/generation-error.ts';
 
 /**
- * Computes drafts again that something flagged: a change of their plans, taxes or customer. A draft whose subscriptions
- * have all ended waits for its finalization. Rules: periodic-jobs.md#refresh-drafts, invoices.md#jobs.
+ * Refreshes drafts that were flagged by a change of their plans, taxes or customer. A draft whose subscriptions have
+ * all ended waits for its finalization. Rules: periodic-jobs.md#refresh-drafts, invoices.md#jobs.
  */
 export const refreshDrafts = periodicJob({
   name: 'refresh-drafts',

@@ -6,7 +6,7 @@ import { clearErrors } from '../../invoices/invoices/writes.ts';
 import { refreshDraft } from '../build-invoice/finalize-draft.ts';
 
 /**
- * Computes a draft again, with what has happened since; an invoice that is none is answered as it is.
+ * Computes a draft again with everything that has happened since; any other invoice is returned unchanged.
  *
  * @throws Refusal 404 invoice; 403, when it is not an invoice of subscriptions
  * Rules: invoice-operations.md#operations, invoice-operations.md#refresh-and-finalize.

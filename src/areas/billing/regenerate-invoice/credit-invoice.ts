@@ -13,8 +13,8 @@ import { sectionsOf } from './sections-of-source.ts';
 import { replaceSource } from './sql.ts';
 
 /**
- * Regenerates a voided invoice of credits: they are bought again, by a transaction of its own, since the first one
- * failed with its invoice. Its price is the wallet's.
+ * Regenerates a voided invoice of credits: they are bought again by a new transaction, because the first one failed
+ * with its invoice. The price is that of the wallet.
  *
  * @returns id of the new invoice
  * @throws Refusal 404 fee; 405 not_regenerable, when the credits were paid for or the wallet has ended; 422 fees,

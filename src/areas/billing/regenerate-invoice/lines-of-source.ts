@@ -6,7 +6,7 @@ import { type InvoiceLineRow, type InvoiceRow, listLinesOfInvoice } from '../../
 import { type BilledLine, billedLine } from '../build-invoice/lines.ts';
 import { readBilledSubscriptions } from '../build-invoice/sql.ts';
 
-/** The lines of an invoice, with the windows that they have on it, in the zone in which they were billed. */
+/** The lines of an invoice with its windows, in the time zone in which they were billed. */
 export async function linesOfSource(ctx: Context, source: InvoiceRow): Promise<BilledLine[]> {
   const { timezone: zone } = source;
   const stored = await listLinesOfInvoice(ctx.db, ctx.organizationId, source.id);

@@ -18,8 +18,8 @@ import { sectionsOf } from './sections-of-source.ts';
 import { readPaymentWish, replaceSource } from './sql.ts';
 
 /**
- * Regenerates a voided one-off invoice: taxes that a fee named itself are asked for again, other ones are chosen as for
- * a new invoice; how it is paid and the sections that it printed stay.
+ * Regenerates a voided one-off invoice: taxes that a fee named itself are kept, others are chosen as for a new invoice;
+ * payment method and printed sections stay.
  *
  * @returns id of the new invoice
  * @throws Refusal 404 fee

@@ -12,17 +12,17 @@ import { regenerateOneOff } from './one-off-invoice.ts';
 import { hasReplacement } from './sql.ts';
 import { regenerateOfSubscriptions } from './subscription-invoice.ts';
 
-/** A voided invoice that is being regenerated, locked, and what is asked of the new one. */
+/** A locked voided invoice with the input for the new one. */
 export interface Replaced {
   source: InvoiceRow;
   payer: PayerFacts;
   issuer: IssuerFacts;
   body: InvoiceRegeneration;
-  /** Of the new invoice: what is given, else that of the voided one. */
+  /** Of the new invoice: the given value, else that of the voided one. */
   purchaseOrderNumber: string | null;
 }
 
-/** Fees of `advance_charges` were paid one by one before their invoice: there is nothing to bill again. */
+/** Fees of `advance_charges` were paid one by one before their invoice, so there is nothing to bill again. */
 const BY_TYPE: Partial<Record<InvoiceType, (ctx: Context, replaced: Replaced) => Promise<string>>> = {
   subscription: regenerateOfSubscriptions,
   progressive_billing: regenerateOfSubscriptions,
@@ -31,8 +31,8 @@ const BY_TYPE: Partial<Record<InvoiceType, (ctx: Context, replaced: Replaced) =>
 };
 
 /**
- * Regenerates a voided invoice: the fees listed, changed as the input says; final at once, with the dates of then. The
- * voided one and its lines stay as they are, and no longer hold their periods.
+ * Regenerates a voided invoice: the fees listed, changed as the input says; final at once, with the former dates. The
+ * voided invoice and its lines stay unchanged and no longer claim their periods.
  *
  * @throws Refusal 404 invoice, fee, subscription, charge, charge_filter; 405 not_regenerable, unless it is a voided
  *   invoice that was not regenerated yet, and no `advance_charges`; 422 charge invalid_charge_model

@@ -17,7 +17,7 @@ export interface Replacement {
   invoiceId: string;
 }
 
-/** Ties an invoice to the one that it replaces, whose lines then hold their periods no more. */
+/** Links an invoice to the one that it replaces, whose lines then no longer claim their periods. */
 export async function replaceSource(
   db: Db,
   organizationId: string,
@@ -31,7 +31,7 @@ export async function replaceSource(
     where organization_id = ${organizationId} and invoice_id = ${sourceId}`;
 }
 
-/** Gives an invoice the thresholds that the one it replaces answered to, with the lifetime usage of then. */
+/** Gives an invoice the thresholds and lifetime usage of the one that it replaces. */
 export async function copyThresholds(
   db: Db,
   organizationId: string,

@@ -27,7 +27,7 @@ export interface RunError {
   svc_resource_id: string;
 }
 
-/** Notes how far a run has come; with an error it has failed. */
+/** Stores the progress of a run; with an error the run has failed. */
 export const moveRun = (
   db: Db,
   organizationId: string,

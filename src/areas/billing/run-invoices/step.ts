@@ -18,8 +18,8 @@ const ACTIONS: Record<InvoiceRunKind, (ctx: Context, input: { svc_id: string }) 
 };
 
 /**
- * Step `run-invoices`: does what a run asks to the next 20 invoices, oldest first, and owes the next step. The first
- * invoice that refuses ends the run, which names it; those before stay done.
+ * Step `run-invoices`: treats the next 20 invoices of a run, oldest first, and owes the next step. The first refusal
+ * ends the run and names its invoice; earlier invoices stay done.
  *
  * Rules: other-routes.md#records, invoices.md#jobs.
  */
@@ -42,7 +42,8 @@ export async function runInvoices(ctx: Context, { run_id, after }: StepPayload<t
 }
 
 /**
- * One invoice: whatever it wrote and recorded is gone when it refuses. One that others dealt with meanwhile is done.
+ * Treats one invoice; on a refusal everything it wrote is undone. An invoice that was treated elsewhere meanwhile
+ * counts as done.
  */
 async function runOne(ctx: Context, kind: InvoiceRunKind, id: string): Promise<RunError | null> {
   try {

@@ -38,13 +38,13 @@ export const keyOfBilledItem = ({
     Object.entries(grouped_by).sort(([a], [b]) => (a < b ? -1 : 1)),
   ]);
 
-/** Whether a fee's amount was set by hand: no usage moves it. */
+/** Whether a fee's amount was set by hand, so that usage does not change it. */
 export const isSetByHand = ({ inputs }: IssuedFee): boolean =>
   inputs?.facts?.kind === 'by_hand' || (inputs?.manual_adjustment?.units ?? null) !== null;
 
 /**
- * A charge as the fees of an issued invoice were priced by it. What these fees do not show, such as the price of a
- * filter without any, is as it is now.
+ * A charge with the terms by which the fees of an issued invoice were priced. Terms that these fees do not show, such
+ * as the price of a filter without fees, are the current ones.
  *
  * Rule: event-corrections.md#difference "stored inputs".
  */
@@ -99,7 +99,9 @@ export function lineAsBilled(line: BilledLine, issued: readonly IssuedFee[]): Bi
   };
 }
 
-/** Who shares events at the edges of the window: as it was when the fees were made. */
+/**
+ * The neighbouring subscriptions that share events at the edges of the window, as they were when the fees were made.
+ */
 export const sharedAsBilled = (
   issued: readonly IssuedFee[],
 ): { startedAs?: string; replacedBy?: string } | undefined => {

@@ -14,8 +14,8 @@ export interface LateFor {
 }
 
 /**
- * What came after an issued invoice was counted: ids of fees are made when usage is counted. Of a charge without any
- * fee nothing was counted, and the instant is the one at which the invoice became final.
+ * Events that arrived after the usage of an issued invoice was counted. The id of a fee tells when that was; for a
+ * charge without fees it is the instant at which the invoice became final.
  */
 export function lateFor(issued: readonly IssuedFee[], finalAt: Temporal.Instant): LateEvents {
   const ids = issued.map(({ fee }) => fee.id).sort();

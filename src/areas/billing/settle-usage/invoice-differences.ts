@@ -11,10 +11,10 @@ import { store } from '../build-invoice/store-invoice.ts';
 import { totalFees } from '../build-invoice/total-fees.ts';
 
 /**
- * Makes an invoice of what corrections left to be billed of a subscription: such fees only, final at once. Nothing
- * happens when nothing is left.
+ * Makes an invoice of the differences that corrections left for a subscription and of nothing else, final at once.
+ * Without differences it does nothing.
  *
- * correctionId  the correction whose policy asks for it; null: whatever waits for an invoice that will not come
+ * correctionId the correction with this policy; null: all differences that wait for an invoice that will not come
  *
  * Rules: event-corrections.md#difference "own invoice", "waiting increase", invoices.md#dates.
  */
@@ -55,7 +55,7 @@ export async function invoiceDifferences(
 }
 
 /**
- * Step `invoice-differences`: the invoice of what waits for a next one, of a subscription that has ended without. Rule:
+ * Step `invoice-differences`: invoices differences that wait for a next invoice of a subscription that has ended. Rule:
  * event-corrections.md#difference "waiting increase".
  */
 export async function invoiceWaiting(ctx: Context, { subscription_id }: { subscription_id: string }): Promise<void> {

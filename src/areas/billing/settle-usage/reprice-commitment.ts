@@ -18,9 +18,8 @@ interface Change {
 }
 
 /**
- * The minimum commitment of a line by the usage of now: of an invoice that has one by what was stored with it, else by
- * the plan. Other fees of its period count as they are billed by now; what opens the next period on the same invoice
- * does not.
+ * The minimum commitment of a line with current usage: by the stored terms if the invoice has one, else by the plan.
+ * Other fees of its period count with their current amounts; fees that open the next period on the same invoice do not.
  *
  * Rules: event-corrections.md#difference, minimums.md#minimum-commitment.
  */
@@ -36,9 +35,9 @@ export async function repriceCommitment(
   const issued = fees.find(({ fee }) => fee.fee_type === 'commitment' && fee.subscription_id === line.subscription.id);
   if (issued !== undefined) return [repriceIssued(line, issued, changes)];
   if (line.subscription.commitment === null || own.length === 0) return [];
-  // A commitment that the plan got since then would be missing whatever the usage.
+  // A commitment that the plan got later would be missing whatever the usage.
   if ((await commitmentFees(ctx, [line], [])).length > 0) return [];
-  // The fees of this invoice are among those that were made before: what they rise or fall by is added.
+  // Fees of this invoice are among the earlier ones, so their increase or decrease is added.
   const [missing] = await commitmentFees(
     ctx,
     [line],
@@ -57,7 +56,10 @@ const commitmentOf = ({ subscription }: BilledLine) => ({
   grouped_by: {},
 });
 
-/** Of what is priced again, and of what corrections have settled about other items of the line. */
+/**
+ * Increase and decrease of items that are priced again, and of what corrections have settled about other items of the
+ * line.
+ */
 function changesOf(
   line: BilledLine,
   own: readonly RepricedItem[],
@@ -98,6 +100,6 @@ function repriceIssued(line: BilledLine, issued: IssuedFee, changes: readonly Ch
   return { ...commitmentOf(line), window, displayName, fee, newCents, newUnits: fee.units };
 }
 
-/** What usage rises or falls by, as something that a commitment counts in its period. */
+/** The increase or decrease of usage in the form in which a commitment counts it. */
 const countedFee = (line: BilledLine, { window, amountCents }: Change): LineFee =>
   ({ id: '', line, fee_type: 'charge', window, amountCents }) as LineFee;

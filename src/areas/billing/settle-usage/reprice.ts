@@ -30,7 +30,7 @@ import { countLeftOut, lateFor, readFinalAt } from './count-late-events.ts';
 import { repriceCommitment } from './reprice-commitment.ts';
 import { isMadeAnew, type SettledItem } from './sql.ts';
 
-/** Something that an issued invoice bills, and what it costs by the usage of now. */
+/** An item of an issued invoice with its price by current usage. */
 export interface RepricedItem extends BilledItemKey {
   window: Period;
   displayName: string;
@@ -38,15 +38,13 @@ export interface RepricedItem extends BilledItemKey {
   fee: FeeRow | undefined;
   newCents: Cents;
   newUnits: Decimal;
-  /** Of a running total that later periods go on from: what it is at the window's end. */
+  /** For a running total that later periods build on: its value at the window's end. */
   newTotal?: Decimal;
-  /** Late events of its charge that are in neither the old nor the new usage. */
+  /** Late events of its charge that neither the old nor the new usage contains. */
   leftOut?: number;
 }
 
-/**
- * Whether later periods go on from the total of a charge, whatever their events are. Rule: aggregation.md#weighted-sum.
- */
+/** Whether later periods continue from the total of a charge. Rule: aggregation.md#weighted-sum. */
 const carriesTotal = ({ metric }: PricedCharge): boolean =>
   metric.recurring && metric.aggregation_type === 'weighted_sum_agg';
 
@@ -58,10 +56,10 @@ interface Asked {
 }
 
 /**
- * Prices charges of an issued invoice again: by what its fees were priced by, on the usage of now, with the true-ups
- * and the minimum commitments of its lines. Reads only.
+ * Prices charges of an issued invoice again by the terms of its fees and by current usage, with the true-ups and
+ * minimum commitments of its lines. Reads only.
  *
- * settled  what was billed beyond the fees of the invoice, by item: for commitments, on which other charges count too
+ * settled what was billed beyond the fees of the invoice, by item; commitments need it for other charges
  *
  * Rule: event-corrections.md#difference "new".
  */
@@ -102,7 +100,7 @@ export async function repriceInvoice(
   const commitments = await Promise.all(lines.map((line) => repriceCommitment(ctx, line, fees, billedItems, settled)));
   const found = [...billedItems, ...commitments.flat()];
   const names = new Set(found.map(keyOfBilledItem));
-  // Billed by a correction, and gone by another one.
+  // Billed by one correction and removed by another.
   const gone = [...settled.values()].filter(
     (billedItem) =>
       !names.has(keyOfBilledItem(billedItem)) &&
@@ -134,7 +132,7 @@ async function issuedFees(ctx: Context, invoiceId: string): Promise<IssuedFee[]>
   return own.map((fee) => ({ fee, inputs: byFee.get(fee.id) ?? null }));
 }
 
-/** What of a line is priced again: charges that it bills by its usage window. */
+/** The parts of a line that are priced again: charges that it bills by its usage window. */
 function askedOf(
   line: BilledLine,
   charges: readonly PricedCharge[],
@@ -152,7 +150,7 @@ function askedOf(
         !fee.pay_in_advance &&
         inputs?.window.renewed !== true,
     );
-    // An override of the plan since then has charges of its own: these are billed by their own plan still.
+    // An override created since has its own charges; these are still billed by their own plan.
     const charge = { ...chargeAsBilled(found, issued), plan_id: subscription.plan_id };
     const asBilled = lineAsBilled(line, issued);
     const others = charges.filter(({ id }) => id !== charge_id);
@@ -161,9 +159,7 @@ function askedOf(
   });
 }
 
-/**
- * Charges in advance whose units a line carries into the period that it opens. Rule: in-advance.md#units-of-one-event.
- */
+/** Charges in advance whose units a line carries into its new period. Rule: in-advance.md#units-of-one-event. */
 function renewalsOf(
   line: BilledLine,
   charges: readonly PricedCharge[],
@@ -227,8 +223,8 @@ async function countAsked(
 }
 
 /**
- * The fees that were made together with those that there would be now. What was set by hand stays, and on an invoice
- * that was made again so does all that was not taken over as it was.
+ * Pairs the existing fees with those that would be made now. Fees set by hand stay unchanged, and on a regenerated
+ * invoice so do all that were not copied unchanged.
  */
 function billedItemsOf(
   { line, charge, window, issued }: Asked,

@@ -31,11 +31,11 @@ interface Difference {
 }
 
 /**
- * Makes the books right about one issued invoice: what usage costs by now is compared with what was billed for it, and
- * by the policy the differences become fees, invoices or credit notes. The caller holds the customer's lock. Doing it
- * again finds no difference.
+ * Settles one issued invoice: the current price of its usage is compared with what was billed, and by the policy
+ * differences become fees, invoices or credit notes. The caller holds the customer's lock. A second run finds no
+ * difference.
  *
- * @returns what it came to, to be stored as the correction's adjustments
+ * @returns the outcome, to be stored as the correction's adjustments
  * Rules: event-corrections.md#policy, event-corrections.md#effect, event-corrections.md#difference.
  */
 export async function settleInvoice(
@@ -53,7 +53,7 @@ export async function settleInvoice(
   return settleItems(ctx, correction, { invoiceId }, billedItems, settled);
 }
 
-/** The same of items that are priced already. */
+/** The same for items that have been priced already. */
 export async function settleItems(
   ctx: Context,
   correction: Terms,
@@ -89,7 +89,7 @@ function differencesOf(billedItems: readonly RepricedItem[], settled: ReadonlyMa
 
 type Recorded = Pick<Difference, 'billedItem' | 'settled' | 'oldCents' | 'deltaCents' | 'restCents'>;
 
-/** A difference that nothing is booked for: it was netted, or the policy leaves it as it is. */
+/** A difference for which nothing is booked: it was netted, or the policy leaves it. */
 export const recorded = (
   billed: Pick<Billed, 'invoiceId'>,
   { billedItem, settled, oldCents, deltaCents, restCents }: Recorded,
@@ -131,9 +131,8 @@ function rise(billed: Billed, difference: Difference, { policy }: Terms, goingOn
 }
 
 /**
- * What falls comes off increases that wait to be billed, then by credit notes off the fee itself, off the fees that
- * billed increases of it, and off those of progressive invoices that the fee was credited with. The rest cannot be
- * given back, and is reported.
+ * A decrease reduces increases that wait to be billed; then credit notes reduce the fee itself, the fees that billed
+ * its increases, and the fees of progressive invoices credited to it. The rest cannot be given back and is reported.
  */
 async function settleFalls(
   ctx: Context,

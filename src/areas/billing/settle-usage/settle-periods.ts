@@ -8,15 +8,15 @@ import { invoiceDifferences } from './invoice-differences.ts';
 import { settleInvoice } from './settle-invoice.ts';
 import { insertAdjustments, isIssued, listNextPeriods, listToInvoice, markSettled, type NewAdjustment } from './sql.ts';
 
-/** When an invoice that is still in the making is looked at again. */
+/** Delay before an invoice that is not issued yet is looked at again. */
 const AGAIN_AFTER_MINUTES = 60;
 
 /**
- * Settles what an applied correction concerns, fees of events billed in advance and then invoices, earliest first, and
- * bills what is due at once. An invoice that waits for its taxes or its first payment is settled later, by step
- * `settle-correction`.
+ * Settles everything that an applied correction concerns: fees of events billed in advance, then invoices, earliest
+ * first; then bills what is due at once. An invoice that waits for its taxes or its first payment is settled later, by
+ * step `settle-correction`.
  *
- * most  invoices settled in this transaction; the rest is left to the step
+ * most invoices settled in this transaction; the step settles the rest
  *
  * @throws Refusal 422 base: value_is_out_of_range, when no cents can hold an amount
  * Rule: event-corrections.md#order-of-work "transaction 2".

@@ -12,12 +12,12 @@ import { type BilledItemKey, type BilledItemKind, keyOfBilledItem } from './bill
 /** What items stand on: an issued invoice, or nothing but a fee, which no note can give back. */
 export type Billed = { invoiceId: string } | { invoiceId: null; feeId: string };
 
-/** What corrections made so far have billed about something, beyond its fee on the invoice. */
+/** What corrections have billed about an item so far, beyond its fee on the invoice. */
 export interface SettledItem extends BilledItemKey {
   settled_cents: number;
-  /** Units that the settled part of its differences came from. */
+  /** Units behind the settled part of its differences. */
   settled_units: Decimal;
-  /** What of it waits for the next invoice, or stands on a draft. */
+  /** The part of it that waits for the next invoice or is on a draft. */
   waiting_cents: number;
   window: Period;
   displayName: string;
@@ -41,8 +41,8 @@ interface SettledRow {
 }
 
 /**
- * What corrections have settled about an issued invoice, or about a fee that stands alone, by item. Increases whose
- * invoice was voided do not count, unless it was made again with them.
+ * What corrections have settled about an issued invoice or a standalone fee, by item. Increases on a voided invoice do
+ * not count, unless it was regenerated with them.
  *
  * Rule: event-corrections.md#difference "old".
  */
@@ -109,7 +109,7 @@ export async function isMadeAnew(db: Db, organizationId: string, invoiceId: stri
   return row?.is_anew ?? false;
 }
 
-/** Keeps the charges on issued invoices that a correction is to settle; those that are there already stay. */
+/** Stores the charges on issued invoices that a correction has to settle; stored ones stay. */
 export async function insertPeriods(
   db: Db,
   organizationId: string,
@@ -159,7 +159,7 @@ export const markSettled = (
   where organization_id = ${organizationId} and correction_id = ${correctionId} and invoice_id = ${invoiceId}
     and settled_at is null`;
 
-/** What a difference comes to, as it is kept. */
+/** The outcome of a difference as it is stored. */
 export interface NewAdjustment extends BilledItemKey {
   /** Null: of a fee that stands alone. */
   invoice_id: string | null;
@@ -173,7 +173,7 @@ export interface NewAdjustment extends BilledItemKey {
   settled_amount_cents: number;
   billed_amount_cents: number;
   booked_as: 'fee' | 'invoice' | 'credit_note' | 'recorded';
-  /** Running total at the window's end, from which later periods go on; null: there is none. */
+  /** Running total at the window's end, from which later periods continue; null if there is none. */
   total_units: Decimal | null;
   /** The fee that stands in its place now. */
   new_fee_id: string | null;

@@ -17,8 +17,8 @@ import { takeBackWriteOffs } from '../../payments/write-offs/commands.ts';
 import { markWallets } from '../../usage/wallet-marks/marks.ts';
 
 /**
- * Annuls a final invoice, paid or not: it keeps its number, owes nothing and is asked for no more. What paid for it is
- * given back, or covered by a credit note when one is asked for.
+ * Annuls a final invoice, paid or not: it keeps its number and nothing is due any more. What paid for it is given back,
+ * or covered by a credit note if the request wants one.
  *
  * @throws Refusal 404 invoice; 405 not_voidable; 422 credit_refund_amount, when more is asked back than is left of the
  *   invoice; 405 credit_note_voided, when a note that paid for it was voided since

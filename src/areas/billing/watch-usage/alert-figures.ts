@@ -8,8 +8,8 @@ import { lifetimeUsageOf } from '../../usage/lifetime-usage/lifetime-usage.ts';
 import { amountOf, type ChargeUsage, usageOf, usagePeriod } from '../../usage/usage/subscription-usage.ts';
 
 /**
- * What each alert of a subscription is compared with, by its id; alerts on a metric that the plan does not use are left
- * out.
+ * The figure that each alert of a subscription is compared with, by its id; alerts on a metric that the plan does not
+ * use are left out.
  *
  * usage  of the charges period in progress
  * Rules: alerts.md#types, alerts.md#usage-alerts.

@@ -23,7 +23,7 @@ export const usageActivity = periodicJob({
 });
 
 /**
- * The same marks in the rhythm of lifetime usage, which counts whenever usage is looked at: nothing but a mark asks for
- * it. Rule: periodic-jobs.md#lifetime-usage.
+ * The same marks on the schedule of lifetime usage, which is counted whenever usage is: only a mark asks for it. Rule:
+ * periodic-jobs.md#lifetime-usage.
  */
 export const lifetimeUsage = { ...usageActivity, name: 'lifetime-usage' };

@@ -13,8 +13,8 @@ import { alertFigures } from './alert-figures.ts';
 
 /**
  * Works off the marks of a subscription: compares its alerts with its usage, and when thresholds are passed owes the
- * progressive invoice. Marks set while it runs stay for the next time. Without marks nothing is done, so that a second
- * nudge costs nothing.
+ * progressive invoice. Marks set meanwhile stay for the next run. Without marks it does nothing, so that a second nudge
+ * is cheap.
  *
  * Rules: events.md#after-storing (2), progressive-billing.md#trigger, alerts.md#usage-alerts, alerts.md#evaluation.
  */
@@ -24,7 +24,7 @@ export async function watchUsage(ctx: Context, subscriptionId: string): Promise<
   try {
     await compare(ctx, subscriptionId);
   } catch (error) {
-    // Usage that no amount can hold would fail every time: the invoice reports it.
+    // Usage that overflows an amount would fail every time; the invoice reports it.
     if (!(error instanceof AmountOutOfRange)) throw error;
     ctx.log.warn({ subscriptionId, err: error }, 'usage not compared');
   }

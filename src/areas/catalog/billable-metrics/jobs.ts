@@ -26,9 +26,7 @@ export async function deleteMetricEvents(ctx: Context, payload: StepPayload<'del
   if (total > 0) await rebuildRollups(ctx, payload.code);
 }
 
-/**
- * The rollups went with the metric, unless a new one of the same code has been quick and already counted the events.
- */
+/** The rollups were dropped with the metric, unless a new metric with the same code has already counted the events. */
 async function rebuildRollups(ctx: Context, code: string): Promise<void> {
   const metric = await findRow(ctx, billableMetrics, code);
   if (!metric) return;

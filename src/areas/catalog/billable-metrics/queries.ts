@@ -49,7 +49,7 @@ export const billableMetrics = {
   },
 };
 export type BillableMetricRow = RowOf<typeof billableMetrics>;
-/** What a metric is, apart from its identity and its filters. */
+/** Fields of a metric, apart from its identity and its filters. */
 export type MetricDefinition = Omit<StoredOf<typeof billableMetrics>, 'id' | 'created_at'>;
 
 /** Values by key that a metric declares: what the filters of charges on it choose from. */

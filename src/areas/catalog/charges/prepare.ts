@@ -39,7 +39,7 @@ interface PrepareInput {
   /** The plan is an override: its spending minimums may still change. */
   isOverride?: boolean;
   given: readonly GivenCharge[];
-  /** The plan's charges that are not among the given ones and stay. */
+  /** The plan's charges that stay and are not among the given ones. */
   others: readonly ChargeShown[];
   /** What a 404 names when a metric is unknown. */
   missing: 'billable_metric' | 'billable_metrics';
@@ -128,7 +128,7 @@ function prepareCharge(
   return { charge, filters };
 }
 
-/** Whether it is known what is counted and how it is priced. */
+/** Whether the metric and the charge model are known. */
 function hasKind({ given, stored, at }: GivenCharge, faults: FieldCodes): boolean {
   if (stored) return true;
   if (given.billable_metric_id === undefined) addFaults(faults, { billable_metric_id: ['value_is_mandatory'] }, at);

@@ -8,7 +8,7 @@ import { lockPricingUnitsByCode } from '../pricing-units/queries.ts';
 import type { ChargeRow } from './queries.ts';
 import type { ChargeElement } from './schema.ts';
 
-/** What its column holds, and far above any rate. */
+/** Largest rate: what its column holds, far above any real rate. */
 const MAX_RATE = decimal('1e24');
 const Rate = decimalInput();
 
@@ -32,7 +32,7 @@ export async function pricingUnitsOf(ctx: Context, given: readonly Given[]): Pro
 }
 
 /**
- * What the prices of a charge are in. The unit of a stored charge stays, only its rate may change.
+ * The pricing unit of a charge. The unit of a stored charge stays; only its rate may change.
  *
  * Rule: pricing-units.md.
  */

@@ -6,7 +6,7 @@ import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { FeatureRow } from '../features/queries.ts';
 
-/** A grant as it is to be: which feature, to whom, and the values by privilege code. */
+/** A grant to be stored: its feature, its owner and the values by privilege code. */
 interface Grant {
   id: string | null;
   feature: Pick<FeatureRow, 'id' | 'privileges'>;

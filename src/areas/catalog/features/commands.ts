@@ -25,7 +25,7 @@ export async function createFeature(ctx: Context, { body }: { body: FeatureCreat
 }
 
 /**
- * Changes names, and adds privileges or options of them; nothing is taken away, and codes and types stay.
+ * Changes names and adds privileges or their options; nothing is removed, and codes and types stay.
  *
  * @throws Refusal 404 feature
  * @throws Refusal 422 code: value_is_frozen; as preparePrivileges

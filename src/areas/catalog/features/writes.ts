@@ -39,7 +39,7 @@ export async function deleteFeatureRows(
     where organization_id = ${organizationId} and id = ${id}`;
 }
 
-/** The usage limits of a feature, in their order, in the place of those it had. */
+/** Replaces the usage limits of a feature, in order. */
 export async function replaceUsageLimits(
   db: Db,
   organizationId: string,

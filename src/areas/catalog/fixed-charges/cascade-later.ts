@@ -10,7 +10,7 @@ export type CascadeFixedChargesStep = StepPayload<typeof CASCADE_STEP>;
 
 type Figures = NonNullable<CascadeFixedChargesStep['changes'][number]['former']>;
 
-/** Leaves the changes of a plan's fixed charges to be made in its overrides. */
+/** Owes the changes of a plan's fixed charges to its overrides. */
 export function cascadeLater(
   ctx: Context,
   planId: string,

@@ -13,9 +13,7 @@ import { copyTaxes, dropUnitsOverrides, saveFixedCharges, saveUnitsOverrides } f
 
 const UNITS_FIELDS = new Set(['id', 'units', 'apply_units_immediately']);
 
-/**
- * Whether an override names nothing but units, for which the plan need not be copied. Rule: fixed-charges.md#override.
- */
+/** Whether an override sets only units, which needs no copy of the plan. Rule: fixed-charges.md#override. */
 export const isUnitsOnly = (elements: readonly object[]): boolean =>
   elements.every((element) =>
     Object.entries(element).every(([field, value]) => UNITS_FIELDS.has(field) || value === undefined),

@@ -15,8 +15,8 @@ export interface PreparedCommitment {
 }
 
 /**
- * The minimum commitment of a plan as an input leaves it, and what is wrong with it; undefined where the input is
- * silent.
+ * The minimum commitment of a plan as an input leaves it, and what is wrong with it; undefined if the input does not
+ * mention it.
  *
  * @throws Refusal 404 tax
  */

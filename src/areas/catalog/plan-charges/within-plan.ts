@@ -13,8 +13,8 @@ import { refreshShapes } from '../usage-shapes/commands.ts';
  * Changes charges or charge filters of one plan: the plan is locked first; afterwards rollups follow, its draft
  * invoices are flagged and the change of the plan is announced.
  *
- * @param body whose `cascade_updates` takes the change to the plan's overrides
- * @param change answers the metrics whose charges changed
+ * @param body its `cascade_updates` decides whether overrides follow
+ * @param change returns the metrics whose charges changed
  * @returns the plan as it is then
  * @throws Refusal 404 plan
  */

@@ -18,8 +18,8 @@ interface Input {
 }
 
 /**
- * Puts other entitlements in the place of a plan's: features that are not given go, and privileges too unless a
- * feature is given without any.
+ * Replaces the entitlements of a plan: features that are not listed are removed, and so are privileges, unless a
+ * feature is listed without any.
  *
  * @throws Refusal 404 plan, feature, privilege; 422 as readGiven
  * Rule: entitlements.md#routes.
@@ -102,7 +102,7 @@ async function grantAt(ctx: Context, plan: PlanRow, featureCode: string) {
   return { feature: feature!, grant: former, entitlementId: stored.id, values: stored.values };
 }
 
-/** Records the plan as it then is, also when nothing changed. Rule: entitlements.md#routes. */
+/** Records the plan as it then is, even if nothing changed. Rule: entitlements.md#routes. */
 async function announceChange(ctx: Context, before: PlanRow): Promise<PlanRow> {
   const shown = await showPlan(ctx.db, ctx.organizationId, before);
   const plan = await getPlanByCode(ctx.db, ctx.organizationId, before.code);

@@ -14,9 +14,9 @@ import { listPlansById } from '../plans/queries.ts';
 
 /**
  * Step `cascade-fixed-charges`: a new fixed charge is copied to each override, a changed one changes those copies that
- * still equalled it, and a removed one goes from the overrides in use. Names and taxes stay. What copies take over is
- * what the plan has by then, and only one step of a plan is at its overrides at a time, so changes may be followed in
- * any order; safe to run twice.
+ * still equalled it, and a removed one is removed from overrides in use. Names and taxes stay. Copies take the current
+ * state of the plan, and only one step of a plan changes its overrides at a time, so the order of changes does not
+ * matter; safe to run twice.
  *
  * Rule: plans.md#overrides-and-cascade.
  */
@@ -67,7 +67,7 @@ export async function cascadeFixedCharges(ctx: Context, step: CascadeFixedCharge
 
 type Change = CascadeFixedChargesStep['changes'][number];
 
-/** A copy with what it takes over of a change; nothing when its model differs or there was nothing to change. */
+/** A copy with the parts of a change that it takes over; undefined when its model differs or nothing changes. */
 function followed(
   copy: FixedChargeRow,
   parent: FixedChargeRow,

@@ -8,7 +8,7 @@ import { json } from '../../../platform/db/values.ts';
 import type { ChargeShown } from '../charges/shown.ts';
 import type { PlanShown } from './shown.ts';
 
-/** What of a charge its copies follow, as JSON. */
+/** The parts of a charge that its copies follow, as JSON. */
 export interface FollowedCharge {
   charge_model: ChargeModelName;
   code: string;
@@ -31,8 +31,8 @@ export type PlanChange =
   | { kind: 'charge_removed'; charge_id: string };
 
 /**
- * Leaves what changed in a plan to be followed by its overrides: rows for each of them, in order, and a step that works
- * them off. Rule: plans.md#overrides-and-cascade "cascade".
+ * Owes changes of a plan to its overrides: stores rows for each override in order, and owes a step that applies them.
+ * Rule: plans.md#overrides-and-cascade "cascade".
  */
 export async function cascadeChanges(ctx: Context, before: PlanShown, after: PlanShown): Promise<void> {
   const changes = changesBetween(before, after);

@@ -19,8 +19,8 @@ import { copyOfCharge } from './copy.ts';
 import { lockCustomersOnPlans } from './lock-overrides.ts';
 
 /**
- * Step `cascade-plan-changes`: an override follows what changed in its plan, one change after the other. Safe to run
- * twice: what was followed is gone.
+ * Step `cascade-plan-changes`: applies the changes of a plan to an override, one after the other. Safe to run twice:
+ * applied changes are deleted.
  *
  *   amount          followed when the override still has the old one
  *   charge added    copied, unless the override is too large for it
@@ -105,7 +105,7 @@ async function hasRoomFor(ctx: Context, added: ChargeShown, own: readonly Charge
   return own.length < CHARGES_MAX && added.filters.length <= roomForFilters({ filters: [] }, charges);
 }
 
-/** A copy with what it takes over of a change. */
+/** A copy with the parts of a change that it takes over. */
 function followed(
   ctx: Context,
   { charge, filters }: ChargeShown,
@@ -148,7 +148,7 @@ function followedFilters(
       const properties = isSame ? filter.properties : withGroupKeys(copy.properties, filter.properties);
       return [{ ...copy, properties }];
     }
-    // One that the plan had before was taken out of the copy on purpose.
+    // A filter that the plan had before was removed from the copy on purpose.
     if (old !== undefined || room === 0) return [];
     room -= 1;
     const code = filterCode(filter.values, codes);

@@ -14,8 +14,8 @@ export const lockCustomersOnPlans = (db: Db, organizationId: string, planIds: re
   for no key update`;
 
 /**
- * Holds the overrides of a plan, their customers first, until the transaction ends: what follows the plan in them
- * follows one change after the other. What is read afterwards is what the change before has left.
+ * Holds the overrides of a plan, their customers first, until the transaction ends: so that they take over one change
+ * after the other, and each change reads the result of the one before.
  */
 export async function lockOverrides(db: Db, organizationId: string, planId: string): Promise<void> {
   const overrides = await db<{ id: string }[]>`

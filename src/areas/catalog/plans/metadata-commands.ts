@@ -11,7 +11,7 @@ interface Input {
   body: Metadata;
 }
 
-/** Puts other metadata in the place of the plan's. @throws Refusal 404 plan */
+/** Replaces the plan's metadata. @throws Refusal 404 plan */
 export async function replacePlanMetadata(ctx: Context, { code, body }: Input) {
   return change(ctx, await lockPlanByCode(ctx.db, ctx.organizationId, code), body);
 }

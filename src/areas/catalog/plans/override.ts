@@ -20,7 +20,7 @@ import type { PlanOverrides } from './override-schema.ts';
 import type { PlanShown } from './shown.ts';
 import { updatePlanRow } from './writes.ts';
 
-/** What of a plan no override changes. Rule: plans.md#overrides-and-cascade. */
+/** Fields of a plan that no override changes. Rule: plans.md#overrides-and-cascade. */
 const NOT_OVERRIDABLE = [
   'code',
   'interval',

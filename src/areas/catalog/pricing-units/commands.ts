@@ -50,5 +50,5 @@ function answer(
   return { pricing_unit: object };
 }
 
-/** A blank text is none; what is absent stays absent. */
+/** A blank text becomes null; an absent one stays absent. */
 const textOrNull = (text: string | null | undefined) => (text === undefined || text?.trim() ? text : null);

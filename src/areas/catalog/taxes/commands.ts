@@ -43,8 +43,7 @@ export async function updateTax(ctx: Context, { code, body }: { code: string; bo
 }
 
 /**
- * Deletes a tax: its code is free again and nothing carries it any more but what is finalized. Answers the tax as it
- * was.
+ * Deletes a tax: its code is free again, and only finalized invoices still show it. Answers the tax as it was.
  *
  * @throws Refusal 404 tax
  */

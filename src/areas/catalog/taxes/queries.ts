@@ -40,7 +40,7 @@ export const taxes = {
 };
 export type TaxRow = RowOf<typeof taxes>;
 
-/** Who holds a tax: what the link tables are called after. */
+/** Records that may have a tax, as the link tables name them. */
 export type TaxHolder = 'customer' | 'billing_entity' | 'plan' | 'charge' | 'commitment' | 'add_on' | 'fixed_charge';
 
 const columns = (db: Db) => columnsOf(db, taxes);

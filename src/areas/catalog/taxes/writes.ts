@@ -11,7 +11,7 @@ export const detachFromBillingEntity = (db: Db, organizationId: string, taxId: s
   where organization_id = ${organizationId} and billing_entity_id = ${billingEntityId} and tax_id = ${taxId}`;
 
 /**
- * Takes a tax away from everything that carries it, drafts and their fees included; what is finalized keeps its copy
+ * Removes a tax from everything that has it, including drafts and their fees; finalized invoices keep their copy
  * (taxes.md#resource).
  */
 export async function detachEverywhere(db: Db, organizationId: string, taxId: string): Promise<void> {
@@ -34,8 +34,8 @@ export async function detachEverywhere(db: Db, organizationId: string, taxId: st
 }
 
 /**
- * Marks drafts for a new computation: those of customers that hold the tax, and, for each billing entity that holds it,
- * of its customers without a tax of their own.
+ * Flags drafts for a refresh: those of customers with the tax, and for each billing entity with it those of its
+ * customers without taxes of their own.
  */
 export const flagDraftsOfTax = (db: Db, organizationId: string, taxId: string) =>
   flagDraftsOfTaxes(db, organizationId, [taxId]);

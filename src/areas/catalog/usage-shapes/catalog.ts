@@ -4,7 +4,7 @@ import type { Sql } from '../../../platform/db/connect.ts';
 import { type CatalogRow, listCatalogs } from './queries.ts';
 import type { Shape } from './shape.ts';
 
-/** What storing an event looks at, of one organization, as of one `shapes_version`. */
+/** What the storage of events needs of one organization, as of one `shapes_version`. */
 export interface Catalog {
   organizationId: string;
   version: number;
@@ -14,7 +14,7 @@ export interface Catalog {
   limited: ReadonlyMap<string, LimitedMetric>;
 }
 
-/** What of a metric's events an access check counts (entitlements.md#usage-limits). */
+/** Which usage of a metric an access check counts (entitlements.md#usage-limits). */
 export interface LimitedMetric {
   code: string;
   aggregation_type: AggregationType;
@@ -34,11 +34,11 @@ export interface LiveShape extends Shape {
   raw: ReadonlySet<string>;
   /** Groups met by this process, by the JSON of their texts. */
   groups: Map<string, KnownGroup>;
-  /** New groups that this process met, by subscription: who has many is looked at. */
+  /** New groups seen by this process, by subscription; a subscription with many is examined. */
   newGroups: Map<string, number>;
 }
 
-/** Texts of a shape's properties. One object a group, as long as it is remembered. */
+/** Texts of a shape's properties; one object for each group while it is cached. */
 export interface KnownGroup {
   /** JSON of the texts, and its hash. */
   key: string;
@@ -74,7 +74,7 @@ export class CatalogCache {
   }
 }
 
-/** The catalog that a row of the database stands for. */
+/** The catalog built from a row of the database. */
 export function catalogOf(row: CatalogRow): Catalog {
   const shapeOf = (metricId: string, state: Shape['state']) =>
     row.shapes.find((shape) => shape.billable_metric_id === metricId && shape.state === state) ?? null;

@@ -11,11 +11,11 @@ import { isRolledUp, isSameDefinition, type Shape, type ShapeDefinition } from '
 export type ShapeChange = 'metric' | 'charges';
 
 /**
- * Brings the rollups of metrics in line with what is charged on them. Call it at the end of every command that creates,
- * changes or deletes metrics, charges or charge filters, with the metrics concerned, inside the command's transaction.
+ * Adapts the rollups of metrics to their charges. Call it at the end of every command that creates, changes or deletes
+ * metrics, charges or charge filters, with the metrics concerned, inside the command's transaction.
  *
  * A metric that a live charge uses gets a shape: its field and the names of all properties in filters, pricing groups
- * and presentation groups. When that changed, a shape is put in `building` and its build is owed as step `build-shape`;
+ * and presentation groups. When these change, a shape is put in `building` and its build is owed as step `build-shape`;
  * until it is live, usage is scanned. Writers of events notice by `shapes_version`, which is raised under the
  * organization's exclusive lock. Rule: rollups.md#exactness.
  *
@@ -48,7 +48,7 @@ export async function refreshShapes(
   }
 }
 
-/** Shapes to retire and to build so that a metric's shapes become the one wanted. */
+/** The shapes to retire and to build so that a metric has the wanted shape. */
 function planOf(wanted: WantedShape, present: readonly Shape[]): { retire: string[]; build: WantedShape[] } {
   const own = present.filter((shape) => shape.billable_metric_id === wanted.billable_metric_id);
   const idsOf = (shapes: readonly Shape[]) => shapes.map((shape) => shape.id);
@@ -60,13 +60,13 @@ function planOf(wanted: WantedShape, present: readonly Shape[]): { retire: strin
     };
   const building = own.find((shape) => shape.state === 'building');
   if (building && isSameDefinition(building, wanted)) return { retire: [], build: [] };
-  // The live shape goes on: it still answers for the charges whose properties it holds.
+  // The live shape stays: it still answers for charges whose properties it holds.
   return { retire: building ? [building.id] : [], build: [wanted] };
 }
 
 /**
- * Has a live shape built again, because of what building decides by its size; nothing when one of its metric is in
- * building. The job that `sweepBuildingShapes` enqueues does it.
+ * Requests a new build of a live shape, whose size decides how it is stored; does nothing while a shape of its metric
+ * is in building. The job that `sweepBuildingShapes` enqueues builds it.
  */
 export async function rebuildShape(db: Db, shape: Shape, now: Temporal.Instant): Promise<void> {
   const { organization_id: organizationId, billable_metric_id: metricId } = shape;

@@ -46,8 +46,8 @@ export const listCatalogs = (db: Db, organizationIds: readonly string[]) => db<C
 export type WantedShape = ShapeDefinition & { billable_metric_id: string; is_charged: boolean };
 
 /**
- * What the shapes of metrics should be: the names of all properties in filters, pricing groups and presentation groups
- * of the live charges on them. `is_charged` is false for a deleted metric and for one that no live charge uses.
+ * The wanted shapes of metrics: the names of all properties in filters, pricing groups and presentation groups of the
+ * live charges on them. `is_charged` is false for a deleted metric and for one that no live charge uses.
  */
 export const listWantedShapes = (db: Db, organizationId: string, metricIds: readonly string[]) => db<WantedShape[]>`
   with charge as (

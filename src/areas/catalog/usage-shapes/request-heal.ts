@@ -1,6 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 
-/** Which open unmatched events to look at again; without any, all of the organization. */
+/** Open unmatched events that are matched again; without any field, all of the organization. */
 export interface HealSelection {
   metric_ids?: string[];
   code?: string;
@@ -8,7 +8,7 @@ export interface HealSelection {
 }
 
 /**
- * Owes another look at unmatched events. Call it in every command that may make events count: of metrics, charges and
+ * Owes a new matching of unmatched events. Call it in every command that may make events count: of metrics, charges and
  * filters (`refreshShapes` does), and when a subscription starts. Rule: event-verdicts.md#unmatched-events "healing".
  */
 export const requestHeal = (ctx: Context, selection: HealSelection): void =>

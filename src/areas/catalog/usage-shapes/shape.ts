@@ -19,7 +19,7 @@ export interface Shape {
   keeps_days: boolean;
 }
 
-/** What makes a shape: when it changes, a new one is built. */
+/** Definition of a shape: when it changes, a new one is built. */
 export type ShapeDefinition = Pick<Shape, 'code' | 'aggregation_type' | 'field_name' | 'property_names'>;
 
 /**

@@ -11,8 +11,8 @@ const owned = (db: Db, owner: ThresholdOwner) =>
   'plan_id' in owner ? db`plan_id = ${owner.plan_id}` : db`subscription_id = ${owner.subscription_id}`;
 
 /**
- * Makes a list the thresholds of a plan or subscription: those with the same amount and kind stay what they are, so
- * what was passed stays passed; the others end. Rule: progressive-billing.md#usage-thresholds.
+ * Replaces the thresholds of a plan or subscription: those with the same amount and kind are kept, so that they stay
+ * passed; the others end. Rule: progressive-billing.md#usage-thresholds.
  */
 export async function replaceThresholds(
   db: Db,

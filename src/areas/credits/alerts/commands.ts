@@ -24,7 +24,7 @@ import { type AlertPlace, type AlertTarget, findTarget, lockTarget } from './tar
 type AlertKey = Pick<AlertRow, 'id' | 'code' | 'alert_type' | 'billable_metric_id'>;
 
 /**
- * Makes one alert of a subscription or a wallet, or several, all or nothing, and has its figures looked at.
+ * Makes one alert of a subscription or a wallet, or several, all or nothing, and evaluates them.
  *
  * @throws Refusal 404 subscription, customer, wallet, billable_metric
  * @throws Refusal 422 by field; of several alerts by index, each with what was sent: `{"0": {params, errors}}`
@@ -131,9 +131,7 @@ export async function deleteAlerts(ctx: Context, place: AlertPlace) {
   return null;
 }
 
-/**
- * Reads alerts in the order of the checks: what can be seen from the input first, then the metric, then its fitting.
- */
+/** Reads alerts in the order of the checks: first the input alone, then the metric, then whether it fits the type. */
 async function readNewAlerts(
   ctx: Context,
   target: AlertTarget,

@@ -12,17 +12,17 @@ import { findWallet, lockWallet, type WalletRow } from '../wallets/queries.ts';
 /** Where alerts are asked for: below a subscription, or below a wallet of a customer. */
 export type AlertPlace = { external_id: string } | { external_customer_id: string; wallet_code: string };
 
-/** What alerts belong to. */
+/** The owner of alerts. */
 export interface AlertTarget {
   owner: AlertOwner;
   kind: 'subscription' | 'wallet';
-  /** What a new alert is compared with at first: usage starts at 0, a balance where it is. */
+  /** The first value that a new alert is compared with: usage starts at 0, a balance at its present value. */
   presentOf(type: AlertType): Decimal;
-  /** Has the figures compared, since alerts changed. */
+  /** Requests an evaluation because alerts changed. */
   look(): Promise<void>;
 }
 
-/** Whose alerts are asked for. @throws Refusal 404 subscription, customer, wallet */
+/** The owner of the requested alerts. @throws Refusal 404 subscription, customer, wallet */
 export const findTarget = (ctx: Context, place: AlertPlace): Promise<AlertTarget> => targetOf(ctx, place, findWallet);
 
 /** As findTarget, and a wallet does not change until the transaction ends. */
@@ -52,6 +52,6 @@ async function targetOf(ctx: Context, place: AlertPlace, find: typeof findWallet
   };
 }
 
-/** Of a type that wallets do not have nothing is known: it is refused before it is stored. */
+/** A type that wallets do not have is refused before it is stored, so it has no figure. */
 const presentOf = (wallet: WalletRow, type: AlertType): Decimal =>
   type.startsWith('wallet_') ? figureOfWallet(wallet, type as WalletAlertType) : ZERO;

@@ -20,8 +20,8 @@ import {
 } from './writes.ts';
 
 /**
- * Gives a customer a coupon: it takes money off the customer's invoices from now on. Who applies coupons to a customer
- * waits for the one before.
+ * Gives a customer a coupon: it takes money off the customer's invoices from now on. Requests for the same customer
+ * wait for each other.
  *
  * @throws Refusal 404 customer, coupon; 405 plan_overlapping; 422 coupon coupon_is_not_reusable; 422 by field
  * Rule: coupons.md#applying.
@@ -67,7 +67,7 @@ async function refuseUse(ctx: Context, customer: CustomerRow, coupon: CouponRow)
     throw refuse.invalid({ coupon: ['coupon_is_not_reusable'] });
 }
 
-/** What the customer gets: the input over the coupon's own terms. What does not apply is null. */
+/** The terms that the customer gets: the input over the coupon's own. Terms that do not apply are null. */
 function termsOf(body: AppliedCouponCreate, customer: CustomerRow, coupon: CouponRow): NewAppliedCoupon {
   const isFixed = coupon.coupon_type === 'fixed_amount';
   const frequency = body.frequency ?? coupon.frequency;

@@ -21,7 +21,7 @@ export interface AppliedCouponRow {
   frequency: CouponFrequency;
   frequency_duration: number | null;
   frequency_duration_remaining: number | null;
-  /** What it took off invoices that still count. */
+  /** The amount it took off invoices that still count. */
   used_cents: number;
   terminated_at: Temporal.Instant | null;
   created_at: Temporal.Instant;
@@ -117,7 +117,7 @@ export async function hadCoupon(
 }
 
 /**
- * Whether a limited coupon meets an active limited one of the customer: on a plan or metric of both, or on a plan of
+ * Whether a limited coupon overlaps an active limited one of the customer: on a plan or metric of both, or on a plan of
  * one that charges a metric of the other. Rule: coupons.md#applying "plan_overlapping".
  */
 export async function overlaps(

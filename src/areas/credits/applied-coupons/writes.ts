@@ -26,7 +26,7 @@ export const insertAppliedCoupon = (
     ${applied.amount_currency}, ${applied.percentage_rate}, ${applied.frequency}, ${applied.frequency_duration},
     ${applied.frequency_duration}, ${now}, ${now})`;
 
-/** A coupon of a currency gives it to a customer who has none. Rule: coupons.md#applying. */
+/** A coupon with a currency sets that of a customer who has none. Rule: coupons.md#applying. */
 export const setCurrencyOfCustomer = (
   db: Db,
   organizationId: string,
@@ -85,8 +85,9 @@ export async function lockUsesOfInvoice(db: Db, organizationId: string, invoiceI
 }
 
 /**
- * Gives back what an invoice used: a period, and life to those that it ended while their coupon lives. What a `once`
- * coupon has left grows by itself, since the invoice counts no more. Rule: coupons.md#voided-invoices.
+ * Restores the coupons that an invoice used: it gives a period back and reactivates those that it ended while their
+ * coupon is live. The rest of a `once` coupon grows by itself, because the invoice no longer counts. Rule:
+ * coupons.md#voided-invoices.
  */
 export const giveBack = (db: Db, organizationId: string, ids: readonly string[], now: Temporal.Instant) => db`
   with living as (

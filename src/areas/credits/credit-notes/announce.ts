@@ -29,7 +29,7 @@ export async function recordCreditNoteGenerated(ctx: Context, id: string): Promi
   tell(ctx, 'credit_note.generated', note, shown, told);
 }
 
-/** The audit trail keeps the note with all its parts; who listens gets the parts of the type. */
+/** The audit trail keeps the whole note; the webhook carries the parts of its type. */
 function tell(
   ctx: Context,
   type: 'credit_note.created' | 'credit_note.generated',

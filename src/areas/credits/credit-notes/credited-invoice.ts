@@ -21,7 +21,7 @@ export interface CreditedInvoice {
   topUp: TopUp | undefined;
 }
 
-/** Reads what a note of an invoice is measured against, without the note that is computed again. */
+/** Reads what limits a note of an invoice, without the note that is computed again. */
 export async function readCreditedInvoice(
   ctx: Pick<Context, 'db' | 'organizationId'>,
   invoice: InvoiceRow,

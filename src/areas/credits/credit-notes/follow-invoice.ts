@@ -50,7 +50,7 @@ async function computeAnew(ctx: Context, invoice: InvoiceRow, note: CreditNoteRo
   return creditCents;
 }
 
-/** A note that has come to nothing is not announced. */
+/** A note whose amount became zero is not announced. */
 async function finalize(ctx: Context, invoice: InvoiceRow, note: CreditNoteRow, totalCents: number): Promise<void> {
   if (totalCents === 0) {
     await changeCreditNote(ctx, note.id, { status: 'deleted' });

@@ -56,7 +56,7 @@ export async function makeNote(ctx: Context, note: NoteToMake): Promise<string> 
 }
 
 /**
- * What items of an invoice come to; the note that takes all that is left makes earlier roundings good.
+ * The amounts of items; a note that takes all that is left corrects earlier roundings.
  * Rule: credit-note-amounts.md#rounding.
  */
 export function amountsOf(credited: CreditedInvoice, items: readonly NewItem[]): NoteAmounts {

@@ -12,7 +12,7 @@ export const REFUND_STEP = 'refund-sandbox-note';
 /** Refunds a note over the network: a job outside any transaction; the refund's row is what is owed. */
 const REFUND_JOB = 'payment.refund';
 
-/** The others cannot refund, their notes wait for `PUT`. Rule: credit-notes.md#refunds. */
+/** Other providers cannot refund; their notes wait for `PUT`. Rule: credit-notes.md#refunds. */
 const REFUNDING_PROVIDERS = ['stripe', 'gocardless', 'adyen'];
 
 /** The refund of a note at the provider of a payment. */
@@ -26,7 +26,7 @@ export interface RefundRow {
 
 /**
  * Owes the refund of a note that became final, once: by the newest payment that succeeded, where its provider refunds.
- * A note of an invoice that is not paid, was paid by hand or lost a dispute waits for a person's word.
+ * A note of an invoice that is unpaid, was paid by hand or lost a dispute waits until a person reports the refund.
  *
  * Rule: credit-notes.md#refunds.
  */
@@ -52,7 +52,7 @@ export async function oweRefund(
 }
 
 /**
- * The step of what can be refunded of an invoice: that of the provider which would do it.
+ * The smallest amount that can be refunded of an invoice, by the provider that would do it.
  * Rule: payments.md#amounts-on-the-wire "refund".
  */
 export async function readRefundStep(
@@ -87,7 +87,7 @@ export async function findRefund(db: Db, organizationId: string, noteId: string)
   return row;
 }
 
-/** The refund that a provider speaks of: by its own id for it, else by the note that we gave along. */
+/** The refund that a provider reports: found by its own id, else by the note that was sent along. */
 export async function findRefundAtProvider(
   db: Db,
   organizationId: string,

@@ -17,7 +17,7 @@ export async function feesOfNotes(
   return new Map(fees.map((fee) => [fee.id, fee]));
 }
 
-/** A note as it stands alone. */
+/** A note read by its id. */
 export async function viewOf(ctx: Reading, note: CreditNoteRow) {
   const fees = await feesOfNotes(ctx, [note]);
   const customer = await readCustomer(ctx.db, ctx.organizationId, note.customer_id);

@@ -14,16 +14,16 @@ import { failTopUp } from '../wallet-transactions/top-up-payment.ts';
 import { findWallet, lockWallet, type WalletRow } from '../wallets/queries.ts';
 import type { CreditNoteRow } from './queries.ts';
 
-/** What an invoice of a wallet's top-up asks the money for. */
+/** The credits that a top-up invoice sells. */
 export interface TopUp {
   wallet: WalletRow;
   purchase: TransactionRow;
-  /** What of the bought credits is still there, in money. */
+  /** The bought credits that are left, in money. */
   heldCents: number;
 }
 
 /**
- * The purchase of a top-up invoice; none when its wallet is gone or used no more.
+ * The purchase of a top-up invoice; undefined when its wallet is gone or has ended.
  * Rules: credit-note-amounts.md#creation, credit-note-amounts.md#what-is-left.
  */
 export async function findTopUp(
@@ -66,7 +66,8 @@ export async function finishTopUpNote(ctx: Context, note: CreditNoteRow): Promis
 }
 
 /**
- * Settles a top-up invoice by a note: it owes nothing, and the credits never come. Rule: credit-notes.md#other-effects.
+ * Settles a top-up invoice by a note: nothing is due, and the credits are never added. Rule:
+ * credit-notes.md#other-effects.
  */
 export async function settleUnpaidTopUp(ctx: Context, invoice: InvoiceRow): Promise<void> {
   const before = invoiceView(await partsOf(ctx, invoice), ctx.now());

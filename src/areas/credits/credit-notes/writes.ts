@@ -118,7 +118,7 @@ async function insertItems(ctx: Context, note: NoteOwner, items: readonly NewIte
     join fees fee on fee.organization_id = ${ctx.organizationId} and fee.id = item.fee_id`;
 }
 
-/** What a fee bills, whichever computation made it. */
+/** Key of what a fee bills, equal across computations. */
 const feeKey = (db: Db) => db`
   jsonb_build_array(fee.subscription_id, fee.fee_type, fee.charge_id, fee.charge_filter_id, fee.fixed_charge_id,
     fee.grouped_by, fee.true_up_parent_fee_id is not null)::text`;

@@ -8,7 +8,7 @@ import type { AlertRow } from './queries.ts';
 import { thresholdView } from './view.ts';
 import { insertTriggeredAlert, storeEvaluation } from './writes.ts';
 
-/** Of an alert of a wallet: the contract wants a subscription in each triggered alert, and knows no null for it. */
+/** For an alert of a wallet: the contract requires a subscription in each triggered alert and allows no null. */
 const NO_SUBSCRIPTION = { id: '00000000-0000-0000-0000-000000000000', externalId: '' };
 
 /** What an alert is about, for its notification. */

@@ -21,7 +21,7 @@ export function figureOfWallet(wallet: WalletRow, type: WalletAlertType): Decima
 
 const FIGURES = {
   balance: ['wallet_balance_amount', 'wallet_credits_balance'],
-  // What is used without having been paid is worked out apart: only then the ongoing balances mean something.
+  // Unpaid usage is computed separately; ongoing balances are right only afterwards.
   ongoing: ['wallet_ongoing_balance_amount', 'wallet_credits_ongoing_balance'],
 } as const satisfies Record<string, readonly WalletAlertType[]>;
 

@@ -8,9 +8,9 @@ import { lockWallet } from '../wallets/queries.ts';
 import { createHold } from './commands.ts';
 
 /**
- * The same check as a command: when nothing speaks against it the amount is set aside in one wallet, the first one by
- * priority that covers it. The customer's wallets are locked meanwhile. When only several together cover it,
- * nothing is held: `wallet_insufficient`.
+ * The access check as a command: if access is granted, the amount is held in one wallet, the first by priority that
+ * covers it. The customer's wallets are locked meanwhile. When only several together cover it, nothing is held:
+ * `wallet_insufficient`.
  *
  * @throws Refusal 422 hold.expires_in_seconds: value_is_out_of_range
  * Rule: access-check.md `hold`.

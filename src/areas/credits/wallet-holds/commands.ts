@@ -23,14 +23,14 @@ export interface Address {
   hold_id: string;
 }
 
-/** A command on the holds of one wallet, decided by its book. @throws Refusal, and then the book is as before */
+/** A command on the holds of one wallet, decided with its book. On @throws Refusal the book is unchanged. */
 export type Decision<Input> = (ctx: Context, book: HoldBook, input: Input) => HoldRow;
 
 type CreateInput = { svc_id: string; body: HoldCreate };
 type UpdateInput = Address & { body: HoldUpdate };
 
 /**
- * Sets credit of a wallet aside; with `allow_partial` what there is, when that is less.
+ * Sets credit of a wallet aside; with `allow_partial` the available rest, if that is less.
  *
  * @throws Refusal 404 wallet, subscription (one that is none of the wallet's customer); 405 wallet_not_active
  * @throws Refusal 422 amount_cents: insufficient_credits; expires_in_seconds: value_is_out_of_range
@@ -108,7 +108,7 @@ export const changeHold: Decision<UpdateInput> = (ctx, book, { hold_id, body }) 
   const asksForMore = amount > hold.amount_cents;
   if (asksForMore && book.wallet.status !== 'active') throw refuse.notAllowed('wallet_not_active');
   if (asksForMore && amount > available) throw refuse.invalid({ amount_cents: ['insufficient_credits'] });
-  // Usage may have outrun a hold since: what it has it keeps.
+  // A hold keeps its amount even if usage has exceeded it since.
   const covered = cents(Math.max(available, hold.amount_cents));
   return change(book, hold, { amount_cents: amount, available_cents: covered, expires_at: expiresAt });
 };

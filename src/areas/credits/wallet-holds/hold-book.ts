@@ -25,8 +25,8 @@ export interface BookNeeds {
 }
 
 /**
- * A locked wallet with the holds that commands are about, so that many are decided one after the other without a
- * statement each. A decision changes the book only when it is taken; `saveBook` writes what changed, in two statements.
+ * A locked wallet with the holds that commands are about, so that many commands are decided without a statement each. A
+ * refused command leaves the book unchanged; `saveBook` writes what changed, in two statements.
  */
 export interface HoldBook {
   readonly wallet: HeldWallet;
@@ -40,7 +40,8 @@ export interface HoldBook {
 }
 
 /**
- * Locks a wallet and reads what the commands need. The wallet alone: what bills its customer meanwhile holds no one up.
+ * Locks a wallet and reads what the commands need. It locks only the wallet, so billing of its customer does not delay
+ * holds.
  *
  * @throws Refusal 404 wallet. Rule: wallet-holds.md "Lock".
  */
@@ -81,13 +82,13 @@ export function holdOf(book: HoldBook, id: string): HoldRow {
 export const availableOf = ({ wallet, heldCents }: HoldBook): Cents =>
   availableCents(wallet.ongoing_balance_cents, heldCents);
 
-/** Notes a hold that is opened. */
+/** Adds an opened hold. */
 export function putHold(book: HoldBook, hold: HoldRow): HoldRow {
   book.made.add(hold.id);
   return enter(book, hold);
 }
 
-/** Notes a hold as it is from now on. */
+/** Replaces a hold by its new state. */
 export function change(book: HoldBook, hold: HoldRow, changes: Partial<HoldRow>): HoldRow {
   if (!book.made.has(hold.id)) book.changed.add(hold.id);
   return enter(book, { ...hold, ...changes });

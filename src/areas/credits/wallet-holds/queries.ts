@@ -40,7 +40,7 @@ const tables = (db: Db) => db`
   wallet_holds hold
   join wallets wallet on wallet.organization_id = hold.organization_id and wallet.id = hold.wallet_id`;
 
-/** Those of the ids that are holds of the wallet, as of `now`. */
+/** The holds of the wallet among some ids, as of `now`. */
 export const findHolds = async (
   db: Db,
   organizationId: string,

@@ -19,9 +19,9 @@ import { holdView } from './view.ts';
 type SettleInput = Address & { body: HoldSettle };
 
 /**
- * Closes a hold by what was used. An event is stored with it: usage takes the place of the hold without a moment in
- * which neither counts. An amount is only reported; the caller sends its usage itself. More than was held is allowed.
- * The same settlement again changes nothing.
+ * Closes a hold by what was used. An event is stored with it: there is no moment in which neither the hold nor the
+ * usage counts. An amount is only reported; the caller sends its usage itself. More than was held is allowed. The same
+ * settlement again changes nothing.
  *
  * @throws Refusal 404 wallet, wallet_hold; 405 hold_not_open
  * @throws Refusal 422 of the event, which leaves the hold open; external_subscription_id: value_is_invalid, of an event
@@ -41,7 +41,7 @@ export async function settleHold(ctx: Context, input: SettleInput) {
   const stored = await storeEvent(ctx, book.wallet, hold, body.event);
   const settled = change(book, hold, { ...settledBy(ctx, body), ...stored, awaits_refresh: true });
   await saveBook(ctx, book);
-  // The ongoing balance is worked out again in any case, also when nothing bills the event.
+  // The ongoing balance is computed again in any case, even if no charge bills the event.
   await markWallets(ctx, book.wallet.customer_id);
   return { hold: holdView(settled) };
 }
@@ -80,8 +80,8 @@ async function storeEvent(ctx: Context, wallet: HoldBook['wallet'], hold: HoldRo
 }
 
 /**
- * What an event adds to the usage in progress of its subscription, without taxes; null when that is unknown: no charge
- * in arrears takes it, or other events were stored meanwhile.
+ * What an event adds to the usage in progress of its subscription, without taxes; null if that is unknown, because no
+ * charge in arrears takes it or other events were stored meanwhile.
  */
 async function marginalAmount(
   ctx: Context,
@@ -116,7 +116,7 @@ const totalOf = (shares: readonly { counted: { eventsCount: number }; fee: { amo
   amount: shares.reduce((sum, { fee }) => sum + fee.amountCents, 0),
 });
 
-/** Amounts that no number of ours can hold are no reason to refuse the event. */
+/** An amount that overflows is no reason to refuse the event. */
 async function ignoringAbsurd<Value>(ctx: Context, read: (own: Context) => Promise<Value>): Promise<Value | undefined> {
   try {
     return await nested(ctx, read);

@@ -47,7 +47,7 @@ export async function grantCredits(
 }
 
 /**
- * Takes credits away from a locked wallet: of one inbound transaction where it is named, else of all in their order.
+ * Voids credits of a locked wallet: those of one inbound transaction if it is named, else of all in order.
  *
  * creditNoteId  the note of a paid top-up that gives the money back, and books it (L12)
  * @throws Refusal 422 amount_cents exceeds_remaining_transaction_amount, exceeds_available_amount
@@ -78,7 +78,7 @@ export async function voidCredits(
   });
   await insertConsumptions(ctx, id, consumed);
   const { grantedCents, purchasedCents } = splitOf(consumed);
-  // A credit note on a top-up books its own way back of what was bought.
+  // A credit note on a top-up books the return of purchased credits itself.
   if (creditNoteId === undefined)
     await bookOnWallet(ctx, 'credits_voided', wallet, {
       source: { type: 'WalletTransaction', id },
@@ -97,7 +97,7 @@ export interface PaidByWallet {
 }
 
 /**
- * Pays a part of an invoice with a locked wallet that holds as much; an invoice takes from a wallet once.
+ * Pays a part of an invoice from a locked wallet with enough credits; an invoice takes from a wallet once.
  * Rules: wallets.md#traceability, wallets.md#paying-an-invoice (4), ledger.md#l3.
  */
 export async function payFromWallet(

@@ -77,7 +77,7 @@ export const listTransactionsById = (db: Db, organizationId: string, ids: readon
   select ${columns(db)} from ${tables(db)}
   where transaction.organization_id = ${organizationId} and transaction.id = any (${ids}::uuid[])`;
 
-/** The purchase that an invoice asks the money for. */
+/** The purchase that a top-up invoice bills. */
 export async function findPurchaseOfInvoice(
   db: Db,
   organizationId: string,
@@ -165,7 +165,7 @@ export interface ConsumptionRow {
   other_id: string;
 }
 
-/** A page of where the money of an inbound transaction went, or that of an outbound one came from; newest first. */
+/** A page of the destinations of an inbound transaction, or of the sources of an outbound one; newest first. */
 export async function listConsumptions(
   db: Db,
   organizationId: string,

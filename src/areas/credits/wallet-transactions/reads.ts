@@ -43,7 +43,7 @@ export async function showConsumptions(ctx: Context, { svc_id, query }: { svc_id
   return { wallet_transaction_consumptions: rows, meta };
 }
 
-/** Where the money came from that was taken. @throws Refusal as showConsumptions, of what added credits */
+/** The sources of an outbound transaction. @throws Refusal as showConsumptions, for an inbound one */
 export async function showFundings(ctx: Context, { svc_id, query }: { svc_id: string; query: Page }) {
   const { rows, meta } = await tracePage(ctx, svc_id, 'outbound', query);
   return { wallet_transaction_fundings: rows, meta };

@@ -20,8 +20,8 @@ import { markFailed, markSettled } from './writes.ts';
 const PAUSE_HOURS = 1;
 
 /**
- * What the payment status of a top-up's invoice does to its credits: paid ones are usable, refused ones wait for a
- * later payment. Other invoices are not asked about. The caller holds the invoice locked.
+ * Applies the payment status of a top-up's invoice to its credits: paid ones become usable, refused ones wait for a
+ * later payment. Other invoices are ignored. The caller holds the invoice locked.
  *
  * Rule: top-ups.md#paid-top-ups (5), top-ups.md#paid-top-ups (6).
  */
@@ -29,7 +29,7 @@ export async function followTopUpPayment(ctx: Context, { invoice, status }: Paym
   if (invoice.invoice_type !== 'credit' || status === 'pending') return;
   const transaction = await findPurchaseOfInvoice(ctx.db, ctx.organizationId, invoice.id);
   if (!transaction) return;
-  // What a credit note settles was not paid.
+  // An offset by a credit note is not a payment.
   const isOffset = invoice.total_offsetted_credit_note_amount_cents > 0;
   if (status === 'failed' || isOffset) return failTopUp(ctx, invoice.id);
   const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: transaction.wallet_id });

@@ -10,7 +10,7 @@ import { chooseSections } from '../../customers/invoice-custom-sections/selectio
 import type { MetadataPair } from '../wallets/top-up-rule-queries.ts';
 import type { TransactionRow } from './queries.ts';
 
-/** What a request says about a transaction; what is left out is as if nothing was said. */
+/** Fields that a request sets on a transaction; absent ones have their defaults. */
 export interface TransactionWishes {
   source?: TransactionRow['source'];
   priority?: number;
@@ -20,7 +20,7 @@ export interface TransactionWishes {
   payment_method_type?: 'provider' | 'manual' | null;
   payment_method_id?: string | null;
   purchase_order_number?: string | null;
-  /** What it says about the custom sections of its invoice; nothing leaves them to the wallet. */
+  /** The custom sections of its invoice; absent, the wallet decides. */
   sections?: SectionChoice;
   /** Of an interval rule: the local day that it is for. */
   top_up_on?: Temporal.PlainDate | null;
@@ -101,7 +101,7 @@ export const setInvoice = (ctx: Context, id: string, invoiceId: string) => ctx.d
   where organization_id = ${ctx.organizationId} and id = ${id}`;
 
 /**
- * Settles a purchase that was not.
+ * Settles a purchase that is not settled yet.
  *
  * @param isUsable whether its credits may be consumed: not those of a wallet that has ended
  * @returns whether it was not settled before

@@ -11,7 +11,7 @@ const isTextList = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((each) => typeof each === 'string');
 
 /**
- * What a wallet is limited to, as `applies_to` has it; what it leaves out is as in `former`. Null lifts a limit.
+ * The limits of a wallet from `applies_to`; absent fields keep their `former` value. Null lifts a limit.
  *
  * @returns the limits, or codes by field
  * Rule: wallets.md#fields.

@@ -48,7 +48,7 @@ export async function takeFromBalance(
   { credits, amountCents }: Moved,
 ): Promise<WalletRow> {
   const before = await shownWallet(ctx, wallet);
-  // Credits have their own roundings: what is left of them without money is nothing.
+  // Credits are rounded separately from money: a rest of credits without money is dropped.
   await ctx.db`
     update wallets set balance_cents = balance_cents - ${amountCents},
       credits_balance = greatest(0, credits_balance - ${credits}::numeric),

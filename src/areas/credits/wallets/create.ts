@@ -146,7 +146,7 @@ async function create(ctx: Context, customer: CustomerRow, body: CustomerWalletC
   return { wallet: await shownWallet(ctx, await recordWallet(ctx, 'wallet.created', id)) };
 }
 
-/** The code of a wallet that names none: from its name; a taken one gets the time appended. */
+/** The code of a wallet without one: made from its name; if it is taken the time is appended. */
 function freeCode(name: string | null, taken: readonly { code: string }[], now: Temporal.Instant): string {
   const code =
     (name ?? '')

@@ -9,7 +9,7 @@ import { changeWallet } from './writes.ts';
 type Input = ({ svc_id: string } | { external_customer_id: string; code: string }) & { body: Metadata; key: string };
 
 /**
- * Puts other metadata in the place of the wallet's. @throws Refusal 404 customer, wallet.
+ * Replaces the wallet's metadata. @throws Refusal 404 customer, wallet.
  * Rule: credit-notes.md#metadata.
  */
 export async function replaceWalletMetadata(ctx: Context, input: Input) {

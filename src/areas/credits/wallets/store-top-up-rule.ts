@@ -9,8 +9,8 @@ import { putRule, type RuleRow } from './top-up-rule-queries.ts';
 import { wasToppedUp } from './writes.ts';
 
 /**
- * Stores a rule with its sections and the day of its next top-up: not the day on which the wallet was made, nor one
- * that had its own.
+ * Stores a rule with its sections and the day of its next top-up: neither the day on which the wallet was made nor a
+ * day with a top-up.
  */
 export async function storeRule(
   ctx: Context,

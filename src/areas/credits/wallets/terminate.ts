@@ -9,7 +9,7 @@ import { terminateRules } from './top-up-rule-queries.ts';
 import { listActiveIds, markTerminated, readRest } from './writes.ts';
 
 /**
- * Ends a wallet: what it holds can be read, and used no more. Ending it again changes nothing. @throws Refusal 404
+ * Ends a wallet: its credits can be read and no longer used. Ending it again changes nothing. @throws Refusal 404
  * wallet
  */
 export const destroyWallet = (ctx: Context, { svc_id }: { svc_id: string }) => terminate(ctx, { id: svc_id });

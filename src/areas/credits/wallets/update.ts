@@ -30,7 +30,7 @@ export async function updateCustomerWallet(
   return update(ctx, await keyOf(ctx, input), input.body);
 }
 
-/** Changes what is given; rules that are not named end. Rules: wallets.md#fields, top-ups.md#recurring-rules. */
+/** Changes the fields of the input; unnamed rules end. Rules: wallets.md#fields, top-ups.md#recurring-rules. */
 async function update(ctx: Context, key: WalletKey, body: WalletUpdate) {
   const { db, organizationId } = ctx;
   const now = ctx.now();
@@ -113,6 +113,6 @@ async function replaceRules(ctx: Context, wallet: WalletRow, stored: readonly Ru
     );
 }
 
-/** What is given, where nothing is what was there. */
+/** Fields of the input, each falling back to its stored value. */
 const given = (value: number | null | undefined, former: number | null): number | null =>
   value === undefined ? former : value;

@@ -16,7 +16,7 @@ export const ruleView = (rule: RuleRow) => ({
   svc_id: rule.id,
   trigger: rule.trigger,
   method: rule.method,
-  // The contract knows no rule without one; of a threshold rule it says nothing.
+  // The contract has no rule without this field; for a threshold rule it means nothing.
   interval: rule.interval ?? 'monthly',
   status: rule.status,
   threshold_credits: decimalText(rule.threshold_credits),

@@ -12,7 +12,7 @@ export const findBillableMetrics = ({ db, organizationId }: Context, codes: read
   where organization_id = ${organizationId} and code = any (${codes}) and deleted_at is null
   order by array_position(${codes}::text[], code)`;
 
-/** What of a wallet a request may set. */
+/** Fields of a wallet that a request may set. */
 export type WalletFields = Pick<
   WalletRow,
   | 'billing_entity_id'
@@ -48,7 +48,7 @@ export const insertWallet = (db: Db, organizationId: string, wallet: NewWallet, 
     ${wallet.skip_invoice_custom_sections},
     ${json(wallet.metadata)}, ${wallet.expiration_at}, true, ${now}, ${now})`;
 
-/** Changes what is given of a wallet. */
+/** Changes fields of a wallet. */
 export const changeWallet = (
   { db, organizationId, now }: Pick<Context, 'db' | 'organizationId' | 'now'>,
   id: string,
@@ -62,7 +62,7 @@ export const markTerminated = (db: Db, organizationId: string, id: string, now: 
   update wallets set status = 'terminated', terminated_at = ${now}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
-/** What is left of a wallet's credits: the part that was given and the one that was bought. */
+/** The credits left in a wallet: granted part and purchased part. */
 export async function readRest(
   db: Db,
   organizationId: string,

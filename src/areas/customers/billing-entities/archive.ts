@@ -14,7 +14,7 @@ import { setArchivedAt } from './writes.ts';
  */
 export const archiveBillingEntity = (ctx: Context, { code }: { code: string }) => setArchived(ctx, code, true);
 
-/** Lets everybody choose an archived billing entity again. @throws Refusal 404 billing_entity */
+/** Makes an archived billing entity available again. @throws Refusal 404 billing_entity */
 export const restoreBillingEntity = (ctx: Context, { code }: { code: string }) => setArchived(ctx, code, false);
 
 async function setArchived(ctx: Context, code: string, isArchived: boolean) {

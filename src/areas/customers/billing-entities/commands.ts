@@ -87,8 +87,8 @@ export async function updateBillingEntity(ctx: Context, { code, body }: { code: 
 }
 
 /**
- * Writes checked changes to a locked billing entity, with what they mean for its drafts and its numbers
- * (billing-entities.md "effects of PUT"), and answers it as it then is.
+ * Writes checked changes to a locked billing entity, with their effects on drafts and numbers (billing-entities.md
+ * "effects of PUT"), and returns it as it then is.
  */
 export async function changeBillingEntity(
   ctx: Context,
@@ -127,7 +127,7 @@ export async function changeBillingEntity(
   return after;
 }
 
-/** Columns that an input sets: those of keys that were sent. */
+/** Columns that an input sets: those of the keys sent. */
 function fieldsOf(
   {
     code: _code,

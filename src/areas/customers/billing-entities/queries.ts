@@ -3,7 +3,7 @@ import { assert } from '../../../engine/assert.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { refuse } from '../../../platform/refusal.ts';
 
-/** What its routes may change of a billing entity. */
+/** Fields of a billing entity that its routes may change. */
 export interface BillingEntityFields {
   name: string;
   default_currency: string;

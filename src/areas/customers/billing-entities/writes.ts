@@ -57,8 +57,8 @@ export const moveDueDatesOfEntity = (
     and customer.billing_entity_id = ${billingEntityId} and customer.net_payment_term is null`;
 
 /**
- * When numbers begin to count per entity: the newest numbered invoice, if it has no number of the entity yet, takes the
- * count of numbered invoices that are not self-billed, and the series goes on from there (billing-entities.md).
+ * Begins numbering per entity: the newest numbered invoice, unless it has a number of the entity, gets the count of
+ * numbered invoices that are not self-billed, and the series continues from there (billing-entities.md).
  */
 export const continueEntitySequence = (db: Db, organizationId: string, billingEntityId: string) => db`
   with numbered as (

@@ -12,11 +12,11 @@ interface SellingEntity {
   organization_id: string;
   sandbox: boolean;
   timezone: string;
-  /** When the taxes of the Union were last made or brought up to date. */
+  /** When the EU taxes were last created or updated. */
   generated_at: Temporal.Instant;
 }
 
-/** Days on which some rate changes, the first one left out: that holds for ever before. */
+/** Days on which a rate changes, except the first rate, which also covers all earlier dates. */
 const CHANGES = [...Object.values(EU_STANDARD_RATES), ...EU_TERRITORIES.map(({ rates }) => rates)]
   .flatMap((rates) => rates.slice(1).map(({ from }) => Temporal.PlainDate.from(from)))
   .sort(Temporal.PlainDate.compare);

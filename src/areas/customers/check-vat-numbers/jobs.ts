@@ -11,12 +11,12 @@ import { askRegister } from './register.ts';
 import { answerCheck } from './take-answer.ts';
 import { takeCheck } from './writes.ts';
 
-/** Questions that a sweep hands out at most; the rest waits a minute. */
+/** Questions that one sweep enqueues; the rest waits a minute. */
 const SWEEP_MOST = 1000;
 
 /**
- * Handler of `vat.check`: puts a due question to the register, outside of any transaction, and takes the answer in one.
- * A question that is not due, or that another worker has, is left alone. Rule: eu-taxes.md.
+ * Handler of `vat.check`: asks the register a due question outside of any transaction and stores the answer in one. A
+ * question that is not due, or that another worker has taken, is skipped. Rule: eu-taxes.md.
  */
 export function vatCheckHandlers(deps: SystemDeps & { outgoing: Outgoing }): Pick<Handlers, 'vat.check'> {
   return {
@@ -38,7 +38,7 @@ export function vatCheckHandlers(deps: SystemDeps & { outgoing: Outgoing }): Pic
   };
 }
 
-/** Questions that are due get a job: those that are asked again, and those whose job was lost. */
+/** Enqueues due questions: those that are asked again and those whose job was lost. */
 export async function sweepVatChecks({ sql, producer }: SweepDeps, now: Temporal.Instant): Promise<void> {
   const due = await listDueChecks(sql, now, SWEEP_MOST);
   await producer.addMany(

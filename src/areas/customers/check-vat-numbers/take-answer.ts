@@ -26,8 +26,8 @@ export type RegisterAnswer =
   | { outcome: 'error'; error: RegisterError; text: string };
 
 /**
- * Takes the register's answer about a customer's number: its taxes change and its invoices go on, or the question is
- * put again later. Answers for a replaced VAT number are dropped.
+ * Applies the register's answer: the customer's taxes change and its invoices go on, or the question is asked again
+ * later. Answers for a replaced VAT number are dropped.
  *
  * Rule: eu-taxes.md "VIES answer".
  */

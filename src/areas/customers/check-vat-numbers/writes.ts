@@ -1,10 +1,10 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 
-/** A worker that took a question and did not come back has lost it after this. */
+/** Lease of a question: a worker that has not answered by then loses it. */
 const TAKEN_FOR_SECONDS = 60;
 
-/** Takes a due question for a while; the number that it is about, or undefined when it is not due. */
+/** Leases a due question; its number, or undefined if it is not due. */
 export async function takeCheck(
   db: Db,
   organizationId: string,

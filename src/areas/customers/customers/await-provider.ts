@@ -18,7 +18,7 @@ type Answer = Awaited<ReturnType<typeof upsertCustomer>>;
 
 /**
  * The answer with the id of the customer at its provider, where `sync` asks for it and the provider makes it within 5
- * s; a refusal or an outage of the provider saves the customer all the same. Rules: customers.md#payment-provider,
+ * s; the customer is saved even if the provider refuses or is away. Rules: customers.md#payment-provider,
  * provider-connections.md#customers-at-the-provider.
  */
 export async function awaitProviderCustomer(ctx: Context, answer: Answer, input: OperationInput): Promise<Answer> {

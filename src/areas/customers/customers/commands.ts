@@ -76,8 +76,8 @@ export async function upsertCustomer(ctx: Context, { body }: { body: CustomerInp
 }
 
 /**
- * Deletes a customer: it is gone for every read and its external id may be used again. What it leaves (subscriptions,
- * drafts) is wound up afterwards. Rule: customers.md#deletion-portal-checkout.
+ * Deletes a customer: no read finds it and its external id may be used again. Its subscriptions and drafts are ended by
+ * a step afterwards. Rule: customers.md#deletion-portal-checkout.
  *
  * @throws Refusal 404 customer
  */
@@ -93,7 +93,7 @@ export async function deleteCustomer(ctx: Context, { external_id }: { external_i
   return { customer: object };
 }
 
-/** The entity that was named; undefined when none was. An archived one stays with the customers it has. */
+/** The named entity; undefined if none was named. An archived one keeps the customers it has. */
 async function chosenEntity(
   ctx: Context,
   { billing_entity_code: code }: CustomerInput,

@@ -4,18 +4,17 @@ import type { Db } from '../../../platform/db/connect.ts';
 /** Free numbers that are made together. */
 const MADE_AT_ONCE = 128;
 /**
- * With fewer free ones more are made: as many transactions as may make customers of one organization at once, so that
- * none of them waits for the one that makes numbers.
+ * Below this many free numbers more are made. It is the number of transactions that may create customers of one
+ * organization at once, so that none waits for new numbers.
  */
 const ENOUGH = 64;
-// Namespace of the advisory locks of those who make numbers; that of clocks is 5306, that of events in
+// Namespace of the advisory locks of transactions that make numbers; that of clocks is 5306, that of events in
 // usage-shapes/lock.ts.
 const MAKING_SEED = 5396;
 
 /**
  * Takes the lowest customer number of the organization that no other transaction is taking, with the prefix of its
- * slugs. A transaction that is rolled back gives it back, and no one waits for its end. Rule: customers.md#fields
- * `sequential_id`.
+ * slugs. A rollback gives it back, and no other transaction waits. Rule: customers.md#fields `sequential_id`.
  */
 export async function takeNumber(db: Db, organizationId: string): Promise<{ number: number; prefix: string }> {
   let taken = await takeFree(db, organizationId);

@@ -2,12 +2,12 @@ import type { Context } from '../../../platform/context.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { customerDeleted } from '../announcements.ts';
 
-/** Time in which the last invoices are made, which may be drafts themselves. */
+/** Delay in which the last invoices are made; they may be drafts themselves. */
 const MINUTES_TO_DRAFTS = 5;
 
 /**
  * Step `finish-customer-deletion`: ends the active subscriptions of a deleted customer, each with its last invoice,
- * cancels those that have not started, and ends its coupons and wallets; its drafts are made final a little later. Safe
+ * cancels those that have not started, and ends its coupons and wallets; its drafts are finalized a little later. Safe
  * to run twice. Rule: customers.md#deletion-portal-checkout.
  */
 export async function finishCustomerDeletion(ctx: Context, { customer_id }: { customer_id: string }): Promise<void> {

@@ -23,11 +23,11 @@ const UNLINKED = {
   provider_payment_methods: ['card'],
 };
 
-/** Methods that no connection charges by itself: a linked customer with these alone would never pay an invoice. */
+/** Methods that no connection charges: a linked customer with only these would never pay an invoice. */
 const NEVER_CHARGED: ReadonlySet<string> = new Set(['customer_balance', 'crypto']);
 
 /**
- * What an upsert does to the link with a payment provider. Naming a provider alone stores it; creating the customer
+ * The link with a payment provider after an upsert. Naming a provider alone stores its name; creating the customer
  * there (`sync_with_provider`) or linking it (`provider_customer_id`) needs a connection. `sandbox` is stored under the
  * name that its connection emulates. Rules: customers.md#payment-provider, provider-connections.md#sandbox-provider.
  */
@@ -80,7 +80,7 @@ export async function providerLink(
   return { changes, faults, endsFormer, ...(isMade ? { madeAt: connection } : {}) };
 }
 
-// A name of the contract for what the caller wrote: a sandbox appears under the name that it emulates.
+// The contract's name for the caller's provider: a sandbox appears under the name that it emulates.
 async function nameOf(
   ctx: Context,
   provider: NonNullable<Configuration['payment_provider']>,

@@ -24,7 +24,7 @@ export interface CustomerMetadata {
   created_at: string;
 }
 
-/** What an upsert may change of the row itself. */
+/** Fields of the row that an upsert may change. */
 export interface CustomerFields {
   billing_entity_id: string;
   account_type: (typeof ACCOUNT_TYPES)[number];

@@ -45,7 +45,7 @@ export interface MetadataItem {
   created_at: string;
 }
 
-/** Replaces all metadata: at first out, then in, since two entries may swap their keys. */
+/** Replaces all metadata; deletes before it inserts, because two entries may swap their keys. */
 export async function replaceMetadata(
   db: Db,
   organizationId: string,

@@ -11,10 +11,7 @@ import { euTax } from './generate.ts';
 import { listAwaitingInvoices, readSeller, type Seller } from './queries.ts';
 import { deleteCheck, saveCheck } from './writes.ts';
 
-/**
- * Owed work: a number that the register is asked about outside of any transaction; the double of sandboxes answers in
- * one.
- */
+/** Owed work: asking the register about a number, outside of any transaction; the sandbox double answers inside one. */
 const CHECK_JOB = 'vat.check';
 export const CHECK_STEP = 'check-vat-number';
 const TAX_STEP = 'finalize-pending-invoice';
@@ -28,10 +25,9 @@ export interface SavedCustomer {
 }
 
 /**
- * Gives a customer that was saved the tax that the rules of the Union choose, where its billing entity leaves taxes to
- * them: at once, or once the register has answered.
+ * Gives a saved customer its EU tax if its billing entity manages EU taxes: at once, or once the register has answered.
  *
- * @returns what the customer then holds, or undefined when that is not changed
+ * @returns the customer's taxes, or undefined if they do not change
  * Rule: eu-taxes.md.
  */
 export async function applyEuTaxes(ctx: Context, saved: SavedCustomer): Promise<TaxRow[] | undefined> {
@@ -60,7 +56,7 @@ export async function applyEuTaxes(ctx: Context, saved: SavedCustomer): Promise<
   return taxes;
 }
 
-/** New customers, those without a tax of the Union, and those of whom something changed that decides. */
+/** New customers, those without an EU tax, and those with a change that affects the choice. */
 function isDue({ customer, before }: SavedCustomer): boolean {
   if (before === undefined || !before.taxes.some(({ code }) => isEuTaxCode(code))) return true;
   return (['country', 'zipcode', 'tax_identification_number', 'billing_entity_id'] as const).some(

@@ -7,7 +7,7 @@ import { flagDraftsOfTaxes } from '../../catalog/taxes/writes.ts';
 import { saveGeneratedTaxes } from './writes.ts';
 
 /**
- * Gives an organization the taxes of the Union at the rates of the present day; those that it has take those rates.
+ * Creates the EU taxes of an organization at today's rates; existing ones get those rates.
  * Rule: eu-taxes.md.
  */
 export async function generateEuTaxes(ctx: Context, timezone: string): Promise<void> {
@@ -16,7 +16,7 @@ export async function generateEuTaxes(ctx: Context, timezone: string): Promise<v
   await flagDraftsOfTaxes(ctx.db, ctx.organizationId, changed);
 }
 
-/** The tax of a code; made again if it was deleted. */
+/** The tax of a code; created again if it was deleted. */
 export async function euTax(ctx: Context, code: string, timezone: string): Promise<TaxRow> {
   const known = await findRow(ctx, taxes, code);
   if (known) return known;

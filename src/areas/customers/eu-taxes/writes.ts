@@ -4,7 +4,7 @@ import type { Db } from '../../../platform/db/connect.ts';
 import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 
-/** Makes generated taxes, or gives those that exist their rates; ids of those whose rate is another now. */
+/** Creates generated taxes or updates their rates; ids of those whose rate changed. */
 export async function saveGeneratedTaxes(
   db: Db,
   organizationId: string,
@@ -38,7 +38,7 @@ export interface NewCheck {
 }
 
 /**
- * A question to the register, asked at once; the same number that is being asked about keeps its attempts.
+ * Stores a question to the register that is due at once; an open question about the same number keeps its attempts.
  *
  * @returns id of the check
  */

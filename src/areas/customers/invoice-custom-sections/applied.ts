@@ -22,16 +22,16 @@ export const appliedSections = (db: Db) => db`(
   from applied_invoice_custom_sections applied
   where applied.organization_id = invoice.organization_id and applied.invoice_id = invoice.id)`;
 
-/** Who besides the customer decides about the sections of an invoice without subscriptions. */
+/** Who besides the customer chooses the sections of an invoice without subscriptions. */
 interface Deciding {
-  /** What the request that makes the invoice says. */
+  /** The sections in the request that makes the invoice. */
   request?: SectionChoice;
   /** The wallet, rule or transaction that it is for. */
   owner?: { type: SectionOwnerType; id: string };
 }
 
 /**
- * Writes the sections of an invoice down as they are now; those that a former computation wrote are replaced.
+ * Stores the sections of an invoice as they are now, in place of those of a former computation.
  *
  * The request's, else the own selections of the subscriptions or the wallet, else the customer's, else the billing
  * entity's. Of several subscriptions: all their own ones together, and the customer's or entity's too when any has

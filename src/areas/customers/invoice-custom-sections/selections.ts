@@ -26,7 +26,7 @@ export async function replaceSections(
       and section.code <> all (${codes})`;
   const ids = codes.map((code) => ({ id: newId(), code }));
   if (ids.length === 0) return;
-  // Locked, so that a section deleted meanwhile is not selected any more.
+  // Locked, so that a section that is deleted meanwhile is not selected.
   await db`
     insert into invoice_custom_section_selections (id, organization_id, owner_type, owner_id, section_id, created_at)
     select distinct on (section.id) given.id, ${organizationId}::uuid, ${owner.type}, ${owner.id}::uuid, section.id,
@@ -42,8 +42,8 @@ export async function replaceSections(
 }
 
 /**
- * Stores what an input says about the sections of an owner: nothing leaves them, null takes all away, and one that
- * skips sections has none. Rule: invoices.md#custom-sections.
+ * Stores the sections that an input selects for an owner: an absent list keeps them, null removes all, and an owner
+ * that skips sections has none. Rule: invoices.md#custom-sections.
  */
 export async function chooseSections(
   { db, organizationId, now }: Context,
@@ -54,7 +54,7 @@ export async function chooseSections(
   if (codes) await replaceSections(db, organizationId, owner, codes, now());
 }
 
-/** What a new owner takes over from another, in the same order: the record that follows a subscription. */
+/** Copies the selections of one owner to another in the same order, for the record that follows a subscription. */
 export async function copySections(
   db: Db,
   organizationId: string,

@@ -52,7 +52,7 @@ export async function setDefaultMethod(ctx: Context, input: { external_id: strin
   return show(ctx, method.id);
 }
 
-/** Takes a method away from its customer; it is no default any more. @throws Refusal 404 customer, payment_method */
+/** Discards a method of a customer; it is no longer the default. @throws Refusal 404 customer, payment_method */
 export async function deleteMethod(ctx: Context, input: { external_id: string; svc_id: string }) {
   const customer = await lock(ctx, input.external_id);
   const method = await getMethod(ctx.db, ctx.organizationId, customer.id, input.svc_id);

@@ -17,7 +17,7 @@ export interface MethodRow {
   provider_customer_id: string;
   provider_method_id: string;
   method_type: string;
-  /** Last digits; of test methods what they do. */
+  /** Last digits; for test methods their behaviour. */
   details: { last4?: string; behaviour?: SandboxBehaviour };
   is_default: boolean;
   created_at: Temporal.Instant;

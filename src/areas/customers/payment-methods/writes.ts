@@ -16,7 +16,7 @@ export interface NewMethod {
 }
 
 /**
- * Stores a method; one that is known already keeps its id. The customer is locked.
+ * Stores a method; a known one keeps its id. The customer is locked.
  *
  * @returns its id
  * Rule: payments.md#payment-methods.

@@ -33,7 +33,7 @@ const CONNECTABLE: Partial<
   },
 };
 
-/** Asks a connection's provider whether the credentials work, and to send its events. */
+/** Asks a connection's provider to check the credentials and to send its events. */
 export const CONNECT_JOB = 'payment.connect';
 
 /**
@@ -100,8 +100,8 @@ export async function updateProvider(ctx: Context, { code, body }: { code: strin
 }
 
 /**
- * Ends a connection: its customers are no longer linked and their methods are gone. Payments under way stay and still
- * follow the provider.
+ * Ends a connection: its customers are no longer linked and their methods are gone. Payments in progress continue and
+ * still follow the provider's events.
  *
  * @throws Refusal 404 payment_provider
  */
@@ -121,8 +121,8 @@ export async function checkProvider(ctx: Context, { code }: { code: string }) {
 }
 
 /**
- * A sandbox reaches no account that really charges; and where time is simulated, no account at all: simulated days
- * would leave as real calls within seconds. Rule: provider-connections.md#sandboxes-reach-no-live-account.
+ * A sandbox cannot use an account that really charges, and with simulated time no account at all: simulated days would
+ * become real calls within seconds. Rule: provider-connections.md#sandboxes-reach-no-live-account.
  */
 async function refuseRealMoneyInSandbox(ctx: Context, body: ProviderCreate): Promise<void> {
   refuseLiveKeyInSandbox(ctx, secretsOf(body));
@@ -137,7 +137,7 @@ function refuseLiveKeyInSandbox(ctx: Context, { secret_key: key }: Record<string
     throw refuse.invalid({ secret_key: ['live_key_in_sandbox'] });
 }
 
-/** Open pages ask for consent as it was wanted when they were made. Rule: provider-connections.md#routes. */
+/** Open pages are closed because they ask for consent by the former settings. Rule: provider-connections.md#routes. */
 const changesConsent = ({ settings }: ProviderRow, body: ProviderUpdate): boolean =>
   body.require_terms_of_service_consent !== undefined &&
   body.require_terms_of_service_consent !== (settings.require_terms_of_service_consent ?? false);

@@ -31,7 +31,7 @@ const columns = (db: Db) => db`
   (select count(*) from customers customer where customer.organization_id = provider.organization_id
     and customer.payment_provider_id = provider.id and customer.deleted_at is null) as customers_count`;
 
-/** The name under which a connection appears in objects of the contract. */
+/** The name under which a connection appears in the contract's objects. */
 export const contractName = (provider: Pick<ProviderRow, 'provider_type' | 'emulates'>): ContractProvider =>
   provider.emulates ?? (provider.provider_type as ContractProvider);
 
@@ -69,14 +69,14 @@ export const listProvidersNamed = (db: Db, organizationId: string, name: string 
   limit 2`;
 
 /**
- * Days for which a deleted connection keeps its secrets: payments under way end within them.
+ * Days for which a deleted connection keeps its secrets, so that payments in progress can end.
  * Rules: provider-connections.md#secrets, provider-connections.md#deleted-connections.
  */
 const KEPT_DAYS = 30;
-/** Deleted connections of one code whose events are taken: a code may have been used a few times. */
+/** Deleted connections of one code whose events are accepted; a code may have been used several times. */
 const MOST_DELETED = 5;
 
-/** Whether a deleted connection is so no longer than its secrets are kept, by its organization's time. */
+/** Whether a connection was deleted so recently that its secrets are kept, by its organization's time. */
 const isKept = (db: Db, now: Temporal.Instant): Fragment => db`
   provider.deleted_at > coalesce((
     select clock.frozen_time from test_clocks clock where clock.organization_id = provider.organization_id), ${now})
@@ -101,7 +101,7 @@ export const listProvidersOfType = (
   order by provider.deleted_at desc nulls first, provider.id
   limit ${MOST_DELETED + 1}`;
 
-/** Deleted connections that still have secrets and should not, of all organizations. */
+/** Deleted connections whose secrets are due to be removed, of all organizations. */
 export const listRetiredProviders = (db: Db, now: Temporal.Instant, limit: number) => db<
   { id: string; organization_id: string; inbound_endpoint_id: string | null }[]
 >`

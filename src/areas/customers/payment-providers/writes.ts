@@ -3,7 +3,7 @@ import { json } from '../../../platform/db/values.ts';
 import type { ProviderRow } from './queries.ts';
 import type { ProviderCreate, ProviderUpdate } from './schema.ts';
 
-/** What a connection keeps that no client sends as it is stored. */
+/** Stored fields of a connection that clients do not send in this form. */
 interface Kept {
   secrets: object;
   secrets_last4: object;

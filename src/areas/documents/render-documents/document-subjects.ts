@@ -20,9 +20,7 @@ import { invoiceModel } from './invoice-model.ts';
 import { receiptModel } from './receipt-model.ts';
 import { listPaidParts, readPrinted } from './sql.ts';
 
-/**
- * What can be drawn: how its document is read, or written without a drawing, and how it is announced when it is there.
- */
+/** Kinds of documents: how each is read and drawn, or written without drawing, and how it is announced. */
 interface DocumentSubject {
   read(ctx: Pick<Context, 'db' | 'organizationId'>, subjectId: string): Promise<DocumentModel | Uint8Array>;
   announce(ctx: Context, subjectId: string): Promise<void>;

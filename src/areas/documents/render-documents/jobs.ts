@@ -14,8 +14,8 @@ import { documentSubjects } from './document-subjects.ts';
 const LOST_AT_ONCE = 100;
 
 /**
- * Handler of `document.render`: reads what the document says, draws it, keeps it and announces it. No
- * transaction is open while it is drawn. Run twice, the first one stays.
+ * Handler of `document.render`: reads the contents of a document, draws it, stores it and announces it. No transaction
+ * is open while it is drawn. If it runs twice the first document is kept.
  */
 export function documentHandlers(deps: SystemDeps & { renderer: Renderer }): Pick<Handlers, 'document.render'> {
   const { sql, log, renderer, producer } = deps;

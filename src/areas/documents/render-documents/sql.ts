@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Address, PartyFacts } from './party.ts';
 
-/** Frozen with the invoice; read as they are now where it was made before they were. */
+/** Frozen with the invoice; the current ones for an invoice from before they were frozen. */
 export interface Printed {
   issuer: PartyFacts & { legal_name: string | null; invoice_footer: string | null; document_locale: string };
   customer: (Omit<PartyFacts, 'name'> & CustomerNames) | null;
@@ -33,7 +33,7 @@ export async function readPrinted(db: Db, organizationId: string, invoiceId: str
   return row!;
 }
 
-/** A payment that an invoice has got, by the day on which it came in. */
+/** A payment of an invoice with the day on which it arrived. */
 export interface PaidPart {
   created_at: Temporal.Instant;
   amount_cents: number;

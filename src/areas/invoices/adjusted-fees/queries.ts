@@ -5,7 +5,7 @@ import type { FeeType } from '../../../engine/taxes/choose-taxes.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { columnValues } from '../../../platform/db/values.ts';
 
-/** What a fee bills: by this an adjustment finds it again when its draft is computed again. */
+/** Key of what a fee bills, by which an adjustment finds its fee when the draft is computed again. */
 export interface BilledThing {
   subscription_id: string;
   fee_type: FeeType;
@@ -39,7 +39,7 @@ export const listAdjustedFees = (db: Db, organizationId: string, invoiceId: stri
 export const insertAdjustedFee = (db: Db, organizationId: string, invoiceId: string, row: AdjustedFeeRow) => db`
   insert into adjusted_fees ${db(columnValues({ organization_id: organizationId, invoice_id: invoiceId, ...row }))}`;
 
-/** @returns whether there was one */
+/** @returns whether it existed */
 export async function deleteAdjustedFee(
   db: Db,
   organizationId: string,

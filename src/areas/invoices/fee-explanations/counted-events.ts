@@ -18,14 +18,14 @@ export interface CountedFee extends Pick<FeeInputsRow, 'fee_id' | 'inputs' | 'ev
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
- * A part of a window, by the timestamps that its events have today: those of `[from, to)` as ISO texts, or the strays,
- * which a correction has moved out of the window since. All parts together hold each event of the window once.
+ * A part of a window, by the timestamps that its events have today: those of `[from, to)` as ISO texts, or the events
+ * that a correction has moved out of the window since. All parts together hold each event of the window once.
  */
 export type WindowPart = { from: string; to: string } | 'strays';
 
 /**
  * The events behind a usage fee as `event`, each as it was when the fee was made: those of its charge's window up to
- * the watermark, or of a part of it, whatever was corrected since; of a fee of one event that one.
+ * the watermark, or of a part of it, in spite of later corrections; for a fee of one event that event.
  *
  * Rules: fee-explanations.md, invoice-verification.md#route "versions valid then".
  */
@@ -161,7 +161,7 @@ function inWindow(db: Db, fee: CountedFee, part?: WindowPart): Fragment {
     if (part === undefined) return db`(${isBetween(bounds)} or ${isCorrected})`;
     return part === 'strays' ? db`${isCorrected} and not ${isBetween(bounds)}` : isBetween(part);
   };
-  // The first condition is what the index finds; the others look at the event as it was.
+  // The first condition uses the index; the others check the event as it was.
   return db`${found()}
     and coalesce(former.code, e.code) = ${metric?.code ?? null}
     and coalesce(former.timestamp, e.timestamp) >= ${from}::timestamptz
@@ -169,7 +169,7 @@ function inWindow(db: Db, fee: CountedFee, part?: WindowPart): Fragment {
     ${wasInWindow(db, fee, db`coalesce(former.timestamp, e.timestamp)`)}`;
 }
 
-/** Of an event `e` whose time then, `at`, lies between the bounds of the window: whether it was counted in it. */
+/** Whether an event `e`, with its timestamp at that time `at`, was counted in the window between the bounds. */
 function wasInWindow(db: Db, { inputs, events_watermark: mark }: CountedFee, at: Fragment): Fragment {
   const { window } = inputs;
   const { from, to } = boundsOf(inputs);
@@ -182,7 +182,7 @@ function wasInWindow(db: Db, { inputs, events_watermark: mark }: CountedFee, at:
     ${window.replacedBy === undefined ? db`` : db`and (${at} < ${lastMillisecond} or e.id < ${window.replacedBy})`}`;
 }
 
-/** Whether an `event` of the window is one of the fee's filter and group, and one that its aggregation takes. */
+/** Whether an `event` of the window belongs to the fee's filter and group and is counted by its aggregation. */
 const isOfFee = (db: Db, { inputs }: CountedFee): Fragment =>
   db`${isTaken(db, inputs)} and ${isOfBucket(db, inputs)} and ${isOfGroup(db, inputs.usage?.grouped_by ?? {})}`;
 

@@ -19,8 +19,8 @@ import { type FeeInputsRow, findInvoiceStatus, listFeeInputs } from './queries.t
 import type { FeeEventsQuery } from './schema.ts';
 
 /**
- * How a fee came about, step by step, computed again at every read from what was stored beside it and compared with
- * what the fee says. A difference is shown, and logged.
+ * Explains a fee step by step. It is computed again at every read from its stored inputs and compared with the stored
+ * amount; a difference is shown and logged.
  *
  * @throws Refusal 404 fee
  * Rule: fee-explanations.md.
@@ -123,7 +123,7 @@ function checkOf(fee: FeeRow, { computed, tail }: ExplainedFee) {
   };
 }
 
-/** Whether a fee was counted from events: no true-up, nothing set by hand or taken over. */
+/** Whether a fee was counted from events: neither a true-up nor set by hand nor copied. */
 export const hasEvents = ({ inputs }: FeeInputsRow): boolean =>
   inputs.fee_type === 'charge' && inputs.facts === undefined && inputs.usage?.aggregated_units !== undefined;
 

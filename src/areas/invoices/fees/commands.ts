@@ -20,7 +20,7 @@ export async function updateFee(ctx: Context, { svc_id, body }: { svc_id: string
 }
 
 /**
- * Deletes a standalone fee; the event that made it makes no other. What it was paid is taken back in the journal.
+ * Deletes a standalone fee; its event makes no other fee. Its payment is reversed in the journal.
  *
  * @throws Refusal 404 fee; 405 invoiced_fee
  * Rule: usage-fees.md#endpoints.

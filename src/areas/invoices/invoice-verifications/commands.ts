@@ -30,9 +30,9 @@ import {
 import type { Difference, Verification, VerificationCreate, VerificationLevel } from './schema.ts';
 import { type TotalledFee, type Totals, totalsOf } from './totals.ts';
 
-/** Fees of an invoice whose events are counted again while the request waits. Rule: invoice-verification.md#route. */
+/** Fees of an invoice up to which events are counted again during the request. Rule: invoice-verification.md#route. */
 const MOST_FEES_AT_ONCE = 500;
-/** Events that are read for them meanwhile, about 20 µs each: well within the time that a request waits. */
+/** Events up to which that is done, about 20 µs each, well within the time limit of a request. */
 const MOST_EVENTS_AT_ONCE = 100_000;
 
 /** Owed work: a verification that takes long. */
@@ -135,7 +135,7 @@ const statusOf = ({ differences, notVerified }: Comparison): Verification['statu
   return notVerified.length > 0 ? 'not_verifiable' : 'equal';
 };
 
-/** Compares a fee with what its inputs amount to; undefined when they are not stored. */
+/** Compares a fee with the amount of its inputs; undefined if they are not stored. */
 function verifyFee(comparison: Comparison, fee: FeeRow, row: FeeInputsRow | undefined): ExplainedFee | undefined {
   const path = `fees[${fee.id}]`;
   const explained = row && explainOrNot(row.inputs);

@@ -10,7 +10,7 @@ import type { Comparison } from './comparison.ts';
 import { countSince, digestPart, findPartEnd, listRawEvents, readFirstWatermark } from './queries.ts';
 import { startRecount } from './recount.ts';
 
-/** What arrived after the invoice: information, no difference. */
+/** Events that arrived after the invoice: information, not a difference. */
 export interface Since {
   events_added: number;
   corrections: number;
@@ -41,7 +41,7 @@ export async function verifyEvents(
   }
 }
 
-/** Compares the events of a charge's window with the watermark; false when there is none to compare with. */
+/** Compares the events of a charge's window with the watermark; false if there is none. */
 async function verifyWindow(
   ctx: Context,
   comparison: Comparison,

@@ -12,7 +12,7 @@ const MOST_LOGGED_FEES = 25;
 
 type Shown = ReturnType<typeof invoiceView>;
 
-/** Parts of an invoice that the webhook of a type does not carry. Rule: webhooks.md#event-types. */
+/** Parts of an invoice that the webhook of a type omits. Rule: webhooks.md#event-types. */
 const LEFT_OUT = {
   'invoice.created': [],
   'invoice.drafted': [],

@@ -9,8 +9,8 @@ import { invoiceView } from './view.ts';
 import { changeInvoice, type InvoiceChange, payFees } from './writes.ts';
 
 /**
- * Sets the payment status of an invoice that the transaction holds locked, and what goes with it: paid invoices are not
- * overdue, the fees follow, and it is announced. The one place where the status changes.
+ * Sets the payment status of an invoice that the transaction holds locked, with its consequences: a paid invoice is not
+ * overdue, its fees follow, and it is announced. The status changes nowhere else.
  *
  * @param also other columns that change with it
  * @returns the invoice as it then is
@@ -32,7 +32,7 @@ export async function setPaymentStatus(
   });
   await payFees(ctx.db, ctx.organizationId, invoice.id, status, ctx.now());
   await announce(ctx, invoicePaymentStatusChanged, { invoice, status });
-  // An open invoice is not shown: the contract has no word for it.
+  // An open invoice is not shown because the contract has no status for it.
   if (changed.status !== 'open') await recordInvoice(ctx, 'invoice.payment_status_updated', invoice.id, { before });
   return changed;
 }

@@ -74,10 +74,10 @@ export const clearErrors = (db: Db, organizationId: string, invoiceId: string, c
   delete from invoice_error_details
   where organization_id = ${organizationId} and invoice_id = ${invoiceId} and error_code = any (${codes})`;
 
-/** Why an invoice failed, as far as something decides by it; the details are for people to read. */
+/** Why an invoice failed, as a code that decides about a retry; details are for people to read. */
 export type ErrorReason = 'api_limit' | 'number_not_assigned' | 'amount_out_of_range';
 
-/** Reasons that pass by themselves: an invoice that failed for one is tried again. */
+/** Passing reasons: an invoice that failed for one is retried. */
 export const PASSING_REASONS: readonly ErrorReason[] = ['api_limit', 'number_not_assigned'];
 
 export const insertError = (

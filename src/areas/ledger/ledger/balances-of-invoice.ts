@@ -1,7 +1,7 @@
 import type { Db } from '../../../platform/db/connect.ts';
 import type { AccountCode } from './postings.ts';
 
-/** What of an invoice stands on an account, debits less credits. */
+/** Balance of an account from one invoice, debits less credits. */
 export type Balances = Partial<Record<AccountCode, number>>;
 
 /** Balances of an invoice by account. */

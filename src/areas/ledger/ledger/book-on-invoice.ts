@@ -3,7 +3,7 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../platform/context.ts';
 import { type AccountCode, post } from './postings.ts';
 
-/** An invoice as the journal names it; an invoice's row fits. */
+/** An invoice as the journal names it; structural: an invoice's row can be passed. */
 export interface BookedDocument {
   id: string;
   billing_entity_id: string;

@@ -3,7 +3,7 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../platform/context.ts';
 import { type LedgerLine, post } from './postings.ts';
 
-/** A wallet as the journal names it; a wallet's row fits. */
+/** A wallet as the journal names it; structural: a wallet's row can be passed. */
 export interface BookedWallet {
   id: string;
   billing_entity_id: string;

@@ -6,12 +6,12 @@ import { taxShares } from './invoice-finalized.ts';
 import { type AccountCode, post } from './postings.ts';
 
 /**
- * Where credits that are applied go: to what is owed, or aside while the invoice is open. Rules: ledger.md#l2,
+ * The account of applied credits: the receivable, or a reserve while the invoice is open. Rules: ledger.md#l2,
  * ledger.md#l3.
  */
 export type PaidAccount = 'receivable' | 'applied_pending';
 
-/** A credit note as the journal names it; a note's row fits. */
+/** A credit note as the journal names it; structural: a note's row can be passed. */
 export interface BookedNote extends BookedDocument {
   invoice_id: string;
   total_amount_cents: number;
@@ -24,8 +24,8 @@ export interface BookedNote extends BookedDocument {
 }
 
 /**
- * Books a note that became final: what was sold and taxed is taken back, against its balance, its refund and what it
- * settles. Of an invoice that was voided before, it gives back what was received for it, the rest is a gift.
+ * Books a note that became final: revenue and tax are reversed against its balance, its refund and its offset. A note
+ * of an invoice that was voided before returns what was received, and the rest is a promotion.
  *
  * Rules: ledger.md#l11, ledger.md#l13.
  */
@@ -43,7 +43,7 @@ export async function bookNoteCreated(ctx: Context, note: BookedNote, isOfVoided
       ...given,
     ]);
   }
-  // What counts as received elsewhere is settled first (ledger.md#journal (8)).
+  // Amounts marked as received elsewhere are used first (ledger.md#journal (8)).
   const fromMarked = Math.min(Math.abs(balances.unrecorded_receipts ?? 0), note.offset_amount_cents);
   const taxes = note.applied_taxes.map((tax) => ({ code: tax.tax_code, amountCents: tax.amount_cents }));
   return bookOnNote(ctx, 'credit_note_created', note, [
@@ -57,7 +57,7 @@ export async function bookNoteCreated(ctx: Context, note: BookedNote, isOfVoided
   ]);
 }
 
-/** Books that a note pays an invoice, or is taken by one that waits for its payment. Rule: ledger.md#l2. */
+/** Books that a note pays an invoice, or is reserved by one that waits for its payment. Rule: ledger.md#l2. */
 export const bookNoteApplied = (
   ctx: Context,
   note: Omit<BookedDocument, 'issuing_date'>,
@@ -97,8 +97,8 @@ export const bookNoteGivenBack = (
   );
 
 /**
- * Books what becomes of the part of a note that an open invoice took and that is closed unpaid: given back, or lost
- * where the note was voided since. Rule: ledger.md#l5.
+ * Books the release of a note that an open invoice had reserved when it is closed unpaid: restored, or lost if the note
+ * was voided since. Rule: ledger.md#l5.
  */
 export const bookNoteReleased = (
   ctx: Context,
@@ -123,7 +123,7 @@ export const bookNoteVoided = (ctx: Context, note: BookedNote): Promise<void> =>
     { account: 'breakage', amountCents: -note.balance_amount_cents },
   ]);
 
-/** Books a refund that was paid out, or takes that back. Rule: ledger.md#l15. */
+/** Books a refund that was paid out, or reverses that. Rule: ledger.md#l15. */
 export function bookRefund(ctx: Context, note: BookedNote, isPaidOut: boolean): Promise<void> {
   const amountCents = isPaidOut ? note.refund_amount_cents : -note.refund_amount_cents;
   return bookOnNote(ctx, 'refund_succeeded', note, [

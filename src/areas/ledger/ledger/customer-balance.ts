@@ -24,7 +24,7 @@ export const CustomerBalanceEnvelope = z.object({
 });
 
 /**
- * Where a customer stands, by currency, straight from the journal. Two statements.
+ * The balance of a customer by currency, read from the journal in two statements.
  *
  *   due              receivable; below 0 when more was given back than was due
  *   overdue          that part of it which stands on overdue invoices

@@ -13,7 +13,7 @@ interface BookedFee {
   timezone: string;
   self_billed: boolean;
   taxes: { code: string; amountCents: number }[];
-  /** Cash that stands booked as received, and as given back. */
+  /** Cash booked as received, and as given back. */
   paid_cents: number;
   refunded_cents: number;
   paid_count: number;
@@ -21,8 +21,8 @@ interface BookedFee {
 }
 
 /**
- * Books what a person says about a standalone fee: paid, it is income in cash; refunded after that, the cash went back.
- * What is said otherwise later reverses it. A fee that was never paid books nothing. The fee is locked.
+ * Books the payment status that a person sets on a standalone fee: paid is income in cash, refunded returns the cash,
+ * and a later other status reverses it. A fee that was never paid books nothing. The fee is locked.
  *
  * Rules: ledger.md#l22, ledger.md#l23, ledger.md#l24.
  */
@@ -88,7 +88,7 @@ const taxLines = ({ taxes, taxes_amount_cents: taxesAmountCents }: BookedFee, si
 
 const reversed = (line: LedgerLine): LedgerLine => ({ ...line, side: line.side === 'debit' ? 'credit' : 'debit' });
 
-/** The same seen from a partner whose sales these are: money goes out, cash stays cash. */
+/** The same for a partner, who made the sale: money goes out, and cash stays cash. */
 const asPartner = (line: LedgerLine): LedgerLine => {
   const account =
     line.account === 'cash' ? 'cash' : line.account === 'tax_payable' ? 'tax_recoverable' : 'partner_costs';

@@ -4,8 +4,8 @@ import { type Balances, balancesOfInvoice } from './balances-of-invoice.ts';
 import { type BookedDocument, bookOnInvoice, type Change } from './book-on-invoice.ts';
 
 /**
- * Books a void: what the invoice booked is taken back, and nothing stays due. Of a top-up that was paid nothing is
- * booked, its credits stay.
+ * Books a void: the invoice's posting is reversed, and nothing stays due. For a paid top-up nothing is booked, and its
+ * credits stay.
  *
  * Rules: ledger.md#l19, ledger.md#l24.
  */

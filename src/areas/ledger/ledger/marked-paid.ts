@@ -3,8 +3,8 @@ import { balancesOfInvoice } from './balances-of-invoice.ts';
 import { type BookedDocument, bookOnInvoice } from './book-on-invoice.ts';
 
 /**
- * Books that an invoice was set to succeeded, or back, without a payment: what is due counts as received somewhere
- * else. Self-billed invoices from the other side. Rules: ledger.md#l20, ledger.md#l24.
+ * Books that an invoice was set to succeeded, or back, without a payment: the due amount counts as received elsewhere.
+ * Self-billed invoices are booked on the other side. Rules: ledger.md#l20, ledger.md#l24.
  */
 export async function bookMarkedPaid(
   ctx: Context,

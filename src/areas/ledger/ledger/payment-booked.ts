@@ -20,8 +20,8 @@ export interface BookedShare {
 }
 
 /**
- * Books a payment that succeeded: each invoice owes less, what is not owed is kept apart. An invoice that was marked as
- * paid elsewhere is met there first.
+ * Books a payment that succeeded: it reduces the due amount of each invoice, and a surplus is unapplied. Amounts marked
+ * as received elsewhere are used first.
  *
  * Rules: ledger.md#journal (8), ledger.md#l16, ledger.md#l24.
  */
@@ -97,7 +97,7 @@ export async function bookReversal(ctx: Context, payment: BookedPayment, billing
 }
 
 /**
- * Books a lost dispute: what had been paid of the invoice, less what was refunded, is gone. What is unpaid stays due.
+ * Books a lost dispute: the paid amount less refunds is lost. The unpaid amount stays due.
  * Rule: ledger.md#l18.
  */
 export async function bookDisputeLost(ctx: Context, invoice: BookedDocument): Promise<void> {

@@ -67,8 +67,8 @@ export interface Posting {
 }
 
 /**
- * Writes a posting with its lines in the caller's transaction, the last of its locks; a posting that was written before
- * is not written again. The database refuses one that does not balance.
+ * Writes a posting with its lines in the caller's transaction, after all other locks; a posting is never written twice.
+ * The database refuses one that does not balance.
  *
  * Rules: ledger.md#journal (1 to 3), ledger.md#storage.
  */

@@ -48,7 +48,7 @@ const tables = (db: Db): Fragment => db`
   join billing_entities entity on entity.organization_id = entry.organization_id and entity.id = entry.billing_entity_id
   left join customers customer on customer.organization_id = entry.organization_id and customer.id = entry.customer_id`;
 
-/** Ids are compared as what they are; one that is none finds nothing. */
+/** Ids are compared as text; an invalid one finds nothing. */
 const idIs = (db: Db, column: Fragment, id: string | undefined): Fragment =>
   id === undefined ? db`` : isUuid(id) ? db`and ${column} = ${id}` : db`and false`;
 

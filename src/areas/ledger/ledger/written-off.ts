@@ -3,9 +3,8 @@ import { balancesOfInvoice } from './balances-of-invoice.ts';
 import { type BookedDocument, bookOnInvoice } from './book-on-invoice.ts';
 
 /**
- * Books that a part of what is due is given up; what counts as received elsewhere is met first.
- * Rules: ledger.md#journal (8), ledger.md#postings
- * L21, L24.
+ * Books a write-off of a part of the due amount; amounts marked as received elsewhere are used first.
+ * Rules: ledger.md#journal (8), ledger.md#postings L21, L24.
  */
 export async function bookWrittenOff(ctx: Context, invoice: BookedDocument, amountCents: number): Promise<void> {
   const balances = await balancesOfInvoice(ctx.db, ctx.organizationId, invoice.id);
@@ -19,7 +18,7 @@ export async function bookWrittenOff(ctx: Context, invoice: BookedDocument, amou
 }
 
 /**
- * Books that what was given up is due again: as received elsewhere, where the invoice stands as paid by hand.
+ * Books the reversal of a write-off: the amount is due again, or received elsewhere if the invoice is marked as paid.
  * Rules: ledger.md#l20, ledger.md#l21.
  */
 export async function bookWriteOffReversed(

@@ -91,7 +91,7 @@ async function deliverHeld(deps: Deps, held: Held, job: Job): Promise<void> {
   const endpoint = await deps.readDue({ organization_id, webhook_endpoint_id, ids: held.ids });
   if (!endpoint) return;
   const due = endpoint.deliveries;
-  // A person waits to see whether the endpoint works.
+  // A person waits for the result of a test event.
   const isTest = due.every((delivery) => delivery.webhook_type === TEST_TYPE);
   if (endpoint.endpoint_status === 'disabled' && !isTest) {
     await giveUp(

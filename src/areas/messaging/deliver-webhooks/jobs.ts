@@ -4,7 +4,7 @@ import { disableWebhookEndpoint } from '../webhook-endpoints/writes.ts';
 import { deleteOldDeliveries, listDeadEndpoints, listEndpointsWithOldDeliveries } from './sql.ts';
 import { OVERDUE_MS, walkWaitingEndpoints } from './walk-endpoint.ts';
 
-/** Endpoints are given so much time to recover. */
+/** Days that a failing endpoint has to recover. */
 const DEAD_AFTER_HOURS = 5 * 24;
 
 const KEEP_DAYS = 90;

@@ -28,7 +28,7 @@ export interface SendDeps {
 type Planned = NextAttempt & { outcome: Outcome };
 
 /**
- * Makes the attempts, has written how they went, and plans the next ones.
+ * Makes the attempts, stores their outcomes and plans the next ones.
  *
  * @returns how many were acknowledged, and how many failed where none was
  */

@@ -118,13 +118,13 @@ export function openSlots(redis: Redis, options: { prefix: string; attemptMs: nu
 
 interface Releases {
   add(...commands: string[][]): void;
-  /** Sends at once what waits: who asks for slots next finds them free. */
+  /** Sends waiting releases at once, so that the next request for slots finds them free. */
   flush(): void;
 }
 
 /**
- * Sends what jobs of the same turn of the event loop give back in one go. No job waits for it: with Redis away the
- * leases end by themselves.
+ * Sends the releases of jobs in the same turn of the event loop together. No job waits for it; when Redis is away the
+ * leases expire by themselves.
  */
 function openReleases(redis: Redis): Releases {
   let waiting: string[][] = [];

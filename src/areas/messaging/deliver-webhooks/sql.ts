@@ -34,7 +34,7 @@ export interface DueDelivery {
   replay_id: string | null;
 }
 
-// Clocks of two machines differ a little: a retry that comes a moment early is not lost until the next sweep.
+// Clocks of two machines differ a little, so a retry that comes a moment early is still accepted.
 const EARLY_MS = 1000;
 
 /*
@@ -50,7 +50,7 @@ export interface Wanted {
   ids: string[];
 }
 
-/** What a job may send: never empty. */
+/** The deliveries that a job may send: never empty. */
 export interface Due extends EndpointOfDelivery {
   deliveries: DueDelivery[];
 }

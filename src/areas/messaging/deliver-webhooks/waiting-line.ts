@@ -10,9 +10,9 @@ const WAIT_AT_MOST_MS = 5000;
 /** Time away of a job that goes back to the queue, in the middle and to either side (webhooks.md#sending, rule 5). */
 const AWAY_MS = 250;
 const AWAY_SPREAD_MS = 100;
-/** Of a backlog the jobs come back one after the other at this distance. */
+/** Distance at which the jobs of a backlog come back one after the other. */
 const APART_MS = 3;
-/** That makes 1 000 jobs at most: the deliveries of others wait as rows alone, which costs nothing. */
+/** Limits the line to 1 000 jobs; further deliveries wait as rows only, which costs nothing. */
 const AWAY_AT_MOST_MS = 3000;
 
 interface Lane {
@@ -23,9 +23,9 @@ interface Lane {
 }
 
 /**
- * The jobs of this process that are to share the slots of their endpoint. A job that goes back to the queue is away for
- * a quarter of a second; a few stay in line instead, so that a freed slot is used at once. Those that do go back are
- * spread: thousands that ask four times a second would leave no time for sending.
+ * The jobs of this process that are to share the slots of their endpoint. A job without a slot goes back to the queue
+ * for a quarter of a second; a few wait in line instead, so that a freed slot is used at once. Returning jobs are
+ * spread out, because thousands that ask four times a second would leave no time for sending.
  */
 export interface Line {
   /** False when the endpoint has as many jobs in this process as could send: the job has to go back. */

@@ -16,16 +16,16 @@ import {
   takeOverdue,
 } from './walk-sql.ts';
 
-/** An attempt that was due so long ago and was not made has lost its job (webhooks.md#delivery). */
+/** An attempt that is overdue by this much has lost its job (webhooks.md#delivery). */
 export const OVERDUE_MS = 120_000;
-/** Of an endpoint that answers again, what is due for longer than this waited behind its circuit. */
+/** Deliveries of a recovered endpoint that are overdue by this much waited behind its circuit. */
 export const HEALED_OVERDUE_MS = 10_000;
 export const FIRST_ATTEMPTS_PER_JOB = 10;
 /** Deliveries of one endpoint that a walk has in Redis at once: 100 jobs, some 200 KB. */
 const WINDOW = 1000;
-/** What an endpoint that gets new events faster than it takes them still works off of its backlog in a turn. */
+/** Backlog that a walk sends in one turn for an endpoint whose new events arrive faster than it accepts them. */
 const LEAST_OF_A_TURN = 50;
-/** A walk that left something comes by again after this. */
+/** Delay before a walk that left something continues. */
 const TURN_MS = 1000;
 const FAIL_BATCH = 1000;
 
@@ -42,7 +42,7 @@ export const walkJob = (endpoint: EndpointId, delayMs = 0, overdueMs = OVERDUE_M
   options: { id: `walk-${endpoint.webhook_endpoint_id}`, delayMs, forgetFailed: true },
 });
 
-/** Has every endpoint walked that has waited since `now - overdueMs` for an attempt. */
+/** Starts a walk for every endpoint with an attempt due since `now - overdueMs`. */
 export async function walkWaitingEndpoints(deps: WalkDeps, now: Temporal.Instant, overdueMs: number): Promise<void> {
   const endpoints = await listWaitingEndpoints(deps.sql, now.subtract({ milliseconds: overdueMs }), now);
   await deps.producer.addMany(
@@ -53,9 +53,9 @@ export async function walkWaitingEndpoints(deps: WalkDeps, now: Temporal.Instant
 
 /**
  * Handler of `webhook.walk`: gives jobs to the deliveries of one endpoint that wait for an attempt and have none,
- * oldest first, a window of them at a time. The rows alone know what waits: of a backlog of any length Redis holds this
- * one job and its window. Of an endpoint with an open circuit a walk has one delivery tried, at most once a minute; the
- * walk goes on when that one arrived. Rules: webhooks.md#delivery, webhooks.md#sending, rule 6.
+ * oldest first, a window of them at a time. The rows are the truth: for a backlog of any length Redis holds only this
+ * job and its window. For an endpoint with an open circuit a walk tries one delivery, at most once a minute, and
+ * continues when that one succeeded. Rules: webhooks.md#delivery, webhooks.md#sending, rule 6.
  */
 export function walkHandlers(deps: WalkDeps): Pick<Handlers, 'webhook.walk'> {
   return {

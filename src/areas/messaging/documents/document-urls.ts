@@ -2,7 +2,10 @@ import type { Context } from '../../../platform/context.ts';
 import { missingOf } from './missing-characters.ts';
 import { documentLinks } from './signed-link.ts';
 
-/** What has been made for a subject; null where nothing has. A row of an invoice or a credit note can be passed. */
+/**
+ * Documents that exist for a subject; null where none does. Structural: a row of an invoice or a credit note can be
+ * passed.
+ */
 interface Drawn {
   document_id: string | null;
   missing_characters: string | null;

@@ -14,7 +14,7 @@ export interface DocumentRow {
   is_rendered: boolean;
 }
 
-/** The document of a subject, asked for now unless it was before; `isNew` if it had not been asked for. */
+/** The document of a subject, requested now unless it was before; `isNew` if it was not. */
 export async function requestDocument(
   db: Db,
   subject: { organizationId: string; kind: DocumentKind; subjectId: string; fileName: string; contentType: string },
@@ -59,7 +59,7 @@ export async function findPendingDocument(
   return row;
 }
 
-/** Keeps a drawn document with the characters that it lacks, if it is the first. @returns whether it was this one */
+/** Stores a drawn document with its missing characters, unless one is stored. @returns whether this one was stored */
 export async function storeDocument(
   db: Db,
   organizationId: string,

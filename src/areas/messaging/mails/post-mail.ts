@@ -23,9 +23,9 @@ export interface Mail {
 }
 
 /**
- * Posts a mail in the caller's transaction. A sandbox keeps it to be read; other organizations' mails go to the mail
- * server of the deployment, by a job that is repeated; without one they stay unsent, and the log says so. With a
- * document it leaves once that is drawn.
+ * Posts a mail in the caller's transaction. A sandbox stores it to be read; mails of other organizations are sent to
+ * the mail server by a repeated job, and without a server they stay unsent, which is logged. A mail with a document
+ * waits until that is drawn.
  *
  * @returns whether it was posted: not without an addressee, nor an automatic one twice
  * Rules: organizations.md, provider-connections.md#sandbox-provider.

@@ -48,7 +48,7 @@ export async function takeMail(
   return mail;
 }
 
-/** Keeps what an attempt came to: the state of each address, and when the next one is due, if any. */
+/** Stores the outcome of an attempt: the state of each address and the time of the next attempt, if any. */
 export const noteAttempt = (
   db: Db,
   organizationId: string,

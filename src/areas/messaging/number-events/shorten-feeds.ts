@@ -11,7 +11,7 @@ const DELETE_BATCH = 1000;
 export async function shortenFeeds(sql: Sql, cutoff: Temporal.Instant): Promise<void> {
   for (const organizationId of await listAgedFeeds(sql, cutoff)) {
     await sql.begin(async (tx) => {
-      // Busy with new numbers: the next day does it.
+      // The counter is in use; the next day's run does it.
       const [head] = await lockHeads(tx, [organizationId]);
       if (head) await moveFirst(tx, organizationId, cutoff);
     });

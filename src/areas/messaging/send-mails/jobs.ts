@@ -37,7 +37,7 @@ export function mailHandlers(deps: SystemDeps, mailer: Mailer | undefined): Pick
   };
 }
 
-/** What became of every address: those that were settled before are not asked again. */
+/** The state of every address; settled addresses are not tried again. */
 async function attempt({ log }: SystemDeps, mailer: Mailer, mail: PendingMail): Promise<RecipientState[]> {
   const settled = mail.recipient_states.filter(({ state }) => state !== 'deferred');
   const all = [...new Set([...mail.recipients, ...mail.cc, ...mail.bcc])];
@@ -68,9 +68,9 @@ const outgoingOf = (mail: PendingMail): OutgoingMail => ({
 });
 
 /**
- * Keeps what an attempt came to. While addresses are open and attempts are left the mail stays pending; then it is sent
- * when anybody has it. Who will never get it is written into the audit trail: at once where the server refused for
- * good.
+ * Stores the outcome of an attempt. The mail stays pending while addresses are open and attempts are left; then it is
+ * sent if any address accepted it. Addresses that will never get it are recorded in the audit trail, at once if the
+ * server refused for good.
  */
 async function keepAttempt(
   deps: SystemDeps,
@@ -105,7 +105,7 @@ async function keepAttempt(
   await systemTransaction(deps, { id: organizationId, sandbox: false }, async () => realNow(), work);
 }
 
-/** Why addresses have no mail, each reason once. */
+/** Reasons why addresses have no mail, each once. */
 function reasonsOf(states: readonly RecipientState[]): string | null {
   const reasons = new Set(states.flatMap(({ error }) => (error === null ? [] : [error])));
   return reasons.size === 0 ? null : [...reasons].join('; ');

@@ -7,14 +7,13 @@ import { getWebhookEvent, listDeliveriesOfEvent, listFeed, readFeedEnds, type We
 import type { FeedMeta, FeedQuery } from './schema.ts';
 import { webhookEventView } from './view.ts';
 
-/** A filter that nothing passes looks at no more rows in one answer. */
+/** Most rows that one answer examines when a filter matches nothing. */
 const EXAMINED_AT_MOST = 10_000;
 /** Events are numbered five times a second. */
 const LOOK_AGAIN_MS = 200;
 
 /**
- * The events after a sequence, in order. With `wait` the answer comes as soon as there is one, or after so many
- * seconds.
+ * The events after a sequence, in order. With `wait` it answers as soon as there is one, or after that many seconds.
  *
  * @throws Refusal 422 after: value_is_out_of_range, when events between it and the oldest one are gone
  */

@@ -29,8 +29,8 @@ export async function retryDelivery(ctx: Context, { svc_id }: { svc_id: string }
 }
 
 /**
- * Sends a test event to an endpoint, also to a disabled one, with a single attempt. The answer of the operation says
- * how it went: see `settleTestEvent`.
+ * Sends a test event to an endpoint, also to a disabled one, with a single attempt. The operation answers with the
+ * outcome, see `settleTestEvent`.
  *
  * @throws Refusal 404 webhook_endpoint
  */

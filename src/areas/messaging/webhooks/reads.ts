@@ -25,8 +25,8 @@ export async function showDelivery(ctx: Context, { svc_id }: { svc_id: string })
 }
 
 /**
- * Waits for the outcome of a test event as long as a write may take. A receiver that is slower than that leaves it
- * `pending`; the delivery log shows the outcome later.
+ * Waits for the outcome of a test event up to the write timeout. With a slower receiver it stays `pending`; the
+ * delivery log shows the outcome later.
  */
 export async function settleTestEvent(ctx: Context, answer: { webhook: DeliveryView }) {
   let { webhook } = answer;

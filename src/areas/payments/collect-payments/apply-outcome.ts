@@ -26,8 +26,8 @@ export async function lockPayment(ctx: Context, id: string): Promise<PaymentRow>
 }
 
 /**
- * Brings a payment to what its provider says, once for each saying: repetitions and sayings out of order change
- * nothing. The payment is locked.
+ * Brings a payment to the state that its provider reports: repeated reports and reports out of order change nothing.
+ * The payment is locked.
  *
  * isEvent    the provider reported it by itself: a success is then announced
  * isReturn   money that had come in was taken back
@@ -67,7 +67,7 @@ export async function applyAnswer(
   else await wait(ctx, now, payment);
 }
 
-/** The provider began a payment that was given up meanwhile. */
+/** The provider started a payment that was given up meanwhile. */
 async function endThere(ctx: Context, { id }: PaymentRow, { providerPaymentId }: Answered): Promise<void> {
   if (providerPaymentId === null) return;
   await changePayment(ctx.db, ctx.organizationId, id, { provider_payment_id: providerPaymentId }, ctx.now());
@@ -108,9 +108,9 @@ async function takeBack(ctx: Context, payment: PaymentRow, status: string): Prom
 }
 
 /**
- * What a charge leaves that took nothing: the amount is too small, or the customer has to be there. No failure is
- * notified, but the payment and the audit trail of its invoices say why, and the customer of a request gets a link to
- * pay otherwise.
+ * Handles a charge that took nothing because the amount is too small or the customer must confirm. No failure is
+ * announced, but the payment and the audit trail of its invoices give the reason, and the customer of a payment request
+ * gets a link to pay otherwise.
  *
  * Rules: payments.md#automatic-payment, payment-requests.md#payment-requests.
  */

@@ -5,8 +5,9 @@ import { connected, transact } from '../provider-network/network.ts';
 import { applyAnswer, lockPayment } from './apply-outcome.ts';
 
 /**
- * Job `payment.cancel`: ends a payment at its provider that was given up here. What the provider had taken already, it
- * tells instead; then the money came in. While the provider's id of it is unknown there is nothing to end yet.
+ * Job `payment.cancel`: cancels a payment at its provider that was given up here. If the provider has taken the money
+ * already it reports that, and the money counts as received. While the provider's id is unknown there is nothing to
+ * cancel.
  *
  * @throws Outage, when its outcome is unknown: the queue asks again
  * Rule: payments.md#providers "cancel".
@@ -22,7 +23,7 @@ export async function cancelOverNetwork(
   try {
     await connection.provider.cancel(payment.provider_payment_id);
   } catch (error) {
-    // It has ended by itself; how is read below.
+    // It has ended by itself; the outcome is read below.
     if (!(error instanceof ProviderRefusal)) throw error;
   }
   const outcome = await connection.provider.readPayment(payment.provider_payment_id);

@@ -7,12 +7,12 @@ import { type PaymentRow, readPayment } from '../payments/queries.ts';
 import { connected, transact } from '../provider-network/network.ts';
 import { applyAnswer, leavePending, lockPayment } from './apply-outcome.ts';
 
-/** Stripe forgets idempotency keys after a day: an older charge is never sent again, only looked at. */
+/** Stripe forgets idempotency keys after a day, so an older charge is never sent again, only queried. */
 const KEY_LIVES_HOURS = 23;
 
 /**
- * Job `payment.charge`: sends a charge with the key of its payment, outside any transaction, and stores what came of
- * it. Run twice, or at once with a twin, it is the same charge at the provider and one settlement here.
+ * Job `payment.charge`: sends a charge with the key of its payment, outside any transaction, and stores the outcome.
+ * However often it runs, it is one charge at the provider and one settlement here.
  *
  * @throws Outage, when its outcome is unknown: the queue sends it again
  * Rule: payments.md#automatic-payment.
@@ -50,7 +50,7 @@ export async function chargeOverNetwork(
   });
 }
 
-/** Asks the provider about a payment that it has been working on for long. @throws Outage */
+/** Asks the provider about a payment that has been in progress for long. @throws Outage */
 export async function pollPayment(
   deps: SystemDeps,
   { organization_id: organizationId, payment_id: id }: { organization_id: string; payment_id: string },
@@ -67,8 +67,8 @@ export async function pollPayment(
 }
 
 /**
- * Committed before the call: a process that dies in its middle leaves the time of the first attempt. Undefined when the
- * payment was given up meanwhile; giving it up later finds that it was sent.
+ * Committed before the call, so that a process that dies during it leaves the time of the first attempt. Undefined when
+ * the payment was given up meanwhile; giving it up later sees that it was sent.
  */
 async function noteAttempt(deps: SystemDeps, organizationId: string, payment: PaymentRow) {
   const [row] = await deps.sql<{ charged_at: ReturnType<typeof realNow> }[]>`

@@ -14,12 +14,12 @@ import { applyAnswer, leavePending, lockPayment } from './apply-outcome.ts';
  */
 export const RETRY_SECONDS = [5, 15, 60, 300, 900, 3600] as const;
 
-/** What a sandbox reports later; stored as any provider's event when its time has come. */
+/** Step in which a sandbox reports an outcome later; the report is stored like any provider's event when it is due. */
 export const TELL_STEP = 'tell-sandbox-event';
 
 /**
- * Step `charge-sandbox-payment`: a sandbox decides by the method alone and has no network, so it is asked in the step's
- * own transaction. Rule: provider-connections.md#sandbox-provider.
+ * Step `charge-sandbox-payment`: a sandbox decides by the method alone and without network, so the step charges it in
+ * its own transaction. Rule: provider-connections.md#sandbox-provider.
  */
 export async function chargeSandboxPayment(ctx: Context, { payment_id: id }: { payment_id: string }): Promise<void> {
   const { db, organizationId } = ctx;
@@ -76,7 +76,7 @@ export async function tellSandboxEvent(
   });
 }
 
-/** Which charge of its payable a payment is, from 1. */
+/** The number of a payment among the charges of its payable, from 1. */
 async function countCharges(ctx: Context, payment: PaymentRow): Promise<number> {
   const [row] = await ctx.db<{ count: number }[]>`
     select count(*) as count from payments

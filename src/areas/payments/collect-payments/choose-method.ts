@@ -7,8 +7,8 @@ export interface MethodWish {
 }
 
 /**
- * The method that pays: the first wish that says something (`manual` means none), else the customer's default, as also
- * when the wished one was discarded since. Undefined means no automatic charge. Rule: payments.md#payment-methods.
+ * The method that pays: the first one named by the wishes (`manual` means none), else the customer's default, also if
+ * the named one was discarded since. Undefined means no automatic charge. Rule: payments.md#payment-methods.
  */
 export async function chooseMethod(
   ctx: Context,

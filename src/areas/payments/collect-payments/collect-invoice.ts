@@ -16,7 +16,7 @@ interface Facts {
   skip_psp: boolean;
   ready_for_payment_processing: boolean;
   payment_attempts: number;
-  /** Minutes for which the first attempt leaves the customer to a hosted page. */
+  /** Minutes that the first attempt waits for a payment on a hosted page. */
   wait_minutes: number;
   wishes: { type: string | null; id: string | null }[];
 }

@@ -40,7 +40,7 @@ export async function collectRequest(
   if (isStarted) await noteAttempt(ctx, request);
 }
 
-/** Mails a link to pay, where a page can be had. */
+/** Mails a link to pay, if a page can be opened. */
 export async function mailLink(ctx: Context, request: RequestRow): Promise<void> {
   const { db, organizationId } = ctx;
   const customer = await readCustomer(db, organizationId, request.customer_id);

@@ -13,8 +13,8 @@ import type { PageRow } from '../payments/provider-pages.ts';
 import { type Connected, connected, transact } from '../provider-network/network.ts';
 
 /**
- * Job `payment.connect`: tries the credentials of a connection and makes its provider send its events. What the
- * provider refuses is shown on the connection. @throws Outage. Rule: provider-connections.md#routes.
+ * Job `payment.connect`: checks the credentials of a connection and registers for the provider's events. A refusal of
+ * the provider is shown on the connection. @throws Outage. Rule: provider-connections.md#routes.
  */
 export async function connectProvider(
   deps: SystemDeps,
@@ -173,7 +173,7 @@ async function endPage({ provider }: Connected, providerPageId: string): Promise
   try {
     await provider.expirePage(providerPageId);
   } catch (error) {
-    // It was paid or has ended by itself: nothing is left to end.
+    // It was paid or has ended by itself, so nothing is left to close.
     if (!(error instanceof ProviderRefusal)) throw error;
   }
 }

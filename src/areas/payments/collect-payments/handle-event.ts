@@ -25,8 +25,8 @@ interface StoredEvent {
 }
 
 /**
- * Step `handle-provider-event`: does what a stored event of a provider asks for, once. One that names nothing of ours
- * is ignored. Rules: payments.md#providers, provider-connections.md#inbound-events.
+ * Step `handle-provider-event`: handles a stored event of a provider, once. An event about an unknown object is
+ * ignored. Rules: payments.md#providers, provider-connections.md#inbound-events.
  */
 export async function handleProviderEvent(
   ctx: Context,
@@ -119,8 +119,8 @@ async function handle(ctx: Context, provider: ProviderRow, type: string, event: 
 }
 
 /**
- * Money in another currency, or an amount that was never asked for, settles nothing: the event stays open, and the
- * auditor finds it. Rule: payments.md#amounts-on-the-wire "back".
+ * Money in another currency, or another amount than was charged, settles nothing: the event stays open, and the auditor
+ * finds it. Rule: payments.md#amounts-on-the-wire "back".
  *
  * @throws Refusal 405 currency_differs, amount_differs
  */
@@ -130,7 +130,7 @@ function refuseOtherMoney(payment: PaymentRow, { received }: Extract<ProviderEve
   if (received.amountCents !== payment.amount_cents) throw refuse.notAllowed('amount_differs');
 }
 
-/** A payment of ours by the provider's id for it, else by the id that we gave along. */
+/** A payment found by the provider's id, else by our id that was sent along. */
 async function findPayment(
   ctx: Context,
   provider: ProviderRow,
@@ -146,7 +146,7 @@ async function findPayment(
 }
 
 /**
- * A payment that began on a hosted page is known by what the page was opened for: its row is made once it has
+ * A payment that began on a hosted page is found by what the page was opened for: its row is created once it has
  * succeeded, with the amount that the provider states, else the due one. Rule: payments.md#providers.
  */
 async function paymentOfPage(
@@ -171,7 +171,7 @@ async function paymentOfPage(
     amountCents: event.received?.amountCents ?? dueOf(invoice),
     currency: invoice.currency,
     status: event.status,
-    // Not under way: another payment of the invoice may be.
+    // Not marked as in progress, because another payment of the invoice may be.
     paymentStatus: 'failed',
     provider: { id: provider.id, customerId: null, methodId: null },
     invoiceIds: [invoice.id],

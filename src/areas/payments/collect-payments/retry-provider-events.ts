@@ -1,18 +1,18 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
 
-/** Work that is still there after this long has lost its job. */
+/** Work that is still there after this time has lost its job. */
 const LOST_AFTER_MINUTES = 5;
-/** A payment or refund at which a provider works this long is asked about: its event may be lost. */
+/** After this time in progress a payment or refund is queried at its provider, because its event may be lost. */
 const LOOK_AFTER_MINUTES = 60;
-/** A refund of unknown outcome that is this old needs a person. */
+/** Age from which a refund of unknown outcome is left to a person. */
 const GIVEN_UP_AFTER_HOURS = 24;
 const PAGE = 500;
 
 /**
- * Sends lost work to providers again: charges, their ends, refunds, customers and pages without an answer, and asks
- * about payments and refunds whose event may be lost. Every one of them is the same at the provider however often it is
- * sent. Stored events have their own after-steps.
+ * Sends lost work to providers again: charges, cancellations, refunds, customers and pages without an answer; and
+ * queries payments and refunds whose event may be lost. Each is idempotent at the provider. Stored events have their
+ * own after-steps.
  *
  * Rules: periodic-jobs.md#retry-provider-events, payments.md#providers.
  */

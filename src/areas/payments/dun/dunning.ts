@@ -37,8 +37,8 @@ export const dunning = periodicJob({
 });
 
 /**
- * Customers with a campaign and a currency whose overdue balance reaches its threshold with attempts left, whenever
- * they may be asked again.
+ * Customers with a campaign and a currency whose overdue balance reaches its threshold with attempts left, whenever the
+ * next attempt is due.
  */
 const qualifying = (db: Db) => db`
   customers customer
@@ -119,7 +119,7 @@ async function request(ctx: Context, customerId: string, campaignId: string, cur
   }
 }
 
-/** Announces that a campaign has asked as often as it may, once no recorded currency has an attempt left. */
+/** Announces that a campaign has made its last attempt, once no recorded currency has an attempt left. */
 async function finish(
   ctx: Context,
   customerId: string,

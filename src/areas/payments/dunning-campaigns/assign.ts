@@ -6,8 +6,8 @@ import { resetCustomers } from './counters.ts';
 import { getCampaign } from './queries.ts';
 
 /**
- * Gives a customer a campaign of its own, or excludes it from all; the one clears the other, and each change begins the
- * counting again. Partner accounts have neither.
+ * Gives a customer a campaign of its own, or excludes it from all; each clears the other, and every change resets the
+ * counters. Partner accounts have neither.
  *
  * @throws Refusal 404 dunning_campaign; 422 exclude_from_dunning_campaign value_is_invalid, when both are given
  * Rules: payment-requests.md#dunning, payment-requests.md#dunning-campaigns.
@@ -34,7 +34,7 @@ export async function assignToCustomer(
 }
 
 /**
- * Gives a billing entity a campaign, or none; the customers that it holds for start again.
+ * Gives a billing entity a campaign, or none; counters of the customers concerned are reset.
  *
  * @throws Refusal 404 dunning_campaign
  */

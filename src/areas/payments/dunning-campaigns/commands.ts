@@ -29,7 +29,7 @@ export async function createCampaign(ctx: Context, { body }: { body: CampaignCre
 }
 
 /**
- * Changes a campaign. Customers whose overdue balances meet none of its new thresholds begin again.
+ * Changes a campaign. Counters are reset of customers whose overdue balances reach none of its new thresholds.
  *
  * @throws Refusal 404 dunning_campaign; 422 code value_already_exist
  * Rules: payment-requests.md#dunning, payment-requests.md#dunning-campaigns.
@@ -55,7 +55,7 @@ export async function updateCampaign(ctx: Context, { code, body }: { code: strin
 }
 
 /**
- * Ends a campaign: it is no longer used, and its customers start again. Its payment requests go on.
+ * Deletes a campaign: it is no longer used, and the counters of its customers are reset. Its payment requests go on.
  *
  * @throws Refusal 404 dunning_campaign
  */

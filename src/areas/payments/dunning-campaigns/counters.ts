@@ -34,7 +34,7 @@ export async function resetCustomers(db: Db, organizationId: string, customerIds
 }
 
 /**
- * A paid overdue invoice that a campaign had asked for begins the customer's counting again.
+ * A paid overdue invoice that a campaign had asked for resets the customer's counters.
  * Rule: payment-requests.md#dunning.
  */
 export async function resetDunningOfInvoice(ctx: Context, { invoice, status }: PaymentChange): Promise<void> {

@@ -14,7 +14,7 @@ export interface CampaignRow {
   max_attempts: number;
   bcc_emails: string[];
   thresholds: { svc_id: string; amount_cents: number; currency: string }[];
-  /** The default billing entity uses it. */
+  /** Whether the default billing entity uses it. */
   applied_to_organization: boolean;
   customers_count: number;
   billing_entity_codes: string[];
@@ -77,7 +77,7 @@ export async function listCampaigns(
   return { rows, totalCount: count!.total };
 }
 
-/** How far the dunning of a customer is, by currency of its campaign. */
+/** The state of a customer's dunning, by currency of its campaign. */
 export interface DunningStateRow {
   campaign_id: string | null;
   campaign_code: string | null;
@@ -95,7 +95,7 @@ export interface DunningStateRow {
 }
 
 /**
- * What of a customer's invoices a campaign counts: totals of overdue ones that are not self-billed.
+ * The overdue balance that a campaign counts: totals of overdue invoices that are not self-billed.
  * Rule: payment-requests.md#dunning.
  */
 const overdueOf = (db: Db) => db`

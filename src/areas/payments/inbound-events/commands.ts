@@ -18,7 +18,7 @@ export async function showInboundEvent(ctx: Context, { svc_id }: { svc_id: strin
 }
 
 /**
- * Handles an event again whose attempts are used up; one that is still tried anyway is left to that.
+ * Handles an event again whose attempts are used up; one with attempts left is only left to them.
  *
  * @throws Refusal 404 inbound_event; 405 invalid_status, when it has been handled
  * Rule: other-routes.md#records.

@@ -20,7 +20,7 @@ export interface InboundEventRow {
   updated_at: Temporal.Instant;
 }
 
-// The step that owes its handling keeps what went wrong, since a failed attempt changes nothing else.
+// The step that owes the handling stores the error, because a failed attempt changes nothing else.
 const STATUS = (db: Db): Fragment =>
   db`case when event.status <> 'succeeded' and step.failed_at is not null then 'failed' else event.status end`;
 

@@ -17,7 +17,7 @@ export async function recordReceiptCreated(ctx: Context, id: string): Promise<vo
 }
 
 /**
- * Announces that the document of a receipt is there, and where. Rules: payments.md#receipts, webhooks.md#event-types,
+ * Announces the document of a receipt with its address. Rules: payments.md#receipts, webhooks.md#event-types,
  * logs.md#activity-logs.
  */
 export async function recordReceiptGenerated(ctx: Context, id: string): Promise<void> {

@@ -18,7 +18,7 @@ export interface RequestWish {
 }
 
 /**
- * Stores a payment request over invoices, tells it, and owes its charge. Rule: payment-requests.md#payment-requests.
+ * Stores a payment request over invoices, announces it and owes its charge. Rule: payment-requests.md#payment-requests.
  */
 export async function makeRequest(
   ctx: Context,
@@ -58,8 +58,8 @@ export async function makeRequest(
 }
 
 /**
- * Tells a state of a payment request; its making is also written into the audit trail. Rules: webhooks.md#event-types,
- * logs.md#activity-logs.
+ * Announces the state of a payment request; its creation is also recorded in the audit trail. Rules:
+ * webhooks.md#event-types, logs.md#activity-logs.
  */
 export async function recordRequest(
   ctx: Context,

@@ -5,9 +5,8 @@ import { recordRequest } from './make-request.ts';
 import { getRequest, type RequestRow } from './queries.ts';
 
 /**
- * Sets the payment status of a request, which follows its charge; a succeeded one is final. Success of a request that a
- * campaign made restarts the customer's counting. Rules: payment-requests.md#payment-requests,
- * payment-requests.md#dunning.
+ * Sets the payment status of a request, which follows its charge; a succeeded one is final. Success of a campaign's
+ * request resets the customer's counters. Rules: payment-requests.md#payment-requests, payment-requests.md#dunning.
  */
 export async function setRequestStatus(ctx: Context, request: RequestRow, status: PaymentStatus): Promise<void> {
   const { db, organizationId } = ctx;

@@ -7,7 +7,8 @@ import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 import type { PaymentRow } from './queries.ts';
 
 /**
- * Logs and tells that an invoice could not be charged, one that nobody sees by its top-up alone.
+ * Logs and announces that an invoice could not be charged; for an invoice that is not shown yet only its top-up is
+ * announced.
  * Rules: top-ups.md#paid-top-ups (6), payments.md#automatic-payment.
  */
 export async function recordInvoiceFailure(

@@ -8,11 +8,11 @@ import { getCustomer, readCustomer } from '../../customers/customers/queries.ts'
 import { findProviderById } from '../../customers/payment-providers/queries.ts';
 import { awaitPage, openSetupPage } from './provider-pages.ts';
 
-/** Providers without a page on which a method is stored. Rule: payments.md#providers. */
+/** Providers without a page to store a payment method. Rule: payments.md#providers. */
 const WITHOUT_SETUP: ReadonlySet<string> = new Set(['cashfree', 'flutterwave']);
 
 /**
- * Link to a page where the customer enters a way to pay.
+ * Link to a page where the customer stores a payment method.
  *
  * @throws Refusal 404 customer; 422 base no_linked_payment_provider; 405 feature_not_supported;
  *   422 provider_payment_methods no_payment_methods_to_setup_available; 422 third_party_error
@@ -40,7 +40,7 @@ export async function showCheckoutUrl(ctx: Context, body: Awaited<ReturnType<typ
   return { customer: checkoutView(customer, url) };
 }
 
-/** Opens the page on which a customer that was made at its provider stores a way to pay, and returns its address. */
+/** Opens the page on which a customer, created at its provider, stores a payment method; returns its address. */
 export async function offerSetupPage(
   ctx: Context,
   { customer, provider }: PayloadOf<typeof paymentMethodWanted>,
@@ -49,7 +49,7 @@ export async function offerSetupPage(
   recordCheckoutUrl(ctx, customer, page.url);
 }
 
-/** Announces where the customer enters a way to pay. */
+/** Announces the address of the page where the customer stores a payment method. */
 export const recordCheckoutUrl = (ctx: Context, customer: CustomerRow, url: string): void =>
   ctx.record({
     webhook: {

@@ -18,7 +18,7 @@ import { insertPayment, lockPayables } from './writes.ts';
 const REFERENCE_MAX = 40;
 
 /**
- * Records a payment that came in by hand: what it pays is no longer due, and an invoice without a rest is `succeeded`.
+ * Records a manual payment: it reduces the due amount, and an invoice with nothing left due is `succeeded`.
  *
  * @throws Refusal 404 invoice; 403, when the invoice is neither finalized nor open; 422 in the order of the rule
  * Rule: payments.md#manual-payment.

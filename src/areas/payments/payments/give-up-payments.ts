@@ -8,8 +8,8 @@ import { closePages } from './provider-pages.ts';
 export const CANCEL_JOB = 'payment.cancel';
 
 /**
- * The money of an invoice is no longer asked for: its payments under way and its hosted pages end, here at once, at
- * their provider by jobs. What a provider took nevertheless is unapplied. The invoice is locked.
+ * Ends the payments in progress and the hosted pages of an invoice that is no longer to be paid: here at once, at their
+ * provider by jobs. Money that a provider took nevertheless is unapplied. The invoice is locked.
  *
  * Rules: payments.md#providers "cancel", payments.md#automatic-payment, activation-rules.md,
  * invoice-operations.md#void.
@@ -29,9 +29,8 @@ export async function giveUpPayments(ctx: Context, invoiceId: string): Promise<v
 }
 
 /**
- * An invoice that was paid otherwise leaves no charge waiting that its provider would not take, as of an amount below
- * its minimum: it ends here, since nothing of it is at the provider. Rule: payments.md#automatic-payment "on every
- * status write".
+ * Ends the waiting charge of an invoice that was paid otherwise if the provider had not accepted it, for example
+ * because the amount was below its minimum. Rule: payments.md#automatic-payment "on every status write".
  */
 export async function endRefusedCharges(ctx: Context, { invoice, status }: PaymentChange): Promise<void> {
   if (status !== 'succeeded') return;

@@ -4,7 +4,7 @@ import type { Context } from '../../../platform/context.ts';
 export const COLLECT_STEP = 'collect-invoice';
 
 /**
- * Owes the automatic payment of an invoice that became final, where its customer is linked to a provider at all.
+ * Owes the automatic payment of an invoice that became final, if its customer is linked to a provider.
  *
  * @param customer as the invoice shows it
  * Rule: payments.md#automatic-payment.

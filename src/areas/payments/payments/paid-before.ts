@@ -8,7 +8,7 @@ import { insertPayment, storeShare } from './writes.ts';
 
 /**
  * Records the manual payment of an invoice whose fees were all paid before it was made, with its receipt. Nothing is
- * booked: the money was when each fee was paid. The transaction holds the customer locked.
+ * booked, because the money was booked when each fee was paid. The transaction holds the customer locked.
  *
  * Rules: in-advance.md#gathering-paid-fees, ledger.md#l23.
  */

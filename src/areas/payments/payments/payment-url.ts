@@ -7,13 +7,13 @@ import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { getVisibleInvoice, type InvoiceRow } from '../../invoices/invoices/queries.ts';
 import { awaitPage, openPaymentPage } from './provider-pages.ts';
 
-/** Providers whose pages need no customer of theirs. Rule: payments.md#payment-url. */
+/** Providers whose pages need no customer record. Rule: payments.md#payment-url. */
 const NEED_NO_CUSTOMER: ReadonlySet<string> = new Set(['cashfree', 'flutterwave']);
 
 const no = (code: string) => refuse.invalid({ base: [code] });
 
 /**
- * Link to a page where what an invoice still owes is paid; the same one while it lives, which is 24 hours.
+ * Link to a page where the due amount of an invoice is paid; the same link for 24 hours.
  *
  * @throws Refusal 404 invoice; 422 base in the order of the rule; 422 currency unsupported_value; 422 third_party_error
  * Rules: payments.md#payment-url, payments.md#amounts-on-the-wire "not supported".

@@ -13,7 +13,8 @@ import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
 import type { PaymentChange } from '../../invoices/announcements.ts';
 
 /**
- * Opens a page at its provider, over the network (its row has no address until then), or ends one that is closed here.
+ * Opens a page at its provider over the network, before which its row has no address, or closes one that was closed
+ * here.
  */
 export const OPEN_PAGE_JOB = 'payment.open-page';
 
@@ -28,7 +29,7 @@ export interface PageRow {
   payable_type: 'Invoice' | 'PaymentRequest' | null;
   payable_id: string | null;
   token: string;
-  /** Empty until the provider gave it. */
+  /** Empty until the provider returned it. */
   url: string;
   amount_cents: number | null;
   provider_page_id: string | null;
@@ -37,7 +38,9 @@ export interface PageRow {
 export const sandboxPageUrl = (config: Config, token: string): string =>
   `${publicUrl(config)}/api/v1/sandbox/checkouts/${token}`;
 
-/** A page on which the customer stores a way to pay. A sandbox has its address at once, others get it by a job. */
+/**
+ * A page on which the customer stores a payment method. A sandbox has its address at once, other providers by a job.
+ */
 export const openSetupPage = (ctx: Context, customer: CustomerRow, provider: ProviderRow): Promise<PageRow> =>
   openPage(ctx, customer.id, provider, null);
 
@@ -112,7 +115,7 @@ export async function closePages(ctx: Context, invoiceId: string): Promise<void>
   oweEnds(ctx, closed);
 }
 
-/** Closes all hosted pages of a connection, here and there: the next one is made by its new settings. */
+/** Closes all hosted pages of a connection, here and at the provider, because its settings changed. */
 export async function closePagesOfProvider(
   ctx: Context,
   { payment_provider_id }: PayloadOf<typeof pagesOfProviderOutdated>,
@@ -134,8 +137,8 @@ const POLL_MS = 50;
 const POLLS = 160;
 
 /**
- * The address of a page that a job opens at its provider: what a command answers in its stead is the page's id, which
- * is looked up here until the address is known. An address stays as it is.
+ * Waits for the address of a page that a job opens at its provider; until then commands pass on the page's id. An
+ * address never changes.
  *
  * @throws Refusal 422 third_party_error, when the provider refused; 503, when it did not answer in time
  */

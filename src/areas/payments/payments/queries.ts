@@ -8,7 +8,7 @@ import { refuse } from '../../../platform/refusal.ts';
 import type { ContractProvider } from '../../customers/payment-providers/schema.ts';
 import type { PaymentStatus } from './states.ts';
 
-/** A payment with what its answer needs of customer, connection and invoices. */
+/** A payment with the fields of customer, connection and invoices that its answer shows. */
 export interface PaymentRow {
   id: string;
   customer_id: string;
@@ -18,13 +18,13 @@ export interface PaymentRow {
   payment_type: 'manual' | 'provider';
   amount_cents: number;
   amount_currency: string;
-  /** The provider's own word. */
+  /** The provider's own status. */
   status: string;
   payment_status: PaymentStatus;
   reference: string | null;
   payment_provider_id: string | null;
   provider_type: ContractProvider | null;
-  /** Its own type, `sandbox` of a double. */
+  /** The type of the connection itself: `sandbox` for a double. */
   connection_type: string | null;
   provider_code: string | null;
   provider_payment_id: string | null;
@@ -33,7 +33,7 @@ export interface PaymentRow {
   next_action: Record<string, unknown>;
   error: { code: string; message: string } | null;
   charge_attempts: number;
-  /** Since when its end at the provider is owed. */
+  /** Since when its cancellation at the provider is owed. */
   cancel_owed_at: Temporal.Instant | null;
   invoices: { id: string; number: string }[];
   created_at: Temporal.Instant;
@@ -66,7 +66,7 @@ const shown = (db: Db, organizationId: string) => db`
       and invoice.id = payment.payable_id and invoice.status = any (${VISIBLE_INVOICE_STATUSES})))`;
 
 /**
- * A payment as its provider knows it, also of an invoice that the API does not show.
+ * A payment by its provider's id, also of an invoice that the API does not show.
  *
  * @throws Refusal 404 payment
  */
@@ -131,7 +131,7 @@ export async function listPayments(
   return { rows, totalCount: count!.total };
 }
 
-/** What a payment settles of an invoice. */
+/** The part of a payment that settles an invoice. */
 export interface ShareRow {
   invoice_id: string;
   invoice_number: string;

@@ -4,12 +4,12 @@ import { changeInvoice } from '../../invoices/invoices/writes.ts';
 import { bookWriteOffReversed, bookWrittenOff } from '../../ledger/ledger/written-off.ts';
 import { insertWriteOff, reverseRounding } from './write-off-rows.ts';
 
-/** Reason of a write-off that the step of a provider's amounts made. */
+/** Reason of a write-off of an amount below the provider's smallest step. */
 const PROVIDER_ROUNDING = 'provider_rounding';
 
 /**
- * Gives up what a provider cannot take of a locked invoice: less than one step of its amounts. It belongs to the
- * payment: only taking that back takes it back. Rule: payments.md#amounts-on-the-wire.
+ * Writes off the rest of a locked invoice that is smaller than one step of the provider's amounts. The write-off
+ * belongs to the payment and is reversed only with it. Rule: payments.md#amounts-on-the-wire.
  */
 export async function writeOffRounding(
   ctx: Context,
@@ -25,7 +25,7 @@ export async function writeOffRounding(
 }
 
 /**
- * Undoes what was given up of an invoice with a payment that was taken back. Rules: payments.md#amounts-on-the-wire,
+ * Reverses the rounding write-off of a payment that was taken back. Rules: payments.md#amounts-on-the-wire,
  * ledger.md#l17.
  */
 export async function takeBackRounding(ctx: Context, invoice: InvoiceRow, paymentId: string): Promise<InvoiceRow> {

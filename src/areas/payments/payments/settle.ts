@@ -11,9 +11,9 @@ import { takeBackRounding, writeOffRounding } from './rounding.ts';
 import { changePayment, storeShare } from './writes.ts';
 
 /**
- * A payment succeeded: its money goes to its invoices, each at most what it owes, is booked and receipted. The invoices
- * become `succeeded` when the provider paid, or when a manual payment leaves nothing due; a voided one keeps its
- * status. The transaction holds the customer and the invoices locked.
+ * Settles a succeeded payment: its money is applied to its invoices, each at most its due amount, booked and receipted.
+ * The invoices become `succeeded` when the provider paid, or when a manual payment leaves nothing due; a voided one
+ * keeps its status. The transaction holds the customer and the invoices locked.
  *
  * Rules: payments.md#manual-payment, payments.md#automatic-payment, payment-requests.md#payment-requests,
  * invoice-amounts.md#settlement, ledger.md#l16.
@@ -35,13 +35,14 @@ export async function settlePayment(ctx: Context, payment: PaymentRow): Promise<
     await announce(ctx, paymentSucceeded, { payment: payment, billing_entity_id: invoices[0]!.billing_entity_id });
 }
 
-/** One step of the amounts that the provider of a payment takes; 1 of manual ones and doubles. */
+/** Smallest step of the amounts that the provider of a payment takes; 1 for manual ones and doubles. */
 const stepOf = ({ payment_type, connection_type, amount_currency }: PaymentRow): number =>
   payment_type === 'provider' && connection_type !== null ? stepCents(wireOf(connection_type), amount_currency) : 1;
 
 /**
- * What each invoice gets of a payment: in their order, each at most what it owes. What a provider's rounding left over
- * comes off the largest share instead. Rules: payment-requests.md#payment-requests, payments.md#amounts-on-the-wire.
+ * The share of each invoice in a payment: in their order, each at most its due amount. A rest from the provider's
+ * rounding is subtracted from the largest share. Rules: payment-requests.md#payment-requests,
+ * payments.md#amounts-on-the-wire.
  */
 function sharesOf(
   invoices: readonly InvoiceRow[],
@@ -60,7 +61,7 @@ function sharesOf(
 }
 
 /**
- * What is due then of the invoices of a payment, where it is less than the provider's step, is given up with it.
+ * Writes off what stays due of a payment's invoices if it is less than the provider's step.
  * Rule: payments.md#amounts-on-the-wire.
  */
 async function writeOffRests(ctx: Context, payment: PaymentRow, step: number): Promise<void> {
@@ -72,7 +73,7 @@ async function writeOffRests(ctx: Context, payment: PaymentRow, step: number): P
 }
 
 /**
- * A payment that had succeeded was taken back by the bank: its invoices owe again. Rules: payments.md#providers
+ * Reverses a succeeded payment that the bank took back: its invoices are due again. Rules: payments.md#providers
  * `charged_back`, ledger.md#l17.
  */
 export async function reversePayment(ctx: Context, payment: PaymentRow, change: { status: string }): Promise<void> {

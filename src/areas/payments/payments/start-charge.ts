@@ -27,9 +27,9 @@ interface UnderWay {
 }
 
 /**
- * Starts the charge of a payable that the transaction holds locked. A payment that is under way is reused, never
- * doubled: one that the provider works on is left alone, one that it did not take yet is sent again. What the
- * provider's step leaves over is not charged.
+ * Starts the charge of a payable that the transaction holds locked. A payment in progress is reused, never doubled: one
+ * that the provider is working on is left alone, one that it has not accepted yet is sent again. An amount below the
+ * provider's step is not charged.
  *
  * @returns whether a charge was started
  * Rules: payments.md#automatic-payment, payments.md#amounts-on-the-wire.
@@ -77,9 +77,7 @@ export async function startCharge(ctx: Context, charge: Charge): Promise<boolean
   return isNew;
 }
 
-/**
- * What is charged of an amount; where nothing of it can be, the amount as it is, which the provider's driver refuses.
- */
+/** The chargeable part of an amount; if that is zero, the whole amount, which the provider's driver refuses. */
 function onWire(
   providerType: string | undefined,
   { amountCents, currency }: Charge,
@@ -89,7 +87,7 @@ function onWire(
   return wire && wire.wire > 0 ? { amountCents: wire.chargedCents, wire } : { amountCents };
 }
 
-/** Leaves the charge of a payment as owed work, at once or later. */
+/** Owes the charge of a payment, at once or later. */
 export async function oweCharge(
   ctx: Context,
   paymentId: string,

@@ -2,7 +2,7 @@ import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 
-/** Keeps what was given up of an invoice, and why. */
+/** Stores a write-off of an invoice with its reason. */
 export const insertWriteOff = (
   ctx: Context,
   invoice: InvoiceRow,
@@ -17,11 +17,11 @@ export const insertWriteOff = (
     ${paymentId}, ${ctx.now()})`;
 
 /**
- * The write-offs of an invoice count no longer; they stay as records. Those that belong to a payment go with it.
+ * Reverses the write-offs of an invoice; the rows stay as records. Those that belong to a payment are reversed with it.
  *
- * withPayments  those too: the invoice is voided
+ * withPayments reverses those too, because the invoice is voided
  *
- * @returns what they had come to
+ * @returns their sum
  */
 export async function reverseWriteOffs(ctx: Context, invoiceId: string, withPayments: boolean): Promise<number> {
   const reversed = await ctx.db<{ amount_cents: number }[]>`

@@ -10,7 +10,7 @@ export interface NewPayment {
   type: 'manual' | 'provider';
   amountCents: number;
   currency: string;
-  /** What the provider is asked for, in its own units. */
+  /** The amount requested from the provider, in its own units. */
   wire?: { amount: number; currency: string };
   status: string;
   paymentStatus: PaymentStatus;
@@ -22,8 +22,8 @@ export interface NewPayment {
 }
 
 /**
- * Stores a payment and the invoices it is about. The database refuses a second provider payment that is under way for
- * the same payable: then nothing is stored.
+ * Stores a payment and the invoices it is about. The database refuses a second provider payment in progress for the
+ * same payable; then nothing is stored.
  *
  * @returns whether it was stored
  */
@@ -48,7 +48,7 @@ export async function insertPayment(db: Db, organizationId: string, payment: New
   return true;
 }
 
-/** What changes of a payment as its provider goes on. */
+/** Changes of a payment while its provider works on it. */
 export interface PaymentChange {
   status?: string;
   payment_status?: PaymentStatus;
@@ -69,7 +69,7 @@ export const changePayment = (
   update payments set ${db(columnValues({ ...change, updated_at: now }))}
   where organization_id = ${organizationId} and id = ${id}`;
 
-/** Stores what a payment settles of an invoice, and what the invoice has been paid in all. */
+/** Stores the share of a payment that settles an invoice, and the invoice's paid total. */
 export async function storeShare(
   db: Db,
   organizationId: string,
@@ -88,7 +88,7 @@ export async function storeShare(
   return row!.paid;
 }
 
-/** Locks a customer, then invoices of it, in the order of the house (style 6). */
+/** Locks a customer and then some invoices, in the lock order of the service. */
 export async function lockPayables(
   db: Db,
   organizationId: string,

@@ -8,14 +8,14 @@ import { type SystemDeps, systemTransaction } from '../../../platform/records/sy
 import { findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
 import { isTestKey, LIVE_KEY_IN_SANDBOX, readSecret } from '../../customers/payment-providers/secrets.ts';
 
-/** A connection and the way to it. */
+/** A connection with its driver. */
 export interface Connected {
   row: ProviderRow;
   provider: PaymentProvider;
 }
 
 /**
- * The way to a connection over the network; undefined when it has none (a double) or is not there, and in a sandbox
+ * The driver of a connection over the network; undefined for a sandbox double, a missing connection, and in a sandbox
  * that may not reach it. Rule: provider-connections.md#sandboxes-reach-no-live-account.
  */
 export async function connected(
@@ -37,8 +37,8 @@ export async function connected(
 }
 
 /**
- * The second wall of sandboxes: rows that are older than the first one, or were changed by hand, reach no live account,
- * and nothing is reached from simulated time. The connection shows why; nothing is tried again. Rule:
+ * Second check of sandboxes, for rows that are older than the first check or were changed by hand: they cannot use a
+ * live account, nor any account with simulated time. The connection shows the reason, and nothing is retried. Rule:
  * provider-connections.md#sandboxes-reach-no-live-account.
  */
 async function isWalledOff(
@@ -58,7 +58,7 @@ async function isWalledOff(
   return true;
 }
 
-/** One transaction at the organization's present, also while its test clock moves; what it left is nudged after it. */
+/** Runs one transaction at the organization's present, also while its test clock moves, and nudges what it owes. */
 export async function transact(
   deps: SystemDeps,
   organizationId: string,

@@ -7,7 +7,7 @@ import { lockCreditNote } from '../../credits/credit-notes/writes.ts';
 import { readPayment } from '../payments/queries.ts';
 import { recordRefundFailure } from './announce.ts';
 
-/** What a provider said of a refund: its id and word are null when it refused to begin one. */
+/** A provider's report about a refund: id and status are null if it refused the refund. */
 export interface RefundAnswer {
   providerRefundId: string | null;
   status: string | null;
@@ -16,8 +16,8 @@ export interface RefundAnswer {
 }
 
 /**
- * Brings a note to what its provider says of the refund, once for each saying. One that was paid out is never changed;
- * one that failed only by an event that reports success, so that late and repeated answers change nothing.
+ * Applies a provider's report about a refund to its note, once. A paid refund never changes; a failed one changes only
+ * by an event of success, so that late and repeated answers change nothing.
  *
  * isEvent    the provider reported it by itself
  * Rules: credit-notes.md#states, credit-notes.md#refunds.

@@ -10,7 +10,7 @@ import { readPayment } from '../payments/queries.ts';
 import { type Connected, connected, transact } from '../provider-network/network.ts';
 import { applyRefund, type RefundAnswer } from './apply-refund.ts';
 
-/** Stripe forgets idempotency keys after a day: an older refund is never sent again, a person has to look. */
+/** Stripe forgets idempotency keys after a day, so an older refund is never sent again and needs a person. */
 const KEY_LIVES_HOURS = 23;
 
 /** Rule: credit-notes.md#refunds. */
@@ -24,8 +24,8 @@ const REASONS: Record<CreditNoteReason, RefundReason | null> = {
 };
 
 /**
- * Job `payment.refund`: sends the refund of a note with the note's id as key, outside any transaction, and stores what
- * came of it. Run twice, or at once with a twin, it is the same refund at the provider and one booking here.
+ * Job `payment.refund`: sends the refund of a note with the note's id as key, outside any transaction, and stores the
+ * outcome. However often it runs, it is one refund at the provider and one booking here.
  *
  * @throws Outage, when its outcome is unknown: the queue sends it again
  * Rule: credit-notes.md#refunds.
@@ -44,7 +44,7 @@ export async function refundOverNetwork(
   if (answer) await transact(deps, organizationId, (ctx) => applyRefund(ctx, refund, answer));
 }
 
-/** Asks the provider about a refund that it has been working on for long: its event may be lost. @throws Outage */
+/** Queries a refund that its provider has worked on for long, because its event may be lost. @throws Outage */
 export async function lookAfterRefund(
   deps: SystemDeps,
   { organization_id: organizationId, credit_note_id: id }: { organization_id: string; credit_note_id: string },

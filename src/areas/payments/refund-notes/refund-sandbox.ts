@@ -9,12 +9,12 @@ import { storeInboundEvent } from '../inbound-events/store.ts';
 import { readPayment } from '../payments/queries.ts';
 import { applyRefund } from './apply-refund.ts';
 
-/** What a sandbox reports later of a refund; stored as any provider's event when its time has come. */
+/** A sandbox's later report about a refund, stored like any provider's event when it is due. */
 const TELL_REFUND_STEP = 'tell-sandbox-refund';
 
 /**
- * Step `refund-sandbox-note`: a sandbox decides by the method that paid, and has no network, so it is asked in the
- * step's own transaction. Rule: provider-connections.md#sandbox-provider.
+ * Step `refund-sandbox-note`: a sandbox decides by the method that paid and without network, so the step refunds it in
+ * its own transaction. Rule: provider-connections.md#sandbox-provider.
  */
 export async function refundSandboxNote(
   ctx: Context,

@@ -14,8 +14,8 @@ import { insertWriteOff, reverseWriteOffs } from '../payments/write-off-rows.ts'
 import type { WriteOffCreate } from './schema.ts';
 
 /**
- * Gives up what is due of an invoice, or a part of it: it is asked for no more. Its payment status stays, since it was
- * not paid. Without a rest it is overdue no longer, and its payments under way end; money that comes in nevertheless is
+ * Writes off the due amount of an invoice, or a part of it. The payment status stays, because it was not paid. With
+ * nothing left due the invoice is no longer overdue and its payments in progress end; money that arrives later is
  * unapplied until the write-off is reversed.
  *
  * @throws Refusal 404 invoice; 405 invalid_status, unless it is finalized and something is due; 422 amount_cents, above
@@ -34,7 +34,7 @@ export async function writeOffInvoice(ctx: Context, { svc_id, body }: { svc_id: 
     total_written_off_amount_cents: invoice.total_written_off_amount_cents + amountCents,
     ...(isWhole ? { payment_overdue: false } : {}),
   });
-  // Pages still ask for the former amount.
+  // Open pages still show the former amount.
   await (isWhole ? giveUpPayments : closePages)(ctx, invoice.id);
   await bookWrittenOff(ctx, invoice, amountCents);
   await recordInvoice(ctx, 'invoice.written_off', invoice.id);
@@ -42,7 +42,7 @@ export async function writeOffInvoice(ctx: Context, { svc_id, body }: { svc_id: 
 }
 
 /**
- * Takes all write-offs of an invoice back: what is unpaid of it is due again, also where the rest had been paid since.
+ * Reverses all write-offs of an invoice: the unpaid amount is due again, also if the rest was paid since.
  *
  * @throws Refusal 404 invoice; 405 invalid_status, when nothing of it is written off
  * Rule: ledger.md#write-off.
@@ -51,7 +51,7 @@ export async function reverseWriteOff(ctx: Context, { svc_id }: { svc_id: string
   const invoice = await lockVisibleInvoice(ctx, svc_id);
   const back = await takeBackWriteOffs(ctx, invoice, { withPayments: false });
   if (back === invoice) throw refuse.notAllowed('invalid_status');
-  // Paid but for what was given up: it owes again.
+  // The invoice was paid except for the write-off, so it is due again.
   if (back.payment_status === 'succeeded' && dueOf(back) > 0 && !(await isMarkedPaid(ctx, back.id)))
     await setPaymentStatus(ctx, back, 'pending');
   await recordInvoice(ctx, 'invoice.write_off_reversed', invoice.id);
@@ -59,12 +59,11 @@ export async function reverseWriteOff(ctx: Context, { svc_id }: { svc_id: string
 }
 
 /**
- * Undoes what was written off of a locked invoice, if anything was: here for itself, of a void so that its books are
- * whole.
+ * Reverses the write-offs of a locked invoice, if there are any; voids call it too, so that the books stay balanced.
  *
- * withPayments  also what a provider's rounding left with a payment, which else stays as long as the payment
+ * withPayments also the rounding write-offs of payments, which otherwise stay as long as the payment
  *
- * @returns the invoice itself when nothing was
+ * @returns the same invoice if there were none
  */
 export async function takeBackWriteOffs(
   ctx: Context,
@@ -78,7 +77,7 @@ export async function takeBackWriteOffs(
   await bookWriteOffReversed(ctx, invoice, { amountCents, isMarkedPaid: isMarked });
   return changeInvoice(ctx, invoice.id, {
     total_written_off_amount_cents: invoice.total_written_off_amount_cents - amountCents,
-    // Its payments under way were ended when nothing was due.
+    // Its payments in progress were ended when nothing was due.
     ...(dueOf(invoice) <= 0 ? { ready_for_payment_processing: true } : {}),
   });
 }

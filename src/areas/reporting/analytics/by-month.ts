@@ -123,7 +123,7 @@ async function filtersOf(
   };
 }
 
-/** Live customers only: of any other there is nothing to report. */
+/** Only for live customers; there is nothing to report about others. */
 async function customerOf(
   ctx: Context,
   { external_customer_id: externalId }: CustomerMonthsQuery,

@@ -22,7 +22,7 @@ import { findCustomerId } from './queries.ts';
 import { type PeriodsQuery, STREAMS, type Stream } from './schema.ts';
 import type { Grain } from './totals.ts';
 
-/** What the snapshots of days added, by metric. Rule: analytics.md#usage-and-extra-reports. */
+/** Usage added by the daily snapshots, by metric. Rule: analytics.md#usage-and-extra-reports. */
 export async function showUsage(ctx: Context, { query }: { query: PeriodsQuery }) {
   const filters = await filtersOf(ctx, query);
   const rows = filters === undefined ? [] : await sumUsage(ctx.db, ctx.organizationId, filters);
@@ -38,7 +38,7 @@ export async function showUsage(ctx: Context, { query }: { query: PeriodsQuery }
 }
 
 /**
- * Where revenue comes from and what takes away from it, of finalized invoices by issuing date.
+ * Sources and reductions of revenue, from finalized invoices by issuing date.
  * Rule: analytics.md#usage-and-extra-reports.
  */
 export async function showRevenueStreams(ctx: Context, { query }: { query: PeriodsQuery }) {
@@ -101,7 +101,7 @@ export async function showMrrMovements(ctx: Context, { query }: { query: Periods
   if (filters === undefined) return { mrr_movements: [] };
   const days = { from: filters.days.from, to: earlierDay(filters.days.to, utcDate(ctx.now())) };
   if (isDateAfter(days.from, days.to)) return { mrr_movements: [] };
-  // A period starts with what recurred on the day before, and periods may begin before the first day asked for.
+  // A period starts with the revenue of the day before it, and the first period may begin before the requested days.
   const months = { from: days.from.subtract({ days: 6 }).with({ day: 1 }), to: days.to.with({ day: 1 }) };
   const rows = await sumMovements(ctx.db, ctx.organizationId, filters, months);
   const movements = [...groupRows(rows, ({ currency }) => currency)].flatMap(([currency, ofCurrency]) =>
@@ -138,7 +138,7 @@ const periodView = (
   amount_currency: currency,
 });
 
-/** @returns undefined when no live customer has the external id asked for @throws Refusal 404 billing_entity */
+/** @returns undefined when no live customer has the requested external id @throws Refusal 404 billing_entity */
 async function filtersOf(
   ctx: Context,
   query: PeriodsQuery,

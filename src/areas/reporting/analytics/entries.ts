@@ -1,6 +1,9 @@
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 
-/** What sums are kept of. Overdue balances need none: an index of their invoices holds just what their report lists. */
+/**
+ * Kinds of stored sums. Overdue balances need none, because an index of their invoices holds just what their report
+ * lists.
+ */
 export const REPORTS = [
   'gross_revenue',
   'invoice_collection',
@@ -17,8 +20,8 @@ export const nilUuid = (db: Db): Fragment => db`'00000000-0000-0000-0000-0000000
 
 /**
  * Entries that sources count at present, as a select with the columns of analytics_entries behind the organization. The
- * sources are read from a CTE `source` with `source_type` and `source_id`. A source that counts nothing any more, such
- * as a voided invoice, has no entries. Amounts are not rounded but in `mrr`, whose fees are split into whole cents.
+ * sources are read from a CTE `source` with `source_type` and `source_id`. A source that no longer counts, such as a
+ * voided invoice, has no entries. Amounts are not rounded except in `mrr`, whose fees are split into whole cents.
  *
  * Rules: analytics.md#common-rules "excluded", analytics.md#reports, analytics.md#recurring-revenue,
  * analytics.md#usage-and-extra-reports.

@@ -4,7 +4,7 @@ import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import type { Granularity, PeriodsQuery, Stream } from './schema.ts';
 import { counted, type Days, type Grain } from './totals.ts';
 
-/** What a report by periods is narrowed to, beside its days. */
+/** Filters of a report by periods, beside its days. */
 export interface PeriodFilters {
   query: PeriodsQuery;
   days: Days;

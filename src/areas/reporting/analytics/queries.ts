@@ -4,7 +4,7 @@ import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import { dueCents } from '../../invoices/invoices/amount-due.ts';
 import { counted, type Days, type Grain } from './totals.ts';
 
-/** Filters of every report by month; the entity and the customer are there. */
+/** Filters of every report by month; the entity and the customer exist. */
 export interface MonthFilters {
   days: Days;
   currency: string | undefined;

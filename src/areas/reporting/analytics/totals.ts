@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import { entriesOf, nilUuid, type Report } from './entries.ts';
 
-/** Sources that a read counts itself until the pool has; more than these wait to be seen for the pool. */
+/** Sources that a read may count itself; with more it waits for the pool. */
 export const MOST_UNCOUNTED = 2000;
 
 export interface Days {
@@ -16,8 +16,8 @@ export type Grain = 'whole' | 'each' | { customerIds: readonly string[] };
 
 /**
  * CTEs that end in `counted`: the sums of a report over days (columns of analytics_totals), brought up to date by what
- * changed since the pool last counted. Rows of one key may be several, and are to be summed: those without entries are
- * gone. What is read depends on the days and on what has changed, not on how much was billed.
+ * changed since the pool last counted. There may be several rows of one key, which the caller sums. The rows read
+ * depend on the days and on changes, not on how much was billed.
  */
 export const counted = (db: Db, organizationId: string, report: Report, days: Days, grain: Grain): Fragment => db`
   source as materialized (

@@ -16,7 +16,7 @@ export const ANALYTICS_CHECKS: readonly Check[] = [
 
 const EVER = { from: Temporal.PlainDate.from('1970-01-01'), to: Temporal.PlainDate.from('9999-12-31') };
 
-/** Months of which the report says another sum; not while more is waiting to be counted than reports look at. */
+/** Months whose report has another sum, unless more changes wait than reports count themselves. */
 function findDifferingMonths({ db, organizationId }: Context): PromiseLike<readonly Finding[]> {
   return db<Finding[]>`
   with ${counted(db, organizationId, 'invoiced_usage', EVER, 'whole')},

@@ -19,8 +19,8 @@ export interface AuditRun {
 }
 
 /**
- * Runs the checks on an organization's books in the caller's transaction, keeps what they find and announces what is
- * new. Each check is one statement or more, each with a snapshot of its own, and repairs nothing.
+ * Runs the checks on an organization's books in the caller's transaction, stores their findings and announces new ones.
+ * Each check is one statement or more, each with a snapshot of its own, and repairs nothing.
  *
  * Rule: auditor.md.
  */
@@ -51,7 +51,7 @@ export async function auditBooks(ctx: Context, run: AuditRun): Promise<void> {
   });
 }
 
-/** After-step `audit-books`: a run that was asked for. */
+/** After-step `audit-books`: runs a requested audit. */
 export const auditStep = (ctx: Context, { run_id, checks = null }: StepPayload<'audit-books'>): Promise<void> =>
   auditBooks(ctx, { id: run_id, mode: 'manual', checks });
 
@@ -74,7 +74,7 @@ async function runCheck(ctx: Context, check: Check): Promise<CheckResult> {
   };
 }
 
-/** A check that cannot be run to its end is a finding of its own, and keeps no other from running. */
+/** A check that fails is a finding itself and does not stop the others. */
 async function findOrFail(ctx: Context, check: Check): Promise<readonly Finding[]> {
   try {
     return await nested(ctx, async (own) => {

@@ -13,7 +13,8 @@ export const auditRecent: SweepJob = { name: 'audit-recent', sweep: (deps) => au
 export const auditFull: SweepJob = { name: 'audit-full', sweep: (deps) => auditAll(deps, 'full') };
 
 /**
- * Organizations in turn, each in a transaction of its own at its own present; one that fails keeps no other waiting.
+ * Audits organizations one after the other, each in its own transaction at its own present; a failure does not stop the
+ * others.
  */
 async function auditAll(deps: SweepDeps, mode: 'incremental' | 'full'): Promise<void> {
   for (const { id, sandbox } of await listOrganizations(deps.sql)) {

@@ -6,7 +6,7 @@ import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
 /** Invoices that are computed again in a night. Rule: auditor.md#a27. */
 const VERIFIED_A_NIGHT = 50;
 
-/** What looks at samples, or at every table: nightly and on request. */
+/** Checks that examine samples or whole tables: nightly and on request. */
 export const SLOW_CHECKS: readonly Check[] = [
   {
     code: 'A25',

@@ -5,7 +5,7 @@ import { newId } from '../../../platform/ids.ts';
 import type { AuditMode } from '../audits/schema.ts';
 import type { Finding } from './check.ts';
 
-/** What a run made of one check. */
+/** The findings of one check in a run. */
 export interface CheckResult {
   code: string;
   count: number;
@@ -35,7 +35,7 @@ export const finishRun = (
     new_findings_count = ${checks.reduce((total, { new_count }) => total + new_count, 0)}
   where organization_id = ${organizationId} and id = ${id}`;
 
-/** Keeps what a check found: known findings are seen again, others are new. @returns how many are new */
+/** Stores the findings of a check: known ones are updated, others are new. @returns how many are new */
 export async function keepFindings(
   db: Db,
   organizationId: string,
@@ -61,7 +61,7 @@ export async function keepFindings(
   return kept.filter(({ is_new }) => is_new).length;
 }
 
-/** What a check no longer finds is resolved. */
+/** Resolves findings that a check no longer reports. */
 export const resolveFindings = (
   db: Db,
   organizationId: string,

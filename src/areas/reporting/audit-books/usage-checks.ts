@@ -4,16 +4,16 @@ import type { Context } from '../../../platform/context.ts';
 import { findLiveShape, listDifferingHours } from '../../usage/build-shapes/sql.ts';
 import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
 
-/** Hours of rolled-up usage up to which an organization's are all compared; of more a sample. */
+/** Hours of rollups up to which all of an organization are compared; beyond it a sample. */
 const MOST_HOURS_COMPARED = 10_000;
 const SAMPLE_PERCENT = 1;
 /** Hours compared in one statement. */
 const HOURS_A_PAGE = 200;
-/** Newest events whose fees are looked for. */
+/** Newest events whose fees are checked. */
 const MOST_EVENTS = 10_000;
 const BILLED_AFTER = { minutes: 10 } as const;
 
-/** Invariants between events and what was made of them. Rule: auditor.md. */
+/** Invariants between events and the records made from them. Rule: auditor.md. */
 export const USAGE_CHECKS: readonly Check[] = [
   {
     code: 'A15',
@@ -37,7 +37,7 @@ interface SampledHour {
   hour: Temporal.Instant;
 }
 
-/** Hours of live shapes that differ, but those that wait for their repair anyway. */
+/** Hours of live shapes that differ, except those that already wait for repair. */
 async function findDifferingHours({ db, organizationId }: Context): Promise<Finding[]> {
   const [size] = await db<{ hours: number }[]>`
     select count(*) as hours from (
@@ -77,8 +77,8 @@ async function findDifferingHours({ db, organizationId }: Context): Promise<Find
 }
 
 /**
- * Events without the fee of a charge that stood when they came. That none has two is a key of the table; those that
- * once matched nothing, were corrected, or lie on the very edge of a subscription are left out.
+ * Events without the fee of a charge that existed when they arrived. A unique key prevents two fees; events that were
+ * unmatched, corrected, or at the very edge of a subscription are left out.
  */
 function findUnbilledEvents({ db, organizationId }: Context): PromiseLike<Finding[]> {
   return db<Finding[]>`

@@ -18,7 +18,7 @@ import { auditView, findingView } from './view.ts';
 const MINUTES_BETWEEN_RUNS = 10;
 
 /**
- * Has the books audited now, by all checks or by those named.
+ * Requests an audit now, with all checks or the named ones.
  *
  * @throws Refusal 422 base, within ten minutes of the last time
  * Rule: auditor.md.

@@ -113,7 +113,7 @@ export async function acknowledge(
 export const countOpenByCheck = (db: Db) => db<{ check: string; count: number }[]>`
   select "check", count(*) from audit_findings where status <> 'resolved' group by 1`;
 
-/** When each mode last succeeded, in seconds since 1970; sandboxes live at times of their own. */
+/** When each mode last succeeded, in seconds since 1970, without sandboxes, whose times differ. */
 export const lastSuccesses = (db: Db) => db<{ mode: AuditMode; at: number }[]>`
   select run.mode, max(extract(epoch from run.finished_at))::float8 as at
   from audit_runs run

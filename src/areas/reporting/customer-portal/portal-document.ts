@@ -4,7 +4,7 @@ import { refuse } from '../../../platform/refusal.ts';
 import { findRenderedDocument } from '../../messaging/documents/queries.ts';
 import { findPortalNumber, PORTAL_DOCUMENTS, type PortalCustomer, type PortalDocuments } from './queries.ts';
 
-/** A document that a customer may have: of what it is, and its own id once it has been drawn. */
+/** A document that a customer may open: its subject, and its id once it has been drawn. */
 export interface PortalSubject {
   kind: (typeof PORTAL_DOCUMENTS)[PortalDocuments];
   subjectId: string;

@@ -4,7 +4,7 @@ import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { dueCents } from '../../invoices/invoices/amount-due.ts';
 
-/** Whose page it is: what of a customer, its billing entity and its organization the page shows or needs. */
+/** Facts about a customer, its billing entity and its organization that the page needs. */
 export interface PortalCustomer {
   id: string;
   organization_id: string;
@@ -20,7 +20,7 @@ export interface PortalCustomer {
   entity_email: string | null;
   entity_logo: string | null;
   entity_locale: string;
-  /** What documents print of its metadata. */
+  /** The metadata that documents print. */
   metadata: { key: string; value: string }[];
   sandbox: boolean;
   /** Of the organization's test clock. */
@@ -70,7 +70,8 @@ export interface PortalInvoice {
 }
 
 /**
- * Final invoices of a customer, latest issued first. What a sandbox has in place of a hosted page opens in no browser.
+ * Final invoices of a customer, latest issued first. The stand-in of a sandbox for a hosted page does not open in a
+ * browser.
  */
 export const listPortalInvoices = (
   db: Db,
@@ -103,7 +104,7 @@ export interface PortalCreditNote {
   currency: Currency;
   issuing_date: Temporal.PlainDate;
   total_amount_cents: number;
-  /** What of it can still pay invoices. */
+  /** The part of it that can still pay invoices. */
   balance_amount_cents: number;
 }
 
@@ -167,7 +168,7 @@ export const PORTAL_DOCUMENTS = {
 } as const;
 export type PortalDocuments = keyof typeof PORTAL_DOCUMENTS;
 
-/** The number of something of the customer that the page lists; undefined for any other id. */
+/** The number of a customer's document that the page lists; undefined for any other id. */
 export async function findPortalNumber(
   db: Db,
   organizationId: string,

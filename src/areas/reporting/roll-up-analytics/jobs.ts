@@ -3,7 +3,7 @@ import type { Handlers } from '../../../platform/queue/worker.ts';
 import { rollUpAnalytics } from './roll-up.ts';
 import { listMarkedOrganizations } from './sql.ts';
 
-/** Reads count what is marked themselves: sums may lag behind for a moment, reports do not. */
+/** Interval of the roll-up. Reads count marked sources themselves, so reports never lag behind. */
 const LOOK_EVERY_MS = 1000;
 const ORGANIZATIONS_AT_ONCE = 100;
 
@@ -12,7 +12,7 @@ export const analyticsHandlers = ({ sql }: Pick<Runtime, 'sql'>): Pick<Handlers,
   'analytics.roll-up': ({ organization_id }) => rollUpAnalytics(sql, organization_id),
 });
 
-/** Looks for organizations of which something waits to be counted, and nudges the queue for each. */
+/** Finds organizations with marked sources and nudges the queue for each. */
 export function watchAnalyticsMarks(deps: Pick<Runtime, 'sql' | 'producer' | 'log'>): { close(): Promise<void> } {
   let looking: Promise<void> = Promise.resolve();
   let isLooking = false;

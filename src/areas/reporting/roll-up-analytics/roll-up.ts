@@ -5,9 +5,9 @@ import { count, lockSums, takeBack, takeMarks } from './sql.ts';
 const MARKS_AT_ONCE = 500;
 
 /**
- * Counts what was marked of an organization until nothing is left: of each source, what it counted is taken back and
- * what it is now is counted, in one transaction with its marks. Hence a sum is right however often and in whatever
- * order the same source is marked; while another process counts for the organization, this one leaves it to it.
+ * Counts the marked sources of an organization until none is left: the former entries of each source are subtracted and
+ * its current ones added, in one transaction with its marks. So a sum is right however often and in whatever order a
+ * source is marked. While another process counts for the organization, this one does nothing.
  */
 export async function rollUpAnalytics(sql: Sql, organizationId: string): Promise<void> {
   while ((await rollUpSome(sql, organizationId)) === MARKS_AT_ONCE);

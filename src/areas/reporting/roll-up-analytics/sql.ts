@@ -75,7 +75,7 @@ export const listMarkedOrganizations = (sql: Sql, limit: number) => sql<{ organi
 const allEntries = (db: Db, organizationId: string): Fragment =>
   REPORTS.map((report) => entriesOf(db, organizationId, report)).reduce((all, each) => db`${all} union all ${each}`);
 
-/** Reports that are asked for by customer too. */
+/** Reports that can be filtered by customer. */
 const BY_CUSTOMER: readonly Report[] = ['gross_revenue', 'mrr', 'revenue_streams', 'usage', 'prepaid_credits'];
 
 /** Entries summed for the totals they belong to: the whole organization's, and in some reports a subscription's. */

@@ -18,7 +18,7 @@ import { lockPayables } from '../../payments/payments/writes.ts';
 import type { CheckoutFinish, Confirmation } from './schema.ts';
 
 /**
- * Ends the confirmation that a test card asked for: the connection reports the outcome the way a provider would.
+ * Ends the confirmation that a test card requires: the connection reports the outcome the way a provider would.
  *
  * @throws Refusal 404 payment; 405 invalid_status, unless the payment waits for its customer at a sandbox
  * Rule: provider-connections.md#sandbox-provider.
@@ -49,7 +49,7 @@ export async function confirmPayment(ctx: Context, { svc_id, body }: { svc_id: s
 }
 
 /**
- * Finishes a hosted page of a sandbox as a customer would: the card is stored, and what the page asks for is paid.
+ * Finishes a hosted page of a sandbox as a customer would: the card is stored, and the amount of the page is paid.
  *
  * @throws Refusal 404 checkout; 422 card_number value_is_invalid
  * Rule: provider-connections.md#sandbox-provider.

@@ -35,13 +35,12 @@ interface ClockInput {
 }
 
 /**
- * Freezes the organization's time. The first clock of an organization without customers also moves the organization's
- * beginning there. Rule: test-clocks.md#routes, test-clocks.md#sandboxes.
+ * Freezes the organization's time. The first clock of an organization without customers also moves the creation of the
+ * organization there. Rule: test-clocks.md#routes, test-clocks.md#sandboxes.
  *
  * @throws Refusal 403 feature_unavailable; 405 provider_connected, beside a real connection
  * (provider-connections.md#sandboxes-reach-no-live-account); 422 frozen_time (mandatory, invalid_date, before the
- * newest record or outside
- * 2000 to 2099), base value_already_exist
+ * newest record or outside 2000 to 2099), base value_already_exist
  */
 export async function createTestClock(ctx: Context, { body }: ClockInput): Promise<object> {
   refuseOutsideSandbox(ctx);
@@ -64,7 +63,8 @@ export async function createTestClock(ctx: Context, { body }: ClockInput): Promi
 
 /**
  * Starts the walk to a later instant; a worker does it (src/jobs/advance-clock). From `failed` the failed job comes
- * first, whatever the target. Where nothing falls due the clock arrives at once; the present itself: nothing runs.
+ * first, whatever the target. If nothing falls due the clock arrives at once; a target equal to the present runs
+ * nothing.
  *
  * @throws Refusal 403 feature_unavailable; 404 test_clock; 405 test_clock_advancing; 422 frozen_time (mandatory,
  * invalid_date, before the present or more than TEST_CLOCK_MAX_SPAN_YEARS ahead)
@@ -91,7 +91,7 @@ export async function advanceTestClock(ctx: Context, { body }: ClockInput): Prom
 }
 
 /**
- * Goes on with the failed job towards the same target.
+ * Continues with the failed job towards the same target.
  *
  * @throws Refusal 403 feature_unavailable; 404 test_clock; 405 invalid_status unless failed
  */
@@ -104,7 +104,7 @@ export async function retryTestClock(ctx: Context): Promise<object> {
 }
 
 /**
- * Asks the advance to stop after the instant in work; the clock is then ready at what was reached.
+ * Requests the advance to stop after the instant in work; the clock is then ready at the instant reached.
  *
  * @throws Refusal 403 feature_unavailable; 404 test_clock; 405 invalid_status unless advancing
  */

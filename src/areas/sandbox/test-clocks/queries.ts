@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../../platform/db/connect.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { CLOCK_STATUSES } from './schema.ts';
 
-/** What a failed advance stores: ids and texts, its instant as ISO text. */
+/** Error of a failed advance as it is stored: ids and texts, its instant as ISO text. */
 export interface StoredClockError {
   at: string;
   job: string;
@@ -18,7 +18,7 @@ export interface TestClockRow {
   frozen_time: Temporal.Instant;
   target_time: Temporal.Instant | null;
   status: (typeof CLOCK_STATUSES)[number];
-  /** Where the present advance, or the newest one, began. */
+  /** Where the current advance, or else the newest one, began. */
   started_from: Temporal.Instant | null;
   steps_done: number;
   advances_count: number;

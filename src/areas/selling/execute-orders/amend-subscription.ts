@@ -11,8 +11,8 @@ import { changeLineage, soldPlan, subscriptionInput } from './create-subscriptio
 import type { Execution } from './make-records.ts';
 
 /**
- * Moves a subscription to the plan of the deal, or to a copy of it where the deal changes some of it: at once when that
- * is a raise, at the end of the period when it is a reduction.
+ * Moves a subscription to the plan of the deal, or to a copy with the changes of the deal: at once if the amount rises,
+ * at the end of the period if it falls.
  *
  * @throws Refusal 404 plan; 422 subscription subscription_not_active, and as changePlan
  * Rule: quotes.md#execution.

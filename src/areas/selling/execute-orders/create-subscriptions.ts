@@ -45,7 +45,7 @@ export async function createSubscriptions(
 }
 
 /**
- * A plan of a deal, as it is sold now, and what the deal changes of it. @throws Refusal 404 plan; 422
+ * A plan of a deal as it is sold now, with the changes of the deal. @throws Refusal 404 plan; 422
  * `billing_items.<path>`
  */
 export async function soldPlan(
@@ -62,7 +62,7 @@ export async function soldPlan(
   return { plan, overrides };
 }
 
-/** What a deal says of a subscription, overrides apart. A bare date is that day where the customer is. */
+/** Input of a subscription from a deal, without overrides. A bare date is that day in the customer's zone. */
 export function subscriptionInput(
   { payload }: PlanItem,
   of: Execution & { externalId: string; planCode: string },
@@ -84,8 +84,8 @@ export function subscriptionInput(
 }
 
 /**
- * Runs a command on the records of an external id and notes which it made and which it ended; the newest one is paid as
- * the deal says.
+ * Runs a command on the records of an external id and reports which it created and ended; the newest one gets the
+ * payment method of the deal.
  */
 export async function changeLineage(
   ctx: Context,

@@ -14,9 +14,9 @@ import { attempt } from './attempt.ts';
 import { makeRecords } from './make-records.ts';
 
 /**
- * Executes an order, once: an executed one is answered as it is. What is refused makes nothing, and the order fails.
+ * Executes an order, once: an executed one is returned unchanged. A refusal creates nothing, and the order fails.
  *
- * @returns the order, or the answer of what refused its execution
+ * @returns the order, or the refusal of its execution
  * @throws Refusal 404 order; 422 lock_acquisition_failed; status not_editable; execution_mode value_is_mandatory
  * Rules: quotes.md#routes, quotes.md#execution.
  */
@@ -50,9 +50,9 @@ export async function lockOrder(ctx: Context, id: string): Promise<OrderRow> {
 }
 
 /**
- * Executes an order that the caller holds and that was not executed yet.
+ * Executes a locked order that was not executed yet.
  *
- * @returns what refused it; the order has failed then
+ * @returns the refusal, after which the order has failed
  */
 export async function execute(ctx: Context, order: OrderRow, mode: ExecutionMode): Promise<Refusal | undefined> {
   assert(canOrderMove(order.status, 'executed'), 'an order is executed once');
@@ -75,7 +75,7 @@ export async function execute(ctx: Context, order: OrderRow, mode: ExecutionMode
   return undefined;
 }
 
-/** A refusal in words: `plan_not_found`, `currency: value_is_mandatory`. */
+/** A refusal as text: `plan_not_found`, `currency: value_is_mandatory`. */
 function errorsOf({ body }: Refusal): string[] {
   const details = Object.entries((body.error_details ?? {}) as Record<string, unknown>);
   if (details.length > 0) return details.flatMap(([field, codes]) => [codes].flat().map((code) => `${field}: ${code}`));

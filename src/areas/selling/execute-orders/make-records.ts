@@ -20,7 +20,7 @@ import { amendSubscription } from './amend-subscription.ts';
 import { createSubscriptions } from './create-subscriptions.ts';
 import { lockPlans } from './sql.ts';
 
-/** An order with what its execution leans on. */
+/** An order with the records that its execution needs. */
 export interface Execution {
   order: OrderRow;
   customer: LockedCustomer;
@@ -29,8 +29,8 @@ export interface Execution {
 }
 
 /**
- * Makes what an order is about, by the commands of the rooms: a one-off invoice; or subscriptions, then coupons, then
- * wallets. Plans are locked first, then the customer, as those commands do.
+ * Creates the records of an order with the commands of their rooms: a one-off invoice; or subscriptions, then coupons,
+ * then wallets. Plans are locked first, then the customer, as those commands do.
  *
  * @throws Refusal 404 customer, plan, coupon, add_on and so on, as those commands
  * Rule: quotes.md#execution.

@@ -9,7 +9,7 @@ type OrderFormEvent =
   | 'order_form.expired'
   | 'order_form.voided';
 
-/** Only the audit trail knows it. */
+/** Recorded in the audit trail only. */
 const NOT_TOLD: OrderFormEvent = 'order_form.file_uploaded';
 
 /**

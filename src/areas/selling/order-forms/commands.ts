@@ -18,7 +18,7 @@ import type { OrderFormSign } from './schema.ts';
 import { readSignedDocument, type SignedDocument } from './signed-document.ts';
 
 /**
- * Notes that a form was signed and makes its order, which is executed on demand, or at `execute_at`.
+ * Marks a form as signed and creates its order, which is executed on demand or at `execute_at`.
  *
  * @throws Refusal 404 order_form; 422 status not_signable; execution_mode, execute_at, signed_document
  * Rule: quotes.md#routes.

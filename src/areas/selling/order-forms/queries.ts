@@ -104,7 +104,7 @@ export const markEnded = (
   update order_forms set status = ${end.status}, void_reason = ${end.reason}, voided_at = ${now}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
-/** Keeps the file that was handed in with a signature. */
+/** Stores the uploaded file with a signature. */
 export const insertSignedDocument = (
   db: Db,
   organizationId: string,

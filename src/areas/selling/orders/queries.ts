@@ -39,7 +39,7 @@ const columns = (db: Db) => db`
   purchase.status, purchase.order_type, purchase.execution_mode, purchase.execute_at, purchase.currency,
   purchase.billing_snapshot, purchase.executed_at, purchase.execution_record, purchase.created_at, purchase.updated_at`;
 
-// "order" is a word of SQL.
+// "order" is a keyword of SQL.
 const tables = (db: Db) => db`
   orders purchase
   join order_forms form on form.organization_id = purchase.organization_id and form.id = purchase.order_form_id

@@ -5,7 +5,7 @@ import { json } from '../../../platform/db/values.ts';
 import type { BillingItems } from '../quotes/billing-items/types.ts';
 import type { ExecutionMode, ExecutionRecord } from './schema.ts';
 
-/** What an order that was not executed says about its execution. */
+/** Settings for the execution of an order. */
 export const NOTHING_DONE: ExecutionRecord = {
   executed_at: null,
   execution_mode: null,

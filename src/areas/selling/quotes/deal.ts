@@ -7,7 +7,7 @@ import type { CustomerRow } from '../../customers/customers/queries.ts';
 import { getShown, type SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
 import type { VersionFields } from './writes.ts';
 
-/** What a deal is about: the customer, and the subscription that an amendment changes. */
+/** The parties of a deal: the customer, and the subscription that an amendment changes. */
 export interface DealParties {
   customer: CustomerRow;
   target: SubscriptionShown | null;
@@ -27,8 +27,8 @@ interface Named {
 }
 
 /**
- * Currency and billing entity of a version, as an input names them over what is stored; null puts the default currency
- * back: of the target's plan, else of the customer, else of the billing entity.
+ * Currency and billing entity of a version, as an input names them over what is stored; null restores the default
+ * currency: of the target's plan, else of the customer, else of the billing entity.
  *
  * @throws Refusal 404 billing_entity; 422 currency, billing_entity_code: not_supported_for_order_type, of amendments
  * Rule: quotes.md#approval.

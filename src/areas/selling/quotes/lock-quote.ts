@@ -2,10 +2,10 @@ import type { Context } from '../../../platform/context.ts';
 import { type Refusal, refuse } from '../../../platform/refusal.ts';
 
 /**
- * Keeps a quote with its versions, order forms and orders for this transaction; taken before any other lock. Who read
- * something of it before reads again afterwards.
+ * Locks a quote with its versions, order forms and orders for this transaction, before any other lock. Anything read
+ * before must be read again.
  *
- * @throws `refusal`, when another transaction kept it too long
+ * @throws `refusal`, when another transaction holds it too long
  * Rule: quotes.md#lifecycle.
  */
 export async function lockQuote(

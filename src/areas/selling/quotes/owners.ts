@@ -6,8 +6,8 @@ import { isObject } from './billing-items/reader.ts';
 import { findOwnerIds, ownersOf } from './writes.ts';
 
 /**
- * Ids of the owners that an input names, each once, in its order: by address, which makes a new person known, or by the
- * id of a known one. An element is a text or an object with `email` or `svc_id`.
+ * Ids of the owners that an input names, each once, in its order: by address, which stores a new person, or by the id
+ * of a stored one. An element is a text or an object with `email` or `svc_id`.
  *
  * @throws Refusal 422 owners: value_is_mandatory, invalid_email_format, value_is_invalid (unknown id)
  */
@@ -25,7 +25,7 @@ export async function readOwners(ctx: Context, given: readonly unknown[]): Promi
   return [...new Set(known.map((name) => people.get(name) ?? name))];
 }
 
-/** Id or address of an owner in lower case; undefined where nothing is named, null where it is neither. */
+/** Id or address of an owner in lower case; undefined if none is named, null if it is neither. */
 function nameOf(owner: unknown): string | null | undefined {
   const { svc_id: id, email } = isObject(owner) ? owner : { svc_id: undefined, email: owner };
   const name = id ?? email;

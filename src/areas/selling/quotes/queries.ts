@@ -34,7 +34,7 @@ export interface QuoteVersionRow {
   status: QuoteVersionStatus;
   void_reason: QuoteVersionVoidReason | null;
   currency: Currency | null;
-  /** As shown: its own, else the target subscription's, else the customer's. */
+  /** The effective one: its own, else the target subscription's, else the customer's. */
   billing_entity_code: string;
   own_billing_entity_code: string | null;
   content: string | null;
@@ -104,7 +104,7 @@ export const listCurrentVersions = (db: Db, organizationId: string, quoteIds: re
   where version.organization_id = ${organizationId} and version.quote_id = any (${quoteIds}::uuid[])
   order by version.quote_id, version.version desc`;
 
-/** The living version of a quote: a draft or an approved one; every other is voided. */
+/** The live version of a quote: a draft or an approved one; every other is voided. */
 export async function findLivingVersion(
   db: Db,
   organizationId: string,
@@ -171,7 +171,7 @@ const currentStatus = (db: Db) => db`(
   where version.organization_id = quote.organization_id and version.quote_id = quote.id
   order by version.version desc limit 1)`;
 
-/** Whether one of the owners looks after the row's `quote`. */
+/** Whether one of the owners is an owner of the row's `quote`. */
 export const isOwned = (db: Db, ownerIds: readonly string[]) => db`
   exists (select from quote_owners held
     where held.organization_id = quote.organization_id and held.quote_id = quote.id

@@ -8,7 +8,7 @@ import { newId } from '../../../platform/ids.ts';
 import type { BillingItems } from './billing-items/types.ts';
 
 /**
- * The next number of a document in the organization; who asks later waits for this transaction.
+ * The next number of a document in the organization; later requests wait for this transaction.
  * Rule: quotes.md#lifecycle.
  */
 export async function nextNumber(ctx: Context, document: NumberedDocument): Promise<string> {
@@ -38,7 +38,7 @@ export const insertQuoteOwners = (db: Db, organizationId: string, quoteId: strin
   select ${organizationId}::uuid, ${quoteId}::uuid, owner.id, owner.position
   from unnest(${ownerIds}::uuid[]) with ordinality as owner (id, position)`;
 
-/** Ids of people by their addresses; who is new is made known. */
+/** Ids of people by their addresses; new people are stored. */
 export async function ownersOf(
   db: Db,
   organizationId: string,
@@ -62,7 +62,7 @@ export async function findOwnerIds(db: Db, organizationId: string, ids: readonly
   return new Set(rows.map(({ id }) => id));
 }
 
-/** What authors say about a version. */
+/** The contents of a version that authors write. */
 export interface VersionFields {
   currency: string | null;
   billing_entity_code: string | null;

@@ -97,7 +97,7 @@ async function lockMeant(ctx: Context, { external_id, query }: Address): Promise
   return subscription;
 }
 
-// Of several of a status the one that reads show.
+// Of several records with a status, the one that reads show.
 function isLater(some: SubscriptionRow, other: SubscriptionRow): boolean {
   const ended = (each: SubscriptionRow) => each.terminated_at?.epochNanoseconds ?? null;
   const started = (each: SubscriptionRow) => each.started_at?.epochNanoseconds ?? -(2n ** 63n);
@@ -125,7 +125,7 @@ async function featuresOf(
   return listFeaturesForSubscription(ctx.db, ctx.organizationId, holder, codes);
 }
 
-/** Records the subscription as it then is, also when nothing changed. Rule: entitlements.md#routes. */
+/** Records the subscription as it then is, even if nothing changed. Rule: entitlements.md#routes. */
 async function recordChange(ctx: Context, subscription: SubscriptionRow) {
   const shown = await getShown(ctx.db, ctx.organizationId, subscription.id);
   await recordSubscription(ctx, 'subscription.updated', subscription.id, shown);

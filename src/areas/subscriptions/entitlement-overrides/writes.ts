@@ -4,7 +4,7 @@ import { json } from '../../../platform/db/values.ts';
 import { deleteEntitlements, saveGrant } from '../../catalog/entitlements/writes.ts';
 import type { FeatureOfSubscription } from '../entitlements/queries.ts';
 
-/** Stores what a subscription says of a feature, in the place of what it said. */
+/** Replaces the values of a feature that a subscription has of its own. */
 export async function saveOverride(
   ctx: Context,
   subscriptionId: string,

@@ -3,7 +3,7 @@ import type { Db } from '../../../platform/db/connect.ts';
 import { valuesOf } from '../../catalog/entitlements/queries.ts';
 import { type PrivilegeJson, privilegesOfFeature } from '../../catalog/features/queries.ts';
 
-/** A feature with what a subscription's plan grants of it and what the subscription says itself. */
+/** A feature with the values of a subscription's plan and those of the subscription. */
 export interface FeatureOfSubscription {
   id: string;
   code: string;
@@ -19,7 +19,7 @@ export interface FeatureOfSubscription {
   hidden_privileges: string[];
 }
 
-/** What the plan grants of a feature, undefined when it does not grant it. */
+/** The values that the plan grants; undefined if it does not grant the feature. */
 export const planValuesOf = (feature: FeatureOfSubscription): Values | undefined =>
   feature.plan_entitlement_id === null ? undefined : new Map(Object.entries(feature.plan_values));
 

@@ -18,7 +18,8 @@ interface Input {
 }
 
 /**
- * Overrides a fixed charge for one subscription: units alone are kept beside it, anything else in a plan of its own.
+ * Overrides a fixed charge for one subscription: units alone are stored with the subscription, other fields in an
+ * override of its plan.
  *
  * @throws Refusal 404 subscription, fixed_charge, tax; 403 cannot_override_charge_model; 422 by field, base
  * Rule: fixed-charges.md#override.

@@ -13,9 +13,9 @@ import type { SubscriptionRow } from './queries.ts';
 
 const POSITIVE_OR_ZERO = 'value_must_be_positive_or_zero';
 
-/** More rules than there are types repeat one. */
+/** Limit of the list: with more rules than types one type would appear twice. */
 const RULES_MAX = 10;
-/** A century: what it ends at can still be written. */
+/** A century, so that dates derived from it can still be written. */
 const TIMEOUT_HOURS_MAX = 876_600;
 
 const ActivationRule = z.object(
@@ -31,7 +31,7 @@ const ActivationRule = z.object(
   'invalid_format',
 );
 
-/** What has to happen before a subscription becomes active: at most one rule of a type. */
+/** Conditions for a subscription to become active: at most one rule of each type. */
 export const ActivationRules = list(ActivationRule, {
   max: RULES_MAX,
   wrong: 'invalid_format',
@@ -82,13 +82,13 @@ export const activationRuleView = ({ id, rule_type, ...rule }: ActivationRuleJso
   updated_at: rule.updated_at,
 });
 
-/** Who pays a subscription, and how. */
+/** The customer and the payment method of a subscription. */
 type PaidBy = Pick<SubscriptionRow, 'customer_id' | 'payment_method_type' | 'payment_method_id'>;
 
 /**
  * Stores the rules of a subscription that has not started, in place of those that it had.
  *
- * @throws Refusal 422 customer, when its payment could not be asked for automatically
+ * @throws Refusal 422 customer, when it cannot be charged automatically
  */
 export async function saveRules(
   ctx: Context,
@@ -100,7 +100,7 @@ export async function saveRules(
   await insertRules(ctx, subscription.id, rules);
 }
 
-/** The rules of a plan change that is asked for again go with it, whatever has become of the way to pay. */
+/** A repeated plan change keeps its rules, whatever has become of the payment method. */
 export async function copyRules(ctx: Context, ids: { from: string; to: string }): Promise<void> {
   const rules = await ctx.db<ActivationRules>`
     select rule_type as type, timeout_hours from subscription_activation_rules
@@ -137,7 +137,7 @@ async function refuseUnpayable(ctx: Context, subscription: PaidBy): Promise<void
 /**
  * Evaluates the rules of a subscription that starts now.
  *
- * @param hasToPay whether there is anything to pay in advance: without, a rule does not apply
+ * @param hasToPay whether there is anything to pay in advance; without it a rule does not apply
  * @returns whether the subscription has to wait
  * Rule: activation-rules.md.
  */

@@ -18,7 +18,7 @@ export type SubscriptionEvent =
   | 'subscription.trial_ended'
   | 'subscription.termination_alert';
 
-/** Types that the audit trail knows. Rule: logs.md#activity-logs. */
+/** Types that the audit trail has. Rule: logs.md#activity-logs. */
 const LOGGED: ReadonlySet<SubscriptionEvent> = new Set([
   'subscription.incomplete',
   'subscription.canceled',
@@ -47,7 +47,7 @@ export async function recordSubscription(
   const view = subscriptionView(row, ctx.now());
   if (type === 'subscription.started') {
     requestHeal(ctx, { external_subscription_id: row.external_id });
-    // A first period may begin with units carried over, flat amounts, or events dated ahead: thresholds look at it.
+    // A first period may begin with units carried over, flat amounts or future events, so thresholds are compared.
     const mark = { organization_id: ctx.organizationId, subscription_id: id, at: ctx.now().toString() };
     await markWatched(ctx.db, [mark]);
   }

@@ -43,7 +43,7 @@ export interface SubscriptionRow {
   updated_at: Temporal.Instant;
 }
 
-/** A subscription with what its JSON shows about its customer, plan and neighbours in the lineage. */
+/** A subscription with the fields of its customer, plan and neighbours that its JSON shows. */
 export interface SubscriptionShown extends SubscriptionRow {
   external_customer_id: string;
   /** Applicable zone of the customer. */
@@ -67,7 +67,7 @@ export interface SubscriptionShown extends SubscriptionRow {
   is_heir: boolean;
   /** Custom sections of its own, in the order in which they were selected. */
   custom_sections: SelectedSectionJson[];
-  /** What has to happen before it becomes active. */
+  /** Its activation rules. */
   activation_rules: ActivationRuleJson[];
   /** Usage thresholds of its own, in the order in which the API shows them. */
   own_thresholds: { threshold_display_name: string | null; amount_cents: number; recurring: boolean }[];
@@ -81,7 +81,7 @@ export const columns = (db: Db) => db`
   s.consolidate_invoice, s.progressive_billing_disabled, s.skip_invoice_custom_sections, s.purchase_order_number,
   s.payment_method_type, s.payment_method_id, s.next_billing_at, s.created_at, s.updated_at`;
 
-/** The instant from which the usage of a record is its own, as `usageStartOf` returns it. */
+/** The instant from which usage belongs to a record, as `usageStartOf` returns it. */
 export const usageStart = (db: Db, alias: 's' | 'record') => db`
   case when ${db(`${alias}.previous_subscription_id`)} is null then ${db(`${alias}.started_at`)}
     else greatest(${db(`${alias}.started_at`)}, ${db(`${alias}.activated_at`)}) end`;
@@ -147,8 +147,8 @@ export async function getShown(db: Db, organizationId: string, id: string): Prom
 }
 
 /**
- * The record of an external id that a read means: of the given status, never-terminated first, then latest ended, then
- * latest started. Rule: subscriptions.md#external-id.
+ * The record of an external id that reads show: with the given status, records that have not ended first, then latest
+ * ended, then latest started. Rule: subscriptions.md#external-id.
  */
 export async function findShownByExternalId(
   db: Db,
@@ -206,7 +206,7 @@ const matching = (db: Db, organizationId: string, filters: SubscriptionFilters) 
   }`;
 
 /**
- * A page of subscriptions, newest `subscription_at` first; `endedLast` those that go on before.
+ * A page of subscriptions, newest `subscription_at` first; with `endedLast` running ones first.
  * Rule: subscriptions.md#list-filters.
  */
 export const listSubscriptionsShown = (

@@ -1,7 +1,7 @@
 import type { PaymentStatus } from '../../../engine/invoices/invoice-states.ts';
 import type { Context } from '../../../platform/context.ts';
 
-/** Decides whether a subscription that waits for its first invoice's payment becomes active, or is canceled. */
+/** Step that activates or cancels a subscription waiting for its first invoice's payment. */
 export const GATE_STEP = 'settle-gate';
 
 /** Structural: the row of an invoice can be passed. */
@@ -12,7 +12,7 @@ interface GatingInvoice {
 }
 
 /**
- * Owes the decision about the subscription that an open invoice holds back, once its payment came in or was refused.
+ * Owes the decision about the subscription of an open invoice whose payment arrived or was refused.
  * Rule: activation-rules.md.
  */
 export async function followGatedPayment(

@@ -14,7 +14,7 @@ export async function planOf(ctx: Pick<Context, 'db' | 'organizationId'>, planId
   return planView(await showPlan(ctx.db, ctx.organizationId, plan));
 }
 
-/** A subscription with its plan: what one alone shows. */
+/** A subscription with its plan, as it is shown when read alone. */
 export async function extendedView(ctx: Context, row: SubscriptionShown) {
   const [plan, entitlements] = await Promise.all([planOf(ctx, row.plan_id), entitlementsOf(ctx, row)]);
   return {

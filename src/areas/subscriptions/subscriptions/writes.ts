@@ -6,7 +6,7 @@ import { columnValues } from '../../../platform/db/values.ts';
 import { columns, type SubscriptionRow } from './queries.ts';
 
 /**
- * What a command that changes subscriptions needs of their customer; its row is locked until the end of the
+ * The facts about a customer that commands on its subscriptions need; its row is locked until the end of the
  * transaction.
  */
 export interface LockedCustomer {
@@ -38,7 +38,7 @@ export async function lockCustomerById(
   return row;
 }
 
-/** A plan's figures that decide what a change to it means. */
+/** Figures of a plan that decide what a change to it means. */
 export interface PlanFacts {
   id: string;
   code: string;
@@ -85,7 +85,7 @@ export const lockSubscriptions = (db: Db, organizationId: string, ids: readonly 
   order by s.id
   for no key update`;
 
-/** First start of the customer's records with an external id: where its trial began, whatever came after. */
+/** First start of the customer's records with an external id, where its trial began. */
 export async function firstStartOf(
   db: Db,
   organizationId: string,
@@ -123,7 +123,7 @@ export async function changeSubscription(
     where organization_id = ${organizationId} and id = ${id}`;
 }
 
-/** The first currency that a customer is billed in becomes its own. Rule: subscriptions.md#fields. */
+/** The first billed currency becomes that of the customer. Rule: subscriptions.md#fields. */
 export const setFirstCurrency = (
   db: Db,
   organizationId: string,

@@ -28,7 +28,7 @@ const columns = (db: Db) => db`
     resource_id,
   resource_type, external_customer_id, external_subscription_id, logged_at, created_at`;
 
-/** Classes of records that carry a longer name in the log. */
+/** Record classes that have a longer name in the log. */
 const LONG_NAMES: Readonly<Record<string, string>> = { Feature: 'Entitlement::Feature' };
 
 /** @throws Refusal 404 activity_log, of another organization or no longer shown too */

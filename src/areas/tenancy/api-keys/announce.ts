@@ -5,8 +5,8 @@ import type { ApiKeyRow } from './queries.ts';
 import { apiKeyView, securityView } from './view.ts';
 
 /**
- * What changes of keys leave behind: a line of the audit trail, one of the security log with name, last characters and
- * flat permissions, and word to every ingress. Rule: api-keys.md#lifecycle, logs.md#security-logs,
+ * Records a change of a key: a line in the audit trail, one in the security log with name, last characters and flat
+ * permissions, and a message to every ingress. Rule: api-keys.md#lifecycle, logs.md#security-logs,
  * other-routes.md#records.
  */
 export const recordCreated = (ctx: Context, key: ApiKeyRow): void => {

@@ -24,10 +24,10 @@ const INVALID_DATE = 'invalid_date';
 const LAST_KEY = 'last_non_expiring_api_key';
 
 /**
- * Makes a key. Its value is in this answer and in no later one. Times of keys are real, also under a test clock.
+ * Creates a key. Only this answer contains its value. Times of keys are real, also under a test clock.
  *
  * @throws Refusal 403 of the first permission that the caller's own key lacks
- * @throws Refusal 422 permissions; expires_at invalid_date, unless it lies ahead
+ * @throws Refusal 422 permissions; expires_at invalid_date, unless it is in the future
  */
 export async function createApiKey(ctx: Context, { body }: { body: ApiKeyInput }) {
   const now = realNow();
@@ -71,8 +71,8 @@ export async function updateApiKey(ctx: Context, { svc_id, body }: { svc_id: str
 }
 
 /**
- * Puts a new key with the same permissions in the place of one, which stays valid until `expires_at`, else no longer.
- * The new value is in this answer and in no later one.
+ * Replaces a key by a new one with the same permissions; the old one stays valid until `expires_at`, by default not at
+ * all. Only this answer contains the new value.
  *
  * @throws Refusal 404 api_key
  * @throws Refusal 403 of the first permission that the caller's own key lacks, since it sees the new value
@@ -96,8 +96,8 @@ export async function rotateApiKey(ctx: Context, { svc_id, body }: { svc_id: str
  *
  * @throws Refusal 404 api_key
  * @throws Refusal 403 of the first permission of the key that the caller's own key lacks
- * @throws Refusal 422 base last_non_expiring_api_key, unless another key without end remains, and one that can grant
- *   again what this one could
+ * @throws Refusal 422 base last_non_expiring_api_key, unless another key without expiry remains, and one that can
+ *   grant again what this one could
  */
 export async function deleteApiKey(ctx: Context, { svc_id }: { svc_id: string }) {
   const now = realNow();
@@ -134,8 +134,8 @@ async function addKey(
 }
 
 /**
- * Refuses to weaken a key without end that manages keys, unless another such key holds all that it does: what no key
- * can grant any more is lost to the organization.
+ * Refuses to weaken a key without expiry that manages keys, unless another such key has all its permissions, because a
+ * permission that no key can grant is lost for good.
  */
 async function refuseLockOut(ctx: Context, key: ApiKeyRow): Promise<void> {
   if (key.expires_at !== null || !key.permissions.api_key?.includes('write')) return;
@@ -145,7 +145,7 @@ async function refuseLockOut(ctx: Context, key: ApiKeyRow): Promise<void> {
 
 /**
  * A key can neither grant a permission that it lacks (other-routes.md#records) nor take one from another key; the code
- * is that of a request for which it is lacking.
+ * is that of a request without this permission.
  */
 async function refuseWhatCallerLacks(ctx: Context, wanted: Permissions): Promise<void> {
   if (ctx.actor.apiKeyId === null) return;
@@ -163,7 +163,7 @@ function aheadOf(now: Temporal.Instant, sent: string | null | undefined): Tempor
   return at;
 }
 
-/** Ends are shown in whole seconds, so that one sent back as it was shown is the same. */
+/** Ends are shown in whole seconds, so an end sent back unchanged is equal. */
 function isSameEnd(stored: Temporal.Instant | null, sent: string | null): boolean {
   if (stored === null || sent === null) return stored === sent;
   return (

@@ -9,7 +9,7 @@ import { type SecretSettings, sealText } from '../../../platform/secrets/secrets
 import { documentNumberPrefix } from '../../customers/billing-entities/document-number-prefix.ts';
 import { allPermissions } from './permissions.ts';
 
-/** What the operator sees once: the key's value is stored only as a digest. */
+/** A new organization for the operator: the only place with the key's value, of which a digest is stored. */
 export interface CreatedOrganization {
   organization_id: string;
   name: string;
@@ -21,7 +21,7 @@ export interface CreatedOrganization {
  * Makes an organization with its default billing entity (same id), one API key with every permission and an HMAC key.
  * An operator's command: it is not reachable over HTTP. Rule: organizations.md.
  *
- * config  keys that seal the HMAC key; without one the deployment's own does
+ * config keys that seal the HMAC key; without one the deployment's own key
  *
  * @throws Refusal 422 name, when blank
  */

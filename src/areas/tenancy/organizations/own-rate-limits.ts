@@ -5,7 +5,7 @@ import type { RateCategory } from '../../../platform/operation.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { OUT_OF_RANGE } from '../../../platform/schema/fields.ts';
 
-/** Requests per second by category; null = the setting's. */
+/** Requests per second by category; null uses the service's setting. */
 export type RateLimits = Record<RateCategory, number | null>;
 
 /** Far above what one deployment answers, within the column's type. */

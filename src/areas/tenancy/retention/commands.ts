@@ -16,9 +16,9 @@ export async function showRetention({ db, organizationId, config }: Context) {
 }
 
 /**
- * Chooses how long rows are kept: only classes that were sent. The job `retention` deletes by it, in real time.
+ * Sets how long rows are kept, for the classes sent. The job `retention` deletes by it, in real time.
  *
- * @throws Refusal 422 of a class: value_is_out_of_range; unsupported_value, of one whose rows nothing deletes yet
+ * @throws Refusal 422 of a class: value_is_out_of_range; unsupported_value, for a class whose rows no job deletes yet
  */
 export async function updateRetention(ctx: Context, { body }: { body: RetentionUpdate }) {
   await lockOrganization(ctx.db, ctx.organizationId);

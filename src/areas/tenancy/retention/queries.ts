@@ -10,7 +10,7 @@ import { classOf, type RetentionClassName } from './classes.ts';
 const HOURS_OF_A_DAY = 24;
 
 export interface ChosenRetention {
-  /** Null: the setting's. */
+  /** Null uses the service's setting. */
   audit_logs_period_days: number | null;
   /** Days by class, of the classes that have a rule. */
   rules: Partial<Record<RetentionClassName, number | null>>;

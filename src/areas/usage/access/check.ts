@@ -6,10 +6,10 @@ import { type AccessFacts, exactFacts, holdAt, readFacts } from './facts.ts';
 import type { AccessCheck, AccessQuery, AccessView } from './schema.ts';
 
 /**
- * Whether a customer may do something now: has the feature, stays within its usage limits, has the credit and owes
- * nothing. What speaks against it is returned, never thrown. One call to Redis and no statement when the subscription's
- * facts are kept there; else they are read from Postgres and kept. `exact` asks Postgres only, and so does a check
- * while Redis is away. With a hold it is a command.
+ * Whether a customer may do something now: it has the feature, stays within its usage limits, has credit and owes
+ * nothing. Reasons against it are returned, never thrown. One call to Redis and no statement when the subscription's
+ * facts are kept there; else they are read from Postgres and kept. With `exact`, or while Redis is away, only Postgres
+ * is read. With a hold it is a command.
  *
  * Rule: access-check.md.
  */
@@ -24,7 +24,8 @@ export async function checkAccess(
   const externalId = body.external_subscription_id;
   const kept = await counters.read(ctx.organizationId, externalId).catch(() => undefined); // Redis is away
   if (kept && holdAt(kept.facts, now)) {
-    if (kept.ageMs > FRESH_MS) void rebuild(ctx, counters, externalId).catch(() => {}); // it ends by itself
+    if (kept.ageMs > FRESH_MS) void rebuild(ctx, counters, externalId).catch(() => {}); // the cached facts expire by
+    // themselves
     return answerOf(kept.facts, body, { source: 'counter', now });
   }
   const facts = (await rebuild(ctx, counters, externalId)) ?? (await exactFacts(ctx, body));
@@ -41,6 +42,7 @@ async function rebuild(ctx: Context, counters: AccessCounters, externalId: strin
   const facts = (await (ctx.db as Sql).begin('isolation level repeatable read read only', (tx) =>
     readFacts(tx, organizationId, externalId, ctx.now(), 'all'),
   )) as AccessFacts;
-  await counters.store(organizationId, externalId, opened, facts).catch(() => {}); // the next check reads them again
+  await counters.store(organizationId, externalId, opened, facts).catch(() => {}); // the next check reads the facts
+  // again
   return facts;
 }

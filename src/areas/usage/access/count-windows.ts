@@ -20,8 +20,8 @@ export interface WindowToCount {
 }
 
 /**
- * Counts what was used in windows, in the order given. What recurs lasts until it is taken back: it counts since ever,
- * and a weighted sum opens with the total of all values before its window. Two round trips at most.
+ * Counts what was used in windows, in the order given. Recurring usage lasts until it is taken back: all earlier events
+ * count, and a weighted sum opens with the total of all values before its window. Two round trips at most.
  *
  * Rules: access-check.md, aggregation.md#metered, aggregation.md#recurring, aggregation.md#unique-count,
  * groups-and-filters.md#matching-filters, groups-and-filters.md#groups, aggregation.md#weighted-sum,
@@ -96,6 +96,6 @@ const openingOf = (charge: ChargeToCount, { from }: Period, key: string): Charge
 const unitsOf = ({ shares }: CountedCharge): Decimal => sum(shares.map((share) => share.units));
 const totalOf = ({ shares }: CountedCharge): Decimal => sum(shares.map((share) => share.totalUnits ?? decimal(0)));
 
-/** Weighted units of a total that stood from the first moment of a window to its last. */
+/** Weighted units of a total that lasted from the first moment of a window to its last. */
 const standingUnits = (initial: Decimal, { period, periodDays }: Proration): Decimal =>
   combineWeightedSums([], { period, periodDays, initial }).units;

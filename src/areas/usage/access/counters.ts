@@ -8,16 +8,16 @@ import type { LimitedGroup, LimitedUsage } from '../events/storage/limited-usage
 import type { AccessFacts, CountedWindow } from './facts.ts';
 import { ADD, OPEN, READ, STORE } from './scripts.ts';
 
-/** A hash is gone after this: nothing that was lost between a commit and its addition is missing for longer. */
+/** Life of a hash: an addition lost between commit and Redis is missing no longer than this. */
 const KEPT_MS = 60_000;
-/** Older ones are built again behind the answer, so that a busy subscription's never goes. */
+/** Age from which a hash is rebuilt in the background, so that that of a busy subscription never expires. */
 export const FRESH_MS = 30_000;
-/** A rebuild takes milliseconds; one that died holds the next one up for this long. */
+/** Lease of a rebuild, which takes milliseconds; a dead one delays the next by this time. */
 const BUILD_MS = 5000;
-/** Storing events waits no longer for their addition: it happens when Redis is back, and counts nothing twice. */
+/** Longest wait of storing events for the addition; it is made later when Redis is back, and nothing counts twice. */
 const ADD_TIMEOUT_MS = 1000;
 const MILLIONTHS = 1_000_000;
-/** Beyond it, in millionths, scripts lose digits: such usage is not counted in Redis. */
+/** Above this value in millionths Lua scripts lose digits, so such usage is not counted in Redis. */
 const MOST_MILLIONTHS = '9000000000000000';
 
 export interface KeptFacts {
@@ -26,17 +26,17 @@ export interface KeptFacts {
   ageMs: number;
 }
 
-/** A rebuild under way. */
+/** A rebuild in progress. */
 interface Rebuild {
   token: string;
-  /** Number of the organization's newest change before anything was read. */
+  /** Number of the organization's newest change at the time before reading began. */
   epoch: number;
 }
 
 /**
- * What access checks keep in Redis: a hash a subscription, read by one script, to which the workers that store events
- * add them. All of it may vanish at any time. Exact, whatever the order in which reads, commits and additions meet: the
- * hash knows which transactions it contains, and notes of later changes outdate it.
+ * The cache of access checks in Redis: one hash for each subscription, read by one script, to which workers add the
+ * events that they store. It may vanish at any time. It is exact in any order of reads, commits and additions, because
+ * the hash knows which transactions it contains and later changes invalidate it.
  *
  * Rule: access-check.md "latency design".
  */
@@ -96,7 +96,7 @@ export function openCounters(redis: Redis, prefix: string): AccessCounters {
         const { hash, builder, log } = keysOf(group.organization_id, group.external_subscription_id);
         return [hash, builder, log, ...partsOf(group)];
       });
-      await inTime(client.accessAdd(BUILD_MS, transaction, ...parts).catch(() => {})); // ends by itself: KEPT_MS
+      await inTime(client.accessAdd(BUILD_MS, transaction, ...parts).catch(() => {})); // expires by itself, see KEPT_MS
     },
   };
 }
@@ -111,7 +111,7 @@ function withScripts(redis: Redis): CountersRedis {
   return redis as CountersRedis;
 }
 
-/** What shows whether a window counts the events of a metric as a worker knew it. */
+/** Identifies whether a window counts the events of a metric in the form in which a worker knew it. */
 const metricText = ({ aggregation_type, field_name }: Omit<LimitedMetric, 'code'>): string =>
   JSON.stringify([aggregation_type, field_name]);
 
@@ -154,7 +154,7 @@ function keptFacts(fields: readonly string[]): KeptFacts {
   return { facts: { ...doc, windows, snapshot: field.get('snapshot')! }, ageMs: Number(field.get('age')) };
 }
 
-/** What was used, when events may be added to it. */
+/** The used units, present if events may be added to them. */
 function millionthsOf({ metric: { aggregation_type: type }, used }: CountedWindow): string | undefined {
   return type === 'count_agg' || type === 'sum_agg' ? wholeMillionths(used) : undefined;
 }

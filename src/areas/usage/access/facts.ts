@@ -20,7 +20,7 @@ import { countWindows, type WindowToCount } from './count-windows.ts';
 import { type LimitRow, listUsageLimits, readStanding, type WalletStanding } from './queries.ts';
 import type { AccessCheck } from './schema.ts';
 
-/** All that access checks of one subscription look at, as of one instant. JSON, but for what was used. */
+/** All facts that access checks of one subscription need, as of one instant: JSON except for used units. */
 export interface AccessFacts {
   /** Null: none is active, and nothing else is known. */
   subscription: { id: string; customer_id: string; currency: string } | null;
@@ -29,27 +29,30 @@ export interface AccessFacts {
   features: GrantedFeature[];
   windows: CountedWindow[];
   wallets: WalletStanding[];
-  /** Instants [from, until) at which windows and holds are as here, ISO texts; null = without end. */
+  /** Instants [from, until) at which windows and holds are as stated here, ISO texts; null = without end. */
   from: string | null;
   until: string | null;
-  /** Transactions that are contained, as Postgres writes a snapshot. */
+  /** Transactions contained in the facts, in the form of a Postgres snapshot. */
   snapshot: string;
 }
 
 export interface GrantedFeature {
   code: string;
   privileges: GrantedPrivilege[];
-  /** In their order; only those whose privilege is granted. */
+  /** In order, and only those whose privilege is granted. */
   limits: { period: LimitRow['period']; most: string; resetsAt: string | null; window: number }[];
 }
 
-/** Usage that limits look at; limits of equal windows share one. Times are ISO texts. */
+/** Usage that limits count; limits with equal windows share one. Times are ISO texts. */
 export interface CountedWindow {
   metric: LimitedMetric;
-  /** Null = since ever (recurring metrics). */
+  /** Null = without start (recurring metrics). */
   from: string | null;
   to: string;
-  /** Whether it opens where another subscription of the external id ended: events of that instant are distinguished. */
+  /**
+   * Whether it opens where another subscription of the external id ended, so that events of that instant are told
+   * apart.
+   */
   isHeir: boolean;
   used: Decimal;
 }
@@ -96,7 +99,7 @@ export async function readFacts(
   };
 }
 
-/** What one check needs to know, from Postgres. */
+/** The facts that one check needs, read from Postgres. */
 export const exactFacts = (ctx: Context, asked: AccessCheck): Promise<AccessFacts> =>
   readFacts(ctx.db, ctx.organizationId, asked.external_subscription_id, ctx.now(), {
     featureCode: asked.feature_code || undefined,
@@ -116,7 +119,7 @@ const NOTHING: AccessFacts = {
 const latest = (instants: readonly Temporal.Instant[]): string | null =>
   instants.length === 0 ? null : instants.reduce((a, b) => (Temporal.Instant.compare(a, b) > 0 ? a : b)).toString();
 
-/** Whether what was read at one instant holds at another one, but for what was changed since. */
+/** Whether facts read at one instant also hold at another, apart from later changes. */
 export const holdAt = ({ from, until }: AccessFacts, now: Temporal.Instant): boolean =>
   (from === null || Temporal.Instant.compare(now, from) >= 0) &&
   (until === null || Temporal.Instant.compare(now, until) < 0);

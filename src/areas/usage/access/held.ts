@@ -3,9 +3,9 @@ import type { Cents } from '../../../engine/money/cents.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 
 /**
- * What lowers the available credit of a wallet at `now`, from its row `held` of `wallet_held`: the sum as of
- * `counted_until`, without what ends until `now`. Clocks of two processes may differ, and a transaction that waited
- * sees an instant that another one has passed: then what ends in between counts again.
+ * The held amount of a wallet at `now`, from its row `held` of `wallet_held`: the sum as of `counted_until` without
+ * holds that end until `now`. Clocks of processes differ, and a transaction that waited may see an earlier instant than
+ * another one; then holds that end in between count again.
  */
 export const heldCentsAt = (db: Db, now: Temporal.Instant) => db`(
   held.held_cents
@@ -20,8 +20,8 @@ const endingBetween = (db: Db, after: Fragment, until: Fragment) => db`
       and expires_at > ${after} and expires_at <= ${until}), 0)`;
 
 /**
- * Locks the sums of wallets, in one order, so that no two wait for each other: after the wallets, before
- * their holds. In a statement of its own, since what waited for a lock sees other rows as of before.
+ * Locks the sums of wallets, in one order, so that no two wait for each other: after the wallets, before their holds.
+ * It is a separate statement, because a statement that waited for a lock sees other rows in their former state.
  */
 export const lockHeld = (db: Db, organizationId: string, walletIds: readonly string[]) => db`
   select from wallet_held
@@ -30,8 +30,8 @@ export const lockHeld = (db: Db, organizationId: string, walletIds: readonly str
   for no key update`;
 
 /**
- * What lowers the available credit of locked wallets at `now`, which is noted, so that the next one asks for what ended
- * since then only: the cost does not grow with the holds that are open.
+ * The held amounts of locked wallets at `now`. The instant is stored, so that the next call reads only holds that ended
+ * since; the cost does not grow with the number of open holds.
  *
  * Rule: wallet-holds.md "available".
  */

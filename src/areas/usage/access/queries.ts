@@ -40,17 +40,17 @@ export interface WalletStanding {
 }
 
 export interface Standing {
-  /** Those of the highest priority first. */
+  /** The highest priority first. */
   wallets: WalletStanding[];
-  /** When the first open hold of them expires. */
+  /** When the first of the open holds expires. */
   hold_ends_at: Temporal.Instant | null;
-  /** An invoice is overdue and the organization refuses such customers. */
+  /** Whether an invoice is overdue and the organization denies access to such customers. */
   is_overdue: boolean;
   snapshot: string;
 }
 
 /**
- * How a customer stands with money, and the snapshot that the transaction reads. Rules: access-check.md,
+ * Credits and overdue invoices of a customer, and the snapshot that the transaction reads. Rules: access-check.md,
  * wallet-holds.md.
  */
 export async function readStanding(

@@ -24,13 +24,13 @@ import {
 
 /** Subscriptions recomputed in one transaction. */
 const SUBSCRIPTIONS_A_PAGE = 20;
-/** Dirty hours drained in one transaction; no more than one page is left to the switch, which keeps writers out. */
+/** Dirty hours drained in one transaction; at most one page is left for the switch, which keeps writers out. */
 const HOURS_A_PAGE = 500;
-/** Rounds of draining while writers go on; a shape busier than that is switched with what is left. */
+/** Rounds of draining while writers continue; a busier shape is switched with the rest left. */
 const MOST_ROUNDS = 50;
 /** Groups of one subscription and month beyond which buckets cost more than they save (rollups.md#tables). */
 export const MOST_GROUPS = 10_000;
-/** One subscription may hold many millions of events. */
+/** Page size, because one subscription may hold many millions of events. */
 const STATEMENT_TIMEOUT = '15min';
 
 /** Events of an organization up to which a new shape is built at once, in the step of the command that needs it. */
@@ -38,9 +38,9 @@ const BUILT_AT_ONCE = 20_000;
 
 /**
  * Builds a shape: recomputes every subscription's buckets from raw events, then the hours that writers touched
- * meanwhile, then takes the place of the live shape under the organization's exclusive lock. Every page is a
- * transaction of its own, so that a lost worker's build goes on where it was. Safe to run twice; a shape that is no
- * longer in building is left alone. Rule: rollups.md#exactness.
+ * meanwhile, then replaces the live shape under the organization's exclusive lock. Every page is its own transaction,
+ * so that another worker can continue a lost build. Safe to run twice; a shape that is no longer in building is left
+ * alone. Rule: rollups.md#exactness.
  */
 export async function buildShape(sql: Sql, organizationId: string, shapeId: string): Promise<void> {
   const inPage = (work: (tx: Tx, shape: BuildingShape) => Promise<boolean>): Promise<boolean> =>
@@ -56,8 +56,8 @@ export async function buildShape(sql: Sql, organizationId: string, shapeId: stri
 }
 
 /**
- * Step `build-shape`: builds a shape at once where that is little work; else the job that `sweepBuildingShapes`
- * enqueues does it.
+ * Step `build-shape`: builds a small shape at once; a large one is built by the job that `sweepBuildingShapes`
+ * enqueues.
  */
 export async function buildShapeStep(ctx: Context, { shape_id }: { shape_id: string }): Promise<void> {
   if ((await countEventsUpTo(ctx.db, ctx.organizationId, BUILT_AT_ONCE + 1)) > BUILT_AT_ONCE) return;
@@ -92,7 +92,7 @@ async function everyPage(work: () => Promise<boolean>, mostPages = Number.POSITI
   for (let page = 0; page < mostPages && (await work()); page += 1);
 }
 
-/** Drains what is left with writers kept out, and puts the shape live. */
+/** Drains the rest while writers are kept out, and makes the shape live. */
 async function switchOver(tx: Db, shape: BuildingShape): Promise<boolean> {
   await lockOrganizationEvents(tx, shape.organization_id);
   await everyPage(() => drainPage(tx, shape));
@@ -122,7 +122,7 @@ async function treatWide(tx: Db, shape: BuildingShape, subscriptionIds: readonly
 
 const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id);
 
-/** Recomputes hours that writers touched; true when more may be left. */
+/** Recomputes hours touched by writers; true if there may be more. */
 async function drainPage(tx: Db, shape: BuildingShape): Promise<boolean> {
   const keys = await takeDirtyHours(tx, shape, HOURS_A_PAGE);
   if (keys.length > 0) await refillHours(tx, shape, keys);

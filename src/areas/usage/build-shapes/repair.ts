@@ -19,9 +19,9 @@ import {
 } from './sql.ts';
 
 const SAMPLE_PERCENT = 1;
-/** Hours looked at in one run. */
+/** Hours examined in one run. */
 const MOST_HOURS = 50_000;
-/** Hours compared or repaired in one statement; writers wait as long as a repair takes. */
+/** Hours compared or repaired in one statement; writers wait for the duration of a repair. */
 const HOURS_A_PAGE = 200;
 const BUCKETS_A_PAGE = 10_000;
 
@@ -44,12 +44,12 @@ export const rollupAudit: SweepJob = {
     const audited = await auditHours(sql, log, SAMPLE_PERCENT);
     log.info(audited, 'rollups audited');
     while (!(await sql.begin((tx) => deleteRetired(tx, BUCKETS_A_PAGE)))) {
-      // the next page
+      // bounds the next page
     }
   },
 };
 
-/** Audits a sample of hours and repairs them; `percent` 100 looks at all. */
+/** Audits a sample of hours and repairs them; `percent` 100 examines all. */
 export async function auditHours(sql: Sql, log: Log, percent: number): Promise<{ examined: number; repaired: number }> {
   const sample = await sampleHours(sql, percent, MOST_HOURS);
   let repaired = 0;
@@ -69,15 +69,15 @@ export async function auditHours(sql: Sql, log: Log, percent: number): Promise<{
   return { examined: sample.length, repaired };
 }
 
-/** Hours of a live shape whose repair is owed. */
+/** Hours of a live shape that wait for repair. */
 async function repairPending(tx: Tx, shape: Shape): Promise<void> {
   const keys = await takeDirtyHours(tx, shape, HOURS_A_PAGE);
   if (keys.length > 0) await repairHours(tx, shape, keys);
 }
 
 /**
- * Job `rollup.guard`: looks whether a subscription has more groups of a shape in a month than rolling up pays for, and
- * if so leaves it to scans from now on; else whether the shape has grown so many that it is to keep days.
+ * Job `rollup.guard`: checks whether a subscription has too many groups of a shape in a month, and if so marks it for
+ * scans; else checks whether the shape has grown enough groups to keep daily sums.
  *
  * Rules: rollups.md#tables, rollups.md#figures.
  */

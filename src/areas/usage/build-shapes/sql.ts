@@ -63,7 +63,7 @@ export const listSubscriptionsWithEvents = (db: Db, organizationId: string, afte
   )
   select id from next where id is not null limit ${limit}`;
 
-/** Notes how far the build has come. */
+/** Stores the progress of a build. */
 export const setBuiltThrough = (db: Db, shape: BuildingShape) => db`
   update usage_shapes set built_through = ${shape.built_through}
   where organization_id = ${shape.organization_id} and id = ${shape.id} and state = 'building'`;
@@ -90,7 +90,7 @@ export async function refillSubscriptions(db: Db, shape: Shape, ids: readonly st
   if (shape.keeps_days) await fillDays(db, shape, db`external_subscription_id = any (${ids})`);
 }
 
-/** Has a shape in building keep days from now on, with those of the buckets that it has. */
+/** Lets a shape in building keep daily sums from now on, with those of its existing buckets. */
 export async function keepDays(db: Db, shape: BuildingShape): Promise<void> {
   await db`
     update usage_shapes set keeps_days = true where organization_id = ${shape.organization_id} and id = ${shape.id}`;
@@ -187,7 +187,7 @@ const fillUniques = (db: Db, shape: Shape, source: Fragment) => db`
     last_ts, last_created_at, last_id
   from (${rawUniques(db, shape, source)}) as raw`;
 
-/** Takes dirty hours off the list; waits for writers that mark them. What they stored is seen by the next statement. */
+/** Takes dirty hours off the list, waiting for writers that mark them; the next statement sees what those stored. */
 export const takeDirtyHours = (db: Db, shape: Shape, limit: number) => db<HourKey[]>`
   delete from usage_dirty_hours
   where (organization_id, shape_id, external_subscription_id, hour) in (
@@ -229,7 +229,7 @@ export const markRaw = (db: Db, shape: Shape, subscriptionIds: readonly string[]
   where organization_id = ${shape.organization_id} and external_subscription_id = any (${subscriptionIds})
     and shape_id = ${shape.id}`;
 
-/** A shape takes the place of its metric's live one; false when it was retired meanwhile. Under the exclusive lock. */
+/** Makes a shape the live one of its metric; false if it was retired meanwhile. Under the exclusive lock. */
 export async function putLive(db: Db, shape: Shape): Promise<boolean> {
   const [row] = await db<{ state: string }[]>`
     select state from usage_shapes where organization_id = ${shape.organization_id} and id = ${shape.id} for update`;
@@ -252,9 +252,9 @@ export async function findLiveShape(db: Db, organizationId: string, shapeId: str
 }
 
 /**
- * Of the given hours those whose rollups differ from the raw events: one statement, one snapshot. Digests of hours that
- * are older than digests are not looked at, nor the greatest id, which stays when its event is taken away. Last values
- * and members are not looked at while events of the hour wait in an open batch, which has yet to add them.
+ * Of the given hours those whose rollups differ from the raw events: one statement, one snapshot. Hours from before
+ * digests existed are compared without digest, and the greatest id is not compared, since it stays when its event is
+ * retracted. Last values and members are not compared while an open batch has yet to add events of the hour.
  */
 export const listDifferingHours = (db: Db, shape: Shape, keys: readonly HourKey[]) => {
   const key = hourKeys(db, keys);

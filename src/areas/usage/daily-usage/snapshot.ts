@@ -15,7 +15,7 @@ export interface SnapshotEntry {
   amount_cents: number;
 }
 
-/** Usage as a snapshot keeps it: entries that hold nothing left out. */
+/** Usage in the form of a snapshot, without empty entries. */
 export const snapshotOf = (usage: readonly ChargeUsage[]): SnapshotEntry[] =>
   usage.flatMap(({ charge, shares }) =>
     shares.flatMap(({ filter, groupedBy, fee }): SnapshotEntry[] =>
@@ -36,7 +36,7 @@ export const snapshotOf = (usage: readonly ChargeUsage[]): SnapshotEntry[] =>
     ),
   );
 
-/** What a snapshot adds to the one before it; entries that did not change are left out. */
+/** Differences between a snapshot and the one before it; unchanged entries are left out. */
 export function differenceOf(now: readonly SnapshotEntry[], before: readonly SnapshotEntry[]): SnapshotEntry[] {
   const former = new Map(before.map((entry) => [keyOf(entry), entry]));
   const gone = new Map(former);

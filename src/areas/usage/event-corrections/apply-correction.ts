@@ -17,7 +17,7 @@ import { takeLateEvents } from './taken-late-events.ts';
 import { correctionView } from './view.ts';
 
 /**
- * Takes the locks of a correction in the order of the house: the customers, as billing does, so that no invoice is
+ * Takes the locks of a correction in the service's lock order: the customers, as billing does, so that no invoice is
  * finalized meanwhile, then the subscription's corrections.
  *
  * @returns external ids of the customers
@@ -30,9 +30,8 @@ export async function lockForCorrection(ctx: Context, externalSubscriptionId: st
 }
 
 /**
- * Corrects locked events of one subscription: their versions, themselves, their rollups, and what follows usage
- * (drafts, marks of subscriptions, and, owed, the list of unmatched events). All become `payload`, or are taken away
- * when it is null.
+ * Corrects locked events of one subscription with their versions and rollups; flags drafts, marks subscriptions and
+ * owes an update of the unmatched events. All get `payload`, or are retracted if it is null.
  *
  * Rules: event-corrections.md#effect, event-corrections.md#order-of-work.
  */
@@ -80,7 +79,7 @@ export async function applyCorrection(
   return effect;
 }
 
-/** Announces that usage and books are right again. */
+/** Announces a finished correction. */
 export const announceSettled = (ctx: Context, correction: CorrectionRow): void =>
   ctx.record({
     webhook: {

@@ -5,7 +5,7 @@ import { correctionView } from './view.ts';
 import { updateProgress } from './writes.ts';
 
 /**
- * Lets a failed correction go on where it stopped.
+ * Continues a failed correction where it stopped.
  *
  * @throws Refusal 404 event_correction
  * @throws Refusal 405 invalid_status

@@ -4,12 +4,12 @@ import { lockOrganizationEvents } from '../../catalog/usage-shapes/lock.ts';
 import { dayOf, daysOf, hourOf, rawBuckets, rawUniques } from '../../catalog/usage-shapes/raw-buckets.ts';
 import { isRolledUp, type Shape } from '../../catalog/usage-shapes/shape.ts';
 
-/** A shape that events to be corrected are in, and whether the subscription is rolled up at all. */
+/** The shape of events to be corrected, and whether the subscription is rolled up at all. */
 interface ShapeOfEvents extends Shape {
   is_raw: boolean;
 }
 
-/** What stands after `from`, as rows `e` of the shape's code: the events before, and after their correction. */
+/** SQL after `from`, as rows `e` of the shape's code: the events before and after their correction. */
 export interface Moved {
   before: Fragment;
   after: Fragment | null;
@@ -22,9 +22,9 @@ interface Bucket {
 }
 
 /**
- * Keeps the organization's shapes as they are until the transaction ends, as writers of events do, and reads those of
- * some codes. Writers of the same organization go on meanwhile, unless last values or members are concerned: those are
- * added after storing, from events read before, which would bring back what is taken away.
+ * Locks the organization's shapes until the transaction ends, as writers of events do, and reads those of some codes.
+ * Other writers continue, unless last values or members are concerned: those are added after storing from events read
+ * before, which would bring back retracted ones.
  */
 export async function holdShapes(
   db: Db,
@@ -41,7 +41,7 @@ export async function holdShapes(
   return shapes;
 }
 
-/** Of several shapes one after the other, hours would be locked after days: writers lock all hours first. */
+/** Shapes one after the other would lock hours after days, while writers lock all hours first. */
 const areTakenAlone = (shapes: readonly Shape[]): boolean =>
   shapes.some(isAddedLater) || (shapes.length > 1 && shapes.some(({ keeps_days }) => keeps_days));
 
@@ -63,10 +63,10 @@ const readShapes = (db: Db, organizationId: string, externalSubscriptionId: stri
   order by shape.id`;
 
 /**
- * Carries a correction into the rollups, around the change of the events: counts, sums and moments by their difference
- * before it; what cannot be taken back, the greatest, the last and the members, from the events that are left after it.
- * Exact beside writers of the same buckets: a bucket's row is locked from the difference on, so that a writer that adds
- * to it is either seen by the second look or adds to its outcome. Rule: event-corrections.md#order-of-work.
+ * Applies a correction to the rollups around the change of the events: counts, sums and moments by their difference
+ * before it; maxima, last values and members, which cannot be subtracted, from the remaining events after it. It is
+ * exact beside other writers: a bucket's row stays locked from the difference on, so a writer is either seen by the
+ * second read or adds to its result. Rule: event-corrections.md#order-of-work.
  *
  * moved   by code
  * change  changes the events themselves
@@ -89,7 +89,7 @@ export async function carryOver(
     if (buckets.length > 0) await settleBuckets(db, shape, externalSubscriptionId, buckets);
 }
 
-/** Takes events out of their buckets and puts them into their new ones; answers the buckets touched. */
+/** Moves events from their old buckets into their new ones; returns the buckets touched. */
 const moveBuckets = (db: Db, shape: Shape, { before, after }: Moved) => db<Bucket[]>`
   with gone as materialized (${rawBuckets(db, shape, before)}),
   come as materialized (${after === null ? db`select * from gone limit 0` : rawBuckets(db, shape, after)}),
@@ -149,7 +149,7 @@ const movedDays = (db: Db, shape: Shape) => db`, days as (
       max_id = greatest(kept.max_id, excluded.max_id)
   )`;
 
-/** Drops buckets that hold nothing any more; finds the greatest, last and members of the others again. */
+/** Drops empty buckets; recomputes maximum, last value and members of the others. */
 async function settleBuckets(
   db: Db,
   shape: Shape,
@@ -201,7 +201,7 @@ async function settleBuckets(
     from (${rawUniques(db, shape, left)}) raw join (${key}) key using (hour, group_hash)`;
 }
 
-/** Records hours of a shape in building, so that they are filled again before it goes live. */
+/** Records hours of a shape in building, so that they are recomputed before it goes live. */
 async function markDirty(db: Db, shape: Shape, { before, after }: Moved): Promise<void> {
   const hours = (source: Fragment) => db`
     select e.organization_id, e.external_subscription_id, ${hourOf(db, db`e.timestamp`)} as hour from ${source}`;

@@ -7,7 +7,7 @@ import { refuse } from '../../../platform/refusal.ts';
 // Namespace of the advisory locks of corrections; the others are in usage-shapes/lock.ts.
 const CORRECTIONS_SEED = 5304;
 
-/** A live event as it is before it is corrected. Times are ISO texts, properties JSON text. */
+/** A live event before its correction. Times are ISO texts, properties JSON text. */
 export interface EventToCorrect {
   id: string;
   code: string;
@@ -16,11 +16,11 @@ export interface EventToCorrect {
   precise_total_amount_cents: string | null;
 }
 
-/** What an amended event is from now on. */
+/** The new payload of an amended event. */
 export type EventPayload = Pick<EventToCorrect, 'timestamp' | 'properties' | 'precise_total_amount_cents'>;
 
 /**
- * One correction of a subscription's events at a time, until the transaction ends.
+ * Locks out other corrections of a subscription's events until the transaction ends.
  * Rule: event-corrections.md#order-of-work.
  */
 export const lockCorrections = (db: Db, organizationId: string, externalSubscriptionId: string) => db`
@@ -49,13 +49,13 @@ export async function lockEvent(
   return event;
 }
 
-/** Live events of a range; `to` is the instant before which the timestamp lies. */
+/** Live events of a range; `to` is exclusive. */
 export interface EventRange {
   external_subscription_id: string;
   code: string | null;
   from: string;
   to: string;
-  /** JSON text of an object: every key is to have this text. Null: any. */
+  /** JSON text of an object whose keys must all match. Null matches any event. */
   properties: string | null;
 }
 
@@ -118,7 +118,7 @@ interface Change {
   now: Temporal.Instant;
 }
 
-/** Puts the payload of an event into its versions and another one in its place. */
+/** Moves the payload of an event into its versions and stores another one. */
 export const amendEvent = (
   db: Db,
   organizationId: string,

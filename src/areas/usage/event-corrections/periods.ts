@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 
-/** A charge on an invoice whose usage a correction changes: what its window was, and how far the invoice is. */
+/** A charge on an invoice whose usage a correction changes, with its window and the state of the invoice. */
 export interface ConcernedCharge {
   invoice_id: string;
   is_draft: boolean;
@@ -11,13 +11,13 @@ export interface ConcernedCharge {
   charges_to_datetime: Temporal.Instant;
 }
 
-/** Periods of a recurring metric that a correction concerns at most (event-corrections.md#effect). */
+/** Most periods of a recurring metric that one correction changes (event-corrections.md#effect). */
 export const MOST_PERIODS = 36;
 
 /**
  * Charges in arrears on invoices whose windows hold one of these moments; of a recurring metric the windows from the
- * moment on, at most 36. Invoices that no longer count are left out, and progressive ones, since the next of them is
- * cumulative; so are charges that were made after the invoice.
+ * moment on, at most 36. Invoices that no longer count are left out, and so are progressive ones, because the next one
+ * is cumulative, and charges created after the invoice.
  *
  * moments       rows (code, timestamp): where events were, and where they will be
  * withRenewals  also charges in advance whose units are carried into the periods that these invoices open
@@ -67,7 +67,8 @@ export const flagDrafts = (db: Db, organizationId: string, invoiceIds: readonly 
     and not ready_to_be_refreshed`;
 
 /**
- * Active subscriptions of an external id: what follows their usage looks at them again (events.md#after-storing (2)).
+ * Active subscriptions of an external id: their alerts and thresholds are evaluated again (events.md#after-storing
+ * (2)).
  */
 export const markSubscriptions = (db: Db, organizationId: string, externalSubscriptionId: string) => db`
   update subscriptions set usage_may_have_changed = true

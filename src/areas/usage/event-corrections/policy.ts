@@ -7,9 +7,9 @@ import { type ConcernedCharge, listConcernedCharges } from './periods.ts';
 import { mayWriteInvoices } from './queries.ts';
 
 /**
- * What holds for a correction: the request's word, else the plan's, else the organization's, else `next_invoice`.
+ * The policy of a correction: that of the request, else the plan's, else the organization's, else `next_invoice`.
  *
- * @throws Refusal 403 write_action_not_allowed_for_invoice, when another policy than `ignore` asks for it
+ * @throws Refusal 403 write_action_not_allowed_for_invoice, when a policy other than `ignore` requires it
  * Rules: other-routes.md#common-ground, event-corrections.md#policy.
  */
 export async function policyOf(
@@ -24,16 +24,16 @@ export async function policyOf(
   throw refuse.forbidden('write_action_not_allowed_for_invoice');
 }
 
-/** What a correction means for invoices. */
+/** The effect of a correction on invoices. */
 export interface Effect {
-  /** Invoices that are computed again. */
+  /** Drafts that are refreshed. */
   draftIds: string[];
-  /** On issued invoices: what is settled. */
+  /** Charges on issued invoices that are settled. */
   invoiced: ConcernedCharge[];
 }
 
 /**
- * What correcting events of these moments means for invoices: periods that are not billed need nothing, drafts are
+ * The effect on invoices of correcting events of these moments: periods that are not billed need nothing, drafts are
  * refreshed, issued invoices are settled.
  *
  * moments  rows (code, timestamp): where events were, and where they will be

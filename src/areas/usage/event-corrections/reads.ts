@@ -5,7 +5,7 @@ import { getCorrection, listAdjustments, listCorrections, listVersions } from '.
 import type { CorrectionListQuery, VersionsQuery } from './schema.ts';
 import { adjustmentView, correctionView, versionText } from './view.ts';
 
-/** Adjustments shown with their correction; the others are on the pages of their own list. */
+/** Adjustments shown with their correction; further ones are on the pages of their own list. */
 const SHOWN_ADJUSTMENTS: Page = { page: 1, per_page: 100 };
 
 export async function showCorrections(ctx: Context, { query }: { query: CorrectionListQuery }) {
@@ -28,7 +28,7 @@ export async function showAdjustments(ctx: Context, { svc_id, query }: { svc_id:
 }
 
 /**
- * What an event was, from its reception to now.
+ * All states of an event from its reception to now.
  *
  * @throws Refusal 404 event
  */

@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 
-/** Has corrections count these events from now on, although they may have come late: one has taken them in. */
+/** Marks late events as taken in, so that later corrections count them. */
 export const takeLateEvents = (
   db: Db,
   organizationId: string,

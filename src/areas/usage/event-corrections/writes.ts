@@ -16,7 +16,7 @@ export const insertCorrection = (db: Db, organizationId: string, row: Correction
     ${row.total}, ${row.done}, ${row.draft_invoices_count}, ${row.invoices_count}, ${json(row.error)},
     ${row.created_at}, ${row.started_at}, ${row.finished_at})`;
 
-/** How far a correction is. */
+/** Progress of a correction. */
 export const updateProgress = (
   db: Db,
   organizationId: string,

@@ -15,12 +15,12 @@ import type { LimitedUsage } from './storage/limited-usage.ts';
 import { storeBatches } from './storage/store-batches.ts';
 import { isoOfMs } from './timestamps.ts';
 
-/** The shared lock is held after the first try, so the second one's catalog cannot be stale. */
+/** The shared lock is held after the first try, so the second try cannot meet a stale catalog. */
 const TRIES = 2;
 
 /**
- * POST /events and /events/batch with an Idempotency-Key: as the events lane, in the command's own transaction
- * (idempotency.md).
+ * POST /events and /events/batch with an Idempotency-Key: stores events as the events lane does, in the command's own
+ * transaction (idempotency.md).
  *
  * @throws Refusal 422 of the events, 405 while the test clock advances
  */
@@ -41,7 +41,7 @@ async function storeOrRefuse(ctx: Context, batch: IncomingBatch, now: string): P
   }
   const verdicts: Verdict[] = [];
   for (const event of batch.events) verdicts.push(await storeAlone(ctx, alone(batch, event), now));
-  // What an atomic batch stored meanwhile goes with the refusal.
+  // A refusal undoes what an atomic batch stored meanwhile.
   return verdicts;
 }
 
@@ -68,6 +68,9 @@ async function store(ctx: Context, batch: IncomingBatch, now: string): Promise<V
   throw new Error('a catalog read under the shared lock is of the present version');
 }
 
-/** A command's events are not added to what access checks keep: it is dropped. Rule: access-check.md "invalidation". */
+/**
+ * Events of a command are not added to the cache of access checks; the cache is dropped instead. Rule: access-check.md
+ * "invalidation".
+ */
 const tellAccess = (db: Db, { groups }: LimitedUsage) => db`
   select tell_access('s:' || id) from unnest(${groups.map((group) => group.external_subscription_id)}::text[]) id`;

@@ -3,7 +3,7 @@ import { refuse } from '../../../platform/refusal.ts';
 import { isStorable } from '../../../platform/schema/storable.ts';
 import type { ShownEvent } from './view.ts';
 
-/** Behind which event of the list a page begins, by what the list is ordered by. */
+/** The event after which a page begins, by the sort key of the list. */
 export interface EventPlace {
   /** ISO text with microseconds. */
   timestamp: string;
@@ -11,13 +11,13 @@ export interface EventPlace {
   id: string;
 }
 
-/** The place of an event as clients carry it: opaque to them. */
+/** The position of an event as an opaque text for clients. */
 export const cursorOf = ({ timestamp, transaction_id, id }: ShownEvent): string =>
   Buffer.from(JSON.stringify([timestamp, transaction_id, id])).toString('base64url');
 
 const ISO_TEXT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
-/** @throws Refusal 422 after: value_is_invalid, for what no page has answered */
+/** @throws Refusal 422 after: value_is_invalid, for a text that is not a cursor */
 export function placeOf(cursor: string): EventPlace {
   const [timestamp, transaction_id, id] = partsOf(cursor);
   const isPlace =
@@ -39,6 +39,6 @@ function partsOf(cursor: string): unknown[] {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     return Array.isArray(parts) ? parts : [];
   } catch {
-    return []; // no JSON: nothing that a page has answered
+    return []; // not JSON, so it is not a cursor
   }
 }

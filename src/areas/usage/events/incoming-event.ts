@@ -1,12 +1,12 @@
 import type { Explanation } from './explain/verdict.ts';
 
-/** An event as the ingress hands it to storage: checked, numbers in canonical text, nothing left to parse but JSON. */
+/** An event as the ingress passes it to storage: checked, numbers in canonical text, only JSON left to parse. */
 export interface IncomingEvent {
   id: string;
   transaction_id: string;
   external_subscription_id: string;
   code: string;
-  /** ISO text with microseconds; null = none was sent, the time of reception holds. */
+  /** ISO text with microseconds; null if none was sent, so that the time of reception applies. */
   timestamp: string | null;
   /** JSON text of an object. */
   properties: string;
@@ -24,17 +24,17 @@ export interface IncomingBatch {
   received_at: string;
   user_agent: string | null;
   remote_address: string | null;
-  /** What to return beside the verdicts; absent: nothing (event-verdicts.md#verdict). */
+  /** What to return beside the verdicts; absent for nothing (event-verdicts.md#verdict). */
   explain?: Explain;
   events: IncomingEvent[];
 }
 
-/** `full`: what billing makes of each event. `reasons`: only whether it counts, for bulk. */
+/** `full`: how billing counts each event. `reasons`: only whether it counts, for bulk. */
 export type Explain = 'full' | 'reasons';
 export type Explained = Explanation | Pick<Explanation, 'outcome' | 'reasons'>;
 
 /**
- * What became of one event: 0 stored as sent, 1 another event has its key, r replayed, s stored but changed by the
+ * The result of one event: 0 stored as sent, 1 another event has its key, r replayed, s stored but changed by the
  * worker (with the body that is now stored), e refused. Explained events carry `x`.
  * Rule: storing-events.md#jobs-and-replies.
  */
@@ -45,7 +45,7 @@ export type Verdict =
   | { s: string; x?: Explained }
   | { e: { status: number; body: Record<string, unknown> } };
 
-/** Whether the event is stored, now or since before. */
+/** Whether the event is stored, now or earlier. */
 export const isAccepted = (verdict: Verdict): verdict is Exclude<Verdict, 1 | { e: unknown }> =>
   verdict === 0 || (typeof verdict === 'object' && !('e' in verdict));
 
@@ -53,8 +53,8 @@ export const isAccepted = (verdict: Verdict): verdict is Exclude<Verdict, 1 | { 
 export type Verdicts = Verdict[] | null;
 
 /**
- * In place of the verdicts of events that may not hold up those of other organizations: nothing of their request is
- * stored, and it is to come again in a job of its own organization.
+ * Replaces the verdicts of events that would delay other organizations: nothing of their request is stored, and it must
+ * be sent again in a job of its own organization.
  */
 export const HELD = 'held';
 

@@ -12,7 +12,7 @@ import { readTimestamp } from './timestamps.ts';
 
 export type ParsedEvent = { ok: true; event: IncomingEvent } | { ok: false; errors: FieldErrors };
 
-/** Integer digits of numeric(40, 15), and its fractional ones. */
+/** Integer and fractional digits of numeric(40, 15). */
 const AMOUNT_INTEGER_DIGITS = 25;
 const AMOUNT_FRACTION_DIGITS = 15;
 const AMOUNT = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?$/;
@@ -23,7 +23,7 @@ const AMOUNT = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?$/;
  */
 const PROPERTIES_MAX = 1024 * 1024;
 
-/** Of an amount that is left out. */
+/** The amount of an event without one. */
 const NO_AMOUNT = { text: null, asSent: 'null' };
 
 /**
@@ -107,7 +107,7 @@ function propertiesOf(value: unknown, most: number, errors: FieldErrors): string
   }
 }
 
-/** `text`: as stored, rounded at 15 digits. `asSent`: canonical JSON, in which 1 and "1" differ. */
+/** `text`: as stored, rounded to 15 digits. `asSent`: canonical JSON, in which 1 and "1" differ. */
 function amountOf(value: unknown, errors: FieldErrors): { text: string | null; asSent: string } {
   if (value === undefined || value === null) return NO_AMOUNT;
   const field = 'precise_total_amount_cents';

@@ -6,14 +6,14 @@ import { BATCH_PROPERTIES_MAX, type EventLimits, listOfEvents, mostEvents } from
 import type { IncomingBatch, IncomingEvent } from './incoming-event.ts';
 import { type ParsedEvent, parseEvent } from './parse-event.ts';
 
-/** The forms in which events are sent: `{event}`, `{events: […]}` all or nothing, and the same each for itself. */
+/** Forms of sending events: `{event}`, `{events: […]}` all or nothing, and the same list with each event for itself. */
 export type EventsForm = 'single' | 'batch' | 'tolerant';
 
 /** A request's events as they travel to the worker that stores them. */
 export interface EventsInput {
   form: EventsForm;
   batch: IncomingBatch;
-  /** Of a tolerant batch, in the order sent: what was refused at the door, null for the events of `batch`. */
+  /** For a tolerant batch in the order sent: events refused at the door, null for the events of `batch`. */
   faults: (EventFault | null)[];
 }
 
@@ -26,7 +26,7 @@ export interface EventFault {
  * Reads the events of a request's body, each checked and with an id. Checks 1, 2, 4, 5 of events.md#order-of-checks,
  * rules of events.md#batch and bulk-events.md#tolerant-batch; expressions and uniqueness are left to storage.
  *
- * sender  whose events they are and how they came
+ * sender organization and key of the sender, and the time of reception
  * pause   called between two events of a list
  *
  * @throws Refusal 400 without the root of a single event, 413 of canonical properties beyond 5 MiB, 422 otherwise
@@ -71,9 +71,9 @@ export function batchForm(query: Readonly<Record<string, unknown>>): EventsForm 
 }
 
 /**
- * Whether an explanation is asked for, by the header or in the query (event-verdicts.md#verdict).
+ * Whether an explanation is requested, by the header or in the query (event-verdicts.md#verdict).
  *
- * @throws Refusal 422 explain unsupported_value, of `amount`: what an event adds to an amount is not known
+ * @throws Refusal 422 explain unsupported_value, for `amount`: the share of an event in an amount is unknown
  */
 export function asksToExplain(header: unknown, query: Readonly<Record<string, unknown>>): boolean {
   if (query.explain === 'amount') throw refuse.invalid({ explain: ['unsupported_value'] });
@@ -83,7 +83,7 @@ export function asksToExplain(header: unknown, query: Readonly<Record<string, un
   );
 }
 
-/** The transaction id that a refused event was sent with, as text; null when it is none. */
+/** The transaction id of a refused event as text; null if it has none. */
 export function sentTransactionId(sent: unknown): string | null {
   const value = memberOf(sent, 'transaction_id');
   return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
@@ -98,7 +98,7 @@ function readSingle(body: unknown): IncomingEvent {
   return parsed.event;
 }
 
-/** A key of an object, undefined of anything else. */
+/** A member of an object; undefined for anything else. */
 export const memberOf = (body: unknown, key: string): unknown =>
   typeof body === 'object' && body !== null && Object.hasOwn(body, key)
     ? (body as Record<string, unknown>)[key]

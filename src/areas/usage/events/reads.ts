@@ -29,7 +29,7 @@ export async function showEvents(ctx: Context, { query }: { query: EventListQuer
 }
 
 /**
- * A page of events with its `meta`, by `page` or, to any depth and with the same filters, behind the `next_cursor` of
+ * A page of events with its `meta`, by `page` or, to any depth and with the same filters, after the `next_cursor` of
  * another page. At most four statements, each of a bounded number of events.
  *
  * @throws Refusal 422 page: value_is_out_of_range, too deep in a list that goes on there
@@ -56,9 +56,9 @@ export async function readEventPage<Row extends ShownEvent>(
 }
 
 /**
- * The filters of a list, the lower bound being the start of the most recent subscription where that is asked.
+ * The filters of a list, with the start of the most recent subscription as lower bound, if requested.
  *
- * @throws Refusal 422 timestamp_from_started_at and what does not go with it
+ * @throws Refusal 422 timestamp_from_started_at and filters that exclude it
  */
 async function fromStart(ctx: Context, query: EventListQuery): Promise<EventListQuery> {
   if (!isFromStart(query)) return query;

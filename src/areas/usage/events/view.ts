@@ -1,6 +1,6 @@
 import { textJson } from './property-json.ts';
 
-/** What is shown of an event; times are ISO texts with at least milliseconds, properties are JSON text. */
+/** The shown fields of an event; times are ISO texts with at least milliseconds, properties are JSON text. */
 export interface ShownEvent {
   id: string;
   transaction_id: string;

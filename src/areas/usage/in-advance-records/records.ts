@@ -7,14 +7,14 @@ import type { Db } from '../../../platform/db/connect.ts';
 import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 
-/** Whose units a record remembers. */
+/** Key of a running record. */
 export interface RecordKey {
   charge_id: string;
   charge_filter_id: string | null;
   grouped_by: GroupedBy;
 }
 
-/** What a billed event leaves for the next one. */
+/** The totals that a billed event passes to the next one. */
 export interface NewRecord extends RecordKey {
   external_subscription_id: string;
   event_id: string;
@@ -30,8 +30,8 @@ interface RecordRow {
 }
 
 /**
- * The record written last of each key among those whose event lies in the key's period, in the order asked; undefined
- * where nothing was billed yet. Rule: in-advance.md#units-of-one-event "previous".
+ * The record written last of each key among those whose event lies in the key's period, in the requested order;
+ * undefined if nothing was billed yet. Rule: in-advance.md#units-of-one-event "previous".
  */
 export async function listNewestRecords(
   db: Db,

@@ -21,7 +21,7 @@ import type { PricedCharge, PricedFilter } from '../usage/priced-charges.ts';
 import { countUsage } from '../usage-counts/count-usage.ts';
 import type { CountedShare } from '../usage-counts/request.ts';
 
-/** An event as it is priced. */
+/** An event to be priced. */
 export interface EventToPrice {
   /** Of a stored event; of one that is only imagined, undefined. */
   id?: string;
@@ -31,7 +31,7 @@ export interface EventToPrice {
   preciseTotalAmountCents: Decimal | null;
 }
 
-/** Whose event it is, and the charges period that holds it. */
+/** The subscription of the event, and the charges period that holds it. */
 export interface EventContext {
   subscription: { id: string; external_id: string; previous_subscription_id: string | null; is_heir: boolean };
   startedAt: Instant;
@@ -46,7 +46,7 @@ export interface EventPriced {
   filter: PricedFilter | undefined;
   /** As fees show it. */
   groupedBy: GroupedBy;
-  /** As records are distinguished. */
+  /** As running records distinguish it. */
   group: GroupedBy;
   /** Change of the units in use. */
   change: Decimal;
@@ -59,7 +59,7 @@ export interface EventPriced {
   fee: UsageFee;
 }
 
-/** Where an event counts under a charge. */
+/** Filter and group in which an event counts under a charge. */
 export interface Bucket {
   charge: PricedCharge;
   filter: PricedFilter | undefined;
@@ -70,8 +70,8 @@ export interface Bucket {
 }
 
 /**
- * Prices one event under each of some charges that are paid in advance and count it: nothing is stored. A charge whose
- * metric cannot aggregate the event is left out. Three round trips at most, whatever the number of charges.
+ * Prices one event under each of some charges in advance that count it, without storing anything. A charge whose metric
+ * cannot aggregate the event is left out. Three round trips at most, whatever the number of charges.
  *
  * Rule: in-advance.md#units-of-one-event.
  */
@@ -132,7 +132,7 @@ export async function priceEvent(
   });
 }
 
-/** The filter and group of an event; none when the metric cannot aggregate it. */
+/** The filter and group of an event; undefined if the metric cannot aggregate it. */
 export function bucketOf(charge: PricedCharge, { texts }: Pick<EventToPrice, 'texts'>): Bucket[] {
   const { aggregation_type: type, field_name: field } = charge.metric;
   const text = field === null ? null : textUnder(texts, field);
@@ -145,8 +145,8 @@ export function bucketOf(charge: PricedCharge, { texts }: Pick<EventToPrice, 'te
 }
 
 /**
- * What is there before the event, of a unique count whether its value is in use, and of a charge that bills again what
- * is carried into a period what that was.
+ * The usage before the event; for a unique count whether its value is in use, and for a renewed charge the units
+ * carried into the period.
  */
 function toCountBefore(bucket: Bucket, n: number, context: EventContext, event: EventToPrice) {
   const { charge, group, value } = bucket;
@@ -165,7 +165,7 @@ function toCountBefore(bucket: Bucket, n: number, context: EventContext, event: 
     // Events of the same instant with a greater id come after it.
     replacedBy: event.id ?? newId(),
   };
-  // What is billed in advance is billed in full units: the rise is weighed by days, not the stock.
+  // Charges in advance bill full units: the increase is weighed by days, not the stock.
   const unweighed = { ...charge, prorated: false };
   const before = toCount(unweighed, { ...usage, only }, `${n}`);
   const asked = [before];
@@ -178,7 +178,7 @@ function toCountBefore(bucket: Bucket, n: number, context: EventContext, event: 
   return [...asked, toCount(unweighed, { ...usage, only: member }, `${n}-member`)];
 }
 
-/** The share of the event's filter whose group is the event's. Keys that the request fixed are not in it. */
+/** The share of the event's filter with the event's group. Keys fixed by the request are not in it. */
 const shareOf = ({ filter, group }: Bucket, shares: readonly CountedShare[]): CountedShare | undefined =>
   shares.find(
     (share) =>

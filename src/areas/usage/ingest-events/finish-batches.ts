@@ -20,13 +20,13 @@ import { createOwed, type OwedInAdvance } from './owe-in-advance.ts';
 const PAGE = 500;
 
 /**
- * Does what stored events still owe and ends their batches, in the caller's transaction: finds the subscription of each
- * event and marks it as used, keeps the events that no charge takes with the reason, and adds to the rollups what
- * storing left to it. Safe to run twice: batches that are gone are done.
+ * Finishes batches of stored events in the caller's transaction: finds the subscription of each event and marks it as
+ * used, lists unmatched events with their reason, and adds last values and members to the rollups. Safe to run twice:
+ * finished batches are gone.
  *
- * owed  remembers the after-steps that bill events in advance, for the caller to nudge after the commit
+ * owed collects the after-steps that bill events in advance, for the caller to nudge after the commit
  *
- * @returns subscriptions whose usage is watched: to be nudged after commit
+ * @returns subscriptions whose usage is watched, to be nudged after the commit
  * @throws InOtherHands when an organization of them is being healed
  * Rules: events.md#subscription-of-an-event, events.md#after-storing, event-verdicts.md#verdict,
  * event-verdicts.md#unmatched-events.
@@ -41,7 +41,7 @@ export async function finishBatches(
   return finishFree(tx, ids, owed);
 }
 
-/** The same for batches of organizations whose matching locks the transaction has. */
+/** The same for batches whose organizations' matching locks the transaction holds. */
 export async function finishFree(tx: Db, ids: readonly string[], owed: OwedInAdvance): Promise<Watched[]> {
   const events = await takeBatchEvents(tx, ids);
   await addLateRollups(tx, ids, events);
@@ -53,8 +53,8 @@ export async function finishFree(tx: Db, ids: readonly string[], owed: OwedInAdv
 }
 
 /**
- * The same for what every open batch holds of an organization: an advancing test clock settles it before it goes on.
- * The events of others in a batch stay there, so that nothing waits for theirs.
+ * The same for one organization's events in all open batches, which an advancing test clock finishes before it goes on.
+ * Events of other organizations stay in their batch, so that nothing waits for them.
  */
 export async function finishOpenBatches(sql: Sql, organizationId: string): Promise<number> {
   let done = 0;
@@ -86,7 +86,7 @@ export async function finishBatchStep(ctx: Context, { batch_id }: { batch_id: st
  * Enqueues batches again whose job was lost; for the job `row-sweeper`.
  *
  * olderThan  real time: batches enqueued at or before it
- * by         part of the jobs' ids: a second nudge by the same is none while the first is stored
+ * by part of the jobs' ids: a second nudge by the same caller is ignored while the first is stored
  *
  * @returns how many there were
  */
@@ -103,7 +103,7 @@ export async function sweepEventBatches(
       'events.finish-batch',
       batches.map(({ id, organization_ids: owners }) => ({
         payload: { organization_id: owners.length === 1 ? owners[0] : undefined, batch_ids: [id] },
-        // Another id than the first nudge, whose failed job may still be stored.
+        // Another id than that of the first nudge, whose failed job may still be stored.
         options: { id: `finish-${id}-${by}`, forgetFailed: true },
       })),
     );

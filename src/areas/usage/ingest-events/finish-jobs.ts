@@ -13,11 +13,9 @@ import { createOwed, type OwedInAdvance } from './owe-in-advance.ts';
 
 /** Batches finished in one transaction: their events are in memory together. */
 const BATCHES_A_TRANSACTION = 10;
-/**
- * The batches of one organization wait so long for its rows: its share of the slots bounds what they hold meanwhile.
- */
+/** Longest wait of one organization's batches for its rows; its share of the slots bounds what they hold meanwhile. */
 const OWN_PATIENCE_MS = 1000;
-/** Batches whose organization is busy are tried again after this, without a slot meanwhile. */
+/** Delay after which batches of a busy organization are tried again, without a slot meanwhile. */
 const COME_BACK_MS = 250;
 
 interface FinishDeps {
@@ -26,8 +24,8 @@ interface FinishDeps {
 }
 
 /**
- * Handler of `events.finish-batch`: the asynchronous steps of stored batches. A job of several organizations waits for
- * none of them, and leaves the events of those that are busy to jobs of their own, which count in their shares.
+ * Handler of `events.finish-batch`: the asynchronous steps of stored batches. A job of several organizations never
+ * waits and leaves the events of busy ones to separate jobs, which count in their shares.
  */
 export const finishHandlers = (deps: FinishDeps): Pick<Handlers, 'events.finish-batch'> => ({
   async 'events.finish-batch'({ batch_ids: ids, organization_id: organizationId }, info) {
@@ -61,7 +59,7 @@ async function finishOwn(sql: Sql, ids: readonly string[], owed: OwedInAdvance, 
   }
 }
 
-/** A lost nudge is made up by the sweeper of `event_batches`. */
+/** The sweeper of `event_batches` makes up for a lost nudge. */
 const nudgeApart = (producer: Pick<Producer, 'addMany'>, apart: readonly BatchApart[]): Promise<void> =>
   producer
     .addMany(

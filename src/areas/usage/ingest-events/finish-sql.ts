@@ -18,7 +18,7 @@ export const takeBatchEvents = (db: Db, batchIds: readonly string[]) => db<Event
   join events e on e.id = member.id and e.deleted_at is null
   ${joinLiveMetric(db)}`;
 
-/** Subscriptions of external ids, each given with its organization. */
+/** Subscriptions of external ids, each with its organization. */
 export const listCandidates = (
   db: Db,
   keys: readonly { organization_id: string; external_subscription_id: string }[],
@@ -60,7 +60,7 @@ export interface UnmatchedEvent {
 
 /**
  * Ends batches: marks active subscriptions, keeps unmatched events and their totals, deletes the rows of the batches.
- * Subscriptions that are marked already are not touched, so that busy ones are not written for every batch.
+ * Marked subscriptions are not written again, so that busy ones are not updated for every batch.
  */
 export const finishBatches = (
   db: Db,
@@ -142,14 +142,14 @@ export const listOpenBatches = (db: Db, organizationId: string, limit: number) =
   select id, cardinality(organization_ids) > 1 as is_shared from event_batches
     where organization_ids @> array[${organizationId}::uuid] order by id limit ${limit}`;
 
-/** A batch of one organization's events, taken out of one of several organizations. */
+/** A batch with one organization's events, split from one of several organizations. */
 export interface BatchApart {
   id: string;
   organization_id: string;
 }
 
 /**
- * Takes the events of organizations out of batches, into batches of each organization alone.
+ * Splits the events of organizations from batches into one batch for each.
  *
  * organizationIds  null: all of them
  */

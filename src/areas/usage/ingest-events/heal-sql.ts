@@ -7,12 +7,12 @@ import type { EventToMatch, UnmatchedReason } from '../match-events/match-event.
 import { eventToMatch, joinLiveMetric } from '../match-events/match-sql.ts';
 import { FURTHER_CODES, totalCode } from '../unmatched-events/totals.ts';
 
-/** An open unmatched event, with the reason that it was put there for. */
+/** An open unmatched event with its reason. */
 export interface OpenEvent extends EventToMatch {
   former: UnmatchedReason;
 }
 
-/** Open events of these codes and these external ids; `either`: of one or the other. Without any, all. */
+/** Open events of these codes and external ids; `either`: of one or the other. Without any, all. */
 export interface OpenSelection {
   codes?: readonly string[] | undefined;
   external_subscription_ids?: readonly string[] | undefined;
@@ -47,7 +47,9 @@ const pageOf = (db: Db, organizationId: string, own: Fragment, after: string | n
   order by u.event_id
   limit ${limit}`;
 
-/** The same of a selection: each code and each external id is read in the order of its index, whatever else is open. */
+/**
+ * The same for a selection: each code and each external id is read in the order of its index, whatever else is open.
+ */
 function selectedPage(
   db: Db,
   organizationId: string,
@@ -112,9 +114,9 @@ export async function countOpenEvents(
 }
 
 /**
- * Codes with more open events than rows, since rows stop beyond a limit. Their totals are set back to the rows, for the
- * scan that finds the others again; that of further codes keeps its count, since it does not say which they are. Totals
- * without events are dropped: they take the place of others.
+ * Codes with more open events than rows, because rows stop at a limit. Their totals are reset to the rows, since a scan
+ * finds the others again; the shared total keeps its count, because its codes are unknown. Totals without events are
+ * dropped to make room.
  */
 export async function takeOverflown(
   db: Db,
@@ -134,7 +136,7 @@ export async function takeOverflown(
 
 /**
  * Ids of a page of events of codes that have no row among the unmatched ones, in their order, before `until`. It may
- * read far: not to be called under the matching lock.
+ * read many rows, so it must not be called under the matching lock.
  */
 export const listRowless = (
   db: Db,
@@ -170,8 +172,8 @@ export async function listCodes(db: Db, organizationId: string, metricIds: reado
 }
 
 /**
- * Writes what became of open events: a new reason, or none, which heals them. The totals of open events follow. To be
- * called under the organization's matching lock.
+ * Stores new reasons of open events, or heals them, and updates the totals. To be called under the organization's
+ * matching lock.
  */
 export const writeHealed = (
   db: Db,
@@ -217,7 +219,7 @@ export const markUsed = (db: Db, organizationId: string, subscriptionIds: readon
 
 const utcDay = (db: Db, now: string): Fragment => db`(${now}::timestamptz at time zone 'UTC')::date`;
 
-/** Notes how far the run of a healing has come; the last page ends it. */
+/** Stores the progress of a healing run; the last page ends it. */
 export const moveRun = (
   db: Db,
   organizationId: string,

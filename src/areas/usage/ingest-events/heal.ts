@@ -21,15 +21,15 @@ import {
 } from './heal-sql.ts';
 import { marksOf, matchAll } from './match-all.ts';
 
-/** Open events looked at in one transaction (event-verdicts.md#unmatched-events). */
+/** Open events examined in one transaction (event-verdicts.md#unmatched-events). */
 const PAGE = 1000;
 
 type HealStep = StepPayload<'heal-events'>;
 
 /**
- * Step `heal-events`: matches open unmatched events again. One that a charge takes now is healed and its subscription
- * marked as used; one that is kept back by another reason now gets that. No event is moved or billed: aggregation finds
- * events by code and external id at read time. One step serves all requests that wait; each page of 1 000 owes the
+ * Step `heal-events`: matches open unmatched events again. An event that a charge takes now is healed and its
+ * subscription marked as used; one with another reason now gets that reason. No event is moved or billed, because
+ * aggregation finds events by code and external id. One step serves all waiting requests; each page of 1 000 owes the
  * next. Rule: event-verdicts.md#unmatched-events "healing".
  *
  * @throws InOtherHands while another step heals the organization
@@ -69,15 +69,15 @@ export async function healEvents(ctx: Context, step: HealStep): Promise<void> {
   else await scanOverflown(ctx, selection);
 }
 
-/** Owes a scan of the events that only totals know of (event-verdicts.md#unmatched-events). */
+/** Owes a scan of the events that are counted in totals only (event-verdicts.md#unmatched-events). */
 async function scanOverflown(ctx: Context, { codes: wanted, external_subscription_ids: ids, either }: OpenSelection) {
   const codes = await takeOverflown(ctx.db, ctx.organizationId, ids && either ? undefined : wanted);
   if (codes.length > 0) ctx.after({ step: 'recount-unmatched', payload: { codes, after: null, until: newId() } });
 }
 
 /**
- * Step `recount-unmatched`: matches the events of codes that have no row, as if they had just been stored. Each page of
- * 1 000 owes the next; events stored meanwhile are left to their own batches.
+ * Step `recount-unmatched`: matches events without a row, as if they had just been stored. Each page of 1 000 owes the
+ * next; events stored meanwhile are left to their own batches.
  */
 export async function recountUnmatched(ctx: Context, step: StepPayload<'recount-unmatched'>): Promise<void> {
   const found = await listRowless(ctx.db, ctx.organizationId, step, PAGE);
@@ -106,7 +106,7 @@ async function selectionOf(ctx: Context, step: HealStep): Promise<OpenSelection>
   return { codes, external_subscription_ids: ids.length > 0 ? ids : undefined, either: true };
 }
 
-/** Of no interest when it is not watched. */
+/** Undefined if it is not watched. */
 const totalOf = async (ctx: Context, step: HealStep, selection: OpenSelection): Promise<number> =>
   step.run_id === undefined ? 0 : countOpenEvents(ctx.db, ctx.organizationId, selection);
 

@@ -15,13 +15,13 @@ import { createMerger, createMergersApart } from './merger.ts';
 import { type StoreDeps, storeEvents } from './store-events.ts';
 import { type SharedVerdicts, storeShared } from './store-shared.ts';
 
-/** Locks of an organization that is stored apart are waited for as those of commands; then its job is tried again. */
+/** Longest wait for locks of an organization that is stored apart, as in commands; then its job is tried again. */
 const APART_PATIENCE_MS = 5000;
 
 /**
- * Handler of `events.store`: stores the batches of a job together with those of other jobs and notifies the ingress
- * process that waits what became of each event: null when all were stored as sent. Jobs of one organization share
- * nothing with the others'; events that would hold others up are answered with HELD, and come again in such a job.
+ * Handler of `events.store`: stores the batches of a job together with those of other jobs and replies to the waiting
+ * ingress process with the result of each event, null when all were stored as sent. Jobs of one organization are stored
+ * separately; events that would delay others are answered with HELD and come again in such a job.
  * Rules: storing-events.md#jobs-and-replies, everywhere.md#bounded-cost.
  */
 export function storeHandlers(
@@ -52,10 +52,7 @@ export function storeHandlers(
   return { 'events.store': (job, info) => once(job.cid, () => storeJob(job, info)) };
 }
 
-/**
- * The verdicts, with what billing makes of the events where a request asked for it; others pay nothing
- * (event-verdicts.md#verdict).
- */
+/** The verdicts, with explanations for requests that want them; others cost nothing (event-verdicts.md#verdict). */
 async function explained(
   sql: Sql,
   batches: readonly IncomingBatch[],
@@ -73,7 +70,7 @@ async function explained(
 
 function count(metrics: Metrics, verdicts: readonly (Verdict | typeof HELD)[]): void {
   const counts = { stored: 0, conflict: 0, replayed: 0, refused: 0 };
-  // What is held comes again and is counted then.
+  // Held events come again and are counted then.
   for (const verdict of verdicts) if (verdict !== HELD) counts[nameOf(verdict)] += 1;
   for (const [verdict, events] of Object.entries(counts)) {
     if (events > 0) metrics.eventsStored.inc({ verdict }, events);

@@ -6,10 +6,10 @@ import { plainArray } from '../events/storage/array-literal.ts';
 import type { EventToMatch } from '../match-events/match-event.ts';
 
 /**
- * Adds the events of open batches to what the storing statement leaves out of the rollups: last values, and the members
- * of unique counts. Both come out the same in whatever order and however often events are added, so a batch may be
- * finished twice, and after a rebuild that has its events already. Until it is done, reads take the events of open
- * batches from the events themselves. Two statements, none when no such metric is concerned.
+ * Adds the events of open batches to the parts of rollups that the storing statement leaves out: last values and
+ * members of unique counts. Both are the same in any order and however often events are added, so a batch may be
+ * finished twice, also after a rebuild that contains its events. Until then reads take the events of open batches from
+ * the events themselves. Two statements; none if no such metric is concerned.
  *
  * Rules: rollups.md#buckets, rollups.md#exactness.
  */
@@ -22,7 +22,7 @@ export async function addLateRollups(
     ({ aggregation_type: type, value }) => value !== null && (type === 'latest_agg' || type === 'unique_count_agg'),
   );
   if (concerned.length === 0) return;
-  // A repair or a switch of shapes is over, and seen by the next statement.
+  // A repair or a switch of shapes is over, and the next statement sees it.
   await holdOrganizationEvents(tx, [...new Set(concerned.map(({ organization_id }) => organization_id))]);
   await addLastAndUniques(tx, batchIds);
 }

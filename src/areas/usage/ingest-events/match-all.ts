@@ -5,13 +5,13 @@ import { type ActivityMark, listCandidates, listChargedPairs } from './finish-sq
 
 export interface MatchedEvent<Event extends EventToMatch> extends Match {
   event: Event;
-  /** Whether a charge of the plan bills it at once. */
+  /** Whether a charge of the plan bills it in advance. */
   isPaidInAdvance: boolean;
-  /** Whether some charge of the plan accepts target wallets. */
+  /** Whether a charge of the plan accepts target wallets. */
   acceptsTargetWallet: boolean;
 }
 
-/** Matches events with their subscriptions and charges as they are now: two statements. */
+/** Matches events with current subscriptions and charges: two statements. */
 export async function matchAll<Event extends EventToMatch>(
   tx: Db,
   events: readonly Event[],

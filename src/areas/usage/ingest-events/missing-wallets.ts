@@ -7,7 +7,7 @@ import { eventText } from '../events/view.ts';
 import type { EventToMatch } from '../match-events/match-event.ts';
 import type { MatchedEvent } from './match-all.ts';
 
-/** Name of the owed work that reports events which name no wallet of their customer. */
+/** Name of the owed work that reports events naming a wallet which their customer does not have. */
 export const TELL_MISSING_WALLETS_STEP = 'tell-missing-wallets';
 const UNPROCESSABLE = 422;
 
@@ -21,7 +21,7 @@ export interface EventForWallet extends EventToMatch {
 
 /**
  * Ids, by organization, of the events that name a wallet which their customer does not have, on a plan with a charge
- * that minds. One statement, and none when no event names a wallet. Rule: events.md#after-storing (4).
+ * that accepts wallets. One statement, and none when no event names a wallet. Rule: events.md#after-storing (4).
  */
 export async function findMissingWallets(
   tx: Db,
@@ -56,7 +56,7 @@ const listMissing = (tx: Db, named: readonly MatchedEvent<EventForWallet>[]) => 
       and wallet.code = named.code and wallet.status = 'active')
   order by named.event_id`;
 
-/** Step `tell-missing-wallets`: an `event.error` for each of the events that still stands. */
+/** Step `tell-missing-wallets`: announces `event.error` for each of the events that is still live. */
 export async function tellMissingWalletsStep(ctx: Context, { event_ids }: MissingWallets): Promise<void> {
   const message = JSON.stringify({ target_wallet_code: ['target_wallet_code_not_found'] });
   for (const event of await listEventsById(ctx.db, ctx.organizationId, event_ids))

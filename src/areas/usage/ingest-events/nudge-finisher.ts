@@ -1,6 +1,6 @@
 import type { Producer } from '../../../platform/queue/producer.ts';
 
-/** Stored batches wait at most this long for others to share their job; at low load they do not wait. */
+/** Longest wait of stored batches for others to share their job; at low load they do not wait. */
 const GATHER_MS = 100;
 /** Batches of one job. */
 const MOST_BATCHES = 50;
@@ -19,7 +19,7 @@ export interface FinisherNudge {
  * its own, which counts in its share of the slots.
  */
 export function createFinisherNudge(producer: Pick<Producer, 'add'>): FinisherNudge {
-  /** By organization; those of several under undefined. */
+  /** By organization; mixed batches under undefined. */
   const waiting = new Map<string | undefined, string[]>();
   let timer: NodeJS.Timeout | undefined;
 

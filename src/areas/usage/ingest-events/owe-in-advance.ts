@@ -16,12 +16,12 @@ import {
 
 /** Name of the owed work that bills events in advance. */
 const BILL_IN_ADVANCE_STEP = 'bill-in-advance';
-/** Events of one step: it is one transaction, in which the customer's row is locked. */
+/** Events of one step, which is one transaction with the customer's row locked. */
 const MOST_EVENTS = 20;
 
 export type BillInAdvance = StepPayload<typeof BILL_IN_ADVANCE_STEP>;
 
-/** A step as it was stored, with the customer whose rows it locks. */
+/** A stored step with the customer whose rows it locks. */
 interface StoredStep {
   id: string;
   organization_id: string;
@@ -31,9 +31,9 @@ interface StoredStep {
 /** The after-steps that stored events leave: those that bill them in advance, and those that report missing wallets. */
 export interface OwedInAdvance {
   readonly steps: StoredStep[];
-  /** Leaves the steps of matched events, in the transaction that ends their batches. */
+  /** Owes the steps of matched events, in the transaction that ends their batches. */
   store(tx: Db, matched: readonly MatchedEvent<EventForWallet>[]): Promise<void>;
-  /** After the commit: puts the jobs of all steps into their queue. Lost ones are made up by the row sweeper. */
+  /** After the commit: enqueues the jobs of all steps. The row sweeper makes up for lost ones. */
   nudge(producer: Pick<Producer, 'addMany'>): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ type NewStep = { id: string; organization_id: string } & (
   | { job: typeof TELL_MISSING_WALLETS_STEP; payload: MissingWallets }
 );
 
-/** One step for some events of a subscription. */
+/** One step for several events of a subscription. */
 function stepsOf(matched: readonly MatchedEvent<EventToMatch>[]): NewStep[] {
   const bySubscription = new Map<string, { organizationId: string; ids: string[] }>();
   for (const { event, subscription, isPaidInAdvance } of matched) {

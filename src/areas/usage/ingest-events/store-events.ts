@@ -16,30 +16,35 @@ export interface StoreDeps {
   log: Log;
   producer: Pick<Producer, 'add'>;
   catalogs: CatalogCache;
-  /** Gathers the nudges of stored batches; without one each batch gets a job of its own. */
+  /** Collects the nudges of stored batches; without it each batch gets its own job. */
   finisher?: Pick<FinisherNudge, 'add'>;
-  /** Counters of access checks; without them what they keep ends by itself within a minute. */
+  /** Counters of access checks; without them their cached values expire within a minute. */
   counters?: Pick<AccessCounters, 'add'>;
-  /** How long a lock is waited for; without one, as long as statements may run. */
+  /** Longest wait for a lock; without it as long as statements may run. */
   patienceMs?: number;
-  /** Fails as a whole where a value cannot be stored: what else is in the statement is not to wait for the search. */
+  /**
+   * Fails as a whole if a value cannot be stored, so that other batches in the statement do not wait for the search.
+   */
   isShared?: boolean;
 }
 
-/** Events from which two statements of half of them cost less time than one. */
+/** Number of events from which two statements of half of them take less time than one. */
 const WORTH_TWO = 600;
-/** Times that a statement is tried when Postgres chose it in a deadlock. */
+/** Tries of a statement that Postgres chose as the victim of a deadlock. */
 const DEADLOCK_TRIES = 4;
-/** Catalogs change when people edit metrics: a second change between two tries is rare, a tenth a defect. */
+/**
+ * Tries after catalog changes: people edit metrics, so a second change between two tries is rare and a tenth is a
+ * defect.
+ */
 const STALE_TRIES = 10;
 
 /**
- * Stores batches of events, each answered 200 only after this: each batch in one transaction, at most three awaited
- * statements for all of them, or for each half of very many, when nothing has to be repeated. Repeats for organizations
- * whose catalog was stale, on a deadlock, and in halves when a value cannot be stored, until the culprit is alone and
- * refused. Then starts the asynchronous steps.
+ * Stores batches of events before they are answered with 200: each batch in one transaction, and at most three awaited
+ * statements for all of them, or for each half of very many, if nothing has to be repeated. Repeats for organizations
+ * whose catalog was stale, on a deadlock, and in halves when a value cannot be stored, until the faulty event is alone
+ * and refused. Then it starts the asynchronous steps.
  *
- * Called by all that bring events: the HTTP lane, connectors, imports. Rules: storing-events.md#which-path,
+ * Called by every source of events: the HTTP lane, connectors, imports. Rules: storing-events.md#which-path,
  * storing-events.md#jobs-and-replies, storing-events.md#statement.
  *
  * @returns verdicts by batch, in the order of its events
@@ -67,11 +72,11 @@ type Verdicts = StoreOutcome['verdicts'];
 
 /**
  * Two statements side by side, each for half of the batches, where there are many events: Postgres works on each with a
- * core of its own. When one fails, what the other has stored is stored, as after any job that is run again.
+ * core of its own. If one fails, the other's events stay stored, as after any job that runs again.
  */
 async function storeParts(deps: StoreDeps, batches: readonly IncomingBatch[]): Promise<Verdicts> {
   const parts = partsOf(batches);
-  if (parts.length > 1) await catalogsOf(deps, batches); // read once for both
+  if (parts.length > 1) await catalogsOf(deps, batches); // read once for both halves
   const results = await Promise.allSettled(parts.map((part) => storeOrSplit(deps, part)));
   return results.flatMap((result) => {
     if (result.status === 'rejected') throw result.reason;
@@ -104,7 +109,7 @@ async function storeOrSplit(deps: StoreDeps, batches: readonly IncomingBatch[]):
 
 async function storeOnce(deps: StoreDeps, batches: readonly IncomingBatch[]): Promise<Verdicts> {
   const outcome = await attempt(deps, batches, needTransaction(batches), (stored) => stored);
-  // A lost one is made up by the next time that the subscription stands out.
+  // A lost check is made up when the subscription next gets many groups.
   for (const crowded of outcome.committed()) deps.producer.add('rollup.guard', crowded).catch(() => {});
   if (outcome.batchId !== null) {
     const id = onlyOrganizationOf(batches);
@@ -112,21 +117,21 @@ async function storeOnce(deps: StoreDeps, batches: readonly IncomingBatch[]): Pr
     else
       deps.producer.add('events.finish-batch', { organization_id: id, batch_ids: [outcome.batchId] }).catch(() => {});
   }
-  // Before the answer: a caller that has its answer finds the event counted. One call, none when nothing is limited
+  // Before the answer, so that a caller with an answer finds the event counted. One call, and none without limits
   // (access-check.md).
   if (deps.counters && outcome.limitedUsage) await deps.counters.add(outcome.limitedUsage);
   return outcome.verdicts;
 }
 
-/** Undefined: there are several. */
+/** Undefined if there are several. */
 function onlyOrganizationOf([first, ...others]: readonly IncomingBatch[]): string | undefined {
   const id = first?.organization_id;
   return others.every((batch) => batch.organization_id === id) ? id : undefined;
 }
 
 /**
- * Verdicts of a batch that holds a value Postgres refuses: its events are tried apart. Those of an atomic batch leave
- * nothing behind.
+ * Verdicts of a batch that holds a value Postgres refuses: its events are tried one by one. Those of an atomic batch
+ * are rolled back.
  */
 async function refuseCulprits(deps: StoreDeps, batch: IncomingBatch): Promise<Verdict[] | undefined> {
   if (batch.events.length === 1) return [unstorable()];
@@ -142,7 +147,7 @@ async function refuseCulprits(deps: StoreDeps, batch: IncomingBatch): Promise<Ve
 
 class TrialOver extends Error {}
 
-/** Whether one event could be stored: it is, and taken back. */
+/** Whether one event could be stored; it is stored and rolled back. */
 async function tryAlone(deps: StoreDeps, batch: IncomingBatch): Promise<Verdict> {
   try {
     await attempt(deps, [batch], true, () => {

@@ -6,8 +6,8 @@ import { findNextCheck, listFaults, listUnchecked, markChecked } from './validat
 const hourOf = (at: Temporal.Instant): Temporal.Instant => at.round({ smallestUnit: 'hour', roundingMode: 'floor' });
 
 /**
- * Announces events of the full hours since the last check that no metric counts as they are: webhook
- * `events.errors`, once an organization. Rules: periodic-jobs.md#validate-events, events.md#after-storing.
+ * Announces events of the full hours since the last check that no metric counts as sent: webhook `events.errors`, once
+ * an organization. Rules: periodic-jobs.md#validate-events, events.md#after-storing.
  */
 export const validateEvents = periodicJob({
   name: 'validate-events',
@@ -27,7 +27,7 @@ export const validateEvents = periodicJob({
     if (!(await markChecked(ctx.db, ctx.organizationId, end))) return;
     const faults = await listFaults(ctx.db, ctx.organizationId, Temporal.Instant.from(from), end);
     if (Object.values(faults).every((ids) => ids.length === 0)) return;
-    // No event misses a group key any longer; the contract still wants a list.
+    // No event can miss a group key any longer, but the contract still requires the list.
     const object = { ...faults, missing_group_key: [] };
     ctx.record({ webhook: { type: 'events.errors', objectType: 'events_errors', objectId: null, object } });
   },

@@ -4,11 +4,11 @@ import { inScope } from '../../../platform/db/in-scope.ts';
 import type { Scope } from '../../../platform/periodic-job.ts';
 import { meteredNumber } from '../../catalog/usage-shapes/numbers.ts';
 
-/** Events so old are not checked any more (periodic-jobs.md). */
+/** Age from which events are no longer checked (periodic-jobs.md). */
 export const OLDEST_HOURS = 24;
 /** Transaction ids of one list of a notification. */
 const MOST_IDS = 10_000;
-/** Ids carry the time of their making; a request may be on its way for a while before its event is created. */
+/** Ids contain the time of their creation; a request may take a while before its event is created. */
 const ID_SLACK_MINUTES = 60;
 
 export interface UncheckedOrganization {
@@ -19,7 +19,7 @@ export interface UncheckedOrganization {
 
 /**
  * Organizations with an enabled webhook endpoint and events created after the last check and before `until`, a full
- * hour. In real time the ids bound the search: they are as old as their events.
+ * hour. In real time ids bound the search, because they are as old as their events.
  */
 export const listUnchecked = (db: Db, until: Temporal.Instant, scope: Scope, limit: number) => {
   const oldest = until.subtract({ hours: OLDEST_HOURS });

@@ -12,16 +12,15 @@ export interface LifetimeUsage {
   /** Of the charges period in progress, what its invoice will bill; 0 of a subscription that is not active. */
   currentCents: Cents;
   totalCents: Cents;
-  /** Thresholds that progressive invoices answered to, oldest first. */
+  /** Thresholds that progressive invoices billed, oldest first. */
   applied: readonly AppliedThreshold[];
 }
 
 /**
- * Lifetime usage of a subscription's chain, as of now: computed from rollups and fees whenever it is asked for, so that
- * no stored figure can be stale. Four statements at most, in three round trips; one when the caller has the usage
- * already.
+ * Lifetime usage of a subscription's chain, as of now: computed from rollups and fees at every read, so that no stored
+ * figure can be stale. Four statements at most, in three round trips; one if the caller passes the usage.
  *
- * usage  of the period in progress, when it is known
+ * usage of the period in progress, if known
  *
  * Rule: usage-reads.md#lifetime-usage.
  */

@@ -8,13 +8,13 @@ export interface Chain {
   subscription_at: Temporal.Instant;
 }
 
-/** The stored parts of lifetime usage. The record of a chain bears the id of its first subscription. */
+/** The stored parts of lifetime usage. The record of a chain has the id of its first subscription. */
 export interface LifetimeParts {
   id: string;
   historical_cents: Cents;
   /** Usage fees on draft and final subscription invoices of all subscriptions of the chain that were not canceled. */
   invoiced_cents: Cents;
-  /** Thresholds that progressive invoices answered to, oldest first. */
+  /** Thresholds that progressive invoices billed, oldest first. */
   applied: AppliedThreshold[];
 }
 

@@ -17,7 +17,7 @@ export async function showLifetimeUsage(ctx: Context, { external_id }: { externa
 }
 
 /**
- * The active subscription of an external id, else the one that ended last: only these have lifetime usage.
+ * The active subscription of an external id, else the one that ended last: no other has lifetime usage.
  *
  * @throws Refusal 404 subscription, lifetime_usage
  */

@@ -1,7 +1,7 @@
 import { AGGREGATION_TRAITS, type AggregationType } from '../../../engine/metrics/aggregation-types.ts';
 import { meteredText } from '../../catalog/usage-shapes/numbers.ts';
 
-/** Why no charge takes an event, in the order in which the reasons are looked at (event-verdicts.md#verdict). */
+/** Why no charge takes an event, in the order in which the reasons are checked (event-verdicts.md#verdict). */
 export const UNMATCHED_REASONS = [
   'metric_not_found',
   'subscription_missing',
@@ -27,7 +27,7 @@ export interface EventToMatch {
   metric_id: string | null;
   aggregation_type: AggregationType | null;
   recurring: boolean | null;
-  /** Text of the metric's field; null when absent, or when the metric has none. */
+  /** Text of the metric's field; null if it is absent or the metric has none. */
   value: string | null;
 }
 
@@ -45,11 +45,11 @@ export interface CandidateSubscription {
 }
 
 export interface Match {
-  /** To which the event belongs, or whose usage it changes; undefined when none does. */
+  /** The subscription that the event belongs to, or whose usage it changes; undefined if there is none. */
   subscription: CandidateSubscription | undefined;
-  /** Whose charges take it: `subscription`, or one that is not complete yet. */
+  /** The subscription whose charges take it: `subscription`, or an incomplete one. */
   taking: CandidateSubscription | undefined;
-  /** Undefined: some charge takes it. */
+  /** Undefined if a charge takes it. */
   reason: UnmatchedReason | undefined;
 }
 
@@ -77,16 +77,16 @@ const isStarted = ({ started_at, status }: CandidateSubscription): boolean =>
   started_at !== null && status !== 'canceled';
 
 /**
- * Whether a subscription counts an event that it does not cover: of a recurring metric, but a running total starts
- * again with a subscription that replaces none (events.md#subscription-of-an-event, aggregation.md#weighted-sum
- * "initial").
+ * Whether a subscription counts an event that it does not cover: if its metric is recurring, except that a running
+ * total starts over with a subscription without predecessor (events.md#subscription-of-an-event,
+ * aggregation.md#weighted-sum "initial").
  */
 const isCarriedOver = (event: EventToMatch, subscription: CandidateSubscription): boolean =>
   event.recurring === true && (event.aggregation_type !== 'weighted_sum_agg' || subscription.replaces_another);
 
 /**
- * The subscription that covers the event's timestamp. What lies at the very change from one to its successor belongs to
- * the old one when it was stored before the change (events.md#subscription-of-an-event).
+ * The subscription that covers the event's timestamp. An event at the very instant of a change belongs to the old one
+ * if it was stored before the change (events.md#subscription-of-an-event).
  */
 function resolve(event: EventToMatch, candidates: readonly CandidateSubscription[]): CandidateSubscription | undefined {
   const covering = candidates
@@ -98,7 +98,7 @@ function resolve(event: EventToMatch, candidates: readonly CandidateSubscription
   return old && event.id < first!.id ? old : first;
 }
 
-/** As aggregation windows do: from the millisecond of the start through the exact end. */
+/** Like aggregation windows: from the millisecond of the start through the exact end. */
 const covers = ({ started_at, terminated_at }: CandidateSubscription, timestamp: string): boolean =>
   started_at !== null &&
   !isBeforeStart(timestamp, started_at) &&

@@ -24,9 +24,9 @@ import {
 } from './sql.ts';
 
 /**
- * Keeps what a subscription used up to the end of yesterday, local time: of the charges period that held yesterday. The
- * snapshot of a period's last day is what its invoice bills, and follows a draft until it is final. Usage without a fee
- * that is not zero, or that is the same as before, makes no snapshot.
+ * Stores a subscription's usage up to the end of yesterday, local time, in the charges period that held yesterday. The
+ * snapshot of a period's last day equals its invoice and follows a draft until it is final. Usage that is unchanged or
+ * whose fees are all zero makes no snapshot.
  *
  * Rules: usage-reads.md#daily-usage, periodic-jobs.md#daily-usage.
  */
@@ -67,14 +67,14 @@ async function look(ctx: Context, subscriptionId: string, at: Temporal.Instant):
   await noteLook(ctx.db, ctx.organizationId, subscriptionId, {
     lookedAt: at,
     nextDayAt: dayEnd(today, zone),
-    // The first day of the next period of which nothing was read has gone by: events may have come before they count.
+    // The first day of the next period has passed without being read: events may arrive before they count.
     nextLookAt: dayEnd(localDate(opensToday ? period.from : period.to, zone), zone),
   });
 }
 
 const lastDayOf = ({ to }: Period, zone: string) => localDate(to.subtract({ microseconds: 1 }), zone);
 
-// Usage that no amount can hold would fail every time: the invoice reports it.
+// Usage that overflows an amount would fail every time; the invoice reports it.
 export async function snapshotIfCountable(...args: Parameters<typeof snapshot>): Promise<void> {
   const [ctx, { id }] = args;
   try {

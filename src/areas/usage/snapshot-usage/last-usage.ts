@@ -5,9 +5,9 @@ import { snapshotIfCountable } from './daily-usage.ts';
 import { findLastWindow } from './sql.ts';
 
 /**
- * Step `snapshot-last-usage`: keeps what the last invoice of a subscription bills as the usage of the day on which it
- * ended, so that the days of its last period add up to what was billed: what was weighed by a whole period, or taken
- * over by another plan, is taken back. Follows a draft each time that it is computed.
+ * Step `snapshot-last-usage`: stores the usage that the last invoice of a subscription bills for the day on which it
+ * ended, so that the days of its last period add up to the billed amount: usage weighed by a whole period, or taken
+ * over by another plan, is subtracted. It runs each time that a draft is computed.
  *
  * Rules: usage-reads.md#daily-usage, everywhere.md#ignored-events.
  */

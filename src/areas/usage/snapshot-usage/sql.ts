@@ -6,8 +6,8 @@ import type { Scope } from '../../../platform/periodic-job.ts';
 import type { SnapshotEntry } from '../daily-usage/snapshot.ts';
 
 /**
- * Active subscriptions to look at, by the instant from which on they are to be: those with a recurring charge when
- * their period has begun, those with an event from the local day after it on.
+ * Active subscriptions to examine, by the instant from which they are due: those with a recurring charge when their
+ * period has begun, those with an event from the local day after it on.
  */
 const looks = (db: Db) => db`
   select s.organization_id, s.id, case
@@ -62,8 +62,8 @@ export interface ClosedWindow {
 
 /**
  * Charges windows that end by `until` of a subscription's periodic invoices that are drafts, or were made final since
- * the subscription was last looked at (never so far: since the day of its last event), or of which usage was billed in
- * advance since then: a late event is, whatever became of the invoice.
+ * the subscription was last looked at (if never: since the day of its last event), or with usage billed in advance
+ * since then, which includes late events.
  */
 export const listClosedWindows = (
   db: Db,
@@ -90,7 +90,7 @@ export const listClosedWindows = (
         and fee.fee_type = 'charge' and fee.created_at >= since.at and fee.pay_in_advance)))
   order by line.charges_from_datetime`;
 
-/** The charges window that the last invoice of a subscription bills, unless that was voided. */
+/** The charges window of a subscription's last invoice, unless that was voided. */
 export async function findLastWindow(
   db: Db,
   organizationId: string,
@@ -109,7 +109,7 @@ export async function findLastWindow(
 }
 
 /**
- * What an invoice bills of a subscription's usage in arrears: without minimums, and without corrections of other
+ * The usage in arrears that an invoice bills for a subscription: without minimums, and without corrections of other
  * periods.
  */
 export const listBilledUsage = (db: Db, organizationId: string, subscriptionId: string, invoiceId: string) => db<
@@ -125,7 +125,7 @@ export const listBilledUsage = (db: Db, organizationId: string, subscriptionId: 
     and fee.fee_type = 'charge' and fee.true_up_parent_fee_id is null and fee.correction_id is null
     and fee.deleted_at is null`;
 
-/** Notes that a subscription was looked at. */
+/** Stores when a subscription was examined. */
 export const noteLook = (
   db: Db,
   organizationId: string,

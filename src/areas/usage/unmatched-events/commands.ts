@@ -9,7 +9,7 @@ import { runView } from './view.ts';
 const PATIENCE_MS = 5000;
 const LOOK_AGAIN_MS = 50;
 
-/** POST /events/unmatched/heal: looks at open events again, as a run. Rule: event-verdicts.md#unmatched-events. */
+/** POST /events/unmatched/heal: matches open events again, as a run. Rule: event-verdicts.md#unmatched-events. */
 export async function healUnmatched(ctx: Context, { body }: { body: HealCreate | undefined }) {
   const id = newId();
   const selection = {
@@ -21,12 +21,12 @@ export async function healUnmatched(ctx: Context, { body }: { body: HealCreate |
   return { heal: runView(await getRun(ctx.db, ctx.organizationId, id)) };
 }
 
-/** A run that looks at open events again, as it stands. @throws Refusal 404 run */
+/** A run of healing in its current state. @throws Refusal 404 run */
 export async function showHeal(ctx: Context, { heal_id: id }: { heal_id: string }) {
   return { heal: runView(await findRun(ctx.db, ctx.organizationId, ['heal'], id)) };
 }
 
-/** The run as it stands a moment later: most are over by then. */
+/** The run a moment later: most are finished by then. */
 export async function settleHeal(ctx: Context, { heal }: { heal: { svc_id: string } }) {
   for (let waited = 0; ; waited += LOOK_AGAIN_MS) {
     const run = await getRun(ctx.db, ctx.organizationId, heal.svc_id);

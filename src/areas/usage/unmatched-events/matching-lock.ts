@@ -5,14 +5,14 @@ import { plainArray } from '../events/storage/array-literal.ts';
 import { waitForLocks } from '../events/storage/sql.ts';
 
 /**
- * Advisory locks of organizations: a transaction that matches events holds one shared until its end, healing holds
- * it alone. So an event that was matched before a metric or subscription came has its row when healing looks for it.
+ * Advisory locks of organizations: a transaction that matches events holds one shared until its end, healing holds it
+ * alone. So an event that was matched before a metric or subscription was created has its row when healing runs.
  * Matchers serve several organizations and never wait for it; a healer that waits keeps new matchers out.
  */
 const MATCHING_SEED = 5305;
-/** Healing holds this one first: others then come back later instead of standing in line with a connection. */
+/** Lock taken first by healing, so that other healers come back later instead of waiting with a connection. */
 const HEALING_SEED = 5307;
-/** A healer waits so long for those who match: each of them ends its batches in far less. */
+/** Longest wait of a healer for matchers, each of which ends its batches in far less time. */
 const HEALER_PATIENCE_MS = 5000;
 
 /**
@@ -32,11 +32,11 @@ export async function tryMatching(db: Db, batchIds: readonly string[]): Promise<
 }
 
 /**
- * Keeps everybody else off an organization's unmatched events until the transaction ends: other healers come back later
- * instead of standing in line with a connection, matchers are waited for, each a moment. From here on the transaction
- * waits no longer than for them for any lock.
+ * Locks an organization's unmatched events until the transaction ends: other healers come back later instead of waiting
+ * with a connection, and matchers are waited for, each a moment. From here on the transaction waits no longer than that
+ * for any lock.
  *
- * @throws InOtherHands when another heals, or matchers take too long
+ * @throws InOtherHands when another transaction heals, or matchers take too long
  */
 export async function beginHealing(db: Db, organizationId: string): Promise<void> {
   if (!(await tryHealing(db, organizationId))) throw new InOtherHands('the organization is being healed');

@@ -59,7 +59,7 @@ export interface UnmatchedSum {
 }
 
 const SAMPLES = 5;
-/** Pairs of reason and code that a summary shows at most: codes are whatever clients send. */
+/** Most pairs of reason and code in a summary; clients choose the codes. */
 const MOST_SUMS = 1000;
 
 /** Open events by reason and code, greatest count first, each with its newest transaction ids. */

@@ -7,7 +7,7 @@ import type { ChargeToCount, FilterToCount, WantedTexts } from './request.ts';
 /** The running totals that the fees of earlier periods ended with, by filter and group. */
 export type BilledTotals = ReadonlyMap<string, TotalRow>;
 
-/** Of usage restricted to some groups: only the totals of these, without the keys that restrict, added up. */
+/** For usage restricted to some groups: the sum of their totals, without the restricting keys. */
 export function billedTotals(rows: readonly TotalRow[], only: WantedTexts = {}): BilledTotals {
   const totals = new Map<string, TotalRow>();
   for (const row of rows) {
@@ -21,7 +21,7 @@ export function billedTotals(rows: readonly TotalRow[], only: WantedTexts = {}):
 
 /**
  * Adds to the shares of a charge their billed totals, and shares of the groups that have such a total but no event. A
- * group is known by the group keys of today; without any total the shares stay as they are.
+ * group is identified by today's group keys; without any total the shares stay unchanged.
  *
  * Rule: aggregation.md#weighted-sum "groups".
  */

@@ -21,13 +21,13 @@ import { type Counted, listMembers, sumBuckets } from './rollup-queries.ts';
 import { allNames } from './share-requests.ts';
 
 /**
- * Counts the usage of charges: units before rounding and number of events, per filter and group, in the order asked.
- * A charge without events has one empty share per filter and for the default bucket.
+ * Counts the usage of charges: units before rounding and number of events, per filter and group, in the requested
+ * order. A charge without events has one empty share per filter and for the default bucket.
  *
  * Full hours come from rollups, the at most two partial hours at the edges of a window from raw events; everything from
- * raw events where no rollup answers. Only what is priced event by event is read event by event: values of percentage
- * charges, of those with free events only the first; moves of prorated graduated ones; and days of prorated charges in
- * zones whose days begin within an hour. At most two round trips, with at most five statements, whatever the number of
+ * raw events if no rollup can answer. Single events are read only where each is priced: values of percentage charges,
+ * of those with free events only the first; moves of prorated graduated ones; and days of prorated charges in zones
+ * whose days begin within an hour. At most two round trips, with at most five statements, whatever the number of
  * charges and groups.
  *
  * Rules: aggregation.md#selecting-events, aggregation.md#metered, aggregation.md#recurring,
@@ -64,7 +64,7 @@ export async function countUsage(db: Db, request: CountRequest): Promise<Counted
   return mapInSlices(countings, (counting) => shared(counting, pause), pause);
 }
 
-/** Adds full hours from rollups; windows that none answers for are to be scanned. */
+/** Adds full hours from rollups; windows without a usable rollup are scanned. */
 async function addBuckets(
   db: Db,
   organizationId: string,
@@ -87,7 +87,7 @@ async function addBuckets(
   scanUnanswered(summings, rows);
 }
 
-/** Adds members of unique counts from rollups; windows that none answers for are to be scanned. */
+/** Adds members of unique counts from rollups; windows without a usable rollup are scanned. */
 async function addMembers(
   db: Db,
   organizationId: string,
@@ -101,7 +101,7 @@ async function addMembers(
     assert(texts !== null, 'a group is stored before its first member');
     for (const n of ns) {
       const { counting, days } = listings[n]!;
-      counting.rows.push({ texts, settled }); // a group is shown though none of its values is in use any more
+      counting.rows.push({ texts, settled }); // a group is shown even if none of its values is in use any more
       for (const entry of members)
         counting.rows.push(...eventsOfMember(entry, days !== null).map((event) => ({ texts, event })));
     }
@@ -200,11 +200,11 @@ const portionOf = (
   hour,
 });
 
-/** Splits what was read of a charge into its shares and works each out. */
+/** Splits the rows of a charge into its shares and computes each. */
 async function shared({ charge, rows, totals }: Counting, pause: Pause | undefined): Promise<CountedCharge> {
   const { metric, only } = charge;
   const taken = rows.filter(({ portion }) => portion === undefined || isTaken(metric.aggregation_type, portion));
-  // A total that was billed holds what came before.
+  // A billed total contains everything before.
   const own = totals.size === 0 ? taken : taken.filter(({ isBefore }) => isBefore !== true);
   const shares = splitUsage({
     filters: charge.filters,
@@ -229,7 +229,7 @@ async function shared({ charge, rows, totals }: Counting, pause: Pause | undefin
   };
 }
 
-/** Whether a portion has any event that counts; of a latest value its number may stand in another row. */
+/** Whether a portion has an event that counts; the number of a latest value may be in another row. */
 const isTaken = (type: AggregationType, portion: Portion): boolean =>
   holdsTaken(type, portion) || portion.last_ts !== null;
 

@@ -8,7 +8,7 @@ export type DigestedHours = { n: number } & Omit<RollupRequest, 'days' | 'amount
 /** A stretch of a window that is read from its events. */
 export type DigestedEvents = { n: number } & Omit<RawRequest, 'aggregation' | 'first' | 'late_after_id' | 'late_since'>;
 
-/** What some hours or events of the window at `n` amount to. */
+/** Digests of hours or events of the window at `n`. */
 export interface DigestRow {
   n: number;
   is_rollup: boolean;

@@ -14,15 +14,15 @@ export interface RawRequest {
   field: string | null;
   from: string;
   to: string;
-  /** Events up to this instant count only with a greater id than that. */
+  /** Up to this instant only events with a greater id than that count. */
   start_at: string | null;
   start_id: string | null;
-  /** Events from this instant on count only with a smaller id than that. */
+  /** From this instant on only events with a smaller id than that count. */
   end_at: string | null;
   end_id: string | null;
-  /** At most so many events of each combination of texts, the first in processing order; null: all. */
+  /** At most this many events of each combination of texts, first in processing order; null: all. */
   first: number | null;
-  /** Events with a greater id, or made at or after an instant, count only when a correction has taken them in. */
+  /** Events with a greater id, or created at or after an instant, count only if a correction has taken them in. */
   late_after_id: string | null;
   late_since: string | null;
 }
@@ -30,7 +30,7 @@ export interface RawRequest {
 export interface RawRow extends Counted {
   /** Position of the request. */
   n: number;
-  /** Of all names that were asked for. */
+  /** Of all requested names. */
   texts: (string | null)[];
 }
 
@@ -64,7 +64,7 @@ export interface EventRow {
   /** Text of `operation_type`, of unique counts. */
   operation: string | null;
   timestamp: Temporal.Instant;
-  /** Of unique counts: its place in processing order, as a text. */
+  /** For unique counts: its place in processing order, as text. */
   key: string | null;
 }
 
@@ -117,7 +117,7 @@ const requestedEvents = (db: Db, requests: readonly SharedRequest<RawRequest>[])
         late_after_id uuid, late_since timestamptz)
   )`;
 
-/** The texts that a request needs of an event `e`. */
+/** The texts of an event `e` that a request needs. */
 const neededTexts = (db: Db) => db`
   case when request.names = '{}' then '{}'::text[] else array(
     select e.properties ->> named.name
@@ -158,8 +158,8 @@ export interface TotalRow {
 }
 
 /**
- * Running totals that earlier periods ended with, by their newest fees or by what corrections made of them, one a
- * filter and group.
+ * Running totals that earlier periods ended with, from their newest fees or from corrections of them, one a filter and
+ * group.
  */
 export const listBilledTotals = (db: Db, organizationId: string, requests: readonly TotalRequest[]) => db<TotalRow[]>`
   select distinct on (request.n, billed.charge_filter_id, billed.grouped_by)

@@ -11,7 +11,7 @@ import type { Pause } from '../../../platform/turns/turns.ts';
 export interface CountRequest {
   organizationId: string;
   charges: readonly ChargeToCount[];
-  /** `scan` reads raw events only: the reference that rollups are compared with. */
+  /** `scan` reads raw events only; it is the reference for rollups. */
   mode?: 'rollup' | 'scan';
   /** Called between two shares. */
   pause?: Pause | undefined;
@@ -19,13 +19,13 @@ export interface CountRequest {
 
 /** One charge over one window. */
 export interface ChargeToCount {
-  /** The caller's own name of the entry; the answer carries it. */
+  /** The caller's key of the entry, which the answer repeats. */
   key: string;
   externalSubscriptionId: string;
   metric: MetricToCount;
   /** In the order in which fees appear. */
   filters: readonly FilterToCount[];
-  /** Group keys of the default bucket: `groupKeys(charge.properties, …)` of the engine. */
+  /** Group keys of the default bucket: the engine's `groupKeys(charge.properties, …)`. */
   groupKeys: readonly string[];
   window: UsageWindow;
   /**
@@ -37,28 +37,25 @@ export interface ChargeToCount {
   proration?: Proration;
   /** Whether units are weighed by days. */
   isProrated?: boolean;
-  /** Late events that are not counted; it is then read from raw events. */
+  /** Late events that are not counted; forces a read from raw events. */
   leftOut?: LateEvents;
-  /** What pricing asks for of single events beside the units. */
+  /** Figures of single events that pricing needs beside the units. */
   needs?: 'values' | 'amounts' | 'moves';
-  /** Of sums: only so many values of single events are asked for, the first of each share; further ones may come. */
+  /** For sums: only this many first values of each share are needed; there may be more. */
   firstValues?: number;
-  /** Keys by which the units of each share are split for presentation; filters have none of their own. */
+  /** Keys that split the units of each share for presentation; filters have none of their own. */
   presentationKeys?: readonly string[];
-  /** Where a running total goes on from: a weighted sum of a recurring metric. */
+  /** The state from which a weighted sum of a recurring metric continues. */
   carriedOver?: CarriedOver;
 }
 
-/**
- * Events that came after something had been counted, and that no correction has taken in since
- * (everywhere.md#corrections).
- */
+/** Late events: they came after a count, and no correction has taken them in since (everywhere.md#corrections). */
 export type LateEvents = { afterId: string } | { since: Temporal.Instant };
 
 /** Texts by property key, of which an event must have one. */
 export type WantedTexts = Readonly<Record<string, readonly string[]>>;
 
-/** Whose fees of earlier periods hold the running total. Rule: aggregation.md#weighted-sum "initial". */
+/** Key of the fees of earlier periods with the running total. Rule: aggregation.md#weighted-sum "initial". */
 export interface CarriedOver {
   subscriptionId: string;
   chargeId: string;
@@ -66,13 +63,13 @@ export interface CarriedOver {
   replacesAnother: boolean;
 }
 
-/** The columns of a metric that counting looks at; its row fits. */
+/** The columns of a metric that counting needs; structural: its row can be passed. */
 export interface MetricToCount {
   id: string;
   code: string;
   aggregation_type: AggregationType;
   field_name: string | null;
-  /** Filters of the metric: what a wildcard stands for. */
+  /** Filters of the metric, which give the values of a wildcard. */
   filters: readonly { key: string; values: readonly string[] }[];
 }
 
@@ -86,7 +83,7 @@ export interface FilterToCount {
 
 /**
  * Instants `[from, to)`: `to` of a terminated subscription is `terminated_at` + 1 µs. Counting cuts `from` to the
- * millisecond; null = since ever (recurring metrics, aggregation.md#recurring).
+ * millisecond; null = without a start (recurring metrics, aggregation.md#recurring).
  *
  * Where one subscription of an external id ends and its successor starts at the same instant, an event at that instant
  * counts for the old one when its id is smaller than the successor's, else for the new one
@@ -95,7 +92,7 @@ export interface FilterToCount {
 export interface UsageWindow {
   from: Temporal.Instant | null;
   to: Temporal.Instant;
-  /** Id of the subscription that started at `from`, when it replaced another one at that instant. */
+  /** Id of the subscription that started at `from`, if it replaced another one at that instant. */
   startedAs?: string;
   /** Id of the subscription that replaced this one at `to` − 1 µs. */
   replacedBy?: string;

@@ -6,7 +6,7 @@ import { meteredNumber } from '../../catalog/usage-shapes/numbers.ts';
 import { operationOf, sortableText } from '../../catalog/usage-shapes/raw-buckets.ts';
 import type { SharedRequest } from './share-requests.ts';
 
-/** What is counted of the events of one combination of property texts. */
+/** Aggregates of the events of one combination of property texts. */
 export interface Counted {
   events_count: number;
   valid_count: number;
@@ -29,27 +29,26 @@ export interface RollupRequest {
   /** Full hours, `[from, to)`. */
   from: string;
   to: string;
-  /** The full UTC days within them, `[day_from, day_to)`, that may be read as wholes; null: hours are needed. */
+  /** Full UTC days within them, `[day_from, day_to)`, that may be read as whole days; null: hours are needed. */
   day_from: string | null;
   day_to: string | null;
-  /** Starts of local days, each a full hour, that are to be kept apart; null: nothing is. */
+  /** Starts of local days, each a full hour, that are kept separate; null: none. */
   days: string[] | null;
-  /** Whether the events' own amounts are asked for. */
+  /** Whether the events' own amounts are needed. */
   amounts: boolean;
   /** The rest of the window, which is read from events: their values are listed; null: all values are. */
   edges: { from: string; to: string }[] | null;
 }
 
-/** Counted hours of the charges at the positions `ns`, whose rollup answers; without a count when there is nothing. */
+/** Hours of the charges at the positions `ns` that a rollup answers; without a count if they are empty. */
 export type RollupRow =
   | (Counted & { ns: number[]; texts: Texts | null; hour: Temporal.Instant | null })
   | { ns: number[]; events_count: null };
 
 /**
- * Sums of buckets, only of charges whose metric's live shape knows all they need, with no repair pending and not too
- * many groups. Shapes, buckets and the open batches, whose last values the buckets do not have yet, are of one
- * snapshot. Buckets that several charges ask for are read once; where the shape keeps days, full days are read as one
- * row.
+ * Sums of buckets, only for charges whose metric's live shape has all needed properties, with no repair pending and not
+ * too many groups. Shapes, buckets and open batches, whose last values the buckets lack, are read in one snapshot.
+ * Buckets that several charges need are read once; if the shape keeps days, full days are read as one row.
  */
 export const sumBuckets = (db: Db, organizationId: string, requests: readonly SharedRequest<RollupRequest>[]) => db<
   RollupRow[]
@@ -98,17 +97,17 @@ export type MemberEntry = [value: string, hasAdd: boolean, isMember: boolean, ke
 export interface MemberRow {
   ns: number[];
   texts: Texts | null;
-  /** How many values of the group are in use that are not listed; null: the rollup answers and there is nothing. */
+  /** Number of values of the group in use that are not listed; null: the rollup answers and there are none. */
   settled: number | null;
   members: MemberEntry[] | null;
 }
 
 /**
- * Members of unique counts, of the charges that `sumBuckets` would answer for. Where days do not matter the last hour
- * in the window decides on a value, and, unless all are wanted, one that no other group, edge of the window or open
- * batch knows is only counted: 24 000 values took 0.9 s to list and compare. The others are listed, of each group with
- * their last hour; where days matter all with all their hours; and every event of the open batches, which the rows do
- * not have yet.
+ * Members of unique counts, for the charges that `sumBuckets` can answer. If days do not matter the last hour in the
+ * window decides about a value, and a value that no other group, edge of the window or open batch has is only counted,
+ * unless all are wanted: listing and comparing 24 000 values took 0.9 s. Other values are listed with their last hour
+ * in each group; if days matter all are listed with all hours; and so is every event of open batches, which the rows
+ * lack.
  */
 export const listMembers = (db: Db, organizationId: string, requests: readonly SharedRequest<RollupRequest>[]) => db<
   MemberRow[]
@@ -178,8 +177,8 @@ const bucketsBetween = (db: Db, organizationId: string, from: Fragment, to: Frag
     and b.shape_id = scan.shape_id and b.hour >= ${from} and b.hour < ${to}`;
 
 /**
- * `answering`: the charges that a rollup answers for, by their position n. `scan`: what is read for them, each once;
- * without days its hours reach to "to", where the days begin and end.
+ * `answering`: the charges that a rollup answers, by their position n. `scan`: the distinct reads for them; without
+ * days their hours reach to "to".
  */
 const answeringShapes = (db: Db, organizationId: string, requests: readonly SharedRequest<RollupRequest>[]) => db`
   request as materialized (
@@ -206,7 +205,8 @@ const answeringShapes = (db: Db, organizationId: string, requests: readonly Shar
   )`;
 
 /**
- * Whether a `shape` holds all hours of a `request`'s subscription: it is not left to scans, and no repair is pending.
+ * Whether a `shape` holds all hours of a `request`'s subscription: it is not marked for scans, and no repair is
+ * pending.
  */
 export const hasAllHours = (db: Db, organizationId: string) => db`
   not exists (

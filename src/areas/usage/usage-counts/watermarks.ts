@@ -13,31 +13,31 @@ import {
 import { type FullHours, fullDays, planOfReading, planOfScanning, type ReadPlan } from './hours.ts';
 import type { ChargeToCount } from './request.ts';
 
-/** Up to which event usage was counted. */
+/** The watermark of counted usage: the last event counted. */
 export interface Watermark {
-  /** How the digest is made; absent: the first way. See usage-shapes/event-digest.ts. */
+  /** Version of the digest; absent for the first. See usage-shapes/event-digest.ts. */
   version?: number;
   max_id: string | null;
-  /** Null: too many events to be counted, without a digest. */
+  /** Null if there are too many events to count, and then no digest. */
   count: number | null;
   digest: string | null;
 }
 
-/** Where the events of a charge's metric were counted. */
+/** The window in which the events of a charge's metric were counted. */
 export interface CountedWindow extends Pick<ChargeToCount, 'externalSubscriptionId' | 'window'> {
   metric: Pick<ChargeToCount['metric'], 'id' | 'code' | 'aggregation_type' | 'field_name'>;
 }
 
-/** Events above this count get no digest where no rollup keeps one: an invoice never waits for them. */
+/** Most events that are digested one by one if no rollup has their digest, so that an invoice never waits for them. */
 const MOST_DIGESTED_EVENTS = 100_000;
 
 /**
- * Up to which event each window was counted: an id that none of its events exceeds, their number, and their digest. In
- * the order asked.
+ * The watermark of each window: an id that none of its events exceeds, their number and their digest, in the requested
+ * order.
  *
  * Full hours come from the rollups, which keep digests, and the at most two partial hours at the edges from raw events.
- * A window for which no rollup answers, or one with hours from before there were digests, is read from its events as
- * far as these are few; of more there is neither number nor digest. One statement, at most two.
+ * A window without a usable rollup, or with hours from before digests existed, is read from its events if these are
+ * few; otherwise it has neither number nor digest. One statement, at most two.
  *
  * Rule: invoice-verification.md#stored-inputs `events_watermark`.
  */
@@ -67,7 +67,7 @@ export async function readWatermarks(
   return marks.map((mark, n) => mark ?? watermarkOfFew(scanned.filter((part) => part.n === n)));
 }
 
-/** Undefined: some of the events are in no digest. */
+/** Undefined if some events are in no digest. */
 function watermarkOf(parts: readonly DigestRow[]): Watermark | undefined {
   const events = parts.reduce((total, part) => total + part.events_count, 0);
   const sum = readDigestSum(parts.reduce((total, part) => total + BigInt(part.digest), 0n));
@@ -76,7 +76,7 @@ function watermarkOf(parts: readonly DigestRow[]): Watermark | undefined {
   return { version: DIGEST_VERSION, max_id: ids.at(-1) ?? null, count: events, digest: sum.digest };
 }
 
-/** Of too many events all that are stored by now are meant: their ids are smaller than a new one. */
+/** With too many events the watermark includes all stored by now, whose ids are smaller than a new one. */
 const watermarkOfFew = (parts: readonly DigestRow[]): Watermark =>
   (parts.every((part) => part.events_count <= MOST_DIGESTED_EVENTS) && watermarkOf(parts)) || {
     version: DIGEST_VERSION,

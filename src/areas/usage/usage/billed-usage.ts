@@ -72,7 +72,8 @@ export interface BilledFee {
 }
 
 /**
- * What `listBilledFees` would read: each fee with the filters of its charge, as far as `MOST_COUNTED`. One statement.
+ * The weight of what `listBilledFees` would read: each fee with the filters of its charge, as far as `MOST_COUNTED`.
+ * One statement.
  */
 export async function weightOfBilled(
   db: Db,

@@ -3,9 +3,9 @@ import { chooseTaxes, type FeeType } from '../../../engine/taxes/choose-taxes.ts
 import type { Tax } from '../../../engine/taxes/tax.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 
-/** A tax and the holder that supplies it. */
+/** A tax with the record that supplies it. */
 export type HeldTax = Tax & {
-  /** Of a minimum commitment the plan's id is the holder's. */
+  /** The plan's id for the tax of a minimum commitment. */
   holder: 'charge' | 'fixed_charge' | 'commitment' | 'plan' | 'customer' | 'billing_entity';
   holder_id: string;
   rate: Decimal;

@@ -60,7 +60,7 @@ export async function showPastUsage(
 const keyOf = ({ invoice_id, subscription_id }: { invoice_id: string; subscription_id: string }): string =>
   `${invoice_id} ${subscription_id}`;
 
-/** Anything but a positive whole number asks for all periods. */
+/** Anything except a positive whole number requests all periods. */
 const periodsCount = ({ periods_count }: PastUsageQuery): number =>
   periods_count !== undefined && /^[1-9]\d{0,5}$/.test(periods_count) ? Number(periods_count) : MOST_PERIODS;
 

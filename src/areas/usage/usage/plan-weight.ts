@@ -1,11 +1,11 @@
 import type { Db } from '../../../platform/db/connect.ts';
 
-/** Counted no further: what is heavier waits for its turn all the same. */
+/** Limit of the weight: a heavier read waits for its turn anyway. */
 export const MOST_COUNTED = 1000;
 
 /**
- * What reading the usage of an active subscription, or of all of a customer, weighs before anything is counted: charges
- * and filters of its plan, as far as `MOST_COUNTED`. One statement.
+ * The weight of reading the usage of an active subscription, or of all of a customer, before anything is counted:
+ * charges and filters of its plan, as far as `MOST_COUNTED`. One statement.
  */
 export async function planWeight(
   db: Db,

@@ -11,7 +11,7 @@ import { type UsageFee, usageFee } from '../../../engine/pricing/usage-fee.ts';
 import type { ChargeToCount, CountedShare, WantedTexts } from '../usage-counts/request.ts';
 import type { PricedCharge, PricedFilter } from './priced-charges.ts';
 
-/** Whose usage over which window. */
+/** The subscription and window of usage. */
 export interface Usage {
   subscription: { id: string; external_id: string; previous_subscription_id: string | null };
   /** The window with its days. */
@@ -25,7 +25,7 @@ export interface Usage {
 }
 
 /**
- * What counting is asked for one charge; `key` names it in the answer. Rules: aggregation.md#selecting-events,
+ * The request to count one charge; `key` identifies it in the answer. Rules: aggregation.md#selecting-events,
  * aggregation.md#recurring, groups-and-filters.md#groups, aggregation.md#weighted-sum.
  */
 export function toCount(charge: PricedCharge, usage: Usage, key: string = charge.id) {
@@ -60,7 +60,7 @@ export function toCount(charge: PricedCharge, usage: Usage, key: string = charge
   };
 }
 
-/** What pricing asks for of single events. */
+/** Figures of single events that pricing needs. */
 function needsOf(charge: PricedCharge): Pick<ChargeToCount, 'needs' | 'firstValues'> {
   const { charge_model, properties, filters, metric, prorated } = charge;
   if (charge_model === 'dynamic') return { needs: 'amounts' };
@@ -81,13 +81,13 @@ const carriedOver = (charge: PricedCharge, subscription: Usage['subscription']) 
   replacesAnother: subscription.previous_subscription_id !== null,
 });
 
-/** Pricing group keys of a charge or of one of its filters; keys that the caller fixed to one value are left out. */
+/** Pricing group keys of a charge or of one of its filters, without those that the caller fixed to one value. */
 function groupKeysOf(charge: PricedCharge, properties: Properties, only: WantedTexts = {}): string[] {
   const keys = groupKeys(properties, { acceptsTargetWallet: charge.accepts_target_wallet });
   return keys.filter((key) => !Object.hasOwn(only, key));
 }
 
-/** A usage fee with the filter and the group that it is of; filter undefined is the default bucket. */
+/** A usage fee with its filter and group; filter undefined is the default bucket. */
 export interface PricedShare {
   filter: PricedFilter | undefined;
   groupedBy: GroupedBy;
@@ -97,7 +97,7 @@ export interface PricedShare {
   totalUnits: Decimal;
 }
 
-/** Prices every share of a charge: a filter's with its own properties, the default bucket's with the charge's. */
+/** Prices every share of a charge: those of filters with their own properties, the default bucket with the charge's. */
 export const priceShares = (charge: PricedCharge, shares: readonly CountedShare[], exponent: number): PricedShare[] =>
   shares.map(sharePricer(charge, exponent));
 

@@ -29,7 +29,7 @@ export interface PricedMetric {
   filters: { key: string; values: string[] }[];
 }
 
-/** A charge with everything that its usage is counted and priced by. */
+/** A charge with everything needed to count and price its usage. */
 export interface PricedCharge {
   id: string;
   plan_id: string;
@@ -56,7 +56,7 @@ type Row = Omit<PricedCharge, 'filters'> & { filters: (Omit<PricedFilter, 'creat
 /**
  * Live charges of some plans in the order in which they were made: one statement.
  *
- * alsoIds  of charges that are wanted whatever became of them, with all filters that they ever had
+ * alsoIds charges that are read even if deleted, with all filters that they ever had
  * pause    called between two charges
  */
 export async function listPricedCharges(
@@ -102,9 +102,7 @@ export async function listPricedCharges(
   return mapInSlices(rows, chargeOf, pause);
 }
 
-/**
- * Instants of texts, each read once: filters that were sent together are of one instant, and there may be thousands.
- */
+/** Parses instants with a cache, because thousands of filters sent together share one instant. */
 function instants(): (text: string) => Temporal.Instant {
   const known = new Map<string, Temporal.Instant>();
   return (text) => {

@@ -10,8 +10,8 @@ import type { ProjectedUsageQuery } from './schema.ts';
 import { chargeUsageView, type ShownShare, shownShare } from './view.ts';
 
 /**
- * Current usage, and what it will be at the end of the period when usage goes on as so far. Each filter and group is
- * projected by itself, so that parts sum to the whole. Round trips and refusals as of current usage.
+ * Current usage and its projection to the end of the period if usage continues at the same rate. Each filter and group
+ * is projected separately, so that the parts sum to the whole. Round trips and refusals are those of current usage.
  *
  * Rule: usage-reads.md#projected-usage.
  */

@@ -60,9 +60,9 @@ export async function usageOf(
 }
 
 /**
- * Usage of subscriptions in the order asked, counted and priced as an invoice at the end of each period would; nothing
- * is stored. Two round trips at most, one more with charges billed in advance, whatever the number of subscriptions,
- * charges, filters and groups.
+ * Usage of subscriptions in the requested order, counted and priced as an invoice at the end of each period would;
+ * nothing is stored. Two round trips at most, one more with charges billed in advance, whatever the number of
+ * subscriptions, charges, filters and groups.
  */
 export async function usageOfSeveral(ctx: Context, wanted: readonly WantedUsage[]): Promise<ChargeUsage[][]> {
   const askedOf = ({ subscription, charges, proration, only }: WantedUsage, n: number) => {
@@ -99,7 +99,7 @@ export async function usageOfSeveral(ctx: Context, wanted: readonly WantedUsage[
   );
 }
 
-/** Names a charge of one of several subscriptions, which may have the same plan. */
+/** Key of a charge of one of several subscriptions, which may have the same plan. */
 const keyOf = (n: number, charge: PricedCharge): string => `${n}-${charge.id}`;
 
 /** All usage of the charges period that holds `at`: four round trips at most. */
@@ -108,6 +108,6 @@ export async function wholeUsageOf(ctx: Context, subscription: SubscriptionShown
   return usageOf(ctx, subscription, charges, { proration: usagePeriod(subscription, at) });
 }
 
-/** What usage amounts to without taxes. */
+/** The amount of usage without taxes. */
 export const amountOf = (usage: readonly ChargeUsage[]): Cents =>
   sumCents(usage.flatMap(({ shares }) => shares.map(({ fee }) => fee.amountCents)));

@@ -13,10 +13,10 @@ export interface CountedUsage {
 }
 
 /**
- * Usage of charges billed in advance: shown are the net units, priced is what was billed in the period, so that units
- * given back do not lower it. Usage of other charges stays as it is. One statement, none without such a charge.
+ * Usage of charges billed in advance: it shows the net units and prices what was billed in the period, so that units
+ * given back do not lower the amount. Usage of other charges is unchanged. One statement, none without such a charge.
  *
- * only  what the usage is restricted to; of several groups taken together, no record says what was billed
+ * only restriction of the usage; for several groups together no record says what was billed
  *
  * Rule: in-advance.md#units-of-one-event "current usage".
  */

@@ -4,11 +4,11 @@ import type { Db } from '../../../platform/db/connect.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { Scope } from '../../../platform/periodic-job.ts';
 
-/** The periodic job that works marks off. */
+/** The periodic job that treats marks. */
 export const WALLET_ONGOING = 'wallet-ongoing';
 
 /**
- * Asks for another look at the ongoing balances of a customer that has active wallets: at once in real time, at the
+ * Requests a new computation of the ongoing balances of a customer with active wallets: at once in real time, at the
  * next tick under a test clock. Rules: periodic-jobs.md#wallet-ongoing, top-ups.md#ongoing-balance "refresh".
  */
 export async function markWallets(ctx: Context, customerId: string): Promise<void> {

@@ -1,24 +1,24 @@
 import { isEuCountry } from './standard-rates.ts';
 import { type Territory, territoryOf } from './territories.ts';
 
-/** Who sells to whom. Countries are ISO codes. */
+/** Seller and buyer. Countries are ISO codes. */
 export interface EuSale {
   sellerCountry: string;
   country: string | null;
   postcode: string | null;
-  /** The customer's tax number: none, or what is known about it. */
+  /** The customer's tax number: none, or the facts about it. */
   number: 'none' | VatNumber;
 }
 
 export interface VatNumber {
-  /** Country of the number; null when it is malformed. */
+  /** Country of the number; null if it is malformed. */
   country: string | null;
   hasValidFormat: boolean;
-  /** What the register says; undefined before it was asked. */
+  /** The register's answer; undefined before the register was asked. */
   isValid?: boolean;
 }
 
-/** Code of the tax, or that the register has to be asked first. */
+/** Code of the tax, or a request to ask the register first. */
 export type EuTaxChoice = { code: string } | 'ask-register';
 
 export const REVERSE_CHARGE = 'svc_eu_reverse_charge';
@@ -27,11 +27,11 @@ export const standardCode = (country: string): string => `svc_eu_${country.toLow
 export const territoryCode = ({ country, code }: Pick<Territory, 'country' | 'code'>): string =>
   `svc_eu_${country.toLowerCase()}_exception_${code}`;
 
-/** Whether a tax is one of those that are made for the Union. */
+/** Whether a tax is a generated EU tax. */
 export const isEuTaxCode = (code: string): boolean => code.startsWith('svc_eu_');
 
 /**
- * The one tax of a sale out of a country of the Union.
+ * The single tax of a sale from a country of the Union.
  *
  *   FR to US → exempt;  FR to IT → 22 % there;  FR to IT with a valid number → reverse charge
  *

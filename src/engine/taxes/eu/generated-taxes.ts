@@ -9,7 +9,7 @@ export interface GeneratedTax {
   rate: string;
 }
 
-/** The taxes that an organization gets which sells in the Union, at the rates of a day. Rule: eu-taxes.md. */
+/** The EU taxes of an organization that sells in the Union, at the rates of a day. Rule: eu-taxes.md. */
 export const euTaxesOn = (day: string): GeneratedTax[] => [
   ...Object.entries(EU_STANDARD_RATES).map(([country, rates]) => ({
     code: standardCode(country),

@@ -1,11 +1,11 @@
-/** A standard rate of VAT in percent, and the day from which it holds. */
+/** A standard rate of VAT in percent, and the day from which it applies. */
 export interface DatedRate {
   /** ISO date. */
   from: string;
   rate: string;
 }
 
-// Rates of 1 March 2021, the first day after the last of the temporary cuts, hold for every earlier day too.
+// Rates of 1 March 2021, the first day after the last temporary cuts, apply to every earlier day too.
 const FIRST_DAY = '2021-03-01';
 const since2021 = (rate: string): DatedRate[] => [{ from: FIRST_DAY, rate }];
 

@@ -44,7 +44,7 @@ export const EU_TERRITORIES: readonly Territory[] = [
   territory('PT', 'Azores', 'azores', /^9[5-9]\d{2}/, '18'),
 ];
 
-/** The territory that a postcode of a country lies in. */
+/** The territory of a postcode in a country. */
 export const territoryOf = (country: string, postcode: string | null): Territory | undefined =>
   EU_TERRITORIES.find((each) => each.country === country && each.postcode.test((postcode ?? '').replaceAll(/\s/g, '')));
 

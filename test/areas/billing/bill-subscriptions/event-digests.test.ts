@@ -130,7 +130,7 @@ const unitsOf = (invoice: Invoice) =>
       .map(({ item, units }: Invoice) => [`${item.code}${item.grouped_by?.zone ?? ''}`, units]),
   );
 
-test('an invoice is made without its raw events, but those of the first and last hour of its window', async () => {
+test('an invoice is computed without raw events except those of the first and last hour of its window', async () => {
   for (const { code } of METRICS) {
     await send(code, '2024-02-04T10:45:00.5Z', { value: '1', zone: 'x' }); // within the hour of the start
     await send(code, '2024-02-10T07:59:59Z', { value: 2.5, zone: 'x' });
@@ -164,7 +164,7 @@ test('an invoice is made without its raw events, but those of the first and last
   expect(await verify(invoice)).toMatchObject({ status: 'equal', differences: [], since: { events_added: 0 } });
 });
 
-test('late, amended, moved and retracted events are in the digest as they are at last, and it stays provable', async () => {
+test('the digest holds late, amended, moved and retracted events as they finally are, and the invoice stays provable', async () => {
   const ids = new Map<string, string[]>();
   for (const { code } of METRICS) {
     const of = [];
@@ -200,7 +200,7 @@ test('late, amended, moved and retracted events are in the digest as they are at
   });
 });
 
-test('rollups of corrected events have the digests that their events have', async () => {
+test('rollups of corrected events have the digests of those events', async () => {
   for (const { id } of await service.sql`
     select id from usage_shapes where organization_id = ${story.organizationId} and state = 'live'`) {
     const shape = (await findLiveShape(service.sql, story.organizationId, id))!;
@@ -214,7 +214,7 @@ test('rollups of corrected events have the digests that their events have', asyn
   }
 });
 
-test('an invoice with digests of the first version goes on to be verified by them', async () => {
+test('an invoice with digests of the first version can still be verified by them', async () => {
   const [invoice] = await story.invoices(2);
   const { svc_id } = invoice.fees.find(({ item }: Invoice) => item.code === 'peak');
   const rows = await service.sql<{ transaction_id: string; at: string; text: string }[]>`
@@ -237,7 +237,7 @@ test('an invoice with digests of the first version goes on to be verified by the
   await service.sql`update events set transaction_id = ${tampered!.transaction_id} where transaction_id = 'other'`;
 });
 
-test('rollups older than digests: few events are digested one by one, many get no digest', async () => {
+test('when rollups are older than digests, few events are digested one by one and many get no digest', async () => {
   for (const { code } of METRICS) await send(code, '2024-04-10T12:00:00Z', { value: 5, zone: 'x' });
   await settled();
   await service.sql`update usage_buckets set digest = 0, max_id = null where organization_id = ${story.organizationId}`;
@@ -250,7 +250,7 @@ test('rollups older than digests: few events are digested one by one, many get n
 
 const MANY = 130_000;
 
-test('a window of many events is proven in parts by a run, also where many have one instant', async () => {
+test('a window of many events is proven in parts by a run, even when many events share one instant', async () => {
   await service.sql`
     insert into events (id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties,
       digest,

@@ -78,7 +78,7 @@ async function readBoth(operation: string, query: object) {
   return first;
 }
 
-test('gross revenue: net of taxes and refunds, with an advance fee that is on no invoice', async () => {
+test('gross revenue is net of taxes and refunds and includes an advance fee that is on no invoice', async () => {
   const id = await invoice('2025-03-10', {
     sub_total_excluding_taxes_amount_cents: 10_000,
     taxes_amount_cents: 2000,
@@ -130,7 +130,7 @@ test('gross revenue: net of taxes and refunds, with an advance fee that is on no
   ]);
 });
 
-test('invoice collection: invoices by payment status, months without any in between', async () => {
+test('invoice collection counts invoices by payment status, with months without any in between', async () => {
   await invoice('2025-03-01', { total_amount_cents: 12_000, payment_status: 'succeeded' });
   await invoice('2025-03-15', { total_amount_cents: 6000, payment_status: 'succeeded' });
   await invoice('2025-03-31', { total_amount_cents: 3000 });
@@ -143,7 +143,7 @@ test('invoice collection: invoices by payment status, months without any in betw
   ]);
 });
 
-test('overdue balance: less what was paid and offset, by the month in which it was due', async () => {
+test('overdue balance subtracts what was paid and offset, by the month in which it was due', async () => {
   const id = await invoice('2025-01-10', {
     total_amount_cents: 10_000,
     total_paid_amount_cents: 2500,
@@ -162,7 +162,7 @@ test('overdue balance: less what was paid and offset, by the month in which it w
   ]);
 });
 
-describe('recurring revenue', () => {
+describe('monthly recurring revenue', () => {
   const mrr = async () =>
     Object.fromEntries(
       (await readBoth('findAllMrrs', {})).mrrs
@@ -208,7 +208,7 @@ describe('recurring revenue', () => {
     ['yearly', true, '2025-01-15', 120_000, '2025-01-15', '2026-01-15', year('2025-01', 10_000)],
     ['yearly', false, '2026-01-01', 120_000, '2025-01-01', '2026-01-01', year('2025-02', 10_000)],
   ])(
-    'a %s fee, in advance %s, issued %s, of %s cents',
+    'monthly recurring revenue spreads a %s fee, in advance %s, issued %s, of %s cents',
     async (interval, pay_in_advance, issued, cents, from, to, result) => {
       await subscriptionFee(
         { interval, pay_in_advance },
@@ -218,7 +218,7 @@ describe('recurring revenue', () => {
     },
   );
 
-  test('months to come appear once they are there, months without any are zero in the default currency', async () => {
+  test('future months appear once they come, and months without revenue are zero in the default currency', async () => {
     await subscriptionFee({ interval: 'yearly', pay_in_advance: true }, { issued: '2025-12-15', cents: 12_000 });
     const { mrrs } = await readBoth('findAllMrrs', { months: '3' });
     expect(mrrs).toEqual([
@@ -232,7 +232,7 @@ describe('recurring revenue', () => {
   });
 });
 
-describe('by period', () => {
+describe('revenue by period', () => {
   const march = { from_date: '2025-03-01', to_date: '2025-03-31', time_granularity: 'monthly' };
   const periodOf = (start: string, end: string) => ({
     organization_id: history.organizationId,
@@ -241,7 +241,7 @@ describe('by period', () => {
     amount_currency: 'EUR',
   });
 
-  test('revenue streams: gross is the four kinds of fees, net what coupons, credit notes and free credits leave', async () => {
+  test('revenue streams: gross is the four kinds of fees, net is what coupons, credit notes and free credits leave', async () => {
     const id = await invoice('2025-03-10', {
       status: 'draft',
       credit_notes_amount_cents: 200,
@@ -278,7 +278,7 @@ describe('by period', () => {
     ]);
   });
 
-  test('prepaid credits: settled transactions by what they did, in amounts and credits', async () => {
+  test('prepaid credits report settled transactions by type, in amounts and credits', async () => {
     const customer_id = history.customers[0]!.id;
     const at = { created_at: CREATED_AT, updated_at: CREATED_AT };
     const wallet_id = newId();
@@ -331,7 +331,7 @@ describe('by period', () => {
     ]);
   });
 
-  test('movements of recurring revenue: who came, grew, shrank and left', async () => {
+  test('movements of recurring revenue list who came, grew, shrank and left', async () => {
     const monthly = { interval: 'monthly', pay_in_advance: true };
     for (const [issued, cents, of] of [
       ['2025-02-01', 5000, 0],

@@ -79,8 +79,8 @@ const buckets = () => database.sql`
   where b.organization_id = ${organizationId}
   order by 1, 2, 3`;
 
-describe('what a shape is made of', () => {
-  test('the field and all names in filters, pricing groups and presentation groups of live charges', async () => {
+describe('definition of a shape', () => {
+  test('a shape holds the field and all names in filters, pricing groups and presentation groups of live charges', async () => {
     const metric = await makeMetric(database.sql, organizationId, { aggregation_type: 'sum_agg', field_name: 'v' });
     await charge(metric.id, { pricing_group_keys: ['team'], presentation_group_keys: [{ value: 'project' }] }, [
       { values: { region: ['eu'], cloud: ['aws'] }, properties: { grouped_by: ['zone'] } },
@@ -96,7 +96,7 @@ describe('what a shape is made of', () => {
     expect(steps).toEqual([{ step: 'build-shape', payload: { shape_id: shape!.id } }]);
   });
 
-  test('a metric that no live charge uses has none; one that cannot be rolled up neither', async () => {
+  test('a metric that no live charge uses, or that cannot be rolled up, has no shape', async () => {
     const [free, custom] = [
       await makeMetric(database.sql, organizationId, { code: 'free' }),
       await makeMetric(database.sql, organizationId, {
@@ -110,7 +110,7 @@ describe('what a shape is made of', () => {
     expect(await shapes()).toEqual([]);
   });
 
-  test('the version rises for a metric always, for charges when a shape changes', async () => {
+  test('the shapes version rises with every change of a metric, and with charges when a shape changes', async () => {
     const metric = await makeMetric(database.sql, organizationId);
     await charge(metric.id, {});
     const before = await version();
@@ -123,7 +123,7 @@ describe('what a shape is made of', () => {
     expect(await shapes()).toHaveLength(1);
   });
 
-  test('a shape that is no longer wanted retires; a live one stays until its successor is built', async () => {
+  test('a shape that is no longer wanted retires, and a live one stays until its successor is built', async () => {
     const metric = await makeMetric(database.sql, organizationId);
     const chargeId = await charge(metric.id, {});
     await refresh([metric.id]);
@@ -180,9 +180,9 @@ const events = (count: number, from = 0) =>
     },
   }));
 
-describe('building', () => {
+describe('building a shape', () => {
   test.each(['sum_agg', 'count_agg', 'max_agg', 'weighted_sum_agg'])(
-    'buckets of %s built from events are those that writers make',
+    'buckets of %s built from events equal those that writers make',
     async (aggregation_type) => {
       const field_name = aggregation_type === 'count_agg' ? null : 'v';
       const { store } = storage(database.sql);
@@ -229,7 +229,7 @@ describe('building', () => {
   });
 });
 
-describe('days', () => {
+describe('daily sums', () => {
   const wide = { aggregation_type: 'sum_agg', field_name: 'v' };
   const teams = (count: number, from = 0) =>
     Array.from({ length: count }, (_, index) => ({
@@ -242,27 +242,30 @@ describe('days', () => {
     ['count_agg', null],
     ['sum_agg', 'v'],
     ['weighted_sum_agg', 'v'],
-  ])('of %s are kept once there are more than 20 groups, and go on', async (aggregation_type, field_name) => {
-    const { store } = storage(database.sql);
-    const metric = await makeMetric(database.sql, organizationId, { aggregation_type, field_name });
-    await charge(metric.id, { pricing_group_keys: ['team'] });
-    await store(incoming(organizationId, teams(20)));
-    await refresh([metric.id]);
-    await build();
-    expect((await days()).kept).toEqual([]);
+  ])(
+    'daily sums of %s are kept once there are more than 20 groups, and are continued',
+    async (aggregation_type, field_name) => {
+      const { store } = storage(database.sql);
+      const metric = await makeMetric(database.sql, organizationId, { aggregation_type, field_name });
+      await charge(metric.id, { pricing_group_keys: ['team'] });
+      await store(incoming(organizationId, teams(20)));
+      await refresh([metric.id]);
+      await build();
+      expect((await days()).kept).toEqual([]);
 
-    await store(incoming(organizationId, teams(1, 20)));
-    await charge(metric.id, { pricing_group_keys: ['team', 'region'] });
-    await refresh([metric.id], 'charges');
-    await build();
-    await store(incoming(organizationId, teams(30, 21)));
-    const { kept, summed } = await days();
-    expect(kept).toEqual(summed);
-    expect(kept).toHaveLength(51);
-    expect((await auditHours(database.sql, log, 100)).repaired).toBe(0);
-  });
+      await store(incoming(organizationId, teams(1, 20)));
+      await charge(metric.id, { pricing_group_keys: ['team', 'region'] });
+      await refresh([metric.id], 'charges');
+      await build();
+      await store(incoming(organizationId, teams(30, 21)));
+      const { kept, summed } = await days();
+      expect(kept).toEqual(summed);
+      expect(kept).toHaveLength(51);
+      expect((await auditHours(database.sql, log, 100)).repaired).toBe(0);
+    },
+  );
 
-  test('are kept once a live shape has grown, built beside it', async () => {
+  test('daily sums are kept once a live shape has grown, and are built beside it', async () => {
     const { store, jobs } = storage(database.sql);
     const metric = await makeMetric(database.sql, organizationId, { ...wide, shape: ['team'] });
     await charge(metric.id, { pricing_group_keys: ['team'] });
@@ -283,7 +286,7 @@ describe('days', () => {
     expect(kept).toHaveLength(31);
   });
 
-  test('that differ from their hours are found and repaired', async () => {
+  test('daily sums that differ from their hours are found and repaired', async () => {
     const { store } = storage(database.sql);
     const metric = await makeMetric(database.sql, organizationId, wide);
     await charge(metric.id, { pricing_group_keys: ['team'] });
@@ -298,7 +301,7 @@ describe('days', () => {
   });
 });
 
-describe('what is added to rollups after storing', () => {
+describe('parts added to rollups after storing', () => {
   const rows = () => database.sql`
     select hour::text, encode(value_hash, 'hex') as value, has_add, is_member, last_ts::text from usage_uniques
     where organization_id = ${organizationId} order by hour, value`;
@@ -310,7 +313,7 @@ describe('what is added to rollups after storing', () => {
   test.each([
     { code: 'seats', aggregation_type: 'unique_count_agg', look: rows },
     { code: 'level', aggregation_type: 'latest_agg', look: lastValues },
-  ])('the audit finds and repairs what is wrong with $aggregation_type', async ({ look, ...metric }) => {
+  ])('the audit finds and repairs wrong rollups of $aggregation_type', async ({ look, ...metric }) => {
     const { shapeId } = await makeMetric(database.sql, organizationId, { ...metric, field_name: 'v', shape: [] });
     const { store, jobs } = storage(database.sql);
     const sent = [
@@ -335,7 +338,7 @@ describe('what is added to rollups after storing', () => {
   });
 });
 
-describe('audit', () => {
+describe('audit of rollups', () => {
   async function live() {
     const { store } = storage(database.sql);
     const metric = await makeMetric(database.sql, organizationId, {
@@ -348,7 +351,7 @@ describe('audit', () => {
     return metric;
   }
 
-  test('buckets that differ from their events are found and repaired', async () => {
+  test('the audit finds and repairs buckets that differ from their events', async () => {
     await live();
     const right = await buckets();
     await database.sql`
@@ -360,7 +363,7 @@ describe('audit', () => {
     expect(await buckets()).toEqual(right);
   });
 
-  test('hours that wait for repair are repaired', async () => {
+  test('the audit repairs hours that wait for it', async () => {
     const metric = await live();
     await database.sql`
       update events set deleted_at = ${RECEIVED} where organization_id = ${organizationId} and external_subscription_id = 's5'`;
@@ -374,7 +377,7 @@ describe('audit', () => {
     expect(await database.sql`select from usage_dirty_hours where organization_id = ${organizationId}`).toHaveLength(0);
   });
 
-  test('what retired shapes left is dropped', async () => {
+  test('the audit drops what retired shapes left', async () => {
     const metric = await live();
     await database.sql`update charges set deleted_at = ${RECEIVED} where organization_id = ${organizationId}`;
     await refresh([metric.id], 'charges');
@@ -386,7 +389,7 @@ describe('audit', () => {
   });
 });
 
-test('a subscription with more than 10 000 groups in a month is left to scans', async () => {
+test('a subscription with more than 10 000 groups in a month is read by scans', async () => {
   const { sql } = database;
   const { store } = storage(sql);
   const metric = await makeMetric(sql, organizationId, { shape: ['team'] });
@@ -411,7 +414,7 @@ test('a subscription with more than 10 000 groups in a month is left to scans', 
   expect(left).toEqual([{ id: 'some', count: 10_001 }]);
 });
 
-test('writers ask for a look at a subscription after 2 000 new groups', async () => {
+test('writers request a look at a subscription after 2 000 new groups', async () => {
   const { store, jobs } = storage(database.sql);
   const metric = await makeMetric(database.sql, organizationId, { shape: ['team'] });
   const batch = (from: number) =>

@@ -185,7 +185,7 @@ async function counted(
   return shares;
 }
 
-test('explaining takes two statements, whatever the batch', async () => {
+test('explaining events takes two statements, whatever the size of the batch', async () => {
   const externalId = newId();
   await subscribe(externalId);
   const events = METRICS.map(({ code }) => ({

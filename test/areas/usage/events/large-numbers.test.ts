@@ -23,20 +23,23 @@ const read = (form: 'batch' | 'tolerant', events: readonly object[], turns = new
   readEvents(form, { events }, LIMITS, SENDER, turns.pauseOf('o'));
 
 describe('the canonical properties of an event', () => {
-  test.each([1e-300, 1e300, 5e-324, -1.7976931348623157e308])('hold %s in plain decimal', (value) => {
-    const text = canonicalText({ value });
-    expect(text).toMatch(/^\{"value":-?[\d.]+\}$/);
-    expect(JSON.parse(text)).toEqual({ value });
-  });
+  test.each([1e-300, 1e300, 5e-324, -1.7976931348623157e308])(
+    'canonical properties of an event hold %s in plain decimal',
+    (value) => {
+      const text = canonicalText({ value });
+      expect(text).toMatch(/^\{"value":-?[\d.]+\}$/);
+      expect(JSON.parse(text)).toEqual({ value });
+    },
+  );
 
-  test('are as long as they were allowed to be, and no longer', () => {
+  test('canonical properties of an event are as long as allowed and no longer', () => {
     const value = { a: 'x', b: [1, 1e-7, null, true], c: {} };
     const { length } = canonicalText(value);
     expect(canonicalText(value, length + 10)).toHaveLength(length);
     expect(() => canonicalText(value, length - 1)).toThrow(TooLong);
   });
 
-  test('hold 1 MiB', () => {
+  test('canonical properties of an event hold at most 1 MiB', () => {
     expect(parseEvent(event({ properties: properties(900, 1e-300) })).ok).toBe(true);
     expect(parseEvent(event({ properties: properties(4000, 1e-300) }))).toEqual({
       ok: false,
@@ -48,7 +51,7 @@ describe('the canonical properties of an event', () => {
 describe('the canonical properties of a batch', () => {
   const heavy = (count: number) => Array.from({ length: count }, () => event({ properties: properties(90, 1e-300) }));
 
-  test('hold 5 MiB', async () => {
+  test('canonical properties of a batch hold at most 5 MiB', async () => {
     expect((await read('tolerant', heavy(150))).batch.events).toHaveLength(150);
     await expect(read('tolerant', heavy(1000))).rejects.toMatchObject({ status: 413 });
     await expect(
@@ -61,7 +64,7 @@ describe('the canonical properties of a batch', () => {
 
   const heavyEvent = () => event({ properties: properties(980, 1e-300) });
 
-  test('leave others their turn', async () => {
+  test('reading the properties of a large batch gives other requests their turn', async () => {
     let turns = 0;
     let isDone = false;
     const count = () => {
@@ -81,7 +84,7 @@ describe('the canonical properties of a batch', () => {
   });
 });
 
-test('fingerprints know a number by its value, and do not write it out', () => {
+test('a fingerprint compares a number by its value without writing it out', () => {
   expect(canonicalJson(properties(1000, 1e-300)).length).toBeLessThan(20_000);
   expect(canonicalJson([1e-300])).toBe(canonicalJson([10e-301]));
   expect(new Set([1e-300, 1e-301, -1e-300, 1e300, 1, 0].map((each) => canonicalJson([each]))).size).toBe(6);

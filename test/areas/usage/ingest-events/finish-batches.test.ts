@@ -109,7 +109,7 @@ describe('events that no charge takes', () => {
       async () => [await charge({ aggregation_type: 'sum_agg', field_name: 'v' }), await subscribe()],
       { properties: { v: '1e3' } },
     ],
-  ])('%s', async (reason, prepare, event) => {
+  ])('an event is listed as unmatched: %s', async (reason, prepare, event) => {
     await prepare();
     await send({ timestamp: seconds(3), ...event });
     expect(await reasons()).toEqual([reason]);
@@ -118,14 +118,14 @@ describe('events that no charge takes', () => {
     expect(total).toEqual({ reason, count: 1 });
   });
 
-  test('an event that a charge takes is none of them', async () => {
+  test('an event that a charge takes is not listed as unmatched', async () => {
     await charge({ aggregation_type: 'sum_agg', field_name: 'v' });
     await subscribe();
     await send({ timestamp: seconds(3), properties: { v: '-1.5' } });
     expect(await reasons()).toEqual([]);
   });
 
-  test('an event of a recurring metric before the start is carried over', async () => {
+  test('an event of a recurring metric before the start of the subscription is carried over', async () => {
     await charge({ aggregation_type: 'sum_agg', field_name: 'v', recurring: true });
     const id = await subscribe();
     await send({ timestamp: seconds(1), properties: { v: 1 } });
@@ -133,7 +133,7 @@ describe('events that no charge takes', () => {
     expect((await marked()).map((row) => row.id)).toEqual([id]);
   });
 
-  test('a redelivered job finds the batch done', async () => {
+  test('a redelivered job finds its batch finished', async () => {
     const { store, jobs } = storage(database.sql);
     await store(incoming(organizationId, [{}]));
     const { batch_ids } = jobs[0]!.payload as { batch_ids: string[] };
@@ -143,8 +143,8 @@ describe('events that no charge takes', () => {
   });
 });
 
-describe('activity', () => {
-  test('the subscription that covers the timestamp is marked, with the day of reception', async () => {
+describe('activity of subscriptions', () => {
+  test('the subscription that covers the timestamp of an event is marked with the day of reception', async () => {
     await charge();
     await subscribe({ status: 'terminated', started: 2, terminated: 5 });
     const id = await subscribe({ started: 5 });
@@ -154,7 +154,7 @@ describe('activity', () => {
     expect(await marked()).toEqual([{ id, day: '2024-03-10' }]);
   });
 
-  test('at the instant of a change the event belongs to the old one when it was stored before', async () => {
+  test('an event at the instant of a plan change belongs to the old subscription when it was stored before the change', async () => {
     await charge();
     const { store, jobs } = storage(database.sql);
     await store(incoming(organizationId, [{ timestamp: seconds(5) }]));
@@ -197,7 +197,7 @@ test('a batch whose job was lost is enqueued again', async () => {
   expect(found.filter((id) => id === batch!.id)).toHaveLength(1);
 });
 
-test('events that name a wallet which their customer lacks are told by event.error, where a charge minds', async () => {
+test('an event that names a wallet which its customer lacks is announced by event.error where a charge accepts wallets', async () => {
   const { sql } = database;
   await subscribe();
   await charge();

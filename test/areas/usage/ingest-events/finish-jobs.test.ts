@@ -66,7 +66,7 @@ const whileHeld = <Result>(lock: (tx: Db) => PromiseLike<unknown>, then: () => P
     return then();
   });
 
-test('an organization that is being healed keeps nobody waiting: its events go a way of their own', async () => {
+test('an organization whose events are being healed delays no other: its own events are finished in a separate job', async () => {
   const job = await storeMixed();
   const left = await whileHeld(
     (tx) => lockMatching(tx, busy),
@@ -85,7 +85,7 @@ test('an organization that is being healed keeps nobody waiting: its events go a
   expect(await unmatchedOf(neighbour)).toEqual(['a']);
 });
 
-test('nor does one whose rows are locked, of whatever kind', async () => {
+test('an organization with locked rows of any kind delays no other in the same batch', async () => {
   await makeMetric(database.sql, busy, { code: 'a', aggregation_type: 'latest_agg', field_name: 'v', shape: [] });
   const { store, jobs } = storage(database.sql);
   await store(incoming(busy, [{ code: 'a', properties: { v: 1 } }]), incoming(neighbour, [{ code: 'a' }]));
@@ -106,7 +106,7 @@ test('nor does one whose rows are locked, of whatever kind', async () => {
   expect(await finishOpenBatches(database.sql, busy)).toBe(0);
 });
 
-test('an organization whose events cannot be finished keeps those of the others from nothing', async () => {
+test('an organization whose events cannot be finished does not stop those of the others', async () => {
   const job = await storeMixed();
   // Stands for whatever fails on one organization's data, as a sum beyond the column: its rows cannot be written.
   await database.sql.unsafe(`
@@ -126,7 +126,7 @@ test('an organization whose events cannot be finished keeps those of the others 
   expect(await unmatchedOf(busy)).toEqual(['a', 'b']);
 });
 
-test('what an organization settles for its test clock waits for no other in the same batch', async () => {
+test('events that a test clock waits for are finished without waiting for another organization', async () => {
   await storeMixed();
   await whileHeld(
     (tx) => lockMatching(tx, neighbour),

@@ -52,7 +52,7 @@ const totals = async () =>
     from unmatched_totals total where total.organization_id = ${organizationId} and total.count > 0
       order by total.reason`;
 
-test('events that only the totals tell of are found again by their code', async () => {
+test('events counted only in totals are found again by their code', async () => {
   await storage(database.sql).store(incoming(organizationId, [{}, {}, {}]));
   await finishOpenBatches(database.sql, organizationId);
   // As if two of them had come beyond the limit of rows.
@@ -70,7 +70,7 @@ test('events that only the totals tell of are found again by their code', async 
   expect(await run({ step: 'heal-events', payload: { metric_ids: [metric.id] } })).toEqual(['heal-events']);
 });
 
-test('one step serves all requests that wait, and nobody stands in line behind it', async () => {
+test('one healing step serves all waiting requests, and none queues behind it', async () => {
   const metric = await makeMetric(database.sql, organizationId, { code: 'minutes' });
   await database.sql`
     insert into after_steps (id, organization_id, job, payload, created_at, enqueued_at)
@@ -106,7 +106,7 @@ test('one step serves all requests that wait, and nobody stands in line behind i
   ]);
 });
 
-test('codes beyond a limit share one total, which healing follows', async () => {
+test('codes beyond a limit share one total, and healing keeps it right', async () => {
   const { sql } = database;
   const { organization_id: id } = await createOrganization(sql, { name: 'Acme', sandbox: true });
   await sql`
@@ -145,7 +145,7 @@ test('codes beyond a limit share one total, which healing follows', async () => 
   ]);
 });
 
-test('a place that healing empties is free for another code', async () => {
+test('a total that healing empties is free for another code', async () => {
   const { sql } = database;
   const { organization_id: id } = await createOrganization(sql, { name: 'Acme', sandbox: false });
   await storage(sql).store(incoming(id, [{}, {}]));
@@ -157,7 +157,7 @@ test('a place that healing empties is free for another code', async () => {
   ]);
 });
 
-test('healing waits neither for another, also in a sandbox, nor long for those who match', async () => {
+test('healing does not wait for another healing, in sandboxes too, and only briefly for events being matched', async () => {
   const { sql } = database;
   const { organization_id: id } = await createOrganization(sql, { name: 'Acme', sandbox: true });
   const recount = { codes: ['calls'], after: null, until: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };

@@ -76,7 +76,7 @@ async function expectUnharmed(): Promise<void> {
   isOver = true;
 }
 
-test('an organization whose events are locked holds up no other, and its own are stored when they may be', async () => {
+test('an organization whose events are locked delays no other, and its own are stored once the lock is gone', async () => {
   const holder = await service.sql.reserve();
   await holder`begin`;
   await lockOrganizationEvents(holder as never, poisonous.organization.organization_id);
@@ -93,7 +93,7 @@ test('an organization whose events are locked holds up no other, and its own are
   expect(stored!.count).toBe(locked.length);
 });
 
-test('events under a key that a transaction has taken and not committed hold up nobody else', async () => {
+test('events under a transaction id that is taken but not committed delay no other organization', async () => {
   const id = poisonous.organization.organization_id;
   expect((await poisonous.post('/events', event('taken'))).status).toBe(200);
   const holder = await service.sql.reserve();
@@ -107,7 +107,7 @@ test('events under a key that a transaction has taken and not committed hold up 
   expect((await blocked).status).toBe(200);
 });
 
-test('batches as large as requests may be, and conflicts in them, leave the others their places', async () => {
+test('batches of the largest size and conflicts in them do not crowd out other organizations', async () => {
   const large = (index: number): [string, object] => [
     '/events/batch',
     {

@@ -34,8 +34,8 @@ const counted = async () => {
 
 const replayed = (verdict: unknown) => JSON.parse((verdict as { r: string }).r);
 
-describe('verdicts', () => {
-  test('a new event is stored as sent, with the time of reception where none was given', async () => {
+describe('verdicts of stored events', () => {
+  test('a new event is stored as sent, with the time of reception when it has none', async () => {
     const { store, jobs } = storage(database.sql);
     expect(await store(incoming(organizationId, [{ transaction_id: 'a', properties: { b: 1 } }]))).toEqual([[0]]);
     const [stored] = await database.sql`
@@ -49,7 +49,7 @@ describe('verdicts', () => {
     ]);
   });
 
-  test('an identical event is replayed with the body of the first', async () => {
+  test('an identical event is a replay answered with the body of the first', async () => {
     const { store, jobs } = storage(database.sql);
     const first = incoming(organizationId, [
       { transaction_id: 'a', timestamp: 10, properties: { b: 1, a: 'x' }, precise_total_amount_cents: '12.50' },
@@ -75,7 +75,7 @@ describe('verdicts', () => {
     expect(jobs).toHaveLength(1);
   });
 
-  test('an event without timestamp is a replay of one with any', async () => {
+  test('an event without timestamp is a replay of one with any timestamp', async () => {
     const { store } = storage(database.sql);
     await store(incoming(organizationId, [{ transaction_id: 'a', timestamp: 10 }]));
     const [[verdict]] = (await store(incoming(organizationId, [{ transaction_id: 'a' }]))) as [[unknown]];
@@ -88,7 +88,7 @@ describe('verdicts', () => {
     ['timestamp', { timestamp: 11 }],
     ['timestamp by a microsecond', { timestamp: '10.000001' }],
     ['amount', { precise_total_amount_cents: '1' }],
-  ])('another %s under the same key is a conflict', async (_what, changes) => {
+  ])('an event with another %s under the same transaction id is a conflict', async (_what, changes) => {
     const { store } = storage(database.sql);
     const event = { transaction_id: 'a', timestamp: 10, properties: { a: 1 } };
     await store(incoming(organizationId, [event]));
@@ -96,7 +96,7 @@ describe('verdicts', () => {
     expect(await transactions()).toEqual(['a']);
   });
 
-  test('a transaction id may be used for another subscription and another organization', async () => {
+  test('a transaction id may be used again for another subscription or organization', async () => {
     const { store } = storage(database.sql);
     const other = await createOrganization(database.sql, { name: 'Other', sandbox: false });
     expect(
@@ -108,7 +108,7 @@ describe('verdicts', () => {
     ).toEqual([[0], [0], [0]]);
   });
 
-  test('a job delivered twice is stored, not replayed, and counts once', async () => {
+  test('a job delivered twice stores its events once and does not report replays', async () => {
     await makeMetric(database.sql, organizationId, { shape: [] });
     const { store } = storage(database.sql);
     const batch = incoming(organizationId, [{ transaction_id: 'a' }, { transaction_id: 'b' }]);
@@ -117,7 +117,7 @@ describe('verdicts', () => {
     expect((await counted()).events).toBe(2);
   });
 
-  test('a deleted event still holds its key', async () => {
+  test('a deleted event keeps its transaction id', async () => {
     const { store } = storage(database.sql);
     await store(incoming(organizationId, [{ transaction_id: 'a', timestamp: 1 }]));
     await database.sql`update events set deleted_at = ${RECEIVED} where organization_id = ${organizationId}`;
@@ -145,8 +145,8 @@ describe('verdicts', () => {
   });
 });
 
-describe('batches', () => {
-  test('a conflict leaves nothing of its batch, and nothing of others is lost', async () => {
+describe('batches of events', () => {
+  test('a conflict stores nothing of its batch and everything of other batches', async () => {
     await makeMetric(database.sql, organizationId, { shape: [] });
     const { store } = storage(database.sql);
     await store(incoming(organizationId, [{ transaction_id: 'taken', timestamp: 1 }]));
@@ -172,7 +172,7 @@ describe('batches', () => {
     expect(await transactions()).toEqual(['a']);
   });
 
-  test('a different event within a batch refuses it', async () => {
+  test('a different event with the same transaction id within a batch refuses the batch', async () => {
     const { store } = storage(database.sql);
     expect(
       await store(
@@ -185,7 +185,7 @@ describe('batches', () => {
     expect(await transactions()).toEqual([]);
   });
 
-  test('what a refused batch would have stored first is stored by the next one', async () => {
+  test('events that a refused batch would have stored first are stored by the next batch', async () => {
     const { store } = storage(database.sql);
     await store(incoming(organizationId, [{ transaction_id: 'taken', timestamp: 1 }]));
     const [refused, kept] = [
@@ -202,7 +202,7 @@ describe('batches', () => {
     expect(stored!.id).toBe(kept.events[0]!.id);
   });
 
-  test('events that need not stay together are stored beside a conflict', async () => {
+  test('events of a tolerant batch are stored beside a conflict', async () => {
     const { store } = storage(database.sql);
     await store(incoming(organizationId, [{ transaction_id: 'taken', timestamp: 1 }]));
     const batch = incoming(organizationId, [{ transaction_id: 'a' }, { transaction_id: 'taken', timestamp: 2 }], {
@@ -212,7 +212,7 @@ describe('batches', () => {
     expect(await transactions()).toEqual(['a', 'taken']);
   });
 
-  test('a value that Postgres refuses is refused alone, wherever it stands', async () => {
+  test('only the event with a value that Postgres refuses is refused, wherever it stands', async () => {
     const { store } = storage(database.sql);
     const poison = incoming(organizationId, [{ transaction_id: 'bad' }]);
     poison.events[0]!.precise_total_amount_cents = `1${'0'.repeat(40)}`;
@@ -228,8 +228,8 @@ describe('batches', () => {
   });
 });
 
-describe('expressions', () => {
-  test('the value is written into the field, shown, counted and left out of the comparison', async () => {
+describe('expressions of metrics', () => {
+  test('the value of an expression is written into its field, shown, counted and left out of the comparison', async () => {
     await makeMetric(database.sql, organizationId, {
       aggregation_type: 'sum_agg',
       field_name: 'total',
@@ -245,7 +245,7 @@ describe('expressions', () => {
     expect(replayed(again).properties).toEqual({ a: '1', b: '2', total: '3.0' });
   });
 
-  test('one that fails refuses the event, and its whole batch', async () => {
+  test('an expression that fails refuses the event and its whole batch', async () => {
     await makeMetric(database.sql, organizationId, {
       aggregation_type: 'sum_agg',
       field_name: 'total',
@@ -271,8 +271,8 @@ describe('expressions', () => {
   });
 });
 
-describe('catalogs', () => {
-  test('a metric made since the last event is not missed', async () => {
+describe('catalogs of metrics', () => {
+  test('a metric created since the last event is used for the next one', async () => {
     const { store } = storage(database.sql);
     await store(incoming(organizationId, [{}]));
     await makeMetric(database.sql, organizationId, { shape: [] });
@@ -280,7 +280,7 @@ describe('catalogs', () => {
     expect((await counted()).events).toBe(1);
   });
 
-  test('an organization with a stale catalog does not hold up another', async () => {
+  test('an organization with a stale catalog does not delay another', async () => {
     const other = await createOrganization(database.sql, { name: 'Other', sandbox: false });
     const { store, jobs } = storage(database.sql);
     await store(incoming(organizationId, [{}]), incoming(other.organization_id, [{}]));
@@ -314,7 +314,7 @@ test('a writer that waited for a change of the catalog stores by the new one', a
   expect((await counted()).events).toBe(2);
 });
 
-describe('budget of statements', () => {
+describe('number of statements', () => {
   const awaited = () => statements.filter((text) => !/^(begin|commit|savepoint|rollback)/i.test(text));
 
   const many = () =>
@@ -329,7 +329,7 @@ describe('budget of statements', () => {
       ]),
     );
 
-  test('one for new events, two when something was there already', async () => {
+  test('storing new events takes one statement, and two when some existed', async () => {
     await makeMetric(database.sql, organizationId, { shape: ['region'] });
     const { store } = storage(database.sql);
     await store(incoming(organizationId, [{}]));
@@ -341,7 +341,7 @@ describe('budget of statements', () => {
     expect(statements).toHaveLength(2);
   });
 
-  test('very many are stored in two statements, each batch in one of them', async () => {
+  test('very many events are stored in two statements, each batch within one of them', async () => {
     const { store } = storage(database.sql);
     const batches = Array.from({ length: 600 }, (_, index) =>
       incoming(organizationId, [{ transaction_id: `t${index}`, external_subscription_id: `s${index % 7}` }]),
@@ -360,7 +360,7 @@ describe('budget of statements', () => {
     expect(awaited()).toHaveLength(2);
   });
 
-  test('batches that stay together need no more of their own, a test clock one', async () => {
+  test('strict batches need no statements of their own, and a test clock needs one', async () => {
     const sandbox = (await createOrganization(database.sql, { name: 'Sandbox', sandbox: true })).organization_id;
     const { store } = storage(database.sql);
     await store(incoming(organizationId, [{}]), incoming(sandbox, [{}], { sandbox: true }));
@@ -373,7 +373,7 @@ describe('budget of statements', () => {
   });
 });
 
-test('usage under a limit costs one call more after the commit, and no statement; other usage nothing', async () => {
+test('usage under a limit costs one more call after the commit and no statement; other usage costs nothing', async () => {
   const { store, deps } = storage(database.sql);
   const calls: LimitedUsage[] = [];
   deps.counters = { add: async (usage) => void calls.push(usage) };
@@ -427,7 +427,7 @@ test('usage under a limit costs one call more after the commit, and no statement
   expect(calls).toHaveLength(1);
 });
 
-describe('test clocks', () => {
+describe('events under test clocks', () => {
   const withClock = async (status: string) => {
     const { organization_id } = await createOrganization(database.sql, { name: 'Sandbox', sandbox: true });
     await database.sql`
@@ -436,7 +436,7 @@ describe('test clocks', () => {
     return organization_id;
   };
 
-  test('the clock gives the default timestamp and the time of creation', async () => {
+  test('the test clock gives the default timestamp and the time of creation of an event', async () => {
     const sandbox = await withClock('ready');
     const { store } = storage(database.sql);
     const [[verdict]] = (await store(incoming(sandbox, [{ transaction_id: 'a' }], { sandbox: true }))) as [
@@ -448,7 +448,7 @@ describe('test clocks', () => {
     });
   });
 
-  test('while it advances events are refused and others stored', async () => {
+  test('while a test clock advances its events are refused and those of others stored', async () => {
     const sandbox = await withClock('advancing');
     const { store } = storage(database.sql);
     const [[refused], [stored]] = (await store(
@@ -460,14 +460,14 @@ describe('test clocks', () => {
     expect(await database.sql`select from events where organization_id = ${sandbox}`).toHaveLength(0);
   });
 
-  test('a sandbox without a clock lives in real time', async () => {
+  test('a sandbox without a test clock uses real time', async () => {
     const { organization_id } = await createOrganization(database.sql, { name: 'Sandbox', sandbox: true });
     const { store } = storage(database.sql);
     expect(await store(incoming(organization_id, [{}], { sandbox: true }))).toEqual([[0]]);
   });
 });
 
-test('many writers of the same keys never store one twice', async () => {
+test('many writers of the same transaction ids never store an event twice', async () => {
   await makeMetric(database.sql, organizationId, { aggregation_type: 'sum_agg', field_name: 'v', shape: ['region'] });
   const { store } = storage(database.sql);
   const events = Array.from({ length: 40 }, (_, index) => ({

@@ -49,7 +49,7 @@ test('batches of many organizations share one statement', async () => {
   expect(statements).toHaveLength(1);
 });
 
-test('a value that cannot be stored holds its own organization, not the others; apart it is refused alone', async () => {
+test('a value that cannot be stored sets its organization apart and no other, and is then refused alone', async () => {
   const { deps } = storage(database.sql);
   const poison = incoming(poisonous, [{ transaction_id: 'bad' }]);
   poison.events[0]!.precise_total_amount_cents = `1${'0'.repeat(40)}`;
@@ -70,7 +70,7 @@ test.each([
     (sql: TestDatabase['sql']) =>
       sql`delete from events where organization_id = ${poisonous} and transaction_id = 'locked'`,
   ],
-])('an organization is held while %s locked, the others are stored after a second', async (_what, lock) => {
+])('an organization waits while %s locked, and the others are stored after a second', async (_what, lock) => {
   const { deps } = storage(database.sql);
   const poison = () => incoming(poisonous, [{ transaction_id: 'locked' }]);
   await storeEvents(deps, [poison()]);
@@ -92,7 +92,7 @@ test.each([
 });
 
 // A job whose process stood still is given out again, to another process too, which knows nothing of the first.
-test('a copy of a job that is still stored elsewhere holds its organization, and stores nothing twice', async () => {
+test('a copy of a job that is still being stored elsewhere sets its organization apart and stores nothing twice', async () => {
   const { deps } = storage(database.sql);
   const copied = incoming(poisonous, [{ transaction_id: 'copied' }]);
   const holder = await database.sql.reserve();
@@ -108,7 +108,7 @@ test('a copy of a job that is still stored elsewhere holds its organization, and
   expect(await stored(poisonous)).toEqual(['copied']);
 });
 
-test('batches of one organization alone are held at once', async () => {
+test('batches of one organization alone are set apart at once', async () => {
   const { deps } = storage(database.sql);
   const holder = await database.sql.reserve();
   await holder`begin`;

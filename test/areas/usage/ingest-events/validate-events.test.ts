@@ -47,7 +47,7 @@ async function told(at = TICK): Promise<WebhookEvent[]> {
   return webhooks;
 }
 
-test('events that no metric counts as they are told once', async () => {
+test('events that no metric counts as sent are announced once', async () => {
   await store(
     event('good', { n: 1, region: 'eu' }),
     event('code', { n: 1 }, 'other'),
@@ -75,13 +75,13 @@ test('events that no metric counts as they are told once', async () => {
   expect(await validateEvents.nextDueAt(database.sql, organizationId, TICK)).toBeNull();
 });
 
-test('the hour in progress and hours of more than a day ago are left out', async () => {
+test('the validation of events skips the hour in progress and hours more than a day ago', async () => {
   await store(event('code', { n: 1 }, 'other'));
   expect(await told(TICK.subtract({ minutes: 6 }))).toEqual([]);
   expect(await told(TICK.add({ hours: 24 }))).toEqual([]);
 });
 
-test('good events, and organizations that nobody listens to, are told nothing', async () => {
+test('nothing is announced for good events or for organizations without webhook endpoints', async () => {
   await store(event('good', { n: 1 }));
   expect(await told()).toEqual([]);
   await store(event('code', { n: 1 }, 'other'));

@@ -356,7 +356,7 @@ test('rollups, scans and the rules agree on any history and window', { timeout: 
   );
 });
 
-test('each event is in one bucket, in whatever order they come, and once however often (golden-usage.md#invariants)', async () => {
+test('each event is in one bucket once, in whatever order and however often it is sent (golden-usage.md#invariants)', async () => {
   const { store } = storage(database.sql);
   await fc.assert(
     fc.asyncProperty(
@@ -466,8 +466,8 @@ async function remove(subscription: string, ids: string[], repairs: boolean): Pr
   });
 }
 
-describe('windows', () => {
-  test('both ends count to the microsecond, the lower one from its millisecond', async () => {
+describe('windows of usage', () => {
+  test('both ends of a window count to the microsecond, the lower one from its millisecond', async () => {
     const { store } = storage(database.sql);
     const times = ['100.999999', '101', '101.000999', '3700', '7300.000001', '7300.000002'];
     await store(
@@ -482,7 +482,7 @@ describe('windows', () => {
     }
   });
 
-  test('since ever', async () => {
+  test('a window may be open at its start', async () => {
     const { store } = storage(database.sql);
     await store(
       ...['-62135596800', '0', '1709290800'].map((timestamp) =>
@@ -496,7 +496,7 @@ describe('windows', () => {
     expect(await usage(charges, 'scan')).toEqual(await usage(charges));
   });
 
-  test('an event at the instant of a change counts once: by its id for the old or the new one', async () => {
+  test('an event at the instant of a plan change counts once, by its id for the old or the new subscription', async () => {
     const { store } = storage(database.sql);
     const at = { timestamp: '1709287200', external_subscription_id: 'upgraded' };
     await store(incoming(organizationId, [at]));
@@ -532,7 +532,7 @@ test('a charge without events has an empty share for each filter and the default
   ]);
 });
 
-test('only events with the texts asked for', async () => {
+test('usage may be restricted to events with given property texts', async () => {
   const { store } = storage(database.sql);
   await store(
     ...['a', 'b', 'b'].map((team) =>
@@ -560,7 +560,7 @@ test.each([
       ['b', ['2', '7']],
     ],
   ],
-])('of the values only the first are read, beside units of all: %s', async (_name, groupKeys, expected) => {
+])('only the first single values are read beside the units of all: %s', async (_name, groupKeys, expected) => {
   const { store } = storage(database.sql);
   const subscription = newId();
   const values = [1, 2, 3, 'x', 5, 7, -4];
@@ -582,7 +582,7 @@ test.each([
   }
 });
 
-test('two round trips, whatever the number of charges; no scan of full hours', async () => {
+test('counting usage takes two round trips whatever the number of charges, and scans no full hours', async () => {
   const window = between('2024-03-01T00:30:00Z', '2024-04-01T00:00:00.000001Z');
   const charges = Array.from({ length: 30 }, (_, index) =>
     charge(`s${index}`, window, { key: `${index}`, ...(index % 2 ? { metric: sumMetric() } : {}) }),
@@ -595,7 +595,7 @@ test('two round trips, whatever the number of charges; no scan of full hours', a
   expect(statements).toHaveLength(1);
 });
 
-test('full hours are read from rollups, whatever becomes of their events', async () => {
+test('full hours are read from rollups, whatever happens to their events', async () => {
   const { store, jobs } = storage(database.sql);
   const events = [
     { timestamp: '1709251200', value: '4' },
@@ -640,7 +640,7 @@ test('full hours are read from rollups, whatever becomes of their events', async
   ]);
 });
 
-test('five statements in two round trips, whatever must be read', async () => {
+test('counting usage takes at most five statements in two round trips', async () => {
   const window = between('2024-03-01T00:30:00Z', '2024-04-01T00:00:00.000001Z');
   const proration: Proration = {
     period: { from: window.from!, to: window.to },
@@ -665,7 +665,7 @@ test('five statements in two round trips, whatever must be read', async () => {
   expect(statements).toHaveLength(5);
 });
 
-test('values come in processing order and amounts of numeric events only, per group', async () => {
+test('single values come in processing order, and amounts of numeric events only, per group', async () => {
   const { store } = storage(database.sql);
   const sends: [number, string | number, string, string | undefined][] = [
     [3, 5, 'a', '1.5'],
@@ -706,7 +706,7 @@ test('values come in processing order and amounts of numeric events only, per gr
   ]);
 });
 
-test('a recurring sum of a subscription that replaced another one holds what was stored before it', async () => {
+test('a recurring sum of a subscription that replaced another one includes what was stored before it', async () => {
   const { store } = storage(database.sql);
   const event = { code: 'sums', external_subscription_id: 'heir', properties: { value: 4 } };
   await store(incoming(organizationId, [{ ...event, timestamp: '1709287200' }]));
@@ -719,7 +719,7 @@ test('a recurring sum of a subscription that replaced another one holds what was
     ]);
 });
 
-test('a charge that needs more than the shape knows is scanned', async () => {
+test('a charge that needs properties beyond its shape is counted by a scan', async () => {
   const { store } = storage(database.sql);
   await store(
     incoming(organizationId, [
@@ -732,7 +732,7 @@ test('a charge that needs more than the shape knows is scanned', async () => {
   expect(await usage([asked])).toEqual([{ key: 'charge', shares: [['1', null, '1', 1]] }]);
 });
 
-test('a subscription that is left to scans is scanned', async () => {
+test('a subscription marked for scans is counted by a scan', async () => {
   const { sql } = database;
   const { store } = storage(sql);
   await sql`

@@ -18,7 +18,7 @@ import {
 import type { IssuedFee } from '../billed-items.ts';
 import { listStarted } from './chains-sql.ts';
 
-/** Subscriptions of an external id, with the charges by which their events were billed in advance. */
+/** Subscriptions of an external id, with the charges that billed their events in advance. */
 export interface Terms {
   charges: ReadonlyMap<string, PricedCharge>;
   payerOf(subscriptionId: string): PayerFacts;
@@ -28,7 +28,7 @@ export interface Terms {
   lineAt(charge: PricedCharge, at: Temporal.Instant): BilledLine | undefined;
 }
 
-/** The customers are locked by the correction; to lock them again changes nothing. */
+/** The correction has locked the customers; locking them again has no effect. */
 export async function readTerms(
   ctx: Context,
   externalSubscriptionId: string,

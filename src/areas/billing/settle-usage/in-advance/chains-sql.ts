@@ -59,7 +59,7 @@ export const listLinks = (db: Db, organizationId: string, externalSubscriptionId
     and record.event_timestamp < ${chain.window.to}
   order by record.id`;
 
-/** Events of earlier periods whose units a recurring metric carries on: at most `limit`. */
+/** Events of earlier periods whose units a recurring metric carries over: at most `limit`. */
 export const listCarried = (
   db: Db,
   organizationId: string,
@@ -103,7 +103,7 @@ export const listLaterRecords = (db: Db, organizationId: string, eventIds: reado
     and record.event_timestamp >= moment.at
   order by record.event_timestamp, record.id`;
 
-/** Puts the record of an event where the event is counted now. */
+/** Moves the running record of an event to where the event is counted now. */
 export const moveRecord = (
   db: Db,
   organizationId: string,
@@ -114,7 +114,7 @@ export const moveRecord = (
   set charge_filter_id = ${to.charge_filter_id}, grouped_by = ${json(to.grouped_by)}, event_timestamp = ${to.timestamp}
   where organization_id = ${organizationId} and id = ${recordId}`;
 
-/** What records remember after their chain was walked again. */
+/** Stores the running records of a chain after it was repriced. */
 export async function updateRecords(
   db: Db,
   organizationId: string,
@@ -129,7 +129,7 @@ export async function updateRecords(
     where record.organization_id = ${organizationId} and record.id = walked.id`;
 }
 
-/** Keeps chains that a correction is to walk again; one that is there already from its earliest record on. */
+/** Stores chains that a correction has to reprice; one that is stored already keeps its earliest start. */
 export async function insertChains(
   db: Db,
   organizationId: string,
@@ -165,7 +165,7 @@ export const markChainsSettled = (db: Db, organizationId: string, correctionId: 
   update correction_chains set settled_at = ${now}
   where organization_id = ${organizationId} and correction_id = ${correctionId} and settled_at is null`;
 
-/** Records of an external id that have started, with those of some charges that have billed events of theirs. */
+/** Started records of an external id, with those that charges have billed events of. */
 export const listStarted = (
   db: Db,
   organizationId: string,

@@ -1,7 +1,7 @@
 import type { Db } from '../../../../platform/db/connect.ts';
 import type { FeeRow } from '../../../invoices/fees/queries.ts';
 
-/** The fee of each event under a charge: of an invoice that was made again, the one there. By transaction id. */
+/** The fee of each event under a charge, by transaction id; of a regenerated invoice the fee that counts. */
 export async function listFeesOfEvents(
   db: Db,
   organizationId: string,
@@ -27,7 +27,7 @@ export async function listFeesOfEvents(
   return new Map(rows.map(({ transaction_id, fee_id }) => [transaction_id, fee_id]));
 }
 
-/** Whether a correction has settled something about a `fee` that stands alone: it may have taken it off. */
+/** Whether a correction has settled something about a standalone `fee`: it may have deleted it. */
 export const isCorrected = (db: Db) => db`
   exists (
     select from correction_adjustments adjustment
@@ -36,7 +36,7 @@ export const isCorrected = (db: Db) => db`
     where adjustment.organization_id = fee.organization_id and adjustment.fee_id = fee.id
       and adjustment.invoice_id is null)`;
 
-/** The last fee of each event that corrections took off without another one in its place, by transaction id. */
+/** The last fee of each event that corrections deleted without a replacement, by transaction id. */
 export async function listTakenOff(
   db: Db,
   organizationId: string,
@@ -70,7 +70,7 @@ export async function listSettledFees(db: Db, organizationId: string, feeIds: re
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Locks fees, in the order of their ids, and returns how those that stand are paid by now. */
+/** Locks fees in the order of their ids and returns the current payment of those that still count. */
 export async function lockFees(
   db: Db,
   organizationId: string,

@@ -19,11 +19,11 @@ import { listFeesOfEvents } from './fees-sql.ts';
 import { insertRenewals } from './renewals-sql.ts';
 
 /**
- * Keeps which chains of running records a correction is to walk again: those that its events were billed in, and those
- * that they are in now; and the periods that were opened with units of theirs as fees on no invoice. An event that
- * another charge takes by now is left to be billed as if it had just come.
+ * Stores which chains of running records a correction has to reprice: those that its events were billed in and those
+ * that they are in now; and the periods that were opened with their units as fees on no invoice. An event that another
+ * charge takes now is billed as if it were new.
  *
- * eventIds  events that are corrected already
+ * eventIds events after their correction
  *
  * Rule: event-corrections.md#effect "in-advance event".
  */
@@ -56,7 +56,7 @@ export async function markChains(
     ctx.after({ step: 'bill-in-advance', payload: { subscription_id, event_ids } });
 }
 
-/** Of recurring metrics: the chains of this period and the next ones, which go on from the events. */
+/** For recurring metrics: the chains of this period and of the later ones that build on its events. */
 function laterChains(terms: Terms, records: Awaited<ReturnType<typeof listLaterRecords>>): Chain[] {
   const windows = new Map<string, Set<string>>();
   return records.flatMap((record) => {
@@ -86,7 +86,7 @@ function chainOf(
   ];
 }
 
-/** Where a live event is counted now, when that is another place than the one it was billed in. */
+/** Where a live event is counted now, if that differs from where it was billed. */
 async function placeNow(
   ctx: Context,
   terms: Terms,

@@ -13,8 +13,8 @@ export interface Renewal {
 }
 
 /**
- * Keeps the periods after corrected events that were opened with units as fees on no invoice, at most 36 of a charge.
- * These fees were made with the first invoice of their line, whatever became of it.
+ * Stores the periods after corrected events that were opened with units as fees on no invoice, at most 36 a charge.
+ * These fees were made with the first invoice of their line, whatever became of that invoice.
  *
  * Rules: in-advance.md#units-of-one-event, event-corrections.md#effect "recurring metric".
  */
@@ -56,8 +56,8 @@ export const markRenewalsSettled = (db: Db, organizationId: string, correctionId
   where organization_id = ${organizationId} and correction_id = ${correctionId} and settled_at is null`;
 
 /**
- * Fees on no invoice by which a charge opened a period, oldest first: those that stand, and those that were taken away,
- * which stay away.
+ * Fees on no invoice by which a charge opened a period, oldest first: those that count, and those that were deleted and
+ * stay deleted.
  */
 export const listRenewedFees = (
   db: Db,

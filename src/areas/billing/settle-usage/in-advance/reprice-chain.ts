@@ -28,28 +28,28 @@ import { isIn, readIssued, type Terms } from './chain-terms.ts';
 import { type Chain, type LinkRow, listCarried, listLinks, updateRecords } from './chains-sql.ts';
 import { listFeesOfEvents, listTakenOff } from './fees-sql.ts';
 
-/** The fee of an event of a chain, and what it is priced at now: undefined where the event counts no more. */
+/** The fee of an event in a chain, and its price now; undefined where the event no longer counts. */
 export interface RepricedEvent {
   chain: Chain;
   event: LinkRow;
   issued: IssuedFee;
-  /** Whether a correction took the fee off: the event has none now. */
+  /** Whether a correction deleted the fee, so that the event has none now. */
   isTakenOff: boolean;
   priced: EventPriced | undefined;
 }
 
 interface Link extends ChainLink {
-  /** Undefined of an earlier period. */
+  /** Undefined for an earlier period. */
   row: LinkRow | undefined;
   issued: IssuedFee | undefined;
 }
 
-/** Events of earlier periods that a recurring metric carries on at most. */
+/** Most events of earlier periods that a recurring metric carries over. */
 const MOST_CARRIED = 100_000;
 
 /**
- * Walks a chain again: what its records remember is right afterwards, and the fees of its events are priced by what
- * they were priced by. Fees that were set by hand are left out, and events that have none.
+ * Reprices a chain: its running records are right afterwards, and the fees of its events are priced again by the terms
+ * they were priced by. Fees set by hand and events without a fee are skipped.
  *
  * Rules: event-corrections.md#effect "in-advance event", event-corrections.md#difference "stored inputs".
  */
@@ -152,7 +152,7 @@ const denominationOf = (terms: Terms, { subscription_id }: Chain, charge: Priced
   conversionRate: charge.conversion_rate,
 });
 
-/** By the days by which its fee was weighed, unless the event lies in another period now. */
+/** Weighed by the days of its fee, unless the event is in another period now. */
 function weighingOf(
   terms: Terms,
   chain: Chain,

@@ -15,8 +15,8 @@ import { type RepricedEvent, repriceChain } from './reprice-chain.ts';
 import { changeOfEvent, type StandaloneChange, settleStandalone } from './standalone.ts';
 
 /**
- * Settles the fees of events that were billed in advance: the chains that a correction has changed are walked again,
- * and each fee that comes out differently is made right. Invoices that are still in the making are left for later.
+ * Settles the fees of events that were billed in advance: the chains that a correction has changed are repriced, and
+ * each fee that differs is settled. Invoices that are not issued yet are left for later.
  *
  * Rule: event-corrections.md#effect "in-advance event", "in-advance, standalone fee".
  */
@@ -39,7 +39,7 @@ export async function settleChains(
     events.map(({ issued }) => issued.fee.id),
   );
   const byFee = new Map<string, RepricedEvent>();
-  // An event that has moved is in its old chain no more: each fee is met once.
+  // A moved event is no longer in its old chain, so each fee is settled once.
   for (const each of events)
     if (isOther(each) || (!each.isTakenOff && settledFees.has(each.issued.fee.id))) byFee.set(each.issued.fee.id, each);
 
@@ -58,7 +58,7 @@ export async function settleChains(
   return { isSettled, adjustments };
 }
 
-/** Whether an event's fee is another one than what it would be now. */
+/** Whether the fee of an event differs from what it would be now. */
 function isOther({ issued: { fee }, isTakenOff, priced }: RepricedEvent): boolean {
   if (isTakenOff) return priced !== undefined;
   if (priced === undefined) return fee.amount_cents !== 0 || !fee.units.isZero() || !fee.invoiceable;
@@ -69,7 +69,7 @@ const isElsewhere = ({ fee }: Pick<RepricedEvent['issued'], 'fee'>, priced: NonN
   fee.charge_filter_id !== (priced.filter?.id ?? null) ||
   canonicalJson(fee.grouped_by) !== canonicalJson(priced.groupedBy);
 
-/** Of one event on its invoice: what it was billed as, and what it is now, which may be another filter or group. */
+/** One event on its invoice: how it was billed, and how it would be billed now, perhaps in another filter or group. */
 async function settleEvent(
   ctx: Context,
   correction: CorrectionRow,

@@ -46,7 +46,7 @@ export async function settleRenewals(ctx: Context, correction: CorrectionRow): P
 const isOther = ({ fee, newCents, newUnits }: RepricedItem): boolean =>
   newCents !== (fee?.amount_cents ?? 0) || !newUnits.eq(fee?.units ?? ZERO);
 
-/** What was set by hand stays, and what was taken away stays away. */
+/** Fees set by hand stay, and deleted fees stay deleted. */
 async function repriceRenewal(ctx: Context, terms: Terms, renewal: Renewal): Promise<StandaloneChange[]> {
   const { db, organizationId } = ctx;
   const invoice = await readInvoice(db, organizationId, renewal.invoice_id);
@@ -60,7 +60,7 @@ async function repriceRenewal(ctx: Context, terms: Terms, renewal: Renewal): Pro
   const issued = [...read.values()].filter(({ inputs }) => inputs?.window.renewed === true);
   const charge = {
     ...chargeAsBilled(terms.charges.get(renewal.charge_id)!, issued),
-    // An override of the plan since then has charges of its own: this one is billed by its own plan still.
+    // An override created since has its own charges; this charge is still billed by its own plan.
     plan_id: line.subscription.plan_id,
   };
   const made = await renewalFees(ctx, [line], [charge], 'standalone');
@@ -91,7 +91,7 @@ const keyOfIssued = (renewal: Renewal, { fee }: IssuedFee): string => keyOfBille
 const keyOfFee = (renewal: Renewal, { charge_filter_id, groupedBy: grouped_by }: LineFee): string =>
   keyOfBilledItem(keyOf(renewal, { charge_filter_id, grouped_by }));
 
-/** Of a fee, of what it is now, or both: one of them is there. */
+/** A fee, its price now, or both: at least one is present. */
 function billedItemOf(
   renewal: Renewal,
   window: Period,

@@ -16,16 +16,15 @@ import type { RepricedEvent } from './reprice-chain.ts';
 
 /** A fee on no invoice, and what it would be now. */
 export interface StandaloneChange {
-  /** Without a fee: there is none yet. */
+  /** Absent when there is no fee yet. */
   billedItem: RepricedItem;
-  /** The fee that it is now; undefined where there would be none. */
+  /** The fee as it is now; undefined if there would be none. */
   again: () => LineFee | undefined;
 }
 
 /**
- * Settles fees that stand on no invoice of their own. One that is not paid yet is deleted and made again; one that is
- * paid stays: what it rises by is billed like that of an invoice, what it falls by cannot be given back. One that was
- * paid back is left alone.
+ * Settles fees that stand on no invoice of their own. An unpaid one is deleted and made again; a paid one stays: an
+ * increase is billed like that of an invoice, a decrease cannot be given back. A refunded one is left unchanged.
  *
  * Rule: event-corrections.md#effect "in-advance, standalone fee".
  */
@@ -79,7 +78,7 @@ export async function settleStandalone(
   return adjustments;
 }
 
-/** Of an event's fee. */
+/** Change of the fee of an event. */
 export const changeOfEvent = (terms: Terms, event: RepricedEvent): StandaloneChange => ({
   billedItem: billedItemOf(event),
   again: () => madeAgain(terms, event),

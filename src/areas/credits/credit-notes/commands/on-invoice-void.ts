@@ -15,8 +15,8 @@ import { forfeit } from './void.ts';
 const ITEM_DIGITS = 5;
 
 /**
- * The notes of an invoice that is about to be voided: one with the parts that are asked for, and one for the rest,
- * which nobody may use.
+ * The notes of an invoice that is about to be voided: one with the requested parts, and one for the rest that cannot be
+ * used.
  *
  * @throws Refusal 422 credit_refund_amount, when more is asked for than is left; refund_amount, which the provider that
  *   was paid cannot give back
@@ -48,7 +48,7 @@ export async function makeNotesOfVoid(
   await makeForfeitedNote(ctx, invoice);
 }
 
-/** What is left of each fee, in proportion to what is asked for of the whole. */
+/** What is left of each fee, in proportion to the requested share of the whole. */
 function itemsWorth(credited: CreditedInvoice, asked: Cents, creditable: Cents): NewItem[] {
   return creditableItems(credited).map(({ fee, preciseAmountCents }) => ({
     fee,
@@ -76,7 +76,7 @@ async function makeForfeitedNote(ctx: Context, invoice: InvoiceRow): Promise<voi
 }
 
 /**
- * Gives notes back what they paid of an invoice that is voided without a note of its own.
+ * Restores the notes that paid an invoice which is voided without a note of its own.
  *
  * @throws Refusal 405 credit_note_voided, when such a note was voided since
  * Rules: credit-notes.md#states, credit-notes.md#voided-invoices.
@@ -94,7 +94,7 @@ export async function giveBackToNotes(ctx: Context, invoice: InvoiceRow): Promis
 }
 
 /**
- * Gives notes back what an open invoice took that is closed unpaid; voided ones are left alone.
+ * Restores the notes that an open invoice used when it is closed unpaid; voided notes stay unchanged.
  * Rules: activation-rules.md, ledger.md#l5.
  */
 export async function releaseNotes(ctx: Context, invoice: InvoiceRow): Promise<void> {

@@ -93,7 +93,7 @@ export async function creditUnusedDays(ctx: Context, ending: EndingSubscription)
   });
 }
 
-/** An invoice of these owes nothing and holds nothing. */
+/** An invoice with one of these statuses owes nothing and reserves nothing. */
 const LOST: ReadonlySet<string> = new Set(['voided', 'closed', 'deleted']);
 
 interface LastFee {
@@ -144,7 +144,7 @@ async function trialEndOf(ctx: Context, ending: EndingSubscription, zone: string
 const feeTotal = (fee: FeeRow): Decimal =>
   fee.taxes_precise_amount_cents.plus(fee.amount_cents).minus(fee.precise_coupons_amount_cents);
 
-/** Nothing is settled that is not due: what an offset cannot take goes to the balance. */
+/** Only what is due can be settled; the rest of an offset becomes credit. */
 function withinDue(parts: NoteParts, invoice: InvoiceRow): NoteParts {
   const excess = Math.max(parts.offsetCents - Math.max(dueOf(invoice), 0), 0);
   if (excess === 0) return parts;

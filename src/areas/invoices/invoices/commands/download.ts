@@ -7,7 +7,7 @@ import { showInvoice } from '../show.ts';
 
 /**
  * Answers an invoice with the address of its document, which is drawn in the background the first time it is asked for:
- * who opens the address meanwhile waits for it. What was drawn once stays as it is.
+ * a request of the address waits until then. A drawn document never changes.
  *
  * @throws Refusal 404 invoice, unless it is finalized
  * Rule: invoice-operations.md#operations "download".

@@ -8,7 +8,7 @@ import { changeInvoice, clearErrors, lockVisibleInvoice } from '../writes.ts';
 export const TAX_STEP = 'finalize-pending-invoice';
 
 /**
- * Tries an invoice again whose taxes could not be had: it waits for them again, and is final when they are there.
+ * Retries an invoice whose taxes could not be determined: it waits for them again and is then final.
  *
  * @throws Refusal 404 invoice; 405 invalid_status, unless it has failed
  * Rules: invoices.md#statuses, invoice-operations.md#operations.

@@ -45,12 +45,12 @@ async function startRun(ctx: Context, kind: InvoiceRunKind, query: InvoicesQuery
 
 const KINDS: readonly InvoiceRunKind[] = ['invoices_finalize_all', 'invoices_retry_all'];
 
-/** A run over many invoices, as it stands. @throws Refusal 404 run */
+/** A run over many invoices in its current state. @throws Refusal 404 run */
 export async function showRun(ctx: Context, { run_id: id }: { run_id: string }) {
   return { run: runView(await findRun(ctx.db, ctx.organizationId, KINDS, id)) };
 }
 
-/** The run as it stands a moment later: most are over by then. */
+/** The run a moment later: most are finished by then. */
 export async function settleRun(ctx: Context, { run }: { run: { svc_id: string } }) {
   for (let waited = 0; ; waited += LOOK_AGAIN_MS) {
     const row = await getRun(ctx.db, ctx.organizationId, run.svc_id);

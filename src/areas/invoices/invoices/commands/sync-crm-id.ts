@@ -7,8 +7,8 @@ import { getVisibleInvoice } from '../queries.ts';
 export const CrmIdSync = z.object({ external_id: text(), integration_code: text() });
 
 /**
- * Takes the id under which an external CRM knows an invoice. Connections to such systems cannot be made yet, so none
- * has the code that is named.
+ * Takes the id under which an external CRM knows an invoice. Such systems cannot be connected yet, so every integration
+ * code is unknown.
  *
  * @throws Refusal 404 invoice, integration
  * Rule: other-routes.md.

@@ -10,8 +10,8 @@ import { showInvoice } from '../show.ts';
 import { lockVisibleInvoice, replaceMetadata } from '../writes.ts';
 
 /**
- * Sets what may still change of an invoice that is no draft: its payment status, which nothing else is asked about, and
- * its metadata.
+ * Changes the payment status and metadata of an invoice that is not a draft; the status is set without checking
+ * payments.
  *
  * @throws Refusal 404 invoice; 405 update_on_voided_invoice, metadata_on_draft_invoice,
  *   payment_status_update_on_draft_invoice
@@ -44,7 +44,7 @@ function storeMetadata(
   return replaceMetadata(ctx.db, ctx.organizationId, invoice.id, kept, ctx.now());
 }
 
-/** The journal keeps what was paid elsewhere (ledger.md#l20). */
+/** The journal records that it was paid elsewhere (ledger.md#l20). */
 async function markStatus(ctx: Context, invoice: InvoiceRow, status: PaymentStatus): Promise<void> {
   const changed = await setPaymentStatus(ctx, invoice, status);
   if (invoice.status === 'finalized') await bookMarkedPaid(ctx, changed);

@@ -13,7 +13,7 @@ import { addOnTerms, isTotalRight } from './terms.ts';
 import type { AddOnItem, BillingItems } from './types.ts';
 import { walletFaults } from './wallet-rules.ts';
 
-/** A deal as it is looked at before it is approved. */
+/** A deal as an approval checks it. */
 export interface Deal extends DealParties {
   orderType: OrderType;
   currency: Currency;
@@ -21,7 +21,7 @@ export interface Deal extends DealParties {
 }
 
 /**
- * What stands between a deal and its approval: records that are gone or have changed, terms that cannot be billed.
+ * Faults that prevent the approval of a deal: records that are gone or have changed, and terms that cannot be billed.
  *
  * @returns codes by `billing_items.<path>`, `{}` when nothing is wrong
  * Rule: quotes.md#billing-items "business codes".

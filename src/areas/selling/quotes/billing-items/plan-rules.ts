@@ -64,7 +64,7 @@ function catalogFaults(item: PlanItem, shown: PlanShown, deal: Deal, path: strin
   planOverridesOf(item, shown, `${path}.overrides`, faults);
 }
 
-/** A deal ends after today, and after it starts, where the customer is. */
+/** A deal ends after today and after its start, in the customer's zone. */
 function dateFaults(ctx: Context, { payload }: PlanItem, { zone }: Deal, path: string, faults: Faults): void {
   if (payload.endDate === undefined) return;
   const today = localDate(ctx.now(), zone);

@@ -4,7 +4,7 @@ import type { Currency } from '../../../../engine/money/currency.ts';
 import type { ChargeModelName } from '../../../../engine/pricing/charge-models.ts';
 import type { FixedChargeModel } from '../../../../engine/pricing/fixed-charge-rules.ts';
 
-/** Terms of an add-on: what an override says wins over the payload. Rule: quotes.md#billing-items. */
+/** Terms of an add-on; an override has precedence over the payload. Rule: quotes.md#billing-items. */
 export interface AddOnTerms {
   description?: string;
   units?: number;
@@ -110,7 +110,7 @@ export interface WalletItem {
   };
 }
 
-/** What a deal is made of, in the words of its authors (camel case). Rule: quotes.md#billing-items. */
+/** The items of a deal, with names in camel case as their authors send them. Rule: quotes.md#billing-items. */
 export interface BillingItems {
   addOns?: AddOnItem[];
   plans?: PlanItem[];

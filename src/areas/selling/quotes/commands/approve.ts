@@ -23,7 +23,7 @@ import { markApproved, touchQuote } from '../writes.ts';
 import { lockVersion } from './lock-version.ts';
 
 /**
- * Approves a draft: what it prints is frozen, and its order form is made.
+ * Approves a draft: its printed contents are frozen, and its order form is created.
  *
  * @throws Refusal 404 quote_version, customer; 422 status not_approvable; expires_at invalid_date,
  *   after_deal_expiration; what is wrong with the deal, by field
@@ -79,7 +79,7 @@ export async function approveQuoteVersion(
   return { quote_version: quoteVersionExtendedView(approved) };
 }
 
-/** What a printed quote shows of its parties, as it is now. Rule: quotes.md#approval "display variables". */
+/** The parties as a printed quote shows them now. Rule: quotes.md#approval "display variables". */
 async function displayed(ctx: Context, quote: QuoteRow, version: QuoteVersionRow, customer: CustomerRow) {
   const { name } = await readOrganization(ctx.db, ctx.organizationId);
   return {

@@ -18,8 +18,8 @@ interface PendingChange {
 }
 
 /**
- * Follows a new amount of a plan in the plan changes that wait: one to a plan that now costs more than this one is
- * withdrawn, and one to this plan that has become an upgrade happens now.
+ * Applies a new amount of a plan to waiting plan changes: a downgrade to a plan that now costs more is withdrawn, and a
+ * change to this plan that has become an upgrade happens now.
  *
  * @throws Refusal 405 cannot_terminate_with_pending_taxes, of such an upgrade
  * Rule: plans.md#charges-of-a-plan "amount change side effects".
@@ -55,7 +55,7 @@ const listPendingChanges = (db: Db, organizationId: string, planId: string) => d
     and (pending.plan_id = ${planId} or current.plan_id = ${planId})
   order by pending.customer_id, pending.id`;
 
-/** The change as it was asked for; what it takes from the subscription in progress it takes again. */
+/** The requested change, with the values that it takes again from the current subscription. */
 const upgradeOf = (
   current: SubscriptionRow,
   pending: SubscriptionRow,

@@ -8,8 +8,8 @@ import { refuseStrangeMethod } from './input.ts';
 
 /**
  * Has the provider authorize an amount before a subscription is created; nothing is captured. A sandbox decides by the
- * method alone and holds nothing that would have to be released. Other connections are not asked: a command reaches
- * nobody over the network.
+ * method alone and holds nothing that must be released. Other connections are not supported, because a command makes no
+ * network calls.
  *
  * @throws Refusal 422 stripe_required, of a customer without that provider; payment_method; payment_method_id
  *   customer_has_no_payment_method; provider_error; authorization unsupported_value, of a connection over the network

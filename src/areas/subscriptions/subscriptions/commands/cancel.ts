@@ -22,7 +22,7 @@ export async function cancelPending(
     await recordSubscription(ctx, 'subscription.updated', pending.previous_subscription_id);
 }
 
-/** Withdraws the scheduled plan changes of a subscription that is about to end or to change otherwise. */
+/** Withdraws the scheduled plan changes of a subscription that ends or changes otherwise. */
 export async function cancelPendingSuccessors(ctx: Context, { id }: Pick<SubscriptionRow, 'id'>): Promise<void> {
   await ctx.db`
     update subscriptions set status = 'canceled', canceled_at = ${ctx.now()}, updated_at = ${ctx.now()}

@@ -38,8 +38,8 @@ interface PlanChange {
 
 /**
  * Moves a subscription to another plan: at once when its yearly amount is not smaller, else at the end of the period in
- * progress; a subscription that is yet to start just gets the plan. The same plan changes nothing but thresholds and
- * custom sections. With rules that make it wait for a payment the current record runs on until that is there.
+ * progress; a subscription that has not started just gets the plan. The same plan changes only thresholds and custom
+ * sections. With rules that wait for a payment the current record runs on until it is paid.
  *
  * @returns id of the new record of an upgrade, else of the current one
  * @throws Refusal 405 cannot_terminate_with_pending_taxes, of an upgrade; 422 customer, of rules
@@ -99,8 +99,8 @@ async function upgrade(ctx: Context, change: PlanChange, currentPlan: PlanFacts)
 }
 
 /**
- * One invoice a second later, of what ends and of what begins; two when their purchase orders, entities or currencies
- * differ. Rule: plan-changes.md#upgrade.
+ * One invoice a second later, for the plan that ends and the plan that begins; two when their purchase orders, entities
+ * or currencies differ. Rule: plan-changes.md#upgrade.
  */
 async function billUpgrade(
   ctx: Context,
@@ -131,7 +131,7 @@ async function downgrade(ctx: Context, change: PlanChange): Promise<string> {
   return current.id;
 }
 
-/** The record that follows, pending, with all that belongs to it. */
+/** Stores the record that follows, pending, with everything that belongs to it. */
 async function insertSuccessor(
   ctx: Context,
   change: PlanChange,

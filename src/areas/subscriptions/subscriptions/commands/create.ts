@@ -41,7 +41,7 @@ import { saveThresholds } from './thresholds.ts';
  * Creates a subscription, or changes the plan of the one that already has the external id; the same plan again changes
  * nothing. An unknown customer is created with it.
  *
- * @returns id of the subscription to answer: the new one, or the current one of a scheduled downgrade
+ * @returns id of the subscription to return: the new one, or the current one of a scheduled downgrade
  * @throws Refusal 404 plan, billing_entity; 422 of the fields
  * Rules: subscriptions.md#external-id, subscriptions.md#creation-and-first-billing, plan-changes.md#upgrade,
  * plan-changes.md#downgrade.
@@ -79,7 +79,7 @@ export async function createSubscription(ctx: Context, body: SubscriptionCreate)
   return subscription.id;
 }
 
-/** The same plan again with overrides changes them for the subscription in progress. */
+/** The same plan with overrides changes those of the current subscription. */
 async function overrideCurrent(ctx: Context, current: SubscriptionRow, overrides: PlanOverrides): Promise<string> {
   const before = await getShown(ctx.db, ctx.organizationId, current.id);
   await overrideSubscription(ctx, current, overrides);
@@ -88,7 +88,7 @@ async function overrideCurrent(ctx: Context, current: SubscriptionRow, overrides
 }
 
 /**
- * The record that a POST means to change: the active one, else a pending one that follows none.
+ * The record that a POST changes: the active one, else a pending one without predecessor.
  * Rule: subscriptions.md#external-id.
  */
 function currentOf(lineage: readonly SubscriptionRow[], customer: LockedCustomer): SubscriptionRow | undefined {
@@ -158,7 +158,7 @@ function newSubscription(ctx: Context, { plan, customer, body, billingEntityId, 
 }
 
 /**
- * A start in the past does not reach into what an ended record of the external id has billed.
+ * A start in the past does not overlap with what an ended record of the external id has billed.
  * Rule: subscriptions.md#creation-and-first-billing "past".
  */
 function startInPast(subscriptionAt: Temporal.Instant, lineage: readonly SubscriptionRow[]): Temporal.Instant {
@@ -171,7 +171,7 @@ function startInPast(subscriptionAt: Temporal.Instant, lineage: readonly Subscri
 }
 
 /**
- * A start today is billed at once with what is paid in advance; an earlier one waits for the next run.
+ * A start today bills charges in advance at once; an earlier one waits for the next run.
  * Rule: subscriptions.md#creation-and-first-billing.
  */
 async function billStart(ctx: Context, subscription: NewSubscription, plan: PlanFacts, zone: string): Promise<void> {

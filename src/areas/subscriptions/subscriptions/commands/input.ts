@@ -9,8 +9,8 @@ import type { SubscriptionChange } from '../writes.ts';
 type Given = SubscriptionCreate | SubscriptionUpdate;
 
 /**
- * Id of the billing entity that an input names, null where it is set back to the customer's, undefined where the input
- * is silent.
+ * Id of the billing entity that an input names, null to inherit the customer's, undefined if the input does not name
+ * one.
  *
  * @throws Refusal 404 billing_entity
  */
@@ -43,7 +43,7 @@ function liveEntity([row]: readonly { id: string }[]): string {
 }
 
 /**
- * A method that pays a subscription is one that its customer has stored.
+ * Checks that the named payment method belongs to the customer.
  *
  * @throws Refusal 422 payment_method. Rule: subscriptions.md#fields.
  */
@@ -53,7 +53,7 @@ export async function refuseStrangeMethod(ctx: Context, customerId: string, body
   throw refuse.invalid({ payment_method: ['invalid_payment_method'] });
 }
 
-/** Columns of the editable values that an input gives; absent keys are left out. */
+/** Columns of the editable values in an input; absent keys are left out. */
 export function valuesOf(body: Given): SubscriptionChange {
   const section = body.invoice_custom_section;
   return definedOnly({

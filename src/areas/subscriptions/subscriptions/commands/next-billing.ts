@@ -5,8 +5,8 @@ import type { PlanTerms, SubscriptionTerms } from '../../../../engine/calendar/t
 import type { Context } from '../../../../platform/context.ts';
 
 /**
- * Start of the next local day on which the hourly run may bill a subscription, today included: what `next_billing_at`
- * holds. Rule: billing-periods.md#billing-days.
+ * The value of `next_billing_at`: start of the next local day, today included, on which the hourly run may bill a
+ * subscription. Rule: billing-periods.md#billing-days.
  */
 export const nextBillingFrom = (
   plan: PlanTerms,
@@ -17,7 +17,7 @@ export const nextBillingFrom = (
 
 /**
  * After a change of zone: local days may begin earlier than `next_billing_at` says, by less than a day and two hours.
- * The run then looks at these subscriptions early and finds out itself.
+ * So the hourly run examines these subscriptions early and decides itself.
  */
 export async function recheckNextBilling(
   { db, organizationId }: Context,

@@ -8,7 +8,7 @@ type Given = Pick<SubscriptionCreate | SubscriptionUpdate, 'invoice_custom_secti
 export const saveSections = (ctx: Context, id: string, { invoice_custom_section: choice }: Given): Promise<void> =>
   chooseSections(ctx, { type: 'subscription', id }, choice);
 
-/** The record that follows a subscription selects what the request says, else what the one before selected. */
+/** The record that follows a subscription selects the sections of the request, else those of its predecessor. */
 export async function inheritSections(ctx: Context, ids: { from: string; to: string }, given: Given): Promise<void> {
   if (given.invoice_custom_section !== undefined) return saveSections(ctx, ids.to, given);
   await copySections(ctx.db, ctx.organizationId, 'subscription', ids, ctx.now());

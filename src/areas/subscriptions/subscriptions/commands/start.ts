@@ -39,9 +39,9 @@ export async function startSubscription(
 }
 
 /**
- * What goes with a start, of a subscription that was stored as active: it waits when it has rules and something to pay,
- * and is announced. Its first invoice is left to be made, billed at `billedAt`: with its fee when the plan is in
- * advance and not in trial, else with nothing but the fixed charges in advance, if there are any.
+ * Completes the start of a subscription stored as active: it waits if it has rules and something to pay, and is
+ * announced. Its first invoice is owed, billed at `billedAt`: with the plan's fee if that is in advance and not in
+ * trial, else with fixed charges in advance, if there are any.
  *
  * Rules: subscriptions.md#creation-and-first-billing, activation-rules.md.
  */
@@ -65,9 +65,8 @@ export async function announceStart(
 }
 
 /**
- * Lets a pending record that is to replace another wait for its first payment, if its rules say so: it has started at
- * `at`, is billed what it pays in advance, and the other one runs on. Else nothing has happened but that the rules do
- * not apply.
+ * Lets a pending successor wait for its first payment if its rules require it: it starts at `at` and is billed in
+ * advance, while its predecessor runs on. Otherwise only its rules are marked as not applicable.
  *
  * @returns whether it waits
  * Rules: plan-changes.md#upgrade, plan-changes.md#downgrade, activation-rules.md.
@@ -105,7 +104,10 @@ async function startLines(
 
 type Started = Pick<SubscriptionRow, 'customer_id' | 'external_id' | 'subscription_at' | 'trial_ended_at'>;
 
-/** Whether a subscription that takes over from another stands on their invoice. Rule: plan-changes.md#upgrade. */
+/**
+ * Whether a subscription that takes over is billed on the same invoice as its predecessor. Rule:
+ * plan-changes.md#upgrade.
+ */
 export const bearsOpeningLine = async (
   ctx: Context,
   plan: PlanFacts,
@@ -115,7 +117,7 @@ export const bearsOpeningLine = async (
   (await bearsStartInvoice(ctx, plan, subscription, at)) ||
   hasFixedChargesInAdvance(ctx.db, ctx.organizationId, subscription.plan_id);
 
-/** Name of the owed work that makes an invoice for lines known beforehand. */
+/** Name of the owed work that makes an invoice from known lines. */
 export const BILL_STEP = 'bill-subscriptions';
 
 /** Payload of that step: one invoice with these lines, billed at an instant. */

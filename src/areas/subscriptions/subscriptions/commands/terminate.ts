@@ -66,8 +66,8 @@ export async function lockRecords(ctx: Context, externalId: string): Promise<Sub
 
 /**
  * Ends an active subscription now: its scheduled plan change is withdrawn, what was paid in advance for its unused days
- * is given back, and unless asked otherwise its last invoice is owed. The behaviours used are stored; a plan in arrears
- * has nothing to credit. The caller holds the customer's lock.
+ * is given back, and its last invoice is owed unless the request says otherwise. The choices used are stored; a plan in
+ * arrears has nothing to credit. The caller holds the customer's lock.
  *
  * @throws Refusal 405 cannot_terminate_with_pending_taxes
  * Rule: termination.md#ending-a-subscription.
@@ -99,7 +99,7 @@ export async function terminateSubscription(
   });
   await recordSubscription(ctx, 'subscription.terminated', subscription.id);
   if (invoice === 'generate') ctx.after({ step: BILL_STEP, payload: closingStep(subscription.id, ctx.now()) });
-  // Corrected usage of earlier periods waits for the next invoice: there will be none.
+  // Differences of corrected usage would wait for a next invoice that will not come.
   else ctx.after({ step: 'invoice-differences', payload: { subscription_id: subscription.id } });
 }
 
@@ -108,7 +108,7 @@ const closingStep = (subscriptionId: string, at: Temporal.Instant): BillStep => 
   at: at.toString(),
 });
 
-/** Moves an active subscription to terminated, and nothing else. */
+/** Sets an active subscription to terminated and does nothing else. */
 export async function endSubscription(
   ctx: Context,
   subscription: SubscriptionRow,
@@ -128,7 +128,7 @@ export async function endSubscription(
 export const endSubscriptionsOfCustomer = (ctx: Context, { customer_id }: { customer_id: string }): Promise<void> =>
   endSubscriptionsOf(ctx, { customerId: customer_id });
 
-/** As endSubscriptionsOf, of deleted plans, one after the other. */
+/** As endSubscriptionsOf, for deleted plans one after the other. */
 export async function endSubscriptionsOfPlans(
   ctx: Context,
   { plan_ids }: { plan_ids: readonly string[] },
@@ -137,9 +137,9 @@ export async function endSubscriptionsOfPlans(
 }
 
 /**
- * Ends the active subscriptions of a customer or of a plan and cancels the pending ones: what a deletion does first.
- * One that waits for a payment is left to its rule when its plan is deleted, and canceled with its customer. Rules:
- * plans.md#deletion, termination.md#ending-a-subscription "customer deletion".
+ * Ends the active subscriptions of a customer or of a plan and cancels the pending ones: the first part of a deletion.
+ * A subscription that waits for a payment keeps waiting when its plan is deleted, and is canceled with its customer.
+ * Rules: plans.md#deletion, termination.md#ending-a-subscription "customer deletion".
  */
 async function endSubscriptionsOf(ctx: Context, owner: { customerId: string } | { planId: string }): Promise<void> {
   const open = await ctx.db<{ id: string; customer_id: string }[]>`

@@ -10,7 +10,7 @@ type Thresholds = Pick<
 
 /**
  * Stores the usage thresholds that an input gives a subscription: the whole list, which replaces that of its plan; an
- * empty one leaves the plan's. What new thresholds, its override plan's too, find already passed is billed.
+ * empty list restores the plan's. New thresholds that are already passed are billed, also those of an override.
  *
  * Rule: progressive-billing.md#usage-thresholds.
  */
@@ -20,7 +20,7 @@ export async function saveThresholds(ctx: Context, id: string, body: Thresholds)
   if (changesThresholds(body)) await markUsage(ctx, { ids: [id] });
 }
 
-/** Whether other thresholds than before apply: usage is evaluated again. */
+/** Whether other thresholds apply than before, so that usage is evaluated again. */
 export const changesThresholds = (body: Thresholds): boolean =>
   Boolean(body.usage_thresholds || body.plan_overrides?.usage_thresholds) ||
   body.progressive_billing_disabled === false;

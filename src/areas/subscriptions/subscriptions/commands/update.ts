@@ -31,8 +31,8 @@ import { lockRecords } from './terminate.ts';
 import { saveThresholds } from './thresholds.ts';
 
 /**
- * Changes a subscription; `status` says which record of several is meant. Moving the start of a pending one to today
- * starts it as a creation would, moving it to the past starts it without billing.
+ * Changes a subscription; `status` selects one of several records. Moving the start of a pending one to today starts it
+ * as a creation would, moving it to the past starts it without billing.
  *
  * @returns id of the record
  * @throws Refusal 404 subscription, billing_entity; 405 subscription_incomplete, purchase_order_number_not_editable;
@@ -69,7 +69,7 @@ export async function updateSubscription(
     subscription_at: subscriptionAt,
     billing_entity_id: billingEntityId,
     on_termination_invoice: body.on_termination_invoice ?? undefined,
-    // A plan in arrears has nothing to credit and takes any value.
+    // A plan in arrears has nothing to credit and accepts any value.
     on_termination_credit_note: plan.pay_in_advance ? body.on_termination_credit_note : undefined,
   });
   const before = await getShown(ctx.db, ctx.organizationId, subscription.id);
@@ -88,7 +88,7 @@ export async function updateSubscription(
 }
 
 /**
- * One record alone is meant; of several the one of the given status, else the active one.
+ * The only record; of several the one with the given status, else the active one.
  * Rule: subscriptions.md#external-id.
  */
 async function lockMeant(ctx: Context, externalId: string, status: string | undefined): Promise<SubscriptionRow> {
@@ -106,13 +106,13 @@ function refusePurchaseOrder(subscription: SubscriptionRow, body: SubscriptionUp
   if (changes && !isOpen) throw refuse.notAllowed('purchase_order_number_not_editable');
 }
 
-/** Rules are taken before the start, that of a scheduled plan change too. Rule: activation-rules.md. */
+/** Rules are accepted before the start, also for a scheduled plan change. Rule: activation-rules.md. */
 function refuseRules(subscription: SubscriptionRow, { activation_rules: rules }: SubscriptionUpdate): void {
   if (rules && subscription.status !== 'pending')
     throw refuse.invalid({ activation_rules: ['subscription_not_pending'] });
 }
 
-/** Only the start of a pending record that follows none may be moved. */
+/** Only a pending record without predecessor may have its start moved. */
 const isUnstarted = (subscription: SubscriptionRow): boolean =>
   subscription.status === 'pending' && subscription.previous_subscription_id === null;
 
@@ -143,7 +143,7 @@ function refuseFrozen(
   if (Object.keys(details).length > 0) throw refuse.invalid(details);
 }
 
-// The API shows whole seconds, so a client that sends back what it read sends those.
+// The API shows whole seconds, so clients send those back.
 const isSameSecond = (a: Temporal.Instant, b: Temporal.Instant): boolean =>
   Math.floor(a.epochMilliseconds / 1000) === Math.floor(b.epochMilliseconds / 1000);
 

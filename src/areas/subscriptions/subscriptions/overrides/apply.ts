@@ -23,7 +23,7 @@ export const isForUnitsOnly = (overrides: PlanOverrides): boolean =>
   Object.entries(overrides).every(([field, value]) => field === 'fixed_charges' || value === undefined) &&
   isUnitsOnly(overrides.fixed_charges ?? []);
 
-/** Gives a subscription that was just made the units that are all it overrides. Rule: fixed-charges.md#override. */
+/** Gives a new subscription units of its own, if it overrides nothing else. Rule: fixed-charges.md#override. */
 export async function saveFirstUnits(
   ctx: Context,
   plan: PlanTerms & { id: string },
@@ -35,7 +35,7 @@ export async function saveFirstUnits(
 }
 
 /**
- * Thresholds stand at one place of an input only.
+ * Refuses thresholds at two places of an input.
  *
  * @throws Refusal 422 usage_thresholds, plan_overrides.usage_thresholds: incompatible_params
  * Rule: plans.md#overrides-and-cascade.
@@ -50,7 +50,7 @@ export function refuseTwoThresholds(body: {
 }
 
 /**
- * A plan as a subscription that is about to be made overrides it.
+ * Makes the override of a plan for a subscription that is about to be created.
  *
  * @returns id of the copy
  * @throws Refusal as changeOverride
@@ -62,8 +62,8 @@ export async function overriddenPlan(ctx: Context, planId: string, overrides: Pl
 }
 
 /**
- * Changes the plan of one subscription only: its copy is made at the first time and changed in place afterwards. Units
- * of fixed charges alone need no copy.
+ * Changes the plan of one subscription only: its copy is made the first time and changed in place afterwards. Units of
+ * fixed charges alone need no copy.
  *
  * @returns id of the plan that the subscription has then
  * @throws Refusal as changeOverride
@@ -98,7 +98,8 @@ export async function ownPlan(ctx: Context, subscription: Overriding): Promise<P
 }
 
 /**
- * A subscription's own thresholds take the place of those of its copy. Rule: progressive-billing.md#usage-thresholds.
+ * Moves thresholds from a subscription's override to the subscription itself. Rule:
+ * progressive-billing.md#usage-thresholds.
  */
 export async function clearThresholdsOfCopy(ctx: Context, planId: string): Promise<void> {
   const [plan] = await listPlansById(ctx.db, ctx.organizationId, [planId]);
@@ -106,8 +107,8 @@ export async function clearThresholdsOfCopy(ctx: Context, planId: string): Promi
 }
 
 /**
- * Keeps the plan behind the records of an external id, not its copies, as it is until the transaction ends; taken
- * before customers and subscriptions are locked, as changes of plans do.
+ * Locks the plan behind the records of an external id, not its copies, until the transaction ends; before customers and
+ * subscriptions, in the same order as changes of plans.
  */
 export const lockPlansOf = (ctx: Context, externalId: string) => ctx.db`
   select plan.id from plans plan

@@ -79,7 +79,7 @@ export async function deleteOwnFilter(ctx: Context, { filter_id, ...address }: A
   return { filter: chargeFilterView(filter!, after.charge) };
 }
 
-/** Changes the copy of a charge that one subscription has; the first time the copy is made. */
+/** Changes a subscription's copy of a charge; the copy is made the first time. */
 async function changeOwnCharge(
   ctx: Context,
   { external_id, charge_code, query }: Address,
@@ -99,7 +99,7 @@ async function changeOwnCharge(
   return chargeOf(await showPlan(ctx.db, ctx.organizationId, plan.plan), charge_code);
 }
 
-/** The filter of a copy that an id means: its own, or the one with the values of the plan's. */
+/** The filter of a copy by an id: its own, or the one with the values of the plan's filter. */
 async function filterMeant(ctx: Context, { charge, filters }: ChargeShown, id: string): Promise<ChargeFilterRow> {
   const named = await findFilterMeant(ctx, charge, id);
   const filter = named && filters.find(({ values }) => identityOf(values) === identityOf(named.values));

@@ -11,9 +11,9 @@ export async function showSettings({ db, organizationId, config }: Context) {
 }
 
 /**
- * Changes them: only keys that were sent. Rate limits are the operator's to change.
+ * Changes them: only keys that were sent. Only the operator changes rate limits.
  *
- * @throws Refusal 422 of a key: value_is_out_of_range; unsupported_value, where nothing acts on it yet;
+ * @throws Refusal 422 of a key: value_is_out_of_range; unsupported_value, for settings that are not supported yet;
  *   rate_limits value_is_frozen
  */
 export async function updateSettings(ctx: Context, { body }: { body: SettingsUpdate }) {
@@ -44,7 +44,7 @@ export async function updateSettings(ctx: Context, { body }: { body: SettingsUpd
   return { settings: after };
 }
 
-/** Without any word they are null, and what stands below the organization holds. */
+/** Without any policy they are null, and plans decide. */
 const policiesOf = ({ usage_policies: sent }: SettingsUpdate) => {
   const policies = { corrections: sent?.corrections ?? null, late_events: sent?.late_events ?? null };
   return policies.corrections === null && policies.late_events === null ? null : policies;

@@ -6,7 +6,7 @@ import { listExplainedMetrics, listExplainedSubscriptions } from './sql.ts';
 import { type Explanation, explain, type StoredEvent } from './verdict.ts';
 
 /**
- * Adds to the verdicts of a stored batch what billing makes of each event, if the request asked for it: two statements,
+ * Adds to the verdicts of a stored batch how billing counts each event, if the request asked for it: two statements,
  * sent together. A refused event has nothing to explain.
  *
  * now  real time as ISO text; under a test clock the time at which an event was created is the present
@@ -46,7 +46,7 @@ export async function explainBatch(
 
 const unique = (texts: readonly string[]): string[] => [...new Set(texts)];
 
-/** The event that is stored under the key, undefined when it was refused. */
+/** The stored event with the transaction id; undefined if it was refused. */
 function storedEvent(batch: IncomingBatch, event: IncomingEvent, verdict: Verdict): StoredEvent | undefined {
   if (!isAccepted(verdict)) return undefined;
   const { id, external_subscription_id, code } = event;
@@ -57,7 +57,7 @@ function storedEvent(batch: IncomingBatch, event: IncomingEvent, verdict: Verdic
     return { id, external_subscription_id, code, timestamp, created_at, properties, isReplayed: false };
   }
   const isReplayed = 'r' in verdict;
-  // Its timestamp is cut to the millisecond, as resolution compares it.
+  // Timestamps are truncated to the millisecond, as matching compares them.
   const shown = parseProperties(isReplayed ? verdict.r : verdict.s) as {
     svc_id: string;
     timestamp: string;
@@ -69,7 +69,7 @@ function storedEvent(batch: IncomingBatch, event: IncomingEvent, verdict: Verdic
   return { id: svc_id, external_subscription_id, code, timestamp, created_at, properties, isReplayed };
 }
 
-/** A verdict with its explanation; of bulk only what is counted travels. */
+/** A verdict with its explanation; for bulk only the parts that are counted. */
 function explained(batch: IncomingBatch, event: IncomingEvent, verdict: Verdict, x: Explanation): Verdict {
   const told = batch.explain === 'reasons' ? { outcome: x.outcome, reasons: x.reasons } : x;
   if (typeof verdict === 'object' && ('r' in verdict || 's' in verdict)) return { ...verdict, x: told };

@@ -6,7 +6,7 @@ import type { Db } from '../../../../platform/db/connect.ts';
 import { isoText } from '../../../../platform/db/iso-text.ts';
 import type { CandidateSubscription } from '../../match-events/match-event.ts';
 
-/** A subscription of an explained event, with what its periods follow from. */
+/** A subscription of an explained event, with the terms of its periods. */
 export interface ExplainedSubscription extends CandidateSubscription {
   external_customer_id: string;
   plan_code: string;

@@ -23,7 +23,7 @@ export type EventWarning =
   | 'group_key_missing'
   | 'target_wallet_not_found';
 
-/** What billing makes of one stored event, as the API shows it. Rule: event-verdicts.md#verdict. */
+/** How billing counts one stored event, as the API shows it. Rule: event-verdicts.md#verdict. */
 export interface Explanation {
   outcome: 'counted' | 'not_counted' | 'replayed';
   reasons: UnmatchedReason[];
@@ -57,8 +57,8 @@ export interface StoredEvent {
 }
 
 /**
- * Explains a stored event: which charges take it, in which filter and group and with which value, or why none does. The
- * same rules that billing follows: matching, choice of the filter, groups.
+ * Explains a stored event: which charges take it, in which filter and group and with which value, or why none does. It
+ * uses the rules of billing: matching, choice of the filter, groups.
  *
  * candidates  subscriptions of the event's external id
  * now         the organization's present as ISO text
@@ -110,7 +110,7 @@ export function explain(
 const textsOf = (properties: Readonly<Record<string, unknown>>): Texts =>
   Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, propertyText(value)]));
 
-/** What enters the aggregation: the number, the text of a unique count, else 1. */
+/** The value that is aggregated: the number, the text of a unique count, else 1. */
 function enteringText({ aggregation_type, field_name }: ExplainedMetric, text: string | null): string {
   if (AGGREGATION_TRAITS[aggregation_type].needsNumber) return decimalText(decimal(text!)); // matched: it is a number
   return aggregation_type === 'unique_count_agg' && field_name !== null ? text! : decimalText(ONE);
@@ -131,7 +131,7 @@ function bucketOf(charge: ExplainedCharge, metric: ExplainedMetric, texts: Texts
   return { charge, filter, groupedBy: groupOf(keys, texts) };
 }
 
-/** The charges period that holds the timestamp, of a carried-over event the first one. */
+/** The charges period that holds the timestamp; for a carried-over event the first one. */
 function periodOf(subscription: ExplainedSubscription, timestamp: string): Explanation['period'] {
   const { starts_at, ends_at, zone } = subscription;
   if (starts_at === null) return null;

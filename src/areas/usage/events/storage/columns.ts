@@ -5,7 +5,7 @@ import { bytesArray, plainArray, textArray } from './array-literal.ts';
 import type { PreparedEvent } from './prepare.ts';
 
 /**
- * Stands between the properties of events, which travel as one text: JSON escapes it, and nothing else needs escaping.
+ * Separator of the properties of events, which travel as one text; JSON escapes it, so nothing else needs escaping.
  * Measured for 1 000 events: 3.3 ms for all columns, 4.2 ms with properties as an array of jsonb.
  */
 const SEPARATOR = '\x1f';
@@ -26,8 +26,8 @@ export interface NewGroup {
 }
 
 /**
- * Order of the rows of every storing statement, so that concurrent ones never wait for each other in a circle; of equal
- * keys the first one sent comes first and wins.
+ * Order of the rows of every storing statement, so that concurrent statements never deadlock; of equal keys the first
+ * one sent comes first and wins.
  */
 export function byKey(a: EventRow, b: EventRow): number {
   const [left, right] = [a.prepared.event, b.prepared.event];
@@ -128,7 +128,7 @@ interface Bucket {
   /** ISO text up to the hour. */
   hour: string;
   hash: string;
-  /** The greatest of the rows' ids, whether all of them are inserted or not. */
+  /** The greatest id of the rows, whether they are all inserted or not. */
   maxId: string;
   /** Its position, from 1. */
   number: number;
@@ -137,7 +137,7 @@ interface Bucket {
 /** The buckets that the rows fall into, each once, in the order of their primary key; and the bucket of each row. */
 function bucketsOf(rows: readonly EventRow[]): { buckets: Bucket[]; bucketOf: (Bucket | null)[] } {
   const buckets: Bucket[] = [];
-  // Within one statement a group is one object, which is found faster than a text made of its parts.
+  // Within one statement a group is one object, which is found faster than a concatenated text.
   const byGroup = new Map<KnownGroup, Map<string, Bucket>>();
   const bucketOf = rows.map(({ organization_id, prepared: { rollup, timestamp, event } }) => {
     if (!rollup) return null;
@@ -185,18 +185,18 @@ const sortedByKey = <Thing>(things: ReadonlyMap<string, Thing>): Thing[] =>
 
 const hourOf = (iso: string): string => `${iso.slice(0, 13)}:00Z`;
 
-/** Seconds from the day's beginning to the hour's, null when no days are kept; only moments look at it. */
+/** Seconds from the day's beginning to the hour's; null if no days are kept. Only moments use it. */
 const dayOffset = ({ shape, hour }: Bucket): number | null => {
   if (!shape.keeps_days) return null;
   return shape.aggregation_type === 'weighted_sum_agg' ? Number(hour.slice(11, 13)) * 3600 : 0;
 };
 
-/** Seconds since the hour began, only of events whose bucket keeps a moment (rollups.md#buckets). */
+/** Seconds since the hour began, only for events whose bucket keeps a moment (rollups.md#buckets). */
 function weightedOffset({ rollup, timestamp }: PreparedEvent): string | null {
   if (rollup?.shape.aggregation_type !== 'weighted_sum_agg') return null;
   return `${Number(timestamp.slice(14, 16)) * 60 + Number(timestamp.slice(17, 19))}${timestamp.slice(19, 26)}`;
 }
 
-/** What an event adds to the digest of its bucket; null: it has none. */
+/** The event's part of its bucket's digest; null if it has none. */
 const digestInBucket = ({ rollup, timestamp, event }: PreparedEvent): string | null =>
   rollup && eventDigest(timestamp, event.transaction_id, rollup.text);

@@ -18,14 +18,14 @@ export interface LimitedGroup {
   organization_id: string;
   external_subscription_id: string;
   metric: LimitedMetric;
-  /** Units by which a count or a sum grows; null of other metrics. */
+  /** Units by which a count or a sum grows; null for other metrics. */
   units: Decimal | null;
   /** Timestamps of the first and the last one, ISO texts with microseconds. */
   first: string;
   last: string;
 }
 
-/** What the stored ones among prepared events mean for usage limits; null for most organizations, which have none. */
+/** The usage under limits in stored events; null for most organizations, which have no limits. */
 export function limitedUsageOf(
   stored: readonly EventRow[],
   catalogs: ReadonlyMap<string, Catalog>,

@@ -3,12 +3,12 @@ import { isoText } from '../../../../platform/db/iso-text.ts';
 import { plainArray, textArray } from './array-literal.ts';
 import type { Columns } from './columns.ts';
 
-/** From here to its end the transaction waits no longer than this for a lock. */
+/** Longest wait for a lock from here to the end of the transaction. */
 export const waitForLocks = (db: Db, patienceMs: number) => db`
   select set_config('lock_timeout', ${String(patienceMs)}, true)`;
 
 /**
- * The test clocks of sandboxes, `for share` until the transaction ends; the others get none meanwhile
+ * The test clocks of sandboxes, `for share` until the transaction ends; other sandboxes cannot get a clock meanwhile
  * (test-clocks.md#what-an-advance-promises).
  */
 export const holdClocks = (db: Db, organizationIds: readonly string[]) => db<
@@ -18,14 +18,14 @@ export const holdClocks = (db: Db, organizationIds: readonly string[]) => db<
   from hold_clocks(${plainArray(organizationIds)}::uuid[])`;
 
 /**
- * Stores events and adds them to their buckets, only for organizations whose catalog is of the version used: their
- * shared locks are taken first, in order. Records touched hours of shapes in building, and the batch whose asynchronous
- * steps are owed. One statement: all or nothing.
+ * Stores events and adds them to their buckets, only for organizations whose catalog has the version used: their shared
+ * locks are taken first, in order. It also records touched hours of shapes in building, and the batch that owes
+ * asynchronous steps. One statement: all or nothing.
  *
  * batch.patienceMs  how long it waits for a lock; without one as long as its transaction does
  *
- * @returns ids of the events that were not inserted: their key is taken, or their organization's version is another;
- *   and the number of the transaction, in a row without an id
+ * @returns ids of the events that were not inserted, because their key is taken or their organization's version
+ *   differs; and the number of the transaction, in a row without an id
  */
 export const insertEvents = (
   db: Db,
@@ -136,7 +136,7 @@ export const insertEvents = (
   select null, pg_current_xact_id()::text`;
 };
 
-/** A stored event under the key of one that was not inserted. */
+/** The stored event with the key of one that was not inserted. */
 export interface StoredEvent {
   n: number;
   id: string;
@@ -152,7 +152,7 @@ export interface StoredEvent {
 }
 
 /**
- * What is stored under the keys of events, as it was first received: version 1 of corrected ones
+ * Stored events with some keys, as they were first received: version 1 of corrected ones
  * (event-corrections.md#order-of-work).
  */
 export const findStored = (

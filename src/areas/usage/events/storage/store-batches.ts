@@ -12,53 +12,53 @@ import { type PreparedEvent, prepareEvent } from './prepare.ts';
 import { findStored, holdClocks, insertEvents, type StoredEvent, waitForLocks } from './sql.ts';
 
 export interface StoreOutcome {
-  /** By batch, in the order of its events; undefined: the organization's catalog was stale, nothing was stored. */
+  /** By batch, in the order of its events; undefined if the organization's catalog was stale and nothing was stored. */
   verdicts: (Verdict[] | undefined)[];
   /** Row of `event_batches` whose asynchronous steps are owed; null when nothing new was stored. */
   batchId: string | null;
   /** What was stored of metrics under usage limits; null when nothing was. */
   limitedUsage: LimitedUsage | null;
   /**
-   * To be called once the transaction has committed: what it stored need not be sent again. Answers subscriptions whose
-   * groups are to be counted, since they have become many.
+   * To be called after the commit: marks stored groups as known, so that they are not sent again. Returns subscriptions
+   * that have got many groups, which are to be counted.
    */
   committed(): CrowdedShape[];
 }
 
-/** A subscription that may have more groups of a shape than rolling up pays for. */
+/** A subscription that may have too many groups of a shape for rollups. */
 export interface CrowdedShape {
   organization_id: string;
   shape_id: string;
   external_subscription_id: string;
 }
 
-/** A batch on its way: its prepared events, and verdicts as far as they are known. */
+/** A batch in work: its prepared events, and the verdicts known so far. */
 interface Passage {
   batch: IncomingBatch;
   rows: (EventRow | null)[];
   verdicts: (Verdict | undefined)[];
-  /** Some event refuses the whole of it. */
+  /** An event refuses the whole batch. */
   isRefused: boolean;
 }
 
 const SAVEPOINT = 'events_insertion';
 const NO_CLOCKS: ReadonlyMap<string, string | Refusal> = new Map();
 
-/** Whether some of a batch may have to be taken back. */
+/** Whether parts of a batch may have to be undone. */
 const isAllOrNothing = (batch: IncomingBatch): boolean => batch.atomic && batch.events.length > 1;
 
-/** Whether batches need a transaction around `storeBatches`; the others are stored by its one statement. */
+/** Whether batches need a transaction around `storeBatches`; others are stored by its single statement. */
 export const needTransaction = (batches: readonly IncomingBatch[]): boolean =>
   batches.some((batch) => batch.sandbox || isAllOrNothing(batch));
 
 /**
- * Stores batches of events, in the caller's transaction where they need one, and says what became of each event. At
- * most three awaited statements: clocks of sandboxes, insertion with locks and rollups, and, only where something was
- * not inserted, a look at what is stored there.
+ * Stores batches of events, in the caller's transaction where they need one, and returns the result of each event. At
+ * most three awaited statements: clocks of sandboxes, insertion with locks and rollups, and, if something was not
+ * inserted, a read of the stored events.
  *
- * An event whose id is stored already is stored (a job delivered twice); an identical one under its key is replayed,
- * another one a conflict. A conflict or a refusal in an atomic batch leaves nothing of the batch stored. An event of a
- * sandbox whose test clock advances is refused.
+ * An event with a stored id counts as stored (its job was delivered twice); an identical one under its key is a replay,
+ * a different one a conflict. A conflict or a refusal in an atomic batch leaves nothing of the batch stored. An event
+ * of a sandbox whose test clock advances is refused.
  *
  * catalogs    of all organizations of the batches
  * now         real time as ISO text
@@ -76,7 +76,7 @@ export async function storeBatches(
 ): Promise<StoreOutcome> {
   const sandboxes = [...new Set(batches.filter((batch) => batch.sandbox).map((batch) => batch.organization_id))];
   const presents = sandboxes.length === 0 ? NO_CLOCKS : await presentsOf(db, sandboxes, patienceMs);
-  // Sent ahead without waiting: what follows is executed after it.
+  // Sent without waiting; the next statement runs after it.
   const ahead = batches.some(isAllOrNothing) ? [db.unsafe(`savepoint ${SAVEPOINT}`).execute()] : [];
 
   const passages = batches.map((batch) => passageOf(batch, catalogs, presents));
@@ -119,9 +119,7 @@ export async function storeBatches(
 
 /** New groups of one subscription and shape after which they are counted. */
 const LOOK_EVERY = 2000;
-/**
- * Groups of one shape remembered at most, then forgotten all at once: never while a statement is being made of them.
- */
+/** Groups of one shape that are cached; beyond it all are dropped at once, never while a statement uses them. */
 const MOST_GROUPS = 20_000;
 
 function remember(rows: readonly EventRow[], newGroups: readonly NewGroup[]): CrowdedShape[] {
@@ -143,13 +141,13 @@ function remember(rows: readonly EventRow[], newGroups: readonly NewGroup[]): Cr
 const mayKeepDays = ({ aggregation_type, keeps_days }: LiveShape): boolean =>
   sumsUpToDays(aggregation_type) && !keeps_days;
 
-/** Present of each sandbox with a test clock, or the refusal while it advances. */
+/** Present of each sandbox with a test clock, or a refusal while it advances. */
 async function presentsOf(
   db: Db,
   sandboxes: readonly string[],
   patienceMs: number | undefined,
 ): Promise<Map<string, string | Refusal>> {
-  // Sent ahead without waiting.
+  // Sent without waiting.
   const ahead = patienceMs === undefined ? undefined : waitForLocks(db, patienceMs).execute();
   const [held] = await Promise.all([holdClocks(db, sandboxes), ahead]);
   return new Map(
@@ -191,7 +189,10 @@ function passageOf(
   };
 }
 
-/** What is stored under the keys of events that were not inserted, by the event's id; without an entry: stale. */
+/**
+ * Stored events with the keys of events that were not inserted, by the event's id; without an entry the catalog was
+ * stale.
+ */
 async function storedInstead(
   db: Db,
   rows: readonly EventRow[],
@@ -215,7 +216,7 @@ function judge(passage: Passage, stored: ReadonlyMap<string, StoredEvent | undef
   return passage.batch.atomic && passage.verdicts.includes(1);
 }
 
-/** Undefined: neither inserted nor there, so the catalog was stale. */
+/** Undefined if it was neither inserted nor stored, so that the catalog was stale. */
 function verdictOf(
   { event, timestamp, created_at, properties, isChanged }: PreparedEvent,
   stored: ReadonlyMap<string, StoredEvent | undefined>,
