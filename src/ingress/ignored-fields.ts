@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pageQuery } from '../platform/lists/pagination.ts';
 import { queryFields } from '../platform/lists/query-fields.ts';
 import type { Operation } from '../platform/operation.ts';
 import { namesOf, schemasUnder, unwrapped } from '../platform/schema/schema-parts.ts';
@@ -9,17 +10,22 @@ const MOST_NAMES = 20;
 const NAME_MAX = 100;
 
 /**
- * Filters of a list that it does not know, by the names they were sent with. Nothing elsewhere: only a list answers
- * more than was asked for when a filter is misspelt.
+ * Parameters of a query that an operation does not know, by the names they were sent with, where a misspelt one
+ * changes what is answered or done: of lists, and of every operation that takes some.
  *
  * sent, query  the same parameters in the same order, before and after the wire prefix was translated
  */
 export function unknownFilters(operation: Operation, sent: Query, query: Query): string[] {
-  const fields = queryFields(operation);
-  if (operation.method !== 'get' || !fields || !('per_page' in fields)) return [];
+  const fields = queryFields(operation) ?? (answersList(operation) ? pageQuery : undefined);
+  if (!fields) return [];
   const names = Object.keys(sent);
-  return Object.keys(query).flatMap((name, index) => (name in fields ? [] : [names[index]!]));
+  return Object.keys(query).flatMap((name, index) => (Object.hasOwn(fields, name) ? [] : [names[index]!]));
 }
+
+const answersList = ({ method, answer }: Operation): boolean =>
+  method === 'get' && answer instanceof z.ZodObject && Object.values(answer.shape).some(isArray);
+
+const isArray = (schema: unknown): boolean => schema instanceof z.ZodArray;
 
 /**
  * Paths of the fields of a body that its operation does not know, below the root where it has one: `charges[4].nmae`.

@@ -79,8 +79,9 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
     return runCommand(deps, call, await deps.events.input(operation.name, sent), idempotency);
   }
   const filters = unknownFilters(operation, sentQuery, query);
-  // In a sandbox a misspelt filter is a mistake to be found; elsewhere a client may be newer than this service.
-  if (identity.sandbox && filters.length > 0)
+  // A write would do more than was asked for. In a sandbox every misspelt filter is a mistake to be found; elsewhere a
+  // client that reads may be newer than this service.
+  if (filters.length > 0 && (identity.sandbox || operation.kind === 'command'))
     throw refuse.invalid(
       Object.fromEntries(filters.map((name) => [name, [UNKNOWN_FILTER]])),
       filters.map((name) => ({ field: name, code: UNKNOWN_FILTER, path: [name], isQuery: true })),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ignoredHeader, unknownFields } from '../../src/ingress/ignored-fields.ts';
+import { ignoredHeader, unknownFields, unknownFilters } from '../../src/ingress/ignored-fields.ts';
+import { operations } from '../../src/operations.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 describe('fields that a schema does not know', () => {
@@ -32,6 +33,26 @@ describe('fields that a schema does not know', () => {
   });
 });
 
+// A report that leaves a misspelt filter out tells of everybody; a write that does bills everybody.
+describe('filters that an operation does not know', () => {
+  const narrowed = operations.filter(({ kind, query, hidden }) => kind !== 'events' && query && !hidden);
+
+  test.each(narrowed.map((each) => [each.name, each] as const))('%s names each of them', (_name, operation) => {
+    expect(unknownFilters(operation, { lago_filetr: '', page: '' }, { svc_filetr: '', page: '' })[0]).toBe(
+      'lago_filetr',
+    );
+    expect(unknownFilters(operation, { constructor: '' }, { constructor: '' })).toEqual(['constructor']);
+  });
+
+  test('a list without filters names all but its pages, a record none', () => {
+    const sent = { code: 'a', page: '1', per_page: '5' };
+    const of = (path: string) => operations.find((each) => each.method === 'get' && each.path === path)!;
+    expect(unknownFilters(of('/billing_entities'), sent, sent)).toEqual(['code']);
+    for (const path of ['/customers/:external_id', '/invoices/:svc_id'])
+      expect(unknownFilters(of(path), sent, sent)).toEqual([]);
+  });
+});
+
 describe('over HTTP', () => {
   let service: TestService;
   beforeAll(async () => {
@@ -52,6 +73,33 @@ describe('over HTTP', () => {
     for (const org of [sandbox, live]) {
       const known = await org.get('/invoices?status[]=draft&metadata[a]=b&page=1&billing_entity_codes[]=');
       expect([known.status, known.headers['x-svc-ignored']]).toEqual([200, undefined]);
+    }
+  });
+
+  test('so is that of a report', async () => {
+    const path = '/analytics/gross_revenue?external_customer=acme';
+    const refused = await (await service.org({ sandbox: true })).get(path);
+    expect([refused.status, refused.body.error_details]).toEqual([422, { external_customer: ['value_must_be_blank'] }]);
+    const named = await (await service.org()).get(path);
+    expect([named.status, named.headers['x-svc-ignored']]).toEqual([200, 'external_customer']);
+  });
+
+  test('a write that would do more than was asked for is refused everywhere, and does nothing', async () => {
+    for (const sandbox of [true, false]) {
+      const org = await service.org({ sandbox });
+      for (const run of ['finalize_all', 'retry_all'])
+        expect(await org.post(`/invoices/${run}?external_customr_id=acme`)).toMatchObject({
+          status: 422,
+          body: { error_details: { external_customr_id: ['value_must_be_blank'] } },
+        });
+      expect(await service.sql`select from runs where organization_id = ${org.organization.organization_id}`).toEqual(
+        [],
+      );
+      const ended = await org.delete('/subscriptions/sub?on_termination_invoise=skip');
+      expect([ended.status, ended.body.error_details]).toEqual([
+        422,
+        { on_termination_invoise: ['value_must_be_blank'] },
+      ]);
     }
   });
 

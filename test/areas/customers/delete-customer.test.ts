@@ -85,7 +85,7 @@ test('with a customer go its pending subscriptions, coupons and wallets; the aud
   });
   const { activity_logs: told } = (await org.get('/activity_logs?activity_types[]=customer.deleted')).body;
   expect(told).toMatchObject([{ external_customer_id: 'c' }]);
-  const { webhook_events: sent } = (await org.get('/webhook_events?per_page=100')).body;
+  const { webhook_events: sent } = (await org.get('/webhook_events?limit=100')).body;
   expect(sent.filter((event: { webhook_type: string }) => event.webhook_type.includes('deleted'))).toEqual([]);
   await made('/customers', { customer: { external_id: 'c' } });
 });
