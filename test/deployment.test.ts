@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { describeSettings, loadConfig } from '../src/platform/config.ts';
 import { whyDriverIsWrong } from '../src/platform/db/mended-driver.ts';
 import { projectRoot } from '../src/platform/project-root.ts';
 
@@ -40,6 +41,17 @@ test('docker compose asks for a password at Redis and publishes the port of the 
     ([, name]) => name,
   );
   expect(published).toEqual(['ingress']);
+  expect(serviceOf('ingress')).toMatch(/ports: \["\$\{PUBLISHED_ON:-127\.0\.0\.1:3000\}:3000"\]/);
+});
+
+test('docker compose hands on what links and mails need, and every name that it hands on is a setting', () => {
+  const [, environment] = /environment: &environment\n((?: {4}.*\n)+)/.exec(compose)!;
+  const handed = [...environment!.matchAll(/^ {4}([A-Z_]+):/gm)].map(([, name]) => name!);
+  expect(handed).toEqual(expect.arrayContaining(['PUBLIC_URL', 'TRUST_PROXY_HOPS', 'SMTP_URL', 'MAIL_FROM']));
+  const known = [...describeSettings().map(({ name }) => name), 'NODE_ENV'];
+  expect(handed.filter((name) => !known.includes(name))).toEqual([]);
+  // Empty is as good as absent: nothing of these has to stand in .env.
+  expect(() => loadConfig(Object.fromEntries(handed.map((name) => [name, ''])))).not.toThrow();
 });
 
 const dockerfile = readFileSync(join(projectRoot(), 'Dockerfile'), 'utf8').replace(/\\\n/g, ' ');
