@@ -81,7 +81,7 @@ function answering(deps: Deps, serve: (visit: Visit) => Promise<void>) {
 async function visitOf(deps: Deps, request: Request, response: Response, signal: AbortSignal) {
   const { sql, config, log } = deps;
   const token = request.params.token as string;
-  const { customer, now } = await admit({ db: sql, config }, token);
+  const { customer, mayAct, now } = await admit({ db: sql, config }, token);
   const ctx: Context = {
     organizationId: customer.organization_id,
     sandbox: customer.sandbox,
@@ -96,16 +96,16 @@ async function visitOf(deps: Deps, request: Request, response: Response, signal:
     record: () => assert(false, 'a read records nothing'),
     after: () => assert(false, 'a read owes nothing'),
   };
-  return { request, response, token, customer, ctx, language: languageOf(customer) };
+  return { request, response, token, customer, mayAct, ctx, language: languageOf(customer) };
 }
 
-async function showPage({ request, response, token, customer, ctx, language }: Visit): Promise<void> {
+async function showPage({ request, response, token, customer, mayAct, ctx, language }: Visit): Promise<void> {
   // The app parses no queries; this route reads its own.
   const url = new URL(request.originalUrl, 'http://portal');
   const portal = await readPortal(ctx, customer, pagesOf(url.searchParams));
   // Relative, so that the page works behind a proxy that serves it below a path of its own.
   const root = url.pathname.endsWith('/') ? '' : `${token}/`;
-  sendPage(response, 200, portalPage(portal, language, root));
+  sendPage(response, 200, portalPage(portal, { language, root, mayAct }));
 }
 
 async function servePdf(deps: Deps, visit: Visit, listed: PortalDocuments): Promise<void> {

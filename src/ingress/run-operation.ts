@@ -151,6 +151,7 @@ async function readContext(deps: EdgeDeps, identity: Identity, signal: AbortSign
     sandbox: identity.sandbox,
     actor: { source: 'api', apiKeyId: identity.apiKeyId },
     db,
+    holds: (resource, mode) => identity.permissions[resource]?.includes(mode) === true,
     redis: deps.redis,
     config: deps.config,
     log: deps.log,

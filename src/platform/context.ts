@@ -115,6 +115,8 @@ export interface Context {
   readonly redis?: Redis;
   /** Of reads: called between two pieces of a long computation, so that other organizations have their turns. */
   readonly pause?: Pause;
+  /** Of reads by a key: whether it holds a permission. Its route asked for one already. */
+  readonly holds?: (resource: string, mode: 'read' | 'write') => boolean;
   /** Of reads: admission of heavy ones, of which an organization has few at once. */
   readonly heavy?: HeavyWork;
   /** Adds owed work to the transaction: a step that it stores, or a nudge of a row that it wrote. */

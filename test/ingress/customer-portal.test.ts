@@ -244,6 +244,10 @@ describe('the page', () => {
     const { text } = await visit(path);
     expect(text).toContain('href="https://pay.example/p?a=1&amp;b=2"');
     expect(text).not.toContain('pay.example/other');
+    const { customer } = (await client.get('/customers/owing/portal_url?scope=read')).body;
+    const reading = (await visit(new URL(customer.portal_url).pathname)).text;
+    expect(reading).toContain(number);
+    expect(reading).not.toMatch(/pay\.example|class="button"/);
     await service.sql`update invoices set status = 'draft' where id = ${svc_id}`;
     expect((await visit(path)).text).not.toContain(number);
     expect((await visit(`${path}/invoices/${svc_id}/pdf`)).status).toBe(404);

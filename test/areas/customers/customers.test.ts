@@ -549,6 +549,25 @@ describe('links', () => {
     expect(signature).toBe(createHmac('sha256', secret).update(payload!).digest('base64url'));
   });
 
+  test('a key that may not write customers gets a portal link for reading, and so does who asks for one', async () => {
+    await upserted({ external_id: 'portal' });
+    const scopeBy = async (client: Pick<Client, 'get'>, query = '') => {
+      const { portal_url } = (await client.get(`/customers/portal/portal_url${query}`)).body.customer;
+      return JSON.parse(Buffer.from(portal_url.split('/').at(-1).split('.')[0], 'base64url').toString()).scope;
+    };
+    const keyWith = async (customer: string[]) => {
+      const { api_key } = (await acme.post('/api_keys', { api_key: { permissions: { customer } } })).body;
+      return service.client(api_key.value);
+    };
+    expect(await scopeBy(await keyWith(['read']))).toBe('read');
+    expect(await scopeBy(await keyWith(['read', 'write']))).toBeUndefined();
+    expect(await scopeBy(acme)).toBeUndefined();
+    expect(await scopeBy(acme, '?scope=read')).toBe('read');
+    expect((await acme.get('/customers/portal/portal_url?scope=all')).body.error_details).toEqual({
+      scope: ['value_is_invalid'],
+    });
+  });
+
   test('there is no checkout without a linked provider', async () => {
     await upserted({ external_id: 'checkout' });
     const answer = await acme.post('/customers/checkout/checkout_url');

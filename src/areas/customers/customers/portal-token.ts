@@ -11,23 +11,34 @@ const AUDIENCE = 'portal';
 /** Claims and HMAC-SHA256, both in base64url; claims of ours have some 120 signs. */
 const FORM = /^([\w-]{1,512})\.([\w-]{43})$/;
 
-const Claims = z.object({ sub: z.uuid(), exp: z.int(), aud: z.literal(AUDIENCE) });
+/** Claim of a link from which its holder may read, and do nothing. */
+const READ = 'read';
+
+const Claims = z.object({ sub: z.uuid(), exp: z.int(), aud: z.literal(AUDIENCE), scope: z.literal(READ).optional() });
 
 /** What a token says, before anybody has looked at its signature. */
 export interface ReadToken {
   customerId: string;
+  /** Whether the page offers what its customer can do; else it only shows. */
+  mayAct: boolean;
   payload: string;
   signature: string;
 }
 
 /**
  * Address of a customer's page, valid for PORTAL_TOKEN_TTL_HOURS of real time, under a test clock too
- * (test-clocks.md#which-time-is-used-where). Its token is `base64url({sub, exp, aud}).base64url(HMAC-SHA256)`.
+ * (test-clocks.md#which-time-is-used-where). Its token is `base64url({sub, exp, aud}).base64url(HMAC-SHA256)`, with
+ * `"scope":"read"` where nothing may be done from the page.
  * Rule: customers.md#deletion-portal-checkout.
  */
-export function portalUrl(config: Config, secret: string, customerId: string): string {
+export function portalUrl(config: Config, secret: string, of: { customerId: string; mayAct: boolean }): string {
   const expiresAt = realNow().add({ hours: config.PORTAL_TOKEN_TTL_HOURS });
-  const claims = { sub: customerId, exp: Math.floor(expiresAt.epochMilliseconds / 1000), aud: AUDIENCE };
+  const claims = {
+    sub: of.customerId,
+    exp: Math.floor(expiresAt.epochMilliseconds / 1000),
+    aud: AUDIENCE,
+    ...(of.mayAct ? {} : { scope: READ }),
+  };
   const payload = Buffer.from(JSON.stringify(claims)).toString('base64url');
   return `${portalBase(config)}${PORTAL_PATH}/${payload}.${signatureOf(secret, payload)}`;
 }
@@ -40,7 +51,7 @@ export function readToken(token: string): ReadToken | undefined {
   if (payload === undefined || signature === undefined) return undefined;
   const claims = Claims.safeParse(parsed(payload)).data;
   if (claims === undefined || claims.exp * 1000 <= realNowMs()) return undefined;
-  return { customerId: claims.sub, payload, signature };
+  return { customerId: claims.sub, mayAct: claims.scope === undefined, payload, signature };
 }
 
 function parsed(payload: string): unknown {

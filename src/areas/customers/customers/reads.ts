@@ -6,7 +6,7 @@ import { checkBillingEntityCodes } from '../billing-entities/queries.ts';
 import { listApplicableSections } from '../invoice-custom-sections/queries.ts';
 import { portalUrl } from './portal-token.ts';
 import { getCustomer, listCustomers } from './queries.ts';
-import type { CustomerListQuery } from './schema.ts';
+import type { CustomerListQuery, PortalUrlQuery } from './schema.ts';
 import { customerListView, customerView } from './view.ts';
 
 /** @throws Refusal 404 billing_entity, when a filter names an unknown one */
@@ -39,8 +39,20 @@ export async function showCustomer(ctx: Context, { external_id }: { external_id:
   return { customer: customerView(customer, taxes, sections) };
 }
 
-/** Link to the customer's own page, see portalUrl. @throws Refusal 404 customer */
-export async function showPortalUrl(ctx: Context, { external_id }: { external_id: string }) {
+interface PortalUrlInput {
+  external_id: string;
+  query: PortalUrlQuery;
+}
+
+/**
+ * Link to the customer's own page, see portalUrl. With `scope=read`, and for a key that may not write customers,
+ * nothing can be done from it.
+ *
+ * @throws Refusal 404 customer
+ */
+export async function showPortalUrl(ctx: Context, { external_id, query }: PortalUrlInput) {
   const customer = await getCustomer(ctx.db, ctx.organizationId, external_id);
-  return { customer: { portal_url: portalUrl(ctx.config, await linkSecret(ctx), customer.id) } };
+  const mayAct = query.scope !== 'read' && ctx.holds?.('customer', 'write') === true;
+  const url = portalUrl(ctx.config, await linkSecret(ctx), { customerId: customer.id, mayAct });
+  return { customer: { portal_url: url } };
 }

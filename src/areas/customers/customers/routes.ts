@@ -3,7 +3,7 @@ import { CustomerEnvelope, CustomerList, PortalUrlEnvelope } from './answer-sche
 import { awaitProviderCustomer } from './await-provider.ts';
 import { deleteCustomer, upsertCustomer } from './commands.ts';
 import { listCustomersPage, showCustomer, showPortalUrl } from './reads.ts';
-import { CustomerInput, CustomerListQuery } from './schema.ts';
+import { CustomerInput, CustomerListQuery, PortalUrlQuery } from './schema.ts';
 
 const common = { permission: 'customer', tag: 'customers' } as const;
 
@@ -58,6 +58,7 @@ export const customerOperations: Operation[] = [
     method: 'get',
     path: '/customers/:external_id/portal_url',
     summary: 'Get a link to the pages of a customer',
+    query: PortalUrlQuery,
     answer: PortalUrlEnvelope,
     kind: 'read',
     run: showPortalUrl,

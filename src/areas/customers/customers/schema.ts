@@ -168,6 +168,10 @@ const enumFilter = (isKnown: (value: string) => boolean) =>
 
 const isOneOf = (words: readonly string[]) => (value: string) => words.includes(value);
 
+/** What a link to the customer's page is for (customers.md#deletion-portal-checkout). */
+export const PortalUrlQuery = z.object({ scope: z.enum(['read'], INVALID).optional() });
+export type PortalUrlQuery = z.infer<typeof PortalUrlQuery>;
+
 /** Filters of `GET /customers` (lists.md#filters-and-order). */
 export const CustomerListQuery = z.object({
   ...pageQuery,

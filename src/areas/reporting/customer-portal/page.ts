@@ -23,6 +23,8 @@ interface Writing {
   language: PortalLanguage;
   /** Address below which the documents stand, as seen from the page. */
   root: string;
+  /** Whether what the customer can do is offered: to pay. */
+  mayAct: boolean;
   formatOf(currency: string): Format;
   date(day: Temporal.PlainDate): string;
   day(at: Temporal.Instant): string;
@@ -39,15 +41,15 @@ const BADGES: Readonly<Record<PaymentState, string>> = {
 const STATE_BADGES = { active: 'good', pending: '', incomplete: 'wait', terminated: '', canceled: '' } as const;
 
 /** The page of a customer: where it stands, what it subscribes to and uses, its credits and its documents. */
-export function portalPage(portal: Portal, language: PortalLanguage, root: string): string {
+export function portalPage(portal: Portal, shown: Pick<Writing, 'language' | 'root' | 'mayAct'>): string {
   const { customer } = portal;
+  const { language } = shown;
   const { words, documents } = language;
   const formats = new Map<string, Format>();
   const date = (day: Temporal.PlainDate) => day.toLocaleString(language.locale, { dateStyle: 'medium' });
   const writing: Writing = {
     portal,
-    language,
-    root,
+    ...shown,
     formatOf(currency) {
       const format = formats.get(currency) ?? formatOf(language.locale, currency as Currency, customer.zone);
       formats.set(currency, format);
@@ -199,7 +201,8 @@ const invoiceOf = (writing: Writing) => (invoice: PortalInvoice) => {
     ],
     badge(BADGES[state], words.payment[state]),
     sumOf(format.amount(total), isOwed && due !== total && fill(documents.amountDue, { amount: format.amount(due) })),
-    url !== null &&
+    writing.mayAct &&
+      url !== null &&
       /^https?:/.test(url) &&
       html`<a class="button" href="${url}" rel="noopener noreferrer" aria-label="${words.pay}: ${invoice.number}">${words.pay}</a>`,
     fileOf(writing, 'invoices', invoice),

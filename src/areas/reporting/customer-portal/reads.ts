@@ -68,7 +68,7 @@ export interface Portal {
 }
 
 /**
- * The customer of a token and the present of its organization. One round trip.
+ * The customer of a token, whether it may act there, and the present of its organization. One round trip.
  *
  * @throws Refusal 401, when the token is none of ours, has expired or its customer is deleted
  * Rule: customers.md#deletion-portal-checkout.
@@ -76,7 +76,7 @@ export interface Portal {
 export async function admit(
   { db, config }: { db: Db; config: Config },
   token: string,
-): Promise<{ customer: PortalCustomer; now: Instant }> {
+): Promise<{ customer: PortalCustomer; mayAct: boolean; now: Instant }> {
   const read = readToken(token);
   if (read === undefined) throw refuse.unauthorized();
   const [secrets, customer] = await Promise.all([
@@ -84,7 +84,7 @@ export async function admit(
     findPortalCustomer(db, read.customerId),
   ]);
   if (!secrets.some((secret) => isSigned(read, secret)) || customer === undefined) throw refuse.unauthorized();
-  return { customer, now: customer.frozen_time ?? realNow() };
+  return { customer, mayAct: read.mayAct, now: customer.frozen_time ?? realNow() };
 }
 
 /** What a query like `?invoices=2` asks for; the first page of what it does not name. */

@@ -3,6 +3,7 @@ import { isSigned, portalUrl, readToken } from '../../../../src/areas/customers/
 import { loadConfig } from '../../../../src/platform/config.ts';
 
 const ID = '0190b1a2-3c4d-7e5f-8a6b-7c8d9e0f1a2b';
+const OF = { customerId: ID, mayAct: true };
 const configOf = (settings: Record<string, string> = {}) =>
   loadConfig({ DATABASE_URL: 'postgres://x', REDIS_URL: 'redis://x', ...settings });
 const tokenOf = (url: string) => url.split('/').at(-1)!;
@@ -19,16 +20,26 @@ describe('the address', () => {
       'https://my.example/account/customer-portal/',
     ],
   ])('with %o begins with %s', (settings, start) => {
-    expect(portalUrl(configOf(settings), 'secret', ID).startsWith(start)).toBe(true);
+    expect(portalUrl(configOf(settings), 'secret', OF).startsWith(start)).toBe(true);
   });
 });
 
 describe('a token', () => {
   test('is read back and is signed with its secret only', () => {
-    const read = readToken(tokenOf(portalUrl(configOf(), 'secret', ID)))!;
-    expect(read.customerId).toBe(ID);
+    const read = readToken(tokenOf(portalUrl(configOf(), 'secret', OF)))!;
+    expect(read).toMatchObject(OF);
     expect(isSigned(read, 'secret')).toBe(true);
     expect(isSigned(read, 'other')).toBe(false);
+  });
+
+  test('for reading says so, and cannot be made into another', () => {
+    const url = portalUrl(configOf(), 'secret', { ...OF, mayAct: false });
+    const read = readToken(tokenOf(url))!;
+    expect(read.mayAct).toBe(false);
+    const { scope: _scope, ...claims } = JSON.parse(Buffer.from(read.payload, 'base64url').toString());
+    const payload = Buffer.from(JSON.stringify(claims)).toString('base64url');
+    const widened = readToken(`${payload}.${read.signature}`)!;
+    expect([widened.mayAct, isSigned(widened, 'secret')]).toEqual([true, false]);
   });
 
   const exp = 4_000_000_000;
@@ -42,6 +53,7 @@ describe('a token', () => {
     [tokenWith({ sub: ID, exp: '4000000000', aud: 'portal' }), 'an end that is no number'],
     [tokenWith({ sub: ID, aud: 'portal' }), 'no end'],
     [tokenWith({ sub: ID, exp: 1_700_000_000, aud: 'portal' }), 'an end in the past'],
+    [tokenWith({ sub: ID, exp, aud: 'portal', scope: 'all' }), 'a scope that we do not give'],
     [tokenWith(null), 'null'],
   ])('%s is none: %s', (token) => {
     expect(readToken(token)).toBeUndefined();
