@@ -70,7 +70,7 @@ test('what the Dockerfile copies is in the project and in the context of the bui
   expect(sources.filter((path) => !sent.some((each) => path === each || path.startsWith(`${each}/`)))).toEqual([]);
 });
 
-test('the image holds no tests, benches, sources or compiler, runs as nobody special and checks itself', () => {
+test('the image holds no tests, benches, sources or compiler, runs as an unprivileged user and checks itself', () => {
   const copied = [...lastStage.matchAll(/^COPY .*?(\S+)$/gm)].map(([, to]) => to);
   expect(copied.sort()).toEqual(['./', 'bin', 'dist', 'migrations', 'node_modules']);
   expect(dockerfile).toMatch(/npm ci --omit=dev --omit=optional/);

@@ -45,7 +45,7 @@ const WITHOUT_CODES = new Set([404, 413, 415, 429, 503, 504]);
 
 /**
  * The OpenAPI document of all operations, made from the same table that mounts them: what an API key can call. Routes
- * of the operator, who has a token of another kind, are told in docs/operations.md.
+ * of the operator, who has a token of another kind, are described in docs/operations.md.
  */
 export function openApiDocument(operations: readonly Operation[], facts: { url: string; version: string }): object {
   const registry = new OpenAPIRegistry();

@@ -135,7 +135,7 @@ describe('the page', () => {
     expect(text).not.toContain('<script');
   });
 
-  test('is kept nowhere, runs nothing and tells nobody its address', async () => {
+  test('the page is not cached, runs no script and sends no referrer', async () => {
     const path = await portalOf(story.client, 'acme');
     for (const each of [path, `${path}x`, `${path}/invoices/${invoice.svc_id}/pdf`]) {
       const { headers } = await visit(each);
@@ -153,7 +153,7 @@ describe('the page', () => {
     }
   });
 
-  test('speaks the language of the customer, and of the browser where nobody is known', async () => {
+  test('the page is in the language of the customer, or of the browser when the customer is unknown', async () => {
     await story.customer({ external_id: 'erika', billing_configuration: { document_locale: 'de' } });
     const { text } = await visit(await portalOf(story.client, 'erika'));
     expect(text).toContain('<html lang="de">');
@@ -162,7 +162,7 @@ describe('the page', () => {
     expect(refused.text).toContain('<html lang="pt-BR">');
   });
 
-  test('tells when a subscription starts, is billed, and has ended, with those that go on first', async () => {
+  test('the page shows when a subscription starts, is billed and has ended, running subscriptions first', async () => {
     const { client } = story;
     await story.customer({ external_id: 'moving', timezone: 'Europe/Paris' });
     await story.plan({ name: 'Small', code: 'small', amount_cents: 500 });
@@ -313,7 +313,7 @@ describe('its documents', () => {
     expect(bytes.subarray(0, 5).toString()).toBe('%PDF-');
   });
 
-  test('what is drawn later is told of, and asked for again by itself', async () => {
+  test('the page announces a document that is drawn later, and asks for it again by itself', async () => {
     const [copy] = await service.sql`select id from invoices where number = 'MANY-1'`;
     await service.sql`
       insert into documents (id, organization_id, kind, subject_id, file_name, requested_at, enqueued_at)

@@ -48,7 +48,7 @@ async function travelForm({ sql, config, operations }: CommandDeps, job: Command
   return { ...reply, body: await sealText({ db: sql, config }, reply.body, replyPlace(job.cid)) };
 }
 
-/** Passing errors: another attempt may succeed, and the caller is told to retry. */
+/** Passing errors: another attempt may succeed, and the answer asks the caller to retry. */
 const isTrouble = (error: unknown): boolean =>
   isPassing(error) || error instanceof Outage || error instanceof UnknownSecretsKey;
 

@@ -45,7 +45,7 @@ test('a deleted customer is billed for its last days, and the draft is final fiv
   ]);
 });
 
-test('with a customer go its pending subscriptions, coupons and wallets; the audit trail tells it, no webhook does', async () => {
+test('deleting a customer ends its pending subscriptions, coupons and wallets, in the audit trail and without webhooks', async () => {
   const org = await service.org({ sandbox: true });
   const made = async (path: string, body: object) => {
     const { status, text } = await org.post(path, body);

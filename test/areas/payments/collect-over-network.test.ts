@@ -136,7 +136,7 @@ describe('provider connections', () => {
     expect(await upsert('waited for', { ...configuration, sync: true })).toMatch(/^cus_/);
   });
 
-  test('a page is made anew once customers shall agree to other terms', async () => {
+  test('a new page is made when customers have to agree to other terms', async () => {
     await providerCustomer();
     const made = await invoice();
     const page = async () =>

@@ -72,7 +72,7 @@ test('every operation whose fields are marked as secret has a request here', () 
   expect(Object.keys(REQUESTS).filter((name) => !names.includes(name))).toEqual([]);
 });
 
-test('a field whose name tells of a secret is marked', () => {
+test('a field whose name suggests a secret is marked', () => {
   const telling = /secret|password|private_key|card_number|iban|certificate|webhook_url/;
   const unmarked = operations
     .filter(({ body, kind }) => kind === 'command' && body !== undefined && !holdsSecret(body))

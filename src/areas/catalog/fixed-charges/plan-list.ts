@@ -20,7 +20,7 @@ export interface FixedChargeList {
  * Reads `fixed_charges` of a plan, which is the whole list: elements with the id of a fixed charge change it, others
  * make one, and those that are not in it go. Without the list nothing changes.
  *
- * @throws Refusal 404 add_ons, tax, fixed_charge (an id that is none of the plan's)
+ * @throws Refusal 404 add_ons, tax, fixed_charge (an id of another plan)
  * Rules: plans.md#fields, plans.md#charges-of-a-plan.
  */
 export async function fixedChargeList(
@@ -68,7 +68,7 @@ const hasNewUnits = ({ fixedCharge, former }: PreparedFixedCharge): boolean =>
 
 const unitsChange = ({ fixedCharge, isImmediate }: PreparedFixedCharge): UnitsChange => ({ fixedCharge, isImmediate });
 
-/** @throws Refusal 404 fixed_charge, for an id that is none of the plan's or stands twice */
+/** @throws Refusal 404 fixed_charge, for an id of another plan, or one that is given twice */
 function pairedWith(stored: readonly FixedChargeShown[], elements: readonly FixedChargeElement[]): GivenFixedCharge[] {
   const left = new Map(stored.map((shown) => [shown.fixedCharge.id, shown]));
   return elements.map((given, index) => {

@@ -80,7 +80,7 @@ export async function createPlan(ctx: Context, { body }: { body: PlanCreate }) {
  * that are not in it are deleted. Once a subscription uses the plan, what decides its periods and models is frozen.
  * Draft invoices of the plan are computed again.
  *
- * @throws Refusal 404 plan, billable_metrics, tax, charge (an id that is none of the plan's)
+ * @throws Refusal 404 plan, billable_metrics, tax, charge (an id of another plan)
  * @throws Refusal 422 by field; value_is_frozen
  * Rules: plans.md#fields, plans.md#charges-of-a-plan.
  */
@@ -164,7 +164,7 @@ export async function deletePlan(ctx: Context, { code }: { code: string }) {
   return { plan: planView(shown) };
 }
 
-/** @throws Refusal 404 charge, for an id that is none of the plan's or stands twice */
+/** @throws Refusal 404 charge, for an id of another plan, or one that is given twice */
 function pairedWith(stored: readonly ChargeShown[], elements: readonly ChargeElement[]): GivenCharge[] {
   const left = new Map(stored.map((shown) => [shown.charge.id, shown]));
   return elements.map((given, index) => {

@@ -32,7 +32,7 @@ type UpdateInput = Address & { body: HoldUpdate };
 /**
  * Sets credit of a wallet aside; with `allow_partial` the available rest, if that is less.
  *
- * @throws Refusal 404 wallet, subscription (one that is none of the wallet's customer); 405 wallet_not_active
+ * @throws Refusal 404 wallet, subscription (one of another customer); 405 wallet_not_active
  * @throws Refusal 422 amount_cents: insufficient_credits; expires_in_seconds: value_is_out_of_range
  * Rule: wallet-holds.md.
  */

@@ -70,7 +70,7 @@ export interface Portal {
 /**
  * The customer of a token, whether it may act there, and the present of its organization. One round trip.
  *
- * @throws Refusal 401, when the token is none of ours, has expired or its customer is deleted
+ * @throws Refusal 401, when the token is not one of ours, has expired or its customer is deleted
  * Rule: customers.md#deletion-portal-checkout.
  */
 export async function admit(

@@ -39,7 +39,7 @@ test('a package is paid again by an event of an earlier time', async () => {
   expect(await amounts(story, 2)).toEqual([100, 100]);
 });
 
-test('an override of the charge begins the running maximum anew', async () => {
+test('an override of the charge restarts the running maximum', async () => {
   const story = await march({ charge_model: 'standard', properties: { amount: '1' } });
   await send(story, '10', '2024-03-02T00:00:00Z');
   expect(await amounts(story, 1)).toEqual([1000]);

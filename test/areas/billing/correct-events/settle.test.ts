@@ -282,7 +282,7 @@ test('an event of a recurring metric is credited in each period from it on (CO12
   ]);
 });
 
-test('a dry run tells the same and changes nothing', async () => {
+test('a dry run answers the same and changes nothing', async () => {
   const story = await march({}, TWELVE);
   await story.advanceTo('2024-04-02T00:00:00Z');
   const preview = await retract(story, 'two', { dry_run: true });

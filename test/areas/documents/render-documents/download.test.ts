@@ -180,7 +180,7 @@ test('the drawn document of an invoice is announced once', async () => {
   }
 });
 
-test('a receipt gets its document when it is made: nobody asked for it', async () => {
+test('a receipt gets its document when it is made, without a request for it', async () => {
   const id = await oneOff(7);
   await org.post('/payments', { payment: { invoice_id: id, amount_cents: 35000, reference: 'bank 8' } });
   const receipt = await until(async () => {
