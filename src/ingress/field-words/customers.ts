@@ -77,7 +77,7 @@ export const CUSTOMER_FIELDS: FieldWords = {
   'api_key.name': 'Name that tells keys apart',
   'api_key.permissions': 'What the key may do: modes (`read`, `write`) by resource. No key grants what it lacks itself',
   'createApiKey.api_key.permissions':
-    'What the key may do: modes (`read`, `write`) by resource; default all that your own key may',
+    'What the key may do: modes (`read`, `write`) by resource; default those of an organization’s first key',
   'api_key.expires_at': 'Instant at which it ends, ISO 8601; default never',
   'rotateApiKey.api_key.expires_at':
     'Instant until which the former key stays valid, ISO 8601; without it, it ends at once',

@@ -1,8 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { compactVerify, importPKCS8 } from 'jose';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { hmacSignature, jwtSignature, standardSignature } from '../../../src/platform/keys/webhook-signatures.ts';
+import { projectRoot } from '../../../src/platform/project-root.ts';
 
 // The worked example of webhooks.md#signatures.
 const BODY =
@@ -41,4 +44,38 @@ test('the jwt signature carries the body and the issuer only, and names its key'
   expect(Buffer.from(header!, 'base64url').toString()).toBe('{"alg":"RS256","kid":"key-1"}');
   const { payload } = await compactVerify(token, pair.publicKey);
   expect(JSON.parse(Buffer.from(payload).toString())).toEqual({ data: BODY, iss: 'https://billing.example' });
+});
+
+test('the receiver of the guide accepts what we sign, and nothing else', async () => {
+  const page = readFileSync(join(projectRoot(), 'docs/guide/webhooks.md'), 'utf8');
+  const [, program] = /^cat > verify-webhook\.mjs <<'END'\n([\s\S]*?)^END$/m.exec(page)!;
+  const { isHmac, isStandard, isJwt } = await import(`data:text/javascript,${encodeURIComponent(program!)}`);
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+  const signer = await importPKCS8(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), 'RS256');
+  const timestamp = '1767225600';
+  const headers = {
+    'x-svc-signature': hmacSignature('key', BODY),
+    'webhook-id': ID,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': standardSignature([OTHER_SECRET, SECRET], { id: ID, timestamp, body: BODY }),
+  };
+  const token = { 'x-svc-signature': await jwtSignature({ kid: 'k', privateKey: signer }, BODY, 'https://api') };
+  const published = Buffer.from(pem).toString('base64').replace(/.{60}/g, '$&\n');
+  const now = Number(timestamp) + 10;
+  expect([
+    isHmac(BODY, headers, 'key'),
+    isStandard(BODY, headers, SECRET, now),
+    isJwt(BODY, token, `${published}\n`),
+  ]).toEqual([true, true, true]);
+
+  const changed = BODY.replace('c1', 'c2');
+  expect([
+    isHmac(changed, headers, 'key'),
+    isHmac(BODY, headers, 'other'),
+    isHmac(BODY, {}, 'key'),
+    isStandard(changed, headers, SECRET, now),
+    isStandard(BODY, headers, SECRET, now + 600),
+    isJwt(changed, token, published),
+  ]).toEqual([false, false, false, false, false, false]);
 });
