@@ -127,6 +127,23 @@ test('every rule code in an explanation is listed where the codes are documented
 
 /** Characters of a line. The formatter breaks code; comments, SQL and migrations are broken by hand. */
 const WIDTH = 120;
+/** Rows of tables, headings, addresses and examples stand on one line; everything else is broken. */
+const isProse = (line: string): boolean => !/^(?:\||#| {4,}[^\s*\d-]|\[[^\]]+\]:)/.test(line) && / /.test(line.trim());
+
+test('no line of prose on a page is longer than a line of code', () => {
+  const long = pages.flatMap((page) => {
+    let isCode = false;
+    return texts
+      .get(page)!
+      .split('\n')
+      .flatMap((line, index) => {
+        if (line.startsWith('```')) isCode = !isCode;
+        return !isCode && [...line].length > WIDTH && isProse(line) ? [`${page}:${index + 1}`] : [];
+      });
+  });
+  expect(long).toEqual([]);
+});
+
 const isComment = (line: string): boolean => /^\s*(\/\/|\/?\*|--)/.test(line);
 /** What cannot be broken: texts in quotes, expressions within templates, rows of a table, regular expressions. */
 const holdsText = (line: string): boolean => /['"`{]|^\s*\//.test(line);
