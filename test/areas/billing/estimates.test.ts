@@ -70,6 +70,23 @@ test.each([
   expect(answer.body).toMatchObject(body);
 });
 
+test.each([[[1]], ['x'], [5], [false]])(
+  'properties that are no object are refused by every estimate: %j',
+  async (properties) => {
+    const story = await subscribed(SUM, STANDARD);
+    const sent = event({ v: 1 }, { properties });
+    const details = { properties: ['value_is_invalid'] };
+    for (const [route, body, wanted] of [
+      ['estimate_fees', sent, details],
+      ['estimate_instant_fees', sent, details],
+      ['batch_estimate_instant_fees', { events: [sent] }, { 0: details }],
+    ] as const) {
+      const answer = await story.client.post(`/events/${route}`, body);
+      expect([answer.status, answer.body.error_details], route).toEqual([422, wanted]);
+    }
+  },
+);
+
 test('a metric whose charge is in arrears has no estimate', async () => {
   const story = await subscribed(SUM, { charge_model: 'standard', properties: { amount: '1' }, pay_in_advance: false });
   for (const route of ['estimate_fees', 'estimate_instant_fees']) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { anyValue } from '../../../platform/schema/bounded.ts';
-import { FORMAT } from '../../../platform/schema/fields.ts';
+import { FORMAT, INVALID } from '../../../platform/schema/fields.ts';
 import { LINE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
 import { isStorable } from '../../../platform/schema/storable.ts';
 import { FeeObject } from '../../invoices/fees/schema.ts';
@@ -15,12 +15,15 @@ const lenientText = anyValue({ max: SCALAR_MAX, textMax: LINE_MAX })
     return typeof value === 'number' ? String(value) : '';
   })
   .refine(isStorable, FORMAT);
+/** As of an event that is stored: null and an empty list are none, anything else but an object is refused. */
 const properties = anyValue({ max: PROPERTIES_MAX })
   .optional()
-  .transform(
-    (value): Record<string, unknown> =>
-      typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {},
-  );
+  .transform((value, context): Record<string, unknown> => {
+    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return {};
+    if (typeof value === 'object' && !Array.isArray(value)) return { ...value };
+    context.addIssue({ code: 'custom', message: INVALID });
+    return z.NEVER;
+  });
 
 /** An event that is not stored. Missing fields are reported in the order of estimates.md#fees. */
 export const EstimatedEvent = z.object({
@@ -39,7 +42,7 @@ const documented = z.object({
   transaction_id: z.string().optional(),
   timestamp: z.union([z.number(), z.string()]).optional(),
   precise_total_amount_cents: z.string().optional(),
-  properties: z.record(z.string(), z.unknown()).optional(),
+  properties: z.record(z.string(), z.unknown()).nullish(),
 });
 export const EstimateBody = z.object({ event: documented });
 export const EstimatesBody = z.object({ events: z.array(EstimateBody) });
