@@ -102,7 +102,7 @@ test('what docs/operations.md says that ships installs and runs by itself, with 
   timeout: 300_000,
 }, async () => {
   const page = readFileSync(join(projectRoot(), 'docs/operations.md'), 'utf8');
-  const [, sentence] = /^What ships is (.+) and what `npm ci --omit=dev` installs there/m.exec(page)!;
+  const [, sentence] = /^What ships is ([\s\S]+?)\sand what `npm ci --omit=dev`\sinstalls\sthere/m.exec(page)!;
   const shipped = [...sentence!.matchAll(/`(.+?)`/g)].map(([, name]) => name!);
   expect(shipped).toContain('package-lock.json');
   const folder = mkdtempSync(join(tmpdir(), 'meterstone-shipped-'));
