@@ -163,6 +163,7 @@ export const PARAMETERS: FieldWords = {
   event_types: 'Only deliveries of these types',
   webhook_types: 'Only events of these types',
   object_types: 'Only events about these types of records',
+  scope: '`read`: nothing can be done from the page; default: what your key may do to customers',
   svc_object_id: 'Only events about the record with this `svc_id`',
   limit: 'Events of a page: 1 to 1000, default 100',
   wait: 'Seconds to wait for an event where there is none yet: 0 to 20, default 0',
