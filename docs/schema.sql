@@ -66,6 +66,22 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.drop_preview_tables()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  own constant text := current_schema();
+  seat text;
+begin
+  execute format('drop schema if exists %I cascade', own || '_preview_draft');
+  foreach seat in array array['1', '2'] loop
+    execute format('drop schema if exists %I cascade', own || '_preview_' || seat);
+    execute format('drop schema if exists %I cascade', own || '_preview_fees_' || seat);
+  end loop;
+end $function$;
+comment on function drop_preview_tables() is 'Before a migration, which may change what they follow.';
+
 CREATE OR REPLACE FUNCTION public.follow_wallet_holds()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -128,6 +144,37 @@ exception when lock_not_available then
   return false;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION public.make_preview_tables()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  own constant text := current_schema();
+  rows constant text[] := array['organizations', 'customer_numbers', 'customers', 'subscriptions',
+    'invoice_subscriptions', 'coupons', 'applied_coupons', 'credit_notes', 'wallets', 'wallet_transactions',
+    'adjusted_fees'];
+  fees constant text[] := array['fees', 'fee_applied_taxes'];
+  computed constant text[] := array['fees', 'invoice_applied_taxes', 'credits'];
+  schema_name text;
+  table_name text;
+begin
+  perform drop_preview_tables();
+  foreach schema_name in array array['_preview_1', '_preview_2', '_preview_fees_1', '_preview_fees_2'] loop
+    execute format('create schema %I', own || schema_name);
+    foreach table_name in array case when schema_name like '%fees%' then fees else rows end loop
+      execute format('create unlogged table %I.%I (like %I.%I including all)', own || schema_name, table_name, own,
+        table_name);
+    end loop;
+  end loop;
+  execute format('create schema %I', own || '_preview_draft');
+  foreach table_name in array computed loop
+    execute format($view$create view %I.%I as select * from %I.%I where invoice_id is distinct from
+      nullif(current_setting('meterstone.previewed_draft', true), '')::uuid$view$, own || '_preview_draft', table_name,
+      own, table_name);
+  end loop;
+end $function$;
+comment on function make_preview_tables() is 'Makes the tables that previews look at first: `preview_<n>` for copies, `preview_draft` without one computation, `preview_fees_<n>` for the fees of another. After each migration, so that they have the columns of the stored ones.';
 
 CREATE OR REPLACE FUNCTION public.mark_changed_credit_notes()
  RETURNS trigger

@@ -5,6 +5,7 @@ import { readOrganizationNow } from '../../platform/clock/organization-clock.ts'
 import { realNowMs } from '../../platform/clock/real-clock.ts';
 import type { Context } from '../../platform/context.ts';
 import type { Tx } from '../../platform/db/connect.ts';
+import { NoSeat } from '../../platform/db/preview-tables.ts';
 import { isPassing, refusalOfDatabase } from '../../platform/db/refusal-of-database.ts';
 import { withoutLocks } from '../../platform/db/without-locks.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
@@ -22,6 +23,8 @@ const MOST_MS = 8000;
 const LOCK_TIMEOUT_MS = 1000;
 /** A row that was written after the preview's view of the data was taken: the next view has it. */
 const TRIES = 3;
+/** Other previews of the organization have all seats, in other processes: about as long as a small one takes. */
+const SEAT_WAIT_MS = 50;
 
 /**
  * Handler of previews: reads of one view of the data, which lock nothing that others wait for and store nothing. One
@@ -30,7 +33,7 @@ const TRIES = 3;
 export function previewHandlers(deps: CommandDeps & { redis: Redis }): Pick<Handlers, 'preview.run'> {
   const turns = new Turns();
   return {
-    async 'preview.run'(job) {
+    async 'preview.run'(job, info) {
       const waitedMs = realNowMs() - job.at;
       const leftMs = Math.min(MOST_MS, deps.config.WRITE_TIMEOUT_SECONDS * 1000 - waitedMs);
       if (leftMs <= 0) {
@@ -38,15 +41,18 @@ export function previewHandlers(deps: CommandDeps & { redis: Redis }): Pick<Hand
         return;
       }
       const reply = await answerOf({ ...deps, turns }, job, realNowMs() + leftMs);
+      if (reply === undefined) return info.comeBack(SEAT_WAIT_MS);
       await publishReply(deps.redis, deps.config.REDIS_PREFIX, job.from, job.cid, reply);
     },
   };
 }
 
-async function answerOf(deps: PreviewDeps, job: CommandJob, untilMs: number): Promise<CommandReply> {
+/** Undefined, when there was no seat for it. */
+async function answerOf(deps: PreviewDeps, job: CommandJob, untilMs: number): Promise<CommandReply | undefined> {
   try {
     return { status: 200, body: JSON.stringify(await preview(deps, job, untilMs, TRIES)), headers: {} };
   } catch (error) {
+    if (error instanceof NoSeat) return undefined;
     const refusal = refusalFor(error);
     const operation = deps.operations.get(job.operation);
     if (refusal && operation) return { ...replyOfRefusal(operation, job.input, refusal), headers: retryAfter(refusal) };

@@ -10,7 +10,8 @@ const MIGRATION_LOCK = 7_236_104_411;
 
 /**
  * Applies the files of migrations/ that this schema has not seen, in order, one transaction a file (unless its first
- * line is `-- no transaction`). A file that was edited after it landed is an error.
+ * line is `-- no transaction`). A file that was edited after it landed is an error. The tables of previews are out of a
+ * file's way and follow what it changes.
  *
  * @returns the names of the files applied now
  * @throws Error for a person to read when the schema holds another program's tables, or those of a version before the
@@ -41,7 +42,9 @@ export async function migrate(sql: Sql, directory = join(projectRoot(), 'migrati
       const wrapped = !text.startsWith('-- no transaction');
       try {
         if (wrapped) await connection`begin`;
+        if (wrapped) await callIfThere(connection, 'drop_preview_tables');
         for (const statements of wrapped ? [text] : apart(text)) await connection.unsafe(statements);
+        await callIfThere(connection, 'make_preview_tables');
         await connection`insert into schema_migrations (name, checksum) values (${name}, ${checksum})`;
         if (wrapped) await connection`commit`;
       } catch (cause) {
@@ -50,12 +53,26 @@ export async function migrate(sql: Sql, directory = join(projectRoot(), 'migrati
       }
       applied.push(name);
     }
+    if (await lacksPreviewTables(connection)) await callIfThere(connection, 'make_preview_tables');
     return applied;
   } finally {
     await connection`select pg_advisory_unlock(${MIGRATION_LOCK})`.catch(() => {}); // the session ends with the connection
     await connection`reset statement_timeout`.catch(() => {}); // the same
     connection.release();
   }
+}
+
+/** They have schemas of their own, which a dump of the service's schema leaves out. */
+async function lacksPreviewTables(connection: ReservedSql): Promise<boolean> {
+  const [row] = await connection<{ found: string | null }[]>`
+    select to_regnamespace(quote_ident(current_schema() || '_preview_draft')) as found`;
+  return row!.found === null;
+}
+
+/** Runs one of the functions of migration 0018, without arguments and result; before it there is none. */
+async function callIfThere(connection: ReservedSql, name: string): Promise<void> {
+  const [row] = await connection<{ there: boolean }[]>`select to_regproc(${name}) is not null as there`;
+  if (row!.there) await connection.unsafe(`select ${name}()`);
 }
 
 /** Whether the tables are those that this program was written for; `names` of the migrations that differ. */

@@ -6,7 +6,7 @@ import type { CommandReply } from '../../../src/jobs/run-command/run-command.ts'
 import { operations } from '../../../src/operations.ts';
 import { realNowMs } from '../../../src/platform/clock/real-clock.ts';
 import type { Context } from '../../../src/platform/context.ts';
-import type { Tx } from '../../../src/platform/db/connect.ts';
+import type { Sql, Tx } from '../../../src/platform/db/connect.ts';
 import { newId } from '../../../src/platform/ids.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { reactions } from '../../../src/reactions.ts';
@@ -169,9 +169,10 @@ const KINDS: [string, object, (number | null)[]][] = [
 ];
 
 test.each(KINDS)(
-  'a preview of %s locks no row that others see, and leaves none behind',
+  'a preview of %s locks no row that others see, writes nothing to the catalog and leaves no row behind',
   async (_kind, body, expected) => {
     const rows = await rowCounts();
+    const newest = await newestOfCatalog(service.sql);
     let held: unknown;
     const { status, essence } = await asked(
       'invoicePreview',
@@ -180,6 +181,7 @@ test.each(KINDS)(
         atEnd: async (tx) => {
           const [own] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
           held = await heldBy(own!.pid);
+          expect(await newestOfCatalog(tx)).toBe(newest);
         },
       },
     );
@@ -188,6 +190,14 @@ test.each(KINDS)(
     expect(await rowCounts()).toEqual(rows);
   },
 );
+
+/** Newest transaction of the catalog's rows, as a transaction sees them that is under way. */
+const newestOfCatalog = async (db: Sql | Tx) => {
+  const [row] = await db<{ newest: number }[]>`
+    select max(xmin::text::bigint) as newest
+    from (select xmin from pg_class union all select xmin from pg_attribute union all select xmin from pg_depend) rows`;
+  return row!.newest;
+};
 
 /** Rows of all tables that a transaction under way has changed or locked, and its locks that others may wait for. */
 async function heldBy(pid: number) {
@@ -202,11 +212,15 @@ async function heldBy(pid: number) {
   );
   const locks = await service.sql`
     select locktype, mode, relation::regclass::text as relation from pg_locks
-    where pid = ${pid} and (locktype = 'advisory' or locktype = 'tuple'
+    where pid = ${pid} and (locktype = 'advisory' and not ${isSeat()} or locktype = 'tuple'
       or (locktype = 'relation' and mode not in ('AccessShareLock', 'RowShareLock', 'RowExclusiveLock')
         and relation in (select oid from pg_class where relnamespace = 'public'::regnamespace)))`;
   return { rows: counts.filter(({ count }) => count > 0), locks: [...locks] };
 }
+
+/** The lock that keeps other previews of the organization, and nobody else, from the tables of this one. */
+const isSeat = () => service.sql`(classid::bigint << 32 | objid::bigint) in (
+  select hashtextextended(${story.organizationId} || ' ' || seat, 5311) from generate_series(1, 2) seat)`;
 
 const tables = async () =>
   (
@@ -287,11 +301,13 @@ test.each(ADJUSTED)(
     const fee_id = fees.find(({ item }: { item: { code: string } }) => item.code === code).svc_id;
     const input = { svc_id, body: { fee_id, ...fields } };
     const rows = await rowCounts();
+    const newest = await newestOfCatalog(service.sql);
     let held: unknown;
     const quiet = await asked('previewAdjustedFee', input, {
       atEnd: async (tx) => {
         const [own] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
         held = await heldBy(own!.pid);
+        expect(await newestOfCatalog(tx)).toBe(newest);
       },
     });
     expect([quiet.status, held]).toEqual([200, { rows: [], locks: [] }]);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { lockSubscriptions } from '../../../src/areas/subscriptions/subscriptions/writes.ts';
 import { realNowMs } from '../../../src/platform/clock/real-clock.ts';
+import { takePreviewTables } from '../../../src/platform/db/preview-tables.ts';
 import { newId } from '../../../src/platform/ids.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { openStory, type Story } from '../../support/story.ts';
@@ -39,6 +40,21 @@ test('a preview does not wait while its customer is billed, and many previews at
   });
   const essence = ({ status, body }: typeof quiet) => [status, body.invoice?.total_amount_cents, body.invoice?.number];
   expect(meanwhile.map(essence)).toEqual(meanwhile.map(() => essence(quiet)));
+});
+
+test('while other previews of the organization have all seats a preview waits in its queue, and is answered then', async () => {
+  const queue = service.ingress.producer.queue('previews');
+  let asked: ReturnType<typeof previewNext> | undefined;
+  await service.sql.begin(async (first) => {
+    await takePreviewTables(first, story.organizationId);
+    await service.sql.begin(async (second) => {
+      await takePreviewTables(second, story.organizationId);
+      asked = previewNext();
+      await until(async () => (await queue.getDelayedCount()) === 1);
+    });
+  });
+  const { status, text } = await asked!;
+  expect(status, text).toBe(200);
 });
 
 test('a preview is no command: no key of it is kept, no number is taken, and the API log has it once', async () => {

@@ -20,7 +20,7 @@ import { ownerOf } from '../build-invoice/store-invoice.ts';
 import { insertFees } from '../build-invoice/writes.ts';
 import { imagine } from '../preview-invoice/run-and-take-back.ts';
 import { adjustedThing, type Target } from './adjusted-item.ts';
-import { copyAdjustments, hideComputation, takeFees } from './temporary-copies.ts';
+import { hideComputation, takeFees } from './draft-tables.ts';
 
 interface Input {
   svc_id: string;
@@ -51,12 +51,11 @@ export async function previewAdjustedFee(ctx: Context, input: Input) {
   const { id: invoiceId, customer_id: customerId } = await getVisibleInvoice(ctx.db, ctx.organizationId, input.svc_id);
   return imagine(ctx, { customerId, couponCodes: [] }, async (imagined) => {
     const own = imagined.at(ctx.now());
-    await copyAdjustments(own, invoiceId);
     const { feeId } = await adjust(own, input);
-    await hideComputation(own, invoiceId);
+    await hideComputation(own, imagined.schemas, invoiceId);
     const computed = await computeDraft(own, invoiceId);
     assert(computed, 'what was adjusted is a draft');
-    await takeFees(own);
+    await takeFees(own, imagined.schemas);
     const { fees, draft } = computed.computation;
     await insertFees(own.db, ownerOf(own.organizationId, computed), fees, draft);
     return { fee: feeView(await getFee(own.db, own.organizationId, feeId)) };

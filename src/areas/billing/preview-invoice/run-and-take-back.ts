@@ -1,13 +1,15 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
+import type { PreviewSchemas } from '../../../platform/db/preview-tables.ts';
 import { dryRun } from '../../../platform/records/nested.ts';
 import { BILL_STEP, type BillStep } from '../../subscriptions/subscriptions/commands/start.ts';
-import { copyOwnRows, type Imagining } from './temporary-copies.ts';
+import { copyOwnRows, type Imagining } from './copied-rows.ts';
 
 /** A present in which commands run without any announcement, with the invoices that they then owe. */
 export interface Imagined {
   at(instant: Temporal.Instant): Context;
   owed: BillStep[];
+  schemas: PreviewSchemas;
 }
 
 /**
@@ -19,6 +21,8 @@ export interface Imagined {
  *
  * A story that Postgres refuses leaves the transaction around it usable; it writes through the contexts that it is
  * given.
+ *
+ * @throws NoSeat while other previews of the organization have all tables that there are for it
  */
 export async function imagine<Answer>(
   ctx: Context,
@@ -35,7 +39,7 @@ export async function imagine<Answer>(
       },
     });
     await own.db`set constraints all deferred`;
-    await copyOwnRows(own, { organizationId: ctx.organizationId, ...about });
-    return await story({ at, owed });
+    const schemas = await copyOwnRows(own, { organizationId: ctx.organizationId, ...about });
+    return await story({ at, owed, schemas });
   });
 }

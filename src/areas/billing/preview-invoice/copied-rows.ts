@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import type { Fragment, Tx } from '../../../platform/db/connect.ts';
+import { lookFirstIn, type PreviewSchemas, takePreviewTables } from '../../../platform/db/preview-tables.ts';
 
 /** The customer and subscriptions that a preview is about. */
 export interface Imagining {
@@ -37,22 +38,27 @@ const COPIED: Readonly<Record<string, Rows>> = {
   wallet_transactions: (tx, { organizationId, customerId }) => tx`
     organization_id = ${organizationId} and transaction_type = 'inbound' and wallet_id in (
       select id from wallets where organization_id = ${organizationId} and customer_id = ${customerId})`,
+  adjusted_fees: (tx, { organizationId, customerId }) => tx`
+    organization_id = ${organizationId} and invoice_id in (
+      select id from invoices
+      where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'draft')`,
 };
 
 /**
- * Gives the rest of the transaction temporary copies of those tables to read and change. Postgres looks up their names
- * before those of stored tables; no other transaction can wait for them.
+ * Gives the rest of the transaction copies of those tables to read and change: no other transaction can wait for them.
+ *
+ * @throws NoSeat
  */
-export async function copyOwnRows({ db }: Context, about: Imagining): Promise<void> {
+export async function copyOwnRows({ db }: Context, about: Imagining): Promise<PreviewSchemas> {
   const tx = db as Tx;
-  const tables = Object.entries(COPIED);
-  // Filled under other names first, because selecting the rows of one table reads another.
-  const copies = tables.map(([name]) => `create temp table copied_${name} (like ${name} including all) on commit drop`);
-  await tx.unsafe(copies.join(';'));
-  await Promise.all(
-    tables.map(
-      ([name, rows]) => tx`insert into ${tx(`copied_${name}`)} select * from ${tx(name)} where ${rows(tx, about)}`,
+  const schemas = await takePreviewTables(tx, about.organizationId);
+  // They are looked at when all are filled: what selects the rows of one reads another.
+  await Promise.all([
+    ...Object.entries(COPIED).map(
+      ([name, rows]) =>
+        tx`insert into ${tx(`${schemas.rows}.${name}`)} select * from ${tx(name)} where ${rows(tx, about)}`,
     ),
-  );
-  await tx.unsafe(tables.map(([name]) => `alter table copied_${name} rename to ${name}`).join(';'));
+    lookFirstIn(tx, schemas.rows),
+  ]);
+  return schemas;
 }

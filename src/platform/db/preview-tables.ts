@@ -1,0 +1,46 @@
+import type { Tx } from './connect.ts';
+
+/** Previews of one organization at once, in all processes together. Migration 0018 makes tables for as many. */
+const SEATS = 2;
+/** Namespace of the advisory locks of seats; the others are in src/areas/catalog/usage-shapes/lock.ts. */
+const SEATS_SEED = 5311;
+
+/** Previews of the organization have all seats: one of them is over soon. */
+export class NoSeat extends Error {}
+
+/** Schemas of tables that are named like stored ones. */
+export interface PreviewSchemas {
+  /** Empty, for copies of rows that the preview changes. */
+  rows: string;
+  /** Empty, for the fees of a draft that is computed again. */
+  fees: string;
+  /** What is stored, without the computation of the draft that `meterstone.previewed_draft` names. */
+  draft: string;
+}
+
+/**
+ * Takes tables of a preview's own until its transaction ends, which must be rolled back. They are made once, by a
+ * migration: no preview writes to the catalog. Rows of previews under way are seen by nobody, but those of one
+ * organization would have the same keys and wait for each other; so each of them has a seat.
+ *
+ * @throws NoSeat
+ */
+export async function takePreviewTables(tx: Tx, organizationId: string): Promise<PreviewSchemas> {
+  // `unsafe`: without-locks.ts leaves out the locks of queries, and this one keeps out previews only.
+  const [row] = await tx.unsafe<{ seat: number; own: string }[]>(
+    `select seat, current_schema() as own from generate_series(1, ${SEATS}) seat
+    where pg_try_advisory_xact_lock(hashtextextended($1 || ' ' || seat, ${SEATS_SEED}))
+    limit 1`,
+    [organizationId],
+  );
+  if (!row) throw new NoSeat();
+  const prefix = `${row.own}_preview`;
+  return { rows: `${prefix}_${row.seat}`, fees: `${prefix}_fees_${row.seat}`, draft: `${prefix}_draft` };
+}
+
+/**
+ * Lets the rest of the transaction, or of its savepoint, find the tables of a schema before others of their names.
+ * Postgres plans a statement again whose path has changed since it was prepared.
+ */
+export const lookFirstIn = (tx: Tx, schema: string) => tx`
+  select set_config('search_path', quote_ident(${schema}) || ', ' || current_setting('search_path'), true)`;
