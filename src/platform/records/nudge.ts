@@ -1,4 +1,5 @@
 import type { Producer } from '../queue/producer.ts';
+import { inParts } from '../turns/turns.ts';
 import type { Nudges } from './write-records.ts';
 
 const DELIVERIES_PER_JOB = 10;
@@ -16,7 +17,7 @@ export async function nudge(producer: Producer, organizationId: string, nudges: 
     byEndpoint.set(delivery.webhook_endpoint_id, ids);
   }
   const deliveryJobs = [...byEndpoint].flatMap(([endpointId, deliveryIds]) =>
-    chunks(deliveryIds, DELIVERIES_PER_JOB).map((ids) => ({
+    inParts(deliveryIds, DELIVERIES_PER_JOB).map((ids) => ({
       payload: { organization_id: organizationId, webhook_endpoint_id: endpointId, delivery_ids: ids },
       options: { id: `deliver-${ids[0]}` },
     })),
@@ -47,9 +48,3 @@ export const stepJob = (step: { id: string; organization_id: string; customer_id
   },
   options: { id: by === undefined ? `step-${step.id}` : `step-${step.id}-${by}` },
 });
-
-function chunks<Item>(items: Item[], size: number): Item[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
-  );
-}

@@ -119,19 +119,30 @@ export async function sortInSlices<Item>(
   compare: (a: Item, b: Item) => number,
   pause: Pause | undefined,
 ): Promise<Item[]> {
-  const count = Math.ceil(items.length / SORTED_AT_ONCE);
-  const parts = Array.from({ length: count }, (_, n) => items.slice(n * SORTED_AT_ONCE, (n + 1) * SORTED_AT_ONCE));
-  let sorted = await mapInSlices(parts, (part) => part.sort(compare), pause);
+  let sorted = await mapInSlices(inParts(items, SORTED_AT_ONCE), (part) => part.sort(compare), pause);
   while (sorted.length > 1) {
     const pairs = Array.from({ length: Math.ceil(sorted.length / 2) }, (_, n) => sorted.slice(2 * n, 2 * n + 2));
-    sorted = await mapInSlices(pairs, ([left, right]) => (right ? merged(left!, right, compare) : left!), pause);
+    sorted = await mapInSlices(pairs, ([left, right]) => (right ? merged(left!, right, compare, pause) : left!), pause);
   }
   return sorted[0] ?? [];
 }
 
-function merged<Item>(left: readonly Item[], right: readonly Item[], compare: (a: Item, b: Item) => number): Item[] {
+/** The items in arrays of so many, the last one shorter. */
+export const inParts = <Item>(items: readonly Item[], size: number): Item[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, n) => items.slice(n * size, (n + 1) * size));
+
+async function merged<Item>(
+  left: readonly Item[],
+  right: readonly Item[],
+  compare: (a: Item, b: Item) => number,
+  pause: Pause | undefined,
+): Promise<Item[]> {
   const result: Item[] = [];
   let [l, r] = [0, 0];
-  while (l < left.length && r < right.length) result.push(compare(left[l]!, right[r]!) <= 0 ? left[l++]! : right[r++]!);
+  while (l < left.length && r < right.length) {
+    result.push(compare(left[l]!, right[r]!) <= 0 ? left[l++]! : right[r++]!);
+    const turn = result.length % SORTED_AT_ONCE === 0 ? pause?.() : undefined;
+    if (turn) await turn;
+  }
   return result.concat(left.slice(l), right.slice(r));
 }

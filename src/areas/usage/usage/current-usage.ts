@@ -11,6 +11,7 @@ import { findActiveOfCustomer, type SubscriptionShown } from '../../subscription
 import { computeInSlices } from './compute-in-slices.ts';
 import { listHeldTaxes, taxesOfFee } from './fee-taxes.ts';
 import { planWeight } from './plan-weight.ts';
+import type { PricedShare } from './price-usage.ts';
 import { listPricedCharges } from './priced-charges.ts';
 import type { CurrentUsageQuery } from './schema.ts';
 import { isRestricted, selectCharges } from './select-charges.ts';
@@ -51,7 +52,8 @@ export async function showCurrentUsage(
       ...totals,
       charges_usage: await mapInSlices(
         usage,
-        ({ charge, shares }) => chargeUsageView(charge, shares.map(shownShare), currency, shown),
+        async ({ charge, shares }) =>
+          chargeUsageView(charge, await mapInSlices(shares, shownShare, ctx.pause), currency, shown),
         ctx.pause,
       ),
     },
@@ -102,16 +104,13 @@ export async function usageInProgress(
   const ofUsage = usage.reduce((total, { shares }) => total + shares.length, 0);
   ctx.heavy?.weighed(subject, Math.max(ofPlan, ofUsage));
   // A fee of nothing changes no total: of a charge with hundreds of filters most are.
-  const feesOf = ({ charge, shares }: ChargeUsage) => {
+  const feesOf = async ({ charge, shares }: ChargeUsage) => {
     const taxes = taxesOfFee(held, 'charge', { chargeId: charge.id, planId: subscription.plan_id });
-    return shares
-      .map(({ fee: { amountCents, preciseAmountCents } }, index) => ({
-        key: `${charge.id}-${index}`,
-        amountCents,
-        preciseAmountCents,
-        taxes,
-      }))
-      .filter(({ amountCents, preciseAmountCents }) => amountCents !== 0 || !preciseAmountCents.isZero());
+    const feeOf = ({ fee: { amountCents, preciseAmountCents } }: PricedShare, index: number) =>
+      amountCents !== 0 || !preciseAmountCents.isZero()
+        ? [{ key: `${charge.id}-${index}`, amountCents, preciseAmountCents, taxes }]
+        : [];
+    return (await mapInSlices(shares, feeOf, ctx.pause)).flat();
   };
   const draft = await computeInSlices(
     newDraft({
