@@ -1,4 +1,5 @@
 import type { HeavyWork } from '../platform/context.ts';
+import { refuse } from '../platform/refusal.ts';
 import { FairGate } from './fair-gate.ts';
 
 /**
@@ -14,6 +15,8 @@ const HEAVY_PER_ORGANIZATION = 1;
 const HEAVY_AT_ONCE = 4;
 /** A page that shows twenty subscriptions reads them together. */
 const HEAVY_WAITING = 20;
+/** Twins of one that waits: each holds a connection of its caller and no more. */
+const MOST_TWINS = 20;
 /** A sixth of what a read may take in all. */
 const HEAVY_WAITS_MS = 5000;
 /** Weights that a process remembers, some 200 bytes each; beyond it the oldest go. */
@@ -21,13 +24,45 @@ const MOST_WEIGHTS = 10_000;
 /** A plan that grew is weighed again after so long; what a read finds counts at once. */
 const WEIGHT_MS = 60_000;
 
+/** Whose read it is, what is asked, and until when the answer is wanted. */
+export interface Asked {
+  organizationId: string;
+  /** The same for reads that have the same answer when they begin at the same instant. */
+  name: string;
+  signal: AbortSignal;
+}
+
+/** A read that computes for its twins too, if any come while it waits for its turn. */
+interface First {
+  asked: Asked;
+  twins: number;
+  answer: Promise<unknown> | undefined;
+}
+
+/** Thrown from an admission: the same read waits already, and its answer will be this one's. */
+class HasTwin extends Error {
+  readonly first: First;
+
+  constructor(first: First) {
+    super('the same read waits for its turn');
+    this.first = first;
+  }
+}
+
+/** Thrown from an admission: what was read before it is older than the twins that came meanwhile. */
+class BeginAgain extends Error {}
+
 /**
  * Admits reads by what they weigh: of heavy ones an organization has one at once in this process, from its first dear
- * statement until its answer is written, and a short line behind it. Light ones never wait here.
+ * statement until its answer is written, and a short line behind it. Light ones never wait here. The same read is in
+ * the line once: who asks for it while it waits has its answer, which is computed after all of them have asked.
  */
 export class HeavyReads {
   readonly #gate: FairGate;
   readonly #weights = new Map<string, { weight: number; untilMs: number }>();
+  /** Reads that wait for their turn, by organization and name. */
+  readonly #waiting = new Map<string, First>();
+  readonly #onRefused: ((organizationId: string) => void) | undefined;
   readonly #nowMs: () => number;
 
   /**
@@ -36,6 +71,7 @@ export class HeavyReads {
    */
   constructor(onRefused?: (organizationId: string) => void, nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs;
+    this.#onRefused = onRefused;
     this.#gate = new FairGate({
       perKey: HEAVY_PER_ORGANIZATION,
       atOnce: HEAVY_AT_ONCE,
@@ -46,10 +82,41 @@ export class HeavyReads {
   }
 
   /**
-   * The admission of one request, which gives its place up when `signal` is aborted: it is answered, or its caller is
-   * gone.
+   * The answer that `compute` gives, or that of the same read which waits already: `compute` then ends at its
+   * admission. It may run twice, and begins with all that the answer depends on.
+   */
+  async answer<Answer>(asked: Asked, compute: (heavy: HeavyWork) => Promise<Answer>): Promise<Answer> {
+    const first: First = { asked, twins: 0, answer: undefined };
+    const heavy = this.#admissionOf(asked, first);
+    const answer = repeated(() => compute(heavy));
+    first.answer = answer;
+    try {
+      return await answer;
+    } catch (error) {
+      if (error instanceof HasTwin) return this.#answerOf(error.first, asked, compute);
+      throw error;
+    }
+  }
+
+  async #answerOf<Answer>(first: First, asked: Asked, compute: (heavy: HeavyWork) => Promise<Answer>): Promise<Answer> {
+    try {
+      return (await first.answer) as Answer;
+    } catch (error) {
+      if (asked.signal.aborted || !first.asked.signal.aborted) throw error;
+      return this.answer(asked, compute); // only its caller is gone
+    }
+  }
+
+  /**
+   * The admission of one request without twins, which gives its place up when `signal` is aborted: it is answered, or
+   * its caller is gone.
    */
   of(organizationId: string, signal: AbortSignal): HeavyWork {
+    return this.#admissionOf({ organizationId, signal });
+  }
+
+  #admissionOf(asked: Omit<Asked, 'name'>, first?: First): HeavyWork {
+    const { organizationId, signal } = asked;
     let entering: Promise<void> | undefined;
     const enter = async () => {
       const leave = await this.#gate.enter(organizationId, signal);
@@ -61,11 +128,35 @@ export class HeavyReads {
       admit: async (subject, weigh) => {
         const weight = this.#weightOf(nameOf(subject)) ?? this.#keep(nameOf(subject), await weigh());
         if (weight <= LIGHT) return;
-        entering ??= enter();
+        const isBegun = entering !== undefined;
+        entering ??= first === undefined ? enter() : this.#waitBeforeTwins(first, enter);
         await entering;
+        if (!isBegun && first !== undefined && first.twins > 0) throw new BeginAgain();
       },
       weighed: (subject, weight) => void this.#keep(nameOf(subject), weight),
     };
+  }
+
+  async #waitBeforeTwins(first: First, enter: () => Promise<void>): Promise<void> {
+    const { organizationId, name } = first.asked;
+    const key = `${organizationId} ${name}`;
+    const waiting = this.#waiting.get(key);
+    if (waiting !== undefined) this.#follow(waiting);
+    this.#waiting.set(key, first);
+    try {
+      await enter();
+    } finally {
+      this.#waiting.delete(key);
+    }
+  }
+
+  #follow(first: First): never {
+    if (first.twins < MOST_TWINS) {
+      first.twins += 1;
+      throw new HasTwin(first);
+    }
+    this.#onRefused?.(first.asked.organizationId);
+    throw refuse.unavailable();
   }
 
   #weightOf(name: string): number | undefined {
@@ -78,5 +169,14 @@ export class HeavyReads {
     if (this.#weights.size >= MOST_WEIGHTS) this.#weights.delete(this.#weights.keys().next().value!);
     this.#weights.set(name, { weight, untilMs: this.#nowMs() + WEIGHT_MS });
     return weight;
+  }
+}
+
+async function repeated<Answer>(compute: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await compute();
+  } catch (error) {
+    if (error instanceof BeginAgain) return compute();
+    throw error;
   }
 }

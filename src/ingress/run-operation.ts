@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { assert } from '../engine/assert.ts';
 import { readOrganizationNow } from '../platform/clock/organization-clock.ts';
-import type { Context } from '../platform/context.ts';
+import type { Context, HeavyWork } from '../platform/context.ts';
 import { Answer, type Operation } from '../platform/operation.ts';
 import { NO_REACTIONS } from '../platform/reactions.ts';
 import { refuse } from '../platform/refusal.ts';
@@ -11,6 +11,7 @@ import type { Pause } from '../platform/turns/turns.ts';
 import { jobs } from '../queues.ts';
 import type { Identity } from './authenticate.ts';
 import type { EdgeDeps, Outcome } from './edge-deps.ts';
+import type { Asked } from './heavy-reads.ts';
 import { type Idempotency, idempotencyOf } from './idempotency-key.ts';
 import { unknownFields, unknownFilters } from './ignored-fields.ts';
 import { loggedRequest, pathOf } from './logged-request.ts';
@@ -96,17 +97,28 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
     return { status, text, headers };
   }
   const form = operation.alsoCsv && acceptsCsv(request) ? { asCsv: true } : {};
-  const read = async () => {
-    const ctx = await readContext(deps, identity, call.signal);
+  const read = async (heavy: HeavyWork) => {
+    const ctx = { ...(await readContext(deps, identity, call.signal)), heavy };
     return toOutcome(await operation.run(ctx, { ...input, ...form }), ctx.pause);
   };
-  try {
-    return await read();
-  } catch (error) {
-    if (call.signal.aborted || !isStruckByMistake(error)) throw error;
-    return read();
-  }
+  const readAgainIfStruck = async (heavy: HeavyWork) => {
+    try {
+      return await read(heavy);
+    } catch (error) {
+      if (call.signal.aborted || !isStruckByMistake(error)) throw error;
+      return read(heavy);
+    }
+  };
+  if (takesBody) return readAgainIfStruck(deps.heavyReads.of(identity.organizationId, call.signal));
+  return deps.heavyReads.answer(askedBy(call, form), readAgainIfStruck);
 }
+
+/** Requests of one key with the same path, query and form have the same answer. */
+const askedBy = ({ identity, request, signal }: Call, form: object): Asked => ({
+  organizationId: identity.organizationId,
+  name: `${identity.apiKeyId} ${request.originalUrl} ${JSON.stringify(form)}`,
+  signal,
+});
 
 /**
  * Postgres cancels what a connection runs when the request arrives: now and then that is the statement after the one
@@ -158,7 +170,6 @@ async function readContext(deps: EdgeDeps, identity: Identity, signal: AbortSign
     reactions: NO_REACTIONS,
     now: () => now,
     pause: deps.turns.pauseOf(identity.organizationId, signal),
-    heavy: deps.heavyReads.of(identity.organizationId, signal),
     record: () => assert(false, 'a read records nothing'),
     after: () => assert(false, 'a read owes nothing'),
   };

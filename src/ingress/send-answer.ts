@@ -4,6 +4,10 @@ import type { Response } from 'express';
 import type { Outcome } from './edge-deps.ts';
 import type { RateFigures } from './rate-limit.ts';
 
+/** An answer may go to several callers, so a long one is encoded once. */
+const LONG_TEXT = 65_536;
+const encoded = new WeakMap<object, Buffer>();
+
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Sends one answer: serialised before, headers set once. An empty text goes out without a body. */
@@ -14,8 +18,15 @@ export function send(
 ): void {
   if (!setHeaders(response, answer, rate)) return;
   if (answer.text !== '') response.setHeader('Content-Type', answer.contentType ?? JSON_TYPE);
-  response.setHeader('Content-Length', Buffer.byteLength(answer.text));
-  response.end(answer.text);
+  const body = answer.text.length < LONG_TEXT ? answer.text : encodedText(answer);
+  response.setHeader('Content-Length', Buffer.byteLength(body));
+  response.end(body);
+}
+
+function encodedText(answer: { text: string }): Buffer {
+  const bytes = encoded.get(answer) ?? Buffer.from(answer.text);
+  encoded.set(answer, bytes);
+  return bytes;
 }
 
 /** Sends text piece by piece; a caller who leaves ends it. Nothing can be said any more when it breaks off. */

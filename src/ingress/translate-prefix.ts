@@ -33,18 +33,25 @@ export function createWire(prefix: string): Wire {
     const same = <Value>(value: Value): Value => value;
     return { query: same, body: same, params: same, sentParams: same, answer: same, stream: same, documentation: same };
   }
+  /** An answer may go to several callers. */
+  const translated = new WeakMap<Outgoing, Outgoing>();
+  const translate = (answer: Outgoing): Outgoing => ({
+    ...answer,
+    text: answer.text === '' || answer.contentType ? answer.text : stringify(toWire(parse(answer.text), prefix))!,
+    headers: Object.fromEntries(
+      Object.entries(answer.headers ?? {}).map(([name, value]) => [headerName(name, prefix), value]),
+    ),
+  });
   return {
     query: (query) => fromWire(query, prefix) as Query,
     body: (body) => fromWire(body, prefix),
     params: (params) => fromWire(params, prefix) as Record<string, string>,
     sentParams: (params) => toWire(params, prefix) as Record<string, string>,
-    answer: (answer) => ({
-      ...answer,
-      text: answer.text === '' || answer.contentType ? answer.text : stringify(toWire(parse(answer.text), prefix))!,
-      headers: Object.fromEntries(
-        Object.entries(answer.headers ?? {}).map(([name, value]) => [headerName(name, prefix), value]),
-      ),
-    }),
+    answer(answer) {
+      const known = translated.get(answer) ?? translate(answer);
+      translated.set(answer, known);
+      return known;
+    },
     async *stream(pieces) {
       for await (const lines of pieces) yield csvInWire(lines, prefix);
     },

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { HeavyReads } from '../../src/ingress/heavy-reads.ts';
+import type { HeavyWork } from '../../src/platform/context.ts';
 
 // everywhere.md#bounded-cost: one organization that reads the usage of large plans all the time has one such read at
 // once.
@@ -106,4 +107,99 @@ test('a request that starts over keeps its place', async () => {
   await settled();
   await work.admit('first', weighing(500));
   expect(admitted).toEqual(['first']);
+});
+
+/** The same read of several callers: `computed` are the instants at which it was computed to its end. */
+function twins(heavy: HeavyReads) {
+  const callers = new Map<string, AbortController>();
+  const answers: string[] = [];
+  const state = { now: 0, computed: 0 };
+  return {
+    state,
+    answers,
+    ask(caller: string, name = 'usage') {
+      const signal = new AbortController();
+      callers.set(caller, signal);
+      const compute = async (work: HeavyWork) => {
+        const begunAt = state.now;
+        await work.admit(name, weighing(500));
+        state.computed += 1;
+        return `of ${begunAt}`;
+      };
+      const asked = { organizationId: 'a', name, signal: signal.signal };
+      void heavy.answer(asked, compute).then(
+        (answer) => answers.push(`${caller} ${answer}`),
+        (error: { status: number }) => answers.push(`${caller} ${error.status}`),
+      );
+    },
+    async close(caller: string) {
+      callers.get(caller)!.abort();
+      await settled();
+    },
+  };
+}
+
+test('the same read waits once: all who ask meanwhile have its answer, as of after the last of them', async () => {
+  const { ask, close, answers, state } = twins(new HeavyReads());
+  ask('first');
+  await settled();
+  expect(answers).toEqual(['first of 0']);
+  for (const caller of ['second', 'third', 'fourth']) {
+    state.now += 1;
+    ask(caller);
+    await settled();
+  }
+  state.now = 9;
+  await close('first');
+  expect(answers.slice(1).toSorted()).toEqual(['fourth of 9', 'second of 9', 'third of 9']);
+  expect(state.computed).toBe(2);
+  ask('fifth'); // what is computed already is not for those who ask later
+  await settled();
+  expect(answers).toHaveLength(4);
+  await close('second');
+  expect(answers.at(-1)).toBe('fifth of 9');
+});
+
+test('a read without twins begins once, and another read is no twin', async () => {
+  const { ask, close, answers, state } = twins(new HeavyReads());
+  ask('first');
+  await settled();
+  state.now = 1;
+  ask('second');
+  ask('other', 'another');
+  await settled();
+  state.now = 2;
+  await close('first');
+  expect(answers).toEqual(['first of 0', 'second of 1']);
+  await close('second');
+  expect(answers.at(-1)).toBe('other of 1');
+});
+
+test('when the caller of the one that waits has gone, another one takes its place', async () => {
+  const { ask, close, answers, state } = twins(new HeavyReads());
+  ask('first');
+  await settled();
+  for (const caller of ['second', 'third', 'fourth']) ask(caller);
+  await settled();
+  await close('second');
+  expect(answers).toEqual(['first of 0', 'second 503']);
+  await close('first');
+  expect(answers.slice(2).toSorted()).toEqual(['fourth of 0', 'third of 0']);
+  expect(state.computed).toBe(2);
+});
+
+test('beyond twenty others the same read is refused, and what it waits for refuses all of them', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const told: string[] = [];
+  const { ask, answers } = twins(new HeavyReads((organization) => told.push(organization)));
+  ask('first');
+  await settled();
+  for (let n = 0; n < 22; n += 1) ask(`${n}`);
+  await settled();
+  expect(answers).toEqual(['first of 0', '21 503']);
+  vi.advanceTimersByTime(5000);
+  await settled();
+  expect(answers).toHaveLength(23);
+  expect(new Set(answers.slice(1).map((answer) => answer.split(' ')[1]))).toEqual(new Set(['503']));
+  expect(told).toEqual(['a', 'a']);
 });

@@ -39,8 +39,8 @@ test('heavy reads beyond one running and twenty waiting are refused with Retry-A
   await service.sql.begin(async (tx) => {
     // Taxes are read after the read was admitted, and by no write of this test: the first stays there.
     await tx`lock table charge_taxes in access exclusive mode`;
-    reads = Array.from({ length: 30 }, async () => {
-      const { status, headers } = await client.get(`${USAGE}large`);
+    reads = Array.from({ length: 30 }, async (_, n) => {
+      const { status, headers } = await client.get(`${USAGE}large&another=${n}`); // the same ones share an answer
       if (status === 503) refused.push(headers['retry-after']);
       return status;
     });
@@ -49,6 +49,26 @@ test('heavy reads beyond one running and twenty waiting are refused with Retry-A
     expect((await client.get(`${USAGE}small&apply_taxes=false`)).status).toBe(200);
   });
   expect(await Promise.all(reads)).toContain(200);
+}, 60_000);
+
+test('the same read is computed once for all who ask while it waits, and shows what was accepted before the last', async () => {
+  const shown = async () => {
+    const { status, body } = await client.get(`${USAGE}large`);
+    return [status, body.customer_usage?.charges_usage[0].events_count];
+  };
+  expect(await shown()).toEqual([200, 0]);
+  const reads: Promise<unknown>[] = [];
+  await service.sql.begin(async (tx) => {
+    await tx`lock table charge_taxes in access exclusive mode`;
+    reads.push(shown());
+    await until(async () => (await waitingForTaxes()) > 0);
+    reads.push(...Array.from({ length: 10 }, shown));
+    const event = { transaction_id: 'between', external_subscription_id: 'large', code: 'm' };
+    await ok(client.post('/events', { event }));
+    reads.push(...Array.from({ length: 10 }, shown));
+    await ok(client.get(`${USAGE}small&apply_taxes=false`)); // it was asked for after all of these
+  });
+  expect((await Promise.all(reads)).slice(1)).toEqual(Array.from({ length: 20 }, () => [200, 1]));
 }, 60_000);
 
 test('the portal page of a customer with large plans waits in the same line and says so when it is full', async () => {
