@@ -1,7 +1,10 @@
 import { Temporal } from 'temporal-polyfill';
 import { realNow } from '../../platform/clock/real-clock.ts';
+import type { Sql } from '../../platform/db/connect.ts';
+import { json } from '../../platform/db/values.ts';
 import type { DueItem, PeriodicJob, SweepDeps } from '../../platform/periodic-job.ts';
 import type { JobInfo } from '../../platform/queue/worker.ts';
+import { inParts } from '../../platform/turns/turns.ts';
 import type { JobPayload } from '../../queues.ts';
 import { finishTick } from '../periodic-jobs/queries.ts';
 import type { Registry } from './registry.ts';
@@ -60,16 +63,35 @@ async function fanOut(deps: SweepDeps, job: PeriodicJob, at: Temporal.Instant): 
     const page = await job.select(deps.sql, at, 'real-time', limit);
     const fresh = page.filter((due) => !seen.has(idOf(job, due)));
     for (const due of fresh) seen.add(idOf(job, due));
-    await deps.producer.addMany(
-      'periodic.work',
-      fresh.map((due) => ({
-        payload: { job: job.name, organization_id: due.organization_id, at: at.toString(), item: due.item },
-        options: { id: idOf(job, due), forgetFailed: true, inBackground: true },
-      })),
-    );
+    for (const items of inParts(fresh, FIRST_PAGE)) {
+      const customers = await customersOf(deps.sql, items);
+      await deps.producer.addMany(
+        'periodic.work',
+        items.map((due, place) => ({
+          payload: {
+            job: job.name,
+            organization_id: due.organization_id,
+            ...(customers[place] ? { customer_key: customers[place] } : {}),
+            at: at.toString(),
+            item: due.item,
+          },
+          options: { id: idOf(job, due), forgetFailed: true, inBackground: true },
+        })),
+      );
+    }
     if (page.length < limit) break;
   }
   if (seen.size > 0) deps.log.info({ job: job.name, at: at.toString(), items: seen.size }, 'periodic work fanned out');
+}
+
+/** The customer of each item, by the record that it names; null, when it is of the organization. */
+async function customersOf(sql: Sql, items: readonly DueItem[]): Promise<(string | null)[]> {
+  const named = items.map(({ organization_id, item }) => ({ organization_id, item }));
+  const rows = await sql<{ customer_id: string | null }[]>`
+    select customer_of_work((due ->> 'organization_id')::uuid, due -> 'item') as customer_id
+    from jsonb_array_elements(${json(named)}::jsonb) with ordinality as items (due, place)
+    order by place`;
+  return rows.map(({ customer_id }) => customer_id);
 }
 
 const idOf = (job: PeriodicJob, due: DueItem): string => `${job.name}-${due.organization_id}-${due.key}`;

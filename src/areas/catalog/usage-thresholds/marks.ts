@@ -22,16 +22,25 @@ export type MarkedSubscriptions = { ids: readonly string[] } | { external_id: st
  */
 export async function markUsage(ctx: Context, subscriptions: MarkedSubscriptions): Promise<void> {
   const { db, organizationId } = ctx;
-  const marked = await db<{ subscription_id: string }[]>`
-    insert into usage_marks (id, organization_id, subscription_id, marked_at)
-    select gen_random_uuid(), s.organization_id, s.id, ${ctx.now()}
-    from subscriptions s
-    where s.organization_id = ${organizationId} and s.status = 'active' and ${matching(db, subscriptions)}
-    returning subscription_id`;
-  for (const { subscription_id } of marked.slice(0, MOST_NUDGED)) {
+  const marked = await db<{ id: string; customer_id: string }[]>`
+    with marked as (
+      insert into usage_marks (id, organization_id, subscription_id, marked_at)
+      select gen_random_uuid(), s.organization_id, s.id, ${ctx.now()}
+      from subscriptions s
+      where s.organization_id = ${organizationId} and s.status = 'active' and ${matching(db, subscriptions)}
+      returning subscription_id)
+    select s.id, s.customer_id
+    from marked
+    join subscriptions s on s.organization_id = ${organizationId} and s.id = marked.subscription_id`;
+  for (const { id, customer_id } of marked.slice(0, MOST_NUDGED)) {
     ctx.after({
       nudge: 'periodic.work',
-      payload: { job: USAGE_ACTIVITY, at: ctx.now().toString(), item: { subscription_id } },
+      payload: {
+        job: USAGE_ACTIVITY,
+        customer_key: customer_id,
+        at: ctx.now().toString(),
+        item: { subscription_id: id },
+      },
     });
   }
 }
@@ -55,18 +64,22 @@ export interface MarkToSet {
  * Marks the subscriptions that are watched: those with an alert, and those with a threshold that applies. The others
  * need no look. `at` is the organization's own time.
  *
- * @returns what was marked
+ * @returns what was marked, and the customers whose subscriptions these are
  */
 export const markWatched = (db: Db, marks: readonly MarkToSet[]) => db<
-  { organization_id: string; subscription_id: string }[]
+  { organization_id: string; subscription_id: string; customer_key: string }[]
 >`
-  insert into usage_marks (id, organization_id, subscription_id, marked_at)
-  select gen_random_uuid(), s.organization_id, s.id, mark.at
-  from jsonb_to_recordset(${json(marks)}::jsonb) as mark (organization_id uuid, subscription_id uuid, at timestamptz)
-  join subscriptions s on s.organization_id = mark.organization_id and s.id = mark.subscription_id
-  join plans plan on plan.organization_id = s.organization_id and plan.id = s.plan_id
-  where s.status = 'active' and ${isWatched(db)}
-  returning organization_id, subscription_id`;
+  with marked as (
+    insert into usage_marks (id, organization_id, subscription_id, marked_at)
+    select gen_random_uuid(), s.organization_id, s.id, mark.at
+    from jsonb_to_recordset(${json(marks)}::jsonb) as mark (organization_id uuid, subscription_id uuid, at timestamptz)
+    join subscriptions s on s.organization_id = mark.organization_id and s.id = mark.subscription_id
+    join plans plan on plan.organization_id = s.organization_id and plan.id = s.plan_id
+    where s.status = 'active' and ${isWatched(db)}
+    returning organization_id, subscription_id)
+  select marked.*, s.customer_id as customer_key
+  from marked
+  join subscriptions s on s.organization_id = marked.organization_id and s.id = marked.subscription_id`;
 
 /** Whether a subscription `s` of a `plan` has an alert, or a threshold that applies. */
 export const isWatched = (db: Db) => db`

@@ -7,7 +7,10 @@ import { markWalletsOfUsage, WALLET_ONGOING } from '../wallet-marks/marks.ts';
 import type { MatchedEvent } from './match-all.ts';
 
 /** A subscription whose usage is to be looked at, or a customer whose wallets are. */
-export type Watched = { organization_id: string } & ({ subscription_id: string } | { customer_id: string });
+export type Watched = { organization_id: string } & (
+  | { subscription_id: string; customer_key: string }
+  | { customer_id: string }
+);
 
 /** Looks of one subscription are this far apart at least: usage that comes in a rush is counted once for all of it. */
 const COALESCE_MS = 500;
@@ -61,12 +64,16 @@ export async function markUsed(
 }
 
 /** Payload of the job that looks at a subscription, or at the wallets of a customer. */
-export const workOf = ({ organization_id, ...item }: Watched, at: Temporal.Instant) => ({
-  job: 'customer_id' in item ? WALLET_ONGOING : USAGE_ACTIVITY,
-  organization_id,
-  at: at.toString(),
-  item,
-});
+export const workOf = ({ organization_id, ...watched }: Watched, at: Temporal.Instant) =>
+  'customer_id' in watched
+    ? { job: WALLET_ONGOING, organization_id, at: at.toString(), item: { customer_id: watched.customer_id } }
+    : {
+        job: USAGE_ACTIVITY,
+        organization_id,
+        customer_key: watched.customer_key,
+        at: at.toString(),
+        item: { subscription_id: watched.subscription_id },
+      };
 
 /**
  * After commit: has what was marked looked at. All nudges of half a second share one job at its end, which therefore
