@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client } from '../support/client.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { openStory } from '../support/story.ts';
 import { until } from '../support/until.ts';
 import { ok } from '../support/words.ts';
 
@@ -70,6 +71,45 @@ test('the same read is computed once for all who ask while it waits, and shows w
   });
   expect((await Promise.all(reads)).slice(1)).toEqual(Array.from({ length: 20 }, () => [200, 1]));
 }, 60_000);
+
+test('past usage of many fees waits in the same line, and says so when the line is full', async () => {
+  const story = await openStory(service, '2024-03-15T08:00:00Z');
+  const metric = await story.metric('calls');
+  const charge = { billable_metric_id: metric.svc_id, charge_model: 'standard', properties: { amount: '1' } };
+  await story.customer();
+  for (const [code, charges] of [
+    ['large', CHARGES],
+    ['small', 1],
+  ] as const) {
+    await story.plan({ code, amount_cents: 0, charges: Array.from({ length: charges }, () => charge) });
+    await story.subscribe({ plan_code: code, external_id: code });
+    await story.use('calls', {}, { by: code });
+  }
+  await story.advanceTo('2024-04-02T00:00:00Z');
+  await story.invoices(1);
+  const past = (subscription: string, perPage = 20) =>
+    story.client.get(`/customers/acme/past_usage?external_subscription_id=${subscription}&per_page=${perPage}`);
+  const { body } = await past('large');
+  expect(body.usage_periods[0].charges_usage).toHaveLength(CHARGES);
+
+  const refused: number[] = [];
+  let reads: Promise<number>[] = [];
+  await service.sql.begin(async (tx) => {
+    await tx`lock table charge_taxes in access exclusive mode`; // a read of usage keeps the place
+    const first = story.client.get('/customers/acme/current_usage?external_subscription_id=large');
+    await until(async () => (await waitingForTaxes()) > 0);
+    reads = Array.from({ length: 22 }, async (_, n) => {
+      const { status } = await past('large', n + 1);
+      if (status !== 200) refused.push(status);
+      return status;
+    });
+    await until(async () => refused.length >= 2);
+    expect(new Set(refused)).toEqual(new Set([503]));
+    expect((await past('small')).status).toBe(200);
+    reads.push(first.then(({ status }) => status));
+  });
+  expect((await Promise.all(reads)).filter((status) => status === 200).length).toBeGreaterThan(0);
+}, 120_000);
 
 test('the portal page of a customer with large plans waits in the same line and says so when it is full', async () => {
   const { portal_url: url } = (await client.get('/customers/acme/portal_url')).body.customer;
