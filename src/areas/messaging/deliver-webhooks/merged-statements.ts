@@ -1,8 +1,8 @@
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Sql } from '../../../platform/db/connect.ts';
 import { isLockTimeout } from '../../../platform/db/refusal-of-database.ts';
+import { merged, mergedApart } from '../../../platform/queue/merge-calls.ts';
 import { CIRCUIT_MS, CIRCUIT_OPENS_AT } from './circuit.ts';
-import { merged, mergedApart } from './merge-calls.ts';
 import { type Due, type HealthRow, listDue, type OutcomesOfJob, recordOutcomes, type Wanted } from './sql.ts';
 
 /** Reads what is due of a job's deliveries; undefined when nothing is. */

@@ -1,13 +1,7 @@
+import { merged, mergedApart } from '../../../platform/queue/merge-calls.ts';
 import type { IncomingBatch } from '../events/incoming-event.ts';
 
-/** Batches of one job that wait for their statement. */
-interface Waiting<Verdicts> {
-  batches: readonly IncomingBatch[];
-  events: number;
-  bytes: number;
-  resolve(verdicts: Verdicts[]): void;
-  reject(error: unknown): void;
-}
+type Batches = readonly IncomingBatch[];
 
 /**
  * Statements at once in a process, and events in one: beyond, they only wait for each other
@@ -21,66 +15,26 @@ const MOST_BYTES = 1024 * 1024;
 const MOST_APART = 2;
 
 /** Puts the batches of a job into the next statement; resolves with their verdicts when that is committed. */
-export type StoreMerged<Verdicts> = (batches: readonly IncomingBatch[]) => Promise<Verdicts[]>;
+export type StoreMerged<Verdicts> = (batches: Batches) => Promise<Verdicts[]>;
 
 /**
  * Merges jobs that arrive while statements are under way: what waits goes into one statement as soon as one of the
  * places is free. A job larger than a statement goes alone.
  */
-export function createMerger<Verdicts>(
-  store: (batches: readonly IncomingBatch[]) => Promise<Verdicts[]>,
-  mostInFlight = MOST_IN_FLIGHT,
-): StoreMerged<Verdicts> {
-  const queue: Waiting<Verdicts>[] = [];
-  let inFlight = 0;
-  let isScheduled = false;
-
-  // Jobs fetched in the same turn of the event loop belong together.
-  function schedule(): void {
-    if (isScheduled || inFlight >= mostInFlight || queue.length === 0) return;
-    isScheduled = true;
-    setImmediate(() => {
-      isScheduled = false;
-      while (inFlight < mostInFlight && queue.length > 0) void run(take(queue));
-    });
-  }
-
-  async function run(jobs: Waiting<Verdicts>[]): Promise<void> {
-    inFlight += 1;
-    try {
-      const verdicts = await store(jobs.flatMap((job) => job.batches));
-      let position = 0;
-      for (const job of jobs) {
-        job.resolve(verdicts.slice(position, position + job.batches.length));
-        position += job.batches.length;
-      }
-    } catch (error) {
-      for (const job of jobs) job.reject(error);
-    } finally {
-      inFlight -= 1;
-      schedule();
-    }
-  }
-
-  return (batches) =>
-    new Promise((resolve, reject) => {
-      queue.push({ batches, ...sizeOf(batches), resolve, reject });
-      schedule();
-    });
-}
+export const createMerger = <Verdicts>(store: StoreMerged<Verdicts>): StoreMerged<Verdicts> =>
+  merged(inOneStatement(store), { mostInFlight: MOST_IN_FLIGHT, fitting });
 
 /**
  * Merges the jobs of each organization for itself, one statement of it at a time: what waits for locks of one, or is
  * slow, holds none of the places of the others' statements.
  */
 export function createMergersApart<Verdicts>(
-  store: (batches: readonly IncomingBatch[]) => Promise<Verdicts[]>,
-): (organizationId: string, batches: readonly IncomingBatch[]) => Promise<Verdicts[]> {
-  const mergers = new Map<string, { merged: StoreMerged<Verdicts>; jobs: number }>();
+  store: StoreMerged<Verdicts>,
+): (organizationId: string, batches: Batches) => Promise<Verdicts[]> {
   const waiting: (() => void)[] = [];
   let taken = 0;
 
-  async function inPlace(batches: readonly IncomingBatch[]): Promise<Verdicts[]> {
+  async function inPlace(batches: Batches): Promise<Verdicts[]> {
     if (taken < MOST_APART) taken += 1;
     else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
@@ -92,35 +46,40 @@ export function createMergersApart<Verdicts>(
     }
   }
 
-  return async (organizationId, batches) => {
-    const merger = mergers.get(organizationId) ?? { merged: createMerger(inPlace, 1), jobs: 0 };
-    mergers.set(organizationId, merger);
-    merger.jobs += 1;
-    try {
-      return await merger.merged(batches);
-    } finally {
-      merger.jobs -= 1;
-      if (merger.jobs === 0) mergers.delete(organizationId);
-    }
-  };
+  const apart = mergedApart(inOneStatement(inPlace), { fitting });
+  return (organizationId, batches) => apart.call(organizationId, batches);
 }
 
-function sizeOf(batches: readonly IncomingBatch[]): { events: number; bytes: number } {
+/** Stores the batches of all jobs together; each job has the verdicts of its own. */
+const inOneStatement =
+  <Verdicts>(store: StoreMerged<Verdicts>) =>
+  async (jobs: readonly Batches[]): Promise<Verdicts[][]> => {
+    const verdicts = await store(jobs.flat());
+    let position = 0;
+    return jobs.map(({ length }) => {
+      position += length;
+      return verdicts.slice(position - length, position);
+    });
+  };
+
+/** Jobs that fit into one statement, oldest first; the first one always does. */
+function fitting(jobs: readonly Batches[]): number {
+  let [events, bytes, count] = [0, 0, 0];
+  for (const job of jobs) {
+    const size = sizeOf(job);
+    events += size.events;
+    bytes += size.bytes;
+    if (count > 0 && (events > MOST_EVENTS || bytes > MOST_BYTES)) break;
+    count += 1;
+  }
+  return count;
+}
+
+function sizeOf(batches: Batches): { events: number; bytes: number } {
   let [events, bytes] = [0, 0];
   for (const batch of batches) {
     events += batch.events.length;
     for (const { properties } of batch.events) bytes += properties.length;
   }
   return { events, bytes };
-}
-
-function take<Verdicts>(queue: Waiting<Verdicts>[]): Waiting<Verdicts>[] {
-  let [events, bytes, count] = [0, 0, 0];
-  for (const job of queue) {
-    if (count > 0 && (events + job.events > MOST_EVENTS || bytes + job.bytes > MOST_BYTES)) break;
-    events += job.events;
-    bytes += job.bytes;
-    count += 1;
-  }
-  return queue.splice(0, count);
 }

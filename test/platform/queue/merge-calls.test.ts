@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { merged, mergedApart } from '../../../../src/areas/messaging/deliver-webhooks/merge-calls.ts';
+import { merged, mergedApart } from '../../../src/platform/queue/merge-calls.ts';
 
 /** Work that waits to be told how it ends; runs in the order of their start. */
 function controlled() {
@@ -32,6 +32,26 @@ test('calls merged within one turn make one run, and calls that arrive while two
   expect(await Promise.all(answers)).toEqual(['<1>', '<2>', '<3>', '<4>', '<5>']);
 });
 
+test('a run takes as many of the oldest as fit, and all places are used for the rest', async () => {
+  const runs: number[][] = [];
+  let end: () => void = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const work = async (inputs: number[]) => {
+    runs.push(inputs);
+    await ended;
+    return inputs.map((input) => -input);
+  };
+  const call = merged(work, { mostInFlight: 2, fitting: (waiting) => (waiting[0] === 9 ? 1 : 2) });
+  const answers = [9, 1, 2, 3, 4].map((input) => call(input));
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  expect(runs).toEqual([[9], [1, 2]]);
+  end();
+  expect(await Promise.all(answers)).toEqual([-9, -1, -2, -3, -4]);
+  expect(runs).toEqual([[9], [1, 2], [3, 4]]);
+});
+
 test('a run that fails fails only its own merged calls, and the next run goes on', async () => {
   const { runs, call, turn } = controlled();
   const failing = call(1);
@@ -49,7 +69,9 @@ test('a merged call whose output is still missing delays neither its run nor oth
   const late = new Promise<string>((resolve) => {
     finish = resolve;
   });
-  const call = merged(async (inputs: number[]) => inputs.map((input) => (input === 1 ? late : `<${input}>`)), 1);
+  const call = merged(async (inputs: number[]) => inputs.map((input) => (input === 1 ? late : `<${input}>`)), {
+    mostInFlight: 1,
+  });
   const slow = call(1);
   expect(await call(2)).toBe('<2>');
   expect(await call(3)).toBe('<3>');

@@ -1,6 +1,13 @@
 /** Runs at once: while one ends the next one begins. */
 const MOST_IN_FLIGHT = 2;
 
+export interface MergeOptions<Input> {
+  /** Runs at once: beyond, they only wait for each other. */
+  mostInFlight?: number;
+  /** How many of those that wait, oldest first, fit into one run: at least one. All of them, when absent. */
+  fitting?: (waiting: readonly Input[]) => number;
+}
+
 /**
  * Merges calls: calls that arrive while `work` runs share the next run, so that an idle process does not wait and a
  * busy one writes seldom. A failing run rejects all of its calls; an output that is a pending promise delays only its
@@ -8,7 +15,7 @@ const MOST_IN_FLIGHT = 2;
  */
 export function merged<Input, Output>(
   work: (inputs: Input[]) => Promise<(Output | Promise<Output>)[]>,
-  mostInFlight = MOST_IN_FLIGHT,
+  { mostInFlight = MOST_IN_FLIGHT, fitting }: MergeOptions<Input> = {},
 ): (input: Input) => Promise<Output> {
   const waiting: { input: Input; resolve(output: Output | Promise<Output>): void; reject(error: unknown): void }[] = [];
   let inFlight = 0;
@@ -20,12 +27,12 @@ export function merged<Input, Output>(
     isScheduled = true;
     setImmediate(() => {
       isScheduled = false;
-      void run();
+      while (inFlight < mostInFlight && waiting.length > 0) void run();
     });
   }
 
   async function run(): Promise<void> {
-    const calls = waiting.splice(0);
+    const calls = waiting.splice(0, fitting ? fitting(waiting.map(({ input }) => input)) : waiting.length);
     inFlight += 1;
     try {
       const outputs = await work(calls.map((call) => call.input));
@@ -52,11 +59,14 @@ export interface MergedApart<Input, Output> {
   isBusy(key: string): boolean;
 }
 
-export function mergedApart<Input, Output>(work: (inputs: Input[]) => Promise<Output[]>): MergedApart<Input, Output> {
+export function mergedApart<Input, Output>(
+  work: (inputs: Input[]) => Promise<Output[]>,
+  options: Omit<MergeOptions<Input>, 'mostInFlight'> = {},
+): MergedApart<Input, Output> {
   const lanes = new Map<string, { call: (input: Input) => Promise<Output>; calls: number }>();
   return {
     async call(key, input) {
-      const lane = lanes.get(key) ?? { call: merged(work, 1), calls: 0 };
+      const lane = lanes.get(key) ?? { call: merged(work, { ...options, mostInFlight: 1 }), calls: 0 };
       lanes.set(key, lane);
       lane.calls += 1;
       try {
