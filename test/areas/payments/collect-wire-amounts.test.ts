@@ -197,6 +197,30 @@ describe('charges at Stripe', () => {
     });
   });
 
+  test.each([
+    // currency  due    on the page, and back
+    ['ISK', 700, 70_000],
+    ['MGA', 70_000, 700],
+    ['BHD', 7120, 7120],
+  ])('a payment page for %s %i asks for %i, and what comes back pays the invoice', async (currency, due, wire) => {
+    const made = await bill(await customerWith(currency, 'pm_declined'), currency, due);
+    expect(await settled(made)).toMatchObject({ payment_status: 'failed' });
+    await ok(client.post(`/invoices/${made.svc_id}/payment_url`));
+    expect(stripe.pages.at(-1)).toEqual({ amount: wire, currency: currency.toLowerCase() });
+    await tell('payment_intent.succeeded', {
+      id: `pi_page_${currency}`,
+      status: 'succeeded',
+      amount_received: wire,
+      currency: currency.toLowerCase(),
+      metadata: { payable_type: 'Invoice', payable_id: made.svc_id },
+    });
+    const paid = await until(async () => {
+      const now = await read(made);
+      return now.payment_status === 'succeeded' ? now : undefined;
+    });
+    expect(paid).toMatchObject({ total_paid_amount_cents: due, total_written_off_amount_cents: 0 });
+  });
+
   test('a payment page in a currency that Stripe does not accept is refused without a call', async () => {
     const before = stripe.requests.length;
     const made = await bill(await customerWith('IQD', 'pm_ok'), 'IQD', 5124);

@@ -11,6 +11,8 @@ export interface FakeStripe {
   intents: Loose[];
   /** Refunds that were really made, oldest first. */
   refunds: Loose[];
+  /** Hosted pages on which something is paid, oldest first: what of which currency. */
+  pages: { amount: number; currency: string }[];
   /** Requests as they came: method and path. */
   requests: string[];
   /** Sets what became of an intent meanwhile, without telling anybody. */
@@ -61,6 +63,7 @@ function amountFault(amount: number, currency: string) {
 export async function fakeStripe(): Promise<FakeStripe> {
   const intents: Loose[] = [];
   const refunds: Loose[] = [];
+  const pages: FakeStripe['pages'] = [];
   const requests: string[] = [];
   const answers = new Map<string, { asked: string; status: number; body: Loose }>();
   const failures = new Map<string, number>();
@@ -141,6 +144,8 @@ export async function fakeStripe(): Promise<FakeStripe> {
       const line = (field: string) => body.get(`line_items[0][price_data][${field}]`);
       const fault = body.get('mode') === 'payment' && amountFault(Number(line('unit_amount')), line('currency')!);
       if (fault) return error(400, { type: 'invalid_request_error', ...fault });
+      if (body.get('mode') === 'payment')
+        pages.push({ amount: Number(line('unit_amount')), currency: line('currency')! });
       const id = nextId('cs');
       return { status: 200, body: { id, object: 'checkout.session', url: `https://pay.test/${id}` } };
     }
@@ -198,6 +203,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     intents,
     refunds,
+    pages,
     requests,
     set(intent, status) {
       intent.status = status;

@@ -173,10 +173,17 @@ test('an electronic credit note states what it corrects and what coupons had tak
     return [credit_note, credit_notes.find((each: Invoice) => each.svc_id === note.svc_id)];
   };
   for (const each of await shown()) expect(each).toMatchObject({ file_url: null, xml_url: url });
+  const announced = () => service.sql<{ payload: string }[]>`
+    select payload from webhook_events where webhook_type = 'credit_note.generated' and object_id = ${note.svc_id}
+    order by position`;
+  const [first] = await until(async () => ((await announced()).length === 1 ? announced() : undefined));
+  expect(JSON.parse(first!.payload).credit_note).toMatchObject({ file_url: null, xml_url: url });
   const drawn = await story.client.post(`/credit_notes/${note.svc_id}/download`);
   expect(drawn.body.credit_note.file_url).toEqual(url);
   await until(async () => (await shown())[0].file_url ?? undefined);
   for (const each of await shown()) expect(each).toMatchObject({ file_url: url, xml_url: url });
+  const [, second] = await until(async () => ((await announced()).length === 2 ? announced() : undefined));
+  expect(JSON.parse(second!.payload).credit_note).toMatchObject({ file_url: url, xml_url: url });
 });
 
 test('electronic documents of drafts and unknown records are refused, and invoices and notes are not confused', async () => {
