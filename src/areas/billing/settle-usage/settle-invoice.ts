@@ -74,7 +74,9 @@ export async function settleItems(
   ]);
   const rises = shown.filter(({ restCents }) => restCents >= 0).map((each) => rise(billed, each, correction, goingOn));
   const falls = shown.filter(({ restCents }) => restCents < 0);
-  return [...kept, ...rises, ...(await settleFalls(ctx, billed, falls, correction))];
+  // What was netted within the invoice was billed by other fees of it: they give it back where the own ones cannot.
+  const netted = differences.flatMap((each) => feesOf(billed, each));
+  return [...kept, ...rises, ...(await settleFalls(ctx, billed, falls, correction, netted))];
 }
 
 function differencesOf(billedItems: readonly RepricedItem[], settled: ReadonlyMap<string, SettledItem>): Difference[] {
@@ -86,6 +88,12 @@ function differencesOf(billedItems: readonly RepricedItem[], settled: ReadonlyMa
   const rests = netDeltas(differences.map(({ deltaCents }) => deltaCents));
   return differences.map((each, index) => ({ ...each, restCents: rests[index]! }));
 }
+
+/** The fees that billed something: its own, and those of increases. */
+const feesOf = (billed: Billed, { billedItem, settled }: Difference): string[] => [
+  ...(billedItem.fee && billed.invoiceId !== null ? [billedItem.fee.id] : []),
+  ...(settled?.feeIds ?? []),
+];
 
 type Recorded = Pick<Difference, 'billedItem' | 'settled' | 'oldCents' | 'deltaCents' | 'restCents'>;
 
@@ -139,6 +147,7 @@ async function settleFalls(
   billed: Billed,
   falls: readonly Difference[],
   correction: Terms,
+  netted: readonly string[],
 ): Promise<NewAdjustment[]> {
   if (falls.length === 0 || correction.policy === 'ignore') return falls.map((each) => recorded(billed, each));
   const rows = falls.map((each) => {
@@ -152,20 +161,18 @@ async function settleFalls(
           {
             index,
             cents: left,
-            feeIds: [
-              [
-                ...(each.billedItem.fee && billed.invoiceId !== null ? [each.billedItem.fee.id] : []),
-                ...(each.settled?.feeIds ?? []),
-              ],
-            ],
+            isAll: each.billedItem.newCents === 0,
+            feeIds: [feesOf(billed, each), netted],
           },
         ]
       : [],
   );
-  const credited = await creditFees(ctx, asked, {
+  const all = await creditFees(ctx, asked, {
     description: correction.reason,
     part: correction.credit_note_part,
   });
+  // Beyond the difference: what was billed without tax of usage that has fallen to nothing.
+  const credited = all.filter((credit) => credit.cents > 0);
   return rows.flatMap(({ each, waiting, row, left }, index) => {
     const own = credited.filter((credit) => credit.index === index);
     const [first, ...others] = own;
