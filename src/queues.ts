@@ -1,4 +1,18 @@
 import { z } from 'zod';
+import type {
+  ApiKeyId,
+  CreditNoteId,
+  CustomerId,
+  DocumentId,
+  EventBatchId,
+  ExternalSubscriptionId,
+  OrganizationId,
+  PaymentId,
+  PaymentProviderId,
+  UsageShapeId,
+  WebhookDeliveryId,
+  WebhookEndpointId,
+} from './platform/ids.ts';
 
 /**
  * The table of queues. With a waiting caller the job of a killed worker must run again within about 5 s, and all tries
@@ -42,6 +56,9 @@ export const queues = {
 
 export type QueueName = keyof typeof queues;
 
+/** An id in a payload; who added the job has it from a row, so it is not read closely. */
+const id = <Id extends string = string>() => z.string() as unknown as z.ZodType<Id, Id>;
+
 /** Correlation of a request whose caller waits: the ingress process and the number of its request there. */
 const Caller = { from: z.string(), cid: z.string(), at: z.number() };
 
@@ -49,7 +66,7 @@ const Caller = { from: z.string(), cid: z.string(), at: z.number() };
  * Owner of a job, by which a queue's slots are shared. Any key of the customer is possible if all jobs of a queue use
  * the same; without one, `customer_id` of the payload or of its `item` is used.
  */
-const Owner = { organization_id: z.string(), customer_key: z.string().optional() };
+const Owner = { organization_id: id<OrganizationId>(), customer_key: z.string().optional() };
 
 /** A command of the API. */
 const Command = z.object({
@@ -58,7 +75,7 @@ const Command = z.object({
   ...Owner,
   operation: z.string(),
   sandbox: z.boolean(),
-  api_key_id: z.string(),
+  api_key_id: id<ApiKeyId>(),
   request_id: z.string(),
   input: z.unknown(),
   /** Replaces `input` and `request.parameters` if they hold secrets: the JSON of both, sealed. */
@@ -103,22 +120,26 @@ export const jobs = {
     payload: z.object({
       v: z.literal(1),
       ...Caller,
-      organization_id: z.string().optional(),
+      organization_id: id<OrganizationId>().optional(),
       batches: z.array(z.unknown()),
     }),
   },
   // Without an organization it holds events of several, and waits for none of them.
   'events.finish-batch': {
     queue: 'aggregation',
-    payload: z.object({ organization_id: z.string().optional(), batch_ids: z.array(z.string()) }),
+    payload: z.object({ organization_id: id<OrganizationId>().optional(), batch_ids: z.array(id<EventBatchId>()) }),
   },
   'rollup.build-shape': {
     queue: 'aggregation',
-    payload: z.object({ ...Owner, shape_id: z.string() }),
+    payload: z.object({ ...Owner, shape_id: id<UsageShapeId>() }),
   },
   'rollup.guard': {
     queue: 'aggregation',
-    payload: z.object({ ...Owner, shape_id: z.string(), external_subscription_id: z.string() }),
+    payload: z.object({
+      ...Owner,
+      shape_id: id<UsageShapeId>(),
+      external_subscription_id: id<ExternalSubscriptionId>(),
+    }),
   },
   'step.run': { queue: 'billing', payload: z.object({ ...Owner, step_id: z.string() }) },
   'periodic.work': {
@@ -127,31 +148,31 @@ export const jobs = {
   },
   'payment.charge': {
     queue: 'payments',
-    payload: z.object({ ...Owner, payment_id: z.string() }),
+    payload: z.object({ ...Owner, payment_id: id<PaymentId>() }),
   },
   'payment.look-after': {
     queue: 'payments',
-    payload: z.object({ ...Owner, payment_id: z.string() }),
+    payload: z.object({ ...Owner, payment_id: id<PaymentId>() }),
   },
   'payment.cancel': {
     queue: 'payments',
-    payload: z.object({ ...Owner, payment_id: z.string() }),
+    payload: z.object({ ...Owner, payment_id: id<PaymentId>() }),
   },
   'payment.refund': {
     queue: 'payments',
-    payload: z.object({ ...Owner, credit_note_id: z.string() }),
+    payload: z.object({ ...Owner, credit_note_id: id<CreditNoteId>() }),
   },
   'payment.look-after-refund': {
     queue: 'payments',
-    payload: z.object({ ...Owner, credit_note_id: z.string() }),
+    payload: z.object({ ...Owner, credit_note_id: id<CreditNoteId>() }),
   },
   'payment.connect': {
     queue: 'payments',
-    payload: z.object({ ...Owner, payment_provider_id: z.string() }),
+    payload: z.object({ ...Owner, payment_provider_id: id<PaymentProviderId>() }),
   },
   'payment.create-customer': {
     queue: 'payments',
-    payload: z.object({ ...Owner, customer_id: z.string() }),
+    payload: z.object({ ...Owner, customer_id: id<CustomerId>() }),
   },
   'payment.open-page': {
     queue: 'payments',
@@ -162,23 +183,27 @@ export const jobs = {
     queue: 'webhooks',
     payload: z.object({
       ...Owner,
-      webhook_endpoint_id: z.string(),
-      delivery_ids: z.array(z.string()).max(10),
+      webhook_endpoint_id: id<WebhookEndpointId>(),
+      delivery_ids: z.array(id<WebhookDeliveryId>()).max(10),
       /** The one delivery that is tried while the circuit of its endpoint is open. */
       probe: z.boolean().optional(),
     }),
   },
   'webhook.walk': {
     queue: 'webhooks',
-    payload: z.object({ organization_id: z.string(), webhook_endpoint_id: z.string(), overdue_ms: z.number() }),
+    payload: z.object({
+      organization_id: id<OrganizationId>(),
+      webhook_endpoint_id: id<WebhookEndpointId>(),
+      overdue_ms: z.number(),
+    }),
   },
   'webhook.replay': {
     queue: 'webhooks',
-    payload: z.object({ ...Owner, webhook_endpoint_id: z.string(), replay_id: z.string() }),
+    payload: z.object({ ...Owner, webhook_endpoint_id: id<WebhookEndpointId>(), replay_id: z.string() }),
   },
   'document.render': {
     queue: 'documents',
-    payload: z.object({ ...Owner, document_id: z.string() }),
+    payload: z.object({ ...Owner, document_id: id<DocumentId>() }),
   },
   'mail.send': { queue: 'webhooks', payload: z.object({ ...Owner, mail_id: z.string() }) },
   'vat.check': { queue: 'webhooks', payload: z.object({ ...Owner, check_id: z.string() }) },

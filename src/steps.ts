@@ -1,4 +1,23 @@
 import { z } from 'zod';
+import type {
+  BillingEntityId,
+  CorrectionId,
+  CreditNoteId,
+  CustomerId,
+  EventBatchId,
+  EventId,
+  FixedChargeId,
+  InboundEventId,
+  InvoiceId,
+  MetricId,
+  PaymentId,
+  PaymentRequestId,
+  PlanId,
+  SubscriptionId,
+  UsageShapeId,
+  WalletId,
+} from './platform/ids.ts';
+import { idOf } from './platform/schema/id.ts';
 import { jobs } from './queues.ts';
 
 /**
@@ -15,14 +34,13 @@ export interface StepSpec {
 const { queue } = jobs['step.run'];
 const step = <Payload extends z.ZodRawShape>(payload: Payload) => ({ queue, payload: z.object(payload) });
 
-const id = z.guid();
 /** Text that a client chose or that names no row of ours. */
 const text = z.string();
 const instant = z.iso.datetime({ offset: true });
 
 /** Open unmatched events that are matched again; without any field, all of the organization. */
 const healSelection = {
-  metric_ids: z.array(id).optional(),
+  metric_ids: z.array(idOf<MetricId>()).optional(),
   code: text.optional(),
   external_subscription_id: text.optional(),
 };
@@ -33,14 +51,14 @@ const healSelection = {
  * waits for another worker, and is a finding of the auditor.
  */
 export const steps = {
-  'audit-books': step({ run_id: id, checks: z.array(text).nullish() }),
-  'build-shape': step({ shape_id: id }),
-  'finish-event-batch': step({ batch_id: id }),
-  'tell-missing-wallets': step({ event_ids: z.array(id) }),
+  'audit-books': step({ run_id: idOf(), checks: z.array(text).nullish() }),
+  'build-shape': step({ shape_id: idOf<UsageShapeId>() }),
+  'finish-event-batch': step({ batch_id: idOf<EventBatchId>() }),
+  'tell-missing-wallets': step({ event_ids: z.array(idOf<EventId>()) }),
   'heal-events': step({
     ...healSelection,
     /** The run that shows how far it is, when a client asked for it. */
-    run_id: id.optional(),
+    run_id: idOf().optional(),
     /** What the first page came to look for, and where the pages before have come to. */
     page: z
       .object({
@@ -49,41 +67,41 @@ export const steps = {
           external_subscription_ids: z.array(text).readonly().optional(),
           either: z.boolean().optional(),
         }),
-        after: id,
+        after: idOf(),
         total: z.int(),
         examined: z.int(),
         healed: z.int(),
       })
       .optional(),
   }),
-  'recount-unmatched': step({ codes: z.array(text), after: id.nullable(), until: id }),
-  'finish-customer-deletion': step({ customer_id: id }),
-  'finalize-customer-drafts': step({ customer_id: id }),
-  'finish-plan-deletion': step({ plan_id: id }),
-  'cascade-plan-changes': step({ plan_id: id }),
-  'finalize-plan-drafts': step({ plan_id: id }),
+  'recount-unmatched': step({ codes: z.array(text), after: idOf().nullable(), until: idOf() }),
+  'finish-customer-deletion': step({ customer_id: idOf<CustomerId>() }),
+  'finalize-customer-drafts': step({ customer_id: idOf<CustomerId>() }),
+  'finish-plan-deletion': step({ plan_id: idOf<PlanId>() }),
+  'cascade-plan-changes': step({ plan_id: idOf<PlanId>() }),
+  'finalize-plan-drafts': step({ plan_id: idOf<PlanId>() }),
   'delete-metric-events': step({
-    billable_metric_id: id,
+    billable_metric_id: idOf<MetricId>(),
     code: text,
     /** Events stored later belong to a new metric of the same code. */
-    before_event_id: id,
+    before_event_id: idOf(),
   }),
-  'retract-range': step({ correction_id: id }),
-  'settle-correction': step({ correction_id: id }),
+  'retract-range': step({ correction_id: idOf<CorrectionId>() }),
+  'settle-correction': step({ correction_id: idOf<CorrectionId>() }),
   'settle-late-events': step({
     external_subscription_id: text,
     window_from: instant,
     policy: z.enum(['ignore', 'next_invoice', 'debit_invoice', 'credit_note']),
-    event_ids: z.array(id),
+    event_ids: z.array(idOf<EventId>()),
   }),
-  'invoice-differences': step({ subscription_id: id }),
-  'rematch-events': step({ correction_id: id, event_ids: z.array(id) }),
+  'invoice-differences': step({ subscription_id: idOf<SubscriptionId>() }),
+  'rematch-events': step({ correction_id: idOf<CorrectionId>(), event_ids: z.array(idOf<EventId>()) }),
   /** One invoice with these lines, billed at an instant. */
   'bill-subscriptions': step({
     lines: z
       .array(
         z.object({
-          subscription_id: id,
+          subscription_id: idOf<SubscriptionId>(),
           reason: z.enum(['subscription_starting', 'subscription_terminating', 'in_advance_charge']),
           /** Of a line in advance: those with which a subscription starts. */
           fixed_charges: z.literal('opening').optional(),
@@ -92,81 +110,81 @@ export const steps = {
       .min(1),
     at: instant,
   }),
-  'settle-gate': step({ subscription_id: id }),
-  'bill-progressively': step({ subscription_id: id }),
-  'snapshot-last-usage': step({ subscription_id: id, invoice_id: id }),
+  'settle-gate': step({ subscription_id: idOf<SubscriptionId>() }),
+  'bill-progressively': step({ subscription_id: idOf<SubscriptionId>() }),
+  'snapshot-last-usage': step({ subscription_id: idOf<SubscriptionId>(), invoice_id: idOf<InvoiceId>() }),
   /** The fixed charges of a subscription whose units changed at an instant. */
   'bill-fixed-charges': step({
-    subscription_id: id,
-    fixed_charge_ids: z.array(id),
+    subscription_id: idOf<SubscriptionId>(),
+    fixed_charge_ids: z.array(idOf<FixedChargeId>()),
     /** The records of these changes: what was recorded after them is billed by steps of its own. */
-    record_ids: z.array(id).optional(),
+    record_ids: z.array(idOf()).optional(),
     at: instant,
   }),
   /** Changes of a plan's fixed charges that its overrides have to follow. */
   'cascade-fixed-charges': step({
-    plan_id: id,
+    plan_id: idOf<PlanId>(),
     changes: z.array(
       z.object({
-        id,
+        id: idOf(),
         former: z
           .object({ charge_model: text, units: text, properties: z.record(z.string(), z.unknown()).readonly() })
           .nullable(),
         is_immediate: z.boolean(),
       }),
     ),
-    removed_ids: z.array(id),
+    removed_ids: z.array(idOf()),
     bills: z.boolean(),
   }),
   /** Stored events of one subscription, in the order of arrival. */
-  'bill-in-advance': step({ subscription_id: id, event_ids: z.array(id) }),
+  'bill-in-advance': step({ subscription_id: idOf<SubscriptionId>(), event_ids: z.array(idOf<EventId>()) }),
   'redate-drafts': {
     queue,
     payload: z.union([
-      z.object({ customer_id: id, after_id: id.optional() }),
-      z.object({ billing_entity_id: id, after_id: id.optional() }),
+      z.object({ customer_id: idOf<CustomerId>(), after_id: idOf().optional() }),
+      z.object({ billing_entity_id: idOf<BillingEntityId>(), after_id: idOf().optional() }),
     ]),
   },
-  'finalize-draft': step({ invoice_id: id }),
+  'finalize-draft': step({ invoice_id: idOf<InvoiceId>() }),
   'run-invoices': step({
-    run_id: id,
+    run_id: idOf(),
     /** The invoice that the steps before have come to. */
-    after: id.optional(),
+    after: idOf().optional(),
   }),
-  'verify-invoice': step({ run_id: id }),
-  'finalize-pending-invoice': step({ invoice_id: id }),
-  'check-vat-number': step({ check_id: id }),
+  'verify-invoice': step({ run_id: idOf() }),
+  'finalize-pending-invoice': step({ invoice_id: idOf<InvoiceId>() }),
+  'check-vat-number': step({ check_id: idOf() }),
   /** The credits that a wallet was made with. */
   'book-first-credits': step({
-    wallet_id: id,
+    wallet_id: idOf<WalletId>(),
     paid_credits: text.nullish(),
     granted_credits: text.nullish(),
     name: text.nullable(),
     priority: z.int().nullable(),
     metadata: z.array(z.object({ key: text, value: text })),
   }),
-  'refresh-wallets': step({ customer_id: id }),
+  'refresh-wallets': step({ customer_id: idOf<CustomerId>() }),
   'collect-invoice': step({
-    invoice_id: id,
+    invoice_id: idOf<InvoiceId>(),
     /** The customer had the time to pay on a hosted page. */
     has_waited: z.boolean().optional(),
   }),
-  'collect-payment-request': step({ payment_request_id: id }),
-  'charge-sandbox-payment': step({ payment_id: id }),
+  'collect-payment-request': step({ payment_request_id: idOf<PaymentRequestId>() }),
+  'charge-sandbox-payment': step({ payment_id: idOf<PaymentId>() }),
   /** What a sandbox tells later of a payment. */
   'tell-sandbox-event': step({
-    connection_id: id,
-    payment_id: id,
+    connection_id: idOf(),
+    payment_id: idOf<PaymentId>(),
     event: z.discriminatedUnion('tells', [
       z.object({ tells: z.literal('payment'), type: text, status: text, afterSeconds: z.number() }),
       z.object({ tells: z.literal('dispute'), type: text, isLost: z.boolean(), afterSeconds: z.number() }),
     ]),
   }),
-  'mail-document': step({ kind: z.enum(['invoice', 'credit_note', 'payment_receipt']), subject_id: id }),
-  'handle-provider-event': step({ inbound_event_id: id }),
-  'refund-sandbox-note': step({ credit_note_id: id }),
+  'mail-document': step({ kind: z.enum(['invoice', 'credit_note', 'payment_receipt']), subject_id: idOf() }),
+  'handle-provider-event': step({ inbound_event_id: idOf<InboundEventId>() }),
+  'refund-sandbox-note': step({ credit_note_id: idOf<CreditNoteId>() }),
   /** What a sandbox tells later of a refund. */
-  'tell-sandbox-refund': step({ connection_id: id, provider_refund_id: text, status: text }),
+  'tell-sandbox-refund': step({ connection_id: idOf(), provider_refund_id: text, status: text }),
 } as const satisfies Record<string, StepSpec>;
 
 export type StepName = keyof typeof steps;

@@ -60,7 +60,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'src/operations.ts': ['src/areas', 'src/platform'],
   'src/flow-commands.ts': ['src/areas', 'src/platform'],
   'src/reactions.ts': ['src/areas', 'src/platform'],
-  'src/steps.ts': ['src/queues.ts'],
+  'src/steps.ts': ['src/queues.ts', 'src/platform'],
   'src/step-handlers.ts': ['src/areas', 'src/platform', 'src/steps.ts'],
   'src/periodic-jobs.ts': ['src/areas', 'src/jobs', 'src/platform'],
   workers: ['workers', 'src/jobs', 'src/areas', 'src/platform', 'src/queues.ts', ...TABLES],
@@ -161,4 +161,34 @@ test('every announcement is made somewhere and has its row in the table of react
       expect({ name, isMade, hasRow: text.includes(`${area}.${name}`) }).toEqual({ name, isMade: true, hasRow: true });
     }
   }
+});
+
+/** Two parameters where one scope belongs; a column in place of the organization's id is another thing. */
+const SEPARATE = /\(\s*\w+: (?:Db|Tx|Sql)\b[^(){}]*\borganizationId\??: (?:OrganizationId|string)\b/;
+
+test.each(files)('no function of %s takes a connection and an organization apart', (path) => {
+  expect(SEPARATE.exec(readFileSync(join(root, path), 'utf8'))?.[0]).toBeUndefined();
+});
+
+/** Files whose ids are those of a provider, or that know no records. */
+const FOREIGN_IDS = /^src\/(engine|platform\/(payments|secrets|services|keys|vat-numbers|mail))\//;
+
+const NOUNS_WITH_IDS = [
+  ...readFileSync(join(root, 'src/platform/ids.ts'), 'utf8').matchAll(/^export type (\w+)Id = Id</gm),
+].map(([, noun]) => noun!);
+const inSnakeCase = (noun: string) => noun.replace(/(?<=.)[A-Z]/g, '_$&').toLowerCase();
+const NAMES_OF_IDS = NOUNS_WITH_IDS.flatMap((noun) => [
+  `${noun[0]!.toLowerCase()}${noun.slice(1)}Id`,
+  `${inSnakeCase(noun)}_id`,
+]);
+const PLAIN_ID = new RegExp(`\\b(${NAMES_OF_IDS.join('|')})s?\\??: (readonly )?string\\b`, 'g');
+const PLAIN_ROW = new RegExp(`interface (${NOUNS_WITH_IDS.join('|')})Row\\b[^{]*\\{[^}]*?\\n  id: string\\b`, 'g');
+
+test.each(files.filter((path) => !FOREIGN_IDS.test(path)))('%s types the ids of records by their noun', (path) => {
+  const text = readFileSync(join(root, path), 'utf8');
+  expect([...text.matchAll(PLAIN_ID), ...text.matchAll(PLAIN_ROW)].map(([found]) => found)).toEqual([]);
+});
+
+test('there are nouns whose ids are typed', () => {
+  expect(NOUNS_WITH_IDS.length).toBeGreaterThan(40);
 });

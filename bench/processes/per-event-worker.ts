@@ -21,7 +21,7 @@ const worker = serveQueue(
   {
     async 'events.store'(job) {
       await storeEvents(deps, (job.batches as PackedBatch[]).map(unpackBatch));
-      await publishReply(runtime.redis, runtime.config.REDIS_PREFIX, job.from, job.cid, null);
+      await publishReply(runtime.redis, runtime.config.REDIS_PREFIX, { to: job.from, cid: job.cid, reply: null });
     },
   },
   { redis: runtime.redis, prefix: runtime.config.REDIS_PREFIX, concurrency: CONCURRENCY, log: runtime.log },

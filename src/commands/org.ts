@@ -5,6 +5,7 @@ import { listOrganizations } from '../areas/tenancy/organizations/queries.ts';
 import { rotateApiKey } from '../areas/tenancy/organizations/rotate-api-key.ts';
 import { rotateHmacKey } from '../areas/tenancy/organizations/rotate-hmac-key.ts';
 import { realNow } from '../platform/clock/real-clock.ts';
+import type { OrganizationId } from '../platform/ids.ts';
 import { rotateKey } from '../platform/keys/deployment-keys.ts';
 import { RATE_CATEGORIES } from '../platform/operation.ts';
 import { keyChangesChannel } from '../platform/redis/channels.ts';
@@ -128,7 +129,7 @@ limits.action((sent: SentLimits) =>
   onDatabase(
     async (place) => {
       const changes = limitsOf(sent);
-      const changed = await setRateLimits(place.sql, sent.organization, changes);
+      const changed = await setRateLimits({ db: place.sql, organizationId: sent.organization }, changes);
       if (Object.keys(changes).length > 0) await announce(place, sent.organization, 'the former limits');
       const shown = { organization_id: sent.organization, ...changed };
       if (sent.json) console.log(JSON.stringify(shown));
@@ -174,7 +175,7 @@ function show(facts: object, json: boolean): void {
 }
 
 /** Makes every ingress drop what it caches of the organization's keys; one that misses it does so within a minute. */
-async function announce({ config, redisUrl }: Place, organizationId: string, former: string): Promise<void> {
+async function announce({ config, redisUrl }: Place, organizationId: OrganizationId, former: string): Promise<void> {
   if (redisUrl === undefined) return;
   const redis = connectPatiently(redisUrl, 'meterstone org');
   const message = JSON.stringify({ organization_id: organizationId });

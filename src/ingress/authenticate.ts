@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import type { Temporal } from 'temporal-polyfill';
 import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Sql } from '../platform/db/connect.ts';
+import type { ApiKeyId, OrganizationId } from '../platform/ids.ts';
 import { answeredInTime } from './database-in-time.ts';
 import { FairGate } from './fair-gate.ts';
 
 /** The identity of a key: the organization comes from it alone. */
 export interface Identity {
-  apiKeyId: string;
-  organizationId: string;
+  apiKeyId: ApiKeyId;
+  organizationId: OrganizationId;
   sandbox: boolean;
   permissions: Record<string, string[]>;
   /** Requests per second by category; null uses the service's setting. */
@@ -75,7 +76,7 @@ export class KeyCache {
   }
 
   /** Forgets what is known about an organization's keys: they or its limits changed. */
-  forget(organizationId: string): void {
+  forget(organizationId: OrganizationId): void {
     this.#changes += 1;
     this.#unknown.clear();
     for (const [digest, { identity }] of this.#known)
@@ -140,8 +141,8 @@ function bearerToken(header: string | undefined): string | null {
 async function findIdentity(sql: Sql, digest: Buffer): Promise<Identity | null> {
   const [row] = await sql<
     {
-      id: string;
-      organization_id: string;
+      id: ApiKeyId;
+      organization_id: OrganizationId;
       permissions: Record<string, string[]>;
       expires_at: Temporal.Instant | null;
       sandbox: boolean;

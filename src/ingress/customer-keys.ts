@@ -1,4 +1,6 @@
 import type { Sql } from '../platform/db/connect.ts';
+import type { Scope } from '../platform/db/scope.ts';
+import type { CustomerId, OrganizationId } from '../platform/ids.ts';
 import { isUuid } from '../platform/ids.ts';
 
 /** Tables whose rows belong to one customer permanently. */
@@ -62,10 +64,10 @@ export function createCustomerKeys(sql: Sql) {
     known.set(name, key);
   }
 
-  async function lookUp(name: string, organizationId: string, table: Table, id: string): Promise<void> {
+  async function lookUp(name: string, organizationId: OrganizationId, table: Table, id: string): Promise<void> {
     lookUps += 1;
     try {
-      const externalId = await findCustomer(sql, organizationId, table, id);
+      const externalId = await findCustomer({ db: sql, organizationId }, table, id);
       if (externalId !== undefined) remember(name, keyOfCustomer(externalId));
     } catch {
       // The record keeps standing for itself.
@@ -76,7 +78,7 @@ export function createCustomerKeys(sql: Sql) {
 
   return {
     /** The customer of a command at `path` with this input; undefined when it locks none, or an unknown one. */
-    keyOf(path: string, organizationId: string, input: unknown): string | undefined {
+    keyOf(path: string, organizationId: OrganizationId, input: unknown): string | undefined {
       const { body, ...params } = input as CommandInput;
       const fields: Record<string, unknown> = { ...(body ?? {}), ...params };
       const naming = [...EVERYWHERE, BY_SEGMENT[path.split('/')[1]!]].find((each) => each && fields[each.field]);
@@ -97,7 +99,11 @@ export type CustomerKeys = ReturnType<typeof createCustomerKeys>;
 
 const keyOfCustomer = (externalId: string): string => `customer/${externalId}`;
 
-async function findCustomer(sql: Sql, organizationId: string, table: Table, id: string): Promise<string | undefined> {
+async function findCustomer(
+  { db: sql, organizationId }: Scope<Sql>,
+  table: Table,
+  id: CustomerId,
+): Promise<string | undefined> {
   const ofRecord = table === 'subscriptions' ? sql`record.external_id = ${id}` : sql`record.id = ${id}`;
   const [row] = await sql<{ external_id: string }[]>`
     select customer.external_id

@@ -86,7 +86,7 @@ async function visitOf(deps: Deps, request: Request, response: Response, signal:
     organizationId: customer.organization_id,
     sandbox: customer.sandbox,
     actor: { source: 'system', apiKeyId: null },
-    db: sharedSql(sql, deps.reads, customer.organization_id, signal),
+    db: sharedSql(sql, deps.reads, { organizationId: customer.organization_id, signal }),
     config,
     log,
     reactions: NO_REACTIONS,
@@ -110,9 +110,9 @@ async function showPage({ request, response, token, customer, mayAct, ctx, langu
 
 async function servePdf(deps: Deps, visit: Visit, listed: PortalDocuments): Promise<void> {
   const { request, response, token, customer, ctx, language } = visit;
-  const subject = await getPortalSubject(ctx, customer, listed, request.params.id as string);
+  const subject = await getPortalSubject(ctx, customer, { listed, id: request.params.id as string });
   const documentId = subject.documentId ?? (await askFor(deps, ctx, subject));
-  const file = await awaitFile(deps.sql, documentId, response, PATIENCE_MS);
+  const file = await awaitFile(deps.sql, documentId, { response, patienceMs: PATIENCE_MS });
   if (file) return sendFile(response, file, 'attachment');
   response.setHeader('Refresh', String(RELOAD_SECONDS));
   sendPage(response, 202, noticePage(language, 'preparing', `../../../${token}`));

@@ -4,6 +4,7 @@ import { readFile, type StoredFile } from '../areas/messaging/documents/queries.
 import { checkDocumentLink, DOCUMENTS_PATH } from '../areas/messaging/documents/signed-link.ts';
 import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Sql } from '../platform/db/connect.ts';
+import type { DocumentId } from '../platform/ids.ts';
 import { refuse } from '../platform/refusal.ts';
 import { headerName } from '../platform/wire-prefix.ts';
 import type { EdgeDeps } from './edge-deps.ts';
@@ -54,7 +55,7 @@ async function serve(
   const documentId = request.params.id as string;
   const link = { documentId, expires: query.get('expires'), signature: query.get('signature') };
   await checkDocumentLink({ db: sql, config }, link);
-  const file = await awaitFile(sql, documentId, response, PATIENCE_MS);
+  const file = await awaitFile(sql, documentId, { response, patienceMs: PATIENCE_MS });
   if (!file) throw refuse.unavailable();
   response.setHeader('Cache-Control', 'private, max-age=3600');
   if (file.missing_characters !== '')
@@ -72,9 +73,8 @@ type DrawnFile = StoredFile & { content: Uint8Array };
  */
 export async function awaitFile(
   sql: Sql,
-  documentId: string,
-  response: Response,
-  patienceMs: number,
+  documentId: DocumentId,
+  { response, patienceMs }: { response: Response; patienceMs: number },
 ): Promise<DrawnFile | undefined> {
   const untilMs = realNowMs() + patienceMs;
   for (;;) {

@@ -1,4 +1,5 @@
 import type { HeavyWork } from '../platform/context.ts';
+import type { OrganizationId } from '../platform/ids.ts';
 import { refuse } from '../platform/refusal.ts';
 import { FairGate } from './fair-gate.ts';
 
@@ -26,7 +27,7 @@ const WEIGHT_MS = 60_000;
 
 /** Whose read it is, what is asked, and until when the answer is wanted. */
 export interface Asked {
-  organizationId: string;
+  organizationId: OrganizationId;
   /** The same for reads that have the same answer when they begin at the same instant. */
   name: string;
   signal: AbortSignal;
@@ -62,14 +63,14 @@ export class HeavyReads {
   readonly #weights = new Map<string, { weight: number; untilMs: number }>();
   /** Reads that wait for their turn, by organization and name. */
   readonly #waiting = new Map<string, First>();
-  readonly #onRefused: ((organizationId: string) => void) | undefined;
+  readonly #onRefused: ((organizationId: OrganizationId) => void) | undefined;
   readonly #nowMs: () => number;
 
   /**
    * @param onRefused hears the organization of each read that is refused
    * @param nowMs     a clock that only goes forward; tests bring their own
    */
-  constructor(onRefused?: (organizationId: string) => void, nowMs: () => number = () => performance.now()) {
+  constructor(onRefused?: (organizationId: OrganizationId) => void, nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs;
     this.#onRefused = onRefused;
     this.#gate = new FairGate({
@@ -111,7 +112,7 @@ export class HeavyReads {
    * The admission of one request without twins, which gives its place up when `signal` is aborted: it is answered, or
    * its caller is gone.
    */
-  of(organizationId: string, signal: AbortSignal): HeavyWork {
+  of(organizationId: OrganizationId, signal: AbortSignal): HeavyWork {
     return this.#admissionOf({ organizationId, signal });
   }
 

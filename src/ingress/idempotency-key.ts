@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { canonicalDigest } from '../platform/canonical-json.ts';
+import type { OrganizationId } from '../platform/ids.ts';
 import { refuse } from '../platform/refusal.ts';
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
@@ -18,7 +19,7 @@ export interface Idempotency {
  */
 export function idempotencyOf(request: {
   header: string | string[] | undefined;
-  organizationId: string;
+  organizationId: OrganizationId;
   method: string;
   path: string;
   query: unknown;

@@ -84,7 +84,10 @@ async function take(deps: SystemDeps, windows: Windows, request: Request): Promi
   const body = request.body;
   const code = new URLSearchParams(request.originalUrl.split('?')[1] ?? '').get('code');
   if (code !== null && !isStorable(code)) return 'unknown';
-  const connections = await listProvidersOfType(deps.sql, organizationId!, type!, code, realNow());
+  const connections = await listProvidersOfType({ db: deps.sql, organizationId: organizationId! }, type!, {
+    code,
+    now: realNow(),
+  });
   if (connections.length === 0 || connections[1]?.deleted_at === null) return 'unknown';
   const connection = await signerOf(deps, connections, request, body);
   if (!connection) {
@@ -98,7 +101,9 @@ async function take(deps: SystemDeps, windows: Windows, request: Request): Promi
   const nudges = await systemTransaction(
     deps,
     { id: organizationId!, sandbox: connection.sandbox },
-    async (tx) => (connection.sandbox ? (await holdClock(tx, organizationId!))?.frozen_time : undefined) ?? realNow(),
+    async (tx) =>
+      (connection.sandbox ? (await holdClock({ db: tx, organizationId: organizationId! }))?.frozen_time : undefined) ??
+      realNow(),
     async (ctx) => {
       await storeInboundEvent(ctx, { connectionId: connection.id, ...event });
     },

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { realNowMs } from '../platform/clock/real-clock.ts';
+import type { ApiKeyId } from '../platform/ids.ts';
 import { keyUsageKey } from '../platform/redis/channels.ts';
 
 const WRITE_EVERY_MS = 10_000;
@@ -21,7 +22,7 @@ export class KeyUsage {
     this.#timer.unref();
   }
 
-  note(apiKeyId: string): void {
+  note(apiKeyId: ApiKeyId): void {
     this.#used.set(apiKeyId, realNowMs());
   }
 

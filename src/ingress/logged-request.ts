@@ -1,11 +1,12 @@
 import type { Request } from 'express';
 import { redactedText } from '../platform/api-log/redact.ts';
+import type { ApiKeyId } from '../platform/ids.ts';
 import type { Identity } from './authenticate.ts';
 
 /** The parts of a request that the API log stores, before its answer is known (logs.md#api-logs). */
 export interface LoggedRequest {
   request_id: string;
-  api_key_id: string;
+  api_key_id: ApiKeyId;
   client: string | null;
   http_method: string;
   request_origin: string;

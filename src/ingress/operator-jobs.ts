@@ -68,7 +68,7 @@ async function runJob({ sql, producer, config, log }: JobsDeps, name: string) {
   const row = schedule(config).find(({ job }) => job === name);
   if (!row) throw refuse.notFound('job');
   const now = realNow().round({ smallestUnit: 'millisecond', roundingMode: 'floor' });
-  if (await claimTick(sql, name, now, now)) {
+  if (await claimTick(sql, name, { tickAt: now, realNow: now })) {
     await producer.add('periodic.tick', { job: name, at: now.toString() }, { id: tickJobId(name, now) });
     log.info({ job: name, at: now.toString() }, 'run started by the operator');
   }

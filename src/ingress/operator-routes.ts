@@ -32,16 +32,14 @@ export function mountOperatorRoutes(app: Express, deps: OperatorDeps, routes: re
   if (token === undefined) return;
   for (const { method, path, run } of routes)
     app[method](`${BASE_PATH}${path}`, (request: Request, response: Response) =>
-      answer(deps, token, run, request, response),
+      answer(deps, token, { run, request, response }),
     );
 }
 
 async function answer(
   deps: OperatorDeps,
   token: string,
-  run: (request: Request) => Promise<object>,
-  request: Request,
-  response: Response,
+  { run, request, response }: { run: (request: Request) => Promise<object>; request: Request; response: Response },
 ): Promise<void> {
   const requestId = requestIdOf(request);
   response.setHeader('X-Request-Id', requestId);

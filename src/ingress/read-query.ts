@@ -18,13 +18,13 @@ export function readQuery(url: string): Query {
     if (name === '') continue;
     const value = storable(raw);
     const nested = NESTED.exec(name);
-    if (!nested) add(query, name, value, false);
-    else if (nested[2] === '') add(query, nested[1]!, value, true);
+    if (!nested) add(query, name, { value, list: false });
+    else if (nested[2] === '') add(query, nested[1]!, { value, list: true });
     else {
       const inner = query[nested[1]!];
       const object = isPlain(inner) ? inner : (Object.create(null) as Query);
       query[nested[1]!] = object;
-      add(object, storable(nested[2]!), value, nested[3] !== undefined);
+      add(object, storable(nested[2]!), { value, list: nested[3] !== undefined });
     }
   }
   return query;
@@ -35,7 +35,7 @@ const storable = (text: string): string => (isStorable(text) ? text : MATCHES_NO
 const isPlain = (value: unknown): value is Query =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function add(into: Query, name: string, value: string, list: boolean): void {
+function add(into: Query, name: string, { value, list }: { value: string; list: boolean }): void {
   const former = into[name];
   if (Array.isArray(former)) former.push(value);
   else if (typeof former === 'string') into[name] = [former, value];

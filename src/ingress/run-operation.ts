@@ -93,7 +93,11 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   if (operation.writesWhen?.(input)) return runCommand(deps, call, input, sentKey(call, query, body));
   if (operation.computedBy) {
     deps.handOver.refuseIfInVain(jobs[operation.computedBy].queue);
-    const { status, body: text, headers } = await deps.previews.run(commandOf(deps, call, input, null));
+    const {
+      status,
+      body: text,
+      headers,
+    } = await deps.previews.run(commandOf(deps, call, { input, idempotency: null }));
     return { status, text, headers };
   }
   const form = operation.alsoCsv && acceptsCsv(request) ? { asCsv: true } : {};
@@ -156,8 +160,8 @@ function sentKey({ operation, request, identity }: Call, query: Query, body: unk
 }
 
 async function readContext(deps: EdgeDeps, identity: Identity, signal: AbortSignal): Promise<Context> {
-  const db = sharedSql(deps.sql, deps.reads, identity.organizationId, signal);
-  const now = await readOrganizationNow(db, identity.organizationId, identity.sandbox);
+  const db = sharedSql(deps.sql, deps.reads, { organizationId: identity.organizationId, signal });
+  const now = await readOrganizationNow({ db, organizationId: identity.organizationId }, identity.sandbox);
   return {
     organizationId: identity.organizationId,
     sandbox: identity.sandbox,
@@ -183,7 +187,7 @@ async function runCommand(
 ): Promise<Outcome> {
   const { operation, identity, signal } = call;
   deps.handOver.refuseIfInVain(jobs[operation.job ?? 'command.run'].queue);
-  const command = commandOf(deps, call, input, idempotency);
+  const command = commandOf(deps, call, { input, idempotency });
   const { gathers } = operation;
   const reply = gathers
     ? await deps.gathered.run({
@@ -205,8 +209,7 @@ async function runCommand(
 function commandOf(
   deps: EdgeDeps,
   { operation, request, identity, requestId, sent }: Call,
-  input: unknown,
-  idempotency: Idempotency | null,
+  { input, idempotency }: { input: unknown; idempotency: Idempotency | null },
 ) {
   const logged = loggedRequest(request, identity, requestId, sent);
   const customerKey = deps.customerKeys.keyOf(operation.path, identity.organizationId, input);

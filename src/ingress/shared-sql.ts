@@ -1,5 +1,6 @@
 import type { PendingQuery } from 'postgres';
 import type { Sql, Tx } from '../platform/db/connect.ts';
+import type { OrganizationId } from '../platform/ids.ts';
 import type { FairGate } from './fair-gate.ts';
 
 /** Fields that the driver stores on a statement, or on a fragment, which is never executed by itself. */
@@ -24,7 +25,11 @@ const CANCEL_AFTER_MS = 1000;
  *
  * gate shared by all reads of this process, with one key for each organization
  */
-export function sharedSql(sql: Sql, gate: FairGate, organizationId: string, signal: AbortSignal): Sql {
+export function sharedSql(
+  sql: Sql,
+  gate: FairGate,
+  { organizationId, signal }: { organizationId: OrganizationId; signal: AbortSignal },
+): Sql {
   const made = new Set<Statement>();
   const cancel = (statement: Statement) => {
     if (!statement.executed || !statement.canceller) return;

@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import type { Config } from '../platform/config.ts';
+import type { OrganizationId } from '../platform/ids.ts';
 import type { Log } from '../platform/log/log.ts';
 import type { Operation, RateCategory } from '../platform/operation.ts';
 import { openRuntime } from '../platform/process/runtime.ts';
@@ -83,7 +84,7 @@ export async function startIngress(
   const loop = watchLoop();
   const keys = new KeyCache(runtime.sql);
   keyChanges.on('message', (_channel, message) =>
-    keys.forget((JSON.parse(message) as { organization_id: string }).organization_id),
+    keys.forget((JSON.parse(message) as { organization_id: OrganizationId }).organization_id),
   );
   keyChanges.on('ready', () => keys.forgetAll()); // changes announced while the connection was away were missed
   await keyChanges.subscribe(keyChangesChannel(prefix));

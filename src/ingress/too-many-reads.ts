@@ -1,3 +1,4 @@
+import type { OrganizationId } from '../platform/ids.ts';
 import type { Log } from '../platform/log/log.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
 
@@ -12,7 +13,7 @@ const LINE_EVERY_MS = 10_000;
 export function noteRefusals(
   of: string,
   { log, metrics }: { log: Log; metrics: Metrics },
-): (organizationId: string) => void {
+): (organizationId: OrganizationId) => void {
   const refused = new Map<string, number>();
   const write = () => {
     for (const [organization_id, reads] of refused)

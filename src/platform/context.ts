@@ -4,6 +4,7 @@ import type { JobName, JobPayload } from '../queues.ts';
 import type { StepName, StepPayload } from '../steps.ts';
 import type { Config } from './config.ts';
 import type { Db } from './db/connect.ts';
+import type { ApiKeyId, CustomerId, ExternalCustomerId, ExternalSubscriptionId, OrganizationId } from './ids.ts';
 import type { Log } from './log/log.ts';
 import type { Reactions } from './reactions.ts';
 import type { Pause } from './turns/turns.ts';
@@ -11,7 +12,7 @@ import type { Pause } from './turns/turns.ts';
 /** Who caused an action: a key of the API, or the service itself (logs.md#activity-logs). */
 export interface Actor {
   source: 'api' | 'system';
-  apiKeyId: string | null;
+  apiKeyId: ApiKeyId | null;
   /** Program that sent the request, as it names itself. */
   client?: string | null;
 }
@@ -26,8 +27,8 @@ export interface Activity {
   object: object;
   /** `{key: [before, after]}`, only for types that contain `updated`. */
   changes?: Record<string, [unknown, unknown]>;
-  externalCustomerId?: string | null;
-  externalSubscriptionId?: string | null;
+  externalCustomerId?: ExternalCustomerId | null;
+  externalSubscriptionId?: ExternalSubscriptionId | null;
 }
 
 /** One outgoing event; a delivery row is made for each endpoint that listens (webhooks.md). */
@@ -35,7 +36,7 @@ export interface WebhookEvent {
   type: string;
   objectType: string;
   objectId: string | null;
-  customerId?: string | null;
+  customerId?: CustomerId | null;
   object: object;
 }
 
@@ -93,7 +94,7 @@ export interface HeavyWork {
  * also holds the idempotency row; whatever is recorded is written by the same transaction.
  */
 export interface Context {
-  readonly organizationId: string;
+  readonly organizationId: OrganizationId;
   readonly sandbox: boolean;
   readonly actor: Actor;
   readonly db: Db;

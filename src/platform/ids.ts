@@ -1,6 +1,64 @@
 import { randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
 
+/**
+ * The id of a record. The compiler refuses the id of one noun where that of another one is wanted; any text fits, since
+ * bodies, rows and paths bring ids as texts.
+ */
+export type Id<Noun extends string> = string & { readonly __id?: Noun };
+
+export type AddOnId = Id<'add on'>;
+export type AlertId = Id<'alert'>;
+export type ApiKeyId = Id<'api key'>;
+export type AppliedCouponId = Id<'applied coupon'>;
+export type AuditId = Id<'audit'>;
+export type BillingEntityId = Id<'billing entity'>;
+export type ChargeId = Id<'charge'>;
+export type ChargeFilterId = Id<'charge filter'>;
+export type CommitmentId = Id<'commitment'>;
+export type CorrectionId = Id<'correction'>;
+export type CouponId = Id<'coupon'>;
+export type CreditNoteId = Id<'credit note'>;
+export type CustomerId = Id<'customer'>;
+export type DocumentId = Id<'document'>;
+export type DunningCampaignId = Id<'dunning campaign'>;
+export type EntitlementId = Id<'entitlement'>;
+export type EventId = Id<'event'>;
+export type EventBatchId = Id<'event batch'>;
+export type FeatureId = Id<'feature'>;
+export type FeeId = Id<'fee'>;
+export type FixedChargeId = Id<'fixed charge'>;
+export type InboundEventId = Id<'inbound event'>;
+export type InvoiceId = Id<'invoice'>;
+export type InvoiceSectionId = Id<'invoice section'>;
+export type MetricId = Id<'metric'>;
+export type OrderId = Id<'order'>;
+export type OrderFormId = Id<'order form'>;
+export type OrganizationId = Id<'organization'>;
+export type PaymentId = Id<'payment'>;
+export type PaymentMethodId = Id<'payment method'>;
+export type PaymentProviderId = Id<'payment provider'>;
+export type PaymentReceiptId = Id<'payment receipt'>;
+export type PaymentRequestId = Id<'payment request'>;
+export type PlanId = Id<'plan'>;
+export type PricingUnitId = Id<'pricing unit'>;
+export type PrivilegeId = Id<'privilege'>;
+export type QuoteId = Id<'quote'>;
+export type QuoteVersionId = Id<'quote version'>;
+export type SubscriptionId = Id<'subscription'>;
+export type TaxId = Id<'tax'>;
+export type UsageShapeId = Id<'usage shape'>;
+export type UsageThresholdId = Id<'usage threshold'>;
+export type WalletId = Id<'wallet'>;
+export type WalletHoldId = Id<'wallet hold'>;
+export type WalletTransactionId = Id<'wallet transaction'>;
+export type WebhookDeliveryId = Id<'webhook delivery'>;
+export type WebhookEndpointId = Id<'webhook endpoint'>;
+
+/** What clients call their customers and subscriptions: no id of ours. */
+export type ExternalCustomerId = Id<'external customer'>;
+export type ExternalSubscriptionId = Id<'external subscription'>;
+
 // Random bytes are fetched for many ids at once. Measured: 0.3 µs an id instead of 2.8 µs.
 const BYTES = 16;
 const pool = new Uint8Array(BYTES * 256);

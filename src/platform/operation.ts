@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { CommandJobName } from '../queues.ts';
 import type { Context } from './context.ts';
 import type { Db } from './db/connect.ts';
+import type { OrganizationId } from './ids.ts';
 import type { Refusal } from './refusal.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -114,7 +115,7 @@ export interface Operation {
   /** Whether the answer shows a secret that no later one does; it is stored encrypted. */
   revealsSecret?: boolean;
   /** Not counted by the rate limiter while this holds for the caller (polling an advancing clock). */
-  uncountedWhile?: (db: Db, caller: { organizationId: string; sandbox: boolean }) => Promise<boolean>;
+  uncountedWhile?: (db: Db, caller: { organizationId: OrganizationId; sandbox: boolean }) => Promise<boolean>;
   /** Largest body, where 1 MiB is not enough. */
   bodyLimitBytes?: number;
   /** Of the events lane: it reads the body itself while it arrives. */

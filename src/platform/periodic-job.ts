@@ -1,12 +1,14 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { z } from 'zod';
 import type { Context } from './context.ts';
-import type { Db, Sql } from './db/connect.ts';
+import type { Sql } from './db/connect.ts';
+import type { Scope } from './db/scope.ts';
+import type { OrganizationId } from './ids.ts';
 import type { Runtime } from './process/runtime.ts';
 
 /** An item of periodic work: one record, or one group of records, of one organization. */
 export interface DueItem<Item = unknown> {
-  organization_id: string;
+  organization_id: OrganizationId;
   sandbox: boolean;
   /** JSON of ids, sent in a job. */
   item: Item;
@@ -20,7 +22,7 @@ export interface DueItem<Item = unknown> {
  * Whose rows a selection looks at: all organizations on real time (those with a test clock left out), or one
  * organization.
  */
-export type Scope = { organizationId: string } | 'real-time';
+export type Reach = { organizationId: OrganizationId } | 'real-time';
 
 /**
  * A job of the table of periodic jobs (periodic-jobs.md, src/schedule.ts). A tick selects and fans out; the fanned-out
@@ -35,7 +37,7 @@ export interface PeriodicJob<Item = unknown> {
    * Rows due at or before `at` ("never due exactly now"), in a stable order, at most `limit`. A tick selects again with
    * a greater limit while pages are full; a test clock selects again after working a page, until nothing new is found.
    */
-  select(sql: Sql, at: Temporal.Instant, scope: Scope, limit: number): Promise<DueItem<Item>[]>;
+  select(sql: Sql, at: Temporal.Instant, reach: Reach, limit: number): Promise<DueItem<Item>[]>;
   /** Does one item. `at` is the tick; `ctx.now()` is real time, or the same instant under a test clock. */
   work(ctx: Context, item: Item, at: Temporal.Instant): Promise<void>;
   /**
@@ -43,7 +45,7 @@ export interface PeriodicJob<Item = unknown> {
    * (an empty visit), never too late; at or before `after` if one qualifies already; null if nothing can become due as
    * time passes (test-clocks.md#what-an-advance-promises).
    */
-  nextDueAt(db: Db, organizationId: string, after: Temporal.Instant): Promise<Temporal.Instant | null>;
+  nextDueAt(scope: Scope, after: Temporal.Instant): Promise<Temporal.Instant | null>;
 }
 
 /** A periodic job whose schema types the items between its two functions. */

@@ -201,7 +201,7 @@ describe('ticks of periodic jobs', () => {
     const { organization_id: organizationId } = await createOrganization(sql, { name: 'Empty', sandbox: true });
     expect(await job.select(sql, realNow(), 'real-time', 10)).toEqual([]);
     expect(await job.select(sql, realNow(), { organizationId }, 10)).toEqual([]);
-    expect(await job.nextDueAt(sql, organizationId, realNow())).toBeNull();
+    expect(await job.nextDueAt({ db: sql, organizationId }, realNow())).toBeNull();
   });
 
   const TICK = '2024-04-01T02:00:00Z';
@@ -213,7 +213,9 @@ describe('ticks of periodic jobs', () => {
   const first = { lastAttempt: false };
 
   test('is claimed by one of many', async () => {
-    const claims = await Promise.all(Array.from({ length: 8 }, () => claimTick(sql, 'a', at(TICK), realNow())));
+    const claims = await Promise.all(
+      Array.from({ length: 8 }, () => claimTick(sql, 'a', { tickAt: at(TICK), realNow: realNow() })),
+    );
     expect(claims.filter((claimed) => claimed)).toHaveLength(1);
   });
 
@@ -266,8 +268,8 @@ describe('ticks of periodic jobs', () => {
         sweepJob('other'),
       ],
     });
-    await claimTick(sql, 'slow', at(TICK), realNow());
-    await claimTick(sql, 'slow', at('2024-04-01T03:00:00Z'), realNow());
+    await claimTick(sql, 'slow', { tickAt: at(TICK), realNow: realNow() });
+    await claimTick(sql, 'slow', { tickAt: at('2024-04-01T03:00:00Z'), realNow: realNow() });
     const former = runTick(deps(), slow, { job: 'slow', at: TICK }, first);
     await started.promise;
     await runTick(deps(), slow, { job: 'slow', at: '2024-04-01T03:00:00Z' }, first);
@@ -285,10 +287,10 @@ describe('ticks of periodic jobs', () => {
 
   test('a tick whose claimer died is nudged again, and a finished one is not', async () => {
     const [now, ago] = [realNow(), realNow().subtract({ seconds: 130 })];
-    await claimTick(sql, 'lost', ago, ago);
-    await claimTick(sql, 'finished', ago, ago);
-    await finishTick(sql, 'finished', ago, { realNow: now, error: null });
-    await claimTick(sql, 'fresh', now, now);
+    await claimTick(sql, 'lost', { tickAt: ago, realNow: ago });
+    await claimTick(sql, 'finished', { tickAt: ago, realNow: ago });
+    await finishTick(sql, 'finished', { tickAt: ago, end: { realNow: now, error: null } });
+    await claimTick(sql, 'fresh', { tickAt: now, realNow: now });
     const run = deps();
     await nudgeLostTicks(run, now);
     expect(run.producer.added.map((job) => job.payload)).toEqual([{ job: 'lost', at: ago.toString() }]);

@@ -1,14 +1,14 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db } from '../../platform/db/connect.ts';
+import type { Scope } from '../../platform/db/scope.ts';
+import type { PlanId } from '../../platform/ids.ts';
 
 /**
  * Flags the draft invoices of some plans, so that their next refresh computes them again. Rule:
  * plans.md#charges-of-a-plan.
  */
 export async function flagDraftInvoicesOfPlans(
-  db: Db,
-  organizationId: string,
-  planIds: readonly string[],
+  { db, organizationId }: Scope,
+  planIds: readonly PlanId[],
   now: Temporal.Instant,
 ): Promise<void> {
   if (planIds.length === 0) return;

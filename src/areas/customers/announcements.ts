@@ -1,3 +1,4 @@
+import type { BillingEntityId, CustomerId, PaymentProviderId } from '../../platform/ids.ts';
 import { announcement } from '../../platform/reactions.ts';
 import type { BillingEntityRow } from './billing-entities/queries.ts';
 import type { CustomerRow } from './customers/queries.ts';
@@ -5,10 +6,10 @@ import type { ProviderRow } from './payment-providers/queries.ts';
 
 /** Events in this area that other areas have to follow; src/reactions.ts names who does. */
 
-export const customerDeleted = announcement<{ customer_id: string }>('customer.deleted');
+export const customerDeleted = announcement<{ customer_id: CustomerId }>('customer.deleted');
 
 /** The time zone of one customer changed, or of a billing entity whose customers have none of their own. */
-export const timezoneChanged = announcement<{ customer_id: string } | { billing_entity_id: string }>(
+export const timezoneChanged = announcement<{ customer_id: CustomerId } | { billing_entity_id: BillingEntityId }>(
   'timezone.changed',
 );
 
@@ -33,12 +34,14 @@ export const paymentMethodWanted = announcement<{ customer: CustomerRow; provide
 );
 
 /** Hosted pages of a connection no longer show what its settings say. */
-export const pagesOfProviderOutdated = announcement<{ payment_provider_id: string }>('payment_provider.pages_outdated');
+export const pagesOfProviderOutdated = announcement<{ payment_provider_id: PaymentProviderId }>(
+  'payment_provider.pages_outdated',
+);
 
-export const providerDeleted = announcement<{ payment_provider_id: string }>('payment_provider.deleted');
+export const providerDeleted = announcement<{ payment_provider_id: PaymentProviderId }>('payment_provider.deleted');
 
 /** The link of a customer with its payment provider ended. */
-export const customerLeftProvider = announcement<{ customer_id: string }>('customer.left_provider');
+export const customerLeftProvider = announcement<{ customer_id: CustomerId }>('customer.left_provider');
 
 /** The outcome of checking a number, with the register's data for a valid one. Rule: eu-taxes.md. */
 export type CheckedNumber = { valid: boolean; valid_format: boolean; error?: string } & Record<string, unknown>;

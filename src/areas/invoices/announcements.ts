@@ -1,4 +1,5 @@
 import type { PaymentStatus } from '../../engine/invoices/invoice-states.ts';
+import type { InvoiceId } from '../../platform/ids.ts';
 import { announcement } from '../../platform/reactions.ts';
 import type { InvoiceRow } from './invoices/queries.ts';
 
@@ -14,4 +15,4 @@ export interface PaymentChange {
  */
 export const invoicePaymentStatusChanged = announcement<PaymentChange>('invoice.payment_status_changed');
 
-export const draftInvoiceDeleted = announcement<{ invoice_id: string }>('invoice.draft_deleted');
+export const draftInvoiceDeleted = announcement<{ invoice_id: InvoiceId }>('invoice.draft_deleted');

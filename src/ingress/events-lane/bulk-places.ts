@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
+import type { OrganizationId } from '../../platform/ids.ts';
 import { newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
 
@@ -36,7 +37,7 @@ export interface BulkPlace {
 export async function takeBulkPlace(
   redis: Redis,
   prefix: string,
-  organizationId: string,
+  organizationId: OrganizationId,
   patienceMs = PATIENCE_MS,
 ): Promise<BulkPlace> {
   const key = `${prefix}:bulk:${organizationId}`;

@@ -1,6 +1,7 @@
 import type { IncomingBatch, Verdict } from '../../areas/usage/events/incoming-event.ts';
 import { realNowMs } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
+import type { OrganizationId } from '../../platform/ids.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import type { Replies } from '../../platform/replies/replies.ts';
 import { MOST_BYTES, openStoreLane, type StoreLane, type Waiting } from './store-lane.ts';
@@ -25,7 +26,7 @@ export interface Coalescer {
    * Whether a request must be refused before its body is parsed because too many events wait, in total or of this
    * organization.
    */
-  isFull(organizationId: string): boolean;
+  isFull(organizationId: OrganizationId): boolean;
   /** Sends what is open and waits for its acknowledgement. */
   stop(): Promise<void>;
 }

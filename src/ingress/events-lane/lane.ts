@@ -6,6 +6,7 @@ import { asksToExplain, batchForm, type EventsInput, readEvents } from '../../ar
 import { isoOfMs } from '../../areas/usage/events/timestamps.ts';
 import { realNowExactMs } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
+import type { OrganizationId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
@@ -52,7 +53,7 @@ export interface EventsLane {
   /** Input of the same operation as a command, for a request with an Idempotency-Key. */
   input(operation: string, request: EventsRequest): Promise<EventsInput>;
   /** Whether so much waits that a request is to be refused before its body is read: 503 with `Retry-After: 1`. */
-  isFull(organizationId: string): boolean;
+  isFull(organizationId: OrganizationId): boolean;
   /** Flushes what waits and answers it. */
   stop(): Promise<void>;
 }
@@ -89,7 +90,11 @@ export function createEventsLane(deps: {
 
   async function input(operation: string, request: EventsRequest): Promise<EventsInput> {
     const form = operation === 'createEvent' ? 'single' : batchForm(request.query);
-    const read = await readEvents(form, request.body, config, senderOf(request, 'full'), request.pause);
+    const read = await readEvents(form, request.body, {
+      limits: config,
+      sender: senderOf(request, 'full'),
+      pause: request.pause,
+    });
     for (
       let counted = EVENTS_A_REQUEST;
       form === 'tolerant' && counted < read.faults.length;

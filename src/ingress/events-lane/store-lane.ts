@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { HELD, type IncomingBatch, STORING_FAILED, type Verdict } from '../../areas/usage/events/incoming-event.ts';
 import { packBatch } from '../../areas/usage/events/packed-batch.ts';
 import { realNowMs } from '../../platform/clock/real-clock.ts';
+import type { OrganizationId } from '../../platform/ids.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import { refuse } from '../../platform/refusal.ts';
@@ -66,7 +67,7 @@ const SLOW_SEND_MS = 200;
  *
  * organizationId  of a lane whose jobs hold the events of this organization alone
  */
-export function openStoreLane(deps: StoreLaneDeps, organizationId?: string): StoreLane {
+export function openStoreLane(deps: StoreLaneDeps, organizationId?: OrganizationId): StoreLane {
   const open = createTurns();
   let inFlight = 0;
   let waiting = 0;
@@ -178,7 +179,7 @@ function createTurns(): Turns {
   const fits = (job: StoreJob, { batch, bytes: more }: Waiting): boolean =>
     job.requests.length === 0 || (job.events + batch.events.length <= MOST_EVENTS && job.bytes + more <= MOST_BYTES);
 
-  function move(job: StoreJob, organizationId: string, line: Waiting[]): void {
+  function move(job: StoreJob, organizationId: OrganizationId, line: Waiting[]): void {
     const request = line.shift()!;
     job.requests.push(request);
     job.events += request.batch.events.length;

@@ -1,5 +1,6 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { realNow } from '../../platform/clock/real-clock.ts';
+import type { OrganizationId } from '../../platform/ids.ts';
 import { newId } from '../../platform/ids.ts';
 import { writeTimeline } from '../../platform/records/timeline.ts';
 import { attempt, JobFailed } from './attempts.ts';
@@ -22,11 +23,11 @@ const HEARTBEAT_MS = 15_000;
  */
 export async function advance(
   deps: AdvanceDeps,
-  organizationId: string,
+  organizationId: OrganizationId,
   isStopping: () => boolean,
 ): Promise<'ended' | 'stopped' | 'not ours'> {
   const lease = { organizationId, token: newId() };
-  const clock = await takeLease(deps.sql, lease, realNow(), leaseUntil());
+  const clock = await takeLease(deps.sql, lease, { realNow: realNow(), until: leaseUntil() });
   if (!clock) return 'not ours';
   const walker: Walker = { deps, lease, clock, phase: clock.phase ?? START };
   const heartbeat = setInterval(() => {
@@ -61,7 +62,10 @@ async function walk(walker: Walker, isStopping: () => boolean): Promise<'ended' 
     await yieldToOthers();
     const at = walker.clock.frozen_time;
     const [next, canceled] = await Promise.all([
-      nextDueInstant(deps.sql, deps.jobs, lease.organizationId, at, (job, question) => attempt({ job }, question)),
+      nextDueInstant({ db: deps.sql, organizationId: lease.organizationId }, deps.jobs, {
+        after: at,
+        ask: (job, question) => attempt({ job }, question),
+      }),
       isCancelRequested(deps.sql, lease),
     ]);
     const isOver = canceled || !next || isAfter(next.at, target);

@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import { listOpenBatches } from '../../areas/usage/ingest-events/finish-sql.ts';
 import { nextTick } from '../../platform/clock/ticks.ts';
-import type { Db } from '../../platform/db/connect.ts';
+import type { Scope } from '../../platform/db/scope.ts';
 import { listOpenSteps, nextTimerAt } from './sql.ts';
 import { type AdvanceDeps, isAfter } from './walker.ts';
 
@@ -22,16 +22,14 @@ type Ask = <Answer>(job: string, question: () => Promise<Answer>) => Promise<Ans
  * due. `ask` queries each job.
  */
 export async function nextDueInstant(
-  db: Db,
+  scope: Scope,
   jobs: AdvanceDeps['jobs'],
-  organizationId: string,
-  after: Temporal.Instant,
-  ask: Ask = (_job, question) => question(),
+  { after, ask = (_job, question) => question() }: { after: Temporal.Instant; ask?: Ask },
 ): Promise<DueInstant | null> {
   const [timerAt, ...ticks] = await Promise.all([
-    nextTimerAt(db, organizationId, after),
+    nextTimerAt(scope, after),
     ...jobs.map(async ({ row, job }) => {
-      const from = await ask(row.job, () => job.nextDueAt(db, organizationId, after));
+      const from = await ask(row.job, () => job.nextDueAt(scope, after));
       return from && { at: nextTick(row.tick, after, from), job: row.job, hasTimer: false };
     }),
   ]);
@@ -44,18 +42,16 @@ export async function nextDueInstant(
 
 /** Whether anything of the organization is open, or falls due after `from` and not after `until`. */
 export async function fallsDue(
-  db: Db,
+  scope: Scope,
   jobs: AdvanceDeps['jobs'],
-  organizationId: string,
-  from: Temporal.Instant,
-  until: Temporal.Instant,
+  { from, until }: { from: Temporal.Instant; until: Temporal.Instant },
 ): Promise<boolean> {
   // Asked first: a batch that ends meanwhile leaves steps and marks, which are seen below.
-  const batches = await listOpenBatches(db, organizationId, 1);
+  const batches = await listOpenBatches(scope, 1);
   if (batches.length > 0) return true;
   const [steps, next] = await Promise.all([
-    listOpenSteps(db, organizationId, from, 1),
-    nextDueInstant(db, jobs, organizationId, from),
+    listOpenSteps(scope, from, 1),
+    nextDueInstant(scope, jobs, { after: from }),
   ]);
   return steps.length > 0 || (next !== null && !isAfter(next.at, until));
 }

@@ -43,8 +43,8 @@ function progressMarker(redis: Redis, prefix: string): () => void {
 /** For the command that starts an advance: without due work no advance is needed. */
 export const fallsDueBy =
   (registry: Registry): CommandDeps['fallsDue'] =>
-  (db, organizationId, from, until) =>
-    fallsDue(db, jobsOfClockB(registry), organizationId, from, until);
+  (scope, from, until) =>
+    fallsDue(scope, jobsOfClockB(registry), { from, until });
 
 const jobsOfClockB = (registry: Registry): AdvanceDeps['jobs'] =>
   registry.rows.flatMap((row) => {

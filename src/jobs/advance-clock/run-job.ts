@@ -37,10 +37,10 @@ export async function runJob(walker: Walker, job: PeriodicJob, leaveOut: readonl
 
 /** All items that are due for the job at the clock's instant. */
 export function selectDue({ deps, lease, clock }: Walker, job: PeriodicJob): Promise<DueItem[]> {
-  const scope = { organizationId: lease.organizationId };
+  const reach = { organizationId: lease.organizationId };
   return attempt({ job: job.name }, async () => {
     for (let limit = FIRST_PAGE; ; limit *= 4) {
-      const page = await job.select(deps.sql, clock.frozen_time, scope, limit);
+      const page = await job.select(deps.sql, clock.frozen_time, reach, limit);
       if (page.length < limit || limit >= LARGEST_PAGE) return page;
     }
   });
@@ -53,6 +53,6 @@ async function tell(walker: Walker, job: string, count: number): Promise<void> {
   const stepsDone = clock.steps_done + (phase.counted ? 0 : 1);
   if (phase.told === job) return moveTo(walker, next, clock.frozen_time, stepsDone);
   const position = { at: clock.frozen_time, phase: next, stepsDone };
-  walker.clock = await storeJobStart(deps.sql, lease, position, { job, count, realNow: realNow() });
+  walker.clock = await storeJobStart(deps.sql, lease, { position, line: { job, count, realNow: realNow() } });
   walker.phase = next;
 }

@@ -27,8 +27,10 @@ export async function settle(walker: Walker): Promise<number> {
   let former: string | undefined;
   for (;;) {
     // In this order: a batch that another worker ends meanwhile leaves steps, which are seen after it.
-    const batches = await attempt({ job: 'finish-batch' }, () => finishOpenBatches(deps.sql, organization.id));
-    const steps = await listOpenSteps(deps.sql, organization.id, clock.frozen_time, PAGE);
+    const batches = await attempt({ job: 'finish-batch' }, () =>
+      finishOpenBatches({ db: deps.sql, organizationId: organization.id }),
+    );
+    const steps = await listOpenSteps({ db: deps.sql, organizationId: organization.id }, clock.frozen_time, PAGE);
     done += batches;
     if (steps.length === 0 && batches === 0) return done;
     if (steps.length === 0) continue;
@@ -38,9 +40,17 @@ export async function settle(walker: Walker): Promise<number> {
       const attempted = { job: step.job };
       if (done >= MOST_STEPS) throw new JobFailed(attempted, 'too_many_steps', `more than ${MOST_STEPS} after-steps`);
       const nudges = await attempt(attempted, () =>
-        runStep(deps, organization, step.id, (tx) => instantOf(tx, lease), deps.steps).catch(async (error: unknown) => {
+        runStep(deps, organization, {
+          stepId: step.id,
+          present: (tx) => instantOf(tx, lease),
+          registry: deps.steps,
+        }).catch(async (error: unknown) => {
           if (error instanceof StepNotUnderstood)
-            await markUnknown(deps.sql, { organizationId: organization.id, id: step.id }, error.message, realNow());
+            await markUnknown(
+              deps.sql,
+              { organizationId: organization.id, id: step.id },
+              { reason: error.message, realNow: realNow() },
+            );
           throw error;
         }),
       );

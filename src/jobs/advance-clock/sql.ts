@@ -1,6 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Sql, Tx } from '../../platform/db/connect.ts';
+import type { Scope } from '../../platform/db/scope.ts';
 import { json } from '../../platform/db/values.ts';
+import type { OrganizationId } from '../../platform/ids.ts';
 import type { Phase } from './phase.ts';
 
 export interface AdvancingClock {
@@ -17,7 +19,7 @@ export class LeaseLost extends Error {}
 
 /** Identifies the worker that advances; every statement that moves the clock checks it. */
 export interface Lease {
-  organizationId: string;
+  organizationId: OrganizationId;
   token: string;
 }
 
@@ -27,8 +29,7 @@ const columns = (db: Db) => db`frozen_time, target_time, started_from, phase, st
 export async function takeLease(
   sql: Sql,
   lease: Lease,
-  realNow: Temporal.Instant,
-  until: Temporal.Instant,
+  { realNow, until }: { realNow: Temporal.Instant; until: Temporal.Instant },
 ): Promise<AdvancingClock | undefined> {
   const [clock] = await sql<AdvancingClock[]>`
     with free as (
@@ -96,8 +97,7 @@ export async function storePosition(sql: Sql, lease: Lease, position: Position):
 export async function storeJobStart(
   sql: Sql,
   lease: Lease,
-  position: Position,
-  line: { job: string; count: number; realNow: Temporal.Instant },
+  { position, line }: { position: Position; line: { job: string; count: number; realNow: Temporal.Instant } },
 ): Promise<AdvancingClock> {
   const [clock] = await sql<AdvancingClock[]>`
     with ${relaxed(sql)}, ${moved(sql, lease, position)}, counter as (
@@ -142,7 +142,9 @@ export async function storeEnd(
 }
 
 /** Advances that no living worker has. */
-export const listAbandoned = (sql: Sql, realNow: Temporal.Instant, limit: number) => sql<{ organization_id: string }[]>`
+export const listAbandoned = (sql: Sql, realNow: Temporal.Instant, limit: number) => sql<
+  { organization_id: OrganizationId }[]
+>`
   select lease.organization_id
   from test_clock_leases lease
   join test_clocks clock on clock.organization_id = lease.organization_id
@@ -151,8 +153,7 @@ export const listAbandoned = (sql: Sql, realNow: Temporal.Instant, limit: number
 
 /** Earliest after-step that is due after `after`, by its own due time. */
 export async function nextTimerAt(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   after: Temporal.Instant,
 ): Promise<Temporal.Instant | null> {
   const [row] = await db<{ due_at: Temporal.Instant | null }[]>`
@@ -162,7 +163,7 @@ export async function nextTimerAt(
 }
 
 /** Open after-steps of the organization at `now`, oldest first. */
-export const listOpenSteps = (db: Db, organizationId: string, now: Temporal.Instant, limit: number) => db<
+export const listOpenSteps = ({ db, organizationId }: Scope, now: Temporal.Instant, limit: number) => db<
   { id: string; job: string }[]
 >`
   select id, job from after_steps

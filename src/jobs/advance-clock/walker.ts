@@ -61,7 +61,7 @@ export async function workAtInstant(walker: Walker, work: (ctx: Context) => Prom
 }
 
 export async function instantOf(tx: Tx, lease: Lease): Promise<Temporal.Instant> {
-  const clock = await holdClock(tx, lease.organizationId);
+  const clock = await holdClock({ db: tx, organizationId: lease.organizationId });
   if (clock?.lease_token !== lease.token) throw new LeaseLost();
   return clock.frozen_time;
 }

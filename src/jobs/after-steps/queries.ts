@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Sql } from '../../platform/db/connect.ts';
+import type { CustomerId, OrganizationId } from '../../platform/ids.ts';
 
 /**
  * failed   given up, by a refusal or at its last attempt
@@ -16,7 +17,7 @@ export const MOST_STEPS_RERUN = 1000;
 
 export interface StepRow {
   id: string;
-  organization_id: string;
+  organization_id: OrganizationId;
   job: string;
   state: StepState;
   attempts: number;
@@ -55,7 +56,7 @@ export const listSteps = (sql: Sql, filter: { state?: StepState; job?: string })
  * @returns the steps, to be nudged after the statement
  */
 export const reviveSteps = (sql: Sql, which: { id: string } | { job: string | undefined }, realNow: Temporal.Instant) =>
-  sql<{ id: string; organization_id: string; customer_id: string | null }[]>`
+  sql<{ id: string; organization_id: OrganizationId; customer_id: CustomerId | null }[]>`
     with revived as (
       update after_steps set attempts = 0, failed_at = null, error = null, enqueued_at = ${realNow}
       where id in (

@@ -5,8 +5,7 @@ import type { Sql } from '../../platform/db/connect.ts';
 export async function claimTick(
   sql: Sql,
   job: string,
-  tickAt: Temporal.Instant,
-  realNow: Temporal.Instant,
+  { tickAt, realNow }: { tickAt: Temporal.Instant; realNow: Temporal.Instant },
 ): Promise<boolean> {
   const rows = await sql`
     insert into schedule_ticks (job, tick_at, claimed_at) values (${job}, ${tickAt}, ${realNow})
@@ -17,8 +16,7 @@ export async function claimTick(
 export const finishTick = (
   sql: Sql,
   job: string,
-  tickAt: Temporal.Instant,
-  end: { realNow: Temporal.Instant; error: string | null },
+  { tickAt, end }: { tickAt: Temporal.Instant; end: { realNow: Temporal.Instant; error: string | null } },
 ) => sql`
   update schedule_ticks set finished_at = ${end.realNow}, error = ${end.error}
   where job = ${job} and tick_at = ${tickAt}`;

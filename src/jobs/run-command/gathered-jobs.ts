@@ -14,7 +14,8 @@ import { runGathered } from './run-gathered.ts';
  */
 export function gatheredHandlers(deps: CommandDeps & { redis: Redis }): Pick<Handlers, 'command.run-gathered'> {
   const { REDIS_PREFIX: prefix } = deps.config;
-  const answer = (job: CommandJob, reply: CommandReply) => publishReply(deps.redis, prefix, job.from, job.cid, reply);
+  const answer = (job: CommandJob, reply: CommandReply) =>
+    publishReply(deps.redis, prefix, { to: job.from, cid: job.cid, reply });
   const runAsJobs = (jobs: readonly CommandJob[]) =>
     deps.producer.addMany(
       'command.run',
@@ -64,7 +65,7 @@ export function gatheredHandlers(deps: CommandDeps & { redis: Redis }): Pick<Han
       const isTogether = (job: CommandJob) => gathering?.run !== undefined && !gathering.isAlone(job.input);
       if (gathering) await runTogether(gathering, young.filter(isTogether), info);
       for (const job of young.filter((each) => !isTogether(each))) await runAlone(job, info);
-      await publishReply(deps.redis, prefix, from, cid, true);
+      await publishReply(deps.redis, prefix, { to: from, cid, reply: true });
     },
   };
 }

@@ -1,6 +1,8 @@
 import { Temporal } from 'temporal-polyfill';
-import type { Db, Tx } from '../../platform/db/connect.ts';
+import type { Tx } from '../../platform/db/connect.ts';
+import type { Scope } from '../../platform/db/scope.ts';
 import { json } from '../../platform/db/values.ts';
+import type { OrganizationId } from '../../platform/ids.ts';
 
 export interface StoredAnswer {
   fingerprint: Buffer;
@@ -23,7 +25,7 @@ const TWIN_WAIT = "set local lock_timeout = '250ms'";
 export async function claimKey(
   tx: Tx,
   key: {
-    organization_id: string;
+    organization_id: OrganizationId;
     scope_hash: Buffer;
     fingerprint: Buffer;
     request_id: string;
@@ -61,8 +63,7 @@ interface KeyToClaim {
  * waits for twins as claimKey does.
  */
 export async function claimKeys(
-  tx: Tx,
-  organizationId: string,
+  { db: tx, organizationId }: Scope<Tx>,
   keys: readonly KeyToClaim[],
   { now, ttlHours }: { now: Temporal.Instant; ttlHours: number },
 ): Promise<Set<string>> {
@@ -93,7 +94,7 @@ const jsonOf = ({ scopeHash, fingerprint, request_id }: KeyToClaim) => ({
 });
 
 /** The stored answer, in a statement of its own: the insert's snapshot cannot see the twin's row. */
-export async function readKey(db: Db, organizationId: string, scopeHash: Buffer): Promise<StoredAnswer | undefined> {
+export async function readKey({ db, organizationId }: Scope, scopeHash: Buffer): Promise<StoredAnswer | undefined> {
   const [row] = await db<StoredAnswer[]>`
     select fingerprint, request_id, http_status, body, headers, is_digest from idempotency_keys
     where organization_id = ${organizationId} and scope_hash = ${scopeHash}`;
@@ -101,8 +102,7 @@ export async function readKey(db: Db, organizationId: string, scopeHash: Buffer)
 }
 
 export const finishKey = (
-  tx: Tx,
-  organizationId: string,
+  { db: tx, organizationId }: Scope<Tx>,
   scopeHash: Buffer,
   reply: { status: number; body: string; headers: Record<string, string>; isDigest: boolean },
 ) => tx`
@@ -110,13 +110,12 @@ export const finishKey = (
     is_digest = ${reply.isDigest}
   where organization_id = ${organizationId} and scope_hash = ${scopeHash}`;
 
-export const freeKey = (tx: Tx, organizationId: string, scopeHash: Buffer) => tx`
+export const freeKey = ({ db: tx, organizationId }: Scope<Tx>, scopeHash: Buffer) => tx`
   delete from idempotency_keys where organization_id = ${organizationId} and scope_hash = ${scopeHash}`;
 
 /** The answers of gathered commands by key. */
 export const finishKeys = (
-  tx: Tx,
-  organizationId: string,
+  { db: tx, organizationId }: Scope<Tx>,
   answers: readonly {
     scopeHash: Buffer;
     reply: { status: number; body: string; headers: Record<string, string>; isDigest: boolean };
@@ -128,13 +127,13 @@ export const finishKeys = (
     as row (scope text, status integer, body text, headers jsonb, is_digest boolean)
   where key.organization_id = ${organizationId} and key.scope_hash = decode(row.scope, 'hex')`;
 
-const answerJson = ({ scopeHash, reply: { isDigest, ...reply } }: Parameters<typeof finishKeys>[2][number]) => ({
+const answerJson = ({ scopeHash, reply: { isDigest, ...reply } }: Parameters<typeof finishKeys>[1][number]) => ({
   ...reply,
   scope: scopeHash.toString('hex'),
   is_digest: isDigest,
 });
 
-export const freeKeys = (tx: Tx, organizationId: string, scopeHashes: readonly Buffer[]) => tx`
+export const freeKeys = ({ db: tx, organizationId }: Scope<Tx>, scopeHashes: readonly Buffer[]) => tx`
   delete from idempotency_keys
   where organization_id = ${organizationId}
     and scope_hash = any (array(

@@ -19,7 +19,11 @@ export function commandHandlers(
   name: CommandJobName = 'command.run',
 ): Partial<Pick<Handlers, CommandJobName>> {
   const answer = async (job: CommandJob, reply: CommandReply) =>
-    publishReply(deps.redis, deps.config.REDIS_PREFIX, job.from, job.cid, await travelForm(deps, job, reply));
+    publishReply(deps.redis, deps.config.REDIS_PREFIX, {
+      to: job.from,
+      cid: job.cid,
+      reply: await travelForm(deps, job, reply),
+    });
   return {
     async [name](job: CommandJob, info: JobInfo) {
       if (realNowMs() - job.at > OLDEST_COMMAND_MS) {

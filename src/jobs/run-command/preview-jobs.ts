@@ -42,7 +42,7 @@ export function previewHandlers(deps: CommandDeps & { redis: Redis }): Pick<Hand
       }
       const reply = await answerOf({ ...deps, turns }, job, realNowMs() + leftMs);
       if (reply === undefined) return info.comeBack(SEAT_WAIT_MS);
-      await publishReply(deps.redis, deps.config.REDIS_PREFIX, job.from, job.cid, reply);
+      await publishReply(deps.redis, deps.config.REDIS_PREFIX, { to: job.from, cid: job.cid, reply });
     },
   };
 }
@@ -110,7 +110,12 @@ async function withinTime<Result>(
 }
 
 const contextOf = async (deps: PreviewDeps, tx: Tx, job: CommandJob): Promise<Context> => ({
-  ...silentContext(deps, withoutLocks(tx), job, await readOrganizationNow(tx, job.organization_id, job.sandbox)),
+  ...silentContext(
+    deps,
+    withoutLocks(tx),
+    job,
+    await readOrganizationNow({ db: tx, organizationId: job.organization_id }, job.sandbox),
+  ),
   pause: deps.turns.pauseOf(job.organization_id),
 });
 

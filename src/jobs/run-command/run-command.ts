@@ -8,8 +8,10 @@ import { lockOrganizationNow, readOrganizationNow } from '../../platform/clock/o
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Context } from '../../platform/context.ts';
-import type { Db, Sql, Tx } from '../../platform/db/connect.ts';
+import type { Sql, Tx } from '../../platform/db/connect.ts';
 import { refusalOfDatabase } from '../../platform/db/refusal-of-database.ts';
+import type { Scope } from '../../platform/db/scope.ts';
+import type { OrganizationId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { Answer, type Operation } from '../../platform/operation.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
@@ -52,9 +54,9 @@ export interface CommandDeps {
   /** Commands that need several rooms, by operation: they replace its `run`. */
   flows?: Readonly<Record<string, Operation['run']>>;
   /** Makes every ingress drop what it caches with the organization's keys. */
-  announceKeys?: (organizationId: string) => Promise<void>;
+  announceKeys?: (organizationId: OrganizationId) => Promise<void>;
   /** Whether anything of an organization is open or falls due in (from, until]. */
-  fallsDue?: (db: Db, organizationId: string, from: Temporal.Instant, until: Temporal.Instant) => Promise<boolean>;
+  fallsDue?: (scope: Scope, from: Temporal.Instant, until: Temporal.Instant) => Promise<boolean>;
 }
 
 /** Refusals whose answer is stored under the key: the command ran and changed nothing (idempotency.md). */
@@ -114,7 +116,7 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
       ttlHours: deps.config.IDEMPOTENCY_TTL_HOURS,
     });
     if (!claimed) {
-      const { reply, isRepeat } = await replay(deps, tx, job, scopeHash, fingerprint);
+      const { reply, isRepeat } = await replay(deps, tx, { job, scopeHash, fingerprint });
       // The time of the request, so that the row is one however often the job is delivered.
       const asked = Temporal.Instant.fromEpochMilliseconds(job.at);
       if (isRepeat && isLogged) await writeApiLogs(tx, [apiLogRow(deps, job, reply, asked)], asked);
@@ -133,7 +135,9 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
         { organizationId: job.organization_id, sandbox: job.sandbox, actor: actorOf(job), now, realNow: finished },
         records,
       ),
-      stored ? finishKey(tx, job.organization_id, scopeHash, stored) : freeKey(tx, job.organization_id, scopeHash),
+      stored
+        ? finishKey({ db: tx, organizationId: job.organization_id }, scopeHash, stored)
+        : freeKey({ db: tx, organizationId: job.organization_id }, scopeHash),
       isLogged ? writeApiLogs(tx, [apiLogRow(deps, job, reply, finished)], finished) : undefined,
     ]);
     return { reply, nudges };
@@ -154,7 +158,11 @@ async function attempt(deps: CommandDeps, tx: Tx, job: CommandJob, operation: Op
   let now = realNow();
   const records = emptyRecords();
   try {
-    now = await lockOrganizationNow(tx, job.organization_id, job.sandbox, operation.exemptFromClock);
+    now = await lockOrganizationNow(
+      { db: tx, organizationId: job.organization_id },
+      job.sandbox,
+      operation.exemptFromClock,
+    );
     const context: Context = {
       organizationId: job.organization_id,
       sandbox: job.sandbox,
@@ -166,7 +174,9 @@ async function attempt(deps: CommandDeps, tx: Tx, job: CommandJob, operation: Op
       now: () => now,
       record: recorder(records),
       after: (owed) => records.owed.push(owed),
-      ...(deps.fallsDue ? { fallsDue: (target) => deps.fallsDue!(tx, job.organization_id, now, target) } : {}),
+      ...(deps.fallsDue
+        ? { fallsDue: (target) => deps.fallsDue!({ db: tx, organizationId: job.organization_id }, now, target) }
+        : {}),
     };
     const run = deps.flows?.[operation.name] ?? operation.run;
     const result = await run(context, job.input);
@@ -204,11 +214,9 @@ const refused = (operation: Operation, { input }: CommandJob, refusal: Refusal, 
 async function replay(
   deps: CommandDeps,
   tx: Tx,
-  job: CommandJob,
-  scopeHash: Buffer,
-  fingerprint: Buffer,
+  { job, scopeHash, fingerprint }: { job: CommandJob; scopeHash: Buffer; fingerprint: Buffer },
 ): Promise<{ reply: CommandReply; isRepeat: boolean }> {
-  const stored = await readKey(tx, job.organization_id, scopeHash);
+  const stored = await readKey({ db: tx, organizationId: job.organization_id }, scopeHash);
   if (!stored || stored.http_status === null) throw new TwinRunning();
   if (!fingerprint.equals(stored.fingerprint)) {
     const refusal = refuse.invalid({ idempotency_key: ['value_already_exist'] });
@@ -260,7 +268,7 @@ export const silentContext = (deps: CommandDeps, tx: Tx, job: CommandJob, now: T
 
 /** The body of a large answer, read from the record as it is now. */
 async function shownAgain(deps: CommandDeps, tx: Tx, job: CommandJob, digest: string): Promise<string> {
-  const now = await readOrganizationNow(tx, job.organization_id, job.sandbox);
+  const now = await readOrganizationNow({ db: tx, organizationId: job.organization_id }, job.sandbox);
   const context = silentContext(deps, tx, job, now);
   return readAgain(context, deps.operations, deps.operations.get(job.operation)!, JSON.parse(digest));
 }

@@ -49,8 +49,7 @@ export async function runGathered(
   const { organization_id: organizationId } = jobs[0]!;
   const outcome = await deps.sql.begin(async (tx) => {
     const claimed = await claimKeys(
-      tx,
-      organizationId,
+      { db: tx, organizationId },
       [...first.values()].map((each) => ({ ...each, request_id: each.job.request_id })),
       { now: realNow(), ttlHours: deps.config.IDEMPOTENCY_TTL_HOURS },
     ).catch((error) => {
@@ -98,7 +97,7 @@ async function decide(
 }
 
 const contextOf = async (deps: CommandDeps, tx: Tx, job: CommandJob): Promise<Context> =>
-  silentContext(deps, tx, job, await lockOrganizationNow(tx, job.organization_id, job.sandbox));
+  silentContext(deps, tx, job, await lockOrganizationNow({ db: tx, organizationId: job.organization_id }, job.sandbox));
 
 const replyOf = (deps: CommandDeps, { operation, input }: CommandJob, verdict: object | Refusal): CommandReply =>
   verdict instanceof Refusal
@@ -125,8 +124,8 @@ async function writeAnswers(
   const [nudges] = await Promise.all([
     // Changes relevant to access checks are announced with the records, even without any.
     writeRecords(tx, { ...meta, realNow: finished }, emptyRecords()),
-    stored.length > 0 ? finishKeys(tx, job.organization_id, stored) : undefined,
-    freed.length > 0 ? freeKeys(tx, job.organization_id, freed) : undefined,
+    stored.length > 0 ? finishKeys({ db: tx, organizationId: job.organization_id }, stored) : undefined,
+    freed.length > 0 ? freeKeys({ db: tx, organizationId: job.organization_id }, freed) : undefined,
     writeApiLogs(
       tx,
       answered.map((each) => apiLogRow(deps, each.job, each.reply, finished)),

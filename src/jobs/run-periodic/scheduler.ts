@@ -24,7 +24,7 @@ export function startScheduler(
   const claim = async (row: ScheduleRow, tickAt: Temporal.Instant): Promise<void> => {
     if ((seen.get(row.job) ?? -1n) >= tickAt.epochNanoseconds) return;
     try {
-      const claimed = await claimTick(deps.sql, row.job, tickAt, realNow());
+      const claimed = await claimTick(deps.sql, row.job, { tickAt, realNow: realNow() });
       seen.set(row.job, tickAt.epochNanoseconds);
       if (!claimed) return;
       const payload = { job: row.job, at: tickAt.toString() };

@@ -2,6 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Sql } from '../../platform/db/connect.ts';
 import { json } from '../../platform/db/values.ts';
+import type { CustomerId } from '../../platform/ids.ts';
 import type { DueItem, PeriodicJob, SweepDeps } from '../../platform/periodic-job.ts';
 import type { JobInfo } from '../../platform/queue/worker.ts';
 import { inParts } from '../../platform/turns/turns.ts';
@@ -33,7 +34,8 @@ export async function runTick(
     deps.log.warn({ job: payload.job }, 'tick of a job that is not in the table');
     return;
   }
-  const end = (error: string | null) => finishTick(deps.sql, payload.job, at, { realNow: realNow(), error });
+  const end = (error: string | null) =>
+    finishTick(deps.sql, payload.job, { tickAt: at, end: { realNow: realNow(), error } });
   const connection = await deps.sql.reserve();
   try {
     const [lock] = await connection<{ held: boolean }[]>`
@@ -87,7 +89,7 @@ async function fanOut(deps: SweepDeps, job: PeriodicJob, at: Temporal.Instant): 
 /** The customer of each item, by the record that it names; null, when it is of the organization. */
 async function customersOf(sql: Sql, items: readonly DueItem[]): Promise<(string | null)[]> {
   const named = items.map(({ organization_id, item }) => ({ organization_id, item }));
-  const rows = await sql<{ customer_id: string | null }[]>`
+  const rows = await sql<{ customer_id: CustomerId | null }[]>`
     select customer_of_work((due ->> 'organization_id')::uuid, due -> 'item') as customer_id
     from jsonb_array_elements(${json(named)}::jsonb) with ordinality as items (due, place)
     order by place`;

@@ -19,11 +19,11 @@ export async function runWork(
   if (!job) throw new Error(`${payload.job} is not in the table of periodic jobs`);
   const item = job.item.parse(payload.item);
   const id = payload.organization_id;
-  const sandbox = await isSandbox(deps.sql, id);
+  const sandbox = await isSandbox({ db: deps.sql, organizationId: id });
   const nudges = await systemTransaction(
     deps,
     { id, sandbox },
-    async (tx) => (sandbox && (await holdClock(tx, id)) ? null : realNow()),
+    async (tx) => (sandbox && (await holdClock({ db: tx, organizationId: id })) ? null : realNow()),
     (ctx) => job.work(ctx, item, Temporal.Instant.from(payload.at)),
   );
   if (nudges) await nudge(deps.producer, id, nudges);

@@ -4,6 +4,7 @@ import { holdClock, isSandbox, readOrganizationNow } from '../../platform/clock/
 import { realNow, realNowMs } from '../../platform/clock/real-clock.ts';
 import type { Tx } from '../../platform/db/connect.ts';
 import { isPassing } from '../../platform/db/refusal-of-database.ts';
+import type { OrganizationId } from '../../platform/ids.ts';
 import type { Handlers, JobInfo } from '../../platform/queue/worker.ts';
 import { nudge } from '../../platform/records/nudge.ts';
 import type { SystemDeps } from '../../platform/records/system-transaction.ts';
@@ -28,10 +29,14 @@ const OFFER_UNKNOWN_FOR_MS = 60_000;
 export function stepRunHandlers(deps: SystemDeps, registry: StepRegistry): Pick<Handlers, 'step.run'> {
   return {
     async 'step.run'({ step_id: id, organization_id: organizationId }, info) {
-      const sandbox = await isSandbox(deps.sql, organizationId);
+      const sandbox = await isSandbox({ db: deps.sql, organizationId });
       try {
         const organization = { id: organizationId, sandbox };
-        const nudges = await runStep(deps, organization, id, (tx) => present(tx, organization), registry);
+        const nudges = await runStep(deps, organization, {
+          stepId: id,
+          present: (tx) => present(tx, organization),
+          registry,
+        });
         if (nudges) await nudge(deps.producer, organizationId, nudges);
       } catch (error) {
         if (error instanceof Busy) return info.comeBack(COME_BACK_MS);
@@ -45,7 +50,7 @@ export function stepRunHandlers(deps: SystemDeps, registry: StepRegistry): Pick<
               final: error instanceof Refusal,
               mostAttempts: queues.billing.attempts,
               realNow: realNow(),
-              now: await readOrganizationNow(deps.sql, organizationId, sandbox),
+              now: await readOrganizationNow({ db: deps.sql, organizationId }, sandbox),
               shown: shownOf(error),
             },
           );
@@ -58,11 +63,11 @@ export function stepRunHandlers(deps: SystemDeps, registry: StepRegistry): Pick<
 
 async function wait(
   deps: SystemDeps,
-  step: { organizationId: string; id: string },
+  step: { organizationId: OrganizationId; id: string },
   error: StepNotUnderstood,
   info: JobInfo,
 ): Promise<void> {
-  const found = await markUnknown(deps.sql, step, error.message, realNow());
+  const found = await markUnknown(deps.sql, step, { reason: error.message, realNow: realNow() });
   if (found) deps.log.warn({ organization_id: step.organizationId, step_id: step.id }, error.message);
   if (realNowMs() - info.addedAtMs < OFFER_UNKNOWN_FOR_MS) await info.comeBack(OFFER_UNKNOWN_MS);
 }
@@ -74,8 +79,11 @@ const shownOf = (error: unknown): RunError => ({
   svc_resource_id: null,
 });
 
-async function present(tx: Tx, organization: { id: string; sandbox: boolean }): Promise<Temporal.Instant | null> {
-  const clock = organization.sandbox ? await holdClock(tx, organization.id) : undefined;
+async function present(
+  tx: Tx,
+  organization: { id: OrganizationId; sandbox: boolean },
+): Promise<Temporal.Instant | null> {
+  const clock = organization.sandbox ? await holdClock({ db: tx, organizationId: organization.id }) : undefined;
   if (clock?.status === 'advancing') return null;
   return clock?.frozen_time ?? realNow();
 }

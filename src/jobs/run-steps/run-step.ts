@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { z } from 'zod';
 import type { Tx } from '../../platform/db/connect.ts';
+import type { OrganizationId } from '../../platform/ids.ts';
 import { type SystemDeps, systemTransaction } from '../../platform/records/system-transaction.ts';
 import type { Nudges } from '../../platform/records/write-records.ts';
 import type { StepRegistry } from './registry.ts';
@@ -20,13 +21,15 @@ export class StepNotUnderstood extends Error {}
  */
 export function runStep(
   deps: SystemDeps,
-  organization: { id: string; sandbox: boolean },
-  stepId: string,
-  present: (tx: Tx) => Promise<Temporal.Instant | null>,
-  registry: StepRegistry,
+  organization: { id: OrganizationId; sandbox: boolean },
+  {
+    stepId,
+    present,
+    registry,
+  }: { stepId: string; present: (tx: Tx) => Promise<Temporal.Instant | null>; registry: StepRegistry },
 ): Promise<Nudges | null> {
   return systemTransaction(deps, organization, present, async (ctx) => {
-    const step = await takeStep(ctx.db, organization.id, stepId, ctx.now());
+    const step = await takeStep({ db: ctx.db, organizationId: organization.id }, stepId, ctx.now());
     if (!step) return;
     const known = registry.get(step.job);
     if (!known) throw new StepNotUnderstood(`no handler for the after-step ${step.job}`);

@@ -1,14 +1,15 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db, Sql, Tx } from '../../platform/db/connect.ts';
+import type { Sql } from '../../platform/db/connect.ts';
+import type { Scope } from '../../platform/db/scope.ts';
 import { json } from '../../platform/db/values.ts';
+import type { OrganizationId } from '../../platform/ids.ts';
 
 /**
  * Takes a step out of the table, if it is due at `now`, has not failed for good and no other worker has it; a rollback
  * puts it back.
  */
 export async function takeStep(
-  tx: Db | Tx,
-  organizationId: string,
+  { db: tx, organizationId }: Scope,
   stepId: string,
   now: Temporal.Instant,
 ): Promise<{ job: string; payload: unknown } | undefined> {
@@ -29,9 +30,8 @@ export async function takeStep(
  */
 export async function markUnknown(
   sql: Sql,
-  { organizationId, id }: { organizationId: string; id: string },
-  reason: string,
-  realNow: Temporal.Instant,
+  { organizationId, id }: { organizationId: OrganizationId; id: string },
+  { reason, realNow }: { reason: string; realNow: Temporal.Instant },
 ): Promise<boolean> {
   const noted = await sql`
     update after_steps set unknown_since = ${realNow}, error = ${reason}
@@ -53,7 +53,7 @@ export interface RunError {
  */
 export const countFailure = (
   sql: Sql,
-  step: { organizationId: string; id: string },
+  step: { organizationId: OrganizationId; id: string },
   failure: {
     message: string;
     final: boolean;

@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Sql } from '../../platform/db/connect.ts';
+import type { CustomerId, OrganizationId } from '../../platform/ids.ts';
 import type { SweepDeps } from '../../platform/periodic-job.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import { stepJob } from '../../platform/records/nudge.ts';
@@ -42,7 +43,7 @@ const lostSinceOf = (sql: Sql, realNow: Temporal.Instant, lostSince: Temporal.In
     else ${realNow.subtract({ seconds: LOST_AFTER_SECONDS })}::timestamptz end`;
 
 const takeLostSteps = (sql: Sql, realNow: Temporal.Instant, lostSince: Temporal.Instant) => sql<
-  { id: string; organization_id: string; customer_id: string | null }[]
+  { id: string; organization_id: OrganizationId; customer_id: CustomerId | null }[]
 >`
   update after_steps set enqueued_at = ${realNow}
   where id in (

@@ -1,13 +1,14 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../db/connect.ts';
 import { json } from '../db/values.ts';
+import type { ApiKeyId, OrganizationId } from '../ids.ts';
 
 /** One request in the form of the API log (logs.md#api-logs); times are real. */
 export interface ApiLogRow {
   id: string;
-  organization_id: string;
+  organization_id: OrganizationId;
   request_id: string;
-  api_key_id: string;
+  api_key_id: ApiKeyId;
   client: string | null;
   http_method: string;
   http_status: number;

@@ -1,10 +1,12 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Tx } from '../db/connect.ts';
+import type { Scope } from '../db/scope.ts';
+import type { OrganizationId } from '../ids.ts';
 import { refuse } from '../refusal.ts';
 import { realNow } from './real-clock.ts';
 
 /** Present of an organization without a lock: what reads use. Real time unless it is a sandbox with a test clock. */
-export async function readOrganizationNow(db: Db, organizationId: string, sandbox: boolean): Promise<Temporal.Instant> {
+export async function readOrganizationNow({ db, organizationId }: Scope, sandbox: boolean): Promise<Temporal.Instant> {
   if (!sandbox) return realNow();
   const [clock] = await db<{ frozen_time: Temporal.Instant }[]>`
     select frozen_time from test_clocks where organization_id = ${organizationId}`;
@@ -25,26 +27,26 @@ interface HeldClock {
  * The test clock of an organization, held `for share` until the end of the transaction; undefined without one, and then
  * none can be created until the transaction ends.
  */
-export async function holdClock(tx: Tx, organizationId: string): Promise<HeldClock | undefined> {
-  const clock = await lockedClock(tx, organizationId);
+export async function holdClock(scope: Scope<Tx>): Promise<HeldClock | undefined> {
+  const clock = await lockedClock(scope);
   if (clock) return clock;
-  await holdClockCreation(tx, [organizationId]);
-  return lockedClock(tx, organizationId); // one may have been made before the lock was got
+  await holdClockCreation(scope.db, [scope.organizationId]);
+  return lockedClock(scope); // one may have been made before the lock was got
 }
 
-async function lockedClock(tx: Tx, organizationId: string): Promise<HeldClock | undefined> {
+async function lockedClock({ db: tx, organizationId }: Scope<Tx>): Promise<HeldClock | undefined> {
   const [clock] = await tx<HeldClock[]>`
     select frozen_time, status, lease_token from test_clocks where organization_id = ${organizationId} for share`;
   return clock;
 }
 
 /** Keeps organizations from getting a test clock until the transaction ends: their time is the real one. */
-const holdClockCreation = (db: Db, organizationIds: readonly string[]) => db`
+const holdClockCreation = (db: Db, organizationIds: readonly OrganizationId[]) => db`
   select pg_advisory_xact_lock_shared(hashtextextended(id, ${CREATION_SEED}))
   from unnest(${[...organizationIds].sort()}::text[]) id`;
 
 /** Waits for the writes under way of an organization without a clock, and keeps new ones waiting for the clock. */
-export const lockClockCreation = (db: Db, organizationId: string) => db`
+export const lockClockCreation = ({ db, organizationId }: Scope) => db`
   select pg_advisory_xact_lock(hashtextextended(${organizationId}, ${CREATION_SEED}))`;
 
 /**
@@ -54,20 +56,19 @@ export const lockClockCreation = (db: Db, organizationId: string) => db`
  * @throws Refusal 405 test_clock_advancing, unless exempt
  */
 export async function lockOrganizationNow(
-  tx: Tx,
-  organizationId: string,
+  scope: Scope<Tx>,
   sandbox: boolean,
   exempt = false,
 ): Promise<Temporal.Instant> {
   if (!sandbox) return realNow();
-  if (exempt) return readOrganizationNow(tx, organizationId, true);
-  const clock = await holdClock(tx, organizationId);
+  if (exempt) return readOrganizationNow(scope, true);
+  const clock = await holdClock(scope);
   if (clock?.status === 'advancing') throw refuse.notAllowed('test_clock_advancing');
   return clock?.frozen_time ?? realNow();
 }
 
 /** Whether an organization was made as a sandbox; that is fixed for its life. */
-export async function isSandbox(db: Db, organizationId: string): Promise<boolean> {
+export async function isSandbox({ db, organizationId }: Scope): Promise<boolean> {
   const [row] = await db<{ sandbox: boolean }[]>`select sandbox from organizations where id = ${organizationId}`;
   return row?.sandbox ?? false;
 }

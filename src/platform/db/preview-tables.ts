@@ -1,4 +1,5 @@
 import type { Tx } from './connect.ts';
+import type { Scope } from './scope.ts';
 
 /** Previews of one organization at once, in all processes together. Migration 0018 makes tables for as many. */
 const SEATS = 2;
@@ -25,7 +26,7 @@ export interface PreviewSchemas {
  *
  * @throws NoSeat
  */
-export async function takePreviewTables(tx: Tx, organizationId: string): Promise<PreviewSchemas> {
+export async function takePreviewTables({ db: tx, organizationId }: Scope<Tx>): Promise<PreviewSchemas> {
   // `unsafe`: without-locks.ts leaves out the locks of queries, and this one keeps out previews only.
   const [row] = await tx.unsafe<{ seat: number; own: string }[]>(
     `select seat, current_schema() as own from generate_series(1, ${SEATS}) seat

@@ -1,20 +1,9 @@
-import type { Temporal } from 'temporal-polyfill';
 import { newId } from '../ids.ts';
 import { refuse } from '../refusal.ts';
 import type { Noun, RowOf, StoredOf } from '../schema/columns.ts';
 import type { Db, Fragment } from './connect.ts';
+import type { Scope, WriteScope } from './scope.ts';
 import { columnValues } from './values.ts';
-
-/** Rows of one organization: a context fits. */
-export interface Scope {
-  readonly db: Db;
-  readonly organizationId: string;
-}
-
-/** Where rows are written, and the present that they are stamped with. */
-export interface WriteScope extends Scope {
-  now(): Temporal.Instant;
-}
 
 /** What a statement selects to read whole rows of a noun; it calls the row by the noun's name. */
 export function columnsOf(db: Db, noun: Noun): Fragment {

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Db, Fragment } from '../db/connect.ts';
-import { columnsOf, type Scope } from '../db/rows.ts';
+import { columnsOf } from '../db/rows.ts';
+import type { Scope } from '../db/scope.ts';
 import type { Noun, RowOf } from '../schema/columns.ts';
 import { containsPattern } from './filters.ts';
 import { limitOf, type Page, type PageMeta, pageMeta } from './pagination.ts';

@@ -1,6 +1,7 @@
 import { type JobsOptions, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { type JobName, type JobPayload, jobs, type QueueName, queues } from '../../queues.ts';
+import type { OrganizationId } from '../ids.ts';
 import { noteAccessChanges } from '../redis/access-changes.ts';
 
 /** Completed jobs are not kept, failed ones are kept for inspection (queues-and-workers.md). */
@@ -32,7 +33,7 @@ export interface Producer {
   /**
    * Notes what a committed transaction changed for access checks: no job, but a nudge like those that go out beside it.
    */
-  accessChanged(organizationId: string, scopes: readonly string[]): Promise<void>;
+  accessChanged(organizationId: OrganizationId, scopes: readonly string[]): Promise<void>;
   queue(name: QueueName): Queue;
   close(): Promise<void>;
 }

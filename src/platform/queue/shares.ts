@@ -1,6 +1,7 @@
+import type { OrganizationId } from '../ids.ts';
 /** Whose work a job is: the fields of its payload that say so. */
 export interface Owner {
-  organizationId: string;
+  organizationId: OrganizationId;
   /**
    * Anything that names one customer of the organization; absent where the job is of none, or of one that is not known
    * yet.
@@ -13,7 +14,7 @@ export const JOBS_PER_CUSTOMER = 2;
 
 /** One list of waiting jobs: those of an organization, or those of one of its customers. */
 export interface Lane {
-  organizationId: string;
+  organizationId: OrganizationId;
   customerKey?: string;
 }
 

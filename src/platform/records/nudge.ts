@@ -1,3 +1,4 @@
+import type { CustomerId, OrganizationId } from '../ids.ts';
 import type { Producer } from '../queue/producer.ts';
 import { inParts } from '../turns/turns.ts';
 import type { Nudges } from './write-records.ts';
@@ -9,7 +10,7 @@ const DELIVERIES_PER_JOB = 10;
  * keep any longer. A nudge that is lost is made again by the sweepers, so a failure here is not an error of the
  * command.
  */
-export async function nudge(producer: Producer, organizationId: string, nudges: Nudges): Promise<void> {
+export async function nudge(producer: Producer, organizationId: OrganizationId, nudges: Nudges): Promise<void> {
   const byEndpoint = new Map<string, string[]>();
   for (const delivery of nudges.deliveries) {
     const ids = byEndpoint.get(delivery.webhook_endpoint_id) ?? [];
@@ -40,7 +41,10 @@ export async function nudge(producer: Producer, organizationId: string, nudges: 
  *
  * by  part of the job's id where the step was nudged before: the job of that nudge may have failed and still be stored
  */
-export const stepJob = (step: { id: string; organization_id: string; customer_id: string | null }, by?: string) => ({
+export const stepJob = (
+  step: { id: string; organization_id: OrganizationId; customer_id: CustomerId | null },
+  by?: string,
+) => ({
   payload: {
     step_id: step.id,
     organization_id: step.organization_id,

@@ -3,6 +3,7 @@ import { realNow } from '../clock/real-clock.ts';
 import type { Config } from '../config.ts';
 import type { Actor, Context } from '../context.ts';
 import type { Sql, Tx } from '../db/connect.ts';
+import type { OrganizationId } from '../ids.ts';
 import type { Log } from '../log/log.ts';
 import type { Producer } from '../queue/producer.ts';
 import type { Reactions } from '../reactions.ts';
@@ -26,7 +27,7 @@ const SYSTEM: Actor = { source: 'system', apiKeyId: null };
  */
 export async function systemTransaction(
   deps: SystemDeps,
-  organization: { id: string; sandbox: boolean },
+  organization: { id: OrganizationId; sandbox: boolean },
   present: (tx: Tx) => Promise<Temporal.Instant | null>,
   work: (ctx: Context) => Promise<void>,
 ): Promise<Nudges | null> {

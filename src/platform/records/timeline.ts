@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Activity, WebhookEvent } from '../context.ts';
 import type { Db } from '../db/connect.ts';
 import { json } from '../db/values.ts';
+import type { CustomerId, ExternalCustomerId, OrganizationId } from '../ids.ts';
 
 /** One line of a test clock's timeline (test-clocks.md#timeline). */
 export interface TimelineLine {
@@ -9,9 +10,9 @@ export interface TimelineLine {
   name: string;
   resource_type?: string | null;
   resource_id?: string | null;
-  external_customer_id?: string | null;
+  external_customer_id?: ExternalCustomerId | null;
   /** Instead of the external id: looked up. */
-  customer_id?: string | null;
+  customer_id?: CustomerId | null;
   summary: object;
 }
 
@@ -21,7 +22,7 @@ export interface TimelineLine {
  */
 export async function writeTimeline(
   db: Db,
-  meta: { organizationId: string; at: Temporal.Instant; realNow: Temporal.Instant },
+  meta: { organizationId: OrganizationId; at: Temporal.Instant; realNow: Temporal.Instant },
   lines: TimelineLine[],
 ): Promise<void> {
   if (lines.length === 0) return;

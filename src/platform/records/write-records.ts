@@ -3,6 +3,7 @@ import type { JobName } from '../../queues.ts';
 import type { Activity, Actor, Context, OwedStep, RowNudge, SecurityEvent, WebhookEvent } from '../context.ts';
 import type { Db } from '../db/connect.ts';
 import { json } from '../db/values.ts';
+import type { CustomerId, OrganizationId, WebhookEndpointId } from '../ids.ts';
 import { newId } from '../ids.ts';
 import { writeSecurityLogs } from './security-log.ts';
 import { activityLine, webhookLine, writeTimeline } from './timeline.ts';
@@ -33,7 +34,7 @@ export interface Records {
 }
 
 export interface RecordsMeta {
-  organizationId: string;
+  organizationId: OrganizationId;
   /** Only sandboxes may have a test clock, whose timeline then shows what was recorded. */
   sandbox?: boolean;
   actor: Actor;
@@ -48,12 +49,12 @@ export interface StepToNudge {
   id: string;
   dueNow: boolean;
   /** Customer of the record that its payload names (migration 0143). */
-  customerId: string | null;
+  customerId: CustomerId | null;
 }
 
 /** Jobs to nudge after commit. */
 export interface Nudges {
-  deliveries: { id: string; webhook_endpoint_id: string }[];
+  deliveries: { id: string; webhook_endpoint_id: WebhookEndpointId }[];
   steps: StepToNudge[];
   /** Jobs of owed work with rows of their own. */
   jobs?: { name: JobName; payload: object }[];
@@ -188,8 +189,8 @@ export async function writeRecords(db: Db, meta: RecordsMeta, records: Records):
 }
 
 type WrittenRow =
-  | { what: 'delivery'; id: string; webhook_endpoint_id: string }
-  | { what: 'step'; id: string; customer_id: string | null }
+  | { what: 'delivery'; id: string; webhook_endpoint_id: WebhookEndpointId }
+  | { what: 'step'; id: string; customer_id: CustomerId | null }
   | { what: 'access'; access: string | null };
 
 async function readAccessChanges(db: Db): Promise<string[]> {

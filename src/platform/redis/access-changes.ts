@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import type { OrganizationId } from '../ids.ts';
 import { accessChangesKey } from './channels.ts';
 
 /** Longer than any cache entry made before a change is kept. */
@@ -25,7 +26,7 @@ return n
 export async function noteAccessChanges(
   redis: Redis,
   prefix: string,
-  organizationId: string,
+  organizationId: OrganizationId,
   scopes: readonly string[],
 ): Promise<void> {
   await redis.eval(NOTE, 1, accessChangesKey(prefix, organizationId), CHANGES_KEPT_SECONDS, ...scopes);

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import type { OrganizationId } from '../ids.ts';
 import { keyChangesChannel } from './channels.ts';
 
 /**
@@ -10,7 +11,7 @@ const TIMEOUT_MS = 1000;
 /** Makes every ingress drop what it caches with an organization's keys. */
 export const announceKeys =
   (redis: Redis, prefix: string) =>
-  async (organizationId: string): Promise<void> => {
+  async (organizationId: OrganizationId): Promise<void> => {
     const message = JSON.stringify({ organization_id: organizationId });
     const published = redis.publish(keyChangesChannel(prefix), message).catch(() => {}); // caches expire within a
     // minute

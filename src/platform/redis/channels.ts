@@ -1,3 +1,4 @@
+import type { OrganizationId } from '../ids.ts';
 /**
  * Channel on which changed, rotated and deleted API keys and organizations are announced: `{organization_id}` as JSON.
  */
@@ -10,5 +11,5 @@ export const keyUsageKey = (prefix: string): string => `${prefix}:key-usage`;
  * Hash of the last changes in an organization, which invalidate the cache of its access checks: scope → number of its
  * last change, and `n`, the number of the newest one.
  */
-export const accessChangesKey = (prefix: string, organizationId: string): string =>
+export const accessChangesKey = (prefix: string, organizationId: OrganizationId): string =>
   `${prefix}:acc-changes:${organizationId}`;

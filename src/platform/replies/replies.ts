@@ -13,9 +13,7 @@ const channelOf = (prefix: string, processId: string): string => `${prefix}:repl
 export async function publishReply(
   redis: Redis,
   prefix: string,
-  to: string,
-  cid: string,
-  reply: unknown,
+  { to, cid, reply }: { to: string; cid: string; reply: unknown },
 ): Promise<void> {
   await redis.publish(channelOf(prefix, to), JSON.stringify([cid, reply]));
 }

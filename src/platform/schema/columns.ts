@@ -86,6 +86,8 @@ const decimal: Column<Decimal, z.ZodNumber> = { shown: z.number(), show: (stored
 /** The usual columns: instants are shown in whole seconds, decimals as numbers. */
 export const column = {
   uuid: plain(z.uuid()),
+  /** The id of the noun, or of one that it refers to. */
+  idOf: <Id extends string>() => plain(z.uuid()) as Column<Id, z.ZodUUID>,
   text: plain(z.string()),
   integer: plain(z.int()),
   boolean: plain(z.boolean()),

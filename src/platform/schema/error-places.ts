@@ -71,7 +71,7 @@ function placesOfDetails(
     return told ?? [];
   });
   const rest = Object.entries(details).filter(([field]) => !found.has(field));
-  return [...known, ...rest.flatMap(([field, codes]) => placesByName(operation, whole, input, field, codes))];
+  return [...known, ...rest.flatMap(([field, codes]) => placesByName(operation, whole, { input, field, codes }))];
 }
 
 /** The body as a client sends it: in documented form, else by its root and content. */
@@ -103,7 +103,11 @@ function contentWith({ root }: Operation, whole: Part, [first]: Path): Part {
   return isIn(whole) ? whole : (childrenOf(whole).find(isIn) ?? whole);
 }
 
-function placesByName(operation: Operation, whole: Part, input: Input, field: string, codes: unknown): ErrorPlace[] {
+function placesByName(
+  operation: Operation,
+  whole: Part,
+  { input, field, codes }: { input: Input; field: string; codes: unknown },
+): ErrorPlace[] {
   if (!Array.isArray(codes)) return placesOfElement(whole, field, codes);
   const path = field.split(/[.:]/).map((name) => (/^\d+$/.test(name) ? Number(name) : name));
   const inQuery = partOfQuery(operation, input, [field]);

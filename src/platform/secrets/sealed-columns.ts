@@ -90,7 +90,11 @@ export interface Closed {
 
 const keyNameOf = (text: string): string => keyIdOf(text) ?? (isFormerForm(text) ? FORMER_FORM : NOT_SEALED);
 
-async function closedOf(db: Db, config: SecretSettings, column: SealedColumn, rows: readonly StoredText[]) {
+async function closedOf(
+  db: Db,
+  config: SecretSettings,
+  { column, rows }: { column: SealedColumn; rows: readonly StoredText[] },
+) {
   const closed: Closed[] = [];
   for (const row of rows) {
     try {
@@ -111,7 +115,7 @@ export async function openSample(db: Db, config: SecretSettings): Promise<Closed
         select stored.*, row_number() over (partition by ${keyColumn(db)} order by id desc) as place
         from ${textsOf(db, each)}
       ) ranked where place <= ${SAMPLE_ROWS}`;
-    closed.push(...(await closedOf(db, config, each, rows)));
+    closed.push(...(await closedOf(db, config, { column: each, rows })));
   }
   return closed;
 }
@@ -123,7 +127,7 @@ export async function openAll(db: Db, config: SecretSettings): Promise<{ opened:
   for (const each of SEALED_COLUMNS) {
     for await (const rows of pagesOf(db, each)) {
       read += rows.length;
-      closed.push(...(await closedOf(db, config, each, rows)));
+      closed.push(...(await closedOf(db, config, { column: each, rows })));
     }
   }
   return { opened: read - closed.length, closed };

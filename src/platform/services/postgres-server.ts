@@ -74,7 +74,7 @@ async function adopt({ folder, identity }: PostgresFolder): Promise<RunningPostg
   if (isOurs() && settings) {
     await waitUntil(async () => !isOurs() || (await readPidFile(folder))?.state === 'ready', READY_TIMEOUT_MS);
     const url = isOurs() ? await ensureDatabase(folder, settings, left.port, identity) : undefined;
-    if (url !== undefined) return describe('adopted', left.pid, left.port, url);
+    if (url !== undefined) return describe('adopted', left.pid, { port: left.port, url });
   }
   if (isOurs()) await stopServer(left.pid); // it does not answer
   // Another program may have got the pid since, and Postgres would take it for its own server.
@@ -99,7 +99,7 @@ async function launchOnFreePort(
       const url = await ensureDatabase(folder, settings, port, place.identity);
       // Tests create databases of their own, which the service's role may not.
       const usedUrl = throwaway ? urlOf(ROLE, settings.password, port, DATABASE) : (url ?? '');
-      const server = describe(programs.kind, outcome.pid, port, usedUrl, throwaway);
+      const server = describe(programs.kind, outcome.pid, { port, url: usedUrl, throwaway });
       if (url === undefined) {
         await server.stop();
         throw new Error(`Postgres on port ${port} refuses the password in ${join(folder, 'meterstone.json')}`);
@@ -162,9 +162,7 @@ function serverFlags(port: number, durable: boolean): string[] {
 function describe(
   kind: RunningPostgres['kind'],
   pid: number,
-  port: number,
-  url: string,
-  throwaway?: Throwaway,
+  { port, url, throwaway }: { port: number; url: string; throwaway?: Throwaway },
 ): RunningPostgres {
   const liftGuard = throwaway && guardThrowaway(throwaway);
   return {

@@ -70,7 +70,7 @@ export async function startRedis(input: RedisInput): Promise<RunningRedis> {
     const outcome = await launch(input, { folder, identity }, program, { ...settings, port });
     if ('pid' in outcome) {
       const throwaway = input.throwaway ? throwawayOf(input.dataDir, folder, outcome.pid) : undefined;
-      return describe(program.kind, outcome.pid, port, settings.password, throwaway);
+      return describe(program.kind, outcome.pid, { port, password: settings.password, throwaway });
     }
     if (attempt === START_ATTEMPTS) throw new Error(`Redis did not start:\n${outcome.failure}`);
     if (!outcome.failure.includes('Address already in use')) await setDataAside(input, folder, outcome.failure);
@@ -86,7 +86,7 @@ async function adopt(folder: string, { password, port }: Settings): Promise<Runn
       async () => !isOurs() || (await redisPidAt(port, password)) === pid,
       READY_TIMEOUT_MS,
     );
-    if (answers && isOurs()) return describe('adopted', pid, port, password);
+    if (answers && isOurs()) return describe('adopted', pid, { port, password });
   }
   if (isOurs()) await stopServer(pid);
   await rm(join(folder, 'redis.pid'), { force: true });
@@ -159,9 +159,7 @@ function configText(folder: string, { password, port }: Required<Settings>): str
 function describe(
   kind: RunningRedis['kind'],
   pid: number,
-  port: number,
-  password: string,
-  throwaway?: Throwaway,
+  { port, password, throwaway }: { port: number; password: string; throwaway?: Throwaway },
 ): RunningRedis {
   const liftGuard = throwaway && guardThrowaway(throwaway);
   return {

@@ -1,3 +1,4 @@
+import type { OrganizationId } from '../ids.ts';
 import { refuse } from '../refusal.ts';
 
 /**
@@ -46,7 +47,7 @@ export class Turns {
    *
    * @throws Refusal 503 from a pause, when `signal` is aborted or the request has used up its slices
    */
-  pauseOf(organizationId: string, signal?: AbortSignal): Pause {
+  pauseOf(organizationId: OrganizationId, signal?: AbortSignal): Pause {
     this.#requests += 1;
     const request = this.#requests;
     let endsAt = 0;
@@ -62,7 +63,7 @@ export class Turns {
     };
   }
 
-  #turn(organizationId: string, request: number): Promise<void> {
+  #turn(organizationId: OrganizationId, request: number): Promise<void> {
     return new Promise((resolve) => {
       const lane = this.#lanes.get(organizationId) ?? [];
       lane.push({ request, goOn: resolve });

@@ -34,7 +34,7 @@ test('a preview does not wait while its customer is billed, and many previews at
   const meanwhile = await service.sql.begin(async (tx) => {
     await tx`select from customers where organization_id = ${story.organizationId} for no key update`;
     const [subscription] = await tx`select id from subscriptions where organization_id = ${story.organizationId}`;
-    await lockSubscriptions(tx, story.organizationId, [subscription!.id]);
+    await lockSubscriptions({ db: tx, organizationId: story.organizationId }, [subscription!.id]);
     await tx`select from billing_entities where organization_id = ${story.organizationId} for no key update`;
     return Promise.all(Array.from({ length: 8 }, previewNext));
   });
@@ -46,9 +46,9 @@ test('while other previews of the organization have all seats a preview waits in
   const queue = service.ingress.producer.queue('previews');
   let asked: ReturnType<typeof previewNext> | undefined;
   await service.sql.begin(async (first) => {
-    await takePreviewTables(first, story.organizationId);
+    await takePreviewTables({ db: first, organizationId: story.organizationId });
     await service.sql.begin(async (second) => {
-      await takePreviewTables(second, story.organizationId);
+      await takePreviewTables({ db: second, organizationId: story.organizationId });
       asked = previewNext();
       await until(async () => (await queue.getDelayedCount()) === 1);
     });

@@ -118,14 +118,17 @@ test('whether a failed invoice is retried depends on its error code, not on the 
   ] as const;
   for (const { invoice_id, reason, details } of failed) {
     await service.sql`update invoices set status = 'failed' where id = ${invoice_id}`;
-    await insertError(service.sql, org.organization.organization_id, {
-      id: newId(),
-      invoice_id,
-      error_code: 'tax_error',
-      reason,
-      details,
-      created_at: realNow(),
-    });
+    await insertError(
+      { db: service.sql, organizationId: org.organization.organization_id },
+      {
+        id: newId(),
+        invoice_id,
+        error_code: 'tax_error',
+        reason,
+        details,
+        created_at: realNow(),
+      },
+    );
   }
   await org.post('/test_clock/advance', { test_clock: { frozen_time: '2026-02-01T12:16:00Z' } });
   await until(async () => (await invoices('finalized')).length === 2);

@@ -243,31 +243,34 @@ describe('taxes as other rooms read them', () => {
     ];
     const codes = (rows: { code: string }[]) => rows.map((row) => row.code);
 
-    expect(codes(await findTaxesByCodes(service.sql, organizationId, ['b', 'A', 'b']))).toEqual(['A', 'b']);
-    expect(await findTaxesByCodes(service.sql, organizationId, [])).toEqual([]);
-    await expect(findTaxesByCodes(service.sql, organizationId, ['a'])).rejects.toThrow('"resource":"tax"');
-    expect(codes(await findTaxesByCodes(service.sql, organizationId, ['a', 'B'], { ignoreCase: true }))).toEqual([
-      'A',
-      'b',
-    ]);
+    expect(codes(await findTaxesByCodes({ db: service.sql, organizationId }, ['b', 'A', 'b']))).toEqual(['A', 'b']);
+    expect(await findTaxesByCodes({ db: service.sql, organizationId }, [])).toEqual([]);
+    await expect(findTaxesByCodes({ db: service.sql, organizationId }, ['a'])).rejects.toThrow('"resource":"tax"');
+    expect(
+      codes(await findTaxesByCodes({ db: service.sql, organizationId }, ['a', 'B'], { ignoreCase: true })),
+    ).toEqual(['A', 'b']);
 
     const { customer } = (await org.post('/customers', { customer: { external_id: 'c', tax_codes: ['b'] } })).body;
-    expect(await listTaxesOfCustomers(service.sql, organizationId, [customer.svc_id])).toMatchObject([
+    expect(await listTaxesOfCustomers({ db: service.sql, organizationId }, [customer.svc_id])).toMatchObject([
       { code: 'b', customer_id: customer.svc_id },
     ]);
-    expect(await listTaxesOfCustomers(service.sql, acme.organization.organization_id, [customer.svc_id])).toEqual([]);
-    expect(await listTaxesOfBillingEntities(service.sql, organizationId, [organizationId])).toEqual([]);
+    expect(
+      await listTaxesOfCustomers({ db: service.sql, organizationId: acme.organization.organization_id }, [
+        customer.svc_id,
+      ]),
+    ).toEqual([]);
+    expect(await listTaxesOfBillingEntities({ db: service.sql, organizationId }, [customer.svc_id])).toEqual([]);
 
     const [plan] = await service.sql<{ id: string }[]>`
       insert into plans (id, organization_id, code, name, interval, pay_in_advance, amount_cents, amount_currency,
         created_at, updated_at)
       select gen_random_uuid(), id, 'p', 'P', 'monthly', false, 0, 'EUR', created_at, created_at
       from organizations where id = ${organizationId} returning id`;
-    await replacePlanTaxes(service.sql, organizationId, plan!.id, [a.svc_id, b.svc_id]);
-    expect(codes(await listTaxesOfPlans(service.sql, organizationId, [plan!.id]))).toEqual(['A', 'b']);
-    await replacePlanTaxes(service.sql, organizationId, plan!.id, [b.svc_id]);
-    expect(codes(await listTaxesOfPlans(service.sql, organizationId, [plan!.id]))).toEqual(['b']);
-    await replacePlanTaxes(service.sql, organizationId, plan!.id, []);
-    expect(await listTaxesOfPlans(service.sql, organizationId, [plan!.id])).toEqual([]);
+    await replacePlanTaxes({ db: service.sql, organizationId }, plan!.id, [a.svc_id, b.svc_id]);
+    expect(codes(await listTaxesOfPlans({ db: service.sql, organizationId }, [plan!.id]))).toEqual(['A', 'b']);
+    await replacePlanTaxes({ db: service.sql, organizationId }, plan!.id, [b.svc_id]);
+    expect(codes(await listTaxesOfPlans({ db: service.sql, organizationId }, [plan!.id]))).toEqual(['b']);
+    await replacePlanTaxes({ db: service.sql, organizationId }, plan!.id, []);
+    expect(await listTaxesOfPlans({ db: service.sql, organizationId }, [plan!.id])).toEqual([]);
   });
 });

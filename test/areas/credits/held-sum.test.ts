@@ -203,9 +203,9 @@ test('a hold settled while the ongoing balance is computed counts until the next
   };
   await settled();
   await service.sql.begin(async (tx) => {
-    const awaiting = await listAwaiting(tx as unknown as Sql, organizationId, customerId);
+    const awaiting = await listAwaiting({ db: tx as unknown as Sql, organizationId: organizationId }, customerId);
     await settled();
-    await forgetSettled(tx as unknown as Sql, organizationId, awaiting);
+    await forgetSettled({ db: tx as unknown as Sql, organizationId: organizationId }, awaiting);
   });
   expect(await findings(purse)).toEqual([]);
   const rest = await org.post(`/wallets/${walletId}/holds`, { hold: { amount_cents: 5000, allow_partial: true } });

@@ -43,7 +43,7 @@ async function whileOneIsMade<Result>(work: (taken: number) => Promise<Result>):
   const takenBack = new Error('taken back');
   await others
     .begin(async (tx) => {
-      result = await work((await takeNumber(tx, id)).number);
+      result = await work((await takeNumber({ db: tx, organizationId: id })).number);
       throw takenBack;
     })
     .catch((error) => {
@@ -99,7 +99,7 @@ test('the first customers of an organization created at once get the first numbe
 test('customer numbers continue beyond those made in advance', async () => {
   const taken: number[] = [];
   await others.begin(async (tx) => {
-    for (let count = 0; count < 300; count += 1) taken.push((await takeNumber(tx, id)).number);
+    for (let count = 0; count < 300; count += 1) taken.push((await takeNumber({ db: tx, organizationId: id })).number);
   });
   expect(taken).toEqual(upTo(300));
   expect(await makeMany('next', 1)).toEqual([301]);

@@ -44,7 +44,7 @@ beforeAll(async () => {
       '{"n": 1}'::jsonb, '\\x00', '2024-03-01T00:00:00Z'
     from generate_series(0, ${MANY - 1}::int) as n`;
   await service.sql`analyze events`;
-  const [stored] = await listFeeInputs(service.sql, story.organizationId, [svc_id]);
+  const [stored] = await listFeeInputs({ db: service.sql, organizationId: story.organizationId }, [svc_id]);
   fee = { ...stored!, external_subscription_id: 'sub' };
 });
 afterAll(() => service.stop());
@@ -53,7 +53,7 @@ const list = (query = '') => story.client.get(`/fees/${fee.fee_id}/events?${quer
 
 test('the first page of a window of many events reads a bounded number of them', async () => {
   const read = await service.sql.begin(async (tx) => {
-    const rows = await listEventsOfFee(tx, story.organizationId, fee, { limit: 20, offset: 0 });
+    const rows = await listEventsOfFee({ db: tx, organizationId: story.organizationId }, fee, { limit: 20, offset: 0 });
     expect(rows).toHaveLength(20);
     const [row] = await tx<{ count: number }[]>`
       select (seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint as count

@@ -100,8 +100,7 @@ async function summedUp(at: BalancesAt) {
 
 async function compare(at: BalancesAt): Promise<void> {
   const rows = await sumAccounts(
-    database.sql,
-    organizationId,
+    { db: database.sql, organizationId },
     { currency: undefined, billing_entity_codes: undefined },
     at,
   );
@@ -115,7 +114,7 @@ const day = () =>
 
 test('daily sums of the ledger equal the sums over all entries at any instant and day, whatever was rolled up before', async () => {
   for (let round = 0; round < 25; round += 1) {
-    for (let posting = 0; posting < 4; posting += 1) await post(database.sql, organizationId, aPosting());
+    for (let posting = 0; posting < 4; posting += 1) await post({ db: database.sql, organizationId }, aPosting());
     if (roll(2) === 0) await rollUpTail(database.sql, 1 + roll(9));
     await compare({ before: anInstant() });
     await compare({ before: START.add({ hours: 24 * roll(9) }) });
@@ -127,8 +126,8 @@ test('daily sums of the ledger equal the sums over all entries at any instant an
 test('a ledger transaction that commits after later ones were rolled up is counted', async () => {
   const { sql } = database;
   await sql.begin(async (tx) => {
-    await post(tx, organizationId, aPosting());
-    await post(sql, organizationId, aPosting());
+    await post({ db: tx, organizationId }, aPosting());
+    await post({ db: sql, organizationId }, aPosting());
     await ledgerDaily.sweep({ sql } as SweepDeps, START);
   });
   await compare({ before: START.add({ hours: 24 * 20 }) });
@@ -140,7 +139,7 @@ test('a ledger transaction that commits after later ones were rolled up is count
 
 test('several ledger roll-ups at once count each transaction once', async () => {
   const { sql } = database;
-  for (let posting = 0; posting < 40; posting += 1) await post(sql, organizationId, aPosting());
+  for (let posting = 0; posting < 40; posting += 1) await post({ db: sql, organizationId }, aPosting());
   await Promise.all(Array.from({ length: 8 }, () => rollUpTail(sql, 5)));
   await compare({ before: START.add({ hours: 24 * 20 }) });
 });

@@ -39,7 +39,7 @@ test('marking every source again and counting twice changes no analytics sum', a
   const history = await openHistory(sql, new Dice(7));
   const { organizationId } = history;
   for (let n = 0; n < 40; n += 1) await history.change();
-  await rollUpAnalytics(sql, organizationId);
+  await rollUpAnalytics({ db: sql, organizationId });
   const before = await totals(organizationId);
   expect(before.length).toBeGreaterThan(20);
   for (const [type, table] of [
@@ -52,8 +52,8 @@ test('marking every source again and counting twice changes no analytics sum', a
       insert into analytics_marks (organization_id, source_type, source_id)
       select organization_id, ${type}, id from ${sql(table)}, generate_series(1, 2)
       where organization_id = ${organizationId}`;
-  await Promise.all([rollUpAnalytics(sql, organizationId), rollUpAnalytics(sql, organizationId)]);
-  await rollUpAnalytics(sql, organizationId);
+  await Promise.all([rollUpAnalytics({ db: sql, organizationId }), rollUpAnalytics({ db: sql, organizationId })]);
+  await rollUpAnalytics({ db: sql, organizationId });
   expect(await totals(organizationId)).toEqual(before);
 });
 
@@ -66,9 +66,9 @@ test('a change that commits while its invoice is counted is counted afterwards',
       limit 1`;
   await sql.begin(async (tx) => {
     await tx`update invoices set payment_dispute_lost_at = ${NOW} where id = ${invoice!.id}`;
-    await rollUpAnalytics(sql, organizationId); // another connection: sees neither the change nor its mark
+    await rollUpAnalytics({ db: sql, organizationId }); // another connection: sees neither the change nor its mark
   });
-  await rollUpAnalytics(sql, organizationId);
+  await rollUpAnalytics({ db: sql, organizationId });
   const world = await loadWorld(history);
   expect((await history.read('findAllGrossRevenues', NOW)).gross_revenues).toEqual(grossRevenue(world, { now: NOW }));
 });
@@ -78,12 +78,12 @@ test('changes and several countings at once end in the right analytics sums', as
   const { organizationId } = history;
   let isChanging = true;
   const counting = [0, 1].map(async () => {
-    while (isChanging) await rollUpAnalytics(sql, organizationId);
+    while (isChanging) await rollUpAnalytics({ db: sql, organizationId });
   });
   for (let n = 0; n < 40; n += 1) await history.change();
   isChanging = false;
   await Promise.all(counting);
-  await rollUpAnalytics(sql, organizationId);
+  await rollUpAnalytics({ db: sql, organizationId });
   expect((await sql`select from analytics_marks where organization_id = ${organizationId}`).length).toBe(0);
   const world = await loadWorld(history);
   expect((await history.read('findAllMrrs', NOW)).mrrs).toEqual(mrr(world, { now: NOW }));
@@ -102,7 +102,7 @@ test('changes and several countings at once end in the right analytics sums', as
 test('an analytics sum can never count fewer than zero', async () => {
   const history = await openHistory(sql, new Dice(17));
   await makeInvoices(history, 10);
-  await rollUpAnalytics(sql, history.organizationId);
+  await rollUpAnalytics({ db: sql, organizationId: history.organizationId });
   await expect(
     sql`update analytics_totals set entries_count = entries_count - 1000
       where organization_id = ${history.organizationId}`,
@@ -116,7 +116,7 @@ test('the auditor finds an analytics sum that differs from what was billed', asy
   const [check] = ANALYTICS_CHECKS;
   const find = () => check!.find({ db: sql, organizationId } as unknown as Context);
   expect(await find()).toEqual([]);
-  await rollUpAnalytics(sql, organizationId);
+  await rollUpAnalytics({ db: sql, organizationId });
   expect(await find()).toEqual([]);
   await sql`
     update analytics_totals set amount = amount + 1
@@ -130,7 +130,7 @@ test('analytics sums are not visible to another organization', async () => {
   const stranger = await createOrganization(sql, { name: 'Stranger', sandbox: true });
   await sql`update organizations set created_at = ${NOW} where id = ${stranger.organization_id}`;
   for (const count of [false, true]) {
-    if (count) await rollUpAnalytics(sql, history.organizationId);
+    if (count) await rollUpAnalytics({ db: sql, organizationId: history.organizationId });
     expect(await readReport(sql, stranger.organization_id, 'findAllGrossRevenues', NOW, { months: '24' })).toEqual({
       gross_revenues: [],
     });
@@ -167,7 +167,7 @@ test('the rows that a report reads do not grow with what was billed', async () =
   const history = await openHistory(sql, new Dice(23));
   const { organizationId } = history;
   const settle = async () => {
-    await rollUpAnalytics(sql, organizationId);
+    await rollUpAnalytics({ db: sql, organizationId });
     await sql`update invoices set payment_overdue = false where organization_id = ${organizationId}`;
     await sql`vacuum analyze analytics_totals, analytics_entries, analytics_marks, invoices`;
   };

@@ -112,7 +112,7 @@ describe('test clocks', () => {
       });
     let created: Promise<{ status: number }> | undefined;
     await service.sql.begin(async (tx) => {
-      expect(await holdClock(tx, id)).toBeUndefined();
+      expect(await holdClock({ db: tx, organizationId: id })).toBeUndefined();
       created = org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
       await waiting();
       expect((await org.get('/test_clock')).status).toBe(404);
@@ -123,10 +123,14 @@ describe('test clocks', () => {
     const otherId = other.organization.organization_id;
     let customer: Promise<{ body: { customer: { created_at: string } } }> | undefined;
     await service.sql.begin(async (tx) => {
-      await lockClockCreation(tx, otherId);
+      await lockClockCreation({ db: tx, organizationId: otherId });
       customer = other.post('/customers', { customer: { external_id: 'c1' } });
       await waiting();
-      await insertTestClock(tx, otherId, Temporal.Instant.from('2024-03-05T00:00:00Z'), realNow());
+      await insertTestClock(
+        { db: tx, organizationId: otherId },
+        Temporal.Instant.from('2024-03-05T00:00:00Z'),
+        realNow(),
+      );
     });
     expect((await customer!).body.customer.created_at).toBe('2024-03-05T00:00:00Z');
   });

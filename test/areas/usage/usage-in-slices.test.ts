@@ -124,7 +124,7 @@ test('charges with their filters are read with a pause after each', async () => 
     return undefined;
   };
   const { organization_id } = client.organization;
-  const charges = await listPricedCharges(service.sql, organization_id, [plan!.id], { pause });
+  const charges = await listPricedCharges({ db: service.sql, organizationId: organization_id }, [plan!.id], { pause });
   expect(charges).toHaveLength(CHARGES);
   expect(pauses).toBe(CHARGES);
 });

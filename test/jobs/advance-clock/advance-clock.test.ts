@@ -142,7 +142,7 @@ describe('advancing a test clock', () => {
     });
     const everyMinute: AdvanceDeps = {
       ...deps,
-      jobs: deps.jobs.map(({ row, job }) => ({ row, job: { ...job, nextDueAt: async (_sql, _id, after) => after } })),
+      jobs: deps.jobs.map(({ row, job }) => ({ row, job: { ...job, nextDueAt: async (_scope, after) => after } })),
     };
     await fc.assert(
       fc.asyncProperty(
@@ -284,11 +284,11 @@ describe('advances by several workers', () => {
     await setTarget(database.sql, id, '2024-03-05T00:00:00Z');
     const lease = { organizationId: id, token: newId() };
     const until = realNow().add({ hours: 1 });
-    expect(await takeLease(database.sql, lease, realNow().add({ seconds: 1 }), until)).toBeDefined();
+    expect(await takeLease(database.sql, lease, { realNow: realNow().add({ seconds: 1 }), until })).toBeDefined();
     const billed = gate();
     const holding = gate();
     const billing = database.sql.begin(async (tx) => {
-      await holdClock(tx, id);
+      await holdClock({ db: tx, organizationId: id });
       holding.resolve();
       await billed.promise;
     });
@@ -344,7 +344,7 @@ describe('advances by several workers', () => {
     const id = await sandboxAt(database.sql, START, [bins]);
     const [locked, mayFinish] = [gate(), gate()];
     const write = database.sql.begin(async (tx) => {
-      await lockOrganizationNow(tx, id, true);
+      await lockOrganizationNow({ db: tx, organizationId: id }, true);
       locked.resolve();
       await mayFinish.promise;
       await tx`insert into done (organization_id, what, at) values (${id}, 'written', ${START})`;
@@ -353,10 +353,12 @@ describe('advances by several workers', () => {
     const started = setTarget(database.sql, id, '2024-03-02T00:00:00Z').execute();
     mayFinish.resolve();
     await Promise.all([write, started]);
-    await expect(database.sql.begin((tx) => lockOrganizationNow(tx, id, true))).rejects.toMatchObject({
+    await expect(
+      database.sql.begin((tx) => lockOrganizationNow({ db: tx, organizationId: id }, true)),
+    ).rejects.toMatchObject({
       body: { status: 405, code: 'test_clock_advancing' },
     });
-    const held = await database.sql.begin((tx) => holdClock(tx, id));
+    const held = await database.sql.begin((tx) => holdClock({ db: tx, organizationId: id }));
     expect(held?.status).toBe('advancing');
     await advance(deps, id, () => false);
     expect(await doneBy(database.sql, id)).toContain('2024-03-01T00:00Z written');

@@ -86,7 +86,7 @@ export const choresJob = periodicJob({
       select 1 from broken where organization_id = ${ctx.organizationId} and name = ${name}`;
     if (broken.length > 0) throw new Error(`${name} is broken`);
   },
-  async nextDueAt(sql, organizationId) {
+  async nextDueAt({ db: sql, organizationId }) {
     const [row] = await sql<{ at: Temporal.Instant | null }[]>`
       select min(due_at) as at from chores where organization_id = ${organizationId}`;
     return row?.at ?? null;
@@ -116,7 +116,7 @@ export const marksJob = periodicJob({
         returning 1`;
     if (cleared.length > 0) await note(db, ctx.organizationId, `mark ${name}`, at);
   },
-  async nextDueAt(sql, organizationId, after) {
+  async nextDueAt({ db: sql, organizationId }, after) {
     const rows = await sql`select 1 from chores where organization_id = ${organizationId} and marked limit 1`;
     return rows.length > 0 ? after : null;
   },

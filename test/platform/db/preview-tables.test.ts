@@ -94,7 +94,7 @@ async function seated(organizationId: string) {
   let done: Promise<unknown> = Promise.resolve();
   const taken = await new Promise<{ rows: string; tx: Tx }>((resolve, reject) => {
     done = sql.begin(async (tx) => {
-      const { rows } = await takePreviewTables(tx, organizationId);
+      const { rows } = await takePreviewTables({ db: tx, organizationId });
       resolve({ rows, tx });
       await ended;
     });

@@ -1,15 +1,8 @@
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Db } from '../../../src/platform/db/connect.ts';
-import {
-  deleteRow,
-  findRow,
-  getRow,
-  insertRow,
-  refuseTakenCode,
-  updateRow,
-  type WriteScope,
-} from '../../../src/platform/db/rows.ts';
+import { deleteRow, findRow, getRow, insertRow, refuseTakenCode, updateRow } from '../../../src/platform/db/rows.ts';
+import type { WriteScope } from '../../../src/platform/db/scope.ts';
 import { newId } from '../../../src/platform/ids.ts';
 import { byName, listPage } from '../../../src/platform/lists/list-page.ts';
 import {

@@ -14,9 +14,8 @@ import { markClosed } from './sql.ts';
  * Rules: activation-rules.md, ledger.md#l5.
  */
 export async function closeOpenInvoice(ctx: Context, { id }: { id: string }): Promise<void> {
-  const { db, organizationId } = ctx;
-  const invoice = await readInvoice(db, organizationId, id);
-  await markClosed(db, organizationId, id, ctx.now());
+  const invoice = await readInvoice(ctx, id);
+  await markClosed(ctx, id, ctx.now());
   await giveUpPayments(ctx, id);
   await giveBackCoupons(ctx, id);
   await releaseNotes(ctx, invoice);

@@ -23,11 +23,10 @@ export async function handOver(ctx: Context, successor: SubscriptionRow, zone: s
   const former = await lockFormer(ctx, successor);
   if (!former) return;
   assert(successor.started_at, 'a subscription that waits has started');
-  const { db, organizationId } = ctx;
-  const plan = await getPlanFacts(db, organizationId, former.plan_id);
+  const plan = await getPlanFacts(ctx, former.plan_id);
   const isMidway =
     successor.switch_kind === 'upgrade' ||
-    (await wasRenewedSince(db, organizationId, former.id, localDate(successor.started_at, zone)));
+    (await wasRenewedSince(ctx, former.id, localDate(successor.started_at, zone)));
   await endReplaced(ctx, former, plan, { isMidway }).catch((error: unknown) => {
     // The payment has arrived, so the change does not wait for taxes.
     if (error instanceof Refusal) throw new Busy(String(error.body.code));
@@ -50,7 +49,7 @@ export async function keepFormer(ctx: Context, successor: SubscriptionRow, zone:
   const startedAt: Temporal.Instant | null = successor.started_at;
   if (!former || startedAt === null || !former.next_billing_at?.equals(endOfDay(startedAt, zone))) return;
   const change = { next_billing_at: dayStart(localDate(startedAt, zone), zone) };
-  await changeSubscription(ctx.db, ctx.organizationId, former.id, change, ctx.now());
+  await changeSubscription(ctx, former.id, { change, now: ctx.now() });
 }
 
 async function lockFormer(
@@ -58,6 +57,6 @@ async function lockFormer(
   { previous_subscription_id: id }: SubscriptionRow,
 ): Promise<SubscriptionRow | undefined> {
   if (id === null) return undefined;
-  const [former] = await lockSubscriptions(ctx.db, ctx.organizationId, [id]);
+  const [former] = await lockSubscriptions(ctx, [id]);
   return former?.status === 'active' ? former : undefined;
 }

@@ -9,7 +9,7 @@ import { earliestExpiry, listExpired } from './sql.ts';
 export const expireGates = periodicJob({
   name: 'expire-gates',
   item: SubscriptionItem,
-  select: async (sql, at, scope, limit) => (await listExpired(sql, at, scope, limit)).map(dueSubscription),
+  select: async (sql, at, reach, limit) => (await listExpired(sql, at, reach, limit)).map(dueSubscription),
   work: (ctx, item, at) => settleGate(ctx, item.subscription_id, at),
-  nextDueAt: async (sql, organizationId) => (await earliestExpiry(sql, organizationId))[0]!.at,
+  nextDueAt: async (scope) => (await earliestExpiry(scope))[0]!.at,
 });

@@ -17,28 +17,27 @@ import { listFeeAmounts, markFinalized } from './sql.ts';
  * Rules: activation-rules.md, invoices.md#statuses, ledger.md#l1, ledger.md#l4.
  */
 export async function finalizeOpenInvoice(ctx: Context, { id }: { id: string }): Promise<void> {
-  const { db, organizationId } = ctx;
-  const open = await readInvoice(db, organizationId, id);
-  const payer = await lockPayer(db, organizationId, open.customer_id);
-  const issuer = await readIssuer(db, organizationId, open.billing_entity_id);
-  const snapshot = customerBaseView(await readCustomer(db, organizationId, payer.id));
+  const open = await readInvoice(ctx, id);
+  const payer = await lockPayer(ctx, open.customer_id);
+  const issuer = await readIssuer(ctx, open.billing_entity_id);
+  const snapshot = customerBaseView(await readCustomer(ctx, payer.id));
   const issuedOn = localDate(ctx.now(), payer.zone);
-  await markFinalized(db, organizationId, id, {
+  await markFinalized(ctx, id, {
     snapshot,
     issuedOn,
     dueOn: issuedOn.add({ days: open.net_payment_term }),
     now: ctx.now(),
   });
-  await assignNumber(db, organizationId, { id, customer: payer, issuer, selfBilled: open.self_billed }, ctx.now());
+  await assignNumber(ctx, { id, customer: payer, issuer, selfBilled: open.self_billed }, ctx.now());
   await book(ctx, id);
   await recordInvoice(ctx, 'invoice.created', id);
 }
 
 async function book(ctx: Context, id: string): Promise<void> {
-  const invoice = await readInvoice(ctx.db, ctx.organizationId, id);
+  const invoice = await readInvoice(ctx, id);
   const lines = invoiceFinalizedLines({
     selfBilled: invoice.self_billed,
-    fees: await listFeeAmounts(ctx.db, ctx.organizationId, id),
+    fees: await listFeeAmounts(ctx, id),
     couponsAmountCents: invoice.coupons_amount_cents,
     progressiveBillingCreditAmountCents: invoice.progressive_billing_credit_amount_cents,
     taxesAmountCents: invoice.taxes_amount_cents,

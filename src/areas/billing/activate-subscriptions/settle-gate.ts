@@ -4,6 +4,7 @@ import { billingDaysBetween } from '../../../engine/calendar/billing-day.ts';
 import { dayStart, localDate } from '../../../engine/calendar/local-day.ts';
 import { canSubscriptionMove } from '../../../engine/subscriptions/subscription-states.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { SubscriptionId } from '../../../platform/ids.ts';
 import { markUsage } from '../../catalog/usage-thresholds/marks.ts';
 import { endRules, isExpired } from '../../subscriptions/subscriptions/activation-rules.ts';
 import { recordSubscription } from '../../subscriptions/subscriptions/announce.ts';
@@ -17,7 +18,7 @@ import { finalizeOpenInvoice } from './finalize-open-invoice.ts';
 import { type GateInvoice, isCustomerGone, lockGateInvoice } from './sql.ts';
 
 /** Step `settle-gate`: see settleGate. */
-export const settleGateStep = (ctx: Context, { subscription_id }: { subscription_id: string }): Promise<void> =>
+export const settleGateStep = (ctx: Context, { subscription_id }: { subscription_id: SubscriptionId }): Promise<void> =>
   settleGate(ctx, subscription_id, ctx.now());
 
 /**
@@ -27,20 +28,20 @@ export const settleGateStep = (ctx: Context, { subscription_id }: { subscription
  *
  * Rule: activation-rules.md.
  */
-export async function settleGate(ctx: Context, subscriptionId: string, at: Temporal.Instant): Promise<void> {
+export async function settleGate(ctx: Context, subscriptionId: SubscriptionId, at: Temporal.Instant): Promise<void> {
   const locked = await lockSubscriptionIn(ctx, subscriptionId, 'incomplete');
   if (!locked) return;
   const { subscription, customer } = locked;
-  const invoice = await lockGateInvoice(ctx.db, ctx.organizationId, subscriptionId);
+  const invoice = await lockGateInvoice(ctx, subscriptionId);
   if (invoice && isPaid(invoice)) {
     if (invoice.status === 'open') await finalizeOpenInvoice(ctx, invoice);
     await pass(ctx, subscription, customer.zone, at);
   } else if (invoice?.status === 'open' && invoice.payment_status === 'failed') {
-    await lose(ctx, subscription, invoice, customer.zone, 'failed');
+    await lose(ctx, subscription, { invoice, zone: customer.zone, outcome: 'failed' });
   } else if (await isExpired(ctx, subscriptionId, at)) {
-    await lose(ctx, subscription, invoice, customer.zone, 'expired');
-  } else if (await isCustomerGone(ctx.db, ctx.organizationId, customer.id)) {
-    await lose(ctx, subscription, invoice, customer.zone, 'declined');
+    await lose(ctx, subscription, { invoice, zone: customer.zone, outcome: 'expired' });
+  } else if (await isCustomerGone(ctx, customer.id)) {
+    await lose(ctx, subscription, { invoice, zone: customer.zone, outcome: 'declined' });
   }
 }
 
@@ -52,13 +53,14 @@ async function pass(ctx: Context, subscription: SubscriptionRow, zone: string, a
   assert(canSubscriptionMove(subscription.status, 'active'), 'a subscription that waits may become active');
   await endRules(ctx, subscription.id, 'satisfied');
   await handOver(ctx, subscription, zone);
-  await changeSubscription(
-    ctx.db,
-    ctx.organizationId,
-    subscription.id,
-    { status: 'active', activated_at: ctx.now(), next_billing_at: await catchUpFrom(ctx, subscription, zone, at) },
-    ctx.now(),
-  );
+  await changeSubscription(ctx, subscription.id, {
+    change: {
+      status: 'active',
+      activated_at: ctx.now(),
+      next_billing_at: await catchUpFrom(ctx, subscription, zone, at),
+    },
+    now: ctx.now(),
+  });
   await recordSubscription(ctx, 'subscription.started', subscription.id);
   await markUsage(ctx, { ids: [subscription.id] });
 }
@@ -66,7 +68,7 @@ async function pass(ctx: Context, subscription: SubscriptionRow, zone: string, a
 /** Of the billing days that passed while it waited, only the last is billed. Rule: activation-rules.md "catch-up". */
 async function catchUpFrom(ctx: Context, subscription: SubscriptionRow, zone: string, at: Temporal.Instant) {
   assert(subscription.started_at, 'a subscription that waits has started');
-  const plan = await getPlanFacts(ctx.db, ctx.organizationId, subscription.plan_id);
+  const plan = await getPlanFacts(ctx, subscription.plan_id);
   const first = localDate(subscription.started_at, zone).add({ days: 1 });
   const missed = billingDaysBetween(plan, subscription, zone, first, localDate(at, zone)).at(-1);
   return missed === undefined ? nextBillingFrom(plan, subscription, zone, at) : dayStart(missed, zone);
@@ -78,24 +80,19 @@ const REASONS = { failed: 'payment_failed', expired: 'timeout', declined: null }
 async function lose(
   ctx: Context,
   subscription: SubscriptionRow,
-  invoice: GateInvoice | undefined,
-  zone: string,
-  outcome: keyof typeof REASONS,
+  { invoice, zone, outcome }: { invoice: GateInvoice | undefined; zone: string; outcome: keyof typeof REASONS },
 ): Promise<void> {
   assert(canSubscriptionMove(subscription.status, 'canceled'), 'a subscription that waits may be canceled');
   if (invoice) await closeOpenInvoice(ctx, invoice);
   await endRules(ctx, subscription.id, outcome);
-  await changeSubscription(
-    ctx.db,
-    ctx.organizationId,
-    subscription.id,
-    {
+  await changeSubscription(ctx, subscription.id, {
+    change: {
       status: 'canceled',
       canceled_at: ctx.now(),
       cancellation_reason: REASONS[outcome],
     },
-    ctx.now(),
-  );
+    now: ctx.now(),
+  });
   await recordSubscription(ctx, 'subscription.canceled', subscription.id);
   await keepFormer(ctx, subscription, zone);
 }

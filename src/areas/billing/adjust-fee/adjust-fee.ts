@@ -1,6 +1,7 @@
 import { assert } from '../../../engine/assert.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { FeeId, InvoiceId } from '../../../platform/ids.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import {
@@ -38,7 +39,7 @@ interface Input {
 export async function createAdjustedFee(ctx: Context, input: Input) {
   const { invoiceId, feeId } = await adjust(ctx, input);
   await refreshDraft(ctx, invoiceId);
-  return { fee: feeView(await getFee(ctx.db, ctx.organizationId, feeId)) };
+  return { fee: feeView(await getFee(ctx, feeId)) };
 }
 
 /**
@@ -48,7 +49,7 @@ export async function createAdjustedFee(ctx: Context, input: Input) {
  * Rule: usage-fees.md#adjusted-fees.
  */
 export async function previewAdjustedFee(ctx: Context, input: Input) {
-  const { id: invoiceId, customer_id: customerId } = await getVisibleInvoice(ctx.db, ctx.organizationId, input.svc_id);
+  const { id: invoiceId, customer_id: customerId } = await getVisibleInvoice(ctx, input.svc_id);
   return imagine(ctx, { customerId, couponCodes: [] }, async (imagined) => {
     const own = imagined.at(ctx.now());
     const { feeId } = await adjust(own, input);
@@ -57,20 +58,20 @@ export async function previewAdjustedFee(ctx: Context, input: Input) {
     assert(computed, 'what was adjusted is a draft');
     await takeFees(own, imagined.schemas);
     const { fees, draft } = computed.computation;
-    await insertFees(own.db, ownerOf(own.organizationId, computed), fees, draft);
-    return { fee: feeView(await getFee(own.db, own.organizationId, feeId)) };
+    await insertFees(own.db, ownerOf(own.organizationId, computed), { fees, draft });
+    return { fee: feeView(await getFee(own, feeId)) };
   });
 }
 
 /** Stores what is set by hand, for the draft to be computed with. */
-async function adjust(ctx: Context, { svc_id, body }: Input): Promise<{ invoiceId: string; feeId: string }> {
+async function adjust(ctx: Context, { svc_id, body }: Input): Promise<{ invoiceId: InvoiceId; feeId: FeeId }> {
   const invoice = await lockDraft(ctx, svc_id);
   const target = await adjustedThing(ctx, invoice, body);
   await refuseTwice(ctx, invoice, target);
   refuseModel(target, body);
   const { charge_model: _model, prorated: _prorated, fee_id: known, ...thing } = target;
   const feeId = known ?? newId();
-  await insertAdjustedFee(ctx.db, ctx.organizationId, invoice.id, {
+  await insertAdjustedFee(ctx, invoice.id, {
     ...thing,
     id: newId(),
     fee_id: feeId,
@@ -88,20 +89,18 @@ async function adjust(ctx: Context, { svc_id, body }: Input): Promise<{ invoiceI
  * @returns the fee as it then is; null when it was there by its adjustment only
  * @throws Refusal 404 invoice, adjusted_fee; 403, when it is no draft
  */
-export async function destroyAdjustedFee(ctx: Context, { svc_id, fee_id }: { svc_id: string; fee_id: string }) {
+export async function destroyAdjustedFee(ctx: Context, { svc_id, fee_id }: { svc_id: string; fee_id: FeeId }) {
   const invoice = await lockDraft(ctx, svc_id);
-  const adjusted = (await listAdjustedFees(ctx.db, ctx.organizationId, invoice.id)).find(
-    (row) => row.fee_id === fee_id,
-  );
+  const adjusted = (await listAdjustedFees(ctx, invoice.id)).find((row) => row.fee_id === fee_id);
   if (!adjusted || !isUuid(fee_id)) throw refuse.notFound('fee');
-  await deleteAdjustedFee(ctx.db, ctx.organizationId, invoice.id, fee_id);
+  await deleteAdjustedFee(ctx, invoice.id, fee_id);
   await refreshDraft(ctx, invoice.id);
-  const fees = await listAdjustableFees(ctx.db, ctx.organizationId, invoice.id);
+  const fees = await listAdjustableFees(ctx, invoice.id);
   const fee = fees.find((each) => keyOf(each) === keyOf(adjusted));
-  return { fee: fee === undefined ? null : feeView(await getFee(ctx.db, ctx.organizationId, fee.id)) };
+  return { fee: fee === undefined ? null : feeView(await getFee(ctx, fee.id)) };
 }
 
-async function lockDraft(ctx: Context, id: string): Promise<InvoiceRow> {
+async function lockDraft(ctx: Context, id: InvoiceId): Promise<InvoiceRow> {
   const invoice = await lockVisibleInvoice(ctx, id);
   if (invoice.status !== 'draft' || invoice.invoice_type !== 'subscription')
     throw refuse.forbidden('feature_unavailable');
@@ -109,7 +108,7 @@ async function lockDraft(ctx: Context, id: string): Promise<InvoiceRow> {
 }
 
 async function refuseTwice(ctx: Context, invoice: InvoiceRow, target: Target): Promise<void> {
-  const adjusted = await listAdjustedFees(ctx.db, ctx.organizationId, invoice.id);
+  const adjusted = await listAdjustedFees(ctx, invoice.id);
   if (adjusted.some((row) => keyOf(row) === keyOf(target))) throw refuse.invalid({ adjusted_fee: ['already_exists'] });
 }
 

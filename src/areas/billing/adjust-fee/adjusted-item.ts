@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
+import type { FeeId, FixedChargeId, InvoiceId, PlanId, SubscriptionId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { listFixedChargesOfPlans } from '../../catalog/fixed-charges/queries.ts';
@@ -12,7 +13,7 @@ import { linesOfSource } from '../regenerate-invoice/lines-of-source.ts';
 
 /** The item that is to be adjusted, with its fee when there is one. */
 export interface Target extends BilledThing {
-  fee_id: string | null;
+  fee_id: FeeId | null;
   charge_model: string | null;
   prorated: boolean;
 }
@@ -24,7 +25,7 @@ export interface Target extends BilledThing {
  * @throws Refusal 404 fee, subscription, charge, charge_filter, fixed_charge
  */
 export async function adjustedThing(ctx: Context, invoice: InvoiceRow, input: AdjustedFeeInput): Promise<Target> {
-  const fees = await listAdjustableFees(ctx.db, ctx.organizationId, invoice.id);
+  const fees = await listAdjustableFees(ctx, invoice.id);
   if (input.fee_id) {
     const fee = fees.find(({ id }) => id === input.fee_id);
     if (!fee) throw refuse.notFound('fee');
@@ -60,13 +61,17 @@ async function withModel(ctx: Context, fee: AdjustableFee): Promise<Target> {
 }
 
 interface Line {
-  subscription_id: string;
-  plan_id: string;
+  subscription_id: SubscriptionId;
+  plan_id: PlanId;
   charges_from_datetime: Temporal.Instant | null;
   charges_to_datetime: Temporal.Instant | null;
 }
 
-async function findLine(ctx: Context, invoiceId: string, id: string | null | undefined): Promise<Line | undefined> {
+async function findLine(
+  ctx: Context,
+  invoiceId: InvoiceId,
+  id: SubscriptionId | null | undefined,
+): Promise<Line | undefined> {
   if (!id || !isUuid(id)) return undefined;
   const [row] = await ctx.db<Line[]>`
     select line.subscription_id, s.plan_id, line.charges_from_datetime, line.charges_to_datetime
@@ -78,11 +83,11 @@ async function findLine(ctx: Context, invoiceId: string, id: string | null | und
 }
 
 /** A fixed charge of a line whose amount was zero, so that it has no fee. */
-async function missingFixedCharge(ctx: Context, invoice: InvoiceRow, line: Line, id: string): Promise<Target> {
-  await lockPayer(ctx.db, ctx.organizationId, invoice.customer_id);
+async function missingFixedCharge(ctx: Context, invoice: InvoiceRow, line: Line, id: FixedChargeId): Promise<Target> {
+  await lockPayer(ctx, invoice.customer_id);
   const lines = await linesOfSource(ctx, invoice);
   const billed = lines.find(({ subscription }) => subscription.id === line.subscription_id)!;
-  const fixedCharges = await listFixedChargesOfPlans(ctx.db, ctx.organizationId, [line.plan_id]);
+  const fixedCharges = await listFixedChargesOfPlans(ctx, [line.plan_id]);
   const fixedCharge = fixedCharges.find((each) => each.id === id);
   const window = fixedCharge && fixedChargeWindow(billed, fixedCharge);
   if (!window) throw refuse.notFound('fixed_charge');

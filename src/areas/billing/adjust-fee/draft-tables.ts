@@ -1,6 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import type { Tx } from '../../../platform/db/connect.ts';
 import { lookFirstIn, type PreviewSchemas } from '../../../platform/db/preview-tables.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 
 // What a preview of a draft has instead of the draft's stored computation. Rows of other invoices are read where they
 // are stored, so the cost is that of the draft, whatever came before it.
@@ -9,7 +10,7 @@ import { lookFirstIn, type PreviewSchemas } from '../../../platform/db/preview-t
  * Lets the rest of the transaction read as if the stored fees, taxes and credits of a draft had been dropped, and finds
  * nothing where it drops them. What corrections left to be billed stays with fees that no adjustment is about.
  */
-export async function hideComputation({ db }: Context, schemas: PreviewSchemas, invoiceId: string): Promise<void> {
+export async function hideComputation({ db }: Context, schemas: PreviewSchemas, invoiceId: InvoiceId): Promise<void> {
   const tx = db as Tx;
   await tx`select set_config('meterstone.previewed_draft', ${invoiceId}, true)`;
   await lookFirstIn(tx, schemas.draft);

@@ -1,5 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
+import type { CustomerId } from '../../../platform/ids.ts';
 import type { BillFixedChargesStep } from '../../catalog/fixed-charges/units.ts';
 import { buildInvoice } from '../build-invoice/build-invoice.ts';
 import { lockPayer } from '../build-invoice/sql.ts';
@@ -12,11 +13,11 @@ import { lockPayer } from '../build-invoice/sql.ts';
  * Rule: fixed-charges.md#change-inside-a-period.
  */
 export async function billFixedChargesStep(ctx: Context, step: BillFixedChargesStep): Promise<void> {
-  const [subscription] = await ctx.db<{ customer_id: string; status: string }[]>`
+  const [subscription] = await ctx.db<{ customer_id: CustomerId; status: string }[]>`
     select customer_id, status from subscriptions
     where organization_id = ${ctx.organizationId} and id = ${step.subscription_id}`;
   if (subscription?.status !== 'active') return;
-  const payer = await lockPayer(ctx.db, ctx.organizationId, subscription.customer_id);
+  const payer = await lockPayer(ctx, subscription.customer_id);
   const fixedCharges = { ids: step.fixed_charge_ids, recordIds: step.record_ids ?? [] };
   await buildInvoice(ctx, {
     payer,

@@ -4,6 +4,7 @@ import { type Draft, newDraft } from '../../../engine/invoices/draft.ts';
 import { addCents, cents, sumCents } from '../../../engine/money/cents.ts';
 import { decimal, ZERO } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { customerBaseView } from '../../customers/customers/view.ts';
@@ -31,11 +32,11 @@ import { attachFees, listPaidFees, listTaxesOfFees, markPaid, type PaidFee } fro
 export async function gatherPaidFees(
   ctx: Context,
   payer: PayerFacts,
-  subscriptionIds: readonly string[],
+  subscriptionIds: readonly SubscriptionId[],
   at: Temporal.Instant,
 ): Promise<void> {
   if (subscriptionIds.length === 0) return;
-  const fees = await listPaidFees(ctx.db, ctx.organizationId, { customerId: payer.id, subscriptionIds, at });
+  const fees = await listPaidFees(ctx, { customerId: payer.id, subscriptionIds, at });
   const groups = new Map<string, PaidFee[]>();
   for (const fee of fees) {
     const key = JSON.stringify([fee.amount_currency, fee.billing_entity_id, fee.purchase_order_number]);
@@ -54,7 +55,7 @@ async function invoicePaidFees(
   const first = fees[0]!;
   const invoiceId = newId();
   const billedOn = localDate(at, payer.zone);
-  const issuer = await readIssuer(db, organizationId, first.billing_entity_id);
+  const issuer = await readIssuer(ctx, first.billing_entity_id);
   const { dates } = await openInvoice(ctx, {
     id: invoiceId,
     payer,
@@ -65,11 +66,11 @@ async function invoicePaidFees(
     billedOn,
     skipsUsage: true,
   });
-  await addLines(ctx, payer, invoiceId, fees, at);
+  await addLines(ctx, payer, { invoiceId, fees, at });
   const feeIds = fees.map(({ id }) => id);
-  await attachFees(db, organizationId, invoiceId, feeIds, ctx.now());
+  await attachFees(ctx, invoiceId, { feeIds, now: ctx.now() });
 
-  const draft = draftOf(fees, await listTaxesOfFees(db, organizationId, feeIds));
+  const draft = draftOf(fees, await listTaxesOfFees(ctx, feeIds));
   const owner = {
     organizationId,
     invoiceId,
@@ -79,13 +80,12 @@ async function invoicePaidFees(
     createdAt: ctx.now(),
   };
   await insertInvoiceTaxes(db, owner, draft);
-  const snapshot = customerBaseView(await readCustomer(db, organizationId, payer.id));
-  await storeAmounts(db, owner, draft, { status: 'finalized', dates, now: ctx.now(), snapshot });
-  await insertInvoiceInputs(db, owner, invoiceInputs(draft, at), ctx.now());
-  await markPaid(db, organizationId, invoiceId);
+  const snapshot = customerBaseView(await readCustomer(ctx, payer.id));
+  await storeAmounts(db, owner, { draft, state: { status: 'finalized', dates, now: ctx.now(), snapshot } });
+  await insertInvoiceInputs(db, owner, { invoice: invoiceInputs(draft, at), now: ctx.now() });
+  await markPaid(ctx, invoiceId);
   await assignNumber(
-    db,
-    organizationId,
+    ctx,
     { id: invoiceId, customer: payer, issuer, selfBilled: payer.account_type === 'partner' },
     ctx.now(),
   );
@@ -97,13 +97,11 @@ async function invoicePaidFees(
 async function addLines(
   ctx: Context,
   payer: PayerFacts,
-  invoiceId: string,
-  fees: readonly PaidFee[],
-  at: Temporal.Instant,
+  { invoiceId, fees, at }: { invoiceId: InvoiceId; fees: readonly PaidFee[]; at: Temporal.Instant },
 ): Promise<void> {
   const billedOn = localDate(at, payer.zone);
   const ids = [...new Set(fees.map(({ subscription_id }) => subscription_id))];
-  const subscriptions = await readBilledSubscriptions(ctx.db, ctx.organizationId, ids, {
+  const subscriptions = await readBilledSubscriptions(ctx, ids, {
     invoiceId,
     at,
     billedOn,
@@ -113,13 +111,10 @@ async function addLines(
     .sort((a, b) => (a.id < b.id ? 1 : -1))
     .map((subscription) => billedLine(subscription, 'in_advance_charge_periodic', at, payer.zone));
   const windows = lines[0]!.windows;
-  await claimLines(
-    ctx.db,
-    ctx.organizationId,
-    invoiceId,
-    lines.map((line) => ({ ...line, windows })),
-    { billedOn, now: ctx.now() },
-  );
+  await claimLines(ctx, invoiceId, {
+    lines: lines.map((line) => ({ ...line, windows })),
+    claim: { billedOn, now: ctx.now() },
+  });
 }
 
 type FeeTax = Awaited<ReturnType<typeof listTaxesOfFees>>[number];

@@ -15,11 +15,10 @@ import { totalFees } from '../build-invoice/total-fees.ts';
  * Rules: invoices.md#types, invoices.md#dates, in-advance.md#fees-in-advance.
  */
 export async function invoiceEvent(ctx: Context, payer: PayerFacts, line: BilledLine, fee: LineFee): Promise<void> {
-  const { db, organizationId } = ctx;
   const { subscription } = line;
   const invoiceId = newId();
   const billedOn = localDate(line.at, line.zone);
-  const issuer = await readIssuer(db, organizationId, subscription.billing_entity_id ?? payer.billing_entity_id);
+  const issuer = await readIssuer(ctx, subscription.billing_entity_id ?? payer.billing_entity_id);
   const { dates } = await openInvoice(ctx, {
     id: invoiceId,
     payer,
@@ -29,7 +28,7 @@ export async function invoiceEvent(ctx: Context, payer: PayerFacts, line: Billed
     billedOn,
     isInAdvanceCharge: true,
   });
-  await claimLines(db, organizationId, invoiceId, [line], { billedOn, now: ctx.now() });
+  await claimLines(ctx, invoiceId, { lines: [line], claim: { billedOn, now: ctx.now() } });
   const computation = await totalFees(ctx, { payer, issuer, fees: [fee], isFinalizing: true });
   await store(ctx, {
     invoiceId,

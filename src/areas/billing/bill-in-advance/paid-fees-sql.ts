@@ -1,12 +1,13 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Decimal } from '../../../engine/money/decimal.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { BillingEntityId, CustomerId, FeeId, InvoiceId, SubscriptionId, TaxId } from '../../../platform/ids.ts';
 
 /** A standalone fee that was paid. */
 export interface PaidFee {
-  id: string;
-  subscription_id: string;
-  billing_entity_id: string;
+  id: FeeId;
+  subscription_id: SubscriptionId;
+  billing_entity_id: BillingEntityId;
   amount_currency: string;
   amount_cents: number;
   taxes_amount_cents: number;
@@ -20,9 +21,8 @@ export interface PaidFee {
  * Rule: in-advance.md#gathering-paid-fees (1), in-advance.md#gathering-paid-fees (2).
  */
 export const listPaidFees = (
-  db: Db,
-  organizationId: string,
-  run: { customerId: string; subscriptionIds: readonly string[]; at: Temporal.Instant },
+  { db, organizationId }: Scope,
+  run: { customerId: CustomerId; subscriptionIds: readonly SubscriptionId[]; at: Temporal.Instant },
 ) => db<PaidFee[]>`
   with run as materialized (
     select s.external_id, s.status = 'active' and not exists (
@@ -46,19 +46,17 @@ export const listPaidFees = (
   for update of fee`;
 
 export const attachFees = (
-  db: Db,
-  organizationId: string,
-  invoiceId: string,
-  feeIds: readonly string[],
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  invoiceId: InvoiceId,
+  { feeIds, now }: { feeIds: readonly FeeId[]; now: Temporal.Instant },
 ) => db`
   update fees set invoice_id = ${invoiceId}, updated_at = ${now}
   where organization_id = ${organizationId} and id = any (${feeIds}::uuid[])`;
 
 /** Taxes of fees, each added up. */
-export const listTaxesOfFees = (db: Db, organizationId: string, feeIds: readonly string[]) => db<
+export const listTaxesOfFees = ({ db, organizationId }: Scope, feeIds: readonly FeeId[]) => db<
   {
-    tax_id: string | null;
+    tax_id: TaxId | null;
     tax_code: string;
     tax_name: string;
     tax_rate: Decimal;
@@ -76,6 +74,6 @@ export const listTaxesOfFees = (db: Db, organizationId: string, feeIds: readonly
   order by min(tax.id::text)`;
 
 /** Nothing of the invoice is due: its fees were paid one by one. */
-export const markPaid = (db: Db, organizationId: string, invoiceId: string) => db`
+export const markPaid = ({ db, organizationId }: Scope, invoiceId: InvoiceId) => db`
   update invoices set total_paid_amount_cents = total_amount_cents
   where organization_id = ${organizationId} and id = ${invoiceId}`;

@@ -1,10 +1,11 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Decimal } from '../../../engine/money/decimal.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { CustomerId, EventId, SubscriptionId } from '../../../platform/ids.ts';
 
 /** A stored event that a charge paid in advance may bill. */
 export interface BillableEvent {
-  id: string;
+  id: EventId;
   transaction_id: string;
   code: string;
   timestamp: Temporal.Instant;
@@ -16,7 +17,7 @@ export interface BillableEvent {
 }
 
 /** Live events in the order of their arrival. */
-export const listBillableEvents = (db: Db, organizationId: string, ids: readonly string[]) => db<BillableEvent[]>`
+export const listBillableEvents = ({ db, organizationId }: Scope, ids: readonly EventId[]) => db<BillableEvent[]>`
   select event.id, event.transaction_id, event.code, event.timestamp, event.created_at,
     event.precise_total_amount_cents,
     (select coalesce(jsonb_object_agg(property.key, property.value), '{}')
@@ -28,8 +29,8 @@ export const listBillableEvents = (db: Db, organizationId: string, ids: readonly
   order by event.id`;
 
 /** Customer of a subscription. */
-export async function customerOf(db: Db, organizationId: string, subscriptionId: string): Promise<string> {
-  const [row] = await db<{ customer_id: string }[]>`
+export async function customerOf({ db, organizationId }: Scope, subscriptionId: SubscriptionId): Promise<string> {
+  const [row] = await db<{ customer_id: CustomerId }[]>`
     select customer_id from subscriptions where organization_id = ${organizationId} and id = ${subscriptionId}`;
   return row!.customer_id;
 }

@@ -31,19 +31,18 @@ import { type BillableEvent, customerOf, listBillableEvents } from './sql.ts';
  * in-advance.md#fees-in-advance.
  */
 export async function billInAdvance(ctx: Context, { subscription_id, event_ids }: BillInAdvance): Promise<void> {
-  const { db, organizationId } = ctx;
-  const payer = await lockPayer(db, organizationId, await customerOf(db, organizationId, subscription_id));
+  const payer = await lockPayer(ctx, await customerOf(ctx, subscription_id));
   const [[subscription], events, records] = await Promise.all([
-    readBilledSubscriptions(db, organizationId, [subscription_id], {
+    readBilledSubscriptions(ctx, [subscription_id], {
       invoiceId: newId(),
       at: ctx.now(),
       billedOn: localDate(ctx.now(), payer.zone),
       zone: payer.zone,
     }),
-    listBillableEvents(db, organizationId, event_ids),
-    listBilledEvents(db, organizationId, event_ids),
+    listBillableEvents(ctx, event_ids),
+    listBilledEvents(ctx, event_ids),
   ]);
-  const charges = await listPricedCharges(db, organizationId, [subscription!.plan_id]);
+  const charges = await listPricedCharges(ctx, [subscription!.plan_id]);
   const isBilled = new Set(records.map(({ event_id, charge_id }) => `${event_id} ${charge_id}`));
   const standalone: LineFee[] = [];
   for (const event of events) {
@@ -53,7 +52,7 @@ export async function billInAdvance(ctx: Context, { subscription_id, event_ids }
         charge.pay_in_advance && charge.metric.code === event.code && !isBilled.has(`${event.id} ${charge.id}`),
     );
     const billed = subscriptionWhenAccepted(subscription!, event.created_at);
-    standalone.push(...(await billEvent(ctx, payer, billed, event, due)));
+    standalone.push(...(await billEvent(ctx, payer, { subscription: billed, event, charges: due })));
   }
   // Read together: one statement of each kind for all events.
   await storeStandaloneFees(ctx, payer, standalone);
@@ -75,17 +74,22 @@ const milliseconds = (instant: Temporal.Instant): Temporal.Instant =>
 async function billEvent(
   ctx: Context,
   payer: PayerFacts,
-  subscription: BilledSubscription,
-  event: BillableEvent,
-  charges: readonly PricedCharge[],
+  {
+    subscription,
+    event,
+    charges,
+  }: { subscription: BilledSubscription; event: BillableEvent; charges: readonly PricedCharge[] },
 ): Promise<LineFee[]> {
   if (charges.length === 0) return [];
   const standalone: LineFee[] = [];
-  const line = currentLine(subscription, 'in_advance_charge', ctx.now(), payer.zone, event.timestamp);
+  const line = currentLine(subscription, 'in_advance_charge', {
+    at: ctx.now(),
+    zone: payer.zone,
+    inside: event.timestamp,
+  });
   for (const priced of await priceOrSkip(ctx, line, event, charges)) {
     await insertRecord(
-      ctx.db,
-      ctx.organizationId,
+      ctx,
       {
         external_subscription_id: subscription.external_id,
         charge_id: priced.charge.id,
@@ -114,8 +118,7 @@ async function priceOrSkip(
   const { subscription } = line;
   try {
     return await priceEvent(
-      ctx.db,
-      ctx.organizationId,
+      ctx,
       {
         subscription,
         startedAt: usageStartOf(subscription),
@@ -123,12 +126,14 @@ async function priceOrSkip(
         exponent: exponentOf(subscription.amount_currency),
       },
       {
-        id: event.id,
-        timestamp: event.timestamp,
-        texts: event.texts,
-        preciseTotalAmountCents: event.precise_total_amount_cents,
+        event: {
+          id: event.id,
+          timestamp: event.timestamp,
+          texts: event.texts,
+          preciseTotalAmountCents: event.precise_total_amount_cents,
+        },
+        charges,
       },
-      charges,
     );
   } catch (error) {
     if (!(error instanceof AmountOutOfRange)) throw error;

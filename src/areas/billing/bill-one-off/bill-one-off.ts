@@ -1,6 +1,7 @@
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Currency } from '../../../engine/money/currency.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { CustomerId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { type AddOnRow, findAddOns } from '../../catalog/add-ons/queries.ts';
@@ -22,8 +23,7 @@ import { findBillingEntity } from './sql.ts';
  * Rule: one-off-invoices.md.
  */
 export async function billOneOff(ctx: Context, { body }: { body: OneOffInvoiceCreate }) {
-  const { db, organizationId } = ctx;
-  const customer = await getCustomer(db, organizationId, body.external_customer_id);
+  const customer = await getCustomer(ctx, body.external_customer_id);
   const given = body.fees ?? [];
   if (given.length === 0) throw refuse.notFound('fees');
   const addOns = await addOnsOf(
@@ -31,8 +31,8 @@ export async function billOneOff(ctx: Context, { body }: { body: OneOffInvoiceCr
     given.map(({ add_on_code }) => add_on_code),
   );
   const paymentMethod = await paymentMethodOf(ctx, customer.id, body);
-  const payer = await lockPayer(db, organizationId, customer.id);
-  const issuer = await readIssuer(db, organizationId, await issuerIdOf(ctx, body, payer));
+  const payer = await lockPayer(ctx, customer.id);
+  const issuer = await readIssuer(ctx, await issuerIdOf(ctx, body, payer));
   const currency = currencyOf(body, customer.currency as Currency | null);
   const fees = given.map((fee) => addOnFee(fee, addOns.get(fee.add_on_code)!, currency, ctx.now()));
   const invoiceId = await invoiceAddOns(ctx, {
@@ -45,23 +45,23 @@ export async function billOneOff(ctx: Context, { body }: { body: OneOffInvoiceCr
     sections: body.invoice_custom_section,
     wish: { skipPsp: body.skip_psp ?? false, ...paymentMethod },
   });
-  if (customer.currency === null) await setFirstCurrency(db, organizationId, customer.id, currency, ctx.now());
+  if (customer.currency === null) await setFirstCurrency(ctx, customer.id, { currency, now: ctx.now() });
   return showInvoice(ctx, invoiceId);
 }
 
 /** @throws Refusal 404 add_on */
 async function addOnsOf(ctx: Context, codes: readonly string[]): Promise<Map<string, AddOnRow>> {
-  const rows = await findAddOns(ctx.db, ctx.organizationId, { ids: [], codes: [...new Set(codes)] });
+  const rows = await findAddOns(ctx, { ids: [], codes: [...new Set(codes)] });
   const byCode = new Map(rows.map((row) => [row.code, row]));
   if (codes.some((code) => !byCode.has(code))) throw refuse.notFound('add_on');
   return byCode;
 }
 
 /** @throws Refusal 422 payment_method, unless it is a kind we know, or a method of the customer */
-async function paymentMethodOf(ctx: Context, customerId: string, { payment_method: method }: OneOffInvoiceCreate) {
+async function paymentMethodOf(ctx: Context, customerId: CustomerId, { payment_method: method }: OneOffInvoiceCreate) {
   const type = method?.payment_method_type ?? null;
   const id = method?.payment_method_id ?? null;
-  const known = id === null || (isUuidText(id) && (await findMethod(ctx.db, ctx.organizationId, customerId, id)));
+  const known = id === null || (isUuidText(id) && (await findMethod(ctx, customerId, id)));
   if (!known || (type !== null && type !== 'provider' && type !== 'manual'))
     throw refuse.invalid({ payment_method: ['invalid_payment_method'] });
   return { paymentMethodType: type, paymentMethodId: id };
@@ -72,7 +72,7 @@ const isUuidText = (value: unknown): value is string => typeof value === 'string
 /** @throws Refusal 404 billing_entity */
 async function issuerIdOf(ctx: Context, body: OneOffInvoiceCreate, payer: PayerFacts): Promise<string> {
   if (!body.billing_entity_code) return payer.billing_entity_id;
-  const id = await findBillingEntity(ctx.db, ctx.organizationId, body.billing_entity_code);
+  const id = await findBillingEntity(ctx, body.billing_entity_code);
   if (id === undefined) throw refuse.notFound('billing_entity');
   return id;
 }

@@ -6,6 +6,7 @@ import { type Currency, exponentOf } from '../../../engine/money/currency.ts';
 import { type Decimal, decimal, ONE } from '../../../engine/money/decimal.ts';
 import { PRECISE_AMOUNT_DIGITS, roundToDigits } from '../../../engine/money/precision.ts';
 import { toMainUnit } from '../../../engine/money/units.ts';
+import type { FeeId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { parseInstant } from '../../../platform/schema/instant-field.ts';
@@ -14,12 +15,12 @@ import type { OneOffFee } from '../../invoices/invoices/one-off-schema.ts';
 
 /** A fee of a one-off invoice before taxes. */
 export interface AddOnFee {
-  id: string;
+  id: FeeId;
   addOn: Pick<AddOnRow, 'id' | 'code' | 'name'>;
   /** Codes of the taxes that it names itself. */
   taxCodes: readonly string[];
   /** The first of the fees that it is a copy of. */
-  originalFeeId?: string;
+  originalFeeId?: FeeId;
   description: string | null;
   displayName: string;
   amountCents: Cents;

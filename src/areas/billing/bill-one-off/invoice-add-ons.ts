@@ -6,6 +6,7 @@ import { type Currency, exponentOf } from '../../../engine/money/currency.ts';
 import { chooseTaxes } from '../../../engine/taxes/choose-taxes.ts';
 import type { Tax } from '../../../engine/taxes/tax.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { findTaxesByCodes, listTaxesOfAddOns } from '../../catalog/taxes/queries.ts';
 import { isAwaitingRegister } from '../../customers/eu-taxes/queries.ts';
@@ -27,7 +28,7 @@ export interface OneOffToMake {
   sections: SectionChoice;
   wish: PaymentWish;
   /** Ties the invoice to another one before it is announced. */
-  onOpened?: (invoiceId: string) => Promise<void>;
+  onOpened?: (invoiceId: InvoiceId) => Promise<void>;
 }
 
 /**
@@ -38,7 +39,7 @@ export interface OneOffToMake {
  */
 export async function invoiceAddOns(ctx: Context, invoice: OneOffToMake): Promise<string> {
   const { payer, issuer, currency, fees } = invoice;
-  const awaitsTaxes = await isAwaitingRegister(ctx.db, ctx.organizationId, payer.id);
+  const awaitsTaxes = await isAwaitingRegister(ctx, payer.id);
   const taxes = await taxesOf(ctx, fees, payer, awaitsTaxes);
   const invoiceId = newId();
   const { dates } = await openInvoice(ctx, {
@@ -91,21 +92,18 @@ async function taxesOf(
   payer: PayerFacts,
   awaitsTaxes: boolean,
 ): Promise<Map<string, readonly Tax[]>> {
-  const { db, organizationId } = ctx;
   const named = await findTaxesByCodes(
-    db,
-    organizationId,
+    ctx,
     fees.flatMap(({ taxCodes }) => taxCodes),
   );
   const explicitOf = ({ taxCodes }: AddOnFee) => named.filter(({ code }) => taxCodes.includes(code));
   if (awaitsTaxes) return new Map(fees.map((fee) => [fee.id, explicitOf(fee)]));
   const [ofAddOns, held] = await Promise.all([
     listTaxesOfAddOns(
-      db,
-      organizationId,
+      ctx,
       fees.map(({ addOn }) => addOn.id),
     ),
-    listHeldTaxes(db, organizationId, {
+    listHeldTaxes(ctx, {
       chargeIds: [],
       planIds: [],
       customerId: payer.id,

@@ -1,12 +1,14 @@
 import type { Draft } from '../../../engine/invoices/draft.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { BillingEntityId, InvoiceId, PaymentMethodId } from '../../../platform/ids.ts';
 import { type InvoiceOwner, insertFeeTaxes } from '../build-invoice/writes.ts';
 import type { AddOnFee } from './fees.ts';
 
 /** Id of a billing entity that may issue invoices. */
-export async function findBillingEntity(db: Db, organizationId: string, code: string): Promise<string | undefined> {
-  const [row] = await db<{ id: string }[]>`
+export async function findBillingEntity({ db, organizationId }: Scope, code: string): Promise<string | undefined> {
+  const [row] = await db<{ id: BillingEntityId }[]>`
     select id from billing_entities
     where organization_id = ${organizationId} and code = ${code} and deleted_at is null and archived_at is null`;
   return row?.id;
@@ -16,10 +18,10 @@ export async function findBillingEntity(db: Db, organizationId: string, code: st
 export interface PaymentWish {
   skipPsp: boolean;
   paymentMethodType: string | null;
-  paymentMethodId: string | null;
+  paymentMethodId: PaymentMethodId | null;
 }
 
-export const storePaymentWish = (db: Db, organizationId: string, invoiceId: string, wish: PaymentWish) => db`
+export const storePaymentWish = ({ db, organizationId }: Scope, invoiceId: InvoiceId, wish: PaymentWish) => db`
   update invoices set skip_psp = ${wish.skipPsp}, payment_method_type = ${wish.paymentMethodType},
     payment_method_id = ${wish.paymentMethodId}
   where organization_id = ${organizationId} and id = ${invoiceId}`;
@@ -28,8 +30,7 @@ export const storePaymentWish = (db: Db, organizationId: string, invoiceId: stri
 export async function insertAddOnFees(
   db: Db,
   owner: InvoiceOwner,
-  fees: readonly AddOnFee[],
-  draft: Draft,
+  { fees, draft }: { fees: readonly AddOnFee[]; draft: Draft },
 ): Promise<void> {
   const computed = new Map(draft.fees.map((fee) => [fee.key, fee]));
   const rows = fees.map((fee) => {

@@ -1,6 +1,7 @@
 import type { Draft } from '../../../engine/invoices/draft.ts';
 import type { InvoiceDates } from '../../../engine/invoices/issuing-and-due-dates.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { customerBaseView } from '../../customers/customers/view.ts';
 import { applySections } from '../../customers/invoice-custom-sections/applied.ts';
@@ -17,7 +18,7 @@ import type { AddOnFee } from './fees.ts';
 import { insertAddOnFees, type PaymentWish, storePaymentWish } from './sql.ts';
 
 interface ComputedOneOff {
-  invoiceId: string;
+  invoiceId: InvoiceId;
   payer: PayerFacts;
   issuer: IssuerFacts;
   currency: string;
@@ -47,19 +48,19 @@ export async function storeOneOff(ctx: Context, invoice: ComputedOneOff): Promis
     createdAt: ctx.now(),
   };
   const isFinal = draft.status === 'finalized';
-  const snapshot = isFinal ? customerBaseView(await readCustomer(db, organizationId, payer.id)) : null;
-  await insertAddOnFees(db, owner, fees, draft);
+  const snapshot = isFinal ? customerBaseView(await readCustomer(ctx, payer.id)) : null;
+  await insertAddOnFees(db, owner, { fees, draft });
   await insertInvoiceTaxes(db, owner, draft);
-  await storeAmounts(db, owner, draft, { status: draft.status, dates, now: ctx.now(), snapshot });
-  await storePaymentWish(db, organizationId, invoiceId, invoice.wish);
+  await storeAmounts(db, owner, { draft, state: { status: draft.status, dates, now: ctx.now(), snapshot } });
+  await storePaymentWish(ctx, invoiceId, invoice.wish);
   if (draft.status === 'closed') return;
-  await applySections(db, organizationId, invoiceId, { request: invoice.sections }, ctx.now());
+  await applySections(ctx, invoiceId, { request: invoice.sections }, ctx.now());
   const stored = fees.map((fee) => ({ feeId: fee.id, inputs: feeInputs(fee, invoice), watermark: null }));
-  await insertFeeInputs(db, owner, stored, ctx.now());
+  await insertFeeInputs(db, owner, { fees: stored, now: ctx.now() });
   if (!isFinal) return;
-  await insertInvoiceInputs(db, owner, invoiceInputs(draft, ctx.now()), ctx.now());
+  await insertInvoiceInputs(db, owner, { invoice: invoiceInputs(draft, ctx.now()), now: ctx.now() });
   const selfBilled = payer.account_type === 'partner';
-  await assignNumber(db, organizationId, { id: invoiceId, customer: payer, issuer, selfBilled }, ctx.now());
+  await assignNumber(ctx, { id: invoiceId, customer: payer, issuer, selfBilled }, ctx.now());
   await postFinalInvoice(ctx, {
     ...invoice,
     fees: fees.map(({ amountCents }) => ({ feeType: 'add_on', amountCents })),

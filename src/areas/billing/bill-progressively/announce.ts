@@ -13,10 +13,9 @@ export async function announceThresholds(
   subscription: SubscriptionShown,
   { passed, applicable }: { passed: readonly UsageThresholdRow[]; applicable: readonly UsageThresholdRow[] },
 ): Promise<void> {
-  const { db, organizationId } = ctx;
   const [plan, customer] = await Promise.all([
     planOf(ctx, subscription.plan_id),
-    readCustomer(db, organizationId, subscription.customer_id),
+    readCustomer(ctx, subscription.customer_id),
   ]);
   const object = {
     ...subscriptionView(subscription, ctx.now()),

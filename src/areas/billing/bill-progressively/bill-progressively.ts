@@ -2,6 +2,7 @@ import { assert } from '../../../engine/assert.ts';
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import { lifetimeCents } from '../../../engine/invoices/passed-thresholds.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { listApplicableThresholds } from '../../catalog/usage-thresholds/queries.ts';
 import { getShown, type SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
@@ -27,11 +28,14 @@ export const BILL_PROGRESSIVELY = 'bill-progressively';
  *
  * Rules: progressive-billing.md#trigger, progressive-billing.md#invoice.
  */
-export async function billProgressively(ctx: Context, { subscription_id }: { subscription_id: string }): Promise<void> {
-  const { customer_id } = await getShown(ctx.db, ctx.organizationId, subscription_id);
-  const payer = await lockPayer(ctx.db, ctx.organizationId, customer_id);
-  const subscription = await getShown(ctx.db, ctx.organizationId, subscription_id);
-  const thresholds = await listApplicableThresholds(ctx.db, ctx.organizationId, subscription_id);
+export async function billProgressively(
+  ctx: Context,
+  { subscription_id }: { subscription_id: SubscriptionId },
+): Promise<void> {
+  const { customer_id } = await getShown(ctx, subscription_id);
+  const payer = await lockPayer(ctx, customer_id);
+  const subscription = await getShown(ctx, subscription_id);
+  const thresholds = await listApplicableThresholds(ctx, subscription_id);
   if (subscription.status !== 'active' || thresholds.length === 0) return;
   const usage = await wholeUsageOf(ctx, subscription, ctx.now());
   const found = await passedByUsage(ctx, subscription, thresholds, usage);
@@ -53,11 +57,10 @@ async function buildProgressiveInvoice(
   usage: readonly ChargeUsage[],
   { passed, usage: soFar, previousInvoiceId }: PassedByUsage,
 ): Promise<string | undefined> {
-  const { db, organizationId } = ctx;
   const invoiceId = newId();
   const at = ctx.now();
   const billedOn = localDate(at, payer.zone);
-  const [billed] = await readBilledSubscriptions(db, organizationId, [subscription.id], {
+  const [billed] = await readBilledSubscriptions(ctx, [subscription.id], {
     invoiceId,
     at,
     billedOn,
@@ -65,7 +68,7 @@ async function buildProgressiveInvoice(
   });
   assert(billed, 'a subscription that is billed exists');
   const line = billedLine(billed, 'progressive_billing', at, payer.zone);
-  const issuer = await readIssuer(db, organizationId, billed.billing_entity_id ?? payer.billing_entity_id);
+  const issuer = await readIssuer(ctx, billed.billing_entity_id ?? payer.billing_entity_id);
   const { dates } = await openInvoice(ctx, {
     id: invoiceId,
     payer,
@@ -82,14 +85,13 @@ async function buildProgressiveInvoice(
     highest_threshold_id: passed.at(-1)!.id,
     previous_invoice_id: previousInvoiceId,
   };
-  if (!(await claimRun(db, organizationId, run, at))) {
-    await removeInvoice(db, organizationId, invoiceId);
+  if (!(await claimRun(ctx, run, at))) {
+    await removeInvoice(ctx, invoiceId);
     return undefined;
   }
-  await claimLines(db, organizationId, invoiceId, [line], { billedOn, now: at });
+  await claimLines(ctx, invoiceId, { lines: [line], claim: { billedOn, now: at } });
   await insertAppliedThresholds(
-    db,
-    organizationId,
+    ctx,
     {
       invoice_id: invoiceId,
       threshold_ids: passed.map(({ id }) => id),
@@ -122,11 +124,6 @@ function progressiveFees(line: BilledLine, usage: readonly ChargeUsage[]) {
   const window = line.usageWindow;
   assert(window, 'the window in progress is never empty');
   return usage.flatMap(({ charge, shares }) =>
-    usageLineFees(
-      line,
-      { ...charge, min_amount_cents: 0 },
-      shares.map(({ counted }) => counted),
-      window,
-    ),
+    usageLineFees(line, { ...charge, min_amount_cents: 0 }, { counted: shares.map(({ counted }) => counted), window }),
   );
 }

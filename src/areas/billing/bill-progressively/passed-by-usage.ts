@@ -1,6 +1,7 @@
 import { passedThresholds, type UsageSoFar } from '../../../engine/invoices/passed-thresholds.ts';
 import { addCents, cents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import type { UsageThresholdRow } from '../../catalog/usage-thresholds/queries.ts';
 import type { SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
 import { usageToInvoice } from '../../usage/lifetime-usage/lifetime-usage.ts';
@@ -13,7 +14,7 @@ export interface PassedByUsage {
   passed: UsageThresholdRow[];
   usage: UsageSoFar;
   /** The last progressive invoice of the window in progress. */
-  previousInvoiceId: string | null;
+  previousInvoiceId: InvoiceId | null;
 }
 
 const NOTHING: PassedByUsage = {
@@ -34,11 +35,10 @@ export async function passedByUsage(
   thresholds: readonly UsageThresholdRow[],
   usage: readonly ChargeUsage[],
 ): Promise<PassedByUsage> {
-  const { db, organizationId } = ctx;
   if (thresholds.length === 0) return NOTHING;
   const [parts, previous] = await Promise.all([
-    readLifetimeParts(db, organizationId, subscription),
-    findProgressiveInvoice(db, organizationId, subscription, ctx.now()),
+    readLifetimeParts(ctx, subscription),
+    findProgressiveInvoice(ctx, subscription, ctx.now()),
   ]);
   const soFar: UsageSoFar = {
     invoicedCents: addCents(parts.historical_cents, parts.invoiced_cents),

@@ -1,16 +1,22 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type {
+  CustomerId,
+  ExternalSubscriptionId,
+  InvoiceId,
+  SubscriptionId,
+  UsageThresholdId,
+} from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 
 /** The newest progressive invoice of a customer's subscription whose charges window holds `at`. */
 export async function findProgressiveInvoice(
-  db: Db,
-  organizationId: string,
-  subscription: { id: string; customer_id: string },
+  { db, organizationId }: Scope,
+  subscription: { id: SubscriptionId; customer_id: CustomerId },
   at: Temporal.Instant,
 ): Promise<{ id: string; fees_amount_cents: number } | undefined> {
-  const [row] = await db<{ id: string; fees_amount_cents: number }[]>`
+  const [row] = await db<{ id: InvoiceId; fees_amount_cents: number }[]>`
     select invoice.id, invoice.fees_amount_cents
     from invoices invoice
     join invoice_subscriptions line on line.organization_id = invoice.organization_id and line.invoice_id = invoice.id
@@ -24,11 +30,11 @@ export async function findProgressiveInvoice(
 }
 
 export interface ProgressiveRun {
-  invoice_id: string;
-  external_subscription_id: string;
+  invoice_id: InvoiceId;
+  external_subscription_id: ExternalSubscriptionId;
   invoiced_amount_cents: number;
-  highest_threshold_id: string;
-  previous_invoice_id: string | null;
+  highest_threshold_id: UsageThresholdId;
+  previous_invoice_id: InvoiceId | null;
 }
 
 /**
@@ -36,8 +42,7 @@ export interface ProgressiveRun {
  * invoices.md#guarantees-of-the-storage.
  */
 export async function claimRun(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   run: ProgressiveRun,
   now: Temporal.Instant,
 ): Promise<boolean> {
@@ -52,9 +57,8 @@ export async function claimRun(
 
 /** The thresholds that an invoice bills, with the lifetime usage at that moment. */
 export const insertAppliedThresholds = (
-  db: Db,
-  organizationId: string,
-  applied: { invoice_id: string; threshold_ids: readonly string[]; lifetime_usage_amount_cents: number },
+  { db, organizationId }: Scope,
+  applied: { invoice_id: InvoiceId; threshold_ids: readonly UsageThresholdId[]; lifetime_usage_amount_cents: number },
   now: Temporal.Instant,
 ) => {
   const rows = applied.threshold_ids.map((usage_threshold_id) => ({ id: newId(), usage_threshold_id }));

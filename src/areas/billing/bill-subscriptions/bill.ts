@@ -11,6 +11,7 @@ import { isAfter, isDateAfter, type PlainDate } from '../../../engine/calendar/i
 import { dayStart, localDate } from '../../../engine/calendar/local-day.ts';
 import { gridsOf } from '../../../engine/calendar/terms.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { CustomerId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { minuteOf } from '../../../schedule.ts';
 import { markWatched } from '../../catalog/usage-thresholds/marks.ts';
@@ -42,17 +43,17 @@ const TICK_MINUTE = minuteOf('bill');
 export const bill = periodicJob({
   name: 'bill',
   item: CustomerItem,
-  select: async (sql, at, scope, limit) => (await listDueCustomers(sql, at, scope, limit)).map(dueCustomer),
+  select: async (sql, at, reach, limit) => (await listDueCustomers(sql, at, reach, limit)).map(dueCustomer),
   work: (ctx, item, at) => billCustomer(ctx, item.customer_id, at),
-  nextDueAt: async (sql, organizationId) => (await earliestBilling(sql, organizationId))[0]!.at,
+  nextDueAt: async (scope) => (await earliestBilling(scope))[0]!.at,
 });
 
 /** Bills everything of a customer that is due at `at`. Running it twice, or ten times at once, bills once. */
-export async function billCustomer(ctx: Context, customerId: string, at: Temporal.Instant): Promise<void> {
+export async function billCustomer(ctx: Context, customerId: CustomerId, at: Temporal.Instant): Promise<void> {
   // Sent together, carried out in this order: the customer is locked first.
   const [payer, subscriptions] = await Promise.all([
-    lockPayer(ctx.db, ctx.organizationId, customerId),
-    lockDueSubscriptions(ctx.db, ctx.organizationId, customerId, at),
+    lockPayer(ctx, customerId),
+    lockDueSubscriptions(ctx, customerId, at),
   ]);
   const ended = new Set<string>();
   for (const run of runsOf(subscriptions, payer.zone, at)) {
@@ -158,11 +159,8 @@ async function scheduleNext(
   const next = isOver
     ? billingDayAfter(subscription, subscription, zone, at)
     : billingDayFrom(subscription, subscription, zone, today);
-  await changeSubscription(
-    ctx.db,
-    ctx.organizationId,
-    subscription.id,
-    { next_billing_at: dayStart(next, zone) },
-    subscription.updated_at,
-  );
+  await changeSubscription(ctx, subscription.id, {
+    change: { next_billing_at: dayStart(next, zone) },
+    now: subscription.updated_at,
+  });
 }

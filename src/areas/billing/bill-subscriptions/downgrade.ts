@@ -38,7 +38,7 @@ export async function applyDowngrade(
   at: Temporal.Instant,
 ): Promise<void> {
   const successorId = subscription.pending_successor_id!;
-  if (await isHeldBack(ctx, payer, subscription, successorId, at)) return;
+  if (await isHeldBack(ctx, payer, { subscription, successorId, at })) return;
   const changed = await changeOver(ctx, payer, { ...subscription, successor_id: successorId }, at);
   const together = changed.map((each) => ({ ...each, consolidate_invoice: true }));
   for (const group of invoiceGroups(together, payer.billing_entity_id)) {
@@ -60,16 +60,14 @@ export const endOfDay = (at: Temporal.Instant, zone: string): Temporal.Instant =
 async function isHeldBack(
   ctx: Context,
   { zone }: PayerFacts,
-  subscription: DueSubscription,
-  successorId: string,
-  at: Temporal.Instant,
+  { subscription, successorId, at }: { subscription: DueSubscription; successorId: string; at: Temporal.Instant },
 ): Promise<boolean> {
-  const [successor] = await lockSubscriptions(ctx.db, ctx.organizationId, [successorId]);
+  const [successor] = await lockSubscriptions(ctx, [successorId]);
   assert(successor, 'a scheduled successor exists');
-  const plan = await getPlanFacts(ctx.db, ctx.organizationId, successor.plan_id);
-  if (!(await waitForPayment(ctx, plan, successor, zone, at))) return false;
+  const plan = await getPlanFacts(ctx, successor.plan_id);
+  if (!(await waitForPayment(ctx, plan, { successor, zone, at }))) return false;
   const change = { next_billing_at: endOfDay(at, zone) };
-  await changeSubscription(ctx.db, ctx.organizationId, subscription.id, change, ctx.now());
+  await changeSubscription(ctx, subscription.id, { change, now: ctx.now() });
   return true;
 }
 
@@ -80,29 +78,26 @@ export async function changeOver(
   subscription: SubscriptionRow & { amount_currency: string; successor_id: string },
   at: Temporal.Instant,
 ): Promise<ChangedOver> {
-  const [successor] = await lockSubscriptions(ctx.db, ctx.organizationId, [subscription.successor_id]);
+  const [successor] = await lockSubscriptions(ctx, [subscription.successor_id]);
   assert(successor, 'a scheduled successor exists');
-  const plan = await getPlanFacts(ctx.db, ctx.organizationId, successor.plan_id);
+  const plan = await getPlanFacts(ctx, successor.plan_id);
   await endSubscription(ctx, subscription, { terminated_at: at });
-  await changeSubscription(
-    ctx.db,
-    ctx.organizationId,
-    successor.id,
-    {
+  await changeSubscription(ctx, successor.id, {
+    change: {
       status: 'active',
       started_at: at,
       activated_at: at,
       next_billing_at: nextBillingFrom(plan, { ...successor, started_at: at }, payer.zone, at),
     },
-    ctx.now(),
-  );
+    now: ctx.now(),
+  });
   await recordSubscription(ctx, 'subscription.terminated', subscription.id);
   await recordSubscription(ctx, 'subscription.started', successor.id);
   await recordStartUnits(ctx, successor, at, payer.zone);
 
   const isOpened =
     (await bearsOpeningLine(ctx, plan, successor, at)) ||
-    (await listPricedCharges(ctx.db, ctx.organizationId, [successor.plan_id])).some(isRenewed);
+    (await listPricedCharges(ctx, [successor.plan_id])).some(isRenewed);
   const closing = { ...subscription, reason: 'subscription_terminating' as const };
   const opening = { ...successor, amount_currency: plan.amount_currency, reason: 'subscription_starting' as const };
   return isOpened ? [closing, opening] : [closing];

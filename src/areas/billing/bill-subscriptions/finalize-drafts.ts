@@ -10,9 +10,9 @@ import { dueInvoice, earliestFinalization, InvoiceItem, listDraftsOver } from '.
 export const finalize = periodicJob({
   name: 'finalize',
   item: InvoiceItem,
-  select: async (sql, at, scope, limit) => (await listDraftsOver(sql, at, scope, limit)).map(dueInvoice),
+  select: async (sql, at, reach, limit) => (await listDraftsOver(sql, at, reach, limit)).map(dueInvoice),
   async work(ctx, { invoice_id }) {
     await computedOrNoted(ctx, invoice_id, (own) => finalizeDraft(own, invoice_id));
   },
-  nextDueAt: async (sql, organizationId) => (await earliestFinalization(sql, organizationId))[0]!.at,
+  nextDueAt: async (scope) => (await earliestFinalization(scope))[0]!.at,
 });

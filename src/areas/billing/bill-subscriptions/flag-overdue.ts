@@ -6,10 +6,9 @@ import { dueInvoice, earliestOverdue, flagOverdue, InvoiceItem, listOverdue } fr
 export const overdue = periodicJob({
   name: 'overdue',
   item: InvoiceItem,
-  select: async (sql, at, scope, limit) => (await listOverdue(sql, at, scope, limit)).map(dueInvoice),
+  select: async (sql, at, reach, limit) => (await listOverdue(sql, at, reach, limit)).map(dueInvoice),
   async work(ctx, { invoice_id: id }, at) {
-    if (await flagOverdue(ctx.db, ctx.organizationId, id, at, ctx.now()))
-      await recordInvoice(ctx, 'invoice.payment_overdue', id);
+    if (await flagOverdue(ctx, id, { at, now: ctx.now() })) await recordInvoice(ctx, 'invoice.payment_overdue', id);
   },
-  nextDueAt: async (sql, organizationId) => (await earliestOverdue(sql, organizationId))[0]!.at,
+  nextDueAt: async (scope) => (await earliestOverdue(scope))[0]!.at,
 });

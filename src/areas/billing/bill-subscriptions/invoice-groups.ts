@@ -1,10 +1,11 @@
+import type { BillingEntityId, PaymentMethodId } from '../../../platform/ids.ts';
 /** What decides with which others a subscription is billed; a subscription due fits. */
 export interface Consolidated {
   id: string;
   payment_method_type: string | null;
-  payment_method_id: string | null;
+  payment_method_id: PaymentMethodId | null;
   amount_currency: string;
-  billing_entity_id: string | null;
+  billing_entity_id: BillingEntityId | null;
   consolidate_invoice: boolean;
   purchase_order_number: string | null;
 }
@@ -18,7 +19,7 @@ export interface Consolidated {
  */
 export function invoiceGroups<Subscription extends Consolidated>(
   subscriptions: readonly Subscription[],
-  homeEntityId: string,
+  homeEntityId: BillingEntityId,
 ): Subscription[][] {
   const groups = new Map<string, Subscription[]>();
   for (const subscription of subscriptions) {

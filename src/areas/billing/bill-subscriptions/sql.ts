@@ -2,14 +2,17 @@ import type { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import type { Interval } from '../../../engine/calendar/grid.ts';
 import type { Db } from '../../../platform/db/connect.ts';
-import { inScope } from '../../../platform/db/in-scope.ts';
-import type { DueItem, Scope } from '../../../platform/periodic-job.ts';
+import { inReach } from '../../../platform/db/in-reach.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { CustomerId, InvoiceId, OrganizationId, SubscriptionId } from '../../../platform/ids.ts';
+import type { DueItem, Reach } from '../../../platform/periodic-job.ts';
+import { idOf } from '../../../platform/schema/id.ts';
 import { isWatched } from '../../catalog/usage-thresholds/marks.ts';
 import { dueCents } from '../../invoices/invoices/amount-due.ts';
 import { columns, type SubscriptionRow } from '../../subscriptions/subscriptions/queries.ts';
 
 export interface DueRow {
-  organization_id: string;
+  organization_id: OrganizationId;
   sandbox: boolean;
   id: string;
   /** UTC day since which it is due. */
@@ -27,9 +30,9 @@ const dueItem =
   });
 
 /** Items of periodic jobs that work on one record. */
-export const SubscriptionItem = z.object({ subscription_id: z.guid() });
-export const InvoiceItem = z.object({ invoice_id: z.guid() });
-export const CustomerItem = z.object({ customer_id: z.guid() });
+export const SubscriptionItem = z.object({ subscription_id: idOf<SubscriptionId>() });
+export const InvoiceItem = z.object({ invoice_id: idOf<InvoiceId>() });
+export const CustomerItem = z.object({ customer_id: idOf<CustomerId>() });
 
 export const dueSubscription = dueItem('Subscription', (id) => ({ subscription_id: id }));
 export const dueInvoice = dueItem('Invoice', (id) => ({ invoice_id: id }));
@@ -39,18 +42,18 @@ export const dueCustomer = dueItem('Customer', (id) => ({ customer_id: id }));
  * Customers with active subscriptions whose next billing day may have begun at `at`. Organizations take turns, so that
  * one with thousands of customers does not delay the others.
  */
-export const listDueCustomers = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<DueRow[]>`
+export const listDueCustomers = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
   select s.organization_id, organization.sandbox, s.customer_id as id,
     to_char(min(s.next_billing_at) at time zone 'UTC', 'YYYY-MM-DD') as since
   from subscriptions s
   join organizations organization on organization.id = s.organization_id
-  where s.status = 'active' and s.next_billing_at <= ${at} and ${inScope(db, scope, db`s.organization_id`)}
+  where s.status = 'active' and s.next_billing_at <= ${at} and ${inReach(db, reach, db`s.organization_id`)}
   group by s.organization_id, organization.sandbox, s.customer_id
   order by row_number() over (partition by s.organization_id order by min(s.next_billing_at), s.customer_id),
     min(s.next_billing_at), s.customer_id
   limit ${limit}`;
 
-export const earliestBilling = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`
+export const earliestBilling = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(next_billing_at) as at from subscriptions
   where organization_id = ${organizationId} and status = 'active'`;
 
@@ -71,7 +74,7 @@ export interface DueSubscription extends SubscriptionRow {
 }
 
 /** Active subscriptions of a customer whose next billing day may have begun, locked. */
-export const lockDueSubscriptions = (db: Db, organizationId: string, customerId: string, at: Temporal.Instant) => db<
+export const lockDueSubscriptions = ({ db, organizationId }: Scope, customerId: CustomerId, at: Temporal.Instant) => db<
   DueSubscription[]
 >`
   select ${columns(db)}, plan.interval, plan.pay_in_advance, plan.bill_charges_monthly,
@@ -115,17 +118,17 @@ const startable = (db: Db) => db`
       and other.status in ('active', 'incomplete'))`;
 
 /** Pending subscriptions whose first local day has begun. */
-export const listStartable = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<DueRow[]>`
+export const listStartable = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
   select s.organization_id, organization.sandbox, s.id,
     to_char(s.subscription_at at time zone 'UTC', 'YYYY-MM-DD') as since
   from ${withZone(db)}
   join organizations organization on organization.id = s.organization_id
   where ${startable(db)} and s.subscription_at <= ${at}::timestamptz + interval '2 days'
-    and ${localDayStart(db, db`s.subscription_at`)} <= ${at} and ${inScope(db, scope, db`s.organization_id`)}
+    and ${localDayStart(db, db`s.subscription_at`)} <= ${at} and ${inReach(db, reach, db`s.organization_id`)}
   order by s.subscription_at, s.id
   limit ${limit}`;
 
-export const earliestStart = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`
+export const earliestStart = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(${localDayStart(db, db`s.subscription_at`)}) as at from ${withZone(db)}
   where s.organization_id = ${organizationId} and ${startable(db)}`;
 
@@ -137,16 +140,16 @@ const endable = (db: Db) => db`
       and successor.status = 'incomplete')`;
 
 /** Active subscriptions whose last local day has begun. */
-export const listEnded = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<DueRow[]>`
+export const listEnded = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
   select s.organization_id, organization.sandbox, s.id, to_char(s.ending_at at time zone 'UTC', 'YYYY-MM-DD') as since
   from ${withZone(db)}
   join organizations organization on organization.id = s.organization_id
   where ${endable(db)} and s.ending_at <= ${at}::timestamptz + interval '2 days'
-    and ${localDayStart(db, db`s.ending_at`)} <= ${at} and ${inScope(db, scope, db`s.organization_id`)}
+    and ${localDayStart(db, db`s.ending_at`)} <= ${at} and ${inReach(db, reach, db`s.organization_id`)}
   order by s.ending_at, s.id
   limit ${limit}`;
 
-export const earliestEnd = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`
+export const earliestEnd = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(${localDayStart(db, db`s.ending_at`)}) as at from ${withZone(db)}
   where s.organization_id = ${organizationId} and ${endable(db)} and s.ending_at is not null`;
 
@@ -163,16 +166,16 @@ const inTrial = (db: Db) => db`
   join organizations organization on organization.id = s.organization_id`;
 
 /** Active subscriptions whose trial is over and not closed yet. */
-export const listTrialsOver = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<DueRow[]>`
+export const listTrialsOver = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
   select s.organization_id, organization.sandbox, s.id, to_char(s.subscription_at at time zone 'UTC',
     'YYYY-MM-DD') as since
   from ${inTrial(db)}
   where s.status = 'active' and s.trial_ended_at is null and ${trialEnd(db)} <= ${at}
-    and ${inScope(db, scope, db`s.organization_id`)}
+    and ${inReach(db, reach, db`s.organization_id`)}
   order by s.id
   limit ${limit}`;
 
-export const earliestTrialEnd = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`
+export const earliestTrialEnd = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(${trialEnd(db)}) as at from ${inTrial(db)}
   where s.organization_id = ${organizationId} and s.status = 'active' and s.trial_ended_at is null`;
 
@@ -181,9 +184,8 @@ export const earliestTrialEnd = (db: Db, organizationId: string) => db<{ at: Tem
  * Rule: subscription-fees.md#trial.
  */
 export async function wasBilledOn(
-  db: Db,
-  organizationId: string,
-  subscriptionId: string,
+  { db, organizationId }: Scope,
+  subscriptionId: SubscriptionId,
   days: { trialEndsOn: Temporal.PlainDate; startedOn: Temporal.PlainDate },
 ): Promise<boolean> {
   const [row] = await db<{ found: boolean }[]>`
@@ -209,16 +211,16 @@ const finalizable = (db: Db) => db`
       and error.error_code = 'invoice_generation_error')`;
 
 /** Drafts whose grace period is over on the UTC day of `at`. */
-export const listDraftsOver = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<DueRow[]>`
+export const listDraftsOver = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
   select invoice.organization_id, organization.sandbox, invoice.id, invoice.expected_finalization_date::text as since
   from invoices invoice
   join organizations organization on organization.id = invoice.organization_id
   where ${finalizable(db)} and invoice.expected_finalization_date <= (${at}::timestamptz at time zone 'UTC')::date
-    and ${inScope(db, scope, db`invoice.organization_id`)}
+    and ${inReach(db, reach, db`invoice.organization_id`)}
   order by invoice.expected_finalization_date, invoice.created_at, invoice.id
   limit ${limit}`;
 
-export const earliestFinalization = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`
+export const earliestFinalization = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(invoice.expected_finalization_date)::timestamp at time zone 'UTC' as at from invoices invoice
   where invoice.organization_id = ${organizationId} and ${finalizable(db)}`;
 
@@ -228,26 +230,24 @@ const payable = (db: Db) => db`
   and not invoice.payment_overdue and ${dueCents(db, 'invoice')} > 0`;
 
 /** Unpaid invoices whose due day is over on the UTC day of `at`. */
-export const listOverdue = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<DueRow[]>`
+export const listOverdue = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
   select invoice.organization_id, organization.sandbox, invoice.id, invoice.payment_due_date::text as since
   from invoices invoice
   join organizations organization on organization.id = invoice.organization_id
   where ${payable(db)} and invoice.payment_due_date < (${at}::timestamptz at time zone 'UTC')::date
-    and ${inScope(db, scope, db`invoice.organization_id`)}
+    and ${inReach(db, reach, db`invoice.organization_id`)}
   order by invoice.payment_due_date, invoice.id
   limit ${limit}`;
 
-export const earliestOverdue = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`
+export const earliestOverdue = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select (min(invoice.payment_due_date) + 1)::timestamp at time zone 'UTC' as at from invoices invoice
   where invoice.organization_id = ${organizationId} and ${payable(db)}`;
 
 /** Flags an invoice as overdue; false when it is not, or was already. */
 export async function flagOverdue(
-  db: Db,
-  organizationId: string,
-  id: string,
-  at: Temporal.Instant,
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  id: InvoiceId,
+  { at, now }: { at: Temporal.Instant; now: Temporal.Instant },
 ): Promise<boolean> {
   const rows = await db`
     update invoices invoice set payment_overdue = true, updated_at = ${now}

@@ -13,14 +13,14 @@ import { dueSubscription, earliestStart, listStartable, SubscriptionItem } from 
 export const activate = periodicJob({
   name: 'activate',
   item: SubscriptionItem,
-  select: async (sql, at, scope, limit) => (await listStartable(sql, at, scope, limit)).map(dueSubscription),
+  select: async (sql, at, reach, limit) => (await listStartable(sql, at, reach, limit)).map(dueSubscription),
   async work(ctx, item, at) {
     const locked = await lockSubscriptionIn(ctx, item.subscription_id, 'pending');
     if (!locked) return;
     const { subscription, customer } = locked;
     if (isDateAfter(localDate(subscription.subscription_at, customer.zone), localDate(at, customer.zone))) return;
-    const plan = await getPlanFacts(ctx.db, ctx.organizationId, subscription.plan_id);
-    await startSubscription(ctx, subscription, plan, customer.zone, at);
+    const plan = await getPlanFacts(ctx, subscription.plan_id);
+    await startSubscription(ctx, subscription, { plan, zone: customer.zone, at });
   },
-  nextDueAt: async (sql, organizationId) => (await earliestStart(sql, organizationId))[0]!.at,
+  nextDueAt: async (scope) => (await earliestStart(scope))[0]!.at,
 });

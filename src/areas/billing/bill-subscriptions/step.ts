@@ -2,6 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { assert } from '../../../engine/assert.ts';
 import type { SubscriptionStatus } from '../../../engine/subscriptions/subscription-states.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { CustomerId } from '../../../platform/ids.ts';
 import type { BillStep } from '../../subscriptions/subscriptions/commands/start.ts';
 import { GATE_STEP } from '../../subscriptions/subscriptions/settle-gate.ts';
 import { gatherPaidFees } from '../bill-in-advance/gather-paid-fees.ts';
@@ -13,14 +14,14 @@ import { lockPayer } from '../build-invoice/sql.ts';
  * anything twice, so it may run again.
  */
 export async function billStep(ctx: Context, { lines, at }: BillStep): Promise<void> {
-  const subscriptions = await ctx.db<{ customer_id: string; status: SubscriptionStatus; is_plan_gone: boolean }[]>`
+  const subscriptions = await ctx.db<{ customer_id: CustomerId; status: SubscriptionStatus; is_plan_gone: boolean }[]>`
     select s.customer_id, s.status, plan.pending_deletion or plan.deleted_at is not null as is_plan_gone
     from subscriptions s
     join plans plan on plan.organization_id = s.organization_id and plan.id = s.plan_id
     where s.organization_id = ${ctx.organizationId} and s.id = any (${lines.map((line) => line.subscription_id)}::uuid[])`;
   const [owner] = subscriptions;
   assert(owner, 'a subscription that is to be billed exists');
-  const payer = await lockPayer(ctx.db, ctx.organizationId, owner.customer_id);
+  const payer = await lockPayer(ctx, owner.customer_id);
   // One that waits may have run out of time before this.
   if (subscriptions.every(({ status }) => status === 'canceled')) return;
   const isGated = subscriptions.some(({ status }) => status === 'incomplete');

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
-import { inScope } from '../../../platform/db/in-scope.ts';
+import { inReach } from '../../../platform/db/in-reach.ts';
+import type { InvoiceId, SubscriptionId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { GATE_STEP } from '../../subscriptions/subscriptions/settle-gate.ts';
 import { generateAgain } from '../build-invoice/finalize-draft.ts';
@@ -18,7 +19,7 @@ const STUCK_AFTER_HOURS = 24;
 export const stuckInvoices = periodicJob({
   name: 'stuck-invoices',
   item: InvoiceItem,
-  select: async (sql, at, scope, limit) =>
+  select: async (sql, at, reach, limit) =>
     (
       await sql<DueRow[]>`
         select invoice.organization_id, organization.sandbox, invoice.id,
@@ -26,22 +27,22 @@ export const stuckInvoices = periodicJob({
         from invoices invoice
         join organizations organization on organization.id = invoice.organization_id
         where ${isStuck(sql)} and invoice.created_at < ${at.subtract({ hours: STUCK_AFTER_HOURS })}
-          and ${inScope(sql, scope, sql`invoice.organization_id`)}
+          and ${inReach(sql, reach, sql`invoice.organization_id`)}
         order by invoice.created_at, invoice.id
         limit ${limit}`
     ).map(dueInvoice),
   async work(ctx, { invoice_id: id }) {
-    const [due] = await ctx.db<{ id: string }[]>`
+    const [due] = await ctx.db<{ id: InvoiceId }[]>`
       select invoice.id from invoices invoice
       where invoice.organization_id = ${ctx.organizationId} and invoice.id = ${id} and ${isStuck(ctx.db)}`;
     if (!due || !(await computedOrNoted(ctx, id, (own) => generateAgain(own, id)))) return;
-    const gated = await ctx.db<{ subscription_id: string }[]>`
+    const gated = await ctx.db<{ subscription_id: SubscriptionId }[]>`
       select line.subscription_id from invoice_subscriptions line
       join subscriptions s on s.organization_id = line.organization_id and s.id = line.subscription_id
       where line.organization_id = ${ctx.organizationId} and line.invoice_id = ${id} and s.status = 'incomplete'`;
     for (const payload of gated) ctx.after({ step: GATE_STEP, payload });
   },
-  async nextDueAt(db, organizationId) {
+  async nextDueAt({ db, organizationId }) {
     const [row] = await db<{ at: Temporal.Instant | null }[]>`
       select min(invoice.created_at) as at from invoices invoice
       where invoice.organization_id = ${organizationId} and ${isStuck(db)}`;

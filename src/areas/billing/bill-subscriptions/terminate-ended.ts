@@ -12,7 +12,7 @@ import { dueSubscription, earliestEnd, listEnded, SubscriptionItem } from './sql
 export const terminateEnded = periodicJob({
   name: 'terminate-ended',
   item: SubscriptionItem,
-  select: async (sql, at, scope, limit) => (await listEnded(sql, at, scope, limit)).map(dueSubscription),
+  select: async (sql, at, reach, limit) => (await listEnded(sql, at, reach, limit)).map(dueSubscription),
   async work(ctx, item, at) {
     const locked = await lockSubscriptionIn(ctx, item.subscription_id, 'active');
     const endingAt = locked?.subscription.ending_at ?? null;
@@ -20,5 +20,5 @@ export const terminateEnded = periodicJob({
     if (isDateAfter(localDate(endingAt, locked.customer.zone), localDate(at, locked.customer.zone))) return;
     await terminateSubscription(ctx, locked.subscription);
   },
-  nextDueAt: async (sql, organizationId) => (await earliestEnd(sql, organizationId))[0]!.at,
+  nextDueAt: async (scope) => (await earliestEnd(scope))[0]!.at,
 });

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
-import { inScope } from '../../../platform/db/in-scope.ts';
+import { inReach } from '../../../platform/db/in-reach.ts';
+import type { SubscriptionId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { recordSubscription } from '../../subscriptions/subscriptions/announce.ts';
 import { type DueRow, dueSubscription, SubscriptionItem } from './sql.ts';
@@ -16,25 +17,25 @@ export const terminationAlerts = (leadDays: readonly number[]) =>
   periodicJob({
     name: JOB,
     item: SubscriptionItem,
-    select: async (sql, at, scope, limit) =>
+    select: async (sql, at, reach, limit) =>
       (
         await sql<DueRow[]>`
         select s.organization_id, organization.sandbox, s.id, to_char(${utcDay(sql, at)}, 'YYYY-MM-DD') as since
         from subscriptions s
         join organizations organization on organization.id = s.organization_id
-        where s.status = 'active' and ${isAlertDay(sql, at, leadDays)} and ${inScope(sql, scope, sql`s.organization_id`)}
+        where s.status = 'active' and ${isAlertDay(sql, at, leadDays)} and ${inReach(sql, reach, sql`s.organization_id`)}
         order by s.ending_at, s.id
         limit ${limit}`
       ).map(dueSubscription),
     async work(ctx, { subscription_id: id }, at) {
-      const [alerted] = await ctx.db<{ id: string }[]>`
+      const [alerted] = await ctx.db<{ id: SubscriptionId }[]>`
       update subscriptions s set termination_alerted_on = ${utcDay(ctx.db, at)}
       where s.organization_id = ${ctx.organizationId} and s.id = ${id} and s.status = 'active'
         and ${isAlertDay(ctx.db, at, leadDays)}
       returning s.id`;
       if (alerted) await recordSubscription(ctx, 'subscription.termination_alert', id);
     },
-    async nextDueAt(db, organizationId, after) {
+    async nextDueAt({ db, organizationId }, after) {
       const [row] = await db<{ at: Temporal.Instant | null }[]>`
       select min(alert.day at time zone 'UTC') as at
       from subscriptions s

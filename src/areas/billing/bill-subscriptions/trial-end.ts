@@ -17,13 +17,13 @@ import { dueSubscription, earliestTrialEnd, listTrialsOver, SubscriptionItem, wa
 export const trialEnd = periodicJob({
   name: 'trial-end',
   item: SubscriptionItem,
-  select: async (sql, at, scope, limit) => (await listTrialsOver(sql, at, scope, limit)).map(dueSubscription),
+  select: async (sql, at, reach, limit) => (await listTrialsOver(sql, at, reach, limit)).map(dueSubscription),
   async work(ctx, item, at) {
     const locked = await lockSubscriptionIn(ctx, item.subscription_id, 'active');
     if (!locked || locked.subscription.trial_ended_at !== null) return;
     const { subscription, customer } = locked;
-    const plan = await getPlanFacts(ctx.db, ctx.organizationId, subscription.plan_id);
-    const firstStartedAt = await firstStartOf(ctx.db, ctx.organizationId, customer.id, subscription.external_id);
+    const plan = await getPlanFacts(ctx, subscription.plan_id);
+    const firstStartedAt = await firstStartOf(ctx, customer.id, subscription.external_id);
     const endsAt = endOfTrial({ plan, subscription, firstStartedAt });
     if (endsAt === undefined || isAfter(endsAt, at)) return;
 
@@ -31,13 +31,13 @@ export const trialEnd = periodicJob({
       trialEndsOn: localDate(endsAt, customer.zone),
       startedOn: localDate(startOf(subscription), customer.zone),
     };
-    if (plan.pay_in_advance && !(await wasBilledOn(ctx.db, ctx.organizationId, subscription.id, days))) {
-      const payer = await lockPayer(ctx.db, ctx.organizationId, customer.id);
+    if (plan.pay_in_advance && !(await wasBilledOn(ctx, subscription.id, days))) {
+      const payer = await lockPayer(ctx, customer.id);
       const lines = [{ subscription_id: subscription.id, reason: 'subscription_starting' as const, endsTrial: true }];
       await buildInvoice(ctx, { payer, lines, at, skipUsage: true });
     }
-    await changeSubscription(ctx.db, ctx.organizationId, subscription.id, { trial_ended_at: endsAt }, ctx.now());
+    await changeSubscription(ctx, subscription.id, { change: { trial_ended_at: endsAt }, now: ctx.now() });
     await recordSubscription(ctx, 'subscription.trial_ended', subscription.id);
   },
-  nextDueAt: async (sql, organizationId) => (await earliestTrialEnd(sql, organizationId))[0]!.at,
+  nextDueAt: async (scope) => (await earliestTrialEnd(scope))[0]!.at,
 });

@@ -21,7 +21,7 @@ import { topUp } from './top-up.ts';
  * Rule: wallets.md#transactions.
  */
 export async function createWalletTransaction(ctx: Context, { body }: { body: TransactionCreate }) {
-  const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: body.wallet_id });
+  const wallet = await lockWallet(ctx, { id: body.wallet_id });
   if (!wallet) throw refuse.invalid({ wallet_id: ['wallet_not_found'] });
   if (wallet.status === 'terminated') throw refuse.invalid({ wallet_id: ['wallet_is_terminated'] });
   const limits = {
@@ -32,8 +32,14 @@ export async function createWalletTransaction(ctx: Context, { body }: { body: Tr
   const source = await voidedSource(ctx, wallet, body);
   const voided = decimal(body.voided_credits ?? 0);
   const faults = {
-    ...creditFaults('paid_credits', body.paid_credits, limits, body.ignore_paid_top_up_limits ?? false),
-    ...creditFaults('granted_credits', body.granted_credits, { ...limits, min: null, max: null }, true),
+    ...creditFaults('paid_credits', body.paid_credits, {
+      limits,
+      ignoresLimits: body.ignore_paid_top_up_limits ?? false,
+    }),
+    ...creditFaults('granted_credits', body.granted_credits, {
+      limits: { ...limits, min: null, max: null },
+      ignoresLimits: true,
+    }),
     ...(await methodFaults(ctx, wallet.customer_id, body.payment_method)),
     ...(voided.gt(wallet.credits_balance) ? { voided_credits: ['insufficient_credits'] } : {}),
   };
@@ -74,7 +80,7 @@ async function voidedSource(
   { voided_transaction_id: id }: TransactionCreate,
 ): Promise<TransactionRow | undefined> {
   if (!id) return undefined;
-  const source = await getTransaction(ctx.db, ctx.organizationId, id).catch(() => undefined);
+  const source = await getTransaction(ctx, id).catch(() => undefined);
   if (source?.wallet_id !== wallet.id || source.transaction_type !== 'inbound')
     throw refuse.invalid({ voided_transaction_id: ['wallet_transaction_not_found'] });
   if (!source.remaining_amount_cents) throw refuse.invalid({ voided_transaction_id: ['no_remaining_amount'] });

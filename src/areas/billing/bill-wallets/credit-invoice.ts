@@ -6,6 +6,7 @@ import { computeInvoice } from '../../../engine/invoices/steps.ts';
 import { exponentOf } from '../../../engine/money/currency.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { FeeId, InvoiceId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { TransactionWishes } from '../../credits/wallet-transactions/writes.ts';
 import type { WalletRow } from '../../credits/wallets/queries.ts';
@@ -32,9 +33,9 @@ interface NewPurchase {
 export interface VoidedPurchase {
   /** The local day by which it is dated. */
   billedOn: PlainDate;
-  originalFeeId: string;
+  originalFeeId: FeeId;
   /** Ties the invoice to it before it is announced. */
-  onOpened: (invoiceId: string) => Promise<void>;
+  onOpened: (invoiceId: InvoiceId) => Promise<void>;
 }
 
 /**
@@ -50,8 +51,8 @@ export async function creditInvoice(
   { id, booked, wishes, status, again }: NewPurchase,
 ): Promise<string> {
   const { db, organizationId } = ctx;
-  const payer = await lockPayer(db, organizationId, wallet.customer_id);
-  const issuer = await readIssuer(db, organizationId, wallet.billing_entity_id);
+  const payer = await lockPayer(ctx, wallet.customer_id);
+  const issuer = await readIssuer(ctx, wallet.billing_entity_id);
   const invoiceId = newId();
   const { dates } = await openInvoice(ctx, {
     id: invoiceId,
@@ -89,14 +90,17 @@ export async function creditInvoice(
     name: wishes.name ?? null,
     originalFeeId: again?.originalFeeId ?? null,
   });
-  const customer = customerBaseView(await readCustomer(db, organizationId, payer.id));
-  await storeAmounts(db, owner, draft, {
-    status,
-    dates,
-    now: ctx.now(),
-    snapshot: status === 'open' ? null : customer,
+  const customer = customerBaseView(await readCustomer(ctx, payer.id));
+  await storeAmounts(db, owner, {
+    draft,
+    state: {
+      status,
+      dates,
+      now: ctx.now(),
+      snapshot: status === 'open' ? null : customer,
+    },
   });
-  await applySections(db, organizationId, invoiceId, sectionsOf(wallet, wishes.sections), ctx.now());
+  await applySections(ctx, invoiceId, sectionsOf(wallet, wishes.sections), ctx.now());
   await setPaymentMethod(ctx, invoiceId, wishes);
   oweCollection(ctx, invoiceId, customer);
   const inputs = {
@@ -106,8 +110,8 @@ export async function creditInvoice(
     tail: { coupons: [], progressive_credit_cents: 0, taxes: [], exponent: exponentOf(wallet.currency) },
   };
   const stored = [{ feeId, inputs: JSON.parse(JSON.stringify(inputs)) as object, watermark: null }];
-  await insertFeeInputs(db, owner, stored, ctx.now());
-  await insertInvoiceInputs(db, owner, invoiceInputs(draft, ctx.now()), ctx.now());
+  await insertFeeInputs(db, owner, { fees: stored, now: ctx.now() });
+  await insertInvoiceInputs(db, owner, { invoice: invoiceInputs(draft, ctx.now()), now: ctx.now() });
   return invoiceId;
 }
 
@@ -124,7 +128,7 @@ function sectionsOf(wallet: WalletRow, choice: TransactionWishes['sections']) {
 }
 
 /** How the top-up is to be paid. */
-const setPaymentMethod = (ctx: Context, invoiceId: string, wishes: TransactionWishes) => ctx.db`
+const setPaymentMethod = (ctx: Context, invoiceId: InvoiceId, wishes: TransactionWishes) => ctx.db`
   update invoices set payment_method_type = ${wishes.payment_method_type ?? null},
     payment_method_id = ${wishes.payment_method_id ?? null}
   where organization_id = ${ctx.organizationId} and id = ${invoiceId}`;
@@ -135,11 +139,11 @@ const insertCreditFee = (
   owner: InvoiceOwner,
   wallet: WalletRow,
   fee: {
-    feeId: string;
+    feeId: FeeId;
     transactionId: string;
     booked: BookedCredits;
     name: string | null;
-    originalFeeId: string | null;
+    originalFeeId: FeeId | null;
   },
 ) => ctx.db`
   insert into fees (id, organization_id, billing_entity_id, customer_id, invoice_id, original_fee_id, fee_type, item_id,

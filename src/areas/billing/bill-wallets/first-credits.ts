@@ -11,7 +11,7 @@ type FirstCredits = StepPayload<'book-first-credits'>;
  * credits".
  */
 export async function bookFirstCredits(ctx: Context, given: FirstCredits): Promise<void> {
-  const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: given.wallet_id });
+  const wallet = await lockWallet(ctx, { id: given.wallet_id });
   if (wallet?.status !== 'active') return;
   await topUp(
     ctx,

@@ -4,7 +4,9 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import { nextTopUpDay } from '../../../engine/credits/wallet-interval.ts';
 import { topUpOf } from '../../../engine/credits/wallet-top-up.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { OrganizationId, WalletId } from '../../../platform/ids.ts';
 import { type DueItem, periodicJob } from '../../../platform/periodic-job.ts';
+import { idOf } from '../../../platform/schema/id.ts';
 import { recordWallet, shownWallet } from '../../credits/wallets/announce.ts';
 import { lockWallet } from '../../credits/wallets/queries.ts';
 import { terminate } from '../../credits/wallets/terminate.ts';
@@ -24,14 +26,14 @@ import {
 } from './sql.ts';
 import { topUp } from './top-up.ts';
 
-const WalletItem = z.object({ wallet_id: z.guid() });
+const WalletItem = z.object({ wallet_id: idOf<WalletId>() });
 
 const dueWallet = ({
   organization_id,
   sandbox,
   id,
 }: {
-  organization_id: string;
+  organization_id: OrganizationId;
   sandbox: boolean;
   id: string;
 }): DueItem<z.infer<typeof WalletItem>> => ({
@@ -49,8 +51,8 @@ const dueWallet = ({
 export const walletOngoing = periodicJob({
   name: WALLET_ONGOING,
   item: CustomerItem,
-  select: async (sql, at, scope, limit) =>
-    (await listMarkedCustomers(sql, at, scope, limit)).map(({ organization_id, sandbox, customer_id }) => ({
+  select: async (sql, at, reach, limit) =>
+    (await listMarkedCustomers(sql, at, reach, limit)).map(({ organization_id, sandbox, customer_id }) => ({
       organization_id,
       sandbox,
       item: { customer_id },
@@ -58,37 +60,37 @@ export const walletOngoing = periodicJob({
       resource: { type: 'Customer', id: customer_id },
     })),
   work: (ctx, item) => workOffMarks(ctx, item.customer_id),
-  nextDueAt: (db, organizationId) => earliestWalletMark(db, organizationId),
+  nextDueAt: (scope) => earliestWalletMark(scope),
 });
 
 /** Ends wallets whose time is over. Rule: wallets.md#void-recredit-terminate. */
 export const expireWallets = periodicJob({
   name: 'expire-wallets',
   item: WalletItem,
-  select: async (sql, at, scope, limit) => (await listExpiredWallets(sql, at, scope, limit)).map(dueWallet),
+  select: async (sql, at, reach, limit) => (await listExpiredWallets(sql, at, reach, limit)).map(dueWallet),
   async work(ctx, item) {
-    const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: item.wallet_id });
+    const wallet = await lockWallet(ctx, { id: item.wallet_id });
     // Its time may have been prolonged since.
     if (!wallet?.expiration_at || isAfter(wallet.expiration_at, ctx.now())) return;
     await terminate(ctx, { id: wallet.id });
   },
-  nextDueAt: async (db, organizationId) => (await earliestExpiry(db, organizationId))[0]!.at,
+  nextDueAt: async (scope) => (await earliestExpiry(scope))[0]!.at,
 });
 
 /** Ends rules whose time is over; they have stopped acting already. Rule: top-ups.md#recurring-rules. */
 export const expireTopUpRules = periodicJob({
   name: 'expire-top-up-rules',
   item: WalletItem,
-  select: async (sql, at, scope, limit) => (await listExpiredRules(sql, at, scope, limit)).map(dueWallet),
+  select: async (sql, at, reach, limit) => (await listExpiredRules(sql, at, reach, limit)).map(dueWallet),
   async work(ctx, item) {
-    const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: item.wallet_id });
-    const [rule] = wallet ? await listRules(ctx.db, ctx.organizationId, [wallet.id]) : [];
+    const wallet = await lockWallet(ctx, { id: item.wallet_id });
+    const [rule] = wallet ? await listRules(ctx, [wallet.id]) : [];
     if (!wallet || !rule || isInForce(rule, ctx.now())) return;
     const before = await shownWallet(ctx, wallet);
-    await terminateRules(ctx.db, ctx.organizationId, wallet.id, ctx.now());
+    await terminateRules(ctx, wallet.id, { now: ctx.now() });
     await recordWallet(ctx, 'wallet.updated', wallet.id, before);
   },
-  nextDueAt: async (db, organizationId) => (await earliestRuleExpiry(db, organizationId))[0]!.at,
+  nextDueAt: async (scope) => (await earliestRuleExpiry(scope))[0]!.at,
 });
 
 /**
@@ -98,22 +100,21 @@ export const expireTopUpRules = periodicJob({
 export const intervalTopUps = periodicJob({
   name: 'interval-top-ups',
   item: WalletItem,
-  select: async (sql, at, scope, limit) => (await listDueTopUps(sql, at, scope, limit)).map(dueWallet),
+  select: async (sql, at, reach, limit) => (await listDueTopUps(sql, at, reach, limit)).map(dueWallet),
   work: (ctx, item) => topUpByInterval(ctx, item.wallet_id),
-  nextDueAt: async (db, organizationId) => (await earliestTopUp(db, organizationId))[0]!.at,
+  nextDueAt: async (scope) => (await earliestTopUp(scope))[0]!.at,
 });
 
-async function topUpByInterval(ctx: Context, walletId: string): Promise<void> {
-  const { db, organizationId } = ctx;
-  const wallet = await lockWallet(db, organizationId, { id: walletId });
+async function topUpByInterval(ctx: Context, walletId: WalletId): Promise<void> {
+  const wallet = await lockWallet(ctx, { id: walletId });
   if (wallet?.status !== 'active') return;
-  const [rule] = await listRules(db, organizationId, [wallet.id]);
+  const [rule] = await listRules(ctx, [wallet.id]);
   const today = localDate(ctx.now(), wallet.zone);
   const day = rule?.next_top_up_on;
   if (!rule?.interval || !day || day.until(today).sign < 0 || !isInForce(rule, ctx.now())) return;
-  const { pending_credits: pending } = await readPurchases(db, organizationId, wallet.id);
+  const { pending_credits: pending } = await readPurchases(ctx, wallet.id);
   const credits = topUpOf(ruleOf(rule), stateOf(wallet, pending));
   await topUp(ctx, wallet, credits, { ...wishesOf(rule, 'interval'), top_up_on: today });
   const startedOn = localDate(rule.started_at ?? wallet.created_at, wallet.zone);
-  await planTopUp(db, organizationId, rule.id, nextTopUpDay(rule.interval, startedOn, today.add({ days: 1 })));
+  await planTopUp(ctx, rule.id, nextTopUpDay(rule.interval, startedOn, today.add({ days: 1 })));
 }

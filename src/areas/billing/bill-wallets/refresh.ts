@@ -4,6 +4,7 @@ import { isBelowThreshold, type TopUpRule, type TopUpState, topUpOf } from '../.
 import { spreadUsage } from '../../../engine/credits/wallet-usage.ts';
 import { AmountOutOfRange, type Cents, subtractCents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { CustomerId } from '../../../platform/ids.ts';
 import { evaluateWalletAlerts } from '../../credits/evaluate-alerts/wallet-alerts.ts';
 import { forgetSettled, listAwaiting } from '../../credits/wallet-holds/writes.ts';
 import { worthOf } from '../../credits/wallet-transactions/movements.ts';
@@ -27,19 +28,18 @@ const MANY_WITHIN_MINUTES = 10;
  * Works off the marks of a customer. Marks set meanwhile stay for the next run; without marks it does nothing.
  * Rule: periodic-jobs.md#wallet-ongoing.
  */
-export async function workOffMarks(ctx: Context, customerId: string): Promise<void> {
-  const marks = await listWalletMarks(ctx.db, ctx.organizationId, customerId);
+export async function workOffMarks(ctx: Context, customerId: CustomerId): Promise<void> {
+  const marks = await listWalletMarks(ctx, customerId);
   if (marks.length === 0) return;
   await refreshWallets(ctx, customerId);
   await dropWalletMarks(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     marks.map(({ id }) => id),
   );
 }
 
 /** Step `refresh-wallets`: after the pause of a failed purchase. Also what follows when an invoice took from them. */
-export const refreshWalletsStep = (ctx: Context, { customer_id }: { customer_id: string }): Promise<void> =>
+export const refreshWalletsStep = (ctx: Context, { customer_id }: { customer_id: CustomerId }): Promise<void> =>
   refreshWallets(ctx, customer_id);
 
 /**
@@ -48,7 +48,7 @@ export const refreshWalletsStep = (ctx: Context, { customer_id }: { customer_id:
  *
  * Rules: top-ups.md#recurring-rules "threshold", top-ups.md#ongoing-balance, alerts.md#evaluation.
  */
-async function refreshWallets(ctx: Context, customerId: string): Promise<void> {
+async function refreshWallets(ctx: Context, customerId: CustomerId): Promise<void> {
   try {
     await refresh(ctx, customerId);
   } catch (error) {
@@ -58,20 +58,18 @@ async function refreshWallets(ctx: Context, customerId: string): Promise<void> {
   }
 }
 
-async function refresh(ctx: Context, customerId: string): Promise<void> {
-  const { db, organizationId } = ctx;
-  const payer = await lockPayer(db, organizationId, customerId);
-  const wallets = await listActiveWallets(db, organizationId, customerId);
+async function refresh(ctx: Context, customerId: CustomerId): Promise<void> {
+  const payer = await lockPayer(ctx, customerId);
+  const wallets = await listActiveWallets(ctx, customerId);
   if (wallets.length === 0) return;
   const rules = await listRules(
-    db,
-    organizationId,
+    ctx,
     wallets.map(({ id }) => id),
   );
   const ruleOf = (wallet: WalletRow) =>
     rules.find((rule) => rule.wallet_id === wallet.id && isInForce(rule, ctx.now()));
   // Before the usage is read: what is settled meanwhile, it may not contain.
-  const settled = await listAwaiting(db, organizationId, customerId);
+  const settled = await listAwaiting(ctx, customerId);
   const amounts = await usageOfCustomer(ctx, payer);
   for (const currency of new Set(wallets.map((wallet) => wallet.currency))) {
     const own = wallets.filter((wallet) => wallet.currency === currency);
@@ -88,7 +86,7 @@ async function refresh(ctx: Context, customerId: string): Promise<void> {
     );
     for (const wallet of own) await follow(ctx, wallet, spread.get(wallet.id)!, ruleOf(wallet));
   }
-  await forgetSettled(db, organizationId, settled);
+  await forgetSettled(ctx, settled);
 }
 
 async function follow(ctx: Context, wallet: WalletRow, usageCents: Cents, rule: RuleRow | undefined): Promise<void> {
@@ -102,8 +100,7 @@ async function follow(ctx: Context, wallet: WalletRow, usageCents: Cents, rule: 
     wallet.depleted_ongoing_balance === isDepleted;
   if (!isSame)
     await storeOngoing(
-      ctx.db,
-      ctx.organizationId,
+      ctx,
       {
         id: wallet.id,
         usageCents,
@@ -114,7 +111,7 @@ async function follow(ctx: Context, wallet: WalletRow, usageCents: Cents, rule: 
       },
       ctx.now(),
     );
-  const changed = isSame ? wallet : await readWallet(ctx.db, ctx.organizationId, wallet.id);
+  const changed = isSame ? wallet : await readWallet(ctx, wallet.id);
   if (isDepleted && !wallet.depleted_ongoing_balance) await tellDepleted(ctx, changed);
   await evaluateWalletAlerts(ctx, changed, 'ongoing');
   if (rule?.trigger === 'threshold') await actOnThreshold(ctx, changed, rule);
@@ -122,7 +119,7 @@ async function follow(ctx: Context, wallet: WalletRow, usageCents: Cents, rule: 
 
 /** Rule: top-ups.md#recurring-rules "threshold". */
 async function actOnThreshold(ctx: Context, wallet: WalletRow, row: RuleRow): Promise<void> {
-  const purchases = await readPurchases(ctx.db, ctx.organizationId, wallet.id);
+  const purchases = await readPurchases(ctx, wallet.id);
   const rule = ruleOf(row);
   const state = stateOf(wallet, purchases.pending_credits);
   if (!isBelowThreshold(rule, state)) return;
@@ -136,7 +133,7 @@ async function actOnThreshold(ctx: Context, wallet: WalletRow, row: RuleRow): Pr
   await topUp(ctx, wallet, credits, wishesOf(row, 'threshold'));
   if (credits.paidCredits.isZero()) return;
   const since = ctx.now().subtract({ minutes: MANY_WITHIN_MINUTES });
-  const count = await countAutomatic(ctx.db, ctx.organizationId, wallet.id, since);
+  const count = await countAutomatic(ctx, wallet.id, since);
   if (count >= MANY_PURCHASES) ctx.log.warn({ walletId: wallet.id, count }, 'many automatic top-ups of one wallet');
 }
 

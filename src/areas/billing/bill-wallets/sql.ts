@@ -2,10 +2,14 @@ import type { Temporal } from 'temporal-polyfill';
 import { TARGET_WALLET_KEY } from '../../../engine/metrics/group-values.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
-import { inScope } from '../../../platform/db/in-scope.ts';
-import type { Scope } from '../../../platform/periodic-job.ts';
+import { inReach } from '../../../platform/db/in-reach.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { CustomerId, MetricId, OrganizationId, SubscriptionId, WalletId } from '../../../platform/ids.ts';
+import type { Reach } from '../../../platform/periodic-job.ts';
 
-export const listActiveSubscriptions = (db: Db, organizationId: string, customerId: string) => db<{ id: string }[]>`
+export const listActiveSubscriptions = ({ db, organizationId }: Scope, customerId: CustomerId) => db<
+  { id: SubscriptionId }[]
+>`
   select id from subscriptions
   where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'active'
   order by id`;
@@ -14,7 +18,7 @@ export const listActiveSubscriptions = (db: Db, organizationId: string, customer
 export interface OwnedFee {
   currency: string;
   fee_type: string;
-  billable_metric_id: string | null;
+  billable_metric_id: MetricId | null;
   target_wallet_code: string | null;
   amount: Decimal;
 }
@@ -25,7 +29,7 @@ const pooled = (db: Db) => db`
   sum(fee.amount_cents - fee.precise_coupons_amount_cents + fee.taxes_amount_cents) as amount`;
 
 /** Fees on a customer's drafts. */
-export const listDraftFees = (db: Db, organizationId: string, customerId: string) => db<OwnedFee[]>`
+export const listDraftFees = ({ db, organizationId }: Scope, customerId: CustomerId) => db<OwnedFee[]>`
   select ${pooled(db)}
   from invoices invoice
   join fees fee on fee.organization_id = invoice.organization_id and fee.invoice_id = invoice.id
@@ -36,7 +40,7 @@ export const listDraftFees = (db: Db, organizationId: string, customerId: string
   group by 1, 2, 3, 4`;
 
 /** Fees of progressive invoices of periods in progress. */
-export const listProgressiveFees = (db: Db, organizationId: string, customerId: string, now: Temporal.Instant) => db<
+export const listProgressiveFees = ({ db, organizationId }: Scope, customerId: CustomerId, now: Temporal.Instant) => db<
   OwnedFee[]
 >`
   select ${pooled(db)}
@@ -59,7 +63,7 @@ export interface Purchases {
   settled_at: Temporal.Instant | null;
 }
 
-export async function readPurchases(db: Db, organizationId: string, walletId: string): Promise<Purchases> {
+export async function readPurchases({ db, organizationId }: Scope, walletId: WalletId): Promise<Purchases> {
   const [row] = await db<Purchases[]>`
     select coalesce(sum(credit_amount) filter (where status = 'pending'), 0) as pending_credits,
       max(failed_at) filter (where status = 'failed' and source <> 'manual') as failed_at,
@@ -71,9 +75,8 @@ export async function readPurchases(db: Db, organizationId: string, walletId: st
 
 /** Automatic purchases of a wallet since an instant. */
 export async function countAutomatic(
-  db: Db,
-  organizationId: string,
-  walletId: string,
+  { db, organizationId }: Scope,
+  walletId: WalletId,
   since: Temporal.Instant,
 ): Promise<number> {
   const [row] = await db<{ count: number }[]>`
@@ -84,8 +87,7 @@ export async function countAutomatic(
 }
 
 export const storeOngoing = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   ongoing: {
     id: string;
     usageCents: number;
@@ -103,33 +105,33 @@ export const storeOngoing = (
   where organization_id = ${organizationId} and id = ${ongoing.id}`;
 
 interface DueRow {
-  organization_id: string;
+  organization_id: OrganizationId;
   sandbox: boolean;
   id: string;
 }
 
 /** Wallets that expired at or before `at`. */
-export const listExpiredWallets = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<DueRow[]>`
+export const listExpiredWallets = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
   select wallet.organization_id, organization.sandbox, wallet.id
   from wallets wallet
   join organizations organization on organization.id = wallet.organization_id
-  where wallet.status = 'active' and wallet.expiration_at <= ${at} and ${inScope(db, scope, db`wallet.organization_id`)}
+  where wallet.status = 'active' and wallet.expiration_at <= ${at} and ${inReach(db, reach, db`wallet.organization_id`)}
   order by wallet.expiration_at, wallet.id
   limit ${limit}`;
 
-export const earliestExpiry = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`
+export const earliestExpiry = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(expiration_at) as at from wallets where organization_id = ${organizationId} and status = 'active'`;
 
 /** Rules that expired at or before `at`. */
-export const listExpiredRules = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<DueRow[]>`
+export const listExpiredRules = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
   select rule.organization_id, organization.sandbox, rule.wallet_id as id
   from recurring_transaction_rules rule
   join organizations organization on organization.id = rule.organization_id
-  where rule.status = 'active' and rule.expiration_at <= ${at} and ${inScope(db, scope, db`rule.organization_id`)}
+  where rule.status = 'active' and rule.expiration_at <= ${at} and ${inReach(db, reach, db`rule.organization_id`)}
   order by rule.expiration_at, rule.id
   limit ${limit}`;
 
-export const earliestRuleExpiry = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`
+export const earliestRuleExpiry = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(expiration_at) as at from recurring_transaction_rules
   where organization_id = ${organizationId} and status = 'active'`;
 
@@ -141,18 +143,18 @@ const ruleTables = (db: Db) => db`
     and home.id = customer.billing_entity_id`;
 
 /** Wallets whose interval rule adds credits on the customer's day of `at`, or should have before. */
-export const listDueTopUps = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<DueRow[]>`
+export const listDueTopUps = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
   select rule.organization_id, organization.sandbox, rule.wallet_id as id
   from ${ruleTables(db)}
   join organizations organization on organization.id = rule.organization_id
   where rule.status = 'active' and wallet.status = 'active' and rule.next_top_up_on is not null
     and rule.next_top_up_on <= (${at}::timestamptz at time zone coalesce(customer.timezone, home.timezone))::date
     and (rule.expiration_at is null or rule.expiration_at > ${at})
-    and ${inScope(db, scope, db`rule.organization_id`)}
+    and ${inReach(db, reach, db`rule.organization_id`)}
   order by rule.next_top_up_on, rule.id
   limit ${limit}`;
 
-export const earliestTopUp = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`
+export const earliestTopUp = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(rule.next_top_up_on::timestamp at time zone coalesce(customer.timezone, home.timezone)) as at
   from ${ruleTables(db)}
   where rule.organization_id = ${organizationId} and rule.status = 'active' and wallet.status = 'active'

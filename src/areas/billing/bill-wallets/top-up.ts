@@ -30,7 +30,7 @@ export async function topUp(
   const made: Moved[] = [];
   const bought = bookedCredits(paidCredits, worthOf(wallet));
   const given = bookedCredits(grantedCredits, worthOf(wallet));
-  if (bought.amountCents > 0) made.push(await purchase(ctx, wallet, bought, wishes));
+  if (bought.amountCents > 0) made.push(await purchase(ctx, wallet, { booked: bought, wishes }));
   if (given.amountCents > 0) made.push(await grantCredits(ctx, wallet, given, wishes));
   return made;
 }
@@ -39,9 +39,7 @@ export async function topUp(
 export async function purchase(
   ctx: Context,
   wallet: WalletRow,
-  booked: BookedCredits,
-  wishes: TransactionWishes,
-  again?: VoidedPurchase,
+  { booked, wishes, again }: { booked: BookedCredits; wishes: TransactionWishes; again?: VoidedPurchase },
 ): Promise<Moved> {
   const requiresPayment = wishes.invoice_requires_successful_payment ?? wallet.invoice_requires_successful_payment;
   const id = await insertTransaction(ctx, {
@@ -61,5 +59,5 @@ export async function purchase(
   });
   await setInvoice(ctx, id, invoiceId);
   if (!requiresPayment) await finalizeTopUp(ctx, wallet, invoiceId, { id, amount_cents: booked.amountCents });
-  return { transaction: await recordTransaction(ctx, 'wallet_transaction.created', id, wallet), wallet };
+  return { transaction: await recordTransaction(ctx, 'wallet_transaction.created', { id, wallet }), wallet };
 }

@@ -5,6 +5,7 @@ import { type Decimal, decimal, sum } from '../../../engine/money/decimal.ts';
 import type { Tax } from '../../../engine/taxes/tax.ts';
 import { taxOn } from '../../../engine/taxes/tax-fee.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { BillingEntityId, CustomerId, SubscriptionId } from '../../../platform/ids.ts';
 import { getShown } from '../../subscriptions/subscriptions/queries.ts';
 import { listHeldTaxes, taxesOfFee } from '../../usage/usage/fee-taxes.ts';
 import { wholeUsageOf } from '../../usage/usage/subscription-usage.ts';
@@ -23,29 +24,28 @@ export interface CurrencyAmount extends PooledAmount {
  */
 export async function usageOfCustomer(
   ctx: Context,
-  customer: { id: string; billing_entity_id: string },
+  customer: { id: CustomerId; billing_entity_id: BillingEntityId },
 ): Promise<CurrencyAmount[]> {
-  const { db, organizationId } = ctx;
-  const subscriptions = await listActiveSubscriptions(db, organizationId, customer.id);
+  const subscriptions = await listActiveSubscriptions(ctx, customer.id);
   const used: CurrencyAmount[] = [];
   for (const { id } of subscriptions) used.push(...(await usageOfSubscription(ctx, id, customer)));
   const [drafts, billed] = await Promise.all([
-    listDraftFees(db, organizationId, customer.id),
-    listProgressiveFees(db, organizationId, customer.id, ctx.now()),
+    listDraftFees(ctx, customer.id),
+    listProgressiveFees(ctx, customer.id, ctx.now()),
   ]);
   return [...used, ...drafts.map((fee) => amountOf(fee, 1)), ...billed.map((fee) => amountOf(fee, -1))];
 }
 
 async function usageOfSubscription(
   ctx: Context,
-  id: string,
-  customer: { id: string; billing_entity_id: string },
+  id: SubscriptionId,
+  customer: { id: CustomerId; billing_entity_id: BillingEntityId },
 ): Promise<CurrencyAmount[]> {
-  const subscription = await getShown(ctx.db, ctx.organizationId, id);
+  const subscription = await getShown(ctx, id);
   // What is paid in advance has its invoices already.
   const usage = (await wholeUsageOf(ctx, subscription, ctx.now())).filter(({ charge }) => !charge.pay_in_advance);
   if (usage.length === 0) return [];
-  const held = await listHeldTaxes(ctx.db, ctx.organizationId, {
+  const held = await listHeldTaxes(ctx, {
     chargeIds: usage.map(({ charge }) => charge.id),
     planIds: [subscription.plan_id],
     customerId: customer.id,

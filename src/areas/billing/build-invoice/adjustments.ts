@@ -5,14 +5,15 @@ import { ZERO } from '../../../engine/money/decimal.ts';
 import { toMainUnit } from '../../../engine/money/units.ts';
 import { feeAmounts } from '../../../engine/pricing/fee-amounts.ts';
 import { fixedChargeFee } from '../../../engine/pricing/fixed-charge-fee.ts';
+import type { ChargeFilterId, ChargeId, SubscriptionId } from '../../../platform/ids.ts';
 import type { AdjustedFeeRow, BilledThing } from '../../invoices/adjusted-fees/queries.ts';
 import type { CountedShare } from '../../usage/usage-counts/request.ts';
 import type { LineFee } from './fees.ts';
 
 /** The usage of a charge in a window. */
 interface CountedCharge {
-  subscriptionId: string;
-  chargeId: string;
+  subscriptionId: SubscriptionId;
+  chargeId: ChargeId;
   window: Period;
 }
 
@@ -102,7 +103,7 @@ function adjustShares(
   return [...found, ...[...byShare.values()].map((each) => adjustShare(nothingCounted(each), each))];
 }
 
-const shareKey = (filterId: string | null, groupedBy: GroupedBy): string =>
+const shareKey = (filterId: ChargeFilterId | null, groupedBy: GroupedBy): string =>
   JSON.stringify([filterId, Object.entries(groupedBy).sort(([a], [b]) => (a < b ? -1 : 1))]);
 
 const nothingCounted = ({ charge_filter_id, grouped_by, units }: AdjustedFeeRow): CountedShare => ({

@@ -1,4 +1,5 @@
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { CustomerId } from '../../../platform/ids.ts';
 
 /** Which records besides fees may affect an invoice of a customer. Those that do not exist are not queried later. */
 export interface BillingFacts {
@@ -16,7 +17,7 @@ export interface BillingFacts {
  * Reads all of it in one statement. The caller holds the customer's lock, so nothing is added before the invoice is
  * stored.
  */
-export async function readBillingFacts(db: Db, organizationId: string, customerId: string): Promise<BillingFacts> {
+export async function readBillingFacts({ db, organizationId }: Scope, customerId: CustomerId): Promise<BillingFacts> {
   const [row] = await db<BillingFacts[]>`
     select
       exists (select from vies_checks

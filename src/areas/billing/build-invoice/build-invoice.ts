@@ -4,6 +4,7 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { InvoicingReason } from '../../../engine/invoices/invoice-types.ts';
 import { AmountOutOfRange } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { compute } from './compute-invoice.ts';
@@ -21,7 +22,7 @@ export interface InvoiceToBuild {
   payer: PayerFacts;
   /** Lines of one currency, billing entity and purchase order. */
   lines: readonly {
-    subscription_id: string;
+    subscription_id: SubscriptionId;
     reason: InvoicingReason;
     /** Of a starting line: whether it exists because the trial is over. */
     endsTrial?: boolean;
@@ -57,8 +58,8 @@ export async function buildInvoice(
   const billedOn = localDate(at, payer.zone);
   const ids = lines.map((line) => line.subscription_id);
   const [subscriptions, issuer] = await Promise.all([
-    readBilledSubscriptions(ctx.db, ctx.organizationId, ids, { invoiceId, at, billedOn, zone: payer.zone }),
-    readIssuerOf(ctx.db, ctx.organizationId, ids[0]!, payer.billing_entity_id),
+    readBilledSubscriptions(ctx, ids, { invoiceId, at, billedOn, zone: payer.zone }),
+    readIssuerOf(ctx, ids[0]!, payer.billing_entity_id),
   ]);
   const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));
   const billed = lines.map(({ subscription_id, reason, fixedCharges, endsTrial }) => ({
@@ -82,10 +83,10 @@ export async function buildInvoice(
       isInAdvanceCharge: isGated || lines.every(({ reason }) => reason === 'in_advance_charge'),
       skipsUsage: skipUsage,
     }),
-    claimLines(ctx.db, ctx.organizationId, invoiceId, billed, { billedOn, now: ctx.now() }),
+    claimLines(ctx, invoiceId, { lines: billed, claim: { billedOn, now: ctx.now() } }),
   ]);
   if (claimed.size === 0) {
-    await removeInvoice(ctx.db, ctx.organizationId, invoiceId);
+    await removeInvoice(ctx, invoiceId);
     return undefined;
   }
 

@@ -11,8 +11,9 @@ import {
 } from '../../../engine/subscriptions/minimum-commitment.ts';
 import type { FeeType } from '../../../engine/taxes/choose-taxes.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { FeeId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { type LineFee, subscriptionFeeInput } from './fees.ts';
 import type { BilledLine } from './lines.ts';
@@ -44,7 +45,7 @@ export async function commitmentFees(
     return reconciled === undefined ? [] : [{ line, reconciled }];
   });
   if (asked.length === 0) return [];
-  const earlier = await listEarlierFees(ctx.db, ctx.organizationId, asked);
+  const earlier = await listEarlierFees(ctx, asked);
   return asked.flatMap(({ line, reconciled }, n) => {
     const { used_cents, has_subscription_fee, fees: before } = earlier[n]!;
     if (reconciled.needsSubscriptionFee && !has_subscription_fee) return [];
@@ -74,7 +75,7 @@ interface Used {
 }
 
 interface CountedFee {
-  id: string;
+  id: FeeId;
   fee_type: FeeType;
   amount_cents: number;
 }
@@ -121,7 +122,7 @@ function commitmentFee(line: BilledLine, reconciled: Reconciled, amountCents: Ce
  * Sums of the fees made before of each reconciled period, in the order asked. Fees of voided invoices do not count, nor
  * do those of progressive ones: the invoice of the period bills the same usage again and credits them.
  */
-const listEarlierFees = (db: Db, organizationId: string, asked: readonly Asked[]) => {
+const listEarlierFees = ({ db, organizationId }: Scope, asked: readonly Asked[]) => {
   const rows = asked.map(({ line, reconciled: { period } }, n) => ({
     n,
     subscription_id: line.subscription.id,

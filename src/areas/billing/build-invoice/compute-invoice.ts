@@ -57,7 +57,7 @@ export async function compute(
   ];
   const adjuster = adjusterOf(adjustments);
   const [charges, fixedOf] = await Promise.all([
-    listPricedCharges(ctx.db, ctx.organizationId, planIds, { pause: ctx.pause }),
+    listPricedCharges(ctx, planIds, { pause: ctx.pause }),
     fixedChargeFees(ctx, lines, adjuster),
   ]);
   const usage = skipUsage ? [] : await countLines(ctx, lines, charges);
@@ -66,7 +66,7 @@ export async function compute(
     const subscriptionFee = subscriptionLineFee(line);
     const usageFees = await mapInSlices(
       usage.filter((counted) => counted.line === line),
-      ({ charge, shares, window }) => usageLineFees(line, charge, shares, window, adjuster),
+      ({ charge, shares, window }) => usageLineFees(line, charge, { counted: shares, window, adjuster }),
       ctx.pause,
     );
     const renewed = renewals.filter((fee) => fee.line === line);

@@ -8,8 +8,16 @@ import { PRECISE_AMOUNT_DIGITS, roundToDigits } from '../../../engine/money/prec
 import { toMainUnit } from '../../../engine/money/units.ts';
 import { canonicalJson } from '../../../platform/canonical-json.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type {
+  ChargeFilterId,
+  ChargeId,
+  CorrectionId,
+  FeeId,
+  InvoiceId,
+  SubscriptionId,
+} from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { listPricedCharges, type PricedCharge } from '../../usage/usage/priced-charges.ts';
 import { itemOfCharge, type LineFee } from './fees.ts';
@@ -18,15 +26,15 @@ import type { BilledLine } from './lines.ts';
 /** A difference that a fee is to bill, with the correction that it came from. */
 interface DifferenceRow {
   id: string;
-  correction_id: string;
+  correction_id: CorrectionId;
   reason: string;
   /** Null: of a fee that stands alone. */
-  invoice_id: string | null;
-  fee_id: string | null;
-  subscription_id: string;
+  invoice_id: InvoiceId | null;
+  fee_id: FeeId | null;
+  subscription_id: SubscriptionId;
   kind: 'usage' | 'true_up' | 'commitment';
-  charge_id: string | null;
-  charge_filter_id: string | null;
+  charge_id: ChargeId | null;
+  charge_filter_id: ChargeFilterId | null;
   grouped_by: GroupedBy;
   from_datetime: Temporal.Instant;
   to_datetime: Temporal.Instant;
@@ -47,16 +55,15 @@ export async function waitingFees(ctx: Context, lines: readonly BilledLine[]): P
   const asked = lines.filter((line) => line.subscription.has_corrections && line.reason !== 'progressive_billing');
   if (asked.length === 0) return [];
   const rows = await listWaiting(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     asked.map(({ subscription }) => subscription.id),
   );
   return correctionFees(ctx, asked, rows);
 }
 
 /** Fees of what a correction left to be billed by an invoice of its own. */
-export async function ownFees(ctx: Context, line: BilledLine, correctionId: string | null): Promise<LineFee[]> {
-  const rows = await listOwn(ctx.db, ctx.organizationId, line.subscription.id, correctionId);
+export async function ownFees(ctx: Context, line: BilledLine, correctionId: CorrectionId | null): Promise<LineFee[]> {
+  const rows = await listOwn(ctx, line.subscription.id, correctionId);
   return correctionFees(ctx, [line], rows);
 }
 
@@ -66,7 +73,7 @@ async function correctionFees(
   rows: readonly DifferenceRow[],
 ): Promise<LineFee[]> {
   const ids = [...new Set(rows.flatMap(({ charge_id }) => (charge_id === null ? [] : [charge_id])))];
-  const charges = ids.length === 0 ? [] : await listPricedCharges(ctx.db, ctx.organizationId, [], { alsoIds: ids });
+  const charges = ids.length === 0 ? [] : await listPricedCharges(ctx, [], { alsoIds: ids });
   const byThing = new Map<string, DifferenceRow[]>();
   for (const row of rows) byThing.set(thingOf(row), [...(byThing.get(thingOf(row)) ?? []), row]);
   return [...byThing.values()].flatMap((own) => {
@@ -148,7 +155,7 @@ function correctionFee(
   };
 }
 
-const differences = (db: Db, organizationId: string) => db`
+const differences = ({ db, organizationId }: Scope) => db`
   select adjustment.id, adjustment.correction_id, correction.reason, adjustment.invoice_id, adjustment.fee_id,
     adjustment.subscription_id, adjustment.kind, adjustment.charge_id, adjustment.charge_filter_id,
     adjustment.grouped_by, adjustment.from_datetime,
@@ -160,21 +167,23 @@ const differences = (db: Db, organizationId: string) => db`
   where adjustment.organization_id = ${organizationId} and adjustment.billed_amount_cents <> 0
     and adjustment.new_fee_id is null`;
 
-const listWaiting = (db: Db, organizationId: string, subscriptionIds: readonly string[]) => db<DifferenceRow[]>`
-  ${differences(db, organizationId)} and adjustment.booked_as <> 'invoice'
+const listWaiting = (scope: Scope, subscriptionIds: readonly SubscriptionId[]) => scope.db<DifferenceRow[]>`
+  ${differences(scope)} and adjustment.booked_as <> 'invoice'
     and adjustment.subscription_id = any (${subscriptionIds}::uuid[])
   order by adjustment.from_datetime, adjustment.created_at, adjustment.id`;
 
 /** Of one correction; without one, all that waits for an invoice that will not come. */
-const listOwn = (db: Db, organizationId: string, subscriptionId: string, correctionId: string | null) => db<
-  DifferenceRow[]
->`
-  ${differences(db, organizationId)} and adjustment.subscription_id = ${subscriptionId}
+const listOwn = (
+  { db, organizationId }: Scope,
+  subscriptionId: SubscriptionId,
+  correctionId: CorrectionId | null,
+) => db<DifferenceRow[]>`
+  ${differences({ db, organizationId })} and adjustment.subscription_id = ${subscriptionId}
     ${correctionId === null ? db`` : db`and adjustment.booked_as = 'invoice' and adjustment.correction_id = ${correctionId}`}
   order by adjustment.from_datetime, adjustment.created_at, adjustment.id`;
 
 /** Remembers by which stored fee each difference is billed. */
-export async function linkCorrections(db: Db, organizationId: string, fees: readonly LineFee[]): Promise<void> {
+export async function linkCorrections({ db, organizationId }: Scope, fees: readonly LineFee[]): Promise<void> {
   const links = fees.flatMap(({ id, correction }) =>
     (correction?.adjustmentIds ?? []).map((adjustment_id) => ({ adjustment_id, fee_id: id })),
   );

@@ -3,14 +3,15 @@ import type { Draft } from '../../../engine/invoices/draft.ts';
 import { cents } from '../../../engine/money/cents.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { AppliedCouponId, CustomerId, MetricId, PlanId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { LineFee } from './fees.ts';
 import type { InvoiceOwner } from './writes.ts';
 
 interface CouponRow {
-  id: string;
+  id: AppliedCouponId;
   code: string;
   frequency: CouponFrequency;
   /** What is left of a `once` coupon. */
@@ -20,8 +21,8 @@ interface CouponRow {
   frequency_duration_remaining: number | null;
   limited_plans: boolean;
   limited_billable_metrics: boolean;
-  plan_ids: string[];
-  metric_ids: string[];
+  plan_ids: PlanId[];
+  metric_ids: MetricId[];
 }
 
 /**
@@ -32,11 +33,11 @@ interface CouponRow {
  */
 export async function activeCoupons(
   ctx: Context,
-  customerId: string,
+  customerId: CustomerId,
   fees: readonly LineFee[],
 ): Promise<ActiveCoupon[]> {
   const { db, organizationId } = ctx;
-  const held = await db<{ id: string }[]>`
+  const held = await db<{ id: AppliedCouponId }[]>`
     select id from applied_coupons
     where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'active'
     order by id
@@ -44,8 +45,7 @@ export async function activeCoupons(
   if (held.length === 0) return [];
   // Read again once they are locked: a void may have given back meanwhile what it used.
   const rows = await listCoupons(
-    db,
-    organizationId,
+    ctx,
     held.map(({ id }) => id),
   );
   return rows.map((row) => ({
@@ -68,7 +68,7 @@ const isEligible = (coupon: CouponRow, { charge, line }: LineFee): boolean =>
     : coupon.plan_ids.includes(line.subscription.plan_id);
 
 /** Plans count with those derived from them. */
-const listCoupons = (db: Db, organizationId: string, ids: readonly string[]) => db<CouponRow[]>`
+const listCoupons = ({ db, organizationId }: Scope, ids: readonly AppliedCouponId[]) => db<CouponRow[]>`
   select applied.id, coupon.code, applied.frequency, applied.amount_currency, applied.percentage_rate,
     applied.frequency_duration_remaining, coupon.limited_plans, coupon.limited_billable_metrics,
     case when applied.frequency = 'once' then applied.amount_cents - coalesce((

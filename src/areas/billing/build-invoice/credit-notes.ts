@@ -4,6 +4,7 @@ import type { ProgressiveCredit } from '../../../engine/invoices/progressive-cre
 import { cents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { CustomerId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { creditProgressiveExcess } from '../../credits/credit-notes/commands/on-progressive-excess.ts';
 import { listSpendableNotes } from '../../credits/credit-notes/queries.ts';
@@ -20,14 +21,14 @@ import type { InvoiceOwner } from './writes.ts';
  */
 export async function spendableNotes(
   ctx: Context,
-  customerId: string,
+  customerId: CustomerId,
   currency: string,
   progressive: readonly ProgressiveCredit[],
 ): Promise<SpendableNote[]> {
   for (const { progressiveInvoiceId, excessCents, fallen } of progressive) {
     if (excessCents > 0) await creditProgressiveExcess(ctx, progressiveInvoiceId, excessCents, fallen);
   }
-  const rows = await listSpendableNotes(ctx.db, ctx.organizationId, customerId, currency);
+  const rows = await listSpendableNotes(ctx, customerId, currency);
   return rows.map((row) => ({ id: row.id, balanceCents: cents(row.balance_amount_cents) }));
 }
 

@@ -6,6 +6,7 @@ import { exponentOf } from '../../../engine/money/currency.ts';
 import { type Decimal, sum, ZERO } from '../../../engine/money/decimal.ts';
 import { trialEnd } from '../../../engine/subscriptions/trial.ts';
 import { canonicalDigest } from '../../../platform/canonical-json.ts';
+import type { FeeId } from '../../../platform/ids.ts';
 import type { FixedChargeRow } from '../../catalog/fixed-charges/queries.ts';
 import type { AdjustedFeeRow } from '../../invoices/adjusted-fees/queries.ts';
 import type { HeldTax } from '../../usage/usage/fee-taxes.ts';
@@ -39,7 +40,7 @@ export function feeInputs(fee: LineFee, taxes: readonly HeldTax[], draft: TakenO
 type TakenOff = Pick<Draft, 'couponUses' | 'progressiveCredits'>;
 
 /** What came off a fee before taxes: its part of what was billed progressively, and of each coupon in order. */
-export const takenOff = (feeId: string, { couponUses, progressiveCredits }: TakenOff) => ({
+export const takenOff = (feeId: FeeId, { couponUses, progressiveCredits }: TakenOff) => ({
   progressive_credit_cents: sum(progressiveCredits.map(({ shares }) => shares.get(feeId) ?? ZERO)),
   coupons: couponUses.flatMap(({ coupon, amountCents, base, shares }) => {
     const share = shares.get(feeId);

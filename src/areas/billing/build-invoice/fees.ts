@@ -11,6 +11,7 @@ import type { Usage } from '../../../engine/pricing/priced.ts';
 import { isStored } from '../../../engine/pricing/usage-fee.ts';
 import { type SubscriptionFeeInput, subscriptionFee } from '../../../engine/subscriptions/subscription-fee.ts';
 import type { FeeType } from '../../../engine/taxes/choose-taxes.ts';
+import type { ChargeFilterId, CorrectionId, FeeId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { FixedChargeRow } from '../../catalog/fixed-charges/queries.ts';
 import type { AdjustedFeeRow } from '../../invoices/adjusted-fees/queries.ts';
@@ -25,13 +26,13 @@ import { spendingTrueUpFee } from './spending-true-up.ts';
 
 /** A fee of a line before taxes. */
 export interface LineFee {
-  id: string;
+  id: FeeId;
   line: BilledLine;
   fee_type: FeeType;
   charge?: PricedCharge;
   fixedCharge?: FixedChargeRow;
-  charge_filter_id: string | null;
-  true_up_parent_fee_id: string | null;
+  charge_filter_id: ChargeFilterId | null;
+  true_up_parent_fee_id: FeeId | null;
   item: { id: string; code: string; name: string; description: string | null; displayName: string };
   amountCents: Cents;
   preciseAmountCents: Decimal;
@@ -63,14 +64,14 @@ export interface LineFee {
   /** Of a usage fee paid in advance. */
   inAdvance?: InAdvanceFee;
   /** Fee of a voided invoice that it was copied from, the first of a chain. */
-  originalFeeId?: string;
+  originalFeeId?: FeeId;
   /** What was set by hand about it, while it was on a draft. */
   adjustment?: AdjustedFeeRow;
   /**
    * Of a fee that bills differences of a correction: the correction and the rows of its differences.
    * Rule: event-corrections.md#difference.
    */
-  correction?: { id: string; adjustmentIds: readonly string[] };
+  correction?: { id: CorrectionId; adjustmentIds: readonly string[] };
 }
 
 /** What only fees paid in advance have: those of one event, and standalone ones of a period's start. */
@@ -182,9 +183,11 @@ export function chargesOfLine(
 export function usageLineFees(
   line: BilledLine,
   charge: PricedCharge,
-  counted: readonly CountedShare[],
-  window: Period,
-  adjuster: Adjuster = NO_ADJUSTMENTS,
+  {
+    counted,
+    window,
+    adjuster = NO_ADJUSTMENTS,
+  }: { counted: readonly CountedShare[]; window: Period; adjuster?: Adjuster },
 ): LineFee[] {
   const exponent = exponentOf(line.subscription.amount_currency);
   const shares = adjuster.shares({ subscriptionId: line.subscription.id, chargeId: charge.id, window }, counted);

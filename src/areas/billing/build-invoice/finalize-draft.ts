@@ -9,6 +9,7 @@ import {
   type InvoiceDates,
 } from '../../../engine/invoices/issuing-and-due-dates.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { BillingEntityId, CustomerId, InvoiceId, SubscriptionId } from '../../../platform/ids.ts';
 import { followInvoice } from '../../credits/credit-notes/follow-invoice.ts';
 import { listAdjustedFees } from '../../invoices/adjusted-fees/queries.ts';
 import type { PricedCharge } from '../../usage/usage/priced-charges.ts';
@@ -22,8 +23,8 @@ import { type ComputedInvoice, store } from './store-invoice.ts';
 import { clearComputation } from './writes.ts';
 
 interface DraftRow {
-  id: string;
-  billing_entity_id: string;
+  id: InvoiceId;
+  billing_entity_id: BillingEntityId;
   currency: string;
   skip_usage: boolean;
   /** Time zone in which its lines were billed; a customer that has moved since uses another one for later lines. */
@@ -36,7 +37,7 @@ interface DraftRow {
 }
 
 interface DraftLine {
-  subscription_id: string;
+  subscription_id: SubscriptionId;
   invoicing_reason: InvoicingReason;
   recurring: boolean;
   billed_at: Temporal.Instant;
@@ -49,26 +50,26 @@ interface DraftLine {
  * @returns whether there was such a draft
  * Rules: invoices.md#dates, invoice-operations.md#refresh-and-finalize.
  */
-export const finalizeDraft = (ctx: Context, invoiceId: string): Promise<boolean> =>
+export const finalizeDraft = (ctx: Context, invoiceId: InvoiceId): Promise<boolean> =>
   computeAnew(ctx, invoiceId, 'finalize');
 
 /**
  * Computes a draft again and leaves it a draft, with its id and dates. Rule:
  * invoice-operations.md#refresh-and-finalize.
  */
-export const refreshDraft = (ctx: Context, invoiceId: string): Promise<boolean> =>
+export const refreshDraft = (ctx: Context, invoiceId: InvoiceId): Promise<boolean> =>
   computeAnew(ctx, invoiceId, 'refresh');
 
 /**
  * Finishes an invoice whose generation never ended, with its id, dates, lines and timestamps, as it would have been
  * finished then. Rule: periodic-jobs.md#stuck-invoices.
  */
-export const generateAgain = (ctx: Context, invoiceId: string): Promise<boolean> =>
+export const generateAgain = (ctx: Context, invoiceId: InvoiceId): Promise<boolean> =>
   computeAnew(ctx, invoiceId, 'generate');
 
 type Aim = 'refresh' | 'finalize' | 'generate';
 
-async function computeAnew(ctx: Context, invoiceId: string, aim: Aim): Promise<boolean> {
+async function computeAnew(ctx: Context, invoiceId: InvoiceId, aim: Aim): Promise<boolean> {
   const anew = await dropAndCompute(ctx, invoiceId, aim);
   if (!anew) return false;
   const { computed, lines, charges, skipsUsage } = anew;
@@ -84,7 +85,7 @@ async function computeAnew(ctx: Context, invoiceId: string, aim: Aim): Promise<b
  *
  * @returns undefined, when it is no draft
  */
-export const computeDraft = async (ctx: Context, invoiceId: string): Promise<ComputedInvoice | undefined> =>
+export const computeDraft = async (ctx: Context, invoiceId: InvoiceId): Promise<ComputedInvoice | undefined> =>
   (await dropAndCompute(ctx, invoiceId, 'refresh'))?.computed;
 
 interface ComputedAnew {
@@ -94,12 +95,12 @@ interface ComputedAnew {
   skipsUsage: boolean;
 }
 
-async function dropAndCompute(ctx: Context, invoiceId: string, aim: Aim): Promise<ComputedAnew | undefined> {
+async function dropAndCompute(ctx: Context, invoiceId: InvoiceId, aim: Aim): Promise<ComputedAnew | undefined> {
   const { db, organizationId } = ctx;
-  const [owner] = await db<{ customer_id: string }[]>`
+  const [owner] = await db<{ customer_id: CustomerId }[]>`
     select customer_id from invoices where organization_id = ${organizationId} and id = ${invoiceId}`;
   if (!owner) return undefined;
-  const payer = await lockPayer(db, organizationId, owner.customer_id);
+  const payer = await lockPayer(ctx, owner.customer_id);
   const invoice = await lockInvoice(ctx, invoiceId, aim === 'generate' ? 'generating' : 'draft');
   if (!invoice) return undefined;
 
@@ -107,8 +108,7 @@ async function dropAndCompute(ctx: Context, invoiceId: string, aim: Aim): Promis
   const first = stored[0];
   assert(first, 'an invoice of subscriptions has lines');
   const subscriptions = await readBilledSubscriptions(
-    db,
-    organizationId,
+    ctx,
     stored.map((line) => line.subscription_id),
     {
       invoiceId,
@@ -121,7 +121,7 @@ async function dropAndCompute(ctx: Context, invoiceId: string, aim: Aim): Promis
   const lines = stored.map((line) =>
     billedLine(byId.get(line.subscription_id)!, line.invoicing_reason, line.billed_at, invoice.timezone),
   );
-  const issuer = await readIssuer(db, organizationId, invoice.billing_entity_id);
+  const issuer = await readIssuer(ctx, invoice.billing_entity_id);
   const isGated = subscriptions.some(({ status }) => status === 'incomplete');
   const dated = {
     invoiceType: 'subscription' as const,
@@ -134,15 +134,15 @@ async function dropAndCompute(ctx: Context, invoiceId: string, aim: Aim): Promis
       ? datesAtFinalization(dated, datesOf(invoice), localDate(ctx.now(), payer.zone))
       : datesOf(invoice);
 
-  await clearComputation(db, organizationId, invoiceId);
-  await rewriteLines(db, organizationId, invoiceId, lines);
+  await clearComputation(ctx, invoiceId);
+  await rewriteLines(ctx, invoiceId, lines);
   const { charges, ...computation } = await compute(ctx, {
     payer,
     issuer,
     lines,
     skipUsage: invoice.skip_usage,
     isFinalizing: aim === 'finalize' || (aim === 'generate' && graceDays(dated) === 0),
-    adjustments: await listAdjustedFees(db, organizationId, invoiceId),
+    adjustments: await listAdjustedFees(ctx, invoiceId),
   });
   const computed = {
     invoiceId,
@@ -159,7 +159,7 @@ async function dropAndCompute(ctx: Context, invoiceId: string, aim: Aim): Promis
   return { computed, lines, charges, skipsUsage: invoice.skip_usage };
 }
 
-async function lockInvoice(ctx: Context, id: string, status: 'draft' | 'generating'): Promise<DraftRow | undefined> {
+async function lockInvoice(ctx: Context, id: InvoiceId, status: 'draft' | 'generating'): Promise<DraftRow | undefined> {
   const [row] = await ctx.db<DraftRow[]>`
     select id, billing_entity_id, currency, skip_usage, timezone, issuing_date, expected_finalization_date,
       payment_due_date,
@@ -169,7 +169,7 @@ async function lockInvoice(ctx: Context, id: string, status: 'draft' | 'generati
   return row;
 }
 
-const listDraftLines = (ctx: Context, invoiceId: string) => ctx.db<DraftLine[]>`
+const listDraftLines = (ctx: Context, invoiceId: InvoiceId) => ctx.db<DraftLine[]>`
   select subscription_id, invoicing_reason, recurring, billed_at from invoice_subscriptions
   where organization_id = ${ctx.organizationId} and invoice_id = ${invoiceId}
   order by id`;

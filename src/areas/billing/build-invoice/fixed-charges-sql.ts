@@ -1,14 +1,15 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Decimal } from '../../../engine/money/decimal.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { AddOnId, FixedChargeId, SubscriptionId } from '../../../platform/ids.ts';
 import type { BilledLine } from './lines.ts';
 
 /** A record of the log of units. */
 export interface StoredUnits {
   id: string;
-  subscription_id: string;
-  fixed_charge_id: string;
+  subscription_id: SubscriptionId;
+  fixed_charge_id: FixedChargeId;
   units: Decimal;
   timestamp: Temporal.Instant;
 }
@@ -18,7 +19,7 @@ export interface StoredUnits {
  * is computed again does not see later records, which an invoice of their own bills, but it always sees the units of
  * the start, however far the clocks of two processes differ.
  */
-export const listUnits = (db: Db, organizationId: string, lines: readonly BilledLine[]) => db<StoredUnits[]>`
+export const listUnits = ({ db, organizationId }: Scope, lines: readonly BilledLine[]) => db<StoredUnits[]>`
   select record.id, record.subscription_id, record.fixed_charge_id, record.units, record.effective_at as timestamp
   from jsonb_to_recordset(${json(keysOf(lines))}::jsonb) as line (subscription_id uuid, invoice_id uuid,
     started_at timestamptz)
@@ -34,9 +35,9 @@ export const listUnits = (db: Db, organizationId: string, lines: readonly Billed
 
 /** A fee of a fixed charge in advance that an earlier invoice holds. */
 export interface FormerFee {
-  subscription_id: string;
-  fixed_charge_id: string;
-  add_on_id: string;
+  subscription_id: SubscriptionId;
+  fixed_charge_id: FixedChargeId;
+  add_on_id: AddOnId;
   units: Decimal;
   amount_cents: number;
   from_datetime: Temporal.Instant;
@@ -48,7 +49,7 @@ export interface FormerFee {
  * Fees in advance of the subscriptions of some lines and of those that they replaced, oldest first; for a draft that is
  * computed again, those that were there when it was made.
  */
-export const listFormerFees = (db: Db, organizationId: string, lines: readonly BilledLine[]) => db<FormerFee[]>`
+export const listFormerFees = ({ db, organizationId }: Scope, lines: readonly BilledLine[]) => db<FormerFee[]>`
   select distinct on (fee.id) fee.subscription_id, fee.fixed_charge_id, fee.item_id as add_on_id, fee.units,
     fee.amount_cents,
     fee.from_datetime, fee.to_datetime, billed.billed_at

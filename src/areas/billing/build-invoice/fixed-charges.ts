@@ -13,6 +13,7 @@ import {
   unitsChangeFee,
 } from '../../../engine/pricing/fixed-charge-fee.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { FixedChargeId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { type FixedChargeRow, listFixedChargesOfPlans } from '../../catalog/fixed-charges/queries.ts';
 import type { Adjuster } from './adjustments.ts';
@@ -43,12 +44,9 @@ export async function fixedChargeFees(
   const withSome = lines.filter(({ subscription }) => subscription.has_fixed_charges);
   if (withSome.length === 0) return () => [];
   const planIds = [...new Set(withSome.map(({ subscription }) => subscription.plan_id))];
-  const fixedCharges = await listFixedChargesOfPlans(ctx.db, ctx.organizationId, planIds);
+  const fixedCharges = await listFixedChargesOfPlans(ctx, planIds);
   if (fixedCharges.length === 0) return () => [];
-  const [units, former] = await Promise.all([
-    listUnits(ctx.db, ctx.organizationId, lines),
-    listFormerFees(ctx.db, ctx.organizationId, lines),
-  ]);
+  const [units, former] = await Promise.all([listUnits(ctx, lines), listFormerFees(ctx, lines)]);
   return (line) =>
     fixedCharges
       .filter((fixedCharge) => fixedCharge.plan_id === line.subscription.plan_id && isOn(line, fixedCharge))
@@ -88,11 +86,15 @@ function arrearsFee(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts)
   const window = line.windows.fixedCharges!;
   const units = unitsIn(line, fixedCharge, facts, window, line.windows.fixedChargesDurationDays);
   const fee = fixedChargeFee(fixedCharge, units, { exponent: exponentOf(line.subscription.amount_currency) });
-  return lineFee(line, fixedCharge, fee, window, {
-    kind: 'fixed_units',
-    ...units,
-    already_paid_cents: 0,
-    records: recordsOf(line, fixedCharge, facts),
+  return lineFee(line, fixedCharge, {
+    fee,
+    window,
+    facts: {
+      kind: 'fixed_units',
+      ...units,
+      already_paid_cents: 0,
+      records: recordsOf(line, fixedCharge, facts),
+    },
   });
 }
 
@@ -106,11 +108,15 @@ function advanceFee(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts)
   const fee = isBilled
     ? { ...noAmounts({ exponent }), units: ZERO, amountDetails: {} }
     : fixedChargeFee(fixedCharge, units, { exponent, alreadyPaid });
-  return lineFee(line, fixedCharge, fee, window, {
-    kind: 'fixed_units',
-    ...units,
-    already_paid_cents: alreadyPaid,
-    records: recordsOf(line, fixedCharge, facts),
+  return lineFee(line, fixedCharge, {
+    fee,
+    window,
+    facts: {
+      kind: 'fixed_units',
+      ...units,
+      already_paid_cents: alreadyPaid,
+      records: recordsOf(line, fixedCharge, facts),
+    },
   });
 }
 
@@ -122,7 +128,7 @@ function changeFee(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts):
   const share = { days: dayDifference(line.at, lastInstant(window), line.zone), periodDays };
   const change = { units: fullUnits, billedUnits };
   const fee = unitsChangeFee(fixedCharge, change, { exponent: exponentOf(line.subscription.amount_currency), share });
-  return lineFee(line, fixedCharge, fee, window, { kind: 'fixed_units_change', ...change, ...share });
+  return lineFee(line, fixedCharge, { fee, window, facts: { kind: 'fixed_units_change', ...change, ...share } });
 }
 
 /**
@@ -160,7 +166,7 @@ const recordsOf = ({ subscription }: BilledLine, fixedCharge: FixedChargeRow, { 
     .filter((each) => each.subscription_id === subscription.id && isOf(fixedCharge, each))
     .map((each) => ({ units: each.units, timestamp: each.timestamp }));
 
-const isOf = ({ id, parent_id }: FixedChargeRow, { fixed_charge_id }: { fixed_charge_id: string }): boolean =>
+const isOf = ({ id, parent_id }: FixedChargeRow, { fixed_charge_id }: { fixed_charge_id: FixedChargeId }): boolean =>
   fixed_charge_id === id || fixed_charge_id === parent_id;
 
 /** Fees that earlier invoices hold of a fixed charge, or its parent, for the same window. */
@@ -201,9 +207,7 @@ function coveredCents(
 const lineFee = (
   line: BilledLine,
   fixedCharge: FixedChargeRow,
-  fee: FixedChargeFee,
-  window: Period,
-  facts: NonNullable<LineFee['facts']>,
+  { fee, window, facts }: { fee: FixedChargeFee; window: Period; facts: NonNullable<LineFee['facts']> },
 ): LineFee => ({
   id: newId(),
   line,

@@ -1,5 +1,6 @@
 import { AmountOutOfRange } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { nested } from '../../../platform/records/nested.ts';
 import { clearErrors, insertError } from '../../invoices/invoices/writes.ts';
@@ -12,9 +13,9 @@ const NUMERIC_VALUE_OUT_OF_RANGE = '22003';
  * Notes on an invoice that it cannot be computed, and informs the operator: absurd units or prices make amounts that
  * overflow. The invoice and everything else of the customer stay unchanged. Rule: invoices.md#error-details.
  */
-export async function noteGenerationError(ctx: Context, invoiceId: string, error: Error): Promise<void> {
-  await clearErrors(ctx.db, ctx.organizationId, invoiceId, [CODE]);
-  await insertError(ctx.db, ctx.organizationId, {
+export async function noteGenerationError(ctx: Context, invoiceId: InvoiceId, error: Error): Promise<void> {
+  await clearErrors(ctx, invoiceId, [CODE]);
+  await insertError(ctx, {
     id: newId(),
     invoice_id: invoiceId,
     error_code: CODE,
@@ -36,7 +37,7 @@ export const isUncomputable = (error: unknown): error is Error =>
  */
 export async function computedOrNoted(
   ctx: Context,
-  invoiceId: string,
+  invoiceId: InvoiceId,
   computeAnew: (own: Context) => Promise<unknown>,
 ): Promise<boolean> {
   try {
@@ -49,6 +50,6 @@ export async function computedOrNoted(
       where organization_id = ${ctx.organizationId} and id = ${invoiceId}`;
     return false;
   }
-  await clearErrors(ctx.db, ctx.organizationId, invoiceId, [CODE]);
+  await clearErrors(ctx, invoiceId, [CODE]);
   return true;
 }

@@ -2,11 +2,12 @@ import type { Temporal } from 'temporal-polyfill';
 import { ENGINE_VERSION } from '../../../engine/version.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { FeeId } from '../../../platform/ids.ts';
 import { digestOf } from './fee-inputs.ts';
 import type { FeeOwner, InvoiceOwner } from './writes.ts';
 
 export interface StoredInputs {
-  feeId: string;
+  feeId: FeeId;
   inputs: object;
   watermark: object | null;
 }
@@ -15,8 +16,7 @@ export interface StoredInputs {
 export const insertInvoiceInputs = (
   db: Db,
   owner: Pick<InvoiceOwner, 'organizationId' | 'invoiceId'>,
-  invoice: object,
-  now: Temporal.Instant,
+  { invoice, now }: { invoice: object; now: Temporal.Instant },
 ) => db`
   insert into invoice_inputs (invoice_id, organization_id, engine_version, inputs, digest, created_at)
   values (${owner.invoiceId}, ${owner.organizationId}, ${ENGINE_VERSION}, ${json(invoice)}, ${digestOf(invoice)},
@@ -26,8 +26,7 @@ export const insertInvoiceInputs = (
 export async function insertFeeInputs(
   db: Db,
   owner: FeeOwner,
-  fees: readonly StoredInputs[],
-  now: Temporal.Instant,
+  { fees, now }: { fees: readonly StoredInputs[]; now: Temporal.Instant },
 ): Promise<void> {
   const rows = fees.map(({ feeId, inputs, watermark }) => ({
     fee_id: feeId,

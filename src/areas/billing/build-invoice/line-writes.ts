@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { InvoiceId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { BilledLine } from './lines.ts';
 
@@ -12,11 +13,9 @@ import type { BilledLine } from './lines.ts';
  * Rule: invoices.md#guarantees-of-the-storage.
  */
 export async function claimLines(
-  db: Db,
-  organizationId: string,
-  invoiceId: string,
-  lines: readonly BilledLine[],
-  claim: { billedOn: Temporal.PlainDate; now: Temporal.Instant },
+  { db, organizationId }: Scope,
+  invoiceId: InvoiceId,
+  { lines, claim }: { lines: readonly BilledLine[]; claim: { billedOn: Temporal.PlainDate; now: Temporal.Instant } },
 ): Promise<Set<string>> {
   const rows = lines.map((line) => ({
     id: newId(),
@@ -27,7 +26,7 @@ export async function claimLines(
     billed_at: line.at,
     ...windowColumns(line),
   }));
-  const claimed = await db<{ subscription_id: string }[]>`
+  const claimed = await db<{ subscription_id: SubscriptionId }[]>`
     insert into invoice_subscriptions (id, organization_id, invoice_id, subscription_id, invoicing_reason, recurring,
       ends_trial, billed_at, billed_on, from_datetime, to_datetime, charges_from_datetime, charges_to_datetime,
       fixed_charges_from_datetime, fixed_charges_to_datetime, created_at)
@@ -53,7 +52,7 @@ const windowColumns = ({ windows }: BilledLine) => ({
 });
 
 /** Lines of a draft, with their windows as a new computation sees them. */
-export const rewriteLines = (db: Db, organizationId: string, invoiceId: string, lines: readonly BilledLine[]) => db`
+export const rewriteLines = ({ db, organizationId }: Scope, invoiceId: InvoiceId, lines: readonly BilledLine[]) => db`
   update invoice_subscriptions stored
   set from_datetime = line.from_datetime, to_datetime = line.to_datetime,
     charges_from_datetime = line.charges_from_datetime, charges_to_datetime = line.charges_to_datetime,

@@ -80,9 +80,7 @@ export function billedLine(found: BilledSubscription, reason: InvoicingReason, a
 export function currentLine(
   subscription: BilledSubscription,
   reason: InvoicingReason,
-  at: Instant,
-  zone: string,
-  inside: Instant = at,
+  { at, zone, inside = at }: { at: Instant; zone: string; inside?: Instant },
 ): BilledLine {
   const succession = successionOf(subscription);
   const windows = lineWindows({

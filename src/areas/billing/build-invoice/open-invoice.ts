@@ -8,11 +8,12 @@ import {
 } from '../../../engine/invoices/issuing-and-due-dates.ts';
 import { draftNumber } from '../../../engine/invoices/number.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';
 
 export interface InvoiceHead {
-  id: string;
+  id: InvoiceId;
   payer: PayerFacts;
   issuer: IssuerFacts;
   /** Time zone in which its lines are billed: the customer's, unless it replaces an older invoice. */
@@ -68,5 +69,5 @@ export async function openInvoice(
 }
 
 /** Takes an invoice back that turned out to have nothing to bill. */
-export const removeInvoice = (db: Db, organizationId: string, id: string) => db`
+export const removeInvoice = ({ db, organizationId }: Scope, id: InvoiceId) => db`
   delete from invoices where organization_id = ${organizationId} and id = ${id}`;

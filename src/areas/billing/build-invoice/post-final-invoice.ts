@@ -2,12 +2,13 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Draft } from '../../../engine/invoices/draft.ts';
 import type { InvoiceDates } from '../../../engine/invoices/issuing-and-due-dates.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import { type BookedInvoice, invoiceFinalizedLines } from '../../ledger/ledger/invoice-finalized.ts';
 import { post } from '../../ledger/ledger/postings.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';
 
 interface InvoiceToPost {
-  invoiceId: string;
+  invoiceId: InvoiceId;
   payer: Pick<PayerFacts, 'id' | 'account_type'>;
   issuer: Pick<IssuerFacts, 'id' | 'timezone'>;
   currency: string;
@@ -21,7 +22,7 @@ export const postFinalInvoice = (
   ctx: Context,
   { invoiceId, payer, issuer, currency, dates, fees, draft }: InvoiceToPost,
 ): Promise<void> =>
-  post(ctx.db, ctx.organizationId, {
+  post(ctx, {
     rule: 'invoice_finalized',
     source: { type: 'Invoice', id: invoiceId },
     currency,

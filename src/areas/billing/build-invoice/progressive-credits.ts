@@ -7,8 +7,9 @@ import {
 import { cents } from '../../../engine/money/cents.ts';
 import { canonicalJson } from '../../../platform/canonical-json.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { ChargeFilterId, ChargeId, CustomerId, FeeId, SubscriptionId } from '../../../platform/ids.ts';
 import type { LineFee } from './fees.ts';
 import type { BilledLine } from './lines.ts';
 
@@ -20,7 +21,7 @@ import type { BilledLine } from './lines.ts';
  */
 export async function progressiveCredits(
   ctx: Context,
-  customerId: string,
+  customerId: CustomerId,
   fees: readonly LineFee[],
   billed: readonly BilledLine[] = [],
 ): Promise<ProgressiveCredit[]> {
@@ -37,8 +38,7 @@ export async function progressiveCredits(
   if (lines.size === 0) return [];
   const asked = [...lines.keys()];
   const found = await listProgressiveInvoices(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     customerId,
     asked.map((line, position) => ({
       position,
@@ -57,8 +57,8 @@ export async function progressiveCredits(
 }
 
 interface BilledFee {
-  charge_id: string;
-  charge_filter_id: string | null;
+  charge_id: ChargeId;
+  charge_filter_id: ChargeFilterId | FeeId | null;
   grouped_by: object;
   amount_cents: number;
 }
@@ -82,11 +82,10 @@ const creditableOf = (fee: LineFee): CreditableFee & { key: string } => ({
 
 /** The newest progressive invoice of each requested window, with what is left of it to credit. */
 const listProgressiveInvoices = (
-  db: Db,
-  organizationId: string,
-  customerId: string,
-  asked: readonly { position: number; subscription_id: string; at: string }[],
-) => db<{ position: number; id: string; left_cents: number; fees: (BilledFee & { id: string })[] }[]>`
+  { db, organizationId }: Scope,
+  customerId: CustomerId,
+  asked: readonly { position: number; subscription_id: SubscriptionId; at: string }[],
+) => db<{ position: number; id: string; left_cents: number; fees: (BilledFee & { id: FeeId })[] }[]>`
   select asked.position, progressive.id,
     greatest(progressive.fees_amount_cents - progressive.coupons_amount_cents - coalesce((
       select sum(credit.amount_cents)

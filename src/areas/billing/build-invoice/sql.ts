@@ -8,12 +8,14 @@ import type { ZeroAmountSetting } from '../../../engine/invoices/zero-amount.ts'
 import type { Currency } from '../../../engine/money/currency.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { BillingEntityId, CustomerId, InvoiceId, PlanId, SubscriptionId } from '../../../platform/ids.ts';
 import { commitmentOf } from '../../catalog/minimum-commitments/queries.ts';
 import { columns, type SubscriptionRow, usageStart } from '../../subscriptions/subscriptions/queries.ts';
 
 /** The billing entity that issues an invoice. */
 export interface IssuerFacts {
-  id: string;
+  id: BillingEntityId;
   timezone: string;
   net_payment_term: number;
   invoice_grace_period: number;
@@ -26,11 +28,11 @@ export interface IssuerFacts {
 
 /** What of a customer decides about its invoices. */
 export interface PayerFacts {
-  id: string;
+  id: CustomerId;
   external_id: string;
   sequential_id: number;
   account_type: 'customer' | 'partner';
-  billing_entity_id: string;
+  billing_entity_id: BillingEntityId;
   /** Applicable zone. */
   zone: string;
   net_payment_term: number | null;
@@ -41,7 +43,7 @@ export interface PayerFacts {
 }
 
 /** Locks the customer for the rest of the transaction: the first lock of everything that bills (customer → invoice). */
-export async function lockPayer(db: Db, organizationId: string, customerId: string): Promise<PayerFacts> {
+export async function lockPayer({ db, organizationId }: Scope, customerId: CustomerId): Promise<PayerFacts> {
   const [row] = await db<PayerFacts[]>`
     select customer.id, customer.external_id, customer.sequential_id, customer.account_type,
       customer.billing_entity_id, coalesce(customer.timezone, home.timezone) as zone, customer.net_payment_term,
@@ -60,7 +62,7 @@ const issuerColumns = (db: Db) => db`
   subscription_invoice_issuing_date_adjustment, document_numbering, document_number_prefix,
   finalize_zero_amount_invoice`;
 
-export async function readIssuer(db: Db, organizationId: string, id: string): Promise<IssuerFacts> {
+export async function readIssuer({ db, organizationId }: Scope, id: BillingEntityId): Promise<IssuerFacts> {
   const [row] = await db<IssuerFacts[]>`
     select ${issuerColumns(db)} from billing_entities where organization_id = ${organizationId} and id = ${id}`;
   return row!;
@@ -68,10 +70,9 @@ export async function readIssuer(db: Db, organizationId: string, id: string): Pr
 
 /** The entity that issues invoices of a subscription: its own one, else the customer's. */
 export async function readIssuerOf(
-  db: Db,
-  organizationId: string,
-  subscriptionId: string,
-  homeEntityId: string,
+  { db, organizationId }: Scope,
+  subscriptionId: SubscriptionId,
+  homeEntityId: BillingEntityId,
 ): Promise<IssuerFacts> {
   const [row] = await db<IssuerFacts[]>`
     select ${issuerColumns(db)} from billing_entities
@@ -96,7 +97,7 @@ export interface BilledSubscription extends SubscriptionRow {
   commitment: { amount_cents: number; invoice_display_name: string | null } | null;
   has_fixed_charges: boolean;
   /** Plan of the record that took over, and how, when one did. */
-  successor_plan_id: string | null;
+  successor_plan_id: PlanId | null;
   successor_kind: SwitchKind | null;
   /** Whether a periodic run has billed it since the start of its successor, whose first payment it waited for. */
   was_renewed_beside_successor: boolean;
@@ -111,7 +112,7 @@ export interface BilledSubscription extends SubscriptionRow {
   has_fee_of_same_day: boolean;
   /** Whether the periodic run of this local day has billed it. */
   has_recurring_line_of_day: boolean;
-  billed_on_invoice_id: string;
+  billed_on_invoice_id: InvoiceId;
   /** Record of the external id whose usage begins at the instant at which this one ended. */
   heir_id: string | null;
   /** Whether its usage begins at the instant at which another record of the external id ended. */
@@ -136,10 +137,9 @@ type Row = Omit<BilledSubscription, 'moved_charges' | 'moved_fixed_charges' | 'b
  * refreshed draft computes what it computed at first.
  */
 export async function readBilledSubscriptions(
-  db: Db,
-  organizationId: string,
-  ids: readonly string[],
-  line: { invoiceId: string; at: Temporal.Instant; billedOn: Temporal.PlainDate; zone: string },
+  { db, organizationId }: Scope,
+  ids: readonly SubscriptionId[],
+  line: { invoiceId: InvoiceId; at: Temporal.Instant; billedOn: Temporal.PlainDate; zone: string },
 ): Promise<BilledSubscription[]> {
   const older = db`
     line.organization_id = s.organization_id and line.subscription_id = s.id and not line.regenerated

@@ -19,7 +19,7 @@ export async function storeStandaloneFees(ctx: Context, payer: PayerFacts, fees:
   if (first === undefined) return;
   const { subscription } = first.line;
   const billingEntityId = subscription.billing_entity_id ?? payer.billing_entity_id;
-  const issuer = await readIssuer(ctx.db, ctx.organizationId, billingEntityId);
+  const issuer = await readIssuer(ctx, billingEntityId);
   const { draft, taxes } = await totalFees(ctx, { payer, issuer, fees, isFinalizing: true, standAlone: true });
   const owner = {
     organizationId: ctx.organizationId,
@@ -29,13 +29,13 @@ export async function storeStandaloneFees(ctx: Context, payer: PayerFacts, fees:
     currency: subscription.amount_currency,
     createdAt: ctx.now(),
   };
-  await insertFees(ctx.db, owner, fees, draft);
+  await insertFees(ctx.db, owner, { fees, draft });
   const inputs = fees.map((fee) => ({
     feeId: fee.id,
     inputs: feeInputs(fee, taxes.get(fee.id)!, draft),
     watermark: null,
   }));
-  await insertFeeInputs(ctx.db, owner, inputs, ctx.now());
+  await insertFeeInputs(ctx.db, owner, { fees: inputs, now: ctx.now() });
   await recordFeeCreated(
     ctx,
     fees.map(({ id }) => id),

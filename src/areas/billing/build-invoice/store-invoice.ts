@@ -2,6 +2,7 @@ import type { Instant } from '../../../engine/calendar/instants.ts';
 import type { Draft } from '../../../engine/invoices/draft.ts';
 import type { InvoiceDates } from '../../../engine/invoices/issuing-and-due-dates.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId, OrganizationId } from '../../../platform/ids.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { customerBaseView } from '../../customers/customers/view.ts';
 import { applySections } from '../../customers/invoice-custom-sections/applied.ts';
@@ -24,7 +25,7 @@ import { storeWalletPayments } from './wallets.ts';
 import { type InvoiceOwner, insertCredits, insertFees, insertInvoiceTaxes, storeAmounts } from './writes.ts';
 
 export interface ComputedInvoice {
-  invoiceId: string;
+  invoiceId: InvoiceId;
   payer: PayerFacts;
   issuer: IssuerFacts;
   currency: string;
@@ -58,23 +59,21 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
   const isFinal = status === 'finalized';
   const isClosed = status === 'closed';
   const [customer, marks] = await Promise.all([
-    isFinal ? readCustomer(db, organizationId, payer.id) : undefined,
+    isFinal ? readCustomer(ctx, payer.id) : undefined,
     isClosed ? undefined : watermarksOf(ctx, fees),
   ]);
   const snapshot = customer === undefined ? null : customerBaseView(customer);
   // At most one statement each; they are sent together and run in this order.
   await Promise.all([
-    insertFees(db, owner, fees, draft),
+    insertFees(db, owner, { fees, draft }),
     insertInvoiceTaxes(db, owner, draft),
     insertCredits(db, owner, draft),
-    isClosed || means?.has_sections === false
-      ? undefined
-      : applySections(db, organizationId, invoice.invoiceId, {}, ctx.now()),
+    isClosed || means?.has_sections === false ? undefined : applySections(ctx, invoice.invoiceId, {}, ctx.now()),
     storeCouponUses(ctx, owner, draft),
-    storeAmounts(db, owner, draft, { status, dates, now: ctx.now(), snapshot }),
+    storeAmounts(db, owner, { draft, state: { status, dates, now: ctx.now(), snapshot } }),
     // Fees of drafts are explained too.
     marks === undefined ? undefined : storeFeeInputs(ctx, owner, invoice, marks),
-    linkCorrections(db, organizationId, fees),
+    linkCorrections(ctx, fees),
   ]);
   if (isFinal) await finish(ctx, owner, invoice, snapshot);
   if (status === 'open') await hold(ctx, owner, invoice);
@@ -84,7 +83,7 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
     await recordInvoice(ctx, isFinal ? 'invoice.created' : 'invoice.drafted', invoice.invoiceId, { customer });
 }
 
-export const ownerOf = (organizationId: string, invoice: ComputedInvoice): InvoiceOwner => ({
+export const ownerOf = (organizationId: OrganizationId, invoice: ComputedInvoice): InvoiceOwner => ({
   organizationId,
   invoiceId: invoice.invoiceId,
   billingEntityId: invoice.issuer.id,
@@ -108,10 +107,10 @@ export const statusOf = (draft: Draft, isGated = false): Draft['status'] | 'open
  */
 export async function hold(ctx: Context, owner: InvoiceOwner, invoice: FinalInvoice): Promise<void> {
   const { draft } = invoice.computation;
-  await insertInvoiceInputs(ctx.db, owner, invoiceInputs(draft, invoice.at), ctx.now());
+  await insertInvoiceInputs(ctx.db, owner, { invoice: invoiceInputs(draft, invoice.at), now: ctx.now() });
   await storeCreditNoteUses(ctx, owner, draft, invoice, 'applied_pending');
   await storeWalletPayments(ctx, invoice, 'applied_pending');
-  const customer = await readCustomer(ctx.db, ctx.organizationId, invoice.payer.id);
+  const customer = await readCustomer(ctx, invoice.payer.id);
   oweCollection(ctx, invoice.invoiceId, customerBaseView(customer));
 }
 
@@ -134,12 +133,11 @@ export async function finish(
   const { payer, issuer } = invoice;
   const { draft } = invoice.computation;
   await Promise.all([
-    insertInvoiceInputs(ctx.db, owner, invoiceInputs(draft, invoice.at), ctx.now()),
+    insertInvoiceInputs(ctx.db, owner, { invoice: invoiceInputs(draft, invoice.at), now: ctx.now() }),
     invoice.staysUnnumbered
       ? undefined
       : assignNumber(
-          ctx.db,
-          ctx.organizationId,
+          ctx,
           { id: invoice.invoiceId, customer: payer, issuer, selfBilled: payer.account_type === 'partner' },
           ctx.now(),
         ),
@@ -168,7 +166,7 @@ async function storeFeeInputs(
       watermark: fee.correction === undefined ? (marks.get(countedAs(fee)) ?? null) : null,
     }),
   );
-  await insertFeeInputs(ctx.db, owner, stored, ctx.now());
+  await insertFeeInputs(ctx.db, owner, { fees: stored, now: ctx.now() });
 }
 
 /** Watermarks of usage, one for all fees of a charge and window, since there may be thousands of groups. */
@@ -179,8 +177,7 @@ async function watermarksOf(ctx: Context, fees: readonly LineFee[]): Promise<Map
   );
   const counted = new Map(ofPeriods.map((fee) => [countedAs(fee), fee]));
   const marks = await readWatermarks(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     [...counted.values()].map(({ line, charge, window, countedUntil }) => ({
       externalSubscriptionId: line.subscription.external_id,
       metric: charge!.metric,

@@ -38,8 +38,8 @@ export async function totalFees(
   const currency = (lines[0] ?? fees[0]?.line)?.subscription.amount_currency;
   const isSettled = isFinalizing && !standAlone && currency !== undefined;
   const [means, held] = await Promise.all([
-    standAlone ? undefined : readBillingFacts(ctx.db, ctx.organizationId, payer.id),
-    listHeldTaxes(ctx.db, ctx.organizationId, {
+    standAlone ? undefined : readBillingFacts(ctx, payer.id),
+    listHeldTaxes(ctx, {
       chargeIds: [...new Set(fees.flatMap(({ charge }) => (charge === undefined ? [] : [charge.id])))],
       fixedChargeIds: fees.flatMap(({ fixedCharge }) => (fixedCharge === undefined ? [] : [fixedCharge.id])),
       planIds: [...new Set(fees.map(({ line }) => line.subscription.plan_id))],

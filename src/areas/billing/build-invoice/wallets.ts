@@ -26,7 +26,7 @@ export const walletKeyOf = ({ fee_type, charge, groupedBy }: LineFee): WalletKey
  */
 export async function payingWallets(ctx: Context, payer: PayerFacts, currency: string): Promise<PayingWallet[]> {
   if (payer.account_type === 'partner') return [];
-  const wallets = await listActiveWallets(ctx.db, ctx.organizationId, payer.id);
+  const wallets = await listActiveWallets(ctx, payer.id);
   return wallets
     .filter((wallet) => wallet.currency === currency && wallet.balance_cents > 0)
     .map((wallet) => ({
@@ -52,9 +52,9 @@ export async function storeWalletPayments(
   let granted = ZERO_CENTS;
   let purchased = ZERO_CENTS;
   for (const { walletId, amountCents } of walletPayments) {
-    const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: walletId });
+    const wallet = await lockWallet(ctx, { id: walletId });
     const document = { id: invoice.invoiceId, issuing_date: invoice.dates.issuingDate };
-    const paid = await payFromWallet(ctx, wallet!, document, amountCents, paidAccount);
+    const paid = await payFromWallet(ctx, wallet!, { invoice: document, amountCents, paidAccount });
     granted = addCents(granted, paid.grantedCents);
     purchased = addCents(purchased, paid.purchasedCents);
   }

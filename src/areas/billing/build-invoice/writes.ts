@@ -4,28 +4,30 @@ import type { InvoiceStatus } from '../../../engine/invoices/invoice-states.ts';
 import type { InvoiceDates } from '../../../engine/invoices/issuing-and-due-dates.ts';
 import { decimalText } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { BillingEntityId, CustomerId, InvoiceId, OrganizationId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { issuerSnapshot } from '../../documents/render-documents/sql.ts';
 import type { LineFee } from './fees.ts';
 
 /** Drops what a former computation of a draft left. */
-export async function clearComputation(db: Db, organizationId: string, invoiceId: string): Promise<void> {
+export async function clearComputation({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<void> {
   await db`delete from fees where organization_id = ${organizationId} and invoice_id = ${invoiceId}`;
   await db`delete from invoice_applied_taxes where organization_id = ${organizationId} and invoice_id = ${invoiceId}`;
   await db`delete from credits where organization_id = ${organizationId} and invoice_id = ${invoiceId}`;
 }
 
 export interface InvoiceOwner extends FeeOwner {
-  invoiceId: string;
+  invoiceId: InvoiceId;
 }
 
 /** The invoice or standalone record that fees are stored for. */
 export interface FeeOwner {
-  organizationId: string;
-  invoiceId: string | null;
-  billingEntityId: string;
-  customerId: string;
+  organizationId: OrganizationId;
+  invoiceId: InvoiceId | null;
+  billingEntityId: BillingEntityId;
+  customerId: CustomerId;
   currency: string;
   /** Creation of the invoice: its fees share it. */
   createdAt: Temporal.Instant;
@@ -35,8 +37,7 @@ export interface FeeOwner {
 export async function insertFees(
   db: Db,
   owner: FeeOwner,
-  fees: readonly LineFee[],
-  draft: Pick<Draft, 'fees'>,
+  { fees, draft }: { fees: readonly LineFee[]; draft: Pick<Draft, 'fees'> },
 ): Promise<void> {
   if (fees.length === 0) return;
   const computed = new Map(draft.fees.map((fee) => [fee.key, fee]));
@@ -204,8 +205,13 @@ const issuerOf = (db: Db, status: InvoiceStatus) =>
 export async function storeAmounts(
   db: Db,
   owner: InvoiceOwner,
-  draft: Draft,
-  state: { status: InvoiceStatus; dates: InvoiceDates; now: Temporal.Instant; snapshot: object | null },
+  {
+    draft,
+    state,
+  }: {
+    draft: Draft;
+    state: { status: InvoiceStatus; dates: InvoiceDates; now: Temporal.Instant; snapshot: object | null };
+  },
 ): Promise<void> {
   await db`
   update invoices set status = ${state.status}, number = ${state.status === 'closed' ? null : db`number`},

@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import { isPassing } from '../../../platform/db/refusal-of-database.ts';
+import type { CorrectionId } from '../../../platform/ids.ts';
 import { nested } from '../../../platform/records/nested.ts';
 import { Refusal } from '../../../platform/refusal.ts';
 import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
@@ -12,7 +13,7 @@ type Failure = Pick<CorrectionRow, 'status' | 'error' | 'finished_at'>;
  */
 export async function attempt<Outcome>(
   ctx: Context,
-  correctionId: string,
+  correctionId: CorrectionId,
   work: (on: Context) => Promise<Outcome>,
 ): Promise<{ done: Outcome } | { failure: Failure }> {
   try {

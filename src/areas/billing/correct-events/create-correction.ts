@@ -68,7 +68,7 @@ export async function createCorrection(ctx: Context, { body }: { body: Correctio
   };
   const made =
     body.kind === 'retract_range' ? await correctRange(ctx, asked, body) : await correctOne(ctx, asked, body);
-  const { rows } = await listAdjustments(ctx.db, ctx.organizationId, made.id, { page: 1, per_page: 100 });
+  const { rows } = await listAdjustments(ctx, made.id, { page: 1, per_page: 100 });
   if (!made.dry_run)
     ctx.record({
       activity: {
@@ -85,13 +85,13 @@ export async function createCorrection(ctx: Context, { body }: { body: Correctio
 }
 
 async function correctOne(ctx: Context, asked: CorrectionRow, body: CorrectionCreate): Promise<CorrectionRow> {
-  const event = await lockEvent(ctx.db, ctx.organizationId, asked.external_subscription_id, asked.transaction_id!);
+  const event = await lockEvent(ctx, asked.external_subscription_id, asked.transaction_id!);
   if (body.code && body.code !== event.code) throw refuse.invalid({ code: ['value_must_be_blank'] });
   const { payload, warning } =
     asked.kind === 'amend' ? await amendedPayload(ctx, event, body) : { payload: null, warning: null };
   if (asked.dry_run) {
     const { effect, adjustments } = await dryRun(ctx, (on) => correctEvents(on, asked, [event], payload, warning));
-    return storePreview(ctx, asked, effect, warning, adjustments);
+    return storePreview(ctx, asked, { effect, warning, adjustments });
   }
   return (await correctEvents(ctx, asked, [event], payload, warning)).correction;
 }
@@ -110,7 +110,7 @@ async function correctEvents(
   payload: EventPayload | null,
   warning: AmendmentWarning | null,
 ): Promise<Corrected> {
-  const effect = await applyCorrection(ctx, asked, events, payload);
+  const effect = await applyCorrection(ctx, asked, { events, payload });
   const applied: CorrectionRow = { ...asked, status: 'applied', done: events.length, started_at: ctx.now() };
   const stored = await store(ctx, applied, effect, warning);
   await markChains(
@@ -119,17 +119,17 @@ async function correctEvents(
     events.map(({ id }) => id),
   );
   const { isSettled, adjustments } = await settlePeriods(ctx, stored);
-  const invoices_count = await countInvoices(ctx.db, ctx.organizationId, stored.id);
+  const invoices_count = await countInvoices(ctx, stored.id);
   if (!isSettled) return { correction: { ...stored, invoices_count }, effect, adjustments };
   const correction: CorrectionRow = { ...stored, invoices_count, status: 'settled', finished_at: ctx.now() };
-  await updateProgress(ctx.db, ctx.organizationId, correction.id, correction);
+  await updateProgress(ctx, correction.id, correction);
   return { correction, effect, adjustments };
 }
 
 /** Finds the events of a range, and leaves their retraction to the step. */
 async function correctRange(ctx: Context, asked: CorrectionRow, body: CorrectionCreate): Promise<CorrectionRow> {
-  const { db, organizationId } = ctx;
-  const source = eventsOfRange(db, organizationId, rangeOf(body));
+  const { db } = ctx;
+  const source = eventsOfRange(ctx, rangeOf(body));
   const total = await countUpTo(db, source, MOST_EVENTS + 1);
   if (total > MOST_EVENTS) throw refuse.invalid({ base: ['value_is_out_of_range'] });
   if (typeof body.expected_count === 'number' && body.expected_count !== total)
@@ -137,11 +137,13 @@ async function correctRange(ctx: Context, asked: CorrectionRow, body: Correction
   const moments = db`select distinct e.code, e.timestamp from ${source}`;
   const effect = await effectOf(ctx, asked.external_subscription_id, moments);
   if (asked.dry_run) {
-    const preview = await dryRun(ctx, (on) => retractEventsAtOnce(on, asked, source, total, correctEvents));
-    return storePreview(ctx, { ...asked, total }, effect, null, preview?.adjustments ?? []);
+    const preview = await dryRun(ctx, (on) =>
+      retractEventsAtOnce(on, asked, { source, total, correct: correctEvents }),
+    );
+    return storePreview(ctx, { ...asked, total }, { effect, warning: null, adjustments: preview?.adjustments ?? [] });
   }
   const made = await store(ctx, { ...asked, total }, effect, null, []);
-  await insertRangeEvents(db, organizationId, made.id, source);
+  await insertRangeEvents(ctx, made.id, source);
   ctx.after({ step: 'retract-range', payload: { correction_id: made.id } });
   return made;
 }
@@ -158,9 +160,9 @@ async function store(
     draft_invoices_count: effect.draftIds.length,
     invoices_count: invoicesOf(effect, []),
   };
-  await insertCorrection(ctx.db, ctx.organizationId, row);
-  await insertPeriods(ctx.db, ctx.organizationId, row.id, periods);
-  if (warning !== null) await insertWarning(ctx.db, ctx.organizationId, row.id, warning, ctx.now());
+  await insertCorrection(ctx, row);
+  await insertPeriods(ctx, row.id, periods);
+  if (warning !== null) await insertWarning(ctx, row.id, { warning, now: ctx.now() });
   return row;
 }
 
@@ -168,9 +170,11 @@ async function store(
 async function storePreview(
   ctx: Context,
   asked: CorrectionRow,
-  effect: Effect,
-  warning: AmendmentWarning | null,
-  adjustments: readonly NewAdjustment[],
+  {
+    effect,
+    warning,
+    adjustments,
+  }: { effect: Effect; warning: AmendmentWarning | null; adjustments: readonly NewAdjustment[] },
 ): Promise<CorrectionRow> {
   const row = await store(ctx, asked, effect, warning, []);
   const invoices_count = invoicesOf(effect, adjustments);
@@ -182,8 +186,8 @@ async function storePreview(
     new_fee_id: null,
     credit_note_id: null,
   }));
-  await insertAdjustments(ctx.db, ctx.organizationId, row.id, shown, ctx.now());
-  await countInvoices(ctx.db, ctx.organizationId, row.id);
+  await insertAdjustments(ctx, row.id, { adjustments: shown, now: ctx.now() });
+  await countInvoices(ctx, row.id);
   return { ...row, invoices_count };
 }
 

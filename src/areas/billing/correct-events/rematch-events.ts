@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { CorrectionId, EventId } from '../../../platform/ids.ts';
 import { writeHealed } from '../../usage/ingest-events/heal-sql.ts';
 import { matchAll } from '../../usage/ingest-events/match-all.ts';
 import { beginHealing } from '../../usage/unmatched-events/matching-lock.ts';
@@ -13,17 +14,17 @@ import { ignoreRetracted, insertUnmatched, listCorrected } from './rematch-sql.t
  */
 export async function rematchEvents(
   ctx: Context,
-  { correction_id, event_ids }: { correction_id: string; event_ids: string[] },
+  { correction_id, event_ids }: { correction_id: CorrectionId; event_ids: EventId[] },
 ): Promise<void> {
-  const { db, organizationId } = ctx;
+  const { db } = ctx;
   const now = ctx.now().toString();
-  await beginHealing(db, organizationId);
-  await ignoreRetracted(db, organizationId, event_ids, correction_id);
-  const matched = await matchAll(db, await listCorrected(db, organizationId, event_ids));
+  await beginHealing(ctx);
+  await ignoreRetracted(ctx, event_ids, correction_id);
+  const matched = await matchAll(db, await listCorrected(ctx, event_ids));
   const changes = matched.flatMap(({ event, reason }) =>
     event.former !== null && event.former !== reason ? [{ id: event.id, reason: reason ?? null }] : [],
   );
-  if (changes.length > 0) await writeHealed(db, organizationId, changes, now);
+  if (changes.length > 0) await writeHealed(ctx, changes, now);
   const found = matched.flatMap(({ event, reason }) => (event.former === null && reason ? [{ event, reason }] : []));
-  if (found.length > 0) await insertUnmatched(db, organizationId, found, correction_id, now);
+  if (found.length > 0) await insertUnmatched(ctx, found, { correctionId: correction_id, now });
 }

@@ -1,5 +1,6 @@
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { CorrectionId, EventId } from '../../../platform/ids.ts';
 import type { EventToMatch, UnmatchedReason } from '../../usage/match-events/match-event.ts';
 import { eventToMatch, joinLiveMetric } from '../../usage/match-events/match-sql.ts';
 import { placesOf, totalCode } from '../../usage/unmatched-events/totals.ts';
@@ -10,7 +11,7 @@ export interface CorrectedEvent extends EventToMatch {
 }
 
 /** The events that are live and whose batch is done. */
-export const listCorrected = (db: Db, organizationId: string, eventIds: readonly string[]) => db<CorrectedEvent[]>`
+export const listCorrected = ({ db, organizationId }: Scope, eventIds: readonly EventId[]) => db<CorrectedEvent[]>`
   select ${eventToMatch(db)}, u.reason as former
   from events e
   ${joinLiveMetric(db)}
@@ -23,10 +24,9 @@ export const listCorrected = (db: Db, organizationId: string, eventIds: readonly
 
 /** Closes open unmatched events that were retracted, and corrects the totals. Under the matching lock. */
 export const ignoreRetracted = (
-  db: Db,
-  organizationId: string,
-  eventIds: readonly string[],
-  correctionId: string,
+  { db, organizationId }: Scope,
+  eventIds: readonly EventId[],
+  correctionId: CorrectionId,
 ) => db`
   with ignored as (
     update unmatched_events u set status = 'ignored', correction_id = ${correctionId}
@@ -41,11 +41,9 @@ export const ignoreRetracted = (
 
 /** Lists events that no charge takes any more and reopens healed ones. Under the matching lock. */
 export const insertUnmatched = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   found: readonly { event: EventToMatch; reason: UnmatchedReason }[],
-  correctionId: string,
-  now: string,
+  { correctionId, now }: { correctionId: CorrectionId; now: string },
 ) => {
   const rows = found.map(({ event, reason }) => ({
     event_id: event.id,

@@ -13,15 +13,21 @@ const MOST_PREVIEWED = 1000;
 export async function retractEventsAtOnce<Outcome>(
   ctx: Context,
   asked: CorrectionRow,
-  source: Fragment,
-  total: number,
-  correct: (
-    ctx: Context,
-    asked: CorrectionRow,
-    events: readonly Pick<EventToCorrect, 'id' | 'code'>[],
-    payload: null,
-    warning: null,
-  ) => Promise<Outcome>,
+  {
+    source,
+    total,
+    correct,
+  }: {
+    source: Fragment;
+    total: number;
+    correct: (
+      ctx: Context,
+      asked: CorrectionRow,
+      events: readonly Pick<EventToCorrect, 'id' | 'code'>[],
+      payload: null,
+      warning: null,
+    ) => Promise<Outcome>;
+  },
 ): Promise<Outcome | undefined> {
   if (total === 0 || total > MOST_PREVIEWED) return undefined;
   const events = await ctx.db<Pick<EventToCorrect, 'id' | 'code'>[]>`

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { CorrectionId } from '../../../platform/ids.ts';
 import { announceSettled, applyCorrection, lockForCorrection } from '../../usage/event-corrections/apply-correction.ts';
 import { type CorrectionRow, getCorrection, lockCorrection } from '../../usage/event-corrections/queries.ts';
 import { countInvoices, takeRangeEvents, updateProgress } from '../../usage/event-corrections/writes.ts';
@@ -18,28 +19,29 @@ const INVOICES_A_STEP = 5;
  * done ends the correction as `failed`, with the pages before it done; it may be retried.
  * Rule: event-corrections.md#order-of-work.
  */
-export async function retractRange(ctx: Context, { correction_id: id }: { correction_id: string }): Promise<void> {
-  const { db, organizationId } = ctx;
-  const { external_subscription_id } = await getCorrection(db, organizationId, id);
+export async function retractRange(
+  ctx: Context,
+  { correction_id: id }: { correction_id: CorrectionId },
+): Promise<void> {
+  const { external_subscription_id } = await getCorrection(ctx, id);
   await lockForCorrection(ctx, external_subscription_id);
-  const correction = await lockCorrection(db, organizationId, id);
+  const correction = await lockCorrection(ctx, id);
   if (correction.status !== 'pending') return;
   const started = { ...correction, started_at: correction.started_at ?? ctx.now() };
   const outcome = await attempt(ctx, id, (on) => retractPage(on, started));
   const after = 'done' in outcome ? outcome.done : { ...started, ...outcome.failure };
-  await updateProgress(db, organizationId, id, after);
-  await countInvoices(db, organizationId, id);
+  await updateProgress(ctx, id, after);
+  await countInvoices(ctx, id);
   if (after.status === 'pending') ctx.after({ step: 'retract-range', payload: { correction_id: id } });
   if (after.status === 'applied') ctx.after({ step: 'settle-correction', payload: { correction_id: id } });
 }
 
 async function retractPage(ctx: Context, correction: CorrectionRow): Promise<CorrectionRow> {
-  const { db, organizationId } = ctx;
-  const events = await takeRangeEvents(db, organizationId, correction.id, EVENTS_A_PAGE);
+  const events = await takeRangeEvents(ctx, correction.id, EVENTS_A_PAGE);
   const live = events.flatMap(({ id, code }) => (code === null ? [] : [{ id, code }]));
   if (live.length > 0) {
-    const { invoiced } = await applyCorrection(ctx, correction, live, null);
-    await insertPeriods(db, organizationId, correction.id, invoiced);
+    const { invoiced } = await applyCorrection(ctx, correction, { events: live, payload: null });
+    await insertPeriods(ctx, correction.id, invoiced);
     await markChains(
       ctx,
       correction,
@@ -54,20 +56,22 @@ async function retractPage(ctx: Context, correction: CorrectionRow): Promise<Cor
  * Step `settle-correction`: settles the next invoices that an applied correction concerns; with the last one the
  * correction is settled. Rule: event-corrections.md#order-of-work "transaction 2".
  */
-export async function settleCorrection(ctx: Context, { correction_id: id }: { correction_id: string }): Promise<void> {
-  const { db, organizationId } = ctx;
-  const { external_subscription_id } = await getCorrection(db, organizationId, id);
+export async function settleCorrection(
+  ctx: Context,
+  { correction_id: id }: { correction_id: CorrectionId },
+): Promise<void> {
+  const { external_subscription_id } = await getCorrection(ctx, id);
   await lockForCorrection(ctx, external_subscription_id);
-  const correction = await lockCorrection(db, organizationId, id);
+  const correction = await lockCorrection(ctx, id);
   if (correction.status !== 'applied') return;
   const outcome = await attempt(ctx, id, (on) => settlePeriods(on, correction, INVOICES_A_STEP));
-  const invoices_count = await countInvoices(db, organizationId, id);
+  const invoices_count = await countInvoices(ctx, id);
   if ('done' in outcome && !outcome.done.isSettled) return;
   const after: CorrectionRow = {
     ...correction,
     invoices_count,
     ...('failure' in outcome ? outcome.failure : { status: 'settled', finished_at: ctx.now() }),
   };
-  await updateProgress(db, organizationId, id, after);
+  await updateProgress(ctx, id, after);
   if (after.status === 'settled') announceSettled(ctx, after);
 }

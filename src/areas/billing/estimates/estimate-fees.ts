@@ -39,7 +39,7 @@ export async function estimateFees(ctx: Context, { body: event }: { body: Estima
   if (!isNumber(event.timestamp)) throw refuse.invalid({ timestamp: ['invalid_format'] });
   const [metric, ofPlan] = await Promise.all([
     findRow(ctx, billableMetrics, event.code),
-    listPricedCharges(ctx.db, ctx.organizationId, [subscription.plan_id], { pause: ctx.pause }),
+    listPricedCharges(ctx, [subscription.plan_id], { pause: ctx.pause }),
   ]);
   if (!metric) throw refuse.notFound('billable_metric');
   const properties = checkedProperties(ctx, metric, event);
@@ -50,8 +50,7 @@ export async function estimateFees(ctx: Context, { body: event }: { body: Estima
   const [priced, held] = await Promise.all([
     priceOrRefuse(
       priceEvent(
-        ctx.db,
-        ctx.organizationId,
+        ctx,
         {
           subscription,
           startedAt: usageStartOf(subscription),
@@ -59,14 +58,16 @@ export async function estimateFees(ctx: Context, { body: event }: { body: Estima
           exponent: exponentOf(subscription.plan_amount_currency),
         },
         {
-          timestamp: ctx.now(),
-          texts: Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, propertyText(value)])),
-          preciseTotalAmountCents: amountOf(event.precise_total_amount_cents),
+          event: {
+            timestamp: ctx.now(),
+            texts: Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, propertyText(value)])),
+            preciseTotalAmountCents: amountOf(event.precise_total_amount_cents),
+          },
+          charges,
         },
-        charges,
       ),
     ),
-    listHeldTaxes(ctx.db, ctx.organizationId, {
+    listHeldTaxes(ctx, {
       chargeIds: charges.map(({ id }) => id),
       planIds: [subscription.plan_id],
       customerId: subscription.customer_id,
@@ -79,7 +80,12 @@ export async function estimateFees(ctx: Context, { body: event }: { body: Estima
   const transactionId = event.transaction_id || randomUUID();
   return {
     fees: priced.map((each, index) => {
-      const row = estimatedFeeRow(subscription, each, draft.fees[index]!, window.period, transactionId, ctx.now());
+      const row = estimatedFeeRow(subscription, each, {
+        taxes: draft.fees[index]!,
+        window: window.period,
+        transactionId,
+        now: ctx.now(),
+      });
       const { amount_details: _details, applied_taxes: _taxes, ...shown } = feeView(row);
       return { ...shown, svc_id: null, created_at: null };
     }),

@@ -12,10 +12,12 @@ import type { EstimatedSubscription } from './subscriptions.ts';
 export const estimatedFeeRow = (
   subscription: EstimatedSubscription,
   { charge, filter, groupedBy, fee }: EventPriced,
-  taxes: DraftFee,
-  window: Period,
-  transactionId: string,
-  now: Temporal.Instant,
+  {
+    taxes,
+    window,
+    transactionId,
+    now,
+  }: { taxes: DraftFee; window: Period; transactionId: string; now: Temporal.Instant },
 ): FeeRow => ({
   id: newId(),
   customer_id: subscription.customer_id,

@@ -62,7 +62,7 @@ async function feesOf(ctx: Context, events: readonly EstimatedEvent[]) {
   const externalIds = [...new Set(events.map((event) => event.external_subscription_id))];
   const subscriptions = await coveringSubscriptions(ctx, externalIds);
   const planIds = [...new Set([...subscriptions.values()].map((subscription) => subscription.plan_id))];
-  const ofPlans = await listPricedCharges(ctx.db, ctx.organizationId, planIds, { pause: ctx.pause });
+  const ofPlans = await listPricedCharges(ctx, planIds, { pause: ctx.pause });
   const charges = ofPlans.filter(isInstant);
   for (const { plan_id } of subscriptions.values()) {
     if (!charges.some((charge) => charge.plan_id === plan_id))

@@ -1,20 +1,21 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Currency } from '../../../engine/money/currency.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { BillingEntityId, SubscriptionId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { listShown, type SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
 
 /** The subscription that an estimated event belongs to. */
 export interface EstimatedSubscription extends SubscriptionShown {
   plan_amount_currency: Currency;
-  customer_billing_entity_id: string;
+  customer_billing_entity_id: BillingEntityId;
   self_billed: boolean;
 }
 
 interface CoveringRow {
-  id: string;
-  customer_billing_entity_id: string;
+  id: SubscriptionId;
+  customer_billing_entity_id: BillingEntityId;
   self_billed: boolean;
 }
 
@@ -28,9 +29,9 @@ export async function coveringSubscriptions(
   ctx: Context,
   externalIds: readonly string[],
 ): Promise<Map<string, EstimatedSubscription>> {
-  const covering = await listCovering(ctx.db, ctx.organizationId, externalIds, ctx.now());
+  const covering = await listCovering(ctx, externalIds, ctx.now());
   const facts = new Map(covering.map((row) => [row.id, row]));
-  const shown = await listShown(ctx.db, ctx.organizationId, [...facts.keys()]);
+  const shown = await listShown(ctx, [...facts.keys()]);
   const found = new Map(
     shown.map((row) => {
       const { customer_billing_entity_id, self_billed } = facts.get(row.id)!;
@@ -42,7 +43,7 @@ export async function coveringSubscriptions(
   return found;
 }
 
-const listCovering = (db: Db, organizationId: string, externalIds: readonly string[], at: Temporal.Instant) => db<
+const listCovering = ({ db, organizationId }: Scope, externalIds: readonly string[], at: Temporal.Instant) => db<
   CoveringRow[]
 >`
   select distinct on (s.external_id) s.id, customer.billing_entity_id as customer_billing_entity_id,

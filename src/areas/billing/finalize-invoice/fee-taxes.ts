@@ -15,12 +15,11 @@ export async function taxesOfStoredFees(
   payer: PayerFacts,
   fees: readonly StoredFee[],
 ): Promise<Map<string, readonly Tax[]>> {
-  const { db, organizationId } = ctx;
   const present = (ids: readonly (string | null)[]) => [...new Set(ids.filter((id): id is string => id !== null))];
   const [kept, ofAddOns, held] = await Promise.all([
-    listTaxesById(db, organizationId, present(fees.flatMap(({ tax_ids }) => tax_ids))),
-    listTaxesOfAddOns(db, organizationId, present(fees.map(({ add_on_id }) => add_on_id))),
-    listHeldTaxes(db, organizationId, {
+    listTaxesById(ctx, present(fees.flatMap(({ tax_ids }) => tax_ids))),
+    listTaxesOfAddOns(ctx, present(fees.map(({ add_on_id }) => add_on_id))),
+    listHeldTaxes(ctx, {
       chargeIds: present(fees.map(({ charge_id }) => charge_id)),
       fixedChargeIds: present(fees.map(({ fixed_charge_id }) => fixed_charge_id)),
       planIds: present(fees.map(({ plan_id }) => plan_id)),

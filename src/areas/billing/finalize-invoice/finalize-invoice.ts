@@ -13,7 +13,7 @@ import { finalizeDraft } from '../build-invoice/finalize-draft.ts';
  * Rules: invoices.md#zero-amounts, invoice-operations.md#operations, invoice-operations.md#refresh-and-finalize.
  */
 export async function finalizeInvoice(ctx: Context, { svc_id }: { svc_id: string }) {
-  const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
+  const invoice = await getVisibleInvoice(ctx, svc_id);
   if (invoice.status !== 'draft') throw refuse.notFound('invoice');
   if (invoice.invoice_type !== 'subscription') throw refuse.forbidden('feature_unavailable');
   if (invoice.tax_status === 'pending') throw refuse.forbidden('cannot_finalize_with_pending_taxes');

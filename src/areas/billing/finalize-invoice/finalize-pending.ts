@@ -5,6 +5,7 @@ import { computeInvoice } from '../../../engine/invoices/steps.ts';
 import { keepsZeroAmount } from '../../../engine/invoices/zero-amount.ts';
 import { cents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { CustomerId, InvoiceId } from '../../../platform/ids.ts';
 import { followInvoice } from '../../credits/credit-notes/follow-invoice.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { customerBaseView } from '../../customers/customers/view.ts';
@@ -27,16 +28,19 @@ import { listStoredFees, lockPendingInvoice, type PendingInvoice, readBilledAt, 
  *
  * Rule: eu-taxes.md.
  */
-export async function finalizePendingInvoice(ctx: Context, { invoice_id: id }: { invoice_id: string }): Promise<void> {
+export async function finalizePendingInvoice(
+  ctx: Context,
+  { invoice_id: id }: { invoice_id: InvoiceId },
+): Promise<void> {
   const { db, organizationId } = ctx;
-  const [owner] = await db<{ customer_id: string }[]>`
+  const [owner] = await db<{ customer_id: CustomerId }[]>`
     select customer_id from invoices where organization_id = ${organizationId} and id = ${id}`;
   if (!owner) return;
-  const payer = await lockPayer(db, organizationId, owner.customer_id);
-  const invoice = await lockPendingInvoice(db, organizationId, id);
-  if (!invoice || (await isAwaitingRegister(db, organizationId, payer.id))) return;
-  const issuer = await readIssuer(db, organizationId, invoice.billing_entity_id);
-  const fees = await listStoredFees(db, organizationId, id);
+  const payer = await lockPayer(ctx, owner.customer_id);
+  const invoice = await lockPendingInvoice(ctx, id);
+  if (!invoice || (await isAwaitingRegister(ctx, payer.id))) return;
+  const issuer = await readIssuer(ctx, invoice.billing_entity_id);
+  const fees = await listStoredFees(ctx, id);
   const taxes = await taxesOfStoredFees(ctx, payer, fees);
   const isSettled = invoice.invoice_type !== 'one_off';
   const blank = newDraft({
@@ -94,16 +98,16 @@ async function storeFinal(ctx: Context, { invoice, payer, issuer, computation }:
     currency: invoice.currency,
     createdAt: invoice.created_at,
   };
-  const gatedId = await gatedSubscriptionOf(db, organizationId, invoice.id);
+  const gatedId = await gatedSubscriptionOf(ctx, invoice.id);
   const status = statusOf(draft, gatedId !== undefined);
   const isFinal = status === 'finalized';
-  const snapshot = isFinal ? customerBaseView(await readCustomer(db, organizationId, payer.id)) : null;
+  const snapshot = isFinal ? customerBaseView(await readCustomer(ctx, payer.id)) : null;
   await storeFeeTaxes(db, owner, draft);
   await insertInvoiceTaxes(db, owner, draft);
-  await storeAmounts(db, owner, draft, { status, dates, now: ctx.now(), snapshot });
+  await storeAmounts(db, owner, { draft, state: { status, dates, now: ctx.now(), snapshot } });
   if (gatedId !== undefined) ctx.after({ step: GATE_STEP, payload: { subscription_id: gatedId } });
   if (status === 'closed') return;
-  const at = (await readBilledAt(db, organizationId, invoice.id)) ?? invoice.created_at;
+  const at = (await readBilledAt(ctx, invoice.id)) ?? invoice.created_at;
   const final = { invoiceId: invoice.id, payer, issuer, currency: invoice.currency, dates, at, computation };
   if (!isFinal) return hold(ctx, owner, { ...final, createdAt: invoice.created_at });
   await finish(ctx, owner, { ...final, createdAt: invoice.created_at }, snapshot);

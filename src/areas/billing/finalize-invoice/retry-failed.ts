@@ -1,5 +1,6 @@
 import type { Db } from '../../../platform/db/connect.ts';
-import { inScope } from '../../../platform/db/in-scope.ts';
+import { inReach } from '../../../platform/db/in-reach.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { retryInvoice } from '../../invoices/invoices/commands/retry.ts';
 import { PASSING_REASONS } from '../../invoices/invoices/writes.ts';
@@ -13,24 +14,24 @@ import { type DueRow, dueInvoice, InvoiceItem } from '../bill-subscriptions/sql.
 export const retryFailedInvoices = periodicJob({
   name: 'retry-failed-invoices',
   item: InvoiceItem,
-  select: async (sql, at, scope, limit) =>
+  select: async (sql, at, reach, limit) =>
     (
       await sql<DueRow[]>`
         select invoice.organization_id, organization.sandbox, invoice.id,
           to_char(${at}::timestamptz at time zone 'UTC', 'YYYY-MM-DD-HH24-MI') as since
         from invoices invoice
         join organizations organization on organization.id = invoice.organization_id
-        where ${isPassing(sql)} and ${inScope(sql, scope, sql`invoice.organization_id`)}
+        where ${isPassing(sql)} and ${inReach(sql, reach, sql`invoice.organization_id`)}
         order by invoice.id
         limit ${limit}`
     ).map(dueInvoice),
   async work(ctx, { invoice_id: id }) {
-    const [due] = await ctx.db<{ id: string }[]>`
+    const [due] = await ctx.db<{ id: InvoiceId }[]>`
       select invoice.id from invoices invoice
       where invoice.organization_id = ${ctx.organizationId} and invoice.id = ${id} and ${isPassing(ctx.db)}`;
     if (due) await retryInvoice(ctx, { svc_id: id });
   },
-  async nextDueAt(db, organizationId, after) {
+  async nextDueAt({ db, organizationId }, after) {
     const [row] = await db<{ found: boolean }[]>`
       select exists (
         select from invoices invoice where invoice.organization_id = ${organizationId} and ${isPassing(db)}) as found`;

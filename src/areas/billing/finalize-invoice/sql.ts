@@ -5,13 +5,25 @@ import { TARGET_WALLET_KEY } from '../../../engine/metrics/group-values.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { FeeType } from '../../../engine/taxes/choose-taxes.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type {
+  AddOnId,
+  BillingEntityId,
+  ChargeId,
+  FeeId,
+  FixedChargeId,
+  InvoiceId,
+  MetricId,
+  PlanId,
+  TaxId,
+} from '../../../platform/ids.ts';
 import { digestOf } from '../build-invoice/fee-inputs.ts';
 import { type InvoiceOwner, insertFeeTaxes } from '../build-invoice/writes.ts';
 
 export interface PendingInvoice {
-  id: string;
-  billing_entity_id: string;
+  id: InvoiceId;
+  billing_entity_id: BillingEntityId;
   invoice_type: InvoiceType;
   currency: string;
   issuing_date: Temporal.PlainDate;
@@ -26,9 +38,8 @@ export interface PendingInvoice {
 
 /** Locks an invoice that waits for its taxes; undefined when it does not. */
 export async function lockPendingInvoice(
-  db: Db,
-  organizationId: string,
-  id: string,
+  { db, organizationId }: Scope,
+  id: InvoiceId,
 ): Promise<PendingInvoice | undefined> {
   const [row] = await db<PendingInvoice[]>`
     select id, billing_entity_id, invoice_type, currency, issuing_date, expected_finalization_date, payment_due_date,
@@ -43,9 +54,8 @@ export async function lockPendingInvoice(
 
 /** Billing instant of the lines of an invoice. */
 export async function readBilledAt(
-  db: Db,
-  organizationId: string,
-  invoiceId: string,
+  { db, organizationId }: Scope,
+  invoiceId: InvoiceId,
 ): Promise<Temporal.Instant | undefined> {
   const [row] = await db<{ at: Temporal.Instant | null }[]>`
     select min(billed_at) as at from invoice_subscriptions
@@ -54,23 +64,23 @@ export async function readBilledAt(
 }
 
 export interface StoredFee {
-  id: string;
+  id: FeeId;
   fee_type: FeeType;
   amount_cents: number;
   precise_amount_cents: Decimal;
   precise_coupons_amount_cents: Decimal;
-  charge_id: string | null;
-  fixed_charge_id: string | null;
-  billable_metric_id: string | null;
-  plan_id: string | null;
-  add_on_id: string | null;
+  charge_id: ChargeId | null;
+  fixed_charge_id: FixedChargeId | null;
+  billable_metric_id: MetricId | null;
+  plan_id: PlanId | null;
+  add_on_id: AddOnId | null;
   target_wallet_code: string | null;
   /** Taxes that it has already. */
-  tax_ids: string[];
+  tax_ids: TaxId[];
 }
 
 /** The fees of an invoice, in their order. */
-export const listStoredFees = (db: Db, organizationId: string, invoiceId: string) => db<StoredFee[]>`
+export const listStoredFees = ({ db, organizationId }: Scope, invoiceId: InvoiceId) => db<StoredFee[]>`
   select fee.id, fee.fee_type, fee.amount_cents, fee.precise_amount_cents, fee.precise_coupons_amount_cents,
     fee.charge_id, fee.fixed_charge_id, charge.billable_metric_id, s.plan_id,
     case when fee.fee_type = 'add_on' then fee.item_id end as add_on_id,
@@ -108,12 +118,12 @@ export async function storeFeeTaxes(db: Db, owner: InvoiceOwner, draft: Draft): 
       taxes_precise_amount_cents numeric, taxes_rate numeric, precise_credit_notes_amount_cents numeric)
     where fee.organization_id = ${owner.organizationId} and fee.id = taxed.id`;
   await insertFeeTaxes(db, owner, draft);
-  await rewriteInputs(db, owner.organizationId, draft);
+  await rewriteInputs({ db, organizationId: owner.organizationId }, draft);
 }
 
-async function rewriteInputs(db: Db, organizationId: string, draft: Draft): Promise<void> {
+async function rewriteInputs({ db, organizationId }: Scope, draft: Draft): Promise<void> {
   const taxesOf = new Map(draft.fees.map(({ key, taxes }) => [key, taxes]));
-  const stored = await db<{ fee_id: string; inputs: { tail: object } }[]>`
+  const stored = await db<{ fee_id: FeeId; inputs: { tail: object } }[]>`
     select fee_id, inputs from fee_inputs
     where organization_id = ${organizationId} and fee_id = any (${[...taxesOf.keys()]}::uuid[])`;
   const rows = stored.map(({ fee_id, inputs }) => {

@@ -4,6 +4,7 @@ import { periodHolding } from '../../../engine/calendar/grid.ts';
 import { isDateBefore, later, type PlainDate } from '../../../engine/calendar/instants.ts';
 import { dayStart, localDate } from '../../../engine/calendar/local-day.ts';
 import { gridsOf } from '../../../engine/calendar/terms.ts';
+import type { SubscriptionId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { minuteOf } from '../../../schedule.ts';
 import { terminateSubscription } from '../../subscriptions/subscriptions/commands/terminate.ts';
@@ -48,7 +49,7 @@ export async function comingInvoice(
   const ctx = imagined.at(now);
   const running: Running[] = [];
   for (const subscription of subscriptions) {
-    const plan = await getPlanFacts(ctx.db, ctx.organizationId, subscription.plan_id);
+    const plan = await getPlanFacts(ctx, subscription.plan_id);
     running.push({ subscription, plan, ...nextBilling(subscription, plan, payer.zone, now) });
   }
   refuseMixture(running, payer);
@@ -57,7 +58,7 @@ export async function comingInvoice(
   const [only, ...others] = running;
   if (others.length === 0 && endsBefore(only!, payer.zone)) return endOf(imagined, only!, payer.zone, now);
   const lines: InvoiceToBuild['lines'][number][] = [];
-  for (const each of running) lines.push(...(await linesOf(imagined, payer, each, at, now)));
+  for (const each of running) lines.push(...(await linesOf(imagined, payer, { running: each, at, now })));
   return { lines, at };
 }
 
@@ -71,9 +72,7 @@ function nextBilling(subscription: SubscriptionRow, plan: PlanFacts, zone: strin
 async function linesOf(
   imagined: Imagined,
   payer: PayerFacts,
-  running: Running,
-  at: Temporal.Instant,
-  now: Temporal.Instant,
+  { running, at, now }: { running: Running; at: Temporal.Instant; now: Temporal.Instant },
 ): Promise<ComingInvoice['lines']> {
   const { subscription, plan, opensPeriod } = running;
   if (endsBefore(running, payer.zone)) return (await endOf(imagined, running, payer.zone, now)).lines;
@@ -101,9 +100,13 @@ async function endOf(
   return { lines: [{ subscription_id: subscription.id, reason: 'subscription_terminating' }], at: endsAt };
 }
 
-async function pendingSuccessor(imagined: Imagined, id: string, at: Temporal.Instant): Promise<string | undefined> {
+async function pendingSuccessor(
+  imagined: Imagined,
+  id: SubscriptionId,
+  at: Temporal.Instant,
+): Promise<string | undefined> {
   const { db, organizationId } = imagined.at(at);
-  const [row] = await db<{ id: string }[]>`
+  const [row] = await db<{ id: SubscriptionId }[]>`
     select id from subscriptions
     where organization_id = ${organizationId} and previous_subscription_id = ${id} and status = 'pending'
     order by created_at desc, id desc

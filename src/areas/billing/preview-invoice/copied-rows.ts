@@ -1,12 +1,13 @@
 import type { Context } from '../../../platform/context.ts';
 import type { Fragment, Tx } from '../../../platform/db/connect.ts';
 import { lookFirstIn, type PreviewSchemas, takePreviewTables } from '../../../platform/db/preview-tables.ts';
+import type { CustomerId, OrganizationId } from '../../../platform/ids.ts';
 
 /** The customer and subscriptions that a preview is about. */
 export interface Imagining {
-  organizationId: string;
+  organizationId: OrganizationId;
   /** The stored customer; null for one who is made up. */
-  customerId: string | null;
+  customerId: CustomerId | null;
   /** Coupons that the story may make up, or give to the customer. */
   couponCodes: readonly string[];
 }
@@ -51,7 +52,7 @@ const COPIED: Readonly<Record<string, Rows>> = {
  */
 export async function copyOwnRows({ db }: Context, about: Imagining): Promise<PreviewSchemas> {
   const tx = db as Tx;
-  const schemas = await takePreviewTables(tx, about.organizationId);
+  const schemas = await takePreviewTables({ db: tx, organizationId: about.organizationId });
   // They are looked at when all are filled: what selects the rows of one reads another.
   await Promise.all([
     ...Object.entries(COPIED).map(

@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import { findRow } from '../../../platform/db/rows.ts';
+import type { CustomerId, ExternalCustomerId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { createCoupon } from '../../catalog/coupons/commands.ts';
 import { coupons } from '../../catalog/coupons/queries.ts';
@@ -16,14 +17,14 @@ import type { InvoicePreview, PreviewCoupon } from '../../invoices/invoices/prev
  */
 export async function giveCoupons(
   ctx: Context,
-  customer: { id: string; external_id: string },
+  customer: { id: CustomerId; external_id: string },
   coupons: InvoicePreview['coupons'],
 ): Promise<void> {
-  if (!coupons?.length || (await hasActiveCoupons(ctx.db, ctx.organizationId, customer.id))) return;
+  if (!coupons?.length || (await hasActiveCoupons(ctx, customer.id))) return;
   for (const coupon of coupons) await giveCoupon(ctx, customer.external_id, coupon);
 }
 
-async function giveCoupon(ctx: Context, externalCustomerId: string, coupon: PreviewCoupon): Promise<void> {
+async function giveCoupon(ctx: Context, externalCustomerId: ExternalCustomerId, coupon: PreviewCoupon): Promise<void> {
   const { code, name, coupon_type: type, ...terms } = coupon;
   const stored = code ? await findRow(ctx, coupons, code) : undefined;
   if (stored === undefined) {

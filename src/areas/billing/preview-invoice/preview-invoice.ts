@@ -4,6 +4,13 @@ import { later } from '../../../engine/calendar/instants.ts';
 import { dayStart, localDate } from '../../../engine/calendar/local-day.ts';
 import { draftNumber } from '../../../engine/invoices/number.ts';
 import type { Context } from '../../../platform/context.ts';
+import type {
+  BillingEntityId,
+  CustomerId,
+  ExternalCustomerId,
+  InvoiceId,
+  SubscriptionId,
+} from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { getBillingEntity } from '../../customers/billing-entities/queries.ts';
@@ -39,13 +46,11 @@ const NOTHING_ELSE = { name: undefined, payment_method: undefined, purchase_orde
  */
 export async function previewInvoice(ctx: Context, { body }: { body: Input }) {
   if (!body.customer) throw refuse.missingRoot('customer');
-  if (body.billing_entity_code) await getBillingEntity(ctx.db, ctx.organizationId, body.billing_entity_code);
+  if (body.billing_entity_code) await getBillingEntity(ctx, body.billing_entity_code);
   const wanted = body.subscriptions?.external_ids ?? [];
   if (wanted.length > 0 && !body.customer.external_id) throw refuse.invalid({ customer: ['must_be_persisted'] });
 
-  const stored = body.customer.external_id
-    ? await getCustomer(ctx.db, ctx.organizationId, body.customer.external_id)
-    : undefined;
+  const stored = body.customer.external_id ? await getCustomer(ctx, body.customer.external_id) : undefined;
   const couponCodes = (body.coupons ?? []).flatMap(({ code }) => code || []);
   return imagine(ctx, { customerId: stored?.id ?? null, couponCodes }, async (imagined) => {
     const present = imagined.at(ctx.now());
@@ -63,11 +68,11 @@ export async function previewInvoice(ctx: Context, { body }: { body: Input }) {
 async function ofSubscriptions(
   imagined: Imagined,
   ctx: Context,
-  customerId: string,
+  customerId: CustomerId,
   { subscriptions, customer }: Input,
 ): Promise<ComingInvoice> {
   const { external_ids: wanted, terminated_at: terminatedAt, plan_code: planCode } = subscriptions!;
-  const payer = await lockPayer(ctx.db, ctx.organizationId, customerId);
+  const payer = await lockPayer(ctx, customerId);
   const found = await findSubscriptions(ctx, customerId, [...new Set(wanted)]);
   const [only] = found;
   assert(only, 'at least one subscription is asked about');
@@ -89,10 +94,10 @@ async function ofSubscriptions(
 /** Active records of the external ids; a single one may not have started yet. @throws Refusal 404 subscription */
 async function findSubscriptions(
   ctx: Context,
-  customerId: string,
+  customerId: CustomerId,
   externalIds: readonly string[],
 ): Promise<SubscriptionRow[]> {
-  const rows = await ctx.db<{ id: string; external_id: string; status: string }[]>`
+  const rows = await ctx.db<{ id: SubscriptionId; external_id: string; status: string }[]>`
     select id, external_id, status from subscriptions
     where organization_id = ${ctx.organizationId} and customer_id = ${customerId}
       and external_id = any (${externalIds}) and status in ('active', 'pending')
@@ -104,7 +109,7 @@ async function findSubscriptions(
     if (!found) throw refuse.notFound('subscription');
     return found.id;
   });
-  return lockSubscriptions(ctx.db, ctx.organizationId, chosen);
+  return lockSubscriptions(ctx, chosen);
 }
 
 async function ofPlanChange(
@@ -112,9 +117,9 @@ async function ofPlanChange(
   ctx: Context,
   payer: PayerFacts,
   subscription: SubscriptionRow,
-  { planCode, externalCustomerId }: { planCode: string; externalCustomerId: string },
+  { planCode, externalCustomerId }: { planCode: string; externalCustomerId: ExternalCustomerId },
 ): Promise<ComingInvoice> {
-  const plan = await findPlanForSale(ctx.db, ctx.organizationId, planCode);
+  const plan = await findPlanForSale(ctx, planCode);
   if (!plan) throw refuse.notFound('plan');
   if (plan.id === subscription.plan_id)
     throw refuse.invalid({ base: ['new_plan_should_be_different_from_existing_plan'] });
@@ -132,7 +137,7 @@ async function ofPlanChange(
 async function ofNewSubscription(
   imagined: Imagined,
   ctx: Context,
-  customer: { id: string; external_id: string },
+  customer: { id: CustomerId; external_id: string },
   body: Input,
 ): Promise<ComingInvoice> {
   const startsAt = body.subscription_at ? Temporal.Instant.from(body.subscription_at) : ctx.now();
@@ -146,7 +151,7 @@ async function ofNewSubscription(
     subscription_at: startsAt.toString(),
     ...(body.billing_entity_code ? { billing_entity_code: body.billing_entity_code } : {}),
   });
-  return firstInvoice(imagined, ctx, customer.id, id, startsAt);
+  return firstInvoice(imagined, ctx, { customerId: customer.id, id, startsAt });
 }
 
 /** The first invoice of a subscription that starts later: in the first tick of its local day. */
@@ -158,24 +163,22 @@ async function startOf(
 ): Promise<ComingInvoice> {
   const opening = dayStart(localDate(subscription.subscription_at, payer.zone), payer.zone);
   const startsAt = later(opening, ctx.now());
-  const plan = await getPlanFacts(ctx.db, ctx.organizationId, subscription.plan_id);
-  await startSubscription(imagined.at(startsAt), subscription, plan, payer.zone, startsAt);
-  return firstInvoice(imagined, ctx, subscription.customer_id, subscription.id, startsAt);
+  const plan = await getPlanFacts(ctx, subscription.plan_id);
+  await startSubscription(imagined.at(startsAt), subscription, { plan, zone: payer.zone, at: startsAt });
+  return firstInvoice(imagined, ctx, { customerId: subscription.customer_id, id: subscription.id, startsAt });
 }
 
 /** Fees in advance at the start and fees in arrears at the end of the first period. */
 async function firstInvoice(
   imagined: Imagined,
   ctx: Context,
-  customerId: string,
-  id: string,
-  startsAt: Temporal.Instant,
+  { customerId, id, startsAt }: { customerId: CustomerId; id: string; startsAt: Temporal.Instant },
 ): Promise<ComingInvoice> {
-  const [subscription] = await lockSubscriptions(ctx.db, ctx.organizationId, [id]);
-  const plan = await getPlanFacts(ctx.db, ctx.organizationId, subscription!.plan_id);
+  const [subscription] = await lockSubscriptions(ctx, [id]);
+  const plan = await getPlanFacts(ctx, subscription!.plan_id);
   if (plan.pay_in_advance && imagined.owed.length > 0) return firstOwed(imagined);
   if (plan.pay_in_advance) return { lines: [{ subscription_id: id, reason: 'subscription_starting' }], at: startsAt };
-  const payer = await lockPayer(ctx.db, ctx.organizationId, customerId);
+  const payer = await lockPayer(ctx, customerId);
   return comingInvoice(imagined, payer, [subscription!], startsAt);
 }
 
@@ -186,9 +189,9 @@ function firstOwed({ owed }: Imagined): ComingInvoice {
   return { lines: linesOfStep(step), at: Temporal.Instant.from(step.at) };
 }
 
-async function shown(imagined: Imagined, customerId: string, { lines, at }: ComingInvoice) {
+async function shown(imagined: Imagined, customerId: CustomerId, { lines, at }: ComingInvoice) {
   const ctx = imagined.at(at);
-  const payer = await lockPayer(ctx.db, ctx.organizationId, customerId);
+  const payer = await lockPayer(ctx, customerId);
   const skipUsage = lines.every(({ reason }) => reason === 'subscription_starting' || reason === 'in_advance_charge');
   const invoiceId = await buildInvoice(ctx, { payer, lines, at, skipUsage, isFinal: true });
   assert(invoiceId, 'nothing of the future is billed yet');
@@ -198,8 +201,8 @@ async function shown(imagined: Imagined, customerId: string, { lines, at }: Comi
   return { invoice: { ...rest, number: draftNumber(prefix), status: 'draft' } };
 }
 
-async function prefixOf(ctx: Context, invoiceId: string): Promise<string> {
-  const [row] = await ctx.db<{ billing_entity_id: string }[]>`
+async function prefixOf(ctx: Context, invoiceId: InvoiceId): Promise<string> {
+  const [row] = await ctx.db<{ billing_entity_id: BillingEntityId }[]>`
     select billing_entity_id from invoices where organization_id = ${ctx.organizationId} and id = ${invoiceId}`;
-  return (await readIssuer(ctx.db, ctx.organizationId, row!.billing_entity_id)).document_number_prefix;
+  return (await readIssuer(ctx, row!.billing_entity_id)).document_number_prefix;
 }

@@ -17,5 +17,5 @@ export async function previewedCustomer(
   const body = { external_id: externalId ?? newId(), ...attributes };
   if (!externalId) await upsertCustomer(ctx, { body: { ...body, ...(code ? { billing_entity_code: code } : {}) } });
   else if (Object.keys(attributes).length > 0) await upsertCustomer(ctx, { body });
-  return getCustomer(ctx.db, ctx.organizationId, body.external_id);
+  return getCustomer(ctx, body.external_id);
 }

@@ -1,13 +1,15 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { DateSettings, InheritedDateSettings } from '../../../engine/invoices/issuing-and-due-dates.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { BillingEntityId, CustomerId, InvoiceId } from '../../../platform/ids.ts';
 
 /** Whose drafts: one customer's, or those that a billing entity issues. */
-export type DraftOwner = { customer_id: string } | { billing_entity_id: string };
+export type DraftOwner = { customer_id: CustomerId } | { billing_entity_id: BillingEntityId };
 
 export interface DatedDraft {
-  id: string;
+  id: InvoiceId;
   /** Local day of its billing. */
   billed_on: Temporal.PlainDate;
   is_recurring: boolean;
@@ -29,8 +31,7 @@ const ownedBy = (db: Db, owner: DraftOwner) =>
 
 /** Drafts with the settings that date them, by id, after `afterId`. */
 export const listDatedDrafts = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   owner: DraftOwner,
   page: { afterId: string | undefined; limit: number },
 ) => db<DatedDraft[]>`
@@ -59,7 +60,7 @@ export interface NewDates {
 }
 
 /** Gives drafts their new dates; what is no draft any more keeps its own. */
-export const writeDates = (db: Db, organizationId: string, rows: NewDates[]) => db`
+export const writeDates = ({ db, organizationId }: Scope, rows: NewDates[]) => db`
   update invoices
   set issuing_date = row.issuing_date, expected_finalization_date = row.expected_finalization_date,
     payment_due_date = row.payment_due_date, net_payment_term = row.net_payment_term
@@ -67,7 +68,7 @@ export const writeDates = (db: Db, organizationId: string, rows: NewDates[]) => 
     payment_due_date date, net_payment_term integer)
   where invoices.organization_id = ${organizationId} and invoices.id = row.id and invoices.status = 'draft'`;
 
-export const listDraftIds = (db: Db, organizationId: string, owner: DraftOwner) => db<{ id: string }[]>`
+export const listDraftIds = ({ db, organizationId }: Scope, owner: DraftOwner) => db<{ id: InvoiceId }[]>`
   select invoice.id from invoices invoice
   where invoice.organization_id = ${organizationId} and invoice.status = 'draft' and ${ownedBy(db, owner)}
   order by invoice.id`;

@@ -2,6 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { utcDate } from '../../../engine/calendar/instants.ts';
 import { dateSettings, datesAtCreation } from '../../../engine/invoices/issuing-and-due-dates.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { CustomerId, InvoiceId } from '../../../platform/ids.ts';
 import { finalizeDraft } from '../build-invoice/finalize-draft.ts';
 import { type DatedDraft, type DraftOwner, listDatedDrafts, listDraftIds, type NewDates, writeDates } from './sql.ts';
 
@@ -14,9 +15,9 @@ const DRAFTS_PER_STEP = 500;
  * customers.md#saving; invoices.md#dates.
  */
 export async function redateDrafts(ctx: Context, { after_id: afterId, ...owner }: DraftOwner & { after_id?: string }) {
-  const drafts = await listDatedDrafts(ctx.db, ctx.organizationId, owner, { afterId, limit: DRAFTS_PER_STEP });
+  const drafts = await listDatedDrafts(ctx, owner, { afterId, limit: DRAFTS_PER_STEP });
   const dated = drafts.map(newDates);
-  if (dated.length > 0) await writeDates(ctx.db, ctx.organizationId, dated);
+  if (dated.length > 0) await writeDates(ctx, dated);
 
   const today = utcDate(ctx.now());
   for (const { id, expected_finalization_date } of dated) {
@@ -30,16 +31,16 @@ export async function redateDrafts(ctx: Context, { after_id: afterId, ...owner }
 /**
  * Step `finalize-customer-drafts`: finalizes the drafts of a deleted customer (customers.md#deletion-portal-checkout).
  */
-export async function finalizeCustomerDrafts(ctx: Context, owner: { customer_id: string }): Promise<void> {
-  for (const { id } of await listDraftIds(ctx.db, ctx.organizationId, owner)) finalizeSoon(ctx, id);
+export async function finalizeCustomerDrafts(ctx: Context, owner: { customer_id: CustomerId }): Promise<void> {
+  for (const { id } of await listDraftIds(ctx, owner)) finalizeSoon(ctx, id);
 }
 
 /** Step `finalize-draft`: one draft; what is none any more is left alone. */
-export async function finalizeOneDraft(ctx: Context, { invoice_id }: { invoice_id: string }): Promise<void> {
+export async function finalizeOneDraft(ctx: Context, { invoice_id }: { invoice_id: InvoiceId }): Promise<void> {
   await finalizeDraft(ctx, invoice_id);
 }
 
-const finalizeSoon = (ctx: Context, invoiceId: string): void =>
+const finalizeSoon = (ctx: Context, invoiceId: InvoiceId): void =>
   ctx.after({ step: 'finalize-draft', payload: { invoice_id: invoiceId } });
 
 // Only subscription invoices are drafts, except those of in-advance charges.

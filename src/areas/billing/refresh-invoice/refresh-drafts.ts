@@ -1,7 +1,9 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
-import { inScope } from '../../../platform/db/in-scope.ts';
-import { type DueItem, periodicJob, type Scope } from '../../../platform/periodic-job.ts';
+import { inReach } from '../../../platform/db/in-reach.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { InvoiceId, OrganizationId } from '../../../platform/ids.ts';
+import { type DueItem, periodicJob, type Reach } from '../../../platform/periodic-job.ts';
 import { InvoiceItem } from '../bill-subscriptions/sql.ts';
 import { refreshDraft } from '../build-invoice/finalize-draft.ts';
 import { computedOrNoted } from '../build-invoice/generation-error.ts';
@@ -13,20 +15,20 @@ import { computedOrNoted } from '../build-invoice/generation-error.ts';
 export const refreshDrafts = periodicJob({
   name: 'refresh-drafts',
   item: InvoiceItem,
-  select: async (sql, _at, scope, limit) => (await listFlagged(sql, scope, limit)).map(dueItem),
+  select: async (sql, _at, reach, limit) => (await listFlagged(sql, reach, limit)).map(dueItem),
   async work(ctx, { invoice_id }) {
     await computedOrNoted(ctx, invoice_id, (own) => refreshDraft(own, invoice_id));
   },
-  nextDueAt: async (sql, organizationId) => (await earliestFlag(sql, organizationId))[0]!.at,
+  nextDueAt: async (scope) => (await earliestFlag(scope))[0]!.at,
 });
 
 interface FlaggedRow {
-  organization_id: string;
+  organization_id: OrganizationId;
   sandbox: boolean;
-  id: string;
+  id: InvoiceId;
 }
 
-const dueItem = ({ organization_id, sandbox, id }: FlaggedRow): DueItem<{ invoice_id: string }> => ({
+const dueItem = ({ organization_id, sandbox, id }: FlaggedRow): DueItem<{ invoice_id: InvoiceId }> => ({
   organization_id,
   sandbox,
   item: { invoice_id: id },
@@ -41,15 +43,15 @@ const flagged = (db: Db) => db`
     join subscriptions s on s.organization_id = line.organization_id and s.id = line.subscription_id
     where line.organization_id = invoice.organization_id and line.invoice_id = invoice.id and s.status = 'active')`;
 
-const listFlagged = (db: Db, scope: Scope, limit: number) => db<FlaggedRow[]>`
+const listFlagged = (db: Db, reach: Reach, limit: number) => db<FlaggedRow[]>`
   select invoice.organization_id, organization.sandbox, invoice.id
   from invoices invoice
   join organizations organization on organization.id = invoice.organization_id
-  where ${flagged(db)} and ${inScope(db, scope, db`invoice.organization_id`)}
+  where ${flagged(db)} and ${inReach(db, reach, db`invoice.organization_id`)}
   order by invoice.id
   limit ${limit}`;
 
 /** A flag is due since before anybody looks. */
-const earliestFlag = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`
+const earliestFlag = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(invoice.created_at) as at from invoices invoice
   where invoice.organization_id = ${organizationId} and ${flagged(db)}`;

@@ -12,9 +12,9 @@ import { refreshDraft } from '../build-invoice/finalize-draft.ts';
  * Rules: invoice-operations.md#operations, invoice-operations.md#refresh-and-finalize.
  */
 export async function refreshInvoice(ctx: Context, { svc_id }: { svc_id: string }) {
-  const { id, invoice_type } = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
+  const { id, invoice_type } = await getVisibleInvoice(ctx, svc_id);
   if (invoice_type !== 'subscription') throw refuse.forbidden('feature_unavailable');
   await refreshDraft(ctx, id);
-  await clearErrors(ctx.db, ctx.organizationId, id, ['invoice_generation_error']);
+  await clearErrors(ctx, id, ['invoice_generation_error']);
   return showInvoice(ctx, id);
 }

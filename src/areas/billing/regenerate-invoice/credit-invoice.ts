@@ -21,13 +21,12 @@ import { replaceSource } from './sql.ts';
  *   unit_amount_cents value_is_frozen, units
  */
 export async function regenerateCredit(ctx: Context, replaced: Replaced): Promise<string> {
-  const { db, organizationId } = ctx;
   const { source, payer, body, purchaseOrderNumber } = replaced;
-  const former = await findPurchaseOfInvoice(db, organizationId, source.id);
-  const wallet = former && (await lockWallet(db, organizationId, { id: former.wallet_id }));
+  const former = await findPurchaseOfInvoice(ctx, source.id);
+  const wallet = former && (await lockWallet(ctx, { id: former.wallet_id }));
   if (former?.status !== 'failed' || wallet?.status !== 'active') throw refuse.notAllowed('not_regenerable');
   const [given, ...more] = body.fees;
-  const stored = await listFeesOfInvoice(db, organizationId, source.id);
+  const stored = await listFeesOfInvoice(ctx, source.id);
   const row = stored.find(({ id }) => id === given!.id);
   if (!row) throw refuse.notFound('fee');
   if (more.length > 0) throw refuse.invalid({ fees: ['invalid_count'] });
@@ -36,11 +35,9 @@ export async function regenerateCredit(ctx: Context, replaced: Replaced): Promis
   const booked = bookedCredits(given!.units == null ? row.units : decimal(given!.units), worthOf(wallet));
   if (booked.amountCents === 0) throw refuse.invalid({ units: ['value_is_out_of_range'] });
 
-  const { transaction } = await purchase(
-    ctx,
-    wallet,
+  const { transaction } = await purchase(ctx, wallet, {
     booked,
-    {
+    wishes: {
       source: former.source,
       priority: former.priority,
       name: given!.invoice_display_name ?? former.name,
@@ -51,11 +48,11 @@ export async function regenerateCredit(ctx: Context, replaced: Replaced): Promis
       purchase_order_number: purchaseOrderNumber,
       sections: sectionsOf(source),
     },
-    {
+    again: {
       billedOn: localDate(source.created_at, payer.zone),
       originalFeeId: row.original_fee_id ?? row.id,
-      onOpened: (invoiceId) => replaceSource(db, organizationId, { sourceId: source.id, invoiceId }),
+      onOpened: (invoiceId) => replaceSource(ctx, { sourceId: source.id, invoiceId }),
     },
-  );
+  });
   return transaction.invoice_id!;
 }

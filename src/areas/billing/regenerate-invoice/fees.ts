@@ -4,6 +4,7 @@ import { type Decimal, decimal, ONE, ZERO } from '../../../engine/money/decimal.
 import { toMainUnit } from '../../../engine/money/units.ts';
 import { feeAmounts } from '../../../engine/pricing/fee-amounts.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { FeeId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { type FixedChargeRow, listFixedChargesOfPlans } from '../../catalog/fixed-charges/queries.ts';
@@ -33,9 +34,9 @@ export async function regeneratedFees(
 ): Promise<LineFee[]> {
   const planIds = [...new Set(lines.map(({ subscription }) => subscription.plan_id))];
   const [stored, charges, fixedCharges] = await Promise.all([
-    listFeesOfInvoice(ctx.db, ctx.organizationId, sourceId),
-    listPricedCharges(ctx.db, ctx.organizationId, planIds),
-    listFixedChargesOfPlans(ctx.db, ctx.organizationId, planIds),
+    listFeesOfInvoice(ctx, sourceId),
+    listPricedCharges(ctx, planIds),
+    listFixedChargesOfPlans(ctx, planIds),
   ]);
   const catalog = { charges, fixedCharges };
   const copies = given.map((each) =>
@@ -51,7 +52,7 @@ export async function regeneratedFees(
 }
 
 interface Copy {
-  sourceFeeId: string | null;
+  sourceFeeId: FeeId | null;
   fee: LineFee;
 }
 

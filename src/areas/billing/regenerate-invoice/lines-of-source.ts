@@ -9,14 +9,13 @@ import { readBilledSubscriptions } from '../build-invoice/sql.ts';
 /** The lines of an invoice with its windows, in the time zone in which they were billed. */
 export async function linesOfSource(ctx: Context, source: InvoiceRow): Promise<BilledLine[]> {
   const { timezone: zone } = source;
-  const stored = await listLinesOfInvoice(ctx.db, ctx.organizationId, source.id);
+  const stored = await listLinesOfInvoice(ctx, source.id);
   const [billed] = await ctx.db<{ at: Temporal.Instant }[]>`
     select min(billed_at) as at from invoice_subscriptions
     where organization_id = ${ctx.organizationId} and invoice_id = ${source.id}`;
   const at = billed!.at;
   const subscriptions = await readBilledSubscriptions(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     stored.map((line) => line.subscription_id),
     { invoiceId: source.id, at, billedOn: localDate(at, zone), zone },
   );

@@ -25,12 +25,10 @@ import { readPaymentWish, replaceSource } from './sql.ts';
  * @throws Refusal 404 fee
  */
 export async function regenerateOneOff(ctx: Context, replaced: Replaced): Promise<string> {
-  const { db, organizationId } = ctx;
   const { source, payer, issuer, body, purchaseOrderNumber } = replaced;
-  const stored = await listFeesOfInvoice(db, organizationId, source.id);
+  const stored = await listFeesOfInvoice(ctx, source.id);
   const inputs = await listFeeInputs(
-    db,
-    organizationId,
+    ctx,
     stored.map(({ id }) => id),
   );
   const fees = body.fees.map((given) => {
@@ -47,8 +45,8 @@ export async function regenerateOneOff(ctx: Context, replaced: Replaced): Promis
     purchaseOrderNumber,
     billedOn: localDate(source.created_at, payer.zone),
     sections: sectionsOf(source),
-    wish: await readPaymentWish(db, organizationId, source.id),
-    onOpened: (invoiceId) => replaceSource(db, organizationId, { sourceId: source.id, invoiceId }),
+    wish: await readPaymentWish(ctx, source.id),
+    onOpened: (invoiceId) => replaceSource(ctx, { sourceId: source.id, invoiceId }),
   });
 }
 

@@ -39,13 +39,12 @@ const BY_TYPE: Partial<Record<InvoiceType, (ctx: Context, replaced: Replaced) =>
  * Rule: invoice-operations.md#regenerate.
  */
 export async function regenerateInvoice(ctx: Context, { svc_id, body }: { svc_id: string; body: InvoiceRegeneration }) {
-  const { db, organizationId } = ctx;
   const source = await lockVisibleInvoice(ctx, svc_id);
   const regenerate = BY_TYPE[source.invoice_type];
-  if (source.status !== 'voided' || !regenerate || (await hasReplacement(db, organizationId, source.id)))
+  if (source.status !== 'voided' || !regenerate || (await hasReplacement(ctx, source.id)))
     throw refuse.notAllowed('not_regenerable');
-  const payer = await lockPayer(db, organizationId, source.customer_id);
-  const issuer = await readIssuer(db, organizationId, source.billing_entity_id);
+  const payer = await lockPayer(ctx, source.customer_id);
+  const issuer = await readIssuer(ctx, source.billing_entity_id);
   const purchaseOrderNumber = purchaseOrderOf(source, body);
   const invoiceId = await regenerate(ctx, { source, payer, issuer, body, purchaseOrderNumber });
   await recordInvoice(ctx, 'invoice.regenerated', invoiceId);

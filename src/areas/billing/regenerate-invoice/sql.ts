@@ -1,10 +1,11 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { InvoiceId, UsageThresholdId } from '../../../platform/ids.ts';
 import type { PaymentWish } from '../bill-one-off/sql.ts';
 import { insertAppliedThresholds } from '../bill-progressively/sql.ts';
 
 /** Whether an invoice that still counts was made in the place of a voided one. */
-export async function hasReplacement(db: Db, organizationId: string, sourceId: string): Promise<boolean> {
+export async function hasReplacement({ db, organizationId }: Scope, sourceId: string): Promise<boolean> {
   const [row] = await db<{ found: boolean }[]>`
     select exists (select from invoices
       where organization_id = ${organizationId} and voided_invoice_id = ${sourceId}
@@ -14,13 +15,12 @@ export async function hasReplacement(db: Db, organizationId: string, sourceId: s
 
 export interface Replacement {
   sourceId: string;
-  invoiceId: string;
+  invoiceId: InvoiceId;
 }
 
 /** Links an invoice to the one that it replaces, whose lines then no longer claim their periods. */
 export async function replaceSource(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   { sourceId, invoiceId }: Replacement,
 ): Promise<void> {
   await db`
@@ -33,25 +33,24 @@ export async function replaceSource(
 
 /** Gives an invoice the thresholds and lifetime usage of the one that it replaces. */
 export async function copyThresholds(
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   { sourceId, invoiceId }: Replacement,
   now: Temporal.Instant,
 ): Promise<void> {
-  const applied = await db<{ usage_threshold_id: string; lifetime_usage_amount_cents: number }[]>`
+  const applied = await scope.db<{ usage_threshold_id: UsageThresholdId; lifetime_usage_amount_cents: number }[]>`
     select usage_threshold_id, lifetime_usage_amount_cents from applied_usage_thresholds
-    where organization_id = ${organizationId} and invoice_id = ${sourceId}
+    where organization_id = ${scope.organizationId} and invoice_id = ${sourceId}
     order by id`;
   const [first] = applied;
   if (!first) return;
   const { lifetime_usage_amount_cents } = first;
   const threshold_ids = applied.map((each) => each.usage_threshold_id);
   const copied = { invoice_id: invoiceId, threshold_ids, lifetime_usage_amount_cents };
-  await insertAppliedThresholds(db, organizationId, copied, now);
+  await insertAppliedThresholds(scope, copied, now);
 }
 
 /** How an invoice was to be paid. */
-export async function readPaymentWish(db: Db, organizationId: string, invoiceId: string): Promise<PaymentWish> {
+export async function readPaymentWish({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<PaymentWish> {
   const [row] = await db<PaymentWish[]>`
     select skip_psp as "skipPsp", payment_method_type as "paymentMethodType", payment_method_id as "paymentMethodId"
     from invoices where organization_id = ${organizationId} and id = ${invoiceId}`;

@@ -18,7 +18,6 @@ import { copyThresholds, replaceSource } from './sql.ts';
  * @throws Refusal 404 fee, subscription, charge, charge_filter; 422 charge invalid_charge_model
  */
 export async function regenerateOfSubscriptions(ctx: Context, replaced: Replaced): Promise<string> {
-  const { db, organizationId } = ctx;
   const { source, payer, issuer, body, purchaseOrderNumber } = replaced;
   const { invoice_type: invoiceType } = source;
   const lines = await linesOfSource(ctx, source);
@@ -41,10 +40,10 @@ export async function regenerateOfSubscriptions(ctx: Context, replaced: Replaced
     selfBilled: source.self_billed,
   });
   const replacement = { sourceId: source.id, invoiceId };
-  await replaceSource(db, organizationId, replacement);
+  await replaceSource(ctx, replacement);
   const claim = { billedOn: localDate(first.at, source.timezone), now: ctx.now() };
-  await claimLines(db, organizationId, invoiceId, lines, claim);
-  await copyThresholds(db, organizationId, replacement, ctx.now());
+  await claimLines(ctx, invoiceId, { lines, claim });
+  await copyThresholds(ctx, replacement, ctx.now());
   const computation = await totalFees(ctx, { payer, issuer, fees, isFinalizing: true, invoiceType });
   const made = { invoiceId, payer, issuer, currency: source.currency, dates, at: first.at, createdAt: ctx.now() };
   await store(ctx, { ...made, computation });

@@ -1,5 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { InvoiceRunKind } from '../../invoices/invoices/commands/run-many.ts';
 import type { InvoiceFilters } from '../../invoices/invoices/queries.ts';
@@ -13,7 +13,7 @@ export interface InvoiceRun {
 }
 
 /** A run that is not over, locked until the transaction ends. */
-export async function lockRun(db: Db, organizationId: string, id: string): Promise<InvoiceRun | undefined> {
+export async function lockRun({ db, organizationId }: Scope, id: string): Promise<InvoiceRun | undefined> {
   const [row] = await db<InvoiceRun[]>`
     select id, kind, input, done, total from runs
     where organization_id = ${organizationId} and id = ${id} and finished_at is null
@@ -29,11 +29,12 @@ export interface RunError {
 
 /** Stores the progress of a run; with an error the run has failed. */
 export const moveRun = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   id: string,
-  progress: { done: number; total: number; isOver: boolean; error: RunError | null },
-  now: Temporal.Instant,
+  {
+    progress,
+    now,
+  }: { progress: { done: number; total: number; isOver: boolean; error: RunError | null }; now: Temporal.Instant },
 ) => db`
   update runs
   set done = ${progress.done}, total = ${progress.total}, error = ${json(progress.error)},

@@ -24,11 +24,10 @@ const ACTIONS: Record<InvoiceRunKind, (ctx: Context, input: { svc_id: string }) 
  * Rules: other-routes.md#records, invoices.md#jobs.
  */
 export async function runInvoices(ctx: Context, { run_id, after }: StepPayload<typeof RUN_STEP>): Promise<void> {
-  const { db, organizationId } = ctx;
-  const run = await lockRun(db, organizationId, run_id);
+  const run = await lockRun(ctx, run_id);
   if (!run) return;
-  const total = run.total ?? (await countInvoices(db, organizationId, run.input));
-  const ids = await listInvoiceIds(db, organizationId, run.input, after ?? null, PAGE);
+  const total = run.total ?? (await countInvoices(ctx, run.input));
+  const ids = await listInvoiceIds(ctx, run.input, { after: after ?? null, limit: PAGE });
   let done = run.done;
   let error: RunError | null = null;
   for (const id of ids) {
@@ -37,7 +36,7 @@ export async function runInvoices(ctx: Context, { run_id, after }: StepPayload<t
     done += 1;
   }
   const isOver = ids.length < PAGE;
-  await moveRun(db, organizationId, run_id, { done, total, isOver, error }, ctx.now());
+  await moveRun(ctx, run_id, { progress: { done, total, isOver, error }, now: ctx.now() });
   if (!isOver && !error) ctx.after({ step: RUN_STEP, payload: { run_id, after: ids.at(-1)! } });
 }
 

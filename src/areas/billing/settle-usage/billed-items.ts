@@ -2,6 +2,7 @@ import type { StoredFeeInputs } from '../../../engine/explain/inputs.ts';
 import { instantOf } from '../../../engine/explain/revive.ts';
 import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import { type Decimal, decimal } from '../../../engine/money/decimal.ts';
+import type { ChargeFilterId, ChargeId, SubscriptionId } from '../../../platform/ids.ts';
 import type { FeeRow } from '../../invoices/fees/queries.ts';
 import type { PricedCharge } from '../../usage/usage/priced-charges.ts';
 import type { BilledLine } from '../build-invoice/lines.ts';
@@ -16,10 +17,10 @@ export type BilledItemKind = 'usage' | 'true_up' | 'commitment';
 
 /** What a difference is about: a filter and group of a charge, its true-up, or a commitment. */
 export interface BilledItemKey {
-  subscription_id: string;
+  subscription_id: SubscriptionId;
   kind: BilledItemKind;
-  charge_id: string | null;
-  charge_filter_id: string | null;
+  charge_id: ChargeId | null;
+  charge_filter_id: ChargeFilterId | null;
   grouped_by: GroupedBy;
 }
 
@@ -53,7 +54,7 @@ export function chargeAsBilled(charge: PricedCharge, issued: readonly IssuedFee[
   const [first] = stored;
   if (first === undefined) return charge;
   const { price, metric } = first;
-  const propertiesOf = (filterId: string | null) =>
+  const propertiesOf = (filterId: ChargeFilterId | null) =>
     stored.find((inputs) => (inputs.price.charge_filter_id ?? null) === filterId)?.price.properties;
   const now = new Map(charge.filters.map((filter) => [filter.id, filter]));
   return {

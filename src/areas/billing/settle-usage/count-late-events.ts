@@ -1,13 +1,14 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Period } from '../../../engine/calendar/period.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { ExternalSubscriptionId, InvoiceId } from '../../../platform/ids.ts';
 import { isLeftOut } from '../../usage/usage-counts/queries.ts';
 import type { LateEvents } from '../../usage/usage-counts/request.ts';
 import type { IssuedFee } from './billed-items.ts';
 
 /** The events of a charge on an issued invoice that came after it was counted. */
 export interface LateFor {
-  externalSubscriptionId: string;
+  externalSubscriptionId: ExternalSubscriptionId;
   code: string;
   window: Pick<Period, 'to'> & { from: Temporal.Instant | null };
   late: LateEvents;
@@ -23,7 +24,7 @@ export function lateFor(issued: readonly IssuedFee[], finalAt: Temporal.Instant)
 }
 
 /** When an issued invoice became final. */
-export async function readFinalAt(db: Db, organizationId: string, invoiceId: string): Promise<Temporal.Instant> {
+export async function readFinalAt({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<Temporal.Instant> {
   const [row] = await db<{ at: Temporal.Instant }[]>`
     select coalesce(finalized_at, updated_at) as at from invoices
     where organization_id = ${organizationId} and id = ${invoiceId}`;
@@ -31,7 +32,7 @@ export async function readFinalAt(db: Db, organizationId: string, invoiceId: str
 }
 
 /** How many late events have not been taken in, in the order asked. Rule: everywhere.md#corrections. */
-export async function countLeftOut(db: Db, organizationId: string, asked: readonly LateFor[]): Promise<number[]> {
+export async function countLeftOut(scope: Scope, asked: readonly LateFor[]): Promise<number[]> {
   const requests = asked.map(({ externalSubscriptionId, code, window, late }, n) => ({
     n,
     subscription: externalSubscriptionId,
@@ -41,13 +42,13 @@ export async function countLeftOut(db: Db, organizationId: string, asked: readon
     late_after_id: 'afterId' in late ? late.afterId : null,
     late_since: 'since' in late ? late.since.toString() : null,
   }));
-  const rows = await db<{ n: number; count: number }[]>`
+  const rows = await scope.db<{ n: number; count: number }[]>`
     select request.n, count(*) as count
     from jsonb_to_recordset(${JSON.stringify(requests)}::text::jsonb) as request (n int, subscription text, code text,
       "from" timestamptz, "to" timestamptz, late_after_id uuid, late_since timestamptz)
-    join events e on e.organization_id = ${organizationId} and e.external_subscription_id = request.subscription
+    join events e on e.organization_id = ${scope.organizationId} and e.external_subscription_id = request.subscription
       and e.code = request.code and e.timestamp >= request."from" and e.timestamp < request."to"
-      and e.deleted_at is null and ${isLeftOut(db, organizationId)}
+      and e.deleted_at is null and ${isLeftOut(scope)}
     group by request.n`;
   const counts = new Map(rows.map(({ n, count }) => [n, count]));
   return asked.map((_, n) => counts.get(n) ?? 0);

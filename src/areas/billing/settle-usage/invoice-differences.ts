@@ -1,5 +1,6 @@
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { CorrectionId, CustomerId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { customerOf } from '../bill-in-advance/sql.ts';
 import { ownFees } from '../build-invoice/correction-fees.ts';
@@ -20,25 +21,24 @@ import { totalFees } from '../build-invoice/total-fees.ts';
  */
 export async function invoiceDifferences(
   ctx: Context,
-  owner: { subscription_id: string; customer_id: string },
-  correctionId: string | null,
+  owner: { subscription_id: SubscriptionId; customer_id: CustomerId },
+  correctionId: CorrectionId | null,
 ): Promise<void> {
-  const { db, organizationId } = ctx;
-  const payer = await lockPayer(db, organizationId, owner.customer_id);
+  const payer = await lockPayer(ctx, owner.customer_id);
   const invoiceId = newId();
   const at = ctx.now();
   const billedOn = localDate(at, payer.zone);
-  const [subscription] = await readBilledSubscriptions(db, organizationId, [owner.subscription_id], {
+  const [subscription] = await readBilledSubscriptions(ctx, [owner.subscription_id], {
     invoiceId,
     at,
     billedOn,
     zone: payer.zone,
   });
   const until = subscription!.terminated_at?.subtract({ microseconds: 1 });
-  const line = currentLine(subscription!, 'in_advance_charge', at, payer.zone, until ?? at);
+  const line = currentLine(subscription!, 'in_advance_charge', { at, zone: payer.zone, inside: until ?? at });
   const fees = await ownFees(ctx, line, correctionId);
   if (fees.length === 0) return;
-  const issuer = await readIssuer(db, organizationId, subscription!.billing_entity_id ?? payer.billing_entity_id);
+  const issuer = await readIssuer(ctx, subscription!.billing_entity_id ?? payer.billing_entity_id);
   const { dates } = await openInvoice(ctx, {
     id: invoiceId,
     payer,
@@ -48,7 +48,7 @@ export async function invoiceDifferences(
     billedOn,
     isInAdvanceCharge: true,
   });
-  await claimLines(db, organizationId, invoiceId, [line], { billedOn, now: at });
+  await claimLines(ctx, invoiceId, { lines: [line], claim: { billedOn, now: at } });
   const computation = await totalFees(ctx, { payer, issuer, fees, isFinalizing: true });
   const currency = subscription!.amount_currency;
   await store(ctx, { invoiceId, payer, issuer, currency, dates, at, createdAt: at, computation });
@@ -58,7 +58,10 @@ export async function invoiceDifferences(
  * Step `invoice-differences`: invoices differences that wait for a next invoice of a subscription that has ended. Rule:
  * event-corrections.md#difference "waiting increase".
  */
-export async function invoiceWaiting(ctx: Context, { subscription_id }: { subscription_id: string }): Promise<void> {
-  const customer_id = await customerOf(ctx.db, ctx.organizationId, subscription_id);
+export async function invoiceWaiting(
+  ctx: Context,
+  { subscription_id }: { subscription_id: SubscriptionId },
+): Promise<void> {
+  const customer_id = await customerOf(ctx, subscription_id);
   await invoiceDifferences(ctx, { subscription_id, customer_id }, null);
 }

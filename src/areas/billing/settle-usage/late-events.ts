@@ -1,6 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import type { Context } from '../../../platform/context.ts';
+import type { ExternalCustomerId } from '../../../platform/ids.ts';
 import { firstIdAt, newId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { nested } from '../../../platform/records/nested.ts';
@@ -29,8 +30,8 @@ const REASON = 'Late usage';
 export const lateEvents = periodicJob({
   name: 'late-events',
   item: z.object({}),
-  async select(sql, _at, scope, limit) {
-    const due = await listLateOrganizations(sql, scope, limit);
+  async select(sql, _at, reach, limit) {
+    const due = await listLateOrganizations(sql, reach, limit);
     return due.map(({ organization_id, sandbox, seen_id }) => ({
       organization_id,
       sandbox,
@@ -40,10 +41,9 @@ export const lateEvents = periodicJob({
     }));
   },
   async work(ctx) {
-    const { db, organizationId } = ctx;
-    const seen = await lockCursor(db, organizationId);
+    const seen = await lockCursor(ctx);
     if (seen === undefined) return;
-    const groups = await listLateGroups(db, organizationId, before(seen));
+    const groups = await listLateGroups(ctx, before(seen));
     for (const { external_subscription_id, window_from, policy, event_ids } of groups)
       for (let n = 0; n < event_ids.length; n += EVENTS_A_STEP)
         ctx.after({
@@ -55,9 +55,9 @@ export const lateEvents = periodicJob({
             event_ids: event_ids.slice(n, n + EVENTS_A_STEP),
           },
         });
-    await moveCursor(db, organizationId, groups.flatMap(({ event_ids }) => event_ids).reduce(later, seen));
+    await moveCursor(ctx, groups.flatMap(({ event_ids }) => event_ids).reduce(later, seen));
   },
-  async nextDueAt(sql, organizationId, after) {
+  async nextDueAt({ db: sql, organizationId }, after) {
     const due = await listLateOrganizations(sql, { organizationId }, 1);
     return due.length > 0 ? after : null;
   },
@@ -80,7 +80,7 @@ type LateEvents = StepPayload<'settle-late-events'>;
 export async function settleLateEvents(ctx: Context, late: LateEvents): Promise<void> {
   const customers = await lockForCorrection(ctx, late.external_subscription_id);
   // Whether or not they make a difference by themselves: a later correction goes on from what they left.
-  await takeLateEvents(ctx.db, ctx.organizationId, late.event_ids, ctx.now());
+  await takeLateEvents(ctx, late.event_ids, ctx.now());
   const nothing = new Error('nothing to settle');
   try {
     await nested(ctx, async (own) => {
@@ -92,15 +92,15 @@ export async function settleLateEvents(ctx: Context, late: LateEvents): Promise<
 }
 
 /** @returns whether there was anything to settle */
-async function settle(ctx: Context, late: LateEvents, externalCustomerId: string | null): Promise<boolean> {
-  const { db, organizationId } = ctx;
-  const moments = db`select distinct e.code, e.timestamp from ${eventsOfIds(db, organizationId, late.event_ids)}`;
-  const concerned = await listConcernedCharges(db, organizationId, late.external_subscription_id, moments, false);
+async function settle(ctx: Context, late: LateEvents, externalCustomerId: ExternalCustomerId | null): Promise<boolean> {
+  const { db } = ctx;
+  const moments = db`select distinct e.code, e.timestamp from ${eventsOfIds(ctx, late.event_ids)}`;
+  const concerned = await listConcernedCharges(ctx, late.external_subscription_id, { moments, withRenewals: false });
   const invoiced = concerned.filter(({ is_draft }) => !is_draft);
   if (invoiced.length === 0) return false;
   const correction = lateCorrection(ctx, late, new Set(invoiced.map(({ invoice_id }) => invoice_id)).size);
-  await insertCorrection(db, organizationId, correction);
-  await insertPeriods(db, organizationId, correction.id, invoiced);
+  await insertCorrection(ctx, correction);
+  await insertPeriods(ctx, correction.id, invoiced);
   const { isSettled, adjustments } = await settlePeriods(ctx, correction);
   if (isSettled && adjustments.every(({ delta_amount_cents }) => delta_amount_cents === 0)) return false;
   ctx.record({
@@ -115,7 +115,7 @@ async function settle(ctx: Context, late: LateEvents, externalCustomerId: string
   });
   if (!isSettled) return true;
   const settled: CorrectionRow = { ...correction, status: 'settled', finished_at: ctx.now() };
-  await updateProgress(db, organizationId, settled.id, settled);
+  await updateProgress(ctx, settled.id, settled);
   announceSettled(ctx, settled);
   return true;
 }

@@ -1,16 +1,18 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
-import { inScope } from '../../../platform/db/in-scope.ts';
-import type { Scope } from '../../../platform/periodic-job.ts';
+import { inReach } from '../../../platform/db/in-reach.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { EventId, ExternalSubscriptionId, OrganizationId } from '../../../platform/ids.ts';
+import type { Reach } from '../../../platform/periodic-job.ts';
 import { lateEventsPolicy } from '../../catalog/usage-policies/queries.ts';
 import type { Policy } from '../../catalog/usage-policies/schema.ts';
 
 /** Late events of one subscription and window. */
 export interface LateGroup {
-  external_subscription_id: string;
+  external_subscription_id: ExternalSubscriptionId;
   window_from: Temporal.Instant;
   policy: Policy;
-  event_ids: string[];
+  event_ids: EventId[];
 }
 
 /**
@@ -49,11 +51,11 @@ const withPolicy = (db: Db) => db`
       and coalesce(plan.usage_policies ->> 'late_events', 'ignore') <> 'ignore'))`;
 
 /** Organizations with late events to settle, and those that are looked at for the first time. */
-export const listLateOrganizations = (db: Db, scope: Scope, limit: number) => db<
-  { organization_id: string; sandbox: boolean; seen_id: string | null }[]
+export const listLateOrganizations = (db: Db, reach: Reach, limit: number) => db<
+  { organization_id: OrganizationId; sandbox: boolean; seen_id: string | null }[]
 >`
   select organization.id as organization_id, organization.sandbox, seen.seen_id
-  from ${withPolicy(db)} and ${inScope(db, scope, db`organization.id`)}
+  from ${withPolicy(db)} and ${inReach(db, reach, db`organization.id`)}
     and (seen.seen_id is null or exists (select from ${lateEvents(db, db`organization.id`, db`seen.seen_id`)}))
   order by organization.id
   limit ${limit}`;
@@ -62,7 +64,7 @@ export const listLateOrganizations = (db: Db, scope: Scope, limit: number) => db
  * How far events were looked at, locked; of an organization that is looked at for the first time, what came before its
  * first policy was switched on. Undefined: it has none any more.
  */
-export async function lockCursor(db: Db, organizationId: string): Promise<string | undefined> {
+export async function lockCursor({ db, organizationId }: Scope): Promise<string | undefined> {
   await db`
     insert into late_event_cursors (organization_id, seen_id)
     select ${organizationId}::uuid, switched.after_id
@@ -80,11 +82,11 @@ export async function lockCursor(db: Db, organizationId: string): Promise<string
   return row?.seen_id;
 }
 
-export const moveCursor = (db: Db, organizationId: string, seenId: string) => db`
+export const moveCursor = ({ db, organizationId }: Scope, seenId: string) => db`
   update late_event_cursors set seen_id = ${seenId} where organization_id = ${organizationId}`;
 
 /** Late events by subscription and window, in the order of the windows. */
-export const listLateGroups = (db: Db, organizationId: string, after: string) => db<LateGroup[]>`
+export const listLateGroups = ({ db, organizationId }: Scope, after: string) => db<LateGroup[]>`
   select e.external_subscription_id, late.window_from, min(late.policy) as policy,
     array_agg(e.id::text order by e.id) as event_ids
   from ${lateEvents(db, db`${organizationId}::uuid`, db`${after}::uuid`)}

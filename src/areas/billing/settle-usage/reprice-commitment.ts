@@ -26,9 +26,11 @@ interface Change {
 export async function repriceCommitment(
   ctx: Context,
   line: BilledLine,
-  fees: readonly IssuedFee[],
-  billedItems: readonly RepricedItem[],
-  settled: ReadonlyMap<string, SettledItem>,
+  {
+    fees,
+    billedItems,
+    settled,
+  }: { fees: readonly IssuedFee[]; billedItems: readonly RepricedItem[]; settled: ReadonlyMap<string, SettledItem> },
 ): Promise<RepricedItem[]> {
   const own = billedItems.filter(({ subscription_id }) => subscription_id === line.subscription.id);
   const changes = changesOf(line, own, settled);

@@ -3,6 +3,7 @@ import type { Period } from '../../../engine/calendar/period.ts';
 import { type Cents, cents } from '../../../engine/money/cents.ts';
 import { type Decimal, ZERO } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import { listAdjustedFees } from '../../invoices/adjusted-fees/queries.ts';
 import { listFeeInputs } from '../../invoices/fee-explanations/queries.ts';
 import { type FeeRow, listFeesOfInvoice } from '../../invoices/fees/queries.ts';
@@ -69,19 +70,18 @@ export async function repriceInvoice(
   concerned: readonly ConcernedCharge[],
   settled: ReadonlyMap<string, SettledItem>,
 ): Promise<RepricedItem[]> {
-  const { db, organizationId } = ctx;
   const [all, fees, adjustments, isRegenerated, finalAt] = await Promise.all([
     linesOfSource(ctx, invoice),
     issuedFees(ctx, invoice.id),
-    listAdjustedFees(db, organizationId, invoice.id),
-    isMadeAnew(db, organizationId, invoice.id),
-    readFinalAt(db, organizationId, invoice.id),
+    listAdjustedFees(ctx, invoice.id),
+    isMadeAnew(ctx, invoice.id),
+    readFinalAt(ctx, invoice.id),
   ]);
   const lines = all.filter(({ subscription }) =>
     concerned.some(({ subscription_id }) => subscription_id === subscription.id),
   );
   const successors = lines.flatMap(({ subscription }) => subscription.successor_plan_id ?? []);
-  const charges = await listPricedCharges(db, organizationId, successors, {
+  const charges = await listPricedCharges(ctx, successors, {
     alsoIds: concerned.map(({ charge_id }) => charge_id),
   });
   const asked = lines.flatMap((line) => askedOf(line, charges, concerned, fees));
@@ -89,7 +89,7 @@ export async function repriceInvoice(
   const adjuster = adjusterOf(adjustments);
   const billedItems = asked.flatMap((each, index): RepricedItem[] => {
     const { line, charge, window } = each;
-    const made = usageLineFees(line, charge, counted[index]!, window, adjuster);
+    const made = usageLineFees(line, charge, { counted: counted[index]!, window, adjuster });
     return billedItemsOf(each, made, isRegenerated).map((billedItem) => ({ ...billedItem, leftOut: leftOut[index]! }));
   });
   for (const { line, charge, issued } of lines.flatMap((each) => renewalsOf(each, charges, concerned, fees))) {
@@ -97,7 +97,9 @@ export async function repriceInvoice(
     const window = renewedPeriod(line)!;
     billedItems.push(...billedItemsOf({ line, charge, window, issued }, renewed, isRegenerated));
   }
-  const commitments = await Promise.all(lines.map((line) => repriceCommitment(ctx, line, fees, billedItems, settled)));
+  const commitments = await Promise.all(
+    lines.map((line) => repriceCommitment(ctx, line, { fees, billedItems, settled })),
+  );
   const found = [...billedItems, ...commitments.flat()];
   const names = new Set(found.map(keyOfBilledItem));
   // Billed by one correction and removed by another.
@@ -120,12 +122,11 @@ export async function repriceInvoice(
 }
 
 /** Fees of an invoice that corrections of others have nothing to do with. */
-async function issuedFees(ctx: Context, invoiceId: string): Promise<IssuedFee[]> {
-  const rows = await listFeesOfInvoice(ctx.db, ctx.organizationId, invoiceId);
+async function issuedFees(ctx: Context, invoiceId: InvoiceId): Promise<IssuedFee[]> {
+  const rows = await listFeesOfInvoice(ctx, invoiceId);
   const own = rows.filter(({ correction_id }) => correction_id === null);
   const inputs = await listFeeInputs(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     own.map(({ id }) => id),
   );
   const byFee = new Map(inputs.map((row) => [row.fee_id, row.inputs]));
@@ -190,8 +191,7 @@ async function countAsked(
   if (asked.length === 0) return { counted: [], leftOut: [] };
   const late = asked.map(({ issued }) => lateFor(issued, finalAt));
   const leftOut = await countLeftOut(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     asked.map(({ line, charge, window }, index) => ({
       externalSubscriptionId: line.subscription.external_id,
       code: charge.metric.code,

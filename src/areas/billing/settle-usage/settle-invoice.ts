@@ -43,25 +43,25 @@ export async function settleInvoice(
   correction: Terms,
   concerned: readonly ConcernedCharge[],
 ): Promise<NewAdjustment[]> {
-  const { db, organizationId } = ctx;
   const invoiceId = concerned[0]!.invoice_id;
-  await lockInvoice(db, organizationId, invoiceId);
-  const invoice = await readInvoice(db, organizationId, invoiceId);
+  await lockInvoice(ctx, invoiceId);
+  const invoice = await readInvoice(ctx, invoiceId);
   if (invoice.status === 'voided' || invoice.status === 'deleted') return [];
-  const settled = await listSettled(db, organizationId, { invoiceId });
+  const settled = await listSettled(ctx, { invoiceId });
   const billedItems = await repriceInvoice(ctx, invoice, concerned, settled);
-  return settleItems(ctx, correction, { invoiceId }, billedItems, settled);
+  return settleItems(ctx, correction, { billed: { invoiceId }, billedItems, settled });
 }
 
 /** The same for items that have been priced already. */
 export async function settleItems(
   ctx: Context,
   correction: Terms,
-  billed: Billed,
-  billedItems: readonly RepricedItem[],
-  settled: ReadonlyMap<string, SettledItem>,
+  {
+    billed,
+    billedItems,
+    settled,
+  }: { billed: Billed; billedItems: readonly RepricedItem[]; settled: ReadonlyMap<string, SettledItem> },
 ): Promise<NewAdjustment[]> {
-  const { db, organizationId } = ctx;
   const differences = differencesOf(billedItems, settled);
   const shown = differences.filter(({ deltaCents }) => deltaCents !== 0);
   const totals = differences.filter(
@@ -69,14 +69,12 @@ export async function settleItems(
   );
   const kept = totals.map((each) => recorded(billed, each));
   if (shown.length === 0) return kept.length > 0 ? kept : differences.slice(0, 1).map((each) => recorded(billed, each));
-  const goingOn = await listGoingOn(db, organizationId, [
-    ...new Set(billedItems.map((billedItem) => billedItem.subscription_id)),
-  ]);
+  const goingOn = await listGoingOn(ctx, [...new Set(billedItems.map((billedItem) => billedItem.subscription_id))]);
   const rises = shown.filter(({ restCents }) => restCents >= 0).map((each) => rise(billed, each, correction, goingOn));
   const falls = shown.filter(({ restCents }) => restCents < 0);
   // What was netted within the invoice was billed by other fees of it: they give it back where the own ones cannot.
   const netted = differences.flatMap((each) => feesOf(billed, each));
-  return [...kept, ...rises, ...(await settleFalls(ctx, billed, falls, correction, netted))];
+  return [...kept, ...rises, ...(await settleFalls(ctx, billed, { falls, correction, netted }))];
 }
 
 function differencesOf(billedItems: readonly RepricedItem[], settled: ReadonlyMap<string, SettledItem>): Difference[] {
@@ -145,16 +143,14 @@ function rise(billed: Billed, difference: Difference, { policy }: Terms, goingOn
 async function settleFalls(
   ctx: Context,
   billed: Billed,
-  falls: readonly Difference[],
-  correction: Terms,
-  netted: readonly string[],
+  { falls, correction, netted }: { falls: readonly Difference[]; correction: Terms; netted: readonly string[] },
 ): Promise<NewAdjustment[]> {
   if (falls.length === 0 || correction.policy === 'ignore') return falls.map((each) => recorded(billed, each));
   const rows = falls.map((each) => {
     const waiting = Math.min(-each.restCents, Math.max(each.settled?.waiting_cents ?? 0, 0));
     return { each, waiting, row: recorded(billed, each), left: -each.restCents - waiting };
   });
-  if (rows.some(({ waiting }) => waiting > 0)) await flagDraftsOf(ctx.db, ctx.organizationId, billed);
+  if (rows.some(({ waiting }) => waiting > 0)) await flagDraftsOf(ctx, billed);
   const asked = rows.flatMap(({ each, left }, index) =>
     left > 0
       ? [

@@ -26,23 +26,22 @@ export async function settlePeriods(
   correction: CorrectionRow,
   most = Number.POSITIVE_INFINITY,
 ): Promise<{ isSettled: boolean; adjustments: NewAdjustment[] }> {
-  const { db, organizationId } = ctx;
   const chains = await inRange(() => settleChains(ctx, correction));
   const adjustments = [...chains.adjustments, ...(await inRange(() => settleRenewals(ctx, correction)))];
-  await insertAdjustments(db, organizationId, correction.id, adjustments, ctx.now());
+  await insertAdjustments(ctx, correction.id, { adjustments, now: ctx.now() });
   for (let n = 0; ; n += 1) {
-    const concerned = await listNextPeriods(db, organizationId, correction.id);
+    const concerned = await listNextPeriods(ctx, correction.id);
     if (concerned.length === 0) break;
     const invoiceId = concerned[0]!.invoice_id;
-    const isMade = await isIssued(db, organizationId, invoiceId);
+    const isMade = await isIssued(ctx, invoiceId);
     if (n >= most || !isMade) {
       const dueAt = isMade ? {} : { dueAt: ctx.now().add({ minutes: AGAIN_AFTER_MINUTES }) };
       ctx.after({ step: 'settle-correction', payload: { correction_id: correction.id }, ...dueAt });
       return { isSettled: false, adjustments };
     }
     const made = await inRange(() => settleInvoice(ctx, correction, concerned));
-    await insertAdjustments(db, organizationId, correction.id, made, ctx.now());
-    await markSettled(db, organizationId, correction.id, invoiceId, ctx.now());
+    await insertAdjustments(ctx, correction.id, { adjustments: made, now: ctx.now() });
+    await markSettled(ctx, correction.id, { invoiceId, now: ctx.now() });
     adjustments.push(...made);
   }
   if (!chains.isSettled) {
@@ -53,7 +52,7 @@ export async function settlePeriods(
     });
     return { isSettled: false, adjustments };
   }
-  for (const owner of await listToInvoice(db, organizationId, correction.id))
+  for (const owner of await listToInvoice(ctx, correction.id))
     await inRange(() => invoiceDifferences(ctx, owner, correction.id));
   return { isSettled: true, adjustments };
 }

@@ -3,14 +3,24 @@ import type { Period } from '../../../engine/calendar/period.ts';
 import { PARTIAL_UNITS_DIGITS } from '../../../engine/corrections/part-of-units.ts';
 import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type {
+  ChargeFilterId,
+  ChargeId,
+  CorrectionId,
+  CreditNoteId,
+  CustomerId,
+  FeeId,
+  InvoiceId,
+  SubscriptionId,
+} from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { ConcernedCharge } from '../../usage/event-corrections/periods.ts';
 import { type BilledItemKey, type BilledItemKind, keyOfBilledItem } from './billed-items.ts';
 
 /** What items stand on: an issued invoice, or nothing but a fee, which no note can give back. */
-export type Billed = { invoiceId: string } | { invoiceId: null; feeId: string };
+export type Billed = { invoiceId: InvoiceId } | { invoiceId: null; feeId: FeeId };
 
 /** What corrections have billed about an item so far, beyond its fee on the invoice. */
 export interface SettledItem extends BilledItemKey {
@@ -22,14 +32,14 @@ export interface SettledItem extends BilledItemKey {
   window: Period;
   displayName: string;
   /** Fees on final invoices that billed increases of it. */
-  feeIds: readonly string[];
+  feeIds: readonly FeeId[];
 }
 
 interface SettledRow {
-  subscription_id: string;
+  subscription_id: SubscriptionId;
   kind: BilledItemKind;
-  charge_id: string | null;
-  charge_filter_id: string | null;
+  charge_id: ChargeId | null;
+  charge_filter_id: ChargeFilterId | null;
   grouped_by: GroupedBy;
   settled_cents: number;
   settled_units: Decimal;
@@ -37,7 +47,7 @@ interface SettledRow {
   from_datetime: Temporal.Instant;
   to_datetime: Temporal.Instant;
   invoice_display_name: string;
-  fee_ids: string[];
+  fee_ids: FeeId[];
 }
 
 /**
@@ -46,8 +56,8 @@ interface SettledRow {
  *
  * Rule: event-corrections.md#difference "old".
  */
-export async function listSettled(db: Db, organizationId: string, billed: Billed): Promise<Map<string, SettledItem>> {
-  const rows = await db<SettledRow[]>`
+export async function listSettled(scope: Scope, billed: Billed): Promise<Map<string, SettledItem>> {
+  const rows = await scope.db<SettledRow[]>`
     select adjustment.subscription_id, adjustment.kind, adjustment.charge_id, adjustment.charge_filter_id,
       adjustment.grouped_by, sum(fate.settled_cents)::bigint as settled_cents,
       coalesce(sum(case when fate.settled_cents = adjustment.delta_amount_cents then adjustment.units
@@ -68,7 +78,7 @@ export async function listSettled(db: Db, organizationId: string, billed: Billed
         adjustment.new_fee_id is null or invoice.status = 'draft' as is_waiting,
         coalesce(invoice.status = 'finalized', false) as is_final
       from (select) as one
-      left join fees fee on fee.organization_id = ${organizationId} and fee.id = adjustment.new_fee_id
+      left join fees fee on fee.organization_id = ${scope.organizationId} and fee.id = adjustment.new_fee_id
       left join invoices invoice on invoice.organization_id = fee.organization_id and invoice.id = fee.invoice_id
       cross join lateral (
         select coalesce(invoice.status in ('voided', 'deleted') and not exists (
@@ -78,7 +88,7 @@ export async function listSettled(db: Db, organizationId: string, billed: Billed
             and regenerated.status not in ('voided', 'deleted')), false) as is_void
       ) void
     ) fate
-    where ${aboutBilled(db, organizationId, billed)} and adjustment.subscription_id is not null
+    where ${aboutBilled(scope, billed)} and adjustment.subscription_id is not null
     group by 1, 2, 3, 4, 5`;
   const billedItems = rows.map(
     ({ from_datetime: from, to_datetime: to, invoice_display_name: displayName, fee_ids: feeIds, ...row }) => ({
@@ -91,18 +101,18 @@ export async function listSettled(db: Db, organizationId: string, billed: Billed
   return new Map(billedItems.map((billedItem) => [keyOfBilledItem(billedItem), billedItem]));
 }
 
-const aboutBilled = (db: Db, organizationId: string, billed: Billed) => db`
+const aboutBilled = ({ db, organizationId }: Scope, billed: Billed) => db`
   adjustment.organization_id = ${organizationId} and ${
     billed.invoiceId === null
       ? db`adjustment.invoice_id is null and adjustment.fee_id = ${billed.feeId}`
       : db`adjustment.invoice_id = ${billed.invoiceId}`
   }`;
 
-export const lockInvoice = (db: Db, organizationId: string, id: string) => db`
+export const lockInvoice = ({ db, organizationId }: Scope, id: InvoiceId) => db`
   select from invoices where organization_id = ${organizationId} and id = ${id} for update`;
 
 /** Whether an invoice was made in the place of a voided one. */
-export async function isMadeAnew(db: Db, organizationId: string, invoiceId: string): Promise<boolean> {
+export async function isMadeAnew({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<boolean> {
   const [row] = await db<{ is_anew: boolean }[]>`
     select voided_invoice_id is not null as is_anew from invoices
     where organization_id = ${organizationId} and id = ${invoiceId}`;
@@ -111,9 +121,8 @@ export async function isMadeAnew(db: Db, organizationId: string, invoiceId: stri
 
 /** Stores the charges on issued invoices that a correction has to settle; stored ones stay. */
 export async function insertPeriods(
-  db: Db,
-  organizationId: string,
-  correctionId: string,
+  { db, organizationId }: Scope,
+  correctionId: CorrectionId,
   concerned: readonly ConcernedCharge[],
 ): Promise<void> {
   if (concerned.length === 0) return;
@@ -138,7 +147,7 @@ export async function insertPeriods(
 }
 
 /** Charges of the earliest invoice that a correction has still to settle. */
-export const listNextPeriods = (db: Db, organizationId: string, correctionId: string) => db<ConcernedCharge[]>`
+export const listNextPeriods = ({ db, organizationId }: Scope, correctionId: CorrectionId) => db<ConcernedCharge[]>`
   select invoice_id, false as is_draft, subscription_id, charge_id, charges_from_datetime, charges_to_datetime
   from correction_periods
   where organization_id = ${organizationId} and correction_id = ${correctionId} and settled_at is null
@@ -149,11 +158,9 @@ export const listNextPeriods = (db: Db, organizationId: string, correctionId: st
   order by subscription_id, charge_id`;
 
 export const markSettled = (
-  db: Db,
-  organizationId: string,
-  correctionId: string,
-  invoiceId: string,
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  correctionId: CorrectionId,
+  { invoiceId, now }: { invoiceId: InvoiceId; now: Temporal.Instant },
 ) => db`
   update correction_periods set settled_at = ${now}
   where organization_id = ${organizationId} and correction_id = ${correctionId} and invoice_id = ${invoiceId}
@@ -162,8 +169,8 @@ export const markSettled = (
 /** The outcome of a difference as it is stored. */
 export interface NewAdjustment extends BilledItemKey {
   /** Null: of a fee that stands alone. */
-  invoice_id: string | null;
-  fee_id: string | null;
+  invoice_id: InvoiceId | null;
+  fee_id: FeeId | null;
   window: Period;
   displayName: string;
   units: Decimal;
@@ -176,18 +183,16 @@ export interface NewAdjustment extends BilledItemKey {
   /** Running total at the window's end, from which later periods continue; null if there is none. */
   total_units: Decimal | null;
   /** The fee that stands in its place now. */
-  new_fee_id: string | null;
-  credit_note_id: string | null;
+  new_fee_id: FeeId | null;
+  credit_note_id: CreditNoteId | null;
   uncreditable_amount_cents: number;
   late_events_left_out: number;
 }
 
 export async function insertAdjustments(
-  db: Db,
-  organizationId: string,
-  correctionId: string,
-  adjustments: readonly NewAdjustment[],
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  correctionId: CorrectionId,
+  { adjustments, now }: { adjustments: readonly NewAdjustment[]; now: Temporal.Instant },
 ): Promise<void> {
   if (adjustments.length === 0) return;
   const rows = adjustments.map(({ window, displayName, ...row }) => ({
@@ -216,8 +221,8 @@ export async function insertAdjustments(
 }
 
 /** Records of subscriptions for which a correction left something to an invoice of its own. */
-export const listToInvoice = (db: Db, organizationId: string, correctionId: string) => db<
-  { subscription_id: string; customer_id: string }[]
+export const listToInvoice = ({ db, organizationId }: Scope, correctionId: CorrectionId) => db<
+  { subscription_id: SubscriptionId; customer_id: CustomerId }[]
 >`
   select distinct adjustment.subscription_id, s.customer_id
   from correction_adjustments adjustment
@@ -227,23 +232,23 @@ export const listToInvoice = (db: Db, organizationId: string, correctionId: stri
   order by adjustment.subscription_id`;
 
 /** Drafts on which an increase stands that another correction has lowered since. */
-export const flagDraftsOf = (db: Db, organizationId: string, billed: Billed) => db`
+export const flagDraftsOf = (scope: Scope, billed: Billed) => scope.db`
   update invoices set ready_to_be_refreshed = true
-  where organization_id = ${organizationId} and status = 'draft' and not ready_to_be_refreshed and id in (
+  where organization_id = ${scope.organizationId} and status = 'draft' and not ready_to_be_refreshed and id in (
     select fee.invoice_id from correction_adjustments adjustment
     join fees fee on fee.organization_id = adjustment.organization_id and fee.id = adjustment.new_fee_id
-    where ${aboutBilled(db, organizationId, billed)})`;
+    where ${aboutBilled(scope, billed)})`;
 
 /** Records of subscriptions that go on: there will be a next invoice of theirs. */
-export async function listGoingOn(db: Db, organizationId: string, ids: readonly string[]): Promise<Set<string>> {
-  const rows = await db<{ id: string }[]>`
+export async function listGoingOn({ db, organizationId }: Scope, ids: readonly SubscriptionId[]): Promise<Set<string>> {
+  const rows = await db<{ id: SubscriptionId }[]>`
     select id from subscriptions
     where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and status = 'active'`;
   return new Set(rows.map(({ id }) => id));
 }
 
 /** Whether an invoice has come to an end, whatever it is; what is to be issued still will be. */
-export async function isIssued(db: Db, organizationId: string, invoiceId: string): Promise<boolean> {
+export async function isIssued({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<boolean> {
   const [row] = await db<{ is_issued: boolean }[]>`
     select status not in ('draft', 'generating', 'open', 'pending', 'failed') as is_issued from invoices
     where organization_id = ${organizationId} and id = ${invoiceId}`;

@@ -47,7 +47,7 @@ export async function voidInvoice(ctx: Context, { svc_id, body }: { svc_id: stri
   if (invoice.invoice_type === 'credit') await failTopUp(ctx, invoice.id);
   await markWallets(ctx, invoice.customer_id);
   // What was invoiced counts towards thresholds over the lifetime (usage-reads.md#lifetime-usage).
-  const lines = await listLinesOfInvoice(ctx.db, ctx.organizationId, invoice.id);
+  const lines = await listLinesOfInvoice(ctx, invoice.id);
   await markUsage(ctx, { ids: lines.map((line) => line.subscription_id) });
   await recordInvoice(ctx, 'invoice.voided', invoice.id);
   return showInvoice(ctx, invoice.id);

@@ -2,6 +2,7 @@ import type { SubscriptionAlertType } from '../../../engine/alerts/alert-types.t
 import { type Decimal, decimal, max, ZERO } from '../../../engine/money/decimal.ts';
 import type { UsageFee } from '../../../engine/pricing/usage-fee.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { MetricId } from '../../../platform/ids.ts';
 import type { AlertRow } from '../../credits/evaluate-alerts/queries.ts';
 import type { SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
 import { lifetimeUsageOf } from '../../usage/lifetime-usage/lifetime-usage.ts';
@@ -68,7 +69,7 @@ function usageSinceStart(
  */
 function highest(
   usage: readonly ChargeUsage[],
-  metricId: string | null,
+  metricId: MetricId | null,
   figureOf: (fee: UsageFee) => Decimal,
 ): Decimal | undefined {
   const own = usage.filter(({ charge }) => charge.metric.id === metricId);

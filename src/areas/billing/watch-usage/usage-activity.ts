@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { SubscriptionId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
+import { idOf } from '../../../platform/schema/id.ts';
 import { earliestMark, listMarked, USAGE_ACTIVITY } from '../../catalog/usage-thresholds/marks.ts';
 import { watchUsage } from './watch-usage.ts';
 
@@ -9,9 +11,9 @@ import { watchUsage } from './watch-usage.ts';
  */
 export const usageActivity = periodicJob({
   name: USAGE_ACTIVITY,
-  item: z.object({ subscription_id: z.guid() }),
-  select: async (sql, at, scope, limit) =>
-    (await listMarked(sql, at, scope, limit)).map(({ organization_id, sandbox, subscription_id }) => ({
+  item: z.object({ subscription_id: idOf<SubscriptionId>() }),
+  select: async (sql, at, reach, limit) =>
+    (await listMarked(sql, at, reach, limit)).map(({ organization_id, sandbox, subscription_id }) => ({
       organization_id,
       sandbox,
       item: { subscription_id },
@@ -19,7 +21,7 @@ export const usageActivity = periodicJob({
       resource: { type: 'Subscription', id: subscription_id },
     })),
   work: (ctx, item) => watchUsage(ctx, item.subscription_id),
-  nextDueAt: (db, organizationId) => earliestMark(db, organizationId),
+  nextDueAt: (scope) => earliestMark(scope),
 });
 
 /**

@@ -1,5 +1,6 @@
 import { AmountOutOfRange } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { SubscriptionId } from '../../../platform/ids.ts';
 import { listBillableMetricsById } from '../../catalog/billable-metrics/queries.ts';
 import { dropMarks, listMarks } from '../../catalog/usage-thresholds/marks.ts';
 import { listApplicableThresholds } from '../../catalog/usage-thresholds/queries.ts';
@@ -18,8 +19,8 @@ import { alertFigures } from './alert-figures.ts';
  *
  * Rules: events.md#after-storing (2), progressive-billing.md#trigger, alerts.md#usage-alerts, alerts.md#evaluation.
  */
-export async function watchUsage(ctx: Context, subscriptionId: string): Promise<void> {
-  const marks = await listMarks(ctx.db, ctx.organizationId, subscriptionId);
+export async function watchUsage(ctx: Context, subscriptionId: SubscriptionId): Promise<void> {
+  const marks = await listMarks(ctx, subscriptionId);
   if (marks.length === 0) return;
   try {
     await compare(ctx, subscriptionId);
@@ -29,25 +30,22 @@ export async function watchUsage(ctx: Context, subscriptionId: string): Promise<
     ctx.log.warn({ subscriptionId, err: error }, 'usage not compared');
   }
   await dropMarks(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     marks.map(({ id }) => id),
   );
 }
 
-async function compare(ctx: Context, subscriptionId: string): Promise<void> {
-  const { db, organizationId } = ctx;
-  const subscription = await getShown(db, organizationId, subscriptionId);
+async function compare(ctx: Context, subscriptionId: SubscriptionId): Promise<void> {
+  const subscription = await getShown(ctx, subscriptionId);
   if (subscription.status !== 'active') return;
   // Locked before usage is counted: the one who counts later compares later.
-  const alerts = await lockAlerts(db, organizationId, { external_subscription_id: subscription.external_id });
-  const thresholds = await listApplicableThresholds(db, organizationId, subscription.id);
+  const alerts = await lockAlerts(ctx, { external_subscription_id: subscription.external_id });
+  const thresholds = await listApplicableThresholds(ctx, subscription.id);
   if (alerts.length === 0 && thresholds.length === 0) return;
   const usage = await wholeUsageOf(ctx, subscription, ctx.now());
 
   const metrics = await listBillableMetricsById(
-    db,
-    organizationId,
+    ctx,
     alerts.flatMap(({ billable_metric_id }) => billable_metric_id ?? []),
   );
   const codeOf = new Map(metrics.map(({ id, code }) => [id, code]));

@@ -16,9 +16,9 @@ import { deleteAddOnRow } from './writes.ts';
  */
 export async function createAddOn(ctx: Context, { body }: { body: AddOnCreate }) {
   await refuseTakenCode(ctx, addOns, body.code);
-  const taxes = await findTaxesByCodes(ctx.db, ctx.organizationId, body.tax_codes ?? []);
+  const taxes = await findTaxesByCodes(ctx, body.tax_codes ?? []);
   const addOn = await insertRow(ctx, addOns, body);
-  await replaceAddOnTaxes(ctx.db, ctx.organizationId, addOn.id, idsOf(taxes));
+  await replaceAddOnTaxes(ctx, addOn.id, idsOf(taxes));
   return { add_on: addOnView(addOn, taxes) };
 }
 
@@ -28,15 +28,14 @@ export async function createAddOn(ctx: Context, { body }: { body: AddOnCreate })
  * @throws Refusal 404 add_on, tax; 422 by field
  */
 export async function updateAddOn(ctx: Context, { code, body }: { code: string; body: AddOnUpdate }) {
-  const { db, organizationId } = ctx;
   const stored = await lockRow(ctx, addOns, code);
   await refuseTakenCode(ctx, addOns, body.code ?? stored.code, stored.id);
   const addOn = await updateRow(ctx, addOns, stored, body);
   if (body.tax_codes !== undefined) {
-    const taxes = await findTaxesByCodes(db, organizationId, body.tax_codes);
-    await replaceAddOnTaxes(db, organizationId, stored.id, idsOf(taxes));
+    const taxes = await findTaxesByCodes(ctx, body.tax_codes);
+    await replaceAddOnTaxes(ctx, stored.id, idsOf(taxes));
   }
-  return { add_on: addOnView(addOn, await listTaxesOfAddOns(db, organizationId, [stored.id])) };
+  return { add_on: addOnView(addOn, await listTaxesOfAddOns(ctx, [stored.id])) };
 }
 
 /**
@@ -46,12 +45,11 @@ export async function updateAddOn(ctx: Context, { code, body }: { code: string; 
  * @throws Refusal 404 add_on
  */
 export async function deleteAddOn(ctx: Context, { code }: { code: string }) {
-  const { db, organizationId } = ctx;
   const addOn = await lockRow(ctx, addOns, code);
-  const taxes = await listTaxesOfAddOns(db, organizationId, [addOn.id]);
-  const gone = await deleteAddOnRow(db, organizationId, addOn.id, ctx.now());
+  const taxes = await listTaxesOfAddOns(ctx, [addOn.id]);
+  const gone = await deleteAddOnRow(ctx, addOn.id, ctx.now());
   const planIds = [...new Set(gone.map(({ plan_id }) => plan_id))];
-  await flagDraftInvoicesOfPlans(db, organizationId, planIds, ctx.now());
+  await flagDraftInvoicesOfPlans(ctx, planIds, ctx.now());
   return { add_on: addOnView(addOn, taxes) };
 }
 

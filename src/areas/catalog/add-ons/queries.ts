@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import type { Currency } from '../../../engine/money/currency.ts';
-import type { Db } from '../../../platform/db/connect.ts';
 import { columnsOf } from '../../../platform/db/rows.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { AddOnId } from '../../../platform/ids.ts';
 import { type Column, column, orNull, type RowOf } from '../../../platform/schema/columns.ts';
 
 /** An add-on as it is stored and shown; its taxes are shown beside. */
@@ -9,7 +10,7 @@ export const addOns = {
   name: 'add_on',
   table: 'add_ons',
   columns: {
-    id: column.uuid,
+    id: column.idOf<AddOnId>(),
     name: column.text,
     invoice_display_name: orNull(column.text),
     code: column.text,
@@ -22,7 +23,7 @@ export const addOns = {
 export type AddOnRow = RowOf<typeof addOns>;
 
 /** Live add-ons by id or code, in no order; locked against their deletion. */
-export const findAddOns = (db: Db, organizationId: string, by: { ids: readonly string[]; codes: readonly string[] }) =>
+export const findAddOns = ({ db, organizationId }: Scope, by: { ids: readonly string[]; codes: readonly string[] }) =>
   db<AddOnRow[]>`
     select ${columnsOf(db, addOns)} from add_ons add_on
     where organization_id = ${organizationId} and deleted_at is null

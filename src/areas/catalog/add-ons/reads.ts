@@ -11,7 +11,7 @@ import { addOnView } from './view.ts';
 export async function listAddOns(ctx: Context, { query }: { query: Page }) {
   const { rows, meta } = await listPage(ctx, addOns, query, { order: newestFirst });
   const ids = rows.map(({ id }) => id);
-  const taxes = await listTaxesOfAddOns(ctx.db, ctx.organizationId, ids);
+  const taxes = await listTaxesOfAddOns(ctx, ids);
   const taxesOf = groupRows(taxes, ({ add_on_id }) => add_on_id);
   return { add_ons: rows.map((row) => addOnView(row, taxesOf.get(row.id) ?? [])), meta };
 }
@@ -19,5 +19,5 @@ export async function listAddOns(ctx: Context, { query }: { query: Page }) {
 /** @throws Refusal 404 add_on */
 export async function showAddOn(ctx: Context, { code }: { code: string }) {
   const addOn = await getRow(ctx, addOns, code);
-  return { add_on: addOnView(addOn, await listTaxesOfAddOns(ctx.db, ctx.organizationId, [addOn.id])) };
+  return { add_on: addOnView(addOn, await listTaxesOfAddOns(ctx, [addOn.id])) };
 }

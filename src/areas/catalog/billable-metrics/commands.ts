@@ -33,7 +33,7 @@ export async function createBillableMetric(ctx: Context, { body }: { body: Billa
   refuseFaults({ ...definitionFaults(definition), ...faults, ...(taken ? { code: ['value_already_exist'] } : {}) });
 
   const metric = { ...(await insertRow(ctx, billableMetrics, definition)), filters };
-  if (filters.length > 0) await replaceMetricFilters(ctx.db, ctx.organizationId, metric.id, filters, ctx.now());
+  if (filters.length > 0) await replaceMetricFilters(ctx, metric.id, { filters, now: ctx.now() });
   return record(ctx, 'created', metric);
 }
 
@@ -46,11 +46,11 @@ export async function createBillableMetric(ctx: Context, { body }: { body: Billa
  * @throws Refusal 422 by field; value_is_frozen
  */
 export async function updateBillableMetric(ctx: Context, { code, body }: { code: string; body: BillableMetricUpdate }) {
-  const stored = await lockBillableMetricByCode(ctx.db, ctx.organizationId, code);
+  const stored = await lockBillableMetricByCode(ctx, code);
   refuseCustom(body);
   const definition = definitionOf(body, stored);
   const { filters, faults } = metricFiltersOf(body.filters ?? stored.filters);
-  const isUsed = await isUsedByLivePlan(ctx.db, ctx.organizationId, stored.id);
+  const isUsed = await isUsedByLivePlan(ctx, stored.id);
   const frozen = isUsed ? frozenFaults(stored, definition) : {};
   const namesake = definition.code === stored.code ? undefined : await findRow(ctx, billableMetrics, definition.code);
   refuseFaults({
@@ -62,7 +62,7 @@ export async function updateBillableMetric(ctx: Context, { code, body }: { code:
 
   const metric = await updateRow(ctx, billableMetrics, stored, definition);
   if (body.filters) {
-    await replaceMetricFilters(ctx.db, ctx.organizationId, stored.id, filters, ctx.now());
+    await replaceMetricFilters(ctx, stored.id, { filters, now: ctx.now() });
     const declared = declaredValues({ filters });
     await announce(ctx, metricFiltersChanged, { billable_metric_id: stored.id, declared });
   }
@@ -76,8 +76,8 @@ export async function updateBillableMetric(ctx: Context, { code, body }: { code:
  * @throws Refusal 404 billable_metric
  */
 export async function deleteBillableMetric(ctx: Context, { code }: { code: string }) {
-  const metric = await lockBillableMetricByCode(ctx.db, ctx.organizationId, code);
-  await markBillableMetricDeleted(ctx.db, ctx.organizationId, metric.id, ctx.now());
+  const metric = await lockBillableMetricByCode(ctx, code);
+  await markBillableMetricDeleted(ctx, metric.id, ctx.now());
   await announce(ctx, metricDeleted, { billable_metric_id: metric.id });
   ctx.after({
     step: 'delete-metric-events',

@@ -16,7 +16,7 @@ const BATCH = 5_000;
 export async function deleteMetricEvents(ctx: Context, payload: StepPayload<'delete-metric-events'>): Promise<void> {
   let [total, marked] = [0, 0];
   do {
-    marked = await markEventsOfMetricDeleted(ctx.db, ctx.organizationId, payload.billable_metric_id, {
+    marked = await markEventsOfMetricDeleted(ctx, payload.billable_metric_id, {
       beforeId: payload.before_event_id,
       now: ctx.now(),
       limit: BATCH,
@@ -30,10 +30,9 @@ export async function deleteMetricEvents(ctx: Context, payload: StepPayload<'del
 async function rebuildRollups(ctx: Context, code: string): Promise<void> {
   const metric = await findRow(ctx, billableMetrics, code);
   if (!metric) return;
-  const shapes = await listShapes(ctx.db, ctx.organizationId, [metric.id]);
+  const shapes = await listShapes(ctx, [metric.id]);
   await retireShapes(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     shapes.map(({ id }) => id),
   );
   await refreshShapes(ctx, [metric.id]);

@@ -4,6 +4,8 @@ import type { FilterValues } from '../../../engine/metrics/choose-filter.ts';
 import { ROUNDING_FUNCTIONS } from '../../../engine/metrics/round-units.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { columnsOf, getRow } from '../../../platform/db/rows.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { MetricId } from '../../../platform/ids.ts';
 import {
   column,
   computed,
@@ -33,7 +35,7 @@ export const billableMetrics = {
   name: 'billable_metric',
   table: 'billable_metrics',
   columns: {
-    id: column.uuid,
+    id: column.idOf<MetricId>(),
     name: column.text,
     code: column.text,
     description: orNull(column.text),
@@ -57,7 +59,7 @@ export const declaredValues = ({ filters }: Pick<BillableMetricRow, 'filters'>):
   Object.fromEntries(filters.map(({ key, values }) => [key, values]));
 
 /** Metrics by id, deleted ones too, in no order. */
-export const listBillableMetricsById = (db: Db, organizationId: string, ids: readonly string[]) => db<
+export const listBillableMetricsById = ({ db, organizationId }: Scope, ids: readonly MetricId[]) => db<
   BillableMetricRow[]
 >`
   select ${columnsOf(db, billableMetrics)} from billable_metrics billable_metric
@@ -68,27 +70,22 @@ export const listBillableMetricsById = (db: Db, organizationId: string, ids: rea
  *
  * @throws Refusal 404 billable_metric
  */
-export async function lockBillableMetricByCode(
-  db: Db,
-  organizationId: string,
-  code: string,
-): Promise<BillableMetricRow> {
+export async function lockBillableMetricByCode(scope: Scope, code: string): Promise<BillableMetricRow> {
   // Read after the lock is granted: a locking read would show the filters as of before the wait.
   const [, row] = await Promise.all([
-    db`
+    scope.db`
       select id from billable_metrics
-      where organization_id = ${organizationId} and code = ${code} and deleted_at is null
+      where organization_id = ${scope.organizationId} and code = ${code} and deleted_at is null
       for update`,
-    getRow({ db, organizationId }, billableMetrics, code),
+    getRow(scope, billableMetrics, code),
   ]);
   return row;
 }
 
 /** Live metrics by id, in no order; they stay as they are for as long as the transaction lasts. */
 export async function lockBillableMetrics(
-  db: Db,
-  organizationId: string,
-  ids: readonly string[],
+  { db, organizationId }: Scope,
+  ids: readonly MetricId[],
 ): Promise<BillableMetricRow[]> {
   const [, rows] = await Promise.all([
     db`
@@ -104,7 +101,7 @@ export async function lockBillableMetrics(
 }
 
 /** Whether a charge of a live plan counts with the metric. */
-export async function isUsedByLivePlan(db: Db, organizationId: string, metricId: string): Promise<boolean> {
+export async function isUsedByLivePlan({ db, organizationId }: Scope, metricId: MetricId): Promise<boolean> {
   const [row] = await db<{ used: boolean }[]>`
     select exists (
       select from charges c

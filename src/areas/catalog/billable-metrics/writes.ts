@@ -1,16 +1,15 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { MetricId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { MetricFilter } from './queries.ts';
 
 /** Gives a metric exactly these filters: those of the same key are rewritten, others removed. */
 export async function replaceMetricFilters(
-  db: Db,
-  organizationId: string,
-  metricId: string,
-  filters: readonly MetricFilter[],
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  metricId: MetricId,
+  { filters, now }: { filters: readonly MetricFilter[]; now: Temporal.Instant },
 ): Promise<void> {
   const rows = filters.map((filter) => ({ id: newId(), ...filter }));
   await db`
@@ -27,7 +26,7 @@ export async function replaceMetricFilters(
 }
 
 /** Marks a metric deleted and drops its filters. */
-export const markBillableMetricDeleted = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+export const markBillableMetricDeleted = ({ db, organizationId }: Scope, id: MetricId, now: Temporal.Instant) => db`
   with gone as (
     delete from billable_metric_filters where organization_id = ${organizationId} and billable_metric_id = ${id}
   )
@@ -42,9 +41,8 @@ export const markBillableMetricDeleted = (db: Db, organizationId: string, id: st
  * @returns how many
  */
 export async function markEventsOfMetricDeleted(
-  db: Db,
-  organizationId: string,
-  metricId: string,
+  { db, organizationId }: Scope,
+  metricId: MetricId,
   options: { beforeId: string; now: Temporal.Instant; limit: number },
 ): Promise<number> {
   const result = await db`

@@ -1,6 +1,7 @@
 import type { FilterValues } from '../../../engine/metrics/choose-filter.ts';
 import type { Context } from '../../../platform/context.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { ChargeFilterId, PlanId } from '../../../platform/ids.ts';
 import type { PayloadOf } from '../../../platform/reactions.ts';
 import type { metricDeleted, metricFiltersChanged } from '../announcements.ts';
 import { flagDraftInvoicesOfPlans } from '../flag-drafts.ts';
@@ -15,7 +16,7 @@ export async function trimChargeFilters(
 ): Promise<void> {
   const { db, organizationId } = ctx;
   const now = ctx.now();
-  const rows = await db<{ plan_id: string; filter_id: string | null; values: FilterValues }[]>`
+  const rows = await db<{ plan_id: PlanId; filter_id: ChargeFilterId | null; values: FilterValues }[]>`
     select c.plan_id, f.id as filter_id, f."values" from charges c
     left join charge_filters f on f.organization_id = c.organization_id and f.charge_id = c.id and f.deleted_at is null
     where c.organization_id = ${organizationId} and c.billable_metric_id = ${metricId} and c.deleted_at is null`;
@@ -32,7 +33,7 @@ export async function trimChargeFilters(
       from jsonb_to_recordset(${json(changed)}::jsonb) as row (id uuid, "left" jsonb)
       where f.organization_id = ${organizationId} and f.id = row.id`;
   const planIds = [...new Set(rows.map(({ plan_id }) => plan_id))];
-  await flagDraftInvoicesOfPlans(db, organizationId, planIds, now);
+  await flagDraftInvoicesOfPlans(ctx, planIds, now);
 }
 
 /** Deletes the charges on a deleted metric and their filters. Rule: billable-metrics.md#update-and-delete. */
@@ -42,7 +43,7 @@ export async function deleteChargesOfMetric(
 ): Promise<void> {
   const { db, organizationId } = ctx;
   const now = ctx.now();
-  const rows = await db<{ plan_id: string }[]>`
+  const rows = await db<{ plan_id: PlanId }[]>`
     with gone as (
       update charges set deleted_at = ${now}, updated_at = ${now}
       where organization_id = ${organizationId} and billable_metric_id = ${metricId} and deleted_at is null
@@ -53,5 +54,5 @@ export async function deleteChargesOfMetric(
     )
     select distinct plan_id from gone`;
   const planIds = rows.map(({ plan_id }) => plan_id);
-  await flagDraftInvoicesOfPlans(db, organizationId, planIds, now);
+  await flagDraftInvoicesOfPlans(ctx, planIds, now);
 }

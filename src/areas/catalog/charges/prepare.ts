@@ -1,6 +1,7 @@
 import type { FieldCodes } from '../../../engine/pricing/combination-rules.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Path } from '../../../platform/found-places.ts';
+import type { PlanId, TaxId } from '../../../platform/ids.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { addFaults } from '../../../platform/schema/faults.ts';
@@ -29,11 +30,11 @@ export interface PreparedCharge {
   /** The whole list, when it is rewritten. */
   filters?: ChargeFilterRow[] | undefined;
   /** The whole list, when it is rewritten. */
-  taxIds?: string[] | undefined;
+  taxIds?: TaxId[] | undefined;
 }
 
 interface PrepareInput {
-  planId: string;
+  planId: PlanId;
   /** A subscription uses the plan: most of a charge is frozen. */
   isFrozen: boolean;
   /** The plan is an override: its spending minimums may still change. */
@@ -74,7 +75,7 @@ export async function prepareCharges(
   const taxCodes = input.given.flatMap(({ given }) => given.tax_codes ?? []);
   const [metrics, taxes, units] = await Promise.all([
     metricsOf(ctx, wanted, input.missing),
-    findTaxesByCodes(ctx.db, ctx.organizationId, taxCodes),
+    findTaxesByCodes(ctx, taxCodes),
     pricingUnitsOf(
       ctx,
       input.given.map(({ given }) => given.applied_pricing_unit),
@@ -143,7 +144,7 @@ async function metricsOf(
 ): Promise<Map<string, BillableMetricRow>> {
   const ids = [...new Set(wanted.map(({ definition }) => definition.billable_metric_id))];
   if (ids.length === 0) return new Map();
-  const rows = await lockBillableMetrics(ctx.db, ctx.organizationId, ids.filter(isUuid));
+  const rows = await lockBillableMetrics(ctx, ids.filter(isUuid));
   if (rows.length < ids.length) throw refuse.notFound(missing);
   return new Map(rows.map((row) => [row.id, row]));
 }

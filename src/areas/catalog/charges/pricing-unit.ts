@@ -27,7 +27,7 @@ const NONE: Applied = { pricing_unit_id: null, pricing_unit_code: null, conversi
 export async function pricingUnitsOf(ctx: Context, given: readonly Given[]): Promise<PricingUnits> {
   const codes = [...new Set(given.flatMap((unit) => (unit?.code ? [unit.code] : [])))];
   if (codes.length === 0) return new Map();
-  const rows = await lockPricingUnitsByCode(ctx.db, ctx.organizationId, codes);
+  const rows = await lockPricingUnitsByCode(ctx, codes);
   return new Map(rows.map(({ code, id }) => [code, id]));
 }
 

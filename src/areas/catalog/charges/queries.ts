@@ -4,14 +4,16 @@ import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Properties } from '../../../engine/pricing/charge-model.ts';
 import type { ChargeModelName } from '../../../engine/pricing/charge-models.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { ChargeFilterId, ChargeId, MetricId, PlanId, PricingUnitId } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 
 export interface ChargeRow {
-  id: string;
-  plan_id: string;
+  id: ChargeId;
+  plan_id: PlanId;
   parent_id: string | null;
-  billable_metric_id: string;
+  billable_metric_id: MetricId;
   billable_metric_code: string;
   code: string;
   charge_model: ChargeModelName;
@@ -24,7 +26,7 @@ export interface ChargeRow {
   accepts_target_wallet: boolean;
   properties: Properties;
   /** What its prices are in, when not in the currency of the plan. */
-  pricing_unit_id: string | null;
+  pricing_unit_id: PricingUnitId | null;
   pricing_unit_code: string | null;
   /** Main units of the currency per pricing unit. */
   conversion_rate: Decimal | null;
@@ -32,8 +34,8 @@ export interface ChargeRow {
 }
 
 export interface ChargeFilterRow {
-  id: string;
-  charge_id: string;
+  id: ChargeFilterId;
+  charge_id: ChargeId;
   /** Internal and stable; never shown. */
   code: string;
   invoice_display_name: string | null;
@@ -57,13 +59,13 @@ const filterColumns = (db: Db) => db`
   f.id, f.charge_id, f.code, f.invoice_display_name, f."values", f.properties, f.position, f.created_at`;
 
 /** Live charges of some plans, in the order in which they were made. */
-export const listChargesOfPlans = (db: Db, organizationId: string, planIds: readonly string[]) => db<ChargeRow[]>`
+export const listChargesOfPlans = ({ db, organizationId }: Scope, planIds: readonly PlanId[]) => db<ChargeRow[]>`
   select ${columns(db)} from ${tables(db)}
   where c.organization_id = ${organizationId} and c.plan_id = any (${planIds}::uuid[]) and c.deleted_at is null
   order by c.created_at, c.id`;
 
 /** Live filters of some charges, each charge's in its order. */
-export const listFiltersOfCharges = (db: Db, organizationId: string, chargeIds: readonly string[]) =>
+export const listFiltersOfCharges = ({ db, organizationId }: Scope, chargeIds: readonly ChargeId[]) =>
   db<ChargeFilterRow[]>`
     select ${filterColumns(db)} from charge_filters f
     where f.organization_id = ${organizationId} and f.charge_id = any (${chargeIds}::uuid[])
@@ -71,13 +73,13 @@ export const listFiltersOfCharges = (db: Db, organizationId: string, chargeIds: 
     order by f.charge_id, f.position, f.id`;
 
 /** A page of the live charges of a plan, newest first. */
-export const listCharges = (db: Db, organizationId: string, planId: string, page: Page) => db<ChargeRow[]>`
+export const listCharges = ({ db, organizationId }: Scope, planId: PlanId, page: Page) => db<ChargeRow[]>`
   select ${columns(db)} from ${tables(db)}
   where c.organization_id = ${organizationId} and c.plan_id = ${planId} and c.deleted_at is null
   order by c.created_at desc, c.id desc
   limit ${limitOf(page).limit} offset ${limitOf(page).offset}`;
 
-export async function countCharges(db: Db, organizationId: string, planId: string): Promise<number> {
+export async function countCharges({ db, organizationId }: Scope, planId: PlanId): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select count(*) as count from charges
     where organization_id = ${organizationId} and plan_id = ${planId} and deleted_at is null`;
@@ -85,12 +87,7 @@ export async function countCharges(db: Db, organizationId: string, planId: strin
 }
 
 /** @throws Refusal 404 charge */
-export async function getChargeByCode(
-  db: Db,
-  organizationId: string,
-  planId: string,
-  code: string,
-): Promise<ChargeRow> {
+export async function getChargeByCode({ db, organizationId }: Scope, planId: PlanId, code: string): Promise<ChargeRow> {
   const [row] = await db<ChargeRow[]>`
     select ${columns(db)} from ${tables(db)}
     where c.organization_id = ${organizationId} and c.plan_id = ${planId} and c.code = ${code} and c.deleted_at is null`;
@@ -99,13 +96,13 @@ export async function getChargeByCode(
 }
 
 /** A page of the live filters of a charge, in their order. */
-export const listFilters = (db: Db, organizationId: string, chargeId: string, page: Page) => db<ChargeFilterRow[]>`
+export const listFilters = ({ db, organizationId }: Scope, chargeId: ChargeId, page: Page) => db<ChargeFilterRow[]>`
   select ${filterColumns(db)} from charge_filters f
   where f.organization_id = ${organizationId} and f.charge_id = ${chargeId} and f.deleted_at is null
   order by f.position, f.id
   limit ${limitOf(page).limit} offset ${limitOf(page).offset}`;
 
-export async function countFilters(db: Db, organizationId: string, chargeId: string): Promise<number> {
+export async function countFilters({ db, organizationId }: Scope, chargeId: ChargeId): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select count(*) as count from charge_filters
     where organization_id = ${organizationId} and charge_id = ${chargeId} and deleted_at is null`;
@@ -114,10 +111,9 @@ export async function countFilters(db: Db, organizationId: string, chargeId: str
 
 /** A live filter of a charge. */
 export async function findFilter(
-  db: Db,
-  organizationId: string,
-  chargeId: string,
-  id: string,
+  { db, organizationId }: Scope,
+  chargeId: ChargeId,
+  id: ChargeFilterId,
 ): Promise<ChargeFilterRow | undefined> {
   const [row] = await db<ChargeFilterRow[]>`
     select ${filterColumns(db)} from charge_filters f

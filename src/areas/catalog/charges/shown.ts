@@ -1,4 +1,5 @@
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { ChargeId } from '../../../platform/ids.ts';
 import { groupRows } from '../../../platform/lists/group-rows.ts';
 import { listTaxesOfCharges, type TaxRow } from '../taxes/queries.ts';
 import { type ChargeFilterRow, type ChargeRow, listFiltersOfCharges } from './queries.ts';
@@ -17,16 +18,15 @@ export interface ChargeShown {
  * @param known taxes of all of them, when the caller has read them or reads them itself: one statement less
  */
 export async function showCharges(
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   charges: readonly ChargeRow[],
-  known?: readonly (TaxRow & { charge_id: string })[],
+  known?: readonly (TaxRow & { charge_id: ChargeId })[],
 ): Promise<ChargeShown[]> {
   if (charges.length === 0) return [];
   const ids = charges.map(({ id }) => id);
   const [filters, taxes] = await Promise.all([
-    listFiltersOfCharges(db, organizationId, ids),
-    known ?? listTaxesOfCharges(db, organizationId, ids),
+    listFiltersOfCharges(scope, ids),
+    known ?? listTaxesOfCharges(scope, ids),
   ]);
   const filtersOf = groupRows(filters, ({ charge_id }) => charge_id);
   const taxesOf = groupRows(taxes, ({ charge_id }) => charge_id);

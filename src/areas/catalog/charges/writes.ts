@@ -1,13 +1,13 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { ChargeFilterId, ChargeId } from '../../../platform/ids.ts';
 import type { PreparedCharge } from './prepare.ts';
 import type { ChargeFilterRow, ChargeRow } from './queries.ts';
 
 /** Saves charges with the filters and taxes that are rewritten: at most five statements, sent together. */
 export async function saveCharges(
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   prepared: readonly PreparedCharge[],
   now: Temporal.Instant,
 ): Promise<void> {
@@ -16,14 +16,14 @@ export async function saveCharges(
   const chargeIds = prepared.filter((each) => each.filters).map(({ charge }) => charge.id);
   const keptIds = filters.map(({ id }) => id);
   await Promise.all([
-    upsertCharges(db, organizationId, charges, now),
-    deleteOtherFilters(db, organizationId, chargeIds, keptIds, now),
-    upsertFilters(db, organizationId, filters, now),
-    replaceTaxesOfCharges(db, organizationId, prepared),
+    upsertCharges(scope, charges, now),
+    deleteOtherFilters(scope, chargeIds, { keptIds, now }),
+    upsertFilters(scope, filters, now),
+    replaceTaxesOfCharges(scope, prepared),
   ]);
 }
 
-async function upsertCharges(db: Db, organizationId: string, charges: readonly ChargeRow[], now: Temporal.Instant) {
+async function upsertCharges({ db, organizationId }: Scope, charges: readonly ChargeRow[], now: Temporal.Instant) {
   if (charges.length === 0) return;
   const rows = charges.map((charge) => ({ ...charge, created_at: charge.created_at.toString() }));
   await db`
@@ -48,11 +48,9 @@ async function upsertCharges(db: Db, organizationId: string, charges: readonly C
 }
 
 async function deleteOtherFilters(
-  db: Db,
-  organizationId: string,
-  chargeIds: readonly string[],
-  keptIds: readonly string[],
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  chargeIds: readonly ChargeId[],
+  { keptIds, now }: { keptIds: readonly string[]; now: Temporal.Instant },
 ) {
   if (chargeIds.length === 0) return;
   await db`
@@ -63,8 +61,7 @@ async function deleteOtherFilters(
 
 /** Adds and changes charge filters. */
 export async function upsertFilters(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   filters: readonly ChargeFilterRow[],
   now: Temporal.Instant,
 ): Promise<void> {
@@ -82,7 +79,7 @@ export async function upsertFilters(
       properties = excluded.properties, position = excluded.position, updated_at = excluded.updated_at`;
 }
 
-async function replaceTaxesOfCharges(db: Db, organizationId: string, prepared: readonly PreparedCharge[]) {
+async function replaceTaxesOfCharges({ db, organizationId }: Scope, prepared: readonly PreparedCharge[]) {
   const changed = prepared.filter(({ taxIds }) => taxIds !== undefined).map(({ charge }) => charge.id);
   if (changed.length === 0) return;
   const pairs = prepared.flatMap(({ charge, taxIds }) => (taxIds ?? []).map((taxId) => [charge.id, taxId] as const));
@@ -98,7 +95,7 @@ async function replaceTaxesOfCharges(db: Db, organizationId: string, prepared: r
 }
 
 /** Deletes charges and their filters. Fees made with them stay. */
-export const deleteCharges = (db: Db, organizationId: string, ids: readonly string[], now: Temporal.Instant) => db`
+export const deleteCharges = ({ db, organizationId }: Scope, ids: readonly ChargeId[], now: Temporal.Instant) => db`
   with filters as (
     update charge_filters set deleted_at = ${now}, updated_at = ${now}
     where organization_id = ${organizationId} and charge_id = any (${ids}::uuid[]) and deleted_at is null
@@ -106,6 +103,6 @@ export const deleteCharges = (db: Db, organizationId: string, ids: readonly stri
   update charges set deleted_at = ${now}, updated_at = ${now}
   where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and deleted_at is null`;
 
-export const deleteFilter = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+export const deleteFilter = ({ db, organizationId }: Scope, id: ChargeFilterId, now: Temporal.Instant) => db`
   update charge_filters set deleted_at = ${now}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id} and deleted_at is null`;

@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import { findRow, getRow, insertRow, lockRow, updateRow } from '../../../platform/db/rows.ts';
+import type { MetricId, PlanId } from '../../../platform/ids.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { recordChange } from '../../../platform/records/record-change.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -23,7 +24,7 @@ export async function createCoupon(ctx: Context, { body }: { body: CouponCreate 
   const taken = await findRow(ctx, coupons, definition.code);
   refuseFaults({ ...definitionFaults(definition, ctx.now()), ...(taken ? { code: ['value_already_exist'] } : {}) });
   const { id } = await insertRow(ctx, coupons, { ...definition, ...limitsOf(targets), status: 'active' });
-  await replaceTargets(ctx.db, ctx.organizationId, id, targets);
+  await replaceTargets(ctx, id, targets);
   return record(ctx, 'created', await getRow(ctx, coupons, definition.code));
 }
 
@@ -35,12 +36,11 @@ export async function createCoupon(ctx: Context, { body }: { body: CouponCreate 
  * Rule: coupons.md#fields.
  */
 export async function updateCoupon(ctx: Context, { code, body }: { code: string; body: CouponUpdate }) {
-  const { db, organizationId } = ctx;
   const stored = await lockRow(ctx, coupons, code);
   const definition = definitionOf(body, stored);
   const targets = body.applies_to === undefined ? undefined : await targetsOf(ctx, body.applies_to ?? {});
   const limits = targets === undefined ? limitsStored(stored) : limitsOf(targets);
-  const isFrozen = await isCouponApplied(db, organizationId, stored.id);
+  const isFrozen = await isCouponApplied(ctx, stored.id);
   const isTaken = definition.code !== stored.code && (await findRow(ctx, coupons, definition.code));
   refuseFaults({
     ...definitionFaults(definition, ctx.now(), stored),
@@ -49,7 +49,7 @@ export async function updateCoupon(ctx: Context, { code, body }: { code: string;
     ...(isFrozen && targets && !hasSameTargets(targets, stored) ? { applies_to: ['value_is_frozen'] } : {}),
   });
   await updateRow(ctx, coupons, stored, { ...definition, ...limits });
-  if (targets) await replaceTargets(db, organizationId, stored.id, targets);
+  if (targets) await replaceTargets(ctx, stored.id, targets);
   return record(ctx, 'updated', await getRow(ctx, coupons, definition.code), stored);
 }
 
@@ -60,9 +60,8 @@ export async function updateCoupon(ctx: Context, { code, body }: { code: string;
  * Rule: coupons.md#fields.
  */
 export async function deleteCoupon(ctx: Context, { code }: { code: string }) {
-  const { db, organizationId } = ctx;
   const stored = await lockRow(ctx, coupons, code);
-  await markCouponDeleted(db, organizationId, stored.id, ctx.now());
+  await markCouponDeleted(ctx, stored.id, ctx.now());
   await announce(ctx, couponDeleted, { coupon_id: stored.id });
   return record(ctx, 'deleted', {
     ...stored,
@@ -72,9 +71,9 @@ export async function deleteCoupon(ctx: Context, { code }: { code: string }) {
 }
 
 interface Targets {
-  planIds: string[];
+  planIds: PlanId[];
   planCodes: string[];
-  metricIds: string[];
+  metricIds: MetricId[];
   metricCodes: string[];
 }
 
@@ -82,8 +81,8 @@ async function targetsOf(ctx: Context, appliesTo: NonNullable<CouponCreate['appl
   const { plan_codes: planCodes = [], billable_metric_codes: metricCodes = [] } = appliesTo;
   if (planCodes.length > 0 && metricCodes.length > 0)
     throw refuse.notAllowed('only_one_limitation_type_per_coupon_allowed');
-  const plans = await findTargetedPlans(ctx.db, ctx.organizationId, planCodes);
-  const metrics = await findTargetedMetrics(ctx.db, ctx.organizationId, metricCodes);
+  const plans = await findTargetedPlans(ctx, planCodes);
+  const metrics = await findTargetedMetrics(ctx, metricCodes);
   return {
     planIds: plans.map(({ id }) => id),
     planCodes: plans.map(({ code }) => code),

@@ -3,6 +3,8 @@ import { COUPON_FREQUENCIES, COUPON_TYPES } from '../../../engine/credits/coupon
 import { COUPON_STATUSES } from '../../../engine/credits/coupon-states.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { columnsOf } from '../../../platform/db/rows.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { CouponId, MetricId, PlanId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import {
   column,
@@ -37,7 +39,7 @@ export const coupons = {
   name: 'coupon',
   table: 'coupons',
   columns: {
-    id: column.uuid,
+    id: column.idOf<CouponId>(),
     name: column.text,
     code: column.text,
     description: orNull(column.text),
@@ -69,13 +71,13 @@ export type CouponDefinition = Omit<
 >;
 
 /** Live coupons by id, in no order. */
-export const listCouponsById = (db: Db, organizationId: string, ids: readonly string[]) => db<CouponRow[]>`
+export const listCouponsById = ({ db, organizationId }: Scope, ids: readonly CouponId[]) => db<CouponRow[]>`
   select ${columnsOf(db, coupons)} from coupons coupon
   where coupon.organization_id = ${organizationId} and coupon.id = any (${ids}::uuid[])
     and coupon.deleted_at is null`;
 
 /** Whether a customer has or had it. */
-export async function isCouponApplied(db: Db, organizationId: string, id: string): Promise<boolean> {
+export async function isCouponApplied({ db, organizationId }: Scope, id: CouponId): Promise<boolean> {
   const [row] = await db<{ found: boolean }[]>`
     select exists (select from applied_coupons
       where organization_id = ${organizationId} and coupon_id = ${id}) as found`;
@@ -83,10 +85,10 @@ export async function isCouponApplied(db: Db, organizationId: string, id: string
 }
 
 /** Live plans of codes, by code; overrides have none of their own. @throws Refusal 404 plans */
-export const findTargetedPlans = (db: Db, organizationId: string, codes: readonly string[]) =>
+export const findTargetedPlans = ({ db, organizationId }: Scope, codes: readonly string[]) =>
   targets(
     codes,
-    () => db<{ id: string; code: string }[]>`
+    () => db<{ id: PlanId; code: string }[]>`
       select id, code from plans
       where organization_id = ${organizationId} and code = any (${codes}) and deleted_at is null
         and parent_id is null`,
@@ -94,10 +96,10 @@ export const findTargetedPlans = (db: Db, organizationId: string, codes: readonl
   );
 
 /** Live metrics of codes. @throws Refusal 404 billable_metrics */
-export const findTargetedMetrics = (db: Db, organizationId: string, codes: readonly string[]) =>
+export const findTargetedMetrics = ({ db, organizationId }: Scope, codes: readonly string[]) =>
   targets(
     codes,
-    () => db<{ id: string; code: string }[]>`
+    () => db<{ id: MetricId; code: string }[]>`
       select id, code from billable_metrics
       where organization_id = ${organizationId} and code = any (${codes}) and deleted_at is null`,
     'billable_metrics',

@@ -1,12 +1,12 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { CouponId, MetricId, PlanId } from '../../../platform/ids.ts';
 
 /** Limits a coupon to exactly these plans and metrics. */
 export async function replaceTargets(
-  db: Db,
-  organizationId: string,
-  id: string,
-  { planIds, metricIds }: { planIds: readonly string[]; metricIds: readonly string[] },
+  { db, organizationId }: Scope,
+  id: CouponId,
+  { planIds, metricIds }: { planIds: readonly PlanId[]; metricIds: readonly MetricId[] },
 ): Promise<void> {
   await db`
     with gone as (
@@ -26,18 +26,16 @@ export async function replaceTargets(
     on conflict do nothing`;
 }
 
-export const markCouponDeleted = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+export const markCouponDeleted = ({ db, organizationId }: Scope, id: CouponId, now: Temporal.Instant) => db`
   update coupons
   set status = 'terminated', terminated_at = coalesce(terminated_at, ${now}), deleted_at = ${now}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Ends a coupon whose time is over by `at`; whether it was still active. Rule: coupons.md#fields "expiry". */
 export async function terminateExpired(
-  db: Db,
-  organizationId: string,
-  id: string,
-  at: Temporal.Instant,
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  id: CouponId,
+  { at, now }: { at: Temporal.Instant; now: Temporal.Instant },
 ): Promise<boolean> {
   const ended = await db`
     update coupons set status = 'terminated', terminated_at = ${now}, updated_at = ${now}

@@ -1,4 +1,6 @@
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { EntitlementId, FeatureId, PlanId } from '../../../platform/ids.ts';
 
 /** Stored texts by privilege code of the entitlement `entitlement` of a statement that names its feature `feature`. */
 export const valuesOf = (db: Db, entitlement: string) => db`(
@@ -9,8 +11,8 @@ export const valuesOf = (db: Db, entitlement: string) => db`(
   where granted.organization_id = feature.organization_id and granted.entitlement_id = ${db(entitlement)}.id)`;
 
 /** What a plan grants: ids of its entitlements and stored texts by privilege code, by feature. */
-export const listGrantsOfPlan = (db: Db, organizationId: string, planId: string) => db<
-  { id: string; feature_id: string; values: Record<string, string> }[]
+export const listGrantsOfPlan = ({ db, organizationId }: Scope, planId: PlanId) => db<
+  { id: EntitlementId; feature_id: FeatureId; values: Record<string, string> }[]
 >`
   select own.id, own.feature_id, ${valuesOf(db, 'own')} as values
   from entitlements own

@@ -1,8 +1,9 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Values } from '../../../engine/entitlements/override.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { EntitlementId, FeatureId, PlanId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { FeatureRow } from '../features/queries.ts';
 
@@ -10,7 +11,7 @@ import type { FeatureRow } from '../features/queries.ts';
 interface Grant {
   id: string | null;
   feature: Pick<FeatureRow, 'id' | 'privileges'>;
-  holder: { plan_id: string } | { subscription_id: string };
+  holder: { plan_id: PlanId } | { subscription_id: SubscriptionId };
   values: Values;
 }
 
@@ -18,7 +19,7 @@ interface Grant {
 export async function saveGrant(ctx: Context, { id, feature, holder, values }: Grant): Promise<void> {
   const { db, organizationId } = ctx;
   const entitlementId = id ?? newId();
-  if (id === null) await insertEntitlement(db, organizationId, entitlementId, feature.id, holder, ctx.now());
+  if (id === null) await insertEntitlement(ctx, entitlementId, { featureId: feature.id, holder, now: ctx.now() });
   const rows = [...values].map(([code, value]) => ({
     privilege_id: feature.privileges.find((each) => each.code === code)!.id,
     value,
@@ -32,21 +33,18 @@ export async function saveGrant(ctx: Context, { id, feature, holder, values }: G
 }
 
 const insertEntitlement = (
-  db: Db,
-  organizationId: string,
-  id: string,
-  featureId: string,
-  holder: Grant['holder'],
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  id: EntitlementId,
+  { featureId, holder, now }: { featureId: FeatureId; holder: Grant['holder']; now: Temporal.Instant },
 ) => db`
   insert into entitlements (id, organization_id, feature_id, plan_id, subscription_id, created_at)
   values (${id}, ${organizationId}, ${featureId}, ${'plan_id' in holder ? holder.plan_id : null},
     ${'subscription_id' in holder ? holder.subscription_id : null}, ${now})`;
 
 /** Takes grants away, with their values. */
-export const deleteEntitlements = (db: Db, organizationId: string, ids: readonly string[]) => db`
+export const deleteEntitlements = ({ db, organizationId }: Scope, ids: readonly EntitlementId[]) => db`
   delete from entitlements where organization_id = ${organizationId} and id = any (${ids}::uuid[])`;
 
 /** Takes away all that a plan grants. Rule: plans.md#deletion. */
-export const deleteEntitlementsOfPlan = (db: Db, organizationId: string, planId: string) => db`
+export const deleteEntitlementsOfPlan = ({ db, organizationId }: Scope, planId: PlanId) => db`
   delete from entitlements where organization_id = ${organizationId} and plan_id = ${planId}`;

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { PlanId } from '../../../platform/ids.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
 import { viewOf } from '../../../platform/schema/columns.ts';
 import { announcePlan } from '../plans/announce.ts';
@@ -34,11 +35,11 @@ export function announceFeature(
 }
 
 /** Plans, in the order of their ids given, as they are shown now. */
-export async function plansShown(ctx: Context, ids: readonly string[]): Promise<PlanShown[]> {
+export async function plansShown(ctx: Context, ids: readonly PlanId[]): Promise<PlanShown[]> {
   if (ids.length === 0) return [];
-  const plans = await listPlansById(ctx.db, ctx.organizationId, ids);
+  const plans = await listPlansById(ctx, ids);
   const ordered = ids.flatMap((id) => plans.find((plan) => plan.id === id) ?? []);
-  return showPlans(ctx.db, ctx.organizationId, ordered);
+  return showPlans(ctx, ordered);
 }
 
 /** Announces that plans changed because a feature of theirs did. Rule: webhooks.md#event-types `plan.updated`. */

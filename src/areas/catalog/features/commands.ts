@@ -15,11 +15,10 @@ import { deleteFeatureRows, deletePrivilege, savePrivileges } from './writes.ts'
  * Rule: entitlements.md.
  */
 export async function createFeature(ctx: Context, { body }: { body: FeatureCreate }) {
-  const { db, organizationId } = ctx;
   const privileges = preparePrivileges(body.privileges ?? [], []);
   await refuseTakenCode(ctx, features, body.code);
   const feature = { ...(await insertRow(ctx, features, body)), privileges, usage_limits: [] };
-  if (privileges.length > 0) await savePrivileges(db, organizationId, feature.id, privileges, ctx.now());
+  if (privileges.length > 0) await savePrivileges(ctx, feature.id, { privileges, now: ctx.now() });
   announceFeature(ctx, 'created', feature);
   return { feature: viewOf(features, feature) };
 }
@@ -32,14 +31,13 @@ export async function createFeature(ctx: Context, { body }: { body: FeatureCreat
  * Rule: entitlements.md#routes.
  */
 export async function updateFeature(ctx: Context, { code, body }: { code: string; body: FeatureUpdate }) {
-  const { db, organizationId } = ctx;
-  const stored = await lockFeature(db, organizationId, code);
+  const stored = await lockFeature(ctx, code);
   if (body.code !== undefined && body.code !== stored.code) throw refuse.invalid({ code: ['value_is_frozen'] });
   const privileges = preparePrivileges(body.privileges ?? [], stored.privileges);
-  const plans = await plansShown(ctx, await listPlanIdsOfFeature(db, organizationId, stored.id));
+  const plans = await plansShown(ctx, await listPlanIdsOfFeature(ctx, stored.id));
 
   await updateRow(ctx, features, stored, { name: body.name, description: body.description });
-  if (privileges.length > 0) await savePrivileges(db, organizationId, stored.id, privileges, ctx.now());
+  if (privileges.length > 0) await savePrivileges(ctx, stored.id, { privileges, now: ctx.now() });
 
   const feature = await getRow(ctx, features, code);
   announceFeature(ctx, 'updated', feature, stored);
@@ -54,10 +52,9 @@ export async function updateFeature(ctx: Context, { code, body }: { code: string
  * Rule: entitlements.md#routes.
  */
 export async function deleteFeature(ctx: Context, { code }: { code: string }) {
-  const { db, organizationId } = ctx;
-  const feature = await lockFeature(db, organizationId, code);
-  const plans = await plansShown(ctx, await listPlanIdsOfFeature(db, organizationId, feature.id));
-  await deleteFeatureRows(db, organizationId, feature.id, ctx.now());
+  const feature = await lockFeature(ctx, code);
+  const plans = await plansShown(ctx, await listPlanIdsOfFeature(ctx, feature.id));
+  await deleteFeatureRows(ctx, feature.id, ctx.now());
   announceFeature(ctx, 'deleted', feature);
   await announcePlansOf(ctx, plans);
   return { feature: viewOf(features, feature) };
@@ -73,12 +70,11 @@ export async function deleteFeaturePrivilege(
   ctx: Context,
   { code, privilege_code }: { code: string; privilege_code: string },
 ) {
-  const { db, organizationId } = ctx;
-  const stored = await lockFeature(db, organizationId, code);
+  const stored = await lockFeature(ctx, code);
   const privilege = stored.privileges.find((each) => each.code === privilege_code);
   if (!privilege) throw refuse.notFound('privilege');
-  const plans = await plansShown(ctx, await listPlanIdsOfFeature(db, organizationId, stored.id));
-  await deletePrivilege(db, organizationId, privilege.id);
+  const plans = await plansShown(ctx, await listPlanIdsOfFeature(ctx, stored.id));
+  await deletePrivilege(ctx, privilege.id);
 
   const feature = await getRow(ctx, features, code);
   announceFeature(ctx, 'updated', feature, stored);

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import type { ValueType } from '../../../engine/entitlements/value.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { columnsOf, getRow } from '../../../platform/db/rows.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { FeatureId, PlanId, PrivilegeId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { column, computed, hidden, orNull, plain, type RowOf } from '../../../platform/schema/columns.ts';
 import { PrivilegeView, privilegeView } from '../entitlements/privilege.ts';
@@ -9,7 +11,7 @@ import { PERIODS } from './schema.ts';
 
 /** A privilege as the rows around it carry it. */
 export interface PrivilegeJson {
-  id: string;
+  id: PrivilegeId;
   code: string;
   name: string | null;
   value_type: ValueType;
@@ -47,7 +49,7 @@ export const features = {
   name: 'feature',
   table: 'features',
   columns: {
-    id: hidden(column.uuid),
+    id: hidden(column.idOf<FeatureId>()),
     code: column.text,
     name: orNull(column.text),
     description: orNull(column.text),
@@ -67,18 +69,18 @@ export type FeatureRow = RowOf<typeof features>;
  *
  * @throws Refusal 404 feature
  */
-export async function lockFeature(db: Db, organizationId: string, code: string): Promise<FeatureRow> {
-  await db`
-    select from features where organization_id = ${organizationId} and code = ${code} and deleted_at is null
+export async function lockFeature(scope: Scope, code: string): Promise<FeatureRow> {
+  await scope.db`
+    select from features where organization_id = ${scope.organizationId} and code = ${code} and deleted_at is null
     for update`;
-  return getRow({ db, organizationId }, features, code);
+  return getRow(scope, features, code);
 }
 
 /**
  * Features of some codes, kept as they are until the transaction ends. @throws Refusal 404 feature, unless all are
  * there
  */
-export async function keepFeatures(db: Db, organizationId: string, codes: readonly string[]): Promise<FeatureRow[]> {
+export async function keepFeatures({ db, organizationId }: Scope, codes: readonly string[]): Promise<FeatureRow[]> {
   await db`
     select from features
     where organization_id = ${organizationId} and code = any (${codes}) and deleted_at is null
@@ -91,8 +93,8 @@ export async function keepFeatures(db: Db, organizationId: string, codes: readon
 }
 
 /** Ids of the live plans that grant a feature, in order. */
-export async function listPlanIdsOfFeature(db: Db, organizationId: string, featureId: string): Promise<string[]> {
-  const rows = await db<{ plan_id: string }[]>`
+export async function listPlanIdsOfFeature({ db, organizationId }: Scope, featureId: FeatureId): Promise<PlanId[]> {
+  const rows = await db<{ plan_id: PlanId }[]>`
     select entitlement.plan_id from entitlements entitlement
     join plans plan on plan.organization_id = entitlement.organization_id and plan.id = entitlement.plan_id
     where entitlement.organization_id = ${organizationId} and entitlement.feature_id = ${featureId}

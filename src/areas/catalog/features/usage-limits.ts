@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import { getRow } from '../../../platform/db/rows.ts';
+import type { MetricId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { viewOf } from '../../../platform/schema/columns.ts';
 import { raiseShapesVersion } from '../usage-shapes/commands.ts';
@@ -18,8 +19,7 @@ import { replaceUsageLimits } from './writes.ts';
  * Rule: entitlements.md#usage-limits.
  */
 export async function setUsageLimits(ctx: Context, { code, body }: { code: string; body: UsageLimitInput[] }) {
-  const { db, organizationId } = ctx;
-  const stored = await lockFeature(db, organizationId, code);
+  const stored = await lockFeature(ctx, code);
   const metrics = await keepMetrics(
     ctx,
     body.map(({ billable_metric_code }) => billable_metric_code),
@@ -33,11 +33,11 @@ export async function setUsageLimits(ctx: Context, { code, body }: { code: strin
   });
   if (limits.some(({ privilege }) => privilege.value_type !== 'integer'))
     throw refuse.invalid({ privilege_code: ['value_is_invalid'] });
-  await replaceUsageLimits(db, organizationId, stored.id, limits);
+  await replaceUsageLimits(ctx, stored.id, limits);
   if (limits.length > 0) {
     // Events stored from now on count against limited metrics.
-    await lockOrganizationEvents(db, organizationId);
-    await raiseShapesVersion(db, organizationId);
+    await lockOrganizationEvents(ctx);
+    await raiseShapesVersion(ctx);
   }
 
   const feature = await getRow(ctx, features, code);
@@ -45,7 +45,7 @@ export async function setUsageLimits(ctx: Context, { code, body }: { code: strin
   return { feature: viewOf(features, feature) };
 }
 
-const keepMetrics = (ctx: Context, codes: readonly string[]) => ctx.db<{ id: string; code: string }[]>`
+const keepMetrics = (ctx: Context, codes: readonly string[]) => ctx.db<{ id: MetricId; code: string }[]>`
   select id, code from billable_metrics
   where organization_id = ${ctx.organizationId} and code = any (${codes}) and deleted_at is null
   order by id for key share`;

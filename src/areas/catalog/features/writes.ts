@@ -1,15 +1,14 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { FeatureId, MetricId, PrivilegeId } from '../../../platform/ids.ts';
 import type { PrivilegeJson } from './queries.ts';
 
 /** Stores privileges of a feature: new ones, and names and options of those that are there. */
 export const savePrivileges = (
-  db: Db,
-  organizationId: string,
-  featureId: string,
-  privileges: readonly PrivilegeJson[],
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  featureId: FeatureId,
+  { privileges, now }: { privileges: readonly PrivilegeJson[]; now: Temporal.Instant },
 ) => db`
   insert into privileges (id, organization_id, feature_id, code, name, value_type, select_options, created_at)
   select given.id, ${organizationId}, ${featureId}, given.code, given.name, given.value_type,
@@ -20,14 +19,13 @@ export const savePrivileges = (
     do update set name = excluded.name, select_options = excluded.select_options`;
 
 /** Takes a privilege away, with every value of it. */
-export const deletePrivilege = (db: Db, organizationId: string, id: string) => db`
+export const deletePrivilege = ({ db, organizationId }: Scope, id: PrivilegeId) => db`
   delete from privileges where organization_id = ${organizationId} and id = ${id}`;
 
 /** Takes a feature away, with its privileges and all that was granted of it. */
 export async function deleteFeatureRows(
-  db: Db,
-  organizationId: string,
-  id: string,
+  { db, organizationId }: Scope,
+  id: FeatureId,
   now: Temporal.Instant,
 ): Promise<void> {
   await db`delete from feature_usage_limits where organization_id = ${organizationId} and feature_id = ${id}`;
@@ -41,10 +39,9 @@ export async function deleteFeatureRows(
 
 /** Replaces the usage limits of a feature, in order. */
 export async function replaceUsageLimits(
-  db: Db,
-  organizationId: string,
-  featureId: string,
-  limits: readonly { privilege_id: string; billable_metric_id: string; period: string }[],
+  { db, organizationId }: Scope,
+  featureId: FeatureId,
+  limits: readonly { privilege_id: PrivilegeId; billable_metric_id: MetricId; period: string }[],
 ): Promise<void> {
   await db`delete from feature_usage_limits where organization_id = ${organizationId} and feature_id = ${featureId}`;
   await db`

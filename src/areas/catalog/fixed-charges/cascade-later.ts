@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { PlanId } from '../../../platform/ids.ts';
 import type { StepPayload } from '../../../steps.ts';
 import type { PreparedFixedCharge } from './prepare.ts';
 import type { FixedChargeRow } from './queries.ts';
@@ -13,7 +14,7 @@ type Figures = NonNullable<CascadeFixedChargesStep['changes'][number]['former']>
 /** Owes the changes of a plan's fixed charges to its overrides. */
 export function cascadeLater(
   ctx: Context,
-  planId: string,
+  planId: PlanId,
   changed: { prepared: readonly PreparedFixedCharge[]; removedIds: readonly string[]; billsCopies: boolean },
 ): void {
   const payload: CascadeFixedChargesStep = {

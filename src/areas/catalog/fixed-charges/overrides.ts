@@ -1,6 +1,7 @@
 import type { PlanTerms, SubscriptionTerms } from '../../../engine/calendar/terms.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { PlanId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
@@ -21,7 +22,7 @@ export const isUnitsOnly = (elements: readonly object[]): boolean =>
 
 /** A subscription that gets units of its own. */
 export interface UnitsHolder extends SubscriptionTerms {
-  id: string;
+  id: SubscriptionId;
   status: string;
   /** Applicable zone of the customer. */
   zone: string;
@@ -36,12 +37,12 @@ export interface UnitsHolder extends SubscriptionTerms {
  */
 export async function overrideUnits(
   ctx: Context,
-  plan: PlanTerms & { id: string },
+  plan: PlanTerms & { id: PlanId },
   subscription: UnitsHolder,
   elements: readonly FixedChargeOverrideElement[],
   { isNew = false }: { isNew?: boolean } = {},
 ): Promise<void> {
-  const stored = await listFixedChargesOfPlans(ctx.db, ctx.organizationId, [plan.id]);
+  const stored = await listFixedChargesOfPlans(ctx, [plan.id]);
   const changes = pairedWith(stored, elements).flatMap(({ fixedCharge, element }): UnitsChange[] => {
     if (element.units === undefined) return [];
     return [
@@ -52,7 +53,7 @@ export async function overrideUnits(
     ];
   });
   const overrides = changes.map(({ fixedCharge }) => ({ fixed_charge_id: fixedCharge.id, units: fixedCharge.units }));
-  await saveUnitsOverrides(ctx.db, ctx.organizationId, subscription.id, overrides, ctx.now());
+  await saveUnitsOverrides(ctx, subscription.id, { overrides, now: ctx.now() });
   if (!isNew) await changeUnits(ctx, plan, subscription, changes, { bills: true });
 }
 
@@ -64,12 +65,11 @@ export async function overrideUnits(
  */
 export async function copyFixedCharges(
   ctx: Context,
-  { fromPlanId, toPlanId, subscriptionId }: { fromPlanId: string; toPlanId: string; subscriptionId?: string },
+  { fromPlanId, toPlanId, subscriptionId }: { fromPlanId: PlanId; toPlanId: PlanId; subscriptionId?: SubscriptionId },
 ): Promise<void> {
-  const { db, organizationId } = ctx;
-  const parents = await listFixedChargesOfPlans(db, organizationId, [fromPlanId]);
+  const parents = await listFixedChargesOfPlans(ctx, [fromPlanId]);
   if (parents.length === 0) return;
-  const own = subscriptionId === undefined ? new Map() : await unitsOverridesOf(db, organizationId, subscriptionId);
+  const own = subscriptionId === undefined ? new Map() : await unitsOverridesOf(ctx, subscriptionId);
   const copies = parents.map((parent) => ({
     fixedCharge: {
       ...parent,
@@ -79,13 +79,12 @@ export async function copyFixedCharges(
       units: own.get(parent.id) ?? parent.units,
     },
   }));
-  await saveFixedCharges(db, organizationId, copies, ctx.now());
+  await saveFixedCharges(ctx, copies, ctx.now());
   await copyTaxes(
-    db,
-    organizationId,
+    ctx,
     copies.map(({ fixedCharge }) => ({ from: fixedCharge.parent_id, to: fixedCharge.id })),
   );
-  if (subscriptionId !== undefined) await dropUnitsOverrides(db, organizationId, subscriptionId);
+  if (subscriptionId !== undefined) await dropUnitsOverrides(ctx, subscriptionId);
 }
 
 /**
@@ -96,14 +95,11 @@ export async function copyFixedCharges(
  */
 export async function overrideFixedCharges(
   ctx: Context,
-  plan: PlanTerms & { id: string },
+  plan: PlanTerms & { id: PlanId },
   elements: readonly FixedChargeOverrideElement[],
 ): Promise<void> {
-  const { db, organizationId } = ctx;
-  const stored = await listFixedChargesOfPlans(db, organizationId, [plan.id]);
-  const shown = new Map(
-    (await showFixedCharges(db, organizationId, stored)).map((each) => [each.fixedCharge.id, each]),
-  );
+  const stored = await listFixedChargesOfPlans(ctx, [plan.id]);
+  const shown = new Map((await showFixedCharges(ctx, stored)).map((each) => [each.fixedCharge.id, each]));
   const given = pairedWith(stored, elements).map(({ fixedCharge, element }, index): GivenFixedCharge => {
     const { id: _id, ...fields } = element;
     return { given: fields, stored: shown.get(fixedCharge.id), at: ['plan_overrides', 'fixed_charges', index] };
@@ -116,7 +112,7 @@ export async function overrideFixedCharges(
     missing: 'add_on',
   });
   refuseFaults(faults);
-  await saveFixedCharges(db, organizationId, fixedCharges, ctx.now());
+  await saveFixedCharges(ctx, fixedCharges, ctx.now());
   const changes = fixedCharges.filter((_each, index) => elements[index]!.units !== undefined);
   await followUnits(ctx, plan, changes, { bills: true });
 }

@@ -1,6 +1,7 @@
 import type { PlanTerms } from '../../../engine/calendar/terms.ts';
 import type { FieldCodes } from '../../../engine/pricing/combination-rules.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { PlanId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { cascadeLater } from './cascade-later.ts';
 import { type GivenFixedCharge, type PreparedFixedCharge, prepareFixedCharges } from './prepare.ts';
@@ -26,7 +27,7 @@ export interface FixedChargeList {
 export async function fixedChargeList(
   ctx: Context,
   elements: readonly FixedChargeElement[] | null | undefined,
-  plan: { id: string; isFrozen: boolean; stored: readonly FixedChargeShown[] },
+  plan: { id: PlanId; isFrozen: boolean; stored: readonly FixedChargeShown[] },
 ): Promise<FixedChargeList> {
   if (!elements) return { prepared: [], removedIds: [], faults: {} };
   const given = pairedWith(plan.stored, elements);
@@ -51,14 +52,13 @@ export async function fixedChargeList(
  */
 export async function applyFixedCharges(
   ctx: Context,
-  plan: PlanTerms & { id: string },
+  plan: PlanTerms & { id: PlanId },
   { prepared, removedIds }: Omit<FixedChargeList, 'faults'>,
   { cascades, billsCopies }: { cascades: boolean; billsCopies: boolean },
 ): Promise<void> {
   if (prepared.length === 0 && removedIds.length === 0) return;
-  const { db, organizationId } = ctx;
-  if (removedIds.length > 0) await deleteFixedCharges(db, organizationId, removedIds, ctx.now());
-  await saveFixedCharges(db, organizationId, prepared, ctx.now());
+  if (removedIds.length > 0) await deleteFixedCharges(ctx, removedIds, ctx.now());
+  await saveFixedCharges(ctx, prepared, ctx.now());
   await followUnits(ctx, plan, prepared.filter(hasNewUnits).map(unitsChange), { bills: true });
   if (cascades) cascadeLater(ctx, plan.id, { prepared, removedIds, billsCopies });
 }

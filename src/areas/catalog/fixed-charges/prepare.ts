@@ -1,6 +1,7 @@
 import type { FieldCodes } from '../../../engine/pricing/combination-rules.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Path } from '../../../platform/found-places.ts';
+import type { PlanId, TaxId } from '../../../platform/ids.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { addFaults } from '../../../platform/schema/faults.ts';
@@ -28,11 +29,11 @@ export interface PreparedFixedCharge {
   /** Whether new units hold at once. */
   isImmediate: boolean;
   /** The whole list, when it is rewritten. */
-  taxIds?: string[] | undefined;
+  taxIds?: TaxId[] | undefined;
 }
 
 interface PrepareInput {
-  planId: string;
+  planId: PlanId;
   /** A subscription uses the plan. */
   isFrozen: boolean;
   given: readonly GivenFixedCharge[];
@@ -57,7 +58,7 @@ export async function prepareFixedCharges(
   const wanted = given.filter((each) => hasKind(each, faults));
   const addOnOf = await addOnsOf(ctx, wanted, missing);
   const taxCodes = given.flatMap((each) => each.given.tax_codes ?? []);
-  const taxes = await findTaxesByCodes(ctx.db, ctx.organizationId, taxCodes);
+  const taxes = await findTaxesByCodes(ctx, taxCodes);
   const taxIds = new Map(taxes.map(({ code, id }) => [code, id]));
 
   const defined = wanted.map(({ given, stored, at }) => {
@@ -110,8 +111,7 @@ async function addOnsOf(
   const fresh = wanted.filter(({ stored }) => !stored).map(({ given }) => given);
   const ids = fresh.flatMap(({ add_on_id }) => (add_on_id ? [add_on_id.toLowerCase()] : []));
   const codes = fresh.flatMap(({ add_on_id, add_on_code }) => (!add_on_id && add_on_code ? [add_on_code] : []));
-  const rows =
-    fresh.length === 0 ? [] : await findAddOns(ctx.db, ctx.organizationId, { ids: ids.filter(isUuid), codes });
+  const rows = fresh.length === 0 ? [] : await findAddOns(ctx, { ids: ids.filter(isUuid), codes });
   const byId = new Map(rows.map((row) => [row.id, row]));
   const byCode = new Map(rows.map((row) => [row.code, row]));
   if (ids.some((id) => !byId.has(id)) || codes.some((code) => !byCode.has(code))) throw refuse.notFound(missing);

@@ -3,14 +3,16 @@ import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Properties } from '../../../engine/pricing/charge-model.ts';
 import type { FixedChargeModel } from '../../../engine/pricing/fixed-charge-rules.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { AddOnId, FixedChargeId, PlanId, SubscriptionId } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 
 export interface FixedChargeRow {
-  id: string;
-  plan_id: string;
+  id: FixedChargeId;
+  plan_id: PlanId;
   parent_id: string | null;
-  add_on_id: string;
+  add_on_id: AddOnId;
   add_on_code: string;
   /** Name of the add-on on documents. */
   add_on_name: string;
@@ -36,7 +38,7 @@ const tables = (db: Db) => db`
   fixed_charges f join add_ons add_on on add_on.organization_id = f.organization_id and add_on.id = f.add_on_id`;
 
 /** Live fixed charges of some plans, in the order in which they were made. */
-export const listFixedChargesOfPlans = (db: Db, organizationId: string, planIds: readonly string[]) => db<
+export const listFixedChargesOfPlans = ({ db, organizationId }: Scope, planIds: readonly PlanId[]) => db<
   FixedChargeRow[]
 >`
   select ${columns(db)} from ${tables(db)}
@@ -45,13 +47,13 @@ export const listFixedChargesOfPlans = (db: Db, organizationId: string, planIds:
   order by f.created_at, f.id`;
 
 /** A page of the live fixed charges of a plan, newest first. */
-export const listFixedCharges = (db: Db, organizationId: string, planId: string, page: Page) => db<FixedChargeRow[]>`
+export const listFixedCharges = ({ db, organizationId }: Scope, planId: PlanId, page: Page) => db<FixedChargeRow[]>`
   select ${columns(db)} from ${tables(db)}
   where f.organization_id = ${organizationId} and f.plan_id = ${planId} and f.deleted_at is null
   order by f.created_at desc, f.id desc
   limit ${limitOf(page).limit} offset ${limitOf(page).offset}`;
 
-export async function countFixedCharges(db: Db, organizationId: string, planId: string): Promise<number> {
+export async function countFixedCharges({ db, organizationId }: Scope, planId: PlanId): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select count(*) as count from fixed_charges
     where organization_id = ${organizationId} and plan_id = ${planId} and deleted_at is null`;
@@ -60,9 +62,8 @@ export async function countFixedCharges(db: Db, organizationId: string, planId: 
 
 /** @throws Refusal 404 fixed_charge */
 export async function getFixedChargeByCode(
-  db: Db,
-  organizationId: string,
-  planId: string,
+  { db, organizationId }: Scope,
+  planId: PlanId,
   code: string,
 ): Promise<FixedChargeRow> {
   const [row] = await db<FixedChargeRow[]>`
@@ -74,7 +75,7 @@ export async function getFixedChargeByCode(
 }
 
 /** Live fixed charges that were copied from some others, in plans that are there. */
-export const listCopiesOfFixedCharges = (db: Db, organizationId: string, parentIds: readonly string[]) => db<
+export const listCopiesOfFixedCharges = ({ db, organizationId }: Scope, parentIds: readonly string[]) => db<
   FixedChargeRow[]
 >`
   select ${columns(db)} from ${tables(db)}
@@ -84,7 +85,7 @@ export const listCopiesOfFixedCharges = (db: Db, organizationId: string, parentI
   order by f.created_at, f.id`;
 
 /** Whether a plan has a fixed charge that is paid in advance. */
-export async function hasFixedChargesInAdvance(db: Db, organizationId: string, planId: string): Promise<boolean> {
+export async function hasFixedChargesInAdvance({ db, organizationId }: Scope, planId: PlanId): Promise<boolean> {
   const [row] = await db<{ found: boolean }[]>`
     select exists (
       select from fixed_charges
@@ -95,11 +96,10 @@ export async function hasFixedChargesInAdvance(db: Db, organizationId: string, p
 
 /** Units that a subscription has instead of its plan's, by fixed charge. */
 export async function unitsOverridesOf(
-  db: Db,
-  organizationId: string,
-  subscriptionId: string,
+  { db, organizationId }: Scope,
+  subscriptionId: SubscriptionId,
 ): Promise<Map<string, Decimal>> {
-  const rows = await db<{ fixed_charge_id: string; units: Decimal }[]>`
+  const rows = await db<{ fixed_charge_id: FixedChargeId; units: Decimal }[]>`
     select fixed_charge_id, units from fixed_charge_units_overrides
     where organization_id = ${organizationId} and subscription_id = ${subscriptionId}`;
   return new Map(rows.map(({ fixed_charge_id, units }) => [fixed_charge_id, units]));

@@ -1,4 +1,4 @@
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { groupRows } from '../../../platform/lists/group-rows.ts';
 import { listTaxesOfFixedCharges, type TaxRow } from '../taxes/queries.ts';
 import type { FixedChargeRow } from './queries.ts';
@@ -11,14 +11,12 @@ export interface FixedChargeShown {
 
 /** What belongs to some fixed charges, in their order: one statement, whatever their number. */
 export async function showFixedCharges(
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   fixedCharges: readonly FixedChargeRow[],
 ): Promise<FixedChargeShown[]> {
   if (fixedCharges.length === 0) return [];
   const taxes = await listTaxesOfFixedCharges(
-    db,
-    organizationId,
+    scope,
     fixedCharges.map(({ id }) => id),
   );
   const taxesOf = groupRows(taxes, ({ fixed_charge_id }) => fixed_charge_id);

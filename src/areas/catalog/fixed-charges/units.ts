@@ -5,7 +5,8 @@ import { dayEnd, dayStart, localDate } from '../../../engine/calendar/local-day.
 import { gridsOf, type PlanTerms, type SubscriptionTerms } from '../../../engine/calendar/terms.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { FixedChargeId, PlanId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { StepPayload } from '../../../steps.ts';
 import type { FixedChargeRow } from './queries.ts';
@@ -30,13 +31,13 @@ export interface UnitsChange {
  */
 export async function recordStartUnits(
   ctx: Context,
-  subscription: { id: string; plan_id: string },
+  subscription: { id: SubscriptionId; plan_id: PlanId },
   startedAt: Instant,
   zone: string,
 ): Promise<void> {
   const day = localDate(startedAt, zone);
   const end = dayEnd(day, zone);
-  const missing = await ctx.db<{ fixed_charge_id: string; units: Decimal }[]>`
+  const missing = await ctx.db<{ fixed_charge_id: FixedChargeId; units: Decimal }[]>`
     select f.id as fixed_charge_id, coalesce(own.units, f.units) as units from fixed_charges f
     left join fixed_charge_units_overrides own on own.organization_id = f.organization_id
       and own.subscription_id = ${subscription.id} and own.fixed_charge_id = f.id
@@ -49,15 +50,14 @@ export async function recordStartUnits(
     order by f.created_at, f.id`;
   const effectiveAt = earlier(startedAt.add({ seconds: 1 }), end.subtract({ seconds: 1 }));
   await insertUnits(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     missing.map((each) => ({ ...each, id: newId(), subscription_id: subscription.id, effective_at: effectiveAt })),
     ctx.now(),
   );
 }
 
 interface RunningSubscription extends SubscriptionTerms {
-  id: string;
+  id: SubscriptionId;
   status: 'active' | 'incomplete';
   zone: string;
   /** Fixed charges of which it has units of its own. */
@@ -74,35 +74,35 @@ interface RunningSubscription extends SubscriptionTerms {
  */
 export async function followUnits(
   ctx: Context,
-  plan: PlanTerms & { id: string },
+  plan: PlanTerms & { id: PlanId },
   changes: readonly UnitsChange[],
   { bills }: { bills: boolean },
 ): Promise<void> {
   if (changes.length === 0) return;
-  const running = await listRunning(ctx.db, ctx.organizationId, plan.id);
+  const running = await listRunning(ctx, plan.id);
   const records = running.flatMap((subscription) => {
     const own = changes.filter(({ fixedCharge }) => !subscription.overridden.includes(fixedCharge.id));
     return unitsFrom(ctx, plan, subscription, own, { bills });
   });
-  await insertUnits(ctx.db, ctx.organizationId, records, ctx.now());
+  await insertUnits(ctx, records, ctx.now());
 }
 
 /** As followUnits, for one subscription, whatever its own units. */
 export async function changeUnits(
   ctx: Context,
   plan: PlanTerms,
-  subscription: SubscriptionTerms & { id: string; status: string; zone: string },
+  subscription: SubscriptionTerms & { id: SubscriptionId; status: string; zone: string },
   changes: readonly UnitsChange[],
   { bills }: { bills: boolean },
 ): Promise<void> {
-  await insertUnits(ctx.db, ctx.organizationId, unitsFrom(ctx, plan, subscription, changes, { bills }), ctx.now());
+  await insertUnits(ctx, unitsFrom(ctx, plan, subscription, changes, { bills }), ctx.now());
 }
 
 /** The records that changes make for a subscription; owes the invoice of what is billed at once. */
 function unitsFrom(
   ctx: Context,
   plan: PlanTerms,
-  subscription: SubscriptionTerms & { id: string; status: string; zone: string },
+  subscription: SubscriptionTerms & { id: SubscriptionId; status: string; zone: string },
   changes: readonly UnitsChange[],
   { bills }: { bills: boolean },
 ): NewUnits[] {
@@ -142,7 +142,7 @@ function nextPeriodStart(
   return dayStart(periodAfter(fixedCharges, periodHolding(fixedCharges, localDate(now, zone))).first, zone);
 }
 
-const listRunning = (db: Db, organizationId: string, planId: string) => db<RunningSubscription[]>`
+const listRunning = ({ db, organizationId }: Scope, planId: PlanId) => db<RunningSubscription[]>`
   select s.id, s.status, s.billing_time, s.subscription_at, s.started_at, s.terminated_at,
     coalesce(customer.timezone, home.timezone) as zone,
     array(select own.fixed_charge_id::text from fixed_charge_units_overrides own

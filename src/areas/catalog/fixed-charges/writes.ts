@@ -1,21 +1,21 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Decimal } from '../../../engine/money/decimal.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { FixedChargeId, SubscriptionId } from '../../../platform/ids.ts';
 import type { PreparedFixedCharge } from './prepare.ts';
 import type { FixedChargeRow } from './queries.ts';
 
 /** Saves fixed charges with the taxes that are rewritten. */
 export async function saveFixedCharges(
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   prepared: readonly Pick<PreparedFixedCharge, 'fixedCharge' | 'taxIds'>[],
   now: Temporal.Instant,
 ): Promise<void> {
+  const { db, organizationId } = scope;
   if (prepared.length === 0) return;
   await upsertFixedCharges(
-    db,
-    organizationId,
+    scope,
     prepared.map(({ fixedCharge }) => fixedCharge),
     now,
   );
@@ -34,8 +34,7 @@ export async function saveFixedCharges(
 }
 
 async function upsertFixedCharges(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   fixedCharges: readonly FixedChargeRow[],
   now: Temporal.Instant,
 ): Promise<void> {
@@ -60,12 +59,16 @@ async function upsertFixedCharges(
 }
 
 /** Deletes fixed charges: they are billed no more, fees made with them stay. */
-export const deleteFixedCharges = (db: Db, organizationId: string, ids: readonly string[], now: Temporal.Instant) => db`
+export const deleteFixedCharges = (
+  { db, organizationId }: Scope,
+  ids: readonly FixedChargeId[],
+  now: Temporal.Instant,
+) => db`
   update fixed_charges set deleted_at = ${now}, updated_at = ${now}
   where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and deleted_at is null`;
 
 /** Gives copies the taxes of the fixed charges that they were made from. */
-export const copyTaxes = (db: Db, organizationId: string, copies: readonly { from: string; to: string }[]) => db`
+export const copyTaxes = ({ db, organizationId }: Scope, copies: readonly { from: string; to: string }[]) => db`
   insert into fixed_charge_taxes (organization_id, fixed_charge_id, tax_id)
   select tax.organization_id, copy."to", tax.tax_id
   from jsonb_to_recordset(${json(copies)}::jsonb) as copy ("from" uuid, "to" uuid)
@@ -75,16 +78,15 @@ export const copyTaxes = (db: Db, organizationId: string, copies: readonly { fro
 /** Units of a fixed charge for one subscription, from an instant on. */
 export interface NewUnits {
   id: string;
-  subscription_id: string;
-  fixed_charge_id: string;
+  subscription_id: SubscriptionId;
+  fixed_charge_id: FixedChargeId;
   units: Decimal;
   effective_at: Temporal.Instant;
 }
 
 /** Adds to the log of units. Rule: fixed-charges.md#unit-records. */
 export async function insertUnits(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   records: readonly NewUnits[],
   now: Temporal.Instant,
 ): Promise<void> {
@@ -104,11 +106,12 @@ export async function insertUnits(
 
 /** Gives one subscription units of its own. */
 export async function saveUnitsOverrides(
-  db: Db,
-  organizationId: string,
-  subscriptionId: string,
-  overrides: readonly { fixed_charge_id: string; units: Decimal }[],
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  subscriptionId: SubscriptionId,
+  {
+    overrides,
+    now,
+  }: { overrides: readonly { fixed_charge_id: FixedChargeId; units: Decimal }[]; now: Temporal.Instant },
 ): Promise<void> {
   if (overrides.length === 0) return;
   const rows = overrides.map(({ fixed_charge_id, units }) => ({ fixed_charge_id, units: units.toFixed() }));
@@ -122,6 +125,6 @@ export async function saveUnitsOverrides(
 }
 
 /** Takes the units of its own from a subscription. */
-export const dropUnitsOverrides = (db: Db, organizationId: string, subscriptionId: string) => db`
+export const dropUnitsOverrides = ({ db, organizationId }: Scope, subscriptionId: SubscriptionId) => db`
   delete from fixed_charge_units_overrides
   where organization_id = ${organizationId} and subscription_id = ${subscriptionId}`;

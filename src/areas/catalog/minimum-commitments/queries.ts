@@ -1,8 +1,9 @@
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import type { CommitmentId } from '../../../platform/ids.ts';
 
 /** The minimum commitment of a plan, as its row carries it. */
 export interface CommitmentJson {
-  id: string;
+  id: CommitmentId;
   /** For one interval of the plan. */
   amount_cents: number;
   invoice_display_name: string | null;

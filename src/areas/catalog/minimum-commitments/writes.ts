@@ -1,7 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { FieldCodes } from '../../../engine/pricing/combination-rules.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { PlanId, TaxId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { findTaxesByCodes } from '../taxes/queries.ts';
 import { replaceCommitmentTaxes } from '../taxes/writes.ts';
@@ -11,7 +12,7 @@ import type { CommitmentInput } from './schema.ts';
 /** A minimum commitment as it will be, with its taxes when they are rewritten. */
 export interface PreparedCommitment {
   commitment: CommitmentJson | null;
-  taxIds?: string[] | undefined;
+  taxIds?: TaxId[] | undefined;
 }
 
 /**
@@ -33,7 +34,7 @@ export async function prepareCommitment(
     return { prepared: undefined, faults: { 'minimum_commitment.amount_cents': ['value_is_mandatory'] } };
   const name = given.invoice_display_name;
   const now = ctx.now().toString();
-  const taxes = given.tax_codes && (await findTaxesByCodes(ctx.db, ctx.organizationId, given.tax_codes));
+  const taxes = given.tax_codes && (await findTaxesByCodes(ctx, given.tax_codes));
   return {
     prepared: {
       commitment: {
@@ -51,12 +52,12 @@ export async function prepareCommitment(
 
 /** Gives a plan the minimum commitment that was prepared, or takes it away. */
 export async function saveCommitment(
-  db: Db,
-  organizationId: string,
-  planId: string,
+  scope: Scope,
+  planId: PlanId,
   { commitment, taxIds }: PreparedCommitment,
   now: Temporal.Instant,
 ): Promise<void> {
+  const { db, organizationId } = scope;
   if (commitment === null) {
     await db`delete from minimum_commitments where organization_id = ${organizationId} and plan_id = ${planId}`;
     return;
@@ -69,5 +70,5 @@ export async function saveCommitment(
     on conflict (organization_id, plan_id) do update
     set amount_cents = excluded.amount_cents, invoice_display_name = excluded.invoice_display_name,
       updated_at = excluded.updated_at`;
-  if (taxIds) await replaceCommitmentTaxes(db, organizationId, commitment.id, taxIds);
+  if (taxIds) await replaceCommitmentTaxes(scope, commitment.id, taxIds);
 }

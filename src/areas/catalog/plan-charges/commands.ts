@@ -25,7 +25,7 @@ export async function createPlanCharge(ctx: Context, { code, body }: { code: str
       missing: 'billable_metric',
     });
     refuseFaults(faults);
-    await saveCharges(ctx.db, ctx.organizationId, charges, ctx.now());
+    await saveCharges(ctx, charges, ctx.now());
     id = charges[0]!.charge.id;
     return charges.map(({ charge }) => charge.billable_metric_id);
   });
@@ -48,13 +48,13 @@ export async function updatePlanCharge(
     const stored = chargeOf(before, charge_code);
     const { charges, faults } = await prepareCharges(ctx, {
       planId: before.plan.id,
-      isFrozen: await hasSubscriptions(ctx.db, ctx.organizationId, before.plan.id),
+      isFrozen: await hasSubscriptions(ctx, before.plan.id),
       given: [{ given: body, stored }],
       others: before.charges.filter((other) => other !== stored),
       missing: 'billable_metric',
     });
     refuseFaults(faults);
-    await saveCharges(ctx.db, ctx.organizationId, charges, ctx.now());
+    await saveCharges(ctx, charges, ctx.now());
     id = stored.charge.id;
     return [stored, ...charges].map(({ charge }) => charge.billable_metric_id);
   });
@@ -73,7 +73,7 @@ export async function deletePlanCharge(
   let answer: ReturnType<typeof chargeView> | undefined;
   await changeWithinPlan(ctx, code, body, async (before) => {
     const shown = chargeOf(before, charge_code);
-    await deleteCharges(ctx.db, ctx.organizationId, [shown.charge.id], ctx.now());
+    await deleteCharges(ctx, [shown.charge.id], ctx.now());
     answer = chargeView(shown);
     return [shown.charge.billable_metric_id];
   });

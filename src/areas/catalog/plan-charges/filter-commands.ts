@@ -1,6 +1,7 @@
 import { assert } from '../../../engine/assert.ts';
 import type { FieldCodes } from '../../../engine/pricing/combination-rules.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { ChargeFilterId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { addFaults, refuseFaults } from '../../../platform/schema/faults.ts';
@@ -40,17 +41,17 @@ export const createPlanChargeFilter = (ctx: Context, { body, ...address }: Addre
  */
 export const updatePlanChargeFilter = (
   ctx: Context,
-  { filter_id, body, ...address }: Address & { filter_id: string; body: ChargeFilterUpdate },
+  { filter_id, body, ...address }: Address & { filter_id: ChargeFilterId; body: ChargeFilterUpdate },
 ) => changeFilter(ctx, address, body, (shown) => editFilter(ctx, shown, filterOf(shown, filter_id), body));
 
 /** @throws Refusal 404 plan, charge, charge_filter */
 export function deletePlanChargeFilter(
   ctx: Context,
-  { filter_id, body, ...address }: Address & { filter_id: string; body?: CascadeBody },
+  { filter_id, body, ...address }: Address & { filter_id: ChargeFilterId; body?: CascadeBody },
 ) {
   return changeFilter(ctx, address, body, async (shown) => {
     const filter = filterOf(shown, filter_id);
-    await deleteFilter(ctx.db, ctx.organizationId, filter.id, ctx.now());
+    await deleteFilter(ctx, filter.id, ctx.now());
     return filter;
   });
 }
@@ -83,7 +84,7 @@ export async function addFilter(
 ): Promise<ChargeFilterRow> {
   const { charge, filters } = shown;
   if (roomForFilters(shown, charges) === 0) throw refuse.invalid({ filters: [TOO_LONG] });
-  const [metric] = await lockBillableMetrics(ctx.db, ctx.organizationId, [charge.billable_metric_id]);
+  const [metric] = await lockBillableMetrics(ctx, [charge.billable_metric_id]);
   assert(metric, 'a live charge has a live metric');
   const values = withoutRepeats(body.values);
   const { properties, faults } = checkedProperties(charge.charge_model, body.properties);
@@ -102,7 +103,7 @@ export async function addFilter(
     position: positionAtEnd(shown),
     created_at: ctx.now(),
   };
-  await upsertFilters(ctx.db, ctx.organizationId, [filter], ctx.now());
+  await upsertFilters(ctx, [filter], ctx.now());
   return filter;
 }
 
@@ -134,11 +135,11 @@ export async function editFilter(
     properties: checked.properties,
     position: positionAtEnd(shown),
   };
-  await upsertFilters(ctx.db, ctx.organizationId, [filter], ctx.now());
+  await upsertFilters(ctx, [filter], ctx.now());
   return filter;
 }
 
-function filterOf({ filters }: ChargeShown, id: string): ChargeFilterRow {
+function filterOf({ filters }: ChargeShown, id: ChargeFilterId): ChargeFilterRow {
   const filter = filters.find((each) => each.id === id.toLowerCase());
   if (!filter) throw refuse.notFound('charge_filter');
   return filter;

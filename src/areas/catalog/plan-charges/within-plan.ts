@@ -24,12 +24,12 @@ export async function changeWithinPlan(
   body: CascadeBody | undefined,
   change: (before: PlanShown) => Promise<string[]>,
 ): Promise<PlanShown> {
-  const plan = await lockPlanByCode(ctx.db, ctx.organizationId, planCode);
-  const before = await showPlan(ctx.db, ctx.organizationId, plan);
+  const plan = await lockPlanByCode(ctx, planCode);
+  const before = await showPlan(ctx, plan);
   const metricIds = await change(before);
   await refreshShapes(ctx, [...new Set(metricIds)], 'charges');
-  await flagDraftInvoicesOfPlans(ctx.db, ctx.organizationId, [plan.id], ctx.now());
-  const after = await showPlan(ctx.db, ctx.organizationId, plan);
+  await flagDraftInvoicesOfPlans(ctx, [plan.id], ctx.now());
+  const after = await showPlan(ctx, plan);
   if (body?.cascade_updates) await cascadeChanges(ctx, before, after);
   announcePlan(ctx, 'updated', after, before);
   return after;

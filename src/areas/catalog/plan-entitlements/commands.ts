@@ -30,19 +30,17 @@ export const replacePlanEntitlements = (ctx: Context, input: Input) => grant(ctx
 export const mergePlanEntitlements = (ctx: Context, input: Input) => grant(ctx, input, { replaces: false });
 
 async function grant(ctx: Context, { code, body }: Input, { replaces }: { replaces: boolean }) {
-  const plan = await lockPlanByCode(ctx.db, ctx.organizationId, code);
+  const plan = await lockPlanByCode(ctx, code);
   const features = await keepFeatures(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     body.map(({ feature_code }) => feature_code),
   );
   const given = readGiven(body, features);
-  const stored = await listGrantsOfPlan(ctx.db, ctx.organizationId, plan.id);
+  const stored = await listGrantsOfPlan(ctx, plan.id);
   const gone = stored.filter(({ feature_id }) => !features.some(({ id }) => id === feature_id));
   if (replaces && gone.length > 0)
     await deleteEntitlements(
-      ctx.db,
-      ctx.organizationId,
+      ctx,
       gone.map(({ id }) => id),
     );
   for (const [featureCode, values] of given) {
@@ -67,9 +65,9 @@ interface Address {
 
 /** Takes a feature from a plan and answers it as it was. @throws Refusal 404 plan, feature, entitlement */
 export async function deletePlanEntitlement(ctx: Context, { code, feature_code }: Address) {
-  const plan = await lockPlanByCode(ctx.db, ctx.organizationId, code);
+  const plan = await lockPlanByCode(ctx, code);
   const { grant: former, entitlementId } = await grantAt(ctx, plan, feature_code);
-  await deleteEntitlements(ctx.db, ctx.organizationId, [entitlementId]);
+  await deleteEntitlements(ctx, [entitlementId]);
   await announceChange(ctx, plan);
   return { entitlement: planEntitlementView(former) };
 }
@@ -83,7 +81,7 @@ export async function deletePlanEntitlementPrivilege(
   ctx: Context,
   { code, feature_code, privilege_code }: Address & { privilege_code: string },
 ) {
-  const plan = await lockPlanByCode(ctx.db, ctx.organizationId, code);
+  const plan = await lockPlanByCode(ctx, code);
   const { feature, entitlementId, values } = await grantAt(ctx, plan, feature_code);
   if (values[privilege_code] === undefined) throw refuse.notFound('privilege');
   const left = new Map(Object.entries(values).filter(([each]) => each !== privilege_code));
@@ -93,8 +91,8 @@ export async function deletePlanEntitlementPrivilege(
 }
 
 async function grantAt(ctx: Context, plan: PlanRow, featureCode: string) {
-  const [feature] = await keepFeatures(ctx.db, ctx.organizationId, [featureCode]);
-  const grants = await listGrantsOfPlan(ctx.db, ctx.organizationId, plan.id);
+  const [feature] = await keepFeatures(ctx, [featureCode]);
+  const grants = await listGrantsOfPlan(ctx, plan.id);
   const stored = grants.find(({ feature_id }) => feature_id === feature!.id);
   const shown = plan.entitlements.find((each) => each.code === featureCode);
   if (!stored || !shown) throw refuse.notFound('entitlement');
@@ -104,8 +102,8 @@ async function grantAt(ctx: Context, plan: PlanRow, featureCode: string) {
 
 /** Records the plan as it then is, even if nothing changed. Rule: entitlements.md#routes. */
 async function announceChange(ctx: Context, before: PlanRow): Promise<PlanRow> {
-  const shown = await showPlan(ctx.db, ctx.organizationId, before);
-  const plan = await getPlanByCode(ctx.db, ctx.organizationId, before.code);
+  const shown = await showPlan(ctx, before);
+  const plan = await getPlanByCode(ctx, before.code);
   announcePlan(ctx, 'updated', { ...shown, plan }, shown);
   return plan;
 }

@@ -7,7 +7,7 @@ import { getPlanByCode } from '../plans/queries.ts';
 
 /** @throws Refusal 404 plan */
 export async function listPlanEntitlements(ctx: Context, { code }: { code: string }) {
-  const plan = await getPlanByCode(ctx.db, ctx.organizationId, code);
+  const plan = await getPlanByCode(ctx, code);
   return { entitlements: plan.entitlements.map(planEntitlementView) };
 }
 
@@ -16,7 +16,7 @@ export async function showPlanEntitlement(
   ctx: Context,
   { code, feature_code }: { code: string; feature_code: string },
 ) {
-  const plan = await getPlanByCode(ctx.db, ctx.organizationId, code);
+  const plan = await getPlanByCode(ctx, code);
   const grant = plan.entitlements.find((each) => each.code === feature_code);
   if (!grant) {
     await getRow(ctx, features, feature_code);

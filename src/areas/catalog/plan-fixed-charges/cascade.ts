@@ -1,6 +1,7 @@
 import type { Properties } from '../../../engine/pricing/charge-model.ts';
 import { canonicalJson } from '../../../platform/canonical-json.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { PlanId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { groupRows } from '../../../platform/lists/group-rows.ts';
 import { CHARGES_MAX } from '../charges/sizes.ts';
@@ -21,14 +22,10 @@ import { listPlansById } from '../plans/queries.ts';
  * Rule: plans.md#overrides-and-cascade.
  */
 export async function cascadeFixedCharges(ctx: Context, step: CascadeFixedChargesStep): Promise<void> {
-  const { db, organizationId } = ctx;
-  await lockOverrides(db, organizationId, step.plan_id);
-  const copies = await listCopiesOfFixedCharges(db, organizationId, [
-    ...step.changes.map(({ id }) => id),
-    ...step.removed_ids,
-  ]);
+  await lockOverrides(ctx, step.plan_id);
+  const copies = await listCopiesOfFixedCharges(ctx, [...step.changes.map(({ id }) => id), ...step.removed_ids]);
   const copiesOf = groupRows(copies, ({ parent_id }) => parent_id);
-  const parents = await listFixedChargesOfPlans(db, organizationId, [step.plan_id]);
+  const parents = await listFixedChargesOfPlans(ctx, [step.plan_id]);
   const changed = step.changes.flatMap((change) => {
     const parent = parents.find(({ id }) => id === change.id);
     return parent === undefined
@@ -43,26 +40,24 @@ export async function cascadeFixedCharges(ctx: Context, step: CascadeFixedCharge
 
   const saved = [...changed.map(({ fixedCharge }) => fixedCharge), ...added.map(({ fixedCharge }) => fixedCharge)];
   await saveFixedCharges(
-    db,
-    organizationId,
+    ctx,
     saved.map((fixedCharge) => ({ fixedCharge })),
     ctx.now(),
   );
   await copyTaxes(
-    db,
-    organizationId,
+    ctx,
     added.map(({ fixedCharge }) => ({ from: fixedCharge.parent_id!, to: fixedCharge.id })),
   );
-  if (removed.length > 0) await deleteFixedCharges(db, organizationId, removed, ctx.now());
+  if (removed.length > 0) await deleteFixedCharges(ctx, removed, ctx.now());
 
   const units = groupRows(
     [...changed.filter(({ hasNewUnits }) => hasNewUnits), ...added],
     (each) => each.fixedCharge.plan_id,
   );
-  for (const plan of await listPlansById(db, organizationId, [...units.keys()]))
+  for (const plan of await listPlansById(ctx, [...units.keys()]))
     await followUnits(ctx, plan, units.get(plan.id)!, { bills: step.bills });
   const planIds = new Set([...saved, ...copies.filter(({ id }) => removed.includes(id))].map(({ plan_id }) => plan_id));
-  await flagDraftInvoicesOfPlans(db, organizationId, [...planIds], ctx.now());
+  await flagDraftInvoicesOfPlans(ctx, [...planIds], ctx.now());
 }
 
 type Change = CascadeFixedChargesStep['changes'][number];
@@ -93,7 +88,7 @@ async function addedCopies(
   const { db, organizationId } = ctx;
   const fresh = new Map(step.changes.filter(({ former }) => former === null).map((change) => [change.id, change]));
   if (fresh.size === 0) return [];
-  const plans = await db<{ id: string; has_room_for: number }[]>`
+  const plans = await db<{ id: PlanId; has_room_for: number }[]>`
     select plan.id, greatest(0, ${CHARGES_MAX} - (
       select count(*) from fixed_charges held
       where held.organization_id = plan.organization_id and held.plan_id = plan.id and held.deleted_at is null
@@ -116,7 +111,7 @@ async function addedCopies(
 /** Ids of the copies in plans with a subscription that runs or is to start. */
 async function copiesInUse(ctx: Context, copies: readonly FixedChargeRow[]): Promise<string[]> {
   if (copies.length === 0) return [];
-  const used = await ctx.db<{ plan_id: string }[]>`
+  const used = await ctx.db<{ plan_id: PlanId }[]>`
     select distinct plan_id from subscriptions
     where organization_id = ${ctx.organizationId} and status in ('active', 'pending')
       and plan_id = any (${copies.map(({ plan_id }) => plan_id)}::uuid[])`;

@@ -57,7 +57,7 @@ export async function updatePlanFixedCharge(
     const stored = fixedChargeOf(before, fixed_charge_code);
     const { fixedCharges, faults } = await prepareFixedCharges(ctx, {
       planId: before.plan.id,
-      isFrozen: await hasSubscriptions(ctx.db, ctx.organizationId, before.plan.id),
+      isFrozen: await hasSubscriptions(ctx, before.plan.id),
       given: [{ given: body, stored }],
       otherCodes: before.fixedCharges
         .map(({ fixedCharge }) => fixedCharge.code)
@@ -96,13 +96,12 @@ async function changeWithinPlan(
   { cascade_updates }: { cascade_updates?: boolean | null | undefined },
   change: (before: PlanShown) => Promise<Omit<FixedChargeList, 'faults'>>,
 ): Promise<PlanShown> {
-  const { db, organizationId } = ctx;
-  const plan = await lockPlanByCode(db, organizationId, planCode);
-  const before = await showPlan(db, organizationId, plan);
+  const plan = await lockPlanByCode(ctx, planCode);
+  const before = await showPlan(ctx, plan);
   const changes = await change(before);
   await applyFixedCharges(ctx, plan, changes, { cascades: cascade_updates === true, billsCopies: false });
-  await flagDraftInvoicesOfPlans(db, organizationId, [plan.id], ctx.now());
-  const after = await showPlan(db, organizationId, plan);
+  await flagDraftInvoicesOfPlans(ctx, [plan.id], ctx.now());
+  const after = await showPlan(ctx, plan);
   announcePlan(ctx, 'updated', after, before);
   return after;
 }

@@ -3,8 +3,9 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Properties } from '../../../engine/pricing/charge-model.ts';
 import type { ChargeModelName } from '../../../engine/pricing/charge-models.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { ChargeId, PlanId } from '../../../platform/ids.ts';
 import type { ChargeShown } from '../charges/shown.ts';
 import type { PlanShown } from './shown.ts';
 
@@ -26,9 +27,9 @@ export interface FollowedFilter {
 /** One change of a plan that its overrides follow. */
 export type PlanChange =
   | { kind: 'amount'; from: number; to: number }
-  | { kind: 'charge_added'; charge_id: string }
-  | { kind: 'charge_updated'; charge_id: string; from: FollowedCharge; to: FollowedCharge }
-  | { kind: 'charge_removed'; charge_id: string };
+  | { kind: 'charge_added'; charge_id: ChargeId }
+  | { kind: 'charge_updated'; charge_id: ChargeId; from: FollowedCharge; to: FollowedCharge }
+  | { kind: 'charge_removed'; charge_id: ChargeId };
 
 /**
  * Owes changes of a plan to its overrides: stores rows for each override in order, and owes a step that applies them.
@@ -37,7 +38,7 @@ export type PlanChange =
 export async function cascadeChanges(ctx: Context, before: PlanShown, after: PlanShown): Promise<void> {
   const changes = changesBetween(before, after);
   if (changes.length === 0) return;
-  const copies = await insertCascades(ctx.db, ctx.organizationId, before.plan.id, changes, ctx.now());
+  const copies = await insertCascades(ctx, before.plan.id, { changes, now: ctx.now() });
   for (const { plan_id } of copies) ctx.after({ step: 'cascade-plan-changes', payload: { plan_id } });
 }
 
@@ -74,12 +75,10 @@ const followedOf = ({ charge, filters }: ChargeShown): FollowedCharge => ({
 });
 
 const insertCascades = (
-  db: Db,
-  organizationId: string,
-  planId: string,
-  changes: readonly PlanChange[],
-  now: Temporal.Instant,
-) => db<{ plan_id: string }[]>`
+  { db, organizationId }: Scope,
+  planId: PlanId,
+  { changes, now }: { changes: readonly PlanChange[]; now: Temporal.Instant },
+) => db<{ plan_id: PlanId }[]>`
   with cascade as (
     insert into plan_cascades (organization_id, plan_id, change, created_at)
     select copy.organization_id, copy.id, change.value, ${now}

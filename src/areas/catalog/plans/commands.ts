@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { MetricId, TaxId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -33,10 +34,9 @@ import { insertPlan, markPendingDeletion, renameOverrides, updatePlanRow } from 
  * Rules: plans.md#fields, charges.md.
  */
 export async function createPlan(ctx: Context, { body }: { body: PlanCreate }) {
-  const { db, organizationId } = ctx;
   const definition = definitionOf(body);
   const id = newId();
-  const namesake = await findPlanByCode(db, organizationId, definition.code);
+  const namesake = await findPlanByCode(ctx, definition.code);
   const taxIds = await taxIdsOf(ctx, body.tax_codes ?? []);
   const { charges, faults } = await prepareCharges(ctx, {
     planId: id,
@@ -61,16 +61,16 @@ export async function createPlan(ctx: Context, { body }: { body: PlanCreate }) {
     created_at: ctx.now(),
   };
   const plan: PlanRow = { id, parent_id: null, ...definition, ...state };
-  await insertPlan(db, organizationId, plan);
-  await saveCharges(db, organizationId, charges, ctx.now());
+  await insertPlan(ctx, plan);
+  await saveCharges(ctx, charges, ctx.now());
   await applyFixedCharges(ctx, plan, fixed, { cascades: false, billsCopies: false });
-  if (prepared) await saveCommitment(db, organizationId, id, prepared, ctx.now());
-  if (taxIds.length > 0) await replacePlanTaxes(db, organizationId, id, taxIds);
+  if (prepared) await saveCommitment(ctx, id, prepared, ctx.now());
+  if (taxIds.length > 0) await replacePlanTaxes(ctx, id, taxIds);
   if (body.usage_thresholds)
-    await replaceThresholds(db, organizationId, { plan_id: id }, body.usage_thresholds, ctx.now());
+    await replaceThresholds(ctx, { plan_id: id }, { thresholds: body.usage_thresholds, now: ctx.now() });
   await refreshShapes(ctx, metricIdsOf(charges), 'charges');
 
-  const shown = await showPlan(db, organizationId, plan);
+  const shown = await showPlan(ctx, plan);
   announcePlan(ctx, 'created', shown);
   return { plan: planView(shown) };
 }
@@ -85,13 +85,12 @@ export async function createPlan(ctx: Context, { body }: { body: PlanCreate }) {
  * Rules: plans.md#fields, plans.md#charges-of-a-plan.
  */
 export async function updatePlan(ctx: Context, { code, body }: { code: string; body: PlanUpdate }) {
-  const { db, organizationId } = ctx;
-  const stored = await lockPlanByCode(db, organizationId, code);
+  const stored = await lockPlanByCode(ctx, code);
   const definition = definitionOf(body, stored);
-  const before = await showPlan(db, organizationId, stored);
-  const isFrozen = await hasSubscriptions(db, organizationId, stored.id);
+  const before = await showPlan(ctx, stored);
+  const isFrozen = await hasSubscriptions(ctx, stored.id);
   const isRenamed = definition.code !== stored.code;
-  const namesake = isRenamed ? await findPlanByCode(db, organizationId, definition.code) : undefined;
+  const namesake = isRenamed ? await findPlanByCode(ctx, definition.code) : undefined;
   const taxIds = await taxIdsOf(ctx, body.tax_codes ?? []);
   const given = body.charges ? pairedWith(before.charges, body.charges) : [];
   const untouched = before.charges.filter((charge) => !given.some((each) => each.stored === charge));
@@ -118,25 +117,25 @@ export async function updatePlan(ctx: Context, { code, body }: { code: string; b
   if (isFrozen) addFaults(faults, frozenFaults(body, stored, definition));
   refuseFaults(faults);
 
-  await updatePlanRow(db, organizationId, stored.id, definition, ctx.now());
-  if (isRenamed) await renameOverrides(db, organizationId, stored.id, definition.code, ctx.now());
+  await updatePlanRow(ctx, stored.id, { plan: definition, now: ctx.now() });
+  if (isRenamed) await renameOverrides(ctx, stored.id, { code: definition.code, now: ctx.now() });
   if (body.charges) {
     const removed = untouched.map(({ charge }) => charge.id);
-    if (removed.length > 0) await deleteCharges(db, organizationId, removed, ctx.now());
-    await saveCharges(db, organizationId, charges, ctx.now());
+    if (removed.length > 0) await deleteCharges(ctx, removed, ctx.now());
+    await saveCharges(ctx, charges, ctx.now());
     await refreshShapes(ctx, metricIdsOf([...before.charges, ...charges]), 'charges');
   }
   await applyFixedCharges(ctx, stored, fixed, { cascades: body.cascade_updates === true, billsCopies: true });
-  if (body.tax_codes) await replacePlanTaxes(db, organizationId, stored.id, taxIds);
+  if (body.tax_codes) await replacePlanTaxes(ctx, stored.id, taxIds);
   if (body.usage_thresholds) {
-    await replaceThresholds(db, organizationId, { plan_id: stored.id }, body.usage_thresholds, ctx.now());
+    await replaceThresholds(ctx, { plan_id: stored.id }, { thresholds: body.usage_thresholds, now: ctx.now() });
     await markUsage(ctx, { plan_id: stored.id });
   }
-  if (prepared) await saveCommitment(db, organizationId, stored.id, prepared, ctx.now());
-  await flagDraftInvoicesOfPlans(db, organizationId, [stored.id], ctx.now());
+  if (prepared) await saveCommitment(ctx, stored.id, prepared, ctx.now());
+  await flagDraftInvoicesOfPlans(ctx, [stored.id], ctx.now());
   if (definition.amount_cents !== stored.amount_cents) await announce(ctx, planAmountChanged, { plan_id: stored.id });
 
-  const shown = await showPlan(db, organizationId, {
+  const shown = await showPlan(ctx, {
     ...stored,
     ...definition,
     minimum_commitment: prepared ? prepared.commitment : stored.minimum_commitment,
@@ -154,11 +153,11 @@ export async function updatePlan(ctx: Context, { code, body }: { code: string; b
  * Rule: plans.md#deletion.
  */
 export async function deletePlan(ctx: Context, { code }: { code: string }) {
-  const plan = await lockPlanByCode(ctx.db, ctx.organizationId, code);
-  const shown = await showPlan(ctx.db, ctx.organizationId, { ...plan, pending_deletion: true });
+  const plan = await lockPlanByCode(ctx, code);
+  const shown = await showPlan(ctx, { ...plan, pending_deletion: true });
   if (plan.pending_deletion) return { plan: planView(shown) };
 
-  await markPendingDeletion(ctx.db, ctx.organizationId, plan.id, ctx.now());
+  await markPendingDeletion(ctx, plan.id, ctx.now());
   ctx.after({ step: 'finish-plan-deletion', payload: { plan_id: plan.id } });
   announcePlan(ctx, 'deleted', shown);
   return { plan: planView(shown) };
@@ -177,9 +176,9 @@ function pairedWith(stored: readonly ChargeShown[], elements: readonly ChargeEle
   });
 }
 
-const taxIdsOf = async (ctx: Context, codes: readonly string[]): Promise<string[]> =>
-  (await findTaxesByCodes(ctx.db, ctx.organizationId, codes)).map(({ id }) => id);
+const taxIdsOf = async (ctx: Context, codes: readonly string[]): Promise<TaxId[]> =>
+  (await findTaxesByCodes(ctx, codes)).map(({ id }) => id);
 
-const metricIdsOf = (charges: readonly Pick<ChargeShown, 'charge'>[]): string[] => [
+const metricIdsOf = (charges: readonly Pick<ChargeShown, 'charge'>[]): MetricId[] => [
   ...new Set(charges.map(({ charge }) => charge.billable_metric_id)),
 ];

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { PlanId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { PreparedCharge } from '../charges/prepare.ts';
 import type { ChargeShown } from '../charges/shown.ts';
@@ -17,8 +18,7 @@ import { insertPlan } from './writes.ts';
  * @param subscriptionId whose own units of fixed charges the copy takes over
  * Rule: plans.md#overrides-and-cascade.
  */
-export async function copyPlan(ctx: Context, parent: PlanShown, subscriptionId?: string): Promise<PlanShown> {
-  const { db, organizationId } = ctx;
+export async function copyPlan(ctx: Context, parent: PlanShown, subscriptionId?: SubscriptionId): Promise<PlanShown> {
   const now = ctx.now();
   const commitment = parent.plan.minimum_commitment && { ...parent.plan.minimum_commitment, id: newId() };
   const plan: PlanRow = {
@@ -30,10 +30,9 @@ export async function copyPlan(ctx: Context, parent: PlanShown, subscriptionId?:
     deleted_at: null,
     created_at: now,
   };
-  await insertPlan(db, organizationId, plan);
+  await insertPlan(ctx, plan);
   await saveCharges(
-    db,
-    organizationId,
+    ctx,
     parent.charges.map((shown) => copyOfCharge(ctx, shown, plan.id)),
     now,
   );
@@ -44,24 +43,17 @@ export async function copyPlan(ctx: Context, parent: PlanShown, subscriptionId?:
   });
   if (parent.taxes.length > 0)
     await replacePlanTaxes(
-      db,
-      organizationId,
+      ctx,
       plan.id,
       parent.taxes.map(({ id }) => id),
     );
   if (commitment)
-    await saveCommitment(
-      db,
-      organizationId,
-      plan.id,
-      { commitment, taxIds: parent.commitmentTaxes.map(({ id }) => id) },
-      now,
-    );
-  return showPlan(db, organizationId, plan);
+    await saveCommitment(ctx, plan.id, { commitment, taxIds: parent.commitmentTaxes.map(({ id }) => id) }, now);
+  return showPlan(ctx, plan);
 }
 
 /** A charge as a copy of a plan gets it: with its filters and taxes, linked to the one that it was made from. */
-export function copyOfCharge(ctx: Context, { charge, filters, taxes }: ChargeShown, planId: string): PreparedCharge {
+export function copyOfCharge(ctx: Context, { charge, filters, taxes }: ChargeShown, planId: PlanId): PreparedCharge {
   const id = newId();
   return {
     charge: { ...charge, id, plan_id: planId, parent_id: charge.id, created_at: ctx.now() },

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { decimal } from '../../../engine/money/decimal.ts';
 import type { Properties } from '../../../engine/pricing/charge-model.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { ChargeId, PlanId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { planAmountChanged } from '../announcements.ts';
@@ -29,9 +30,9 @@ import { lockCustomersOnPlans } from './lock-overrides.ts';
  *
  * Rule: plans.md#overrides-and-cascade.
  */
-export async function followPlanChanges(ctx: Context, { plan_id }: { plan_id: string }): Promise<void> {
-  await lockCustomersOnPlans(ctx.db, ctx.organizationId, [plan_id]);
-  const changes = await takeChanges(ctx.db, ctx.organizationId, plan_id);
+export async function followPlanChanges(ctx: Context, { plan_id }: { plan_id: PlanId }): Promise<void> {
+  await lockCustomersOnPlans(ctx, [plan_id]);
+  const changes = await takeChanges(ctx, plan_id);
   const metricIds = new Set<string>();
   let hasNewAmount = false;
   for (const change of changes) {
@@ -39,12 +40,12 @@ export async function followPlanChanges(ctx: Context, { plan_id }: { plan_id: st
     else for (const id of await followCharge(ctx, plan_id, change)) metricIds.add(id);
   }
   if (metricIds.size > 0) await refreshShapes(ctx, [...metricIds], 'charges');
-  if (changes.length > 0) await flagDraftInvoicesOfPlans(ctx.db, ctx.organizationId, [plan_id], ctx.now());
+  if (changes.length > 0) await flagDraftInvoicesOfPlans(ctx, [plan_id], ctx.now());
   if (hasNewAmount) await announce(ctx, planAmountChanged, { plan_id: plan_id });
 }
 
 /** The changes that an override has yet to follow, oldest first; the caller holds the override's row. */
-async function takeChanges(db: Db, organizationId: string, planId: string): Promise<PlanChange[]> {
+async function takeChanges({ db, organizationId }: Scope, planId: PlanId): Promise<PlanChange[]> {
   const [copy] = await db`
     select id from plans where organization_id = ${organizationId} and id = ${planId} and deleted_at is null
     for update`;
@@ -60,7 +61,7 @@ async function takeChanges(db: Db, organizationId: string, planId: string): Prom
 
 async function followAmount(
   ctx: Context,
-  planId: string,
+  planId: PlanId,
   { from, to }: Extract<PlanChange, { kind: 'amount' }>,
 ): Promise<boolean> {
   const { count } = await ctx.db`
@@ -72,36 +73,35 @@ async function followAmount(
 /** @returns the metrics whose charges changed */
 async function followCharge(
   ctx: Context,
-  planId: string,
+  planId: PlanId,
   change: Exclude<PlanChange, { kind: 'amount' }>,
 ): Promise<string[]> {
-  const { db, organizationId } = ctx;
-  const own = await listChargesOfPlans(db, organizationId, [planId]);
+  const own = await listChargesOfPlans(ctx, [planId]);
   const copy = own.find((charge) => charge.parent_id === change.charge_id);
   if (change.kind === 'charge_added') {
     if (copy) return [];
     const [added] = await showLiveCharge(ctx, change.charge_id);
     if (!added || own.some(({ code }) => code === added.charge.code)) return [];
     if (!(await hasRoomFor(ctx, added, own))) return [];
-    await saveCharges(db, organizationId, [copyOfCharge(ctx, added, planId)], ctx.now());
+    await saveCharges(ctx, [copyOfCharge(ctx, added, planId)], ctx.now());
     return [added.charge.billable_metric_id];
   }
   if (!copy) return [];
   if (change.kind === 'charge_removed') {
-    if (!(await isInUse(db, organizationId, planId))) return [];
-    await deleteCharges(db, organizationId, [copy.id], ctx.now());
+    if (!(await isInUse(ctx, planId))) return [];
+    await deleteCharges(ctx, [copy.id], ctx.now());
     return [copy.billable_metric_id];
   }
   if (copy.charge_model !== change.to.charge_model) return [];
-  const charges = await showCharges(db, organizationId, own);
+  const charges = await showCharges(ctx, own);
   const shown = charges.find(({ charge }) => charge.id === copy.id)!;
-  await saveCharges(db, organizationId, [followed(ctx, shown, change, charges)], ctx.now());
+  await saveCharges(ctx, [followed(ctx, shown, change, charges)], ctx.now());
   return [copy.billable_metric_id];
 }
 
 /** Whether a copy of a plan, which has its `own` charges, can take one more without becoming too large. */
 async function hasRoomFor(ctx: Context, added: ChargeShown, own: readonly ChargeRow[]): Promise<boolean> {
-  const charges = await showCharges(ctx.db, ctx.organizationId, own);
+  const charges = await showCharges(ctx, own);
   return own.length < CHARGES_MAX && added.filters.length <= roomForFilters({ filters: [] }, charges);
 }
 
@@ -167,19 +167,18 @@ const withGroupKeys = (properties: Properties, source: Properties): Properties =
   return { ...pick(properties, false), ...pick(source, true) };
 };
 
-async function showLiveCharge(ctx: Context, id: string): Promise<ChargeShown[]> {
-  const [row] = await ctx.db<{ plan_id: string }[]>`
+async function showLiveCharge(ctx: Context, id: ChargeId): Promise<ChargeShown[]> {
+  const [row] = await ctx.db<{ plan_id: PlanId }[]>`
     select plan_id from charges where organization_id = ${ctx.organizationId} and id = ${id} and deleted_at is null`;
   if (!row) return [];
-  const charges = await listChargesOfPlans(ctx.db, ctx.organizationId, [row.plan_id]);
+  const charges = await listChargesOfPlans(ctx, [row.plan_id]);
   return showCharges(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     charges.filter((charge) => charge.id === id),
   );
 }
 
-async function isInUse(db: Db, organizationId: string, planId: string): Promise<boolean> {
+async function isInUse({ db, organizationId }: Scope, planId: PlanId): Promise<boolean> {
   const [row] = await db<{ found: boolean }[]>`
     select exists (
       select from subscriptions

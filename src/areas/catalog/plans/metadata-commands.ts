@@ -13,7 +13,7 @@ interface Input {
 
 /** Replaces the plan's metadata. @throws Refusal 404 plan */
 export async function replacePlanMetadata(ctx: Context, { code, body }: Input) {
-  return change(ctx, await lockPlanByCode(ctx.db, ctx.organizationId, code), body);
+  return change(ctx, await lockPlanByCode(ctx, code), body);
 }
 
 /**
@@ -23,7 +23,7 @@ export async function replacePlanMetadata(ctx: Context, { code, body }: Input) {
  * @throws Refusal 422 value: too_many_keys, counted with those that were there
  */
 export async function mergePlanMetadata(ctx: Context, { code, body }: Input) {
-  const plan = await lockPlanByCode(ctx.db, ctx.organizationId, code);
+  const plan = await lockPlanByCode(ctx, code);
   const merged = { ...plan.metadata, ...body };
   const faults = metadataFaults(merged);
   if (faults.length > 0) throw refuse.invalid({ value: faults });
@@ -32,12 +32,12 @@ export async function mergePlanMetadata(ctx: Context, { code, body }: Input) {
 
 /** @throws Refusal 404 plan */
 export async function deleteAllPlanMetadata(ctx: Context, { code }: { code: string }) {
-  return change(ctx, await lockPlanByCode(ctx.db, ctx.organizationId, code), null);
+  return change(ctx, await lockPlanByCode(ctx, code), null);
 }
 
 /** @throws Refusal 404 plan; 404 metadata, when the plan has none at all */
 export async function deletePlanMetadataKey(ctx: Context, { code, key }: { code: string; key: string }) {
-  const plan = await lockPlanByCode(ctx.db, ctx.organizationId, code);
+  const plan = await lockPlanByCode(ctx, code);
   if (plan.metadata === null) throw refuse.notFound('metadata');
   const { [key]: _gone, ...left } = plan.metadata;
   return change(ctx, plan, left);
@@ -45,8 +45,8 @@ export async function deletePlanMetadataKey(ctx: Context, { code, key }: { code:
 
 // Rule: credit-notes.md#metadata.
 async function change(ctx: Context, plan: PlanRow, metadata: Metadata | null) {
-  const before = await showPlan(ctx.db, ctx.organizationId, plan);
-  await updatePlanMetadata(ctx.db, ctx.organizationId, plan.id, metadata, ctx.now());
+  const before = await showPlan(ctx, plan);
+  await updatePlanMetadata(ctx, plan.id, { metadata, now: ctx.now() });
   announcePlan(ctx, 'updated', { ...before, plan: { ...plan, metadata } }, before);
   return { metadata };
 }

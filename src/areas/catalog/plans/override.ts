@@ -38,10 +38,9 @@ const NOT_OVERRIDABLE = [
  * Rule: plans.md#overrides-and-cascade.
  */
 export async function changeOverride(ctx: Context, copy: PlanShown, given: PlanOverrides): Promise<void> {
-  const { db, organizationId } = ctx;
   const { plan } = copy;
   const definition = definitionOf(withoutFixed(given), plan);
-  const taxIds = (await findTaxesByCodes(db, organizationId, given.tax_codes ?? [])).map(({ id }) => id);
+  const taxIds = (await findTaxesByCodes(ctx, given.tax_codes ?? [])).map(({ id }) => id);
   const overridden = pairedWithCopies(copy, given.charges ?? []);
   const { charges, faults } = await prepareCharges(ctx, {
     planId: plan.id,
@@ -60,20 +59,20 @@ export async function changeOverride(ctx: Context, copy: PlanShown, given: PlanO
   addFaults(faults, notOverridable(given, plan));
   refuseFaults(faultsBelow('plan_overrides', faults));
 
-  await updatePlanRow(db, organizationId, plan.id, definition, ctx.now());
+  await updatePlanRow(ctx, plan.id, { plan: definition, now: ctx.now() });
   if (charges.length > 0) {
-    await saveCharges(db, organizationId, charges, ctx.now());
+    await saveCharges(ctx, charges, ctx.now());
     const metricIds = charges.map(({ charge }) => charge.billable_metric_id);
     await refreshShapes(ctx, [...new Set(metricIds)], 'charges');
   }
   if (given.fixed_charges?.length) await overrideFixedCharges(ctx, plan, given.fixed_charges);
-  if (given.tax_codes) await replacePlanTaxes(db, organizationId, plan.id, taxIds);
-  if (prepared) await saveCommitment(db, organizationId, plan.id, prepared, ctx.now());
+  if (given.tax_codes) await replacePlanTaxes(ctx, plan.id, taxIds);
+  if (prepared) await saveCommitment(ctx, plan.id, prepared, ctx.now());
   if (given.usage_thresholds) {
-    await replaceThresholds(db, organizationId, { plan_id: plan.id }, given.usage_thresholds, ctx.now());
+    await replaceThresholds(ctx, { plan_id: plan.id }, { thresholds: given.usage_thresholds, now: ctx.now() });
     await markUsage(ctx, { plan_id: plan.id });
   }
-  await flagDraftInvoicesOfPlans(db, organizationId, [plan.id], ctx.now());
+  await flagDraftInvoicesOfPlans(ctx, [plan.id], ctx.now());
   if (definition.amount_cents !== plan.amount_cents) await announce(ctx, planAmountChanged, { plan_id: plan.id });
 }
 

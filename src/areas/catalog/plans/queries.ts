@@ -3,6 +3,8 @@ import type { Interval } from '../../../engine/calendar/grid.ts';
 import type { Currency } from '../../../engine/money/currency.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { PlanId } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { grantsOfPlan, type PlanGrantJson } from '../entitlements/plan-grants.ts';
@@ -11,7 +13,7 @@ import type { UsagePolicies } from '../usage-policies/schema.ts';
 import type { Metadata } from './metadata.ts';
 
 export interface PlanRow {
-  id: string;
+  id: PlanId;
   parent_id: string | null;
   code: string;
   name: string;
@@ -44,19 +46,19 @@ const columns = (db: Db) => db`
   p.deleted_at, p.created_at`;
 
 // Overrides are never listed or addressed.
-const addressable = (db: Db, organizationId: string) => db`
+const addressable = ({ db, organizationId }: Scope) => db`
   p.organization_id = ${organizationId} and p.deleted_at is null and p.parent_id is null`;
 
 /** A live plan by its code; overrides have none of their own. */
-export async function findPlanByCode(db: Db, organizationId: string, code: string): Promise<PlanRow | undefined> {
-  const [row] = await db<PlanRow[]>`
-    select ${columns(db)} from plans p where ${addressable(db, organizationId)} and p.code = ${code}`;
+export async function findPlanByCode(scope: Scope, code: string): Promise<PlanRow | undefined> {
+  const [row] = await scope.db<PlanRow[]>`
+    select ${columns(scope.db)} from plans p where ${addressable(scope)} and p.code = ${code}`;
   return row;
 }
 
 /** @throws Refusal 404 plan */
-export async function getPlanByCode(db: Db, organizationId: string, code: string): Promise<PlanRow> {
-  const row = await findPlanByCode(db, organizationId, code);
+export async function getPlanByCode(scope: Scope, code: string): Promise<PlanRow> {
+  const row = await findPlanByCode(scope, code);
   if (!row) throw refuse.notFound('plan');
   return row;
 }
@@ -66,33 +68,33 @@ export async function getPlanByCode(db: Db, organizationId: string, code: string
  *
  * @throws Refusal 404 plan
  */
-export async function lockPlanByCode(db: Db, organizationId: string, code: string): Promise<PlanRow> {
-  const [row] = await db<PlanRow[]>`
-    select ${columns(db)} from plans p where ${addressable(db, organizationId)} and p.code = ${code}
+export async function lockPlanByCode(scope: Scope, code: string): Promise<PlanRow> {
+  const [row] = await scope.db<PlanRow[]>`
+    select ${columns(scope.db)} from plans p where ${addressable(scope)} and p.code = ${code}
     for update of p`;
   if (!row) throw refuse.notFound('plan');
   return row;
 }
 
 /** Plans by id, deleted ones and overrides too, in no order. */
-export const listPlansById = (db: Db, organizationId: string, ids: readonly string[]) => db<PlanRow[]>`
+export const listPlansById = ({ db, organizationId }: Scope, ids: readonly PlanId[]) => db<PlanRow[]>`
   select ${columns(db)} from plans p
   where p.organization_id = ${organizationId} and p.id = any (${ids}::uuid[])`;
 
 /** A page of live plans, newest first, each with the number of all of them; those pending deletion are among them. */
-export const listPlans = (db: Db, organizationId: string, page: Page) => db<(PlanRow & { total_count: number })[]>`
-  select ${columns(db)}, count(*) over () as total_count from plans p where ${addressable(db, organizationId)}
+export const listPlans = (scope: Scope, page: Page) => scope.db<(PlanRow & { total_count: number })[]>`
+  select ${columns(scope.db)}, count(*) over () as total_count from plans p where ${addressable(scope)}
   order by p.created_at desc, p.id desc
   limit ${limitOf(page).limit} offset ${limitOf(page).offset}`;
 
-export async function countPlans(db: Db, organizationId: string): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    select count(*) as count from plans p where ${addressable(db, organizationId)}`;
+export async function countPlans(scope: Scope): Promise<number> {
+  const [row] = await scope.db<{ count: number }[]>`
+    select count(*) as count from plans p where ${addressable(scope)}`;
   return row!.count;
 }
 
 /** Whether a subscription of any status is, or was, on the plan: then most of it is frozen. */
-export async function hasSubscriptions(db: Db, organizationId: string, planId: string): Promise<boolean> {
+export async function hasSubscriptions({ db, organizationId }: Scope, planId: PlanId): Promise<boolean> {
   const [row] = await db<{ found: boolean }[]>`
     select exists (
       select from subscriptions where organization_id = ${organizationId} and plan_id = ${planId}
@@ -101,8 +103,8 @@ export async function hasSubscriptions(db: Db, organizationId: string, planId: s
 }
 
 /** Ids of the live overrides of a plan. */
-export async function listOverrideIds(db: Db, organizationId: string, planId: string): Promise<string[]> {
-  const rows = await db<{ id: string }[]>`
+export async function listOverrideIds({ db, organizationId }: Scope, planId: PlanId): Promise<string[]> {
+  const rows = await db<{ id: PlanId }[]>`
     select id from plans where organization_id = ${organizationId} and parent_id = ${planId} and deleted_at is null
     order by id`;
   return rows.map(({ id }) => id);

@@ -1,4 +1,4 @@
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { groupRows } from '../../../platform/lists/group-rows.ts';
 import { listChargesOfPlans } from '../charges/queries.ts';
 import { type ChargeShown, showCharges } from '../charges/shown.ts';
@@ -21,14 +21,14 @@ export interface PlanShown {
 }
 
 /** What belongs to some plans, in their order: five statements, whatever their number. */
-export async function showPlans(db: Db, organizationId: string, plans: readonly PlanRow[]): Promise<PlanShown[]> {
+export async function showPlans(scope: Scope, plans: readonly PlanRow[]): Promise<PlanShown[]> {
   const ids = plans.map(({ id }) => id);
   const parentIds = plans.flatMap(({ parent_id }) => parent_id ?? []);
   const [charges, fixedCharges, taxes, thresholds] = await Promise.all([
-    listChargesOfPlans(db, organizationId, ids).then((rows) => showCharges(db, organizationId, rows, [])),
-    listFixedChargesOfPlans(db, organizationId, ids),
-    listTaxesOfPlans(db, organizationId, ids),
-    listThresholdsOfPlans(db, organizationId, [...ids, ...parentIds]),
+    listChargesOfPlans(scope, ids).then((rows) => showCharges(scope, rows, [])),
+    listFixedChargesOfPlans(scope, ids),
+    listTaxesOfPlans(scope, ids),
+    listThresholdsOfPlans(scope, [...ids, ...parentIds]),
   ]);
   const taxesOf = groupRows(taxes, ({ holder, holder_id }) => `${holder} ${holder_id}`);
   const withTaxes = charges.map((shown) => ({ ...shown, taxes: taxesOf.get(`charge ${shown.charge.id}`) ?? [] }));
@@ -51,7 +51,7 @@ export async function showPlans(db: Db, organizationId: string, plans: readonly 
 }
 
 /** One plan with all that its JSON shows. */
-export async function showPlan(db: Db, organizationId: string, plan: PlanRow): Promise<PlanShown> {
-  const [shown] = await showPlans(db, organizationId, [plan]);
+export async function showPlan(scope: Scope, plan: PlanRow): Promise<PlanShown> {
+  const [shown] = await showPlans(scope, [plan]);
   return shown!;
 }

@@ -1,12 +1,13 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { PlanId } from '../../../platform/ids.ts';
 import { lateEventsAfter } from '../usage-policies/queries.ts';
 import type { PlanDefinition } from './definition.ts';
 import type { Metadata } from './metadata.ts';
 import type { PlanRow } from './queries.ts';
 
-export const insertPlan = (db: Db, organizationId: string, { id, created_at, ...plan }: PlanRow) => db`
+export const insertPlan = ({ db, organizationId }: Scope, { id, created_at, ...plan }: PlanRow) => db`
   insert into plans (id, organization_id, parent_id, code, name, invoice_display_name, description, interval,
     pay_in_advance, amount_cents, amount_currency, trial_period, bill_charges_monthly, bill_fixed_charges_monthly,
     metadata, usage_policies, created_at, updated_at)
@@ -16,11 +17,9 @@ export const insertPlan = (db: Db, organizationId: string, { id, created_at, ...
     ${json(plan.metadata)}, ${json(plan.usage_policies)}, ${created_at}, ${created_at})`;
 
 export const updatePlanRow = (
-  db: Db,
-  organizationId: string,
-  id: string,
-  plan: PlanDefinition,
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  id: PlanId,
+  { plan, now }: { plan: PlanDefinition; now: Temporal.Instant },
 ) => db`
   update plans
   set code = ${plan.code}, name = ${plan.name}, invoice_display_name = ${plan.invoice_display_name},
@@ -33,25 +32,27 @@ export const updatePlanRow = (
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Overrides keep the code of their plan. */
-export const renameOverrides = (db: Db, organizationId: string, id: string, code: string, now: Temporal.Instant) => db`
+export const renameOverrides = (
+  { db, organizationId }: Scope,
+  id: PlanId,
+  { code, now }: { code: string; now: Temporal.Instant },
+) => db`
   update plans set code = ${code}, updated_at = ${now} where organization_id = ${organizationId} and parent_id = ${id}`;
 
 export const updatePlanMetadata = (
-  db: Db,
-  organizationId: string,
-  id: string,
-  metadata: Metadata | null,
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  id: PlanId,
+  { metadata, now }: { metadata: Metadata | null; now: Temporal.Instant },
 ) => db`
   update plans set metadata = ${json(metadata)}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Marks a plan and its overrides as about to be deleted. */
-export const markPendingDeletion = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+export const markPendingDeletion = ({ db, organizationId }: Scope, id: PlanId, now: Temporal.Instant) => db`
   update plans set pending_deletion = true, updated_at = ${now}
   where organization_id = ${organizationId} and (id = ${id} or parent_id = ${id}) and deleted_at is null`;
 
 /** Marks a plan and its overrides deleted. */
-export const markPlanDeleted = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+export const markPlanDeleted = ({ db, organizationId }: Scope, id: PlanId, now: Temporal.Instant) => db`
   update plans set deleted_at = ${now}, pending_deletion = false, updated_at = ${now}
   where organization_id = ${organizationId} and (id = ${id} or parent_id = ${id}) and deleted_at is null`;

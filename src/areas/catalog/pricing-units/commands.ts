@@ -33,7 +33,7 @@ export async function updatePricingUnit(ctx: Context, { code, body }: { code: st
  */
 export async function deletePricingUnit(ctx: Context, { code }: { code: string }) {
   const unit = await lockRow(ctx, pricingUnits, code);
-  if (await isPricingUnitUsed(ctx.db, ctx.organizationId, unit.id)) throw refuse.notAllowed('not_deletable');
+  if (await isPricingUnitUsed(ctx, unit.id)) throw refuse.notAllowed('not_deletable');
   await deleteRow(ctx, pricingUnits, unit.id);
   return answer(ctx, 'deleted', unit);
 }

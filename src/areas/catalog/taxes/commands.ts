@@ -17,7 +17,7 @@ export async function createTax(ctx: Context, { body }: { body: TaxCreate }) {
   await refuseTakenCode(ctx, taxes, body.code);
   const { id } = await insertRow(ctx, taxes, { ...body, rate: new Decimal(body.rate) });
   if (body.applied_to_organization) await announce(ctx, taxOfOrganizationChanged, { tax_id: id, is_applied: true });
-  await flagDraftsOfTax(ctx.db, ctx.organizationId, id);
+  await flagDraftsOfTax(ctx, id);
   return { tax: taxView(await getRow(ctx, taxes, body.code)) };
 }
 
@@ -28,16 +28,15 @@ export async function createTax(ctx: Context, { body }: { body: TaxCreate }) {
  * @throws Refusal 422 code value_already_exist
  */
 export async function updateTax(ctx: Context, { code, body }: { code: string; body: TaxUpdate }) {
-  const { db, organizationId } = ctx;
   const tax = await lockRow(ctx, taxes, code);
   const newCode = body.code ?? tax.code;
   await refuseTakenCode(ctx, taxes, newCode, tax.id);
   // Before and after: whom it no longer applies to needs a new computation too.
-  await flagDraftsOfTax(db, organizationId, tax.id);
+  await flagDraftsOfTax(ctx, tax.id);
   await updateRow(ctx, taxes, tax, { ...body, rate: body.rate === undefined ? undefined : new Decimal(body.rate) });
   if (body.applied_to_organization !== undefined) {
     await announce(ctx, taxOfOrganizationChanged, { tax_id: tax.id, is_applied: body.applied_to_organization });
-    await flagDraftsOfTax(db, organizationId, tax.id);
+    await flagDraftsOfTax(ctx, tax.id);
   }
   return { tax: taxView(await getRow(ctx, taxes, newCode)) };
 }
@@ -48,10 +47,9 @@ export async function updateTax(ctx: Context, { code, body }: { code: string; bo
  * @throws Refusal 404 tax
  */
 export async function deleteTax(ctx: Context, { code }: { code: string }) {
-  const { db, organizationId } = ctx;
   const tax = await lockRow(ctx, taxes, code);
-  await flagDraftsOfTax(db, organizationId, tax.id);
-  await detachEverywhere(db, organizationId, tax.id);
+  await flagDraftsOfTax(ctx, tax.id);
+  await detachEverywhere(ctx, tax.id);
   await deleteRow(ctx, taxes, tax.id);
   return { tax: taxView(tax) };
 }

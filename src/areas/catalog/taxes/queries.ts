@@ -1,5 +1,15 @@
 import type { Db } from '../../../platform/db/connect.ts';
 import { columnsOf } from '../../../platform/db/rows.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type {
+  AddOnId,
+  BillingEntityId,
+  ChargeId,
+  CustomerId,
+  FixedChargeId,
+  PlanId,
+  TaxId,
+} from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { column, computed, orNull, type RowOf } from '../../../platform/schema/columns.ts';
 
@@ -25,7 +35,7 @@ export const taxes = {
   name: 'tax',
   table: 'taxes',
   columns: {
-    id: column.uuid,
+    id: column.idOf<TaxId>(),
     name: column.text,
     code: column.text,
     description: orNull(column.text),
@@ -46,7 +56,7 @@ export type TaxHolder = 'customer' | 'billing_entity' | 'plan' | 'charge' | 'com
 const columns = (db: Db) => columnsOf(db, taxes);
 
 /** Live taxes by id, oldest first. */
-export const listTaxesById = (db: Db, organizationId: string, ids: readonly string[]) => db<TaxRow[]>`
+export const listTaxesById = ({ db, organizationId }: Scope, ids: readonly TaxId[]) => db<TaxRow[]>`
   select ${columns(db)} from taxes tax
   where tax.organization_id = ${organizationId} and tax.id = any (${ids}::uuid[]) and tax.deleted_at is null
   order by tax.created_at, tax.id`;
@@ -58,8 +68,7 @@ export const listTaxesById = (db: Db, organizationId: string, ids: readonly stri
  * @throws Refusal 404 tax, when a code names none
  */
 export async function findTaxesByCodes(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   codes: readonly string[],
   options: { ignoreCase?: boolean } = {},
 ): Promise<TaxRow[]> {
@@ -78,15 +87,15 @@ export async function findTaxesByCodes(
 type Held<Key extends string> = TaxRow & Record<Key, string>;
 
 /** Taxes of their own of some customers, oldest first. */
-export const listTaxesOfCustomers = (db: Db, organizationId: string, customerIds: readonly string[]) =>
-  listTaxesOfHolders<'customer_id'>(db, organizationId, 'customer', customerIds);
+export const listTaxesOfCustomers = (scope: Scope, customerIds: readonly CustomerId[]) =>
+  listTaxesOfHolders<'customer_id'>(scope, 'customer', customerIds);
 
 /** Taxes of some billing entities, oldest first. */
-export const listTaxesOfBillingEntities = (db: Db, organizationId: string, billingEntityIds: readonly string[]) =>
-  listTaxesOfHolders<'billing_entity_id'>(db, organizationId, 'billing_entity', billingEntityIds);
+export const listTaxesOfBillingEntities = (scope: Scope, billingEntityIds: readonly BillingEntityId[]) =>
+  listTaxesOfHolders<'billing_entity_id'>(scope, 'billing_entity', billingEntityIds);
 
 /** Taxes of some plans, of their minimum commitments and of their live charges and fixed charges, oldest first. */
-export const listTaxesOfPlans = (db: Db, organizationId: string, planIds: readonly string[]) => db<
+export const listTaxesOfPlans = ({ db, organizationId }: Scope, planIds: readonly PlanId[]) => db<
   (Held<'plan_id' | 'holder_id'> & { holder: 'plan' | 'commitment' | 'charge' | 'fixed_charge' })[]
 >`
   select ${columns(db)}, holding.plan_id, holding.holder, holding.holder_id
@@ -113,20 +122,19 @@ export const listTaxesOfPlans = (db: Db, organizationId: string, planIds: readon
   order by tax.created_at, tax.id`;
 
 /** Taxes of some charges, oldest first. */
-export const listTaxesOfCharges = (db: Db, organizationId: string, chargeIds: readonly string[]) =>
-  listTaxesOfHolders<'charge_id'>(db, organizationId, 'charge', chargeIds);
+export const listTaxesOfCharges = (scope: Scope, chargeIds: readonly ChargeId[]) =>
+  listTaxesOfHolders<'charge_id'>(scope, 'charge', chargeIds);
 
 /** Taxes of some add-ons, oldest first. */
-export const listTaxesOfAddOns = (db: Db, organizationId: string, addOnIds: readonly string[]) =>
-  listTaxesOfHolders<'add_on_id'>(db, organizationId, 'add_on', addOnIds);
+export const listTaxesOfAddOns = (scope: Scope, addOnIds: readonly AddOnId[]) =>
+  listTaxesOfHolders<'add_on_id'>(scope, 'add_on', addOnIds);
 
 /** Taxes of some fixed charges, oldest first. */
-export const listTaxesOfFixedCharges = (db: Db, organizationId: string, fixedChargeIds: readonly string[]) =>
-  listTaxesOfHolders<'fixed_charge_id'>(db, organizationId, 'fixed_charge', fixedChargeIds);
+export const listTaxesOfFixedCharges = (scope: Scope, fixedChargeIds: readonly FixedChargeId[]) =>
+  listTaxesOfHolders<'fixed_charge_id'>(scope, 'fixed_charge', fixedChargeIds);
 
 async function listTaxesOfHolders<Key extends string>(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   holder: TaxHolder,
   holderIds: readonly string[],
 ): Promise<Held<Key>[]> {

@@ -1,12 +1,21 @@
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { AddOnId, BillingEntityId, CommitmentId, CustomerId, PlanId, TaxId } from '../../../platform/ids.ts';
 import type { TaxHolder } from './queries.ts';
 
-export const attachToBillingEntity = (db: Db, organizationId: string, taxId: string, billingEntityId: string) => db`
+export const attachToBillingEntity = (
+  { db, organizationId }: Scope,
+  taxId: TaxId,
+  billingEntityId: BillingEntityId,
+) => db`
   insert into billing_entity_taxes (organization_id, billing_entity_id, tax_id)
   values (${organizationId}, ${billingEntityId}, ${taxId})
   on conflict do nothing`;
 
-export const detachFromBillingEntity = (db: Db, organizationId: string, taxId: string, billingEntityId: string) => db`
+export const detachFromBillingEntity = (
+  { db, organizationId }: Scope,
+  taxId: TaxId,
+  billingEntityId: BillingEntityId,
+) => db`
   delete from billing_entity_taxes
   where organization_id = ${organizationId} and billing_entity_id = ${billingEntityId} and tax_id = ${taxId}`;
 
@@ -14,7 +23,7 @@ export const detachFromBillingEntity = (db: Db, organizationId: string, taxId: s
  * Removes a tax from everything that has it, including drafts and their fees; finalized invoices keep their copy
  * (taxes.md#resource).
  */
-export async function detachEverywhere(db: Db, organizationId: string, taxId: string): Promise<void> {
+export async function detachEverywhere({ db, organizationId }: Scope, taxId: TaxId): Promise<void> {
   await db`
     with customer as (delete from customer_taxes where organization_id = ${organizationId} and tax_id = ${taxId}),
     entity as (delete from billing_entity_taxes where organization_id = ${organizationId} and tax_id = ${taxId}),
@@ -37,11 +46,10 @@ export async function detachEverywhere(db: Db, organizationId: string, taxId: st
  * Flags drafts for a refresh: those of customers with the tax, and for each billing entity with it those of its
  * customers without taxes of their own.
  */
-export const flagDraftsOfTax = (db: Db, organizationId: string, taxId: string) =>
-  flagDraftsOfTaxes(db, organizationId, [taxId]);
+export const flagDraftsOfTax = (scope: Scope, taxId: TaxId) => flagDraftsOfTaxes(scope, [taxId]);
 
 /** As flagDraftsOfTax, for several. */
-export const flagDraftsOfTaxes = (db: Db, organizationId: string, taxIds: readonly string[]) => db`
+export const flagDraftsOfTaxes = ({ db, organizationId }: Scope, taxIds: readonly TaxId[]) => db`
   update invoices set ready_to_be_refreshed = true
   where organization_id = ${organizationId} and status = 'draft' and not ready_to_be_refreshed and customer_id in (
     select customer_id from customer_taxes
@@ -55,39 +63,29 @@ export const flagDraftsOfTaxes = (db: Db, organizationId: string, taxIds: readon
       where own.organization_id = customer.organization_id and own.customer_id = customer.id))`;
 
 /** Gives a customer exactly these taxes. */
-export const replaceCustomerTaxes = (db: Db, organizationId: string, customerId: string, taxIds: readonly string[]) =>
-  replaceTaxes(db, organizationId, 'customer', customerId, taxIds);
+export const replaceCustomerTaxes = (scope: Scope, customerId: CustomerId, taxIds: readonly TaxId[]) =>
+  replaceTaxes(scope, 'customer', { holderId: customerId, taxIds });
 
 /** Gives a billing entity exactly these taxes. */
-export const replaceBillingEntityTaxes = (
-  db: Db,
-  organizationId: string,
-  billingEntityId: string,
-  taxIds: readonly string[],
-) => replaceTaxes(db, organizationId, 'billing_entity', billingEntityId, taxIds);
+export const replaceBillingEntityTaxes = (scope: Scope, billingEntityId: BillingEntityId, taxIds: readonly TaxId[]) =>
+  replaceTaxes(scope, 'billing_entity', { holderId: billingEntityId, taxIds });
 
 /** Gives a plan exactly these taxes. */
-export const replacePlanTaxes = (db: Db, organizationId: string, planId: string, taxIds: readonly string[]) =>
-  replaceTaxes(db, organizationId, 'plan', planId, taxIds);
+export const replacePlanTaxes = (scope: Scope, planId: PlanId, taxIds: readonly TaxId[]) =>
+  replaceTaxes(scope, 'plan', { holderId: planId, taxIds });
 
 /** Gives an add-on exactly these taxes. */
-export const replaceAddOnTaxes = (db: Db, organizationId: string, addOnId: string, taxIds: readonly string[]) =>
-  replaceTaxes(db, organizationId, 'add_on', addOnId, taxIds);
+export const replaceAddOnTaxes = (scope: Scope, addOnId: AddOnId, taxIds: readonly TaxId[]) =>
+  replaceTaxes(scope, 'add_on', { holderId: addOnId, taxIds });
 
 /** Gives a minimum commitment exactly these taxes. */
-export const replaceCommitmentTaxes = (
-  db: Db,
-  organizationId: string,
-  commitmentId: string,
-  taxIds: readonly string[],
-) => replaceTaxes(db, organizationId, 'commitment', commitmentId, taxIds);
+export const replaceCommitmentTaxes = (scope: Scope, commitmentId: CommitmentId, taxIds: readonly TaxId[]) =>
+  replaceTaxes(scope, 'commitment', { holderId: commitmentId, taxIds });
 
 async function replaceTaxes(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   holder: TaxHolder,
-  holderId: string,
-  taxIds: readonly string[],
+  { holderId, taxIds }: { holderId: string; taxIds: readonly TaxId[] },
 ): Promise<void> {
   const table = db(`${holder}_taxes`);
   const key = db(`${holder}_id`);

@@ -1,4 +1,6 @@
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Policy, UsagePolicies } from './schema.ts';
 
@@ -11,9 +13,8 @@ export const policyOfPlan = (db: Db, organizationId: Fragment, planId: Fragment,
 
 /** What the plan of the newest subscription of an external id, or else the organization, says. */
 export async function findPolicy(
-  db: Db,
-  organizationId: string,
-  externalSubscriptionId: string,
+  { db, organizationId }: Scope,
+  externalSubscriptionId: ExternalSubscriptionId,
   kind: keyof UsagePolicies,
 ): Promise<Policy | null> {
   const [row] = await db<{ policy: Policy | null }[]>`

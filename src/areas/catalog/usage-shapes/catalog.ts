@@ -1,12 +1,13 @@
 import type { AggregationType } from '../../../engine/metrics/aggregation-types.ts';
 import { type Expression, parseExpression } from '../../../engine/metrics/parse-expression.ts';
 import type { Sql } from '../../../platform/db/connect.ts';
+import type { MetricId, OrganizationId } from '../../../platform/ids.ts';
 import { type CatalogRow, listCatalogs } from './queries.ts';
 import type { Shape } from './shape.ts';
 
 /** What the storage of events needs of one organization, as of one `shapes_version`. */
 export interface Catalog {
-  organizationId: string;
+  organizationId: OrganizationId;
   version: number;
   /** By code; only metrics with an expression or a shape. */
   metrics: ReadonlyMap<string, CatalogMetric>;
@@ -55,7 +56,7 @@ export class CatalogCache {
   readonly #catalogs = new Map<string, Catalog>();
 
   /** Catalogs by organization; the missing ones are read in one statement. */
-  async of(sql: Sql, organizationIds: Iterable<string>): Promise<ReadonlyMap<string, Catalog>> {
+  async of(sql: Sql, organizationIds: Iterable<OrganizationId>): Promise<ReadonlyMap<string, Catalog>> {
     const wanted = [...new Set(organizationIds)];
     const missing = wanted.filter((id) => !this.#catalogs.has(id));
     if (missing.length > 0) {
@@ -69,14 +70,14 @@ export class CatalogCache {
     return found;
   }
 
-  forget(organizationIds: Iterable<string>): void {
+  forget(organizationIds: Iterable<OrganizationId>): void {
     for (const id of organizationIds) this.#catalogs.delete(id);
   }
 }
 
 /** The catalog built from a row of the database. */
 export function catalogOf(row: CatalogRow): Catalog {
-  const shapeOf = (metricId: string, state: Shape['state']) =>
+  const shapeOf = (metricId: MetricId, state: Shape['state']) =>
     row.shapes.find((shape) => shape.billable_metric_id === metricId && shape.state === state) ?? null;
   const metrics = row.metrics.map((metric): [string, CatalogMetric] => {
     const live = shapeOf(metric.id, 'live');

@@ -1,6 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { MetricId, UsageShapeId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { lockOrganizationEvents, lockShapeDefinitions } from './lock.ts';
 import { listShapes, listWantedShapes, type WantedShape } from './queries.ts';
@@ -23,27 +25,24 @@ export type ShapeChange = 'metric' | 'charges';
  */
 export async function refreshShapes(
   ctx: Context,
-  metricIds: readonly string[],
+  metricIds: readonly MetricId[],
   change: ShapeChange = 'metric',
 ): Promise<void> {
   if (metricIds.length === 0) return;
   requestHeal(ctx, { metric_ids: [...metricIds] });
   await lockShapeDefinitions(ctx.db, metricIds);
-  const [wanted, present] = await Promise.all([
-    listWantedShapes(ctx.db, ctx.organizationId, metricIds),
-    listShapes(ctx.db, ctx.organizationId, metricIds),
-  ]);
+  const [wanted, present] = await Promise.all([listWantedShapes(ctx, metricIds), listShapes(ctx, metricIds)]);
   const plans = wanted.map((shape) => planOf(shape, present));
   const retired = plans.flatMap((plan) => plan.retire);
   const built = plans.flatMap((plan) => plan.build);
   if (change === 'charges' && retired.length === 0 && built.length === 0) return;
 
-  await lockOrganizationEvents(ctx.db, ctx.organizationId);
-  await raiseShapesVersion(ctx.db, ctx.organizationId);
-  if (retired.length > 0) await retireShapes(ctx.db, ctx.organizationId, retired);
+  await lockOrganizationEvents(ctx);
+  await raiseShapesVersion(ctx);
+  if (retired.length > 0) await retireShapes(ctx, retired);
   for (const definition of built) {
     const id = newId();
-    await insertBuildingShape(ctx.db, ctx.organizationId, id, definition, ctx.now());
+    await insertBuildingShape(ctx, id, definition, ctx.now());
     ctx.after({ step: 'build-shape', payload: { shape_id: id } });
   }
 }
@@ -71,25 +70,24 @@ function planOf(wanted: WantedShape, present: readonly Shape[]): { retire: strin
 export async function rebuildShape(db: Db, shape: Shape, now: Temporal.Instant): Promise<void> {
   const { organization_id: organizationId, billable_metric_id: metricId } = shape;
   await lockShapeDefinitions(db, [metricId]);
-  const present = await listShapes(db, organizationId, [metricId]);
+  const present = await listShapes({ db, organizationId }, [metricId]);
   if (present.some(({ state }) => state === 'building') || !present.some(({ id }) => id === shape.id)) return;
-  await lockOrganizationEvents(db, organizationId);
-  await raiseShapesVersion(db, organizationId);
-  await insertBuildingShape(db, organizationId, newId(), shape, now);
+  await lockOrganizationEvents({ db, organizationId });
+  await raiseShapesVersion({ db, organizationId });
+  await insertBuildingShape({ db, organizationId }, newId(), shape, now);
 }
 
 /** To be called under the organization's exclusive lock: writers then fetch the catalog again. */
-export const raiseShapesVersion = (db: Db, organizationId: string) => db`
+export const raiseShapesVersion = ({ db, organizationId }: Scope) => db`
   update organizations set shapes_version = shapes_version + 1 where id = ${organizationId}`;
 
-export const retireShapes = (db: Db, organizationId: string, ids: readonly string[]) => db`
+export const retireShapes = ({ db, organizationId }: Scope, ids: readonly UsageShapeId[]) => db`
   update usage_shapes set state = 'retired'
   where organization_id = ${organizationId} and id = any (${ids}::uuid[])`;
 
 const insertBuildingShape = (
-  db: Db,
-  organizationId: string,
-  id: string,
+  { db, organizationId }: Scope,
+  id: UsageShapeId,
   {
     billable_metric_id,
     code,

@@ -1,20 +1,22 @@
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { ExternalSubscriptionId, MetricId, OrganizationId, UsageShapeId } from '../../../platform/ids.ts';
 import type { LimitedMetric } from './catalog.ts';
 import type { Shape, ShapeDefinition } from './shape.ts';
 
 export interface CatalogRow {
-  id: string;
+  id: OrganizationId;
   shapes_version: number;
   /** Metrics with an expression or a shape. */
-  metrics: { id: string; code: string; field_name: string | null; expression: string | null }[];
+  metrics: { id: MetricId; code: string; field_name: string | null; expression: string | null }[];
   shapes: Shape[];
-  raw: { shape_id: string; external_subscription_id: string }[];
+  raw: { shape_id: UsageShapeId; external_subscription_id: ExternalSubscriptionId }[];
   /** Metrics whose usage a feature limits. */
   limited: LimitedMetric[];
 }
 
 /** What storing looks at, of several organizations, each as of one version: one statement, one snapshot. */
-export const listCatalogs = (db: Db, organizationIds: readonly string[]) => db<CatalogRow[]>`
+export const listCatalogs = (db: Db, organizationIds: readonly OrganizationId[]) => db<CatalogRow[]>`
   with shape as materialized (
     select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state,
       keeps_days
@@ -43,13 +45,13 @@ export const listCatalogs = (db: Db, organizationIds: readonly string[]) => db<C
     ), '[]') as limited
   from organizations o where o.id = any (${organizationIds}::uuid[])`;
 
-export type WantedShape = ShapeDefinition & { billable_metric_id: string; is_charged: boolean };
+export type WantedShape = ShapeDefinition & { billable_metric_id: MetricId; is_charged: boolean };
 
 /**
  * The wanted shapes of metrics: the names of all properties in filters, pricing groups and presentation groups of the
  * live charges on them. `is_charged` is false for a deleted metric and for one that no live charge uses.
  */
-export const listWantedShapes = (db: Db, organizationId: string, metricIds: readonly string[]) => db<WantedShape[]>`
+export const listWantedShapes = ({ db, organizationId }: Scope, metricIds: readonly MetricId[]) => db<WantedShape[]>`
   with charge as (
     select c.id, c.billable_metric_id, c.properties, c.accepts_target_wallet
     from charges c
@@ -86,7 +88,7 @@ export const listWantedShapes = (db: Db, organizationId: string, metricIds: read
   order by m.id`;
 
 /** Shapes of metrics that are live or in building. */
-export const listShapes = (db: Db, organizationId: string, metricIds: readonly string[]) => db<Shape[]>`
+export const listShapes = ({ db, organizationId }: Scope, metricIds: readonly MetricId[]) => db<Shape[]>`
   select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state, keeps_days
   from usage_shapes
   where organization_id = ${organizationId} and billable_metric_id = any (${metricIds}::uuid[])

@@ -1,10 +1,11 @@
 import type { Context } from '../../../platform/context.ts';
+import type { ExternalSubscriptionId, MetricId } from '../../../platform/ids.ts';
 
 /** Open unmatched events that are matched again; without any field, all of the organization. */
 export interface HealSelection {
-  metric_ids?: string[];
+  metric_ids?: MetricId[];
   code?: string;
-  external_subscription_id?: string;
+  external_subscription_id?: ExternalSubscriptionId;
 }
 
 /**

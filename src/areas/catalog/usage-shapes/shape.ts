@@ -1,14 +1,15 @@
 import { hash } from 'node:crypto';
 import type { AggregationType } from '../../../engine/metrics/aggregation-types.ts';
+import type { MetricId, OrganizationId, UsageShapeId } from '../../../platform/ids.ts';
 
 /**
  * How the events of a metric are rolled up: by hour and by the texts of these properties. One shape a metric is live;
  * another may be in building to take its place. Rule: rollups.md#tables.
  */
 export interface Shape {
-  id: string;
-  organization_id: string;
-  billable_metric_id: string;
+  id: UsageShapeId;
+  organization_id: OrganizationId;
+  billable_metric_id: MetricId;
   code: string;
   aggregation_type: AggregationType;
   field_name: string | null;

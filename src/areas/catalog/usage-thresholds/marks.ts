@@ -1,8 +1,10 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
-import type { Scope } from '../../../platform/periodic-job.ts';
+import type { CustomerId, OrganizationId, PlanId, SubscriptionId } from '../../../platform/ids.ts';
+import type { Reach } from '../../../platform/periodic-job.ts';
 
 /** The periodic job that works marks off. */
 export const USAGE_ACTIVITY = 'usage-activity';
@@ -14,7 +16,7 @@ const MOST_NUDGED = 100;
  * Which subscriptions a mark is set on: some records, the active ones of an external id, or those of a plan and its
  * overrides.
  */
-export type MarkedSubscriptions = { ids: readonly string[] } | { external_id: string } | { plan_id: string };
+export type MarkedSubscriptions = { ids: readonly string[] } | { external_id: string } | { plan_id: PlanId };
 
 /**
  * Asks for another look at the usage of active subscriptions, since their alerts or thresholds changed: at once in real
@@ -22,7 +24,7 @@ export type MarkedSubscriptions = { ids: readonly string[] } | { external_id: st
  */
 export async function markUsage(ctx: Context, subscriptions: MarkedSubscriptions): Promise<void> {
   const { db, organizationId } = ctx;
-  const marked = await db<{ id: string; customer_id: string }[]>`
+  const marked = await db<{ id: string; customer_id: CustomerId }[]>`
     with marked as (
       insert into usage_marks (id, organization_id, subscription_id, marked_at)
       select gen_random_uuid(), s.organization_id, s.id, ${ctx.now()}
@@ -55,8 +57,8 @@ function matching(db: Db, subscriptions: MarkedSubscriptions) {
 }
 
 export interface MarkToSet {
-  organization_id: string;
-  subscription_id: string;
+  organization_id: OrganizationId;
+  subscription_id: SubscriptionId;
   at: string;
 }
 
@@ -67,7 +69,7 @@ export interface MarkToSet {
  * @returns what was marked, and the customers whose subscriptions these are
  */
 export const markWatched = (db: Db, marks: readonly MarkToSet[]) => db<
-  { organization_id: string; subscription_id: string; customer_key: string }[]
+  { organization_id: OrganizationId; subscription_id: SubscriptionId; customer_key: string }[]
 >`
   with marked as (
     insert into usage_marks (id, organization_id, subscription_id, marked_at)
@@ -95,30 +97,30 @@ export const isWatched = (db: Db) => db`
         and threshold.deleted_at is null)))`;
 
 /** Marks of a subscription that are there now. */
-export const listMarks = (db: Db, organizationId: string, subscriptionId: string) => db<{ id: string }[]>`
+export const listMarks = ({ db, organizationId }: Scope, subscriptionId: SubscriptionId) => db<{ id: string }[]>`
   select id from usage_marks where organization_id = ${organizationId} and subscription_id = ${subscriptionId}`;
 
-export const dropMarks = (db: Db, organizationId: string, ids: readonly string[]) => db`
+export const dropMarks = ({ db, organizationId }: Scope, ids: readonly string[]) => db`
   delete from usage_marks where organization_id = ${organizationId} and id = any (${ids}::uuid[])`;
 
 /** The first mark of an organization. */
-export async function earliestMark(db: Db, organizationId: string): Promise<Temporal.Instant | null> {
+export async function earliestMark({ db, organizationId }: Scope): Promise<Temporal.Instant | null> {
   const [row] = await db<{ at: Temporal.Instant | null }[]>`
     select min(marked_at) as at from usage_marks where organization_id = ${organizationId}`;
   return row!.at;
 }
 
 /** Subscriptions with a mark set at or before `at`, the longest marked first. */
-export const listMarked = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<
-  { organization_id: string; sandbox: boolean; subscription_id: string }[]
+export const listMarked = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<
+  { organization_id: OrganizationId; sandbox: boolean; subscription_id: SubscriptionId }[]
 >`
   select mark.organization_id, organization.sandbox, mark.subscription_id
   from usage_marks mark
   join organizations organization on organization.id = mark.organization_id
   where mark.marked_at <= ${at} and ${
-    scope === 'real-time'
+    reach === 'real-time'
       ? db`not exists (select from test_clocks clock where clock.organization_id = mark.organization_id)`
-      : db`mark.organization_id = ${scope.organizationId}`
+      : db`mark.organization_id = ${reach.organizationId}`
   }
   group by mark.organization_id, organization.sandbox, mark.subscription_id
   order by min(mark.marked_at), mark.subscription_id

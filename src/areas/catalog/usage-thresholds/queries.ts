@@ -1,8 +1,10 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { InvoiceId, PlanId, SubscriptionId, UsageThresholdId } from '../../../platform/ids.ts';
 
 export interface UsageThresholdRow {
-  id: string;
+  id: UsageThresholdId;
   amount_cents: number;
   threshold_display_name: string | null;
   recurring: boolean;
@@ -15,8 +17,8 @@ const columns = (db: Db) => db`
   threshold.updated_at`;
 
 /** Thresholds of some plans: the fixed ones ascending, the recurring one last. */
-export const listThresholdsOfPlans = (db: Db, organizationId: string, planIds: readonly string[]) => db<
-  (UsageThresholdRow & { plan_id: string })[]
+export const listThresholdsOfPlans = ({ db, organizationId }: Scope, planIds: readonly PlanId[]) => db<
+  (UsageThresholdRow & { plan_id: PlanId })[]
 >`
   select threshold.plan_id, ${columns(db)} from usage_thresholds threshold
   where threshold.organization_id = ${organizationId} and threshold.plan_id = any (${planIds}::uuid[])
@@ -27,7 +29,7 @@ export const listThresholdsOfPlans = (db: Db, organizationId: string, planIds: r
  * Thresholds that hold for a subscription: its own, else its plan's, else the parent plan's; none when progressive
  * billing is off. The fixed ones ascending, the recurring one last. Rule: progressive-billing.md#usage-thresholds.
  */
-export const listApplicableThresholds = (db: Db, organizationId: string, subscriptionId: string) => db<
+export const listApplicableThresholds = ({ db, organizationId }: Scope, subscriptionId: SubscriptionId) => db<
   UsageThresholdRow[]
 >`
   with candidate as (
@@ -50,7 +52,7 @@ export interface AppliedThresholdRow extends UsageThresholdRow {
 }
 
 /** What a progressive invoice answered to. */
-export const listAppliedThresholds = (db: Db, organizationId: string, invoiceId: string) => db<AppliedThresholdRow[]>`
+export const listAppliedThresholds = ({ db, organizationId }: Scope, invoiceId: InvoiceId) => db<AppliedThresholdRow[]>`
   select ${columns(db)}, applied.lifetime_usage_amount_cents, applied.created_at as applied_at
   from applied_usage_thresholds applied
   join usage_thresholds threshold on threshold.organization_id = applied.organization_id

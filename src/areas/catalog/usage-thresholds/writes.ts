@@ -1,11 +1,13 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { PlanId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { UsageThresholdsInput } from './schema.ts';
 
 /** Whose thresholds: a plan's or one subscription's. */
-export type ThresholdOwner = { plan_id: string } | { subscription_id: string };
+export type ThresholdOwner = { plan_id: PlanId } | { subscription_id: SubscriptionId };
 
 const owned = (db: Db, owner: ThresholdOwner) =>
   'plan_id' in owner ? db`plan_id = ${owner.plan_id}` : db`subscription_id = ${owner.subscription_id}`;
@@ -15,11 +17,9 @@ const owned = (db: Db, owner: ThresholdOwner) =>
  * passed; the others end. Rule: progressive-billing.md#usage-thresholds.
  */
 export async function replaceThresholds(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   owner: ThresholdOwner,
-  thresholds: UsageThresholdsInput,
-  now: Temporal.Instant,
+  { thresholds, now }: { thresholds: UsageThresholdsInput; now: Temporal.Instant },
 ): Promise<void> {
   const given = thresholds.map((threshold) => ({ id: newId(), ...threshold }));
   const rows = db`

@@ -2,6 +2,7 @@ import { type AlertType, isOfMetric } from '../../../engine/alerts/alert-types.t
 import { ZERO } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import { findRow } from '../../../platform/db/rows.ts';
+import type { MetricId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
@@ -31,7 +32,6 @@ type AlertKey = Pick<AlertRow, 'id' | 'code' | 'alert_type' | 'billable_metric_i
  * Rule: alerts.md#endpoints-and-fields.
  */
 export async function createAlerts(ctx: Context, { body, ...place }: AlertPlace & { body: AlertCreateBody }) {
-  const { db, organizationId } = ctx;
   const target = await lockTarget(ctx, place);
   const { owner } = target;
   const given = 'alert' in body ? [body.alert] : body.alerts;
@@ -44,13 +44,13 @@ export async function createAlerts(ctx: Context, { body, ...place }: AlertPlace 
     );
   };
   const alerts = await readNewAlerts(ctx, target, given, refuseFaults);
-  refuseFaults(takenFaults(alerts, await listAlertKeys(db, organizationId, owner)));
-  const stored = await insertAlerts(db, organizationId, owner, alerts, ctx.now());
+  refuseFaults(takenFaults(alerts, await listAlertKeys(ctx, owner)));
+  const stored = await insertAlerts(ctx, owner, { alerts, now: ctx.now() });
   // Another transaction was faster: now its alerts are seen.
-  if (stored < alerts.length) refuseFaults(takenFaults(alerts, await listAlertKeys(db, organizationId, owner)));
+  if (stored < alerts.length) refuseFaults(takenFaults(alerts, await listAlertKeys(ctx, owner)));
   await target.look();
 
-  const byId = new Map((await lockAlerts(db, organizationId, owner)).map((alert) => [alert.id, alert]));
+  const byId = new Map((await lockAlerts(ctx, owner)).map((alert) => [alert.id, alert]));
   const rows = alerts.map(({ id }) => byId.get(id)!);
   return 'alert' in body ? showAlert(ctx, rows[0]!) : showAlerts(ctx, rows, { page: 1, per_page: rows.length });
 }
@@ -65,11 +65,10 @@ export async function updateAlert(
   ctx: Context,
   { code, body, ...place }: AlertPlace & { code: string; body: GivenAlert },
 ) {
-  const { db, organizationId } = ctx;
   const target = await lockTarget(ctx, place);
   const { owner } = target;
   // All of them, in the order in which evaluations lock them.
-  const alerts = await lockAlerts(db, organizationId, owner);
+  const alerts = await lockAlerts(ctx, owner);
   const stored = alerts.find((alert) => alert.code === code);
   if (!stored) throw refuse.notFound('alert');
   const keepsThresholds = !Array.isArray(body.thresholds) || body.thresholds.length === 0;
@@ -101,9 +100,9 @@ export async function updateAlert(
   };
   const taken = takenFaults([changed], alerts).get(0);
   if (taken) throw refuse.invalid(taken);
-  await updateAlertRow(db, organizationId, changed, ctx.now());
+  await updateAlertRow(ctx, changed, ctx.now());
   await target.look();
-  return showAlert(ctx, await getAlert(db, organizationId, owner, changed.code));
+  return showAlert(ctx, await getAlert(ctx, owner, changed.code));
 }
 
 /**
@@ -113,18 +112,17 @@ export async function updateAlert(
  */
 export async function deleteAlert(ctx: Context, { code, ...place }: AlertPlace & { code: string }) {
   const { owner } = await findTarget(ctx, place);
-  const alert = await lockAlert(ctx.db, ctx.organizationId, owner, code);
-  await markAlertsDeleted(ctx.db, ctx.organizationId, [alert.id], ctx.now());
+  const alert = await lockAlert(ctx, owner, code);
+  await markAlertsDeleted(ctx, [alert.id], ctx.now());
   return showAlert(ctx, alert);
 }
 
 /** Deletes every alert of a subscription or a wallet. @throws Refusal 404 subscription, customer, wallet */
 export async function deleteAlerts(ctx: Context, place: AlertPlace) {
   const { owner } = await findTarget(ctx, place);
-  const alerts = await lockAlerts(ctx.db, ctx.organizationId, owner);
+  const alerts = await lockAlerts(ctx, owner);
   await markAlertsDeleted(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     alerts.map(({ id }) => id),
     ctx.now(),
   );
@@ -186,7 +184,7 @@ const takenFaults = (alerts: readonly AlertKey[], others: readonly AlertKey[]): 
   });
 
 /** @throws Refusal 404 billable_metric */
-async function metricIdOf(ctx: Context, code: unknown): Promise<string> {
+async function metricIdOf(ctx: Context, code: unknown): Promise<MetricId> {
   const metric = await findRow(ctx, billableMetrics, String(code).trim());
   if (!metric) throw refuse.notFound('billable_metric');
   return metric.id;

@@ -1,17 +1,18 @@
 import type { Context } from '../../../platform/context.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { type Page, pageMeta } from '../../../platform/lists/pagination.ts';
 import { listBillableMetricsById } from '../../catalog/billable-metrics/queries.ts';
 import { type AlertRow, countAlerts, getAlert, listAlerts } from '../evaluate-alerts/queries.ts';
 import { alertView } from '../evaluate-alerts/view.ts';
 import { type AlertPlace, findTarget } from './target.ts';
 
-type Reading = Pick<Context, 'db' | 'organizationId'>;
+type Reading = Scope;
 
-async function viewsOf({ db, organizationId }: Reading, alerts: readonly AlertRow[]) {
+async function viewsOf(ctx: Reading, alerts: readonly AlertRow[]) {
   const ids = alerts.flatMap(({ billable_metric_id }) => billable_metric_id ?? []);
-  const metrics = ids.length === 0 ? [] : await listBillableMetricsById(db, organizationId, ids);
+  const metrics = ids.length === 0 ? [] : await listBillableMetricsById(ctx, ids);
   const byId = new Map(metrics.map((metric) => [metric.id, metric]));
-  return alerts.map((alert) => alertView(alert, byId.get(alert.billable_metric_id ?? ''), organizationId));
+  return alerts.map((alert) => alertView(alert, byId.get(alert.billable_metric_id ?? ''), ctx.organizationId));
 }
 
 /** One alert as answers have it. */
@@ -26,15 +27,12 @@ export const showAlerts = async (ctx: Reading, alerts: readonly AlertRow[], page
 /** @throws Refusal 404 subscription, customer, wallet */
 export async function listAllAlerts(ctx: Context, { query, ...place }: AlertPlace & { query: Page }) {
   const { owner } = await findTarget(ctx, place);
-  const [alerts, total] = await Promise.all([
-    listAlerts(ctx.db, ctx.organizationId, owner, query),
-    countAlerts(ctx.db, ctx.organizationId, owner),
-  ]);
+  const [alerts, total] = await Promise.all([listAlerts(ctx, owner, query), countAlerts(ctx, owner)]);
   return showAlerts(ctx, alerts, query, total);
 }
 
 /** @throws Refusal 404 subscription, customer, wallet, alert */
 export async function showOneAlert(ctx: Context, { code, ...place }: AlertPlace & { code: string }) {
   const { owner } = await findTarget(ctx, place);
-  return showAlert(ctx, await getAlert(ctx.db, ctx.organizationId, owner, code));
+  return showAlert(ctx, await getAlert(ctx, owner, code));
 }

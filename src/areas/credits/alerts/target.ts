@@ -1,6 +1,7 @@
 import type { AlertType, WalletAlertType } from '../../../engine/alerts/alert-types.ts';
 import { type Decimal, ZERO } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { ExternalCustomerId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { markUsage } from '../../catalog/usage-thresholds/marks.ts';
 import { getCustomer } from '../../customers/customers/queries.ts';
@@ -10,7 +11,7 @@ import { evaluateWalletAlerts, figureOfWallet } from '../evaluate-alerts/wallet-
 import { findWallet, lockWallet, type WalletRow } from '../wallets/queries.ts';
 
 /** Where alerts are asked for: below a subscription, or below a wallet of a customer. */
-export type AlertPlace = { external_id: string } | { external_customer_id: string; wallet_code: string };
+export type AlertPlace = { external_id: string } | { external_customer_id: ExternalCustomerId; wallet_code: string };
 
 /** The owner of alerts. */
 export interface AlertTarget {
@@ -30,7 +31,7 @@ export const lockTarget = (ctx: Context, place: AlertPlace): Promise<AlertTarget
 
 async function targetOf(ctx: Context, place: AlertPlace, find: typeof findWallet): Promise<AlertTarget> {
   if ('external_id' in place) {
-    await checkSubscription(ctx.db, ctx.organizationId, place.external_id);
+    await checkSubscription(ctx, place.external_id);
     return {
       owner: { external_subscription_id: place.external_id },
       kind: 'subscription',
@@ -38,8 +39,8 @@ async function targetOf(ctx: Context, place: AlertPlace, find: typeof findWallet
       look: () => markUsage(ctx, { external_id: place.external_id }),
     };
   }
-  const customer = await getCustomer(ctx.db, ctx.organizationId, place.external_customer_id);
-  const wallet = await find(ctx.db, ctx.organizationId, { customerId: customer.id, code: place.wallet_code });
+  const customer = await getCustomer(ctx, place.external_customer_id);
+  const wallet = await find(ctx, { customerId: customer.id, code: place.wallet_code });
   if (!wallet) throw refuse.notFound('wallet');
   return {
     owner: { wallet_id: wallet.id },

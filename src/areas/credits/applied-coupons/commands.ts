@@ -1,6 +1,7 @@
 import { isCurrency } from '../../../engine/money/currency.ts';
 import type { Context } from '../../../platform/context.ts';
 import { lockRow } from '../../../platform/db/rows.ts';
+import type { AppliedCouponId, ExternalCustomerId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
@@ -27,17 +28,16 @@ import {
  * Rule: coupons.md#applying.
  */
 export async function applyCoupon(ctx: Context, { body }: { body: AppliedCouponCreate }) {
-  const { db, organizationId } = ctx;
-  const customer = await lockCustomer(db, organizationId, body.external_customer_id ?? '');
+  const customer = await lockCustomer(ctx, body.external_customer_id ?? '');
   if (!customer) throw refuse.notFound('customer');
   const coupon = await lockRow(ctx, coupons, body.coupon_code ?? '', 'share');
   if (coupon.status !== 'active') throw refuse.notFound('coupon');
   await refuseUse(ctx, customer, coupon);
   const applied = termsOf(body, customer, coupon);
   refuseFaults(faultsOf(applied, body));
-  await insertAppliedCoupon(db, organizationId, applied, ctx.now());
+  await insertAppliedCoupon(ctx, applied, ctx.now());
   if (applied.amount_currency !== null)
-    await setCurrencyOfCustomer(db, organizationId, customer.id, applied.amount_currency, ctx.now());
+    await setCurrencyOfCustomer(ctx, customer.id, { currency: applied.amount_currency, now: ctx.now() });
   return { applied_coupon: await recordAppliedCoupon(ctx, 'created', applied.id) };
 }
 
@@ -49,22 +49,23 @@ export async function applyCoupon(ctx: Context, { body }: { body: AppliedCouponC
  */
 export async function removeAppliedCoupon(
   ctx: Context,
-  { external_customer_id, applied_coupon_id }: { external_customer_id: string; applied_coupon_id: string },
+  {
+    external_customer_id,
+    applied_coupon_id,
+  }: { external_customer_id: ExternalCustomerId; applied_coupon_id: AppliedCouponId },
 ) {
-  const { db, organizationId } = ctx;
-  const customer = await getCustomer(db, organizationId, external_customer_id);
-  const { id } = await lockAppliedCoupon(db, organizationId, customer.id, applied_coupon_id);
-  const [ended] = await terminateAppliedCoupons(db, organizationId, { id }, ctx.now());
+  const customer = await getCustomer(ctx, external_customer_id);
+  const { id } = await lockAppliedCoupon(ctx, customer.id, applied_coupon_id);
+  const [ended] = await terminateAppliedCoupons(ctx, { id }, ctx.now());
   if (ended !== undefined) return { applied_coupon: await recordAppliedCoupon(ctx, 'deleted', id) };
-  return { applied_coupon: appliedCouponView(await readAppliedCoupon(db, organizationId, id)) };
+  return { applied_coupon: appliedCouponView(await readAppliedCoupon(ctx, id)) };
 }
 
 async function refuseUse(ctx: Context, customer: CustomerRow, coupon: CouponRow): Promise<void> {
   const pair = { customerId: customer.id, couponId: coupon.id };
   const isLimited = coupon.limited_plans || coupon.limited_billable_metrics;
-  if (isLimited && (await overlaps(ctx.db, ctx.organizationId, pair))) throw refuse.notAllowed('plan_overlapping');
-  if (!coupon.reusable && (await hadCoupon(ctx.db, ctx.organizationId, pair)))
-    throw refuse.invalid({ coupon: ['coupon_is_not_reusable'] });
+  if (isLimited && (await overlaps(ctx, pair))) throw refuse.notAllowed('plan_overlapping');
+  if (!coupon.reusable && (await hadCoupon(ctx, pair))) throw refuse.invalid({ coupon: ['coupon_is_not_reusable'] });
 }
 
 /** The terms that the customer gets: the input over the coupon's own. Terms that do not apply are null. */

@@ -1,32 +1,32 @@
 import type { Context } from '../../../platform/context.ts';
+import type { AppliedCouponId, CouponId, CustomerId, InvoiceId } from '../../../platform/ids.ts';
 import { readAppliedCoupon } from './queries.ts';
 import { appliedCouponView } from './view.ts';
 import { giveBack, lockUsesOfInvoice, terminateAppliedCoupons } from './writes.ts';
 
 /** Ends every active use of a coupon that is deleted. Rule: coupons.md#fields. */
-export async function endUsesOfCoupon(ctx: Context, { coupon_id }: { coupon_id: string }): Promise<void> {
-  await terminateAppliedCoupons(ctx.db, ctx.organizationId, { couponId: coupon_id }, ctx.now());
+export async function endUsesOfCoupon(ctx: Context, { coupon_id }: { coupon_id: CouponId }): Promise<void> {
+  await terminateAppliedCoupons(ctx, { couponId: coupon_id }, ctx.now());
 }
 
 /** Ends what a deleted customer has. Rule: customers.md#deletion-portal-checkout. */
-export async function endCouponsOfCustomer(ctx: Context, { customer_id }: { customer_id: string }): Promise<void> {
+export async function endCouponsOfCustomer(ctx: Context, { customer_id }: { customer_id: CustomerId }): Promise<void> {
   const owner = { customerId: customer_id };
-  for (const id of await terminateAppliedCoupons(ctx.db, ctx.organizationId, owner, ctx.now()))
-    await recordAppliedCoupon(ctx, 'deleted', id);
+  for (const id of await terminateAppliedCoupons(ctx, owner, ctx.now())) await recordAppliedCoupon(ctx, 'deleted', id);
 }
 
 /** Gives back what an invoice used that counts no more. Rule: coupons.md#voided-invoices. */
-export async function giveBackCoupons(ctx: Context, invoiceId: string): Promise<void> {
-  const used = await lockUsesOfInvoice(ctx.db, ctx.organizationId, invoiceId);
-  if (used.length > 0) await giveBack(ctx.db, ctx.organizationId, used, ctx.now());
+export async function giveBackCoupons(ctx: Context, invoiceId: InvoiceId): Promise<void> {
+  const used = await lockUsesOfInvoice(ctx, invoiceId);
+  if (used.length > 0) await giveBack(ctx, used, ctx.now());
 }
 
 /**
  * Writes an applied coupon's state into the audit trail, under its coupon; there is no webhook.
  * Rule: logs.md#activity-logs.
  */
-export async function recordAppliedCoupon(ctx: Context, action: 'created' | 'deleted', id: string) {
-  const applied = await readAppliedCoupon(ctx.db, ctx.organizationId, id);
+export async function recordAppliedCoupon(ctx: Context, action: 'created' | 'deleted', id: AppliedCouponId) {
+  const applied = await readAppliedCoupon(ctx, id);
   const object = appliedCouponView(applied);
   ctx.record({
     activity: { type: `applied_coupon.${action}`, resourceType: 'Coupon', resourceId: applied.coupon_id, object },

@@ -4,16 +4,18 @@ import type { CouponFrequency, CouponType } from '../../../engine/credits/coupon
 import type { CouponStatus } from '../../../engine/credits/coupon-states.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { AppliedCouponId, CouponId, CustomerId, ExternalCustomerId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { AppliedCouponsQuery } from './schema.ts';
 
 export interface AppliedCouponRow {
-  id: string;
-  coupon_id: string;
-  customer_id: string;
-  external_customer_id: string;
+  id: AppliedCouponId;
+  coupon_id: CouponId;
+  customer_id: CustomerId;
+  external_customer_id: ExternalCustomerId;
   status: CouponStatus;
   amount_cents: number | null;
   amount_currency: string | null;
@@ -56,7 +58,7 @@ const joined = (db: Db) => db`
   join customers customer on customer.organization_id = applied.organization_id and customer.id = applied.customer_id`;
 
 /** An applied coupon of ours by its id. */
-export async function readAppliedCoupon(db: Db, organizationId: string, id: string): Promise<AppliedCouponRow> {
+export async function readAppliedCoupon({ db, organizationId }: Scope, id: AppliedCouponId): Promise<AppliedCouponRow> {
   const [row] = await db<AppliedCouponRow[]>`
     select ${columns(db)} from ${joined(db)}
     where applied.organization_id = ${organizationId} and applied.id = ${id}`;
@@ -66,10 +68,9 @@ export async function readAppliedCoupon(db: Db, organizationId: string, id: stri
 
 /** @throws Refusal 404 applied_coupon, unless the customer has or had it */
 export async function lockAppliedCoupon(
-  db: Db,
-  organizationId: string,
-  customerId: string,
-  id: string,
+  { db, organizationId }: Scope,
+  customerId: CustomerId,
+  id: AppliedCouponId,
 ): Promise<AppliedCouponRow> {
   const [row] = isUuid(id)
     ? await db<AppliedCouponRow[]>`
@@ -84,8 +85,7 @@ export async function lockAppliedCoupon(
 
 /** A page of what live customers have or had, newest first. */
 export async function listAppliedCoupons(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   query: AppliedCouponsQuery,
 ): Promise<{ rows: AppliedCouponRow[]; totalCount: number }> {
   const { limit, offset } = limitOf(query);
@@ -106,9 +106,8 @@ export async function listAppliedCoupons(
 
 /** Whether a customer has or had a coupon. */
 export async function hadCoupon(
-  db: Db,
-  organizationId: string,
-  { customerId, couponId }: { customerId: string; couponId: string },
+  { db, organizationId }: Scope,
+  { customerId, couponId }: { customerId: CustomerId; couponId: CouponId },
 ): Promise<boolean> {
   const [row] = await db<{ found: boolean }[]>`
     select exists (select from applied_coupons
@@ -121,9 +120,8 @@ export async function hadCoupon(
  * one that charges a metric of the other. Rule: coupons.md#applying "plan_overlapping".
  */
 export async function overlaps(
-  db: Db,
-  organizationId: string,
-  { customerId, couponId }: { customerId: string; couponId: string },
+  { db, organizationId }: Scope,
+  { customerId, couponId }: { customerId: CustomerId; couponId: CouponId },
 ): Promise<boolean> {
   const [row] = await db<{ found: boolean }[]>`
     with own as (
@@ -154,7 +152,7 @@ export async function overlaps(
   return row!.found;
 }
 
-export async function hasActiveCoupons(db: Db, organizationId: string, customerId: string): Promise<boolean> {
+export async function hasActiveCoupons({ db, organizationId }: Scope, customerId: CustomerId): Promise<boolean> {
   const [row] = await db<{ found: boolean }[]>`
     select exists (select from applied_coupons
       where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'active') as found`;

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { ExternalCustomerId } from '../../../platform/ids.ts';
 import { groupRows } from '../../../platform/lists/group-rows.ts';
 import { pageMeta } from '../../../platform/lists/pagination.ts';
 import { getCustomer } from '../../customers/customers/queries.ts';
@@ -9,10 +10,9 @@ import { appliedCouponView } from './view.ts';
 
 /** Three statements, whatever the number of applied coupons. */
 export async function listAppliedCouponsPage(ctx: Context, { query }: { query: AppliedCouponsQuery }) {
-  const { rows, totalCount } = await listAppliedCoupons(ctx.db, ctx.organizationId, query);
+  const { rows, totalCount } = await listAppliedCoupons(ctx, query);
   const credits = await listCreditsOfCoupons(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     rows.map(({ id }) => id),
   );
   const creditsOf = groupRows(credits, ({ applied_coupon_id }) => applied_coupon_id);
@@ -28,8 +28,8 @@ export async function listAppliedCouponsPage(ctx: Context, { query }: { query: A
 /** @throws Refusal 404 customer */
 export async function listAppliedCouponsOfCustomer(
   ctx: Context,
-  { external_customer_id, query }: { external_customer_id: string; query: CustomerAppliedCouponsQuery },
+  { external_customer_id, query }: { external_customer_id: ExternalCustomerId; query: CustomerAppliedCouponsQuery },
 ) {
-  await getCustomer(ctx.db, ctx.organizationId, external_customer_id);
+  await getCustomer(ctx, external_customer_id);
   return listAppliedCouponsPage(ctx, { query: { ...query, external_customer_id } });
 }

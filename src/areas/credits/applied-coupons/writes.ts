@@ -1,12 +1,13 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { CouponFrequency } from '../../../engine/credits/coupon.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { AppliedCouponId, CouponId, CustomerId, InvoiceId } from '../../../platform/ids.ts';
 
 export interface NewAppliedCoupon {
-  id: string;
-  customer_id: string;
-  coupon_id: string;
+  id: AppliedCouponId;
+  customer_id: CustomerId;
+  coupon_id: CouponId;
   amount_cents: number | null;
   amount_currency: string | null;
   percentage_rate: Decimal | null;
@@ -15,8 +16,7 @@ export interface NewAppliedCoupon {
 }
 
 export const insertAppliedCoupon = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   applied: NewAppliedCoupon,
   now: Temporal.Instant,
 ) => db`
@@ -28,20 +28,17 @@ export const insertAppliedCoupon = (
 
 /** A coupon with a currency sets that of a customer who has none. Rule: coupons.md#applying. */
 export const setCurrencyOfCustomer = (
-  db: Db,
-  organizationId: string,
-  customerId: string,
-  currency: string,
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  customerId: CustomerId,
+  { currency, now }: { currency: string; now: Temporal.Instant },
 ) => db`
   update customers set currency = ${currency}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${customerId} and currency is null`;
 
 /** Ends active applied coupons of a coupon or of a customer; ids of those that were active. */
 export async function terminateAppliedCoupons(
-  db: Db,
-  organizationId: string,
-  of: { couponId: string } | { customerId: string } | { id: string },
+  { db, organizationId }: Scope,
+  of: { couponId: CouponId } | { customerId: CustomerId } | { id: string },
   now: Temporal.Instant,
 ): Promise<string[]> {
   const which =
@@ -65,8 +62,8 @@ export async function terminateAppliedCoupons(
 }
 
 /** Locks the applied coupons that an invoice used, after their coupons: who deletes one goes the same way. */
-export async function lockUsesOfInvoice(db: Db, organizationId: string, invoiceId: string): Promise<string[]> {
-  const used = await db<{ id: string }[]>`
+export async function lockUsesOfInvoice({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<string[]> {
+  const used = await db<{ id: AppliedCouponId }[]>`
     select applied.id
     from credits credit
     join applied_coupons applied
@@ -76,7 +73,7 @@ export async function lockUsesOfInvoice(db: Db, organizationId: string, invoiceI
     order by coupon.id
     for share of coupon`;
   if (used.length === 0) return [];
-  const held = await db<{ id: string }[]>`
+  const held = await db<{ id: AppliedCouponId }[]>`
     select id from applied_coupons
     where organization_id = ${organizationId} and id = any (${used.map(({ id }) => id)}::uuid[])
     order by id
@@ -89,7 +86,7 @@ export async function lockUsesOfInvoice(db: Db, organizationId: string, invoiceI
  * coupon is live. The rest of a `once` coupon grows by itself, because the invoice no longer counts. Rule:
  * coupons.md#voided-invoices.
  */
-export const giveBack = (db: Db, organizationId: string, ids: readonly string[], now: Temporal.Instant) => db`
+export const giveBack = ({ db, organizationId }: Scope, ids: readonly AppliedCouponId[], now: Temporal.Instant) => db`
   with living as (
     select applied.id,
       applied.status = 'terminated' and applied.frequency <> 'forever' and coupon.status = 'active'

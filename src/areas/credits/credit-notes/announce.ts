@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { CreditNoteId } from '../../../platform/ids.ts';
 import { urlsOf } from '../../messaging/documents/document-urls.ts';
 import { isMailed, oweMail } from '../../messaging/mails/owe-mail.ts';
 import { type CreditNoteRow, readCreditNote } from './queries.ts';
@@ -8,10 +9,10 @@ import { viewOf } from './show.ts';
  * Writes a new note into the audit trail and sends its webhook. Rules: webhooks.md#event-types,
  * logs.md#activity-logs.
  */
-export async function recordCreditNoteCreated(ctx: Context, id: string): Promise<void> {
-  const note = await readCreditNote(ctx.db, ctx.organizationId, id);
+export async function recordCreditNoteCreated(ctx: Context, id: CreditNoteId): Promise<void> {
+  const note = await readCreditNote(ctx, id);
   const shown = await viewOf(ctx, note);
-  tell(ctx, 'credit_note.created', note, shown, shown);
+  tell(ctx, 'credit_note.created', { note, shown, told: shown });
   if (await isMailed(ctx, note.billing_entity_id, 'credit_note.created'))
     oweMail(ctx, { kind: 'credit_note', subject_id: id });
 }
@@ -20,22 +21,23 @@ export async function recordCreditNoteCreated(ctx: Context, id: string): Promise
  * Announces that the document of a note is there. Rules: credit-notes.md#endpoints, webhooks.md#event-types,
  * logs.md#activity-logs.
  */
-export async function recordCreditNoteGenerated(ctx: Context, id: string): Promise<void> {
-  const { db, organizationId } = ctx;
-  const note = await readCreditNote(db, organizationId, id);
+export async function recordCreditNoteGenerated(ctx: Context, id: CreditNoteId): Promise<void> {
+  const note = await readCreditNote(ctx, id);
   const urls = await urlsOf(ctx, note);
   const shown = { ...(await viewOf(ctx, note)), ...urls };
   const { items: _items, applied_taxes: _taxes, error_details: _errors, ...told } = shown;
-  tell(ctx, 'credit_note.generated', note, shown, told);
+  tell(ctx, 'credit_note.generated', { note, shown, told });
 }
 
 /** The audit trail keeps the whole note; the webhook carries the parts of its type. */
 function tell(
   ctx: Context,
   type: 'credit_note.created' | 'credit_note.generated',
-  note: CreditNoteRow,
-  shown: Pick<Awaited<ReturnType<typeof viewOf>>, 'customer'>,
-  told: object,
+  {
+    note,
+    shown,
+    told,
+  }: { note: CreditNoteRow; shown: Pick<Awaited<ReturnType<typeof viewOf>>, 'customer'>; told: object },
 ): void {
   ctx.record({
     activity: {

@@ -3,7 +3,8 @@ import { type FeeLeft, feesWithTaxes, type NotedInvoice } from '../../../engine/
 import { untaxedAmounts } from '../../../engine/credits/untaxed-amounts.ts';
 import { type Cents, cents } from '../../../engine/money/cents.ts';
 import { type Decimal, decimal, ZERO } from '../../../engine/money/decimal.ts';
-import type { Context } from '../../../platform/context.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { CreditNoteId } from '../../../platform/ids.ts';
 import { type FeeRow, listFeesOfInvoice } from '../../invoices/fees/queries.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 import { type NotedSums, sumNotes } from './queries.ts';
@@ -26,12 +27,12 @@ export interface CreditedInvoice {
 
 /** Reads what limits a note of an invoice, without the note that is computed again. */
 export async function readCreditedInvoice(
-  ctx: Pick<Context, 'db' | 'organizationId'>,
+  ctx: Scope,
   invoice: InvoiceRow,
-  exceptNoteId: string | null = null,
+  exceptNoteId: CreditNoteId | null = null,
 ): Promise<CreditedInvoice> {
-  const fees = await listFeesOfInvoice(ctx.db, ctx.organizationId, invoice.id);
-  const sums = await sumNotes(ctx.db, ctx.organizationId, invoice.id, exceptNoteId);
+  const fees = await listFeesOfInvoice(ctx, invoice.id);
+  const sums = await sumNotes(ctx, invoice.id, exceptNoteId);
   const refundStepCents = await readRefundStep(ctx, invoice);
   return {
     invoice,

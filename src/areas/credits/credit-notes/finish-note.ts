@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { CreditNoteId } from '../../../platform/ids.ts';
 import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
@@ -14,9 +15,9 @@ import { insertSettlement } from './writes.ts';
  * part settles its invoice. Rules: credit-notes.md#refunds, credit-notes.md#other-effects, ledger.md#l11,
  * ledger.md#l12, ledger.md#l13.
  */
-export async function finishNote(ctx: Context, id: string, isOfVoided: boolean): Promise<void> {
-  const note = await readCreditNote(ctx.db, ctx.organizationId, id);
-  const noted = await readInvoice(ctx.db, ctx.organizationId, note.invoice_id);
+export async function finishNote(ctx: Context, id: CreditNoteId, isOfVoided: boolean): Promise<void> {
+  const note = await readCreditNote(ctx, id);
+  const noted = await readInvoice(ctx, note.invoice_id);
   const { invoice_type: invoiceType } = noted;
   if (invoiceType === 'credit') await finishTopUpNote(ctx, note);
   else await bookNoteCreated(ctx, note, isOfVoided);
@@ -29,7 +30,7 @@ export async function finishNote(ctx: Context, id: string, isOfVoided: boolean):
     set total_offsetted_credit_note_amount_cents = total_offsetted_credit_note_amount_cents + ${note.offset_amount_cents},
       updated_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and id = ${note.invoice_id}`;
-  const invoice = await readInvoice(ctx.db, ctx.organizationId, note.invoice_id);
+  const invoice = await readInvoice(ctx, note.invoice_id);
   if (dueOf(invoice) > 0) return;
   if (invoiceType === 'credit') await settleUnpaidTopUp(ctx, invoice);
   else await setPaymentStatus(ctx, invoice, 'succeeded');

@@ -3,6 +3,7 @@ import { alignedTotal } from '../../../engine/credits/credit-note-amounts.ts';
 import { cents } from '../../../engine/money/cents.ts';
 import { Decimal, ZERO } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import { type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
 import { readCreditedInvoice } from './credited-invoice.ts';
 import { finishNote } from './finish-note.ts';
@@ -20,10 +21,10 @@ const ITEM_DIGITS = 5;
  * Rules: credit-note-amounts.md#automatic-notes "draft notes", termination.md#credit-for-unused-days,
  * invoice-operations.md#refresh-and-finalize.
  */
-export async function followInvoice(ctx: Context, invoiceId: string): Promise<void> {
-  const notes = await listDraftNotes(ctx.db, ctx.organizationId, invoiceId);
+export async function followInvoice(ctx: Context, invoiceId: InvoiceId): Promise<void> {
+  const notes = await listDraftNotes(ctx, invoiceId);
   if (notes.length === 0) return;
-  const invoice = await readInvoice(ctx.db, ctx.organizationId, invoiceId);
+  const invoice = await readInvoice(ctx, invoiceId);
   if (invoice.status === 'closed') return deleteDraftNotes(ctx, { invoice_id: invoiceId });
   for (const note of notes) {
     const totalCents = await computeAnew(ctx, invoice, note);
@@ -33,7 +34,7 @@ export async function followInvoice(ctx: Context, invoiceId: string): Promise<vo
 
 async function computeAnew(ctx: Context, invoice: InvoiceRow, note: CreditNoteRow): Promise<number> {
   const credited = await readCreditedInvoice(ctx, invoice, note.id);
-  const moved = await listMovedItems(ctx.db, ctx.organizationId, note.id, invoice.id);
+  const moved = await listMovedItems(ctx, note.id, invoice.id);
   const items = moved.map((item): NewItem => {
     const fee = credited.fees.find(({ id }) => id === item.fee_id)!;
     const share =

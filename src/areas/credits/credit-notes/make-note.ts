@@ -6,6 +6,7 @@ import type { CreditNoteReason } from '../../../engine/credits/credit-note-state
 import { type Cents, cents, roundToCents } from '../../../engine/money/cents.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { CustomerId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { type CreditedInvoice, creditableOfFee, creditedFee, feesLeft } from './credited-invoice.ts';
 import { finishNote } from './finish-note.ts';
@@ -21,7 +22,7 @@ export interface NoteToMake {
   description?: string | null | undefined;
   metadata?: Record<string, string | null> | null | undefined;
   /** The subscription whose unused days it gives back. */
-  subscriptionId?: string;
+  subscriptionId?: SubscriptionId;
 }
 
 /**
@@ -83,7 +84,7 @@ export function creditableOf(credited: CreditedInvoice): Cents {
 }
 
 /** The customer's zone, else its billing entity's. */
-export async function zoneOf(ctx: Context, customerId: string): Promise<string> {
+export async function zoneOf(ctx: Context, customerId: CustomerId): Promise<string> {
   const [row] = await ctx.db<{ zone: string }[]>`
     select coalesce(customer.timezone, entity.timezone) as zone
     from customers customer

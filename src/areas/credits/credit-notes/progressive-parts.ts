@@ -1,15 +1,16 @@
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { FeeId } from '../../../platform/ids.ts';
 
 interface PartRow {
-  fee_id: string;
-  billed_fee_id: string;
+  fee_id: FeeId;
+  billed_fee_id: FeeId;
   billed_amount_cents: number;
 }
 
 /** What progressive invoices had billed of a fee before, and by which fees. */
 export interface ProgressivePart {
   cents: number;
-  feeIds: readonly string[];
+  feeIds: readonly FeeId[];
 }
 
 /**
@@ -19,9 +20,8 @@ export interface ProgressivePart {
  * Rule: progressive-billing.md#credit-in-steps "same charge, filter and grouping".
  */
 export async function readProgressiveParts(
-  db: Db,
-  organizationId: string,
-  feeIds: readonly string[],
+  { db, organizationId }: Scope,
+  feeIds: readonly FeeId[],
 ): Promise<Map<string, ProgressivePart>> {
   const rows = await db<PartRow[]>`
   with recursive part as (
@@ -42,7 +42,7 @@ export async function readProgressiveParts(
   )
   select fee_id, billed_fee_id, billed_amount_cents from part where step > 0
     group by 1, 2, 3 order by min(step), billed_fee_id`;
-  const parts = new Map<string, { cents: number; feeIds: string[] }>();
+  const parts = new Map<string, { cents: number; feeIds: FeeId[] }>();
   for (const { fee_id, billed_fee_id, billed_amount_cents } of rows) {
     const part = parts.get(fee_id) ?? { cents: 0, feeIds: [] };
     part.cents += billed_amount_cents;
@@ -53,7 +53,7 @@ export async function readProgressiveParts(
 }
 
 /** These fees and then the progressive ones behind them, each once, in the order in which they are given back. */
-export function withProgressive(parts: ReadonlyMap<string, ProgressivePart>, feeIds: readonly string[]): string[] {
+export function withProgressive(parts: ReadonlyMap<string, ProgressivePart>, feeIds: readonly FeeId[]): string[] {
   const order = new Set(feeIds);
   // What is added while it is walked is walked too.
   for (const id of order) for (const before of parts.get(id)?.feeIds ?? []) order.add(before);

@@ -8,6 +8,17 @@ import type {
 import type { Currency } from '../../../engine/money/currency.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type {
+  BillingEntityId,
+  CreditNoteId,
+  CustomerId,
+  DocumentId,
+  ExternalCustomerId,
+  FeeId,
+  InvoiceId,
+  TaxId,
+} from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { containsPattern } from '../../../platform/lists/filters.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -15,7 +26,7 @@ import { missingCharacters } from '../../messaging/documents/missing-characters.
 
 export interface CreditNoteItemJson {
   id: string;
-  fee_id: string | null;
+  fee_id: FeeId | null;
   amount_cents: number;
   precise_amount_cents: number | string;
   amount_currency: string;
@@ -23,7 +34,7 @@ export interface CreditNoteItemJson {
 
 export interface CreditNoteTaxJson {
   id: string;
-  tax_id: string | null;
+  tax_id: TaxId | null;
   tax_code: string;
   tax_name: string;
   tax_rate: number;
@@ -36,11 +47,11 @@ export interface CreditNoteTaxJson {
 
 /** A credit note with its items and taxes, and what it takes from its invoice. */
 export interface CreditNoteRow {
-  id: string;
-  billing_entity_id: string;
+  id: CreditNoteId;
+  billing_entity_id: BillingEntityId;
   billing_entity_code: string;
-  customer_id: string;
-  invoice_id: string;
+  customer_id: CustomerId;
+  invoice_id: InvoiceId;
   invoice_number: string;
   purchase_order_number: string | null;
   self_billed: boolean;
@@ -73,9 +84,9 @@ export interface CreditNoteRow {
   items: CreditNoteItemJson[];
   applied_taxes: CreditNoteTaxJson[];
   /** Of its documents, once they have been made. */
-  document_id: string | null;
+  document_id: DocumentId | null;
   missing_characters: string | null;
-  xml_document_id: string | null;
+  xml_document_id: DocumentId | null;
 }
 
 const columns = (db: Db) => db`
@@ -112,14 +123,14 @@ const tables = (db: Db) => db`
   join billing_entities entity on entity.organization_id = note.organization_id and entity.id = note.billing_entity_id`;
 
 /** A note of ours, in whatever status. */
-export async function readCreditNote(db: Db, organizationId: string, id: string): Promise<CreditNoteRow> {
+export async function readCreditNote({ db, organizationId }: Scope, id: CreditNoteId): Promise<CreditNoteRow> {
   const [row] = await db<CreditNoteRow[]>`
     select ${columns(db)} from ${tables(db)} where note.organization_id = ${organizationId} and note.id = ${id}`;
   return row!;
 }
 
 /** A final note. @throws Refusal 404 credit_note, also for drafts */
-export async function getCreditNote(db: Db, organizationId: string, id: string): Promise<CreditNoteRow> {
+export async function getCreditNote({ db, organizationId }: Scope, id: CreditNoteId): Promise<CreditNoteRow> {
   const [row] = isUuid(id)
     ? await db<CreditNoteRow[]>`
       select ${columns(db)} from ${tables(db)}
@@ -130,14 +141,14 @@ export async function getCreditNote(db: Db, organizationId: string, id: string):
 }
 
 /** Drafts that follow an invoice, in the order in which they were made. */
-export const listDraftNotes = (db: Db, organizationId: string, invoiceId: string) => db<CreditNoteRow[]>`
+export const listDraftNotes = ({ db, organizationId }: Scope, invoiceId: InvoiceId) => db<CreditNoteRow[]>`
   select ${columns(db)} from ${tables(db)}
   where note.organization_id = ${organizationId} and note.invoice_id = ${invoiceId} and note.status = 'draft'
   order by note.sequential_id`;
 
 export interface CreditNoteFilters {
-  external_customer_id?: string | undefined;
-  customerId?: string | undefined;
+  external_customer_id?: ExternalCustomerId | undefined;
+  customerId?: CustomerId | undefined;
   issuing_date_from?: string | undefined;
   issuing_date_to?: string | undefined;
   search_term?: string | undefined;
@@ -156,7 +167,7 @@ export interface CreditNoteFilters {
 }
 
 /** Conditions of a list of notes. Rules: credit-notes.md#list-filters, lists.md#filters-and-order. */
-function matching(db: Db, organizationId: string, filters: CreditNoteFilters) {
+function matching({ db, organizationId }: Scope, filters: CreditNoteFilters) {
   const parts = [db`note.organization_id = ${organizationId} and note.status = 'finalized'`];
   const add = <Value>(value: Value | undefined, condition: (value: Value) => ReturnType<typeof tables>) => {
     if (value !== undefined) parts.push(db`and ${condition(value)}`);
@@ -201,20 +212,20 @@ const customerTable = (db: Db, filters: CreditNoteFilters) =>
 
 /** A page of final notes, newest first. */
 export const listCreditNotes = (
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   filters: CreditNoteFilters,
   page: { limit: number; offset: number },
-) => db<CreditNoteRow[]>`
-  select ${columns(db)} from ${tables(db)} ${customerTable(db, filters)}
-  where ${matching(db, organizationId, filters)}
+) => scope.db<CreditNoteRow[]>`
+  select ${columns(scope.db)} from ${tables(scope.db)} ${customerTable(scope.db, filters)}
+  where ${matching(scope, filters)}
   order by note.created_at desc, note.id desc
   limit ${page.limit} offset ${page.offset}`;
 
-export async function countCreditNotes(db: Db, organizationId: string, filters: CreditNoteFilters): Promise<number> {
+export async function countCreditNotes(scope: Scope, filters: CreditNoteFilters): Promise<number> {
+  const { db } = scope;
   const [row] = await db<{ count: number }[]>`
     select count(*) from ${tables(db)} ${customerTable(db, filters)}
-    where ${matching(db, organizationId, filters)}`;
+    where ${matching(scope, filters)}`;
   return row!.count;
 }
 
@@ -226,7 +237,7 @@ export interface NotedSums {
   /** Taxes of each, for the note that closes the invoice. */
   taxes: { taxes_amount_cents: number; precise_taxes_amount_cents: string }[];
   /** Credited of each fee, in cents. */
-  fees: { fee_id: string; credited_cents: number }[];
+  fees: { fee_id: FeeId; credited_cents: number }[];
 }
 
 /**
@@ -234,9 +245,8 @@ export interface NotedSums {
  * credit-note-amounts.md#what-is-left.
  */
 export async function sumNotes(
-  db: Db,
-  organizationId: string,
-  invoiceId: string,
+  { db, organizationId }: Scope,
+  invoiceId: InvoiceId,
   exceptId: string | null = null,
 ): Promise<NotedSums> {
   const [row] = await db<NotedSums[]>`
@@ -266,12 +276,12 @@ export async function sumNotes(
 
 /** A note that may pay an invoice. */
 export interface SpendableRow {
-  id: string;
+  id: CreditNoteId;
   balance_amount_cents: number;
 }
 
 /** Notes of a customer with something left in a currency, oldest first. Rule: credit-notes.md#paying-later-invoices. */
-export const listSpendableNotes = (db: Db, organizationId: string, customerId: string, currency: string) =>
+export const listSpendableNotes = ({ db, organizationId }: Scope, customerId: CustomerId, currency: string) =>
   db<SpendableRow[]>`
     select id, balance_amount_cents from credit_notes
     where organization_id = ${organizationId} and customer_id = ${customerId} and currency = ${currency}

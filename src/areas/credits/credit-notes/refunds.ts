@@ -1,8 +1,9 @@
 import type { Temporal } from 'temporal-polyfill';
 import { stepCents, wireOf } from '../../../engine/money/wire.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { CreditNoteId, InvoiceId, PaymentId, PaymentProviderId } from '../../../platform/ids.ts';
 import type { ProviderError } from '../../../platform/payments/port.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 import type { CreditNoteRow } from './queries.ts';
@@ -17,9 +18,9 @@ const REFUNDING_PROVIDERS = ['stripe', 'gocardless', 'adyen'];
 
 /** The refund of a note at the provider of a payment. */
 export interface RefundRow {
-  credit_note_id: string;
-  payment_id: string;
-  payment_provider_id: string;
+  credit_note_id: CreditNoteId;
+  payment_id: PaymentId;
+  payment_provider_id: PaymentProviderId;
   provider_refund_id: string | null;
   sent_at: Temporal.Instant | null;
 }
@@ -56,16 +57,16 @@ export async function oweRefund(
  * Rule: payments.md#amounts-on-the-wire "refund".
  */
 export async function readRefundStep(
-  ctx: Pick<Context, 'db' | 'organizationId'>,
+  ctx: Scope,
   invoice: Pick<InvoiceRow, 'id' | 'currency' | 'total_paid_amount_cents'>,
 ): Promise<number> {
   const payment = invoice.total_paid_amount_cents > 0 ? await findRefundingPayment(ctx, invoice.id) : undefined;
   return payment ? stepCents(wireOf(payment.provider_type), invoice.currency) : 1;
 }
 
-async function findRefundingPayment(ctx: Pick<Context, 'db' | 'organizationId'>, invoiceId: string) {
+async function findRefundingPayment(ctx: Scope, invoiceId: InvoiceId) {
   const [newest] = await ctx.db<
-    { id: string; payment_provider_id: string | null; provider_type: string; provider_name: string }[]
+    { id: PaymentId; payment_provider_id: PaymentProviderId | null; provider_type: string; provider_name: string }[]
   >`
     select payment.id, payment.payment_provider_id, provider.provider_type,
       coalesce(provider.emulates, provider.provider_type) as provider_name
@@ -80,7 +81,7 @@ async function findRefundingPayment(ctx: Pick<Context, 'db' | 'organizationId'>,
   return newest && REFUNDING_PROVIDERS.includes(newest.provider_name) ? newest : undefined;
 }
 
-export async function findRefund(db: Db, organizationId: string, noteId: string): Promise<RefundRow | undefined> {
+export async function findRefund({ db, organizationId }: Scope, noteId: CreditNoteId): Promise<RefundRow | undefined> {
   const [row] = await db<RefundRow[]>`
     select credit_note_id, payment_id, payment_provider_id, provider_refund_id, sent_at from credit_note_refunds
     where organization_id = ${organizationId} and credit_note_id = ${noteId}`;
@@ -89,10 +90,9 @@ export async function findRefund(db: Db, organizationId: string, noteId: string)
 
 /** The refund that a provider reports: found by its own id, else by the note that was sent along. */
 export async function findRefundAtProvider(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   providerId: string,
-  { providerRefundId, noteId }: { providerRefundId: string; noteId: string | undefined },
+  { providerRefundId, noteId }: { providerRefundId: string; noteId: CreditNoteId | undefined },
 ): Promise<RefundRow | undefined> {
   const [row] = await db<RefundRow[]>`
     select credit_note_id, payment_id, payment_provider_id, provider_refund_id, sent_at from credit_note_refunds
@@ -105,9 +105,8 @@ export async function findRefundAtProvider(
 
 /** Notes that a refund is about to be sent. @returns when it was sent for the first time */
 export async function noteRefundSent(
-  db: Db,
-  organizationId: string,
-  noteId: string,
+  { db, organizationId }: Scope,
+  noteId: CreditNoteId,
   at: Temporal.Instant,
 ): Promise<Temporal.Instant> {
   const [row] = await db<{ sent_at: Temporal.Instant }[]>`
@@ -120,7 +119,7 @@ export async function noteRefundSent(
 /** Stores what a provider said of a refund; its id for it stays once known. */
 export async function changeRefund(
   ctx: Context,
-  noteId: string,
+  noteId: CreditNoteId,
   told: { providerRefundId: string | null; status: string | null; error: ProviderError | null },
 ): Promise<void> {
   await ctx.db`

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { ExternalCustomerId } from '../../../platform/ids.ts';
 import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
 import { type Operation, runsAsFlow } from '../../../platform/operation.ts';
 import { checkBillingEntityCodes } from '../../customers/billing-entities/queries.ts';
@@ -185,9 +186,9 @@ function listAll(ctx: Context, { query }: { query: CreditNotesQuery }) {
 
 async function listOfCustomer(
   ctx: Context,
-  { external_customer_id, query }: { external_customer_id: string; query: CustomerCreditNotesQuery },
+  { external_customer_id, query }: { external_customer_id: ExternalCustomerId; query: CustomerCreditNotesQuery },
 ) {
-  const customer = await getCustomer(ctx.db, ctx.organizationId, external_customer_id);
+  const customer = await getCustomer(ctx, external_customer_id);
   return listPage(ctx, query, { customerId: customer.id });
 }
 
@@ -196,12 +197,11 @@ async function listPage(
   query: CustomerCreditNotesQuery,
   owner: Pick<CreditNoteFilters, 'external_customer_id' | 'customerId'>,
 ) {
-  const { db, organizationId } = ctx;
   const filters: CreditNoteFilters = { ...query, ...owner };
-  await checkBillingEntityCodes(db, organizationId, query.billing_entity_codes ?? []);
+  await checkBillingEntityCodes(ctx, query.billing_entity_codes ?? []);
   const [rows, total] = await Promise.all([
-    listCreditNotes(db, organizationId, filters, limitOf(query)),
-    countCreditNotes(db, organizationId, filters),
+    listCreditNotes(ctx, filters, limitOf(query)),
+    countCreditNotes(ctx, filters),
   ]);
   const fees = await feesOfNotes(ctx, rows);
   const urls = await urlReader(ctx, rows);
@@ -210,5 +210,5 @@ async function listPage(
 }
 
 async function show(ctx: Context, { svc_id }: { svc_id: string }) {
-  return { credit_note: await viewOf(ctx, await getCreditNote(ctx.db, ctx.organizationId, svc_id)) };
+  return { credit_note: await viewOf(ctx, await getCreditNote(ctx, svc_id)) };
 }

@@ -2,6 +2,8 @@ import { assert } from '../../../engine/assert.ts';
 import { creditsOfMoney } from '../../../engine/credits/wallet-money.ts';
 import { cents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 import { partsOf } from '../../invoices/invoices/show.ts';
@@ -26,12 +28,9 @@ export interface TopUp {
  * The purchase of a top-up invoice; undefined when its wallet is gone or has ended.
  * Rules: credit-note-amounts.md#creation, credit-note-amounts.md#what-is-left.
  */
-export async function findTopUp(
-  ctx: Pick<Context, 'db' | 'organizationId'>,
-  invoiceId: string,
-): Promise<TopUp | undefined> {
-  const purchase = await findPurchaseOfInvoice(ctx.db, ctx.organizationId, invoiceId);
-  const wallet = purchase && (await findWallet(ctx.db, ctx.organizationId, { id: purchase.wallet_id }));
+export async function findTopUp(ctx: Scope, invoiceId: InvoiceId): Promise<TopUp | undefined> {
+  const purchase = await findPurchaseOfInvoice(ctx, invoiceId);
+  const wallet = purchase && (await findWallet(ctx, { id: purchase.wallet_id }));
   if (!purchase || wallet?.status !== 'active') return undefined;
   return { wallet, purchase, heldCents: purchase.remaining_amount_cents ?? wallet.balance_cents };
 }
@@ -46,7 +45,7 @@ export async function finishTopUpNote(ctx: Context, note: CreditNoteRow): Promis
   const topUp = await findTopUp(ctx, note.invoice_id);
   assert(topUp, 'a note on a top-up has its wallet');
   const { refund_amount_cents: refund, offset_amount_cents: offset } = note;
-  const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: topUp.wallet.id });
+  const wallet = await lockWallet(ctx, { id: topUp.wallet.id });
   await bookOnWallet(ctx, 'credit_note_created', wallet!, {
     source: { type: 'CreditNote', id: note.id },
     creditNoteId: note.id,
@@ -73,6 +72,6 @@ export async function settleUnpaidTopUp(ctx: Context, invoice: InvoiceRow): Prom
   const before = invoiceView(await partsOf(ctx, invoice), ctx.now());
   await failTopUp(ctx, invoice.id);
   await changeInvoice(ctx, invoice.id, { payment_status: 'succeeded', payment_overdue: false });
-  await payFees(ctx.db, ctx.organizationId, invoice.id, 'succeeded', ctx.now());
+  await payFees(ctx, invoice.id, { status: 'succeeded', now: ctx.now() });
   await recordInvoice(ctx, 'invoice.payment_status_updated', invoice.id, { before });
 }

@@ -12,7 +12,16 @@ import { roundToCents } from '../../../engine/money/cents.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { columnValues, json } from '../../../platform/db/values.ts';
+import type {
+  BillingEntityId,
+  CreditNoteId,
+  CustomerId,
+  FeeId,
+  InvoiceId,
+  SubscriptionId,
+} from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { FeeRow } from '../../invoices/fees/queries.ts';
 import { type CreditNoteRow, getCreditNote, readCreditNote } from './queries.ts';
@@ -23,12 +32,12 @@ import { type CreditNoteRow, getCreditNote, readCreditNote } from './queries.ts'
  *
  * @throws Refusal 404 credit_note
  */
-export async function lockCreditNote(ctx: Context, id: string): Promise<CreditNoteRow> {
+export async function lockCreditNote(ctx: Context, id: CreditNoteId): Promise<CreditNoteRow> {
   const { db, organizationId } = ctx;
-  const { customer_id } = await getCreditNote(db, organizationId, id);
+  const { customer_id } = await getCreditNote(ctx, id);
   await db`select from customers where organization_id = ${organizationId} and id = ${customer_id} for no key update`;
   await db`select from credit_notes where organization_id = ${organizationId} and id = ${id} for update`;
-  return getCreditNote(db, organizationId, id);
+  return getCreditNote(ctx, id);
 }
 
 /** An item of a note that is about to be stored. */
@@ -38,10 +47,10 @@ export interface NewItem {
 }
 
 export interface NewNote {
-  id: string;
-  billing_entity_id: string;
-  customer_id: string;
-  invoice_id: string;
+  id: CreditNoteId;
+  billing_entity_id: BillingEntityId;
+  customer_id: CustomerId;
+  invoice_id: InvoiceId;
   /** Of the invoice; the note's number is made from it. */
   invoice_number: string;
   status: CreditNoteStatus;
@@ -50,7 +59,7 @@ export interface NewNote {
   description: string | null;
   issuing_date: Temporal.PlainDate;
   metadata: Record<string, string | null> | null;
-  terminated_subscription_id: string | null;
+  terminated_subscription_id: SubscriptionId | null;
 }
 
 /** Stores a note with its items and taxes. The next number of its invoice, which is locked, is its own. */
@@ -157,11 +166,15 @@ export interface CreditNoteChange {
 }
 
 /** Changes columns of a note and gives it back as it then is. */
-export async function changeCreditNote(ctx: Context, id: string, change: CreditNoteChange): Promise<CreditNoteRow> {
+export async function changeCreditNote(
+  ctx: Context,
+  id: CreditNoteId,
+  change: CreditNoteChange,
+): Promise<CreditNoteRow> {
   await ctx.db`
     update credit_notes set ${ctx.db(columnValues({ ...change, updated_at: ctx.now() }))}
     where organization_id = ${ctx.organizationId} and id = ${id}`;
-  return readCreditNote(ctx.db, ctx.organizationId, id);
+  return readCreditNote(ctx, id);
 }
 
 /** Gives a draft note the amounts of its invoice's new computation. */
@@ -183,8 +196,8 @@ export async function rewriteNote(
 }
 
 /** Items of a draft note with the fee that a new computation made for what theirs billed. */
-export const listMovedItems = (db: Db, organizationId: string, noteId: string, invoiceId: string) =>
-  db<{ fee_id: string; fee_amount_cents: number; precise_amount_cents: Decimal }[]>`
+export const listMovedItems = ({ db, organizationId }: Scope, noteId: CreditNoteId, invoiceId: InvoiceId) =>
+  db<{ fee_id: FeeId; fee_amount_cents: number; precise_amount_cents: Decimal }[]>`
     select fee.id as fee_id, item.fee_amount_cents, item.precise_amount_cents
     from credit_note_items item
     join fees fee on fee.organization_id = item.organization_id and fee.invoice_id = ${invoiceId}
@@ -200,7 +213,7 @@ export const insertSettlement = (ctx: Context, note: CreditNoteRow) => ctx.db`
     ${note.offset_amount_cents}, ${note.currency}, ${ctx.now()})`;
 
 /** Deletes the drafts that follow an invoice which is gone. */
-export async function deleteDraftNotes(ctx: Context, { invoice_id }: { invoice_id: string }): Promise<void> {
+export async function deleteDraftNotes(ctx: Context, { invoice_id }: { invoice_id: InvoiceId }): Promise<void> {
   await ctx.db`
     update credit_notes set status = 'deleted', updated_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and invoice_id = ${invoice_id} and status = 'draft'`;
@@ -209,7 +222,7 @@ export async function deleteDraftNotes(ctx: Context, { invoice_id }: { invoice_i
 /** Takes from notes what they pay of an invoice; a note whose balance is gone is consumed. */
 export const takeFromNotes = (
   ctx: Context,
-  uses: readonly { credit_note_id: string; amount_cents: number }[],
+  uses: readonly { credit_note_id: CreditNoteId; amount_cents: number }[],
 ) => ctx.db`
   update credit_notes note
   set balance_amount_cents = note.balance_amount_cents - used.amount_cents,
@@ -219,8 +232,8 @@ export const takeFromNotes = (
   where note.organization_id = ${ctx.organizationId} and note.id = used.credit_note_id`;
 
 /** What notes paid of an invoice. */
-export const listUsesOnInvoice = (db: Db, organizationId: string, invoiceId: string) =>
-  db<{ credit_id: string; credit_note_id: string; amount_cents: number }[]>`
+export const listUsesOnInvoice = ({ db, organizationId }: Scope, invoiceId: InvoiceId) =>
+  db<{ credit_id: string; credit_note_id: CreditNoteId; amount_cents: number }[]>`
     select id as credit_id, credit_note_id, amount_cents from credits
     where organization_id = ${organizationId} and invoice_id = ${invoiceId} and credit_note_id is not null
     order by id`;

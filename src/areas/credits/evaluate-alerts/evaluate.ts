@@ -2,6 +2,7 @@ import { directionOf } from '../../../engine/alerts/alert-types.ts';
 import { crossedThresholds } from '../../../engine/alerts/crossed-thresholds.ts';
 import { type Decimal, decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { CustomerId, ExternalCustomerId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { seconds } from '../../../platform/schema/view.ts';
 import type { AlertRow } from './queries.ts';
@@ -13,9 +14,9 @@ const NO_SUBSCRIPTION = { id: '00000000-0000-0000-0000-000000000000', externalId
 
 /** What an alert is about, for its notification. */
 export interface AlertSubject {
-  subscription_id: string | null;
-  customer_id: string;
-  external_customer_id: string;
+  subscription_id: SubscriptionId | null;
+  customer_id: CustomerId;
+  external_customer_id: ExternalCustomerId;
   billable_metric_code: string | null;
 }
 
@@ -31,7 +32,7 @@ export async function evaluateAlert(
   current: Decimal,
   subject: AlertSubject,
 ): Promise<void> {
-  const { db, organizationId } = ctx;
+  const { organizationId } = ctx;
   const evaluation = alert.evaluations + 1;
   const previous = alert.previous_value;
   const thresholds = alert.thresholds.map((each) => ({ ...each, value: decimal(each.value) }));
@@ -39,13 +40,12 @@ export async function evaluateAlert(
     ...each,
     value: each.value.toFixed(),
   }));
-  await storeEvaluation(db, organizationId, { id: alert.id, value: current, evaluation }, ctx.now());
+  await storeEvaluation(ctx, { id: alert.id, value: current, evaluation }, ctx.now());
   if (crossed.length === 0) return;
 
   const id = newId();
   await insertTriggeredAlert(
-    db,
-    organizationId,
+    ctx,
     {
       id,
       alert_id: alert.id,

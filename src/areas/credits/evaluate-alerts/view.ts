@@ -1,5 +1,6 @@
 import { directionOf } from '../../../engine/alerts/alert-types.ts';
 import { decimal, decimalText } from '../../../engine/money/decimal.ts';
+import type { OrganizationId } from '../../../platform/ids.ts';
 import { seconds, secondsOrNull } from '../../../platform/schema/view.ts';
 import type { BillableMetricRow } from '../../catalog/billable-metrics/queries.ts';
 import { billableMetricView } from '../../catalog/billable-metrics/view.ts';
@@ -12,7 +13,7 @@ export const thresholdView = ({ code, value, recurring }: ThresholdJson) => ({
 });
 
 /** An alert as the API shows it. Rule: alerts.md#endpoints-and-fields. */
-export const alertView = (alert: AlertRow, metric: BillableMetricRow | undefined, organizationId: string) => ({
+export const alertView = (alert: AlertRow, metric: BillableMetricRow | undefined, organizationId: OrganizationId) => ({
   svc_id: alert.id,
   svc_organization_id: organizationId,
   subscription_external_id: alert.external_subscription_id,

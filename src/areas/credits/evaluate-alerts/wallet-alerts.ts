@@ -35,7 +35,7 @@ export async function evaluateWalletAlerts(
   figures: keyof typeof FIGURES,
 ): Promise<void> {
   const owner: AlertOwner = { wallet_id: wallet.id };
-  for (const alert of await lockAlerts(ctx.db, ctx.organizationId, owner)) {
+  for (const alert of await lockAlerts(ctx, owner)) {
     const type = alert.alert_type as WalletAlertType;
     if (!(FIGURES[figures] as readonly WalletAlertType[]).includes(type)) continue;
     const current = figureOfWallet(wallet, type);

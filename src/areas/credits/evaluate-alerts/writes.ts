@@ -1,7 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Decimal } from '../../../engine/money/decimal.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { AlertId, SubscriptionId, WalletId } from '../../../platform/ids.ts';
 import type { AlertOwner, AlertRow, ThresholdJson } from './queries.ts';
 
 /** An alert to store. */
@@ -16,11 +17,9 @@ export type NewAlert = Pick<
  * @returns how many; fewer when another request has taken a code or a type meanwhile
  */
 export async function insertAlerts(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   owner: AlertOwner,
-  alerts: readonly NewAlert[],
-  now: Temporal.Instant,
+  { alerts, now }: { alerts: readonly NewAlert[]; now: Temporal.Instant },
 ): Promise<number> {
   const [externalId, walletId] =
     'wallet_id' in owner ? [null, owner.wallet_id] : [owner.external_subscription_id, null];
@@ -36,8 +35,7 @@ export async function insertAlerts(
 }
 
 export const updateAlertRow = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   alert: Pick<AlertRow, 'id' | 'billable_metric_id' | 'code' | 'name' | 'thresholds' | 'previous_value'>,
   now: Temporal.Instant,
 ) => db`
@@ -46,15 +44,14 @@ export const updateAlertRow = (
   where organization_id = ${organizationId} and id = ${alert.id}`;
 
 /** Ends alerts; what they triggered stays. */
-export const markAlertsDeleted = (db: Db, organizationId: string, ids: readonly string[], now: Temporal.Instant) => db`
+export const markAlertsDeleted = ({ db, organizationId }: Scope, ids: readonly AlertId[], now: Temporal.Instant) => db`
   update alerts set deleted_at = ${now}, updated_at = ${now}
   where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and deleted_at is null`;
 
 /** The value that an evaluation found. */
 export const storeEvaluation = (
-  db: Db,
-  organizationId: string,
-  alert: { id: string; value: Decimal; evaluation: number },
+  { db, organizationId }: Scope,
+  alert: { id: AlertId; value: Decimal; evaluation: number },
   now: Temporal.Instant,
 ) => db`
   update alerts set previous_value = ${alert.value}, evaluations = ${alert.evaluation}, last_processed_at = ${now}
@@ -62,10 +59,10 @@ export const storeEvaluation = (
 
 export interface NewTriggeredAlert {
   id: string;
-  alert_id: string;
+  alert_id: AlertId;
   evaluation: number;
-  subscription_id: string | null;
-  wallet_id: string | null;
+  subscription_id: SubscriptionId | null;
+  wallet_id: WalletId | null;
   current_value: Decimal;
   previous_value: Decimal;
   crossed_thresholds: ThresholdJson[];
@@ -73,8 +70,7 @@ export interface NewTriggeredAlert {
 
 /** Stores a crossing; an evaluation has one. */
 export const insertTriggeredAlert = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   triggered: NewTriggeredAlert,
   now: Temporal.Instant,
 ) => db`

@@ -1,13 +1,15 @@
 import type { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
-import { inScope } from '../../../platform/db/in-scope.ts';
+import { inReach } from '../../../platform/db/in-reach.ts';
+import type { CouponId, OrganizationId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
+import { idOf } from '../../../platform/schema/id.ts';
 import { terminateExpired } from '../../catalog/coupons/writes.ts';
 
 interface DueCoupon {
-  organization_id: string;
+  organization_id: OrganizationId;
   sandbox: boolean;
-  id: string;
+  id: CouponId;
 }
 
 /**
@@ -16,14 +18,14 @@ interface DueCoupon {
  */
 export const expireCoupons = periodicJob({
   name: 'expire-coupons',
-  item: z.object({ coupon_id: z.guid() }),
-  async select(sql, at, scope, limit) {
+  item: z.object({ coupon_id: idOf<CouponId>() }),
+  async select(sql, at, reach, limit) {
     const due = await sql<DueCoupon[]>`
       select coupon.organization_id, organization.sandbox, coupon.id
       from coupons coupon
       join organizations organization on organization.id = coupon.organization_id
       where coupon.status = 'active' and coupon.expiration = 'time_limit' and coupon.deleted_at is null
-        and coupon.expiration_at < ${at} and ${inScope(sql, scope, sql`coupon.organization_id`)}
+        and coupon.expiration_at < ${at} and ${inReach(sql, reach, sql`coupon.organization_id`)}
       order by coupon.expiration_at, coupon.id
       limit ${limit}`;
     return due.map(({ organization_id, sandbox, id }) => ({
@@ -35,9 +37,9 @@ export const expireCoupons = periodicJob({
     }));
   },
   async work(ctx, { coupon_id: id }, at) {
-    await terminateExpired(ctx.db, ctx.organizationId, id, at, ctx.now());
+    await terminateExpired(ctx, id, { at, now: ctx.now() });
   },
-  async nextDueAt(sql, organizationId) {
+  async nextDueAt({ db: sql, organizationId }) {
     const [first] = await sql<{ at: Temporal.Instant | null }[]>`
       select min(expiration_at) as at from coupons
       where organization_id = ${organizationId} and status = 'active' and expiration = 'time_limit'

@@ -24,7 +24,7 @@ export async function checkAndHold(
   const before = await findings(ctx, asked);
   if (!before.answer.access.allowed || before.wallets.length === 0) return before.answer;
   // Each of them, since other holds lock their wallet alone.
-  for (const { id } of before.wallets) await lockWallet(ctx.db, ctx.organizationId, { id });
+  for (const { id } of before.wallets) await lockWallet(ctx, { id });
 
   const { answer, wallets } = await findings(ctx, asked);
   if (!answer.access.allowed) return answer;

@@ -1,6 +1,7 @@
 import { heldAmount } from '../../../engine/credits/wallet-hold.ts';
 import { addCents, cents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { WalletHoldId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import {
@@ -20,7 +21,7 @@ import { holdView } from './view.ts';
 /** Where a hold is. */
 export interface Address {
   svc_id: string;
-  hold_id: string;
+  hold_id: WalletHoldId;
 }
 
 /** A command on the holds of one wallet, decided with its book. On @throws Refusal the book is unchanged. */
@@ -51,7 +52,7 @@ export const updateHold = (ctx: Context, input: UpdateInput) => alone(ctx, input
 export const releaseHold = (ctx: Context, input: Address) => alone(ctx, input, giveBack);
 
 /** One command by itself: a book of its own. */
-async function alone<Input extends { svc_id: string; hold_id?: string; body?: object }>(
+async function alone<Input extends { svc_id: string; hold_id?: WalletHoldId; body?: object }>(
   ctx: Context,
   input: Input,
   decide: Decision<Input>,
@@ -63,7 +64,7 @@ async function alone<Input extends { svc_id: string; hold_id?: string; body?: ob
 }
 
 /** What commands on one wallet ask about. */
-export const needsOf = (inputs: readonly { hold_id?: string; body?: object }[]): BookNeeds => ({
+export const needsOf = (inputs: readonly { hold_id?: WalletHoldId; body?: object }[]): BookNeeds => ({
   holdIds: inputs.flatMap(({ hold_id }) => hold_id ?? []),
   externalSubscriptionIds: inputs.flatMap(
     ({ body }) => (body as HoldCreate | undefined)?.external_subscription_id || [],

@@ -1,7 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
-import { inScope } from '../../../platform/db/in-scope.ts';
-import { periodicJob, type Scope } from '../../../platform/periodic-job.ts';
+import { inReach } from '../../../platform/db/in-reach.ts';
+import type { OrganizationId } from '../../../platform/ids.ts';
+import { periodicJob, type Reach } from '../../../platform/periodic-job.ts';
 import { ExpiringHolds, earliestHoldExpiry, expireTogether } from './expire-together.ts';
 
 /** Holds of one organization that one job closes in one transaction: each of them announces its end. */
@@ -14,8 +15,8 @@ const HOLDS_IN_A_SET = 200;
 export const expireHolds = periodicJob({
   name: 'expire-holds',
   item: ExpiringHolds,
-  select: async (sql, at, scope, limit) =>
-    (await listExpiredSets(sql, at, scope, limit)).map(({ organization_id, sandbox, ids }) => ({
+  select: async (sql, at, reach, limit) =>
+    (await listExpiredSets(sql, at, reach, limit)).map(({ organization_id, sandbox, ids }) => ({
       organization_id,
       sandbox,
       item: { hold_ids: ids },
@@ -23,20 +24,20 @@ export const expireHolds = periodicJob({
       resource: { type: 'WalletHold', id: ids[0]! },
     })),
   work: (ctx, item) => expireTogether(ctx, item),
-  nextDueAt: (db, organizationId) => earliestHoldExpiry(db, organizationId),
+  nextDueAt: (scope) => earliestHoldExpiry(scope),
 });
 
 interface ExpiredSet {
-  organization_id: string;
+  organization_id: OrganizationId;
   sandbox: boolean;
   ids: string[];
 }
 
-const listExpiredSets = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<ExpiredSet[]>`
+const listExpiredSets = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<ExpiredSet[]>`
   with expired as (
     select hold.organization_id, hold.id, hold.expires_at
     from wallet_holds hold
-    where hold.status = 'open' and hold.expires_at <= ${at} and ${inScope(db, scope, db`hold.organization_id`)}
+    where hold.status = 'open' and hold.expires_at <= ${at} and ${inReach(db, reach, db`hold.organization_id`)}
     order by hold.expires_at, hold.id
     limit ${limit * HOLDS_IN_A_SET}
   ), placed as (

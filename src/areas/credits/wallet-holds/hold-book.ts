@@ -1,7 +1,8 @@
 import { availableCents, type HoldStatus } from '../../../engine/credits/wallet-hold.ts';
 import { type Cents, cents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { CustomerId, ExternalSubscriptionId, WalletHoldId, WalletId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { countHeld, lockHeld } from '../../usage/access/held.ts';
@@ -10,8 +11,8 @@ import { changeHolds, insertHolds } from './writes.ts';
 
 /** The wallet of a book, locked until the transaction ends. */
 interface HeldWallet {
-  id: string;
-  customer_id: string;
+  id: WalletId;
+  customer_id: CustomerId;
   status: 'active' | 'terminated';
   currency: string;
   ongoing_balance_cents: Cents;
@@ -19,9 +20,9 @@ interface HeldWallet {
 
 /** What commands on one wallet ask about. */
 export interface BookNeeds {
-  holdIds: readonly string[];
+  holdIds: readonly WalletHoldId[];
   /** Of subscriptions that holds are for. */
-  externalSubscriptionIds: readonly string[];
+  externalSubscriptionIds: readonly ExternalSubscriptionId[];
 }
 
 /**
@@ -45,15 +46,14 @@ export interface HoldBook {
  *
  * @throws Refusal 404 wallet. Rule: wallet-holds.md "Lock".
  */
-export async function openBook(ctx: Context, walletId: string, needs: BookNeeds): Promise<HoldBook> {
-  const { db, organizationId } = ctx;
-  const wallet = await lockAlone(db, organizationId, walletId);
+export async function openBook(ctx: Context, walletId: WalletId, needs: BookNeeds): Promise<HoldBook> {
+  const wallet = await lockAlone(ctx, walletId);
   if (!wallet) throw refuse.notFound('wallet');
   const [, [held], holds, subscriptions] = await Promise.all([
-    lockHeld(db, organizationId, [wallet.id]),
-    countHeld(db, organizationId, [wallet.id], ctx.now()),
-    findHolds(db, organizationId, { walletId: wallet.id, ids: needs.holdIds }, ctx.now()),
-    findSubscriptions(db, organizationId, wallet.customer_id, needs.externalSubscriptionIds),
+    lockHeld(ctx, [wallet.id]),
+    countHeld(ctx, [wallet.id], ctx.now()),
+    findHolds(ctx, { walletId: wallet.id, ids: needs.holdIds }, ctx.now()),
+    findSubscriptions(ctx, wallet.customer_id, needs.externalSubscriptionIds),
   ]);
   return {
     wallet,
@@ -68,12 +68,12 @@ export async function openBook(ctx: Context, walletId: string, needs: BookNeeds)
 /** Writes what was decided. */
 export async function saveBook(ctx: Context, book: HoldBook): Promise<void> {
   const rowsOf = (ids: Set<string>) => [...ids].map((id) => book.holds.get(id)!);
-  if (book.made.size > 0) await insertHolds(ctx.db, ctx.organizationId, rowsOf(book.made), ctx.now());
-  if (book.changed.size > 0) await changeHolds(ctx.db, ctx.organizationId, rowsOf(book.changed), ctx.now());
+  if (book.made.size > 0) await insertHolds(ctx, rowsOf(book.made), ctx.now());
+  if (book.changed.size > 0) await changeHolds(ctx, rowsOf(book.changed), ctx.now());
 }
 
 /** A hold of the book. @throws Refusal 404 wallet_hold */
-export function holdOf(book: HoldBook, id: string): HoldRow {
+export function holdOf(book: HoldBook, id: WalletHoldId): HoldRow {
   const hold = book.holds.get(id);
   if (!hold) throw refuse.notFound('wallet_hold');
   return hold;
@@ -105,7 +105,7 @@ function enter(book: HoldBook, hold: HoldRow): HoldRow {
 const countedCents = ({ status, awaits_refresh, amount_cents }: HoldRow): number =>
   status === ('open' satisfies HoldStatus) || awaits_refresh ? amount_cents : 0;
 
-async function lockAlone(db: Db, organizationId: string, id: string): Promise<HeldWallet | undefined> {
+async function lockAlone({ db, organizationId }: Scope, id: WalletId): Promise<HeldWallet | undefined> {
   if (!isUuid(id)) return undefined;
   const [wallet] = await db<HeldWallet[]>`
     select id, customer_id, status, currency, ongoing_balance_cents from wallets
@@ -115,9 +115,8 @@ async function lockAlone(db: Db, organizationId: string, id: string): Promise<He
 }
 
 const findSubscriptions = async (
-  db: Db,
-  organizationId: string,
-  customerId: string,
+  { db, organizationId }: Scope,
+  customerId: CustomerId,
   externalIds: readonly string[],
 ): Promise<{ external_id: string }[]> =>
   externalIds.length === 0

@@ -2,12 +2,14 @@ import type { Temporal } from 'temporal-polyfill';
 import type { HoldStatus } from '../../../engine/credits/wallet-hold.ts';
 import type { Cents } from '../../../engine/money/cents.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { ExternalSubscriptionId, WalletHoldId, WalletId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 
 export interface HoldRow {
-  id: string;
-  wallet_id: string;
+  id: WalletHoldId;
+  wallet_id: WalletId;
   /** By the clock: what is past its time is expired, marked or not. */
   status: HoldStatus;
   amount_cents: Cents;
@@ -16,7 +18,7 @@ export interface HoldRow {
   settled_amount_cents: Cents | null;
   currency: string;
   reference: string | null;
-  external_subscription_id: string | null;
+  external_subscription_id: ExternalSubscriptionId | null;
   event_transaction_id: string | null;
   settlement_digest: Uint8Array | null;
   /** Settled with an event that the ongoing balance does not contain yet. */
@@ -42,9 +44,8 @@ const tables = (db: Db) => db`
 
 /** The holds of the wallet among some ids, as of `now`. */
 export const findHolds = async (
-  db: Db,
-  organizationId: string,
-  { walletId, ids }: { walletId: string; ids: readonly string[] },
+  { db, organizationId }: Scope,
+  { walletId, ids }: { walletId: WalletId; ids: readonly string[] },
   now: Temporal.Instant,
 ): Promise<HoldRow[]> =>
   ids.some(isUuid)
@@ -55,33 +56,26 @@ export const findHolds = async (
     : [];
 
 export interface HoldFilters {
-  walletId: string;
+  walletId: WalletId;
   statuses?: readonly HoldStatus[] | undefined;
 }
 
-const matching = (db: Db, organizationId: string, { walletId, statuses }: HoldFilters, now: Temporal.Instant) => db`
+const matching = ({ db, organizationId }: Scope, { walletId, statuses }: HoldFilters, now: Temporal.Instant) => db`
   hold.organization_id = ${organizationId} and hold.wallet_id = ${walletId}
   ${statuses === undefined ? db`` : db`and ${statusAt(db, now)} = any (${statuses})`}`;
 
 /** A page of the holds of a wallet, newest first. */
 export const listHolds = (
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   filters: HoldFilters,
-  now: Temporal.Instant,
-  page: Page,
-) => db<HoldRow[]>`
-  select ${holdColumns(db, now)} from ${tables(db)} where ${matching(db, organizationId, filters, now)}
+  { now, page }: { now: Temporal.Instant; page: Page },
+) => scope.db<HoldRow[]>`
+  select ${holdColumns(scope.db, now)} from ${tables(scope.db)} where ${matching(scope, filters, now)}
   order by hold.created_at desc, hold.id desc
   limit ${limitOf(page).limit} offset ${limitOf(page).offset}`;
 
-export async function countHolds(
-  db: Db,
-  organizationId: string,
-  filters: HoldFilters,
-  now: Temporal.Instant,
-): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    select count(*) from ${tables(db)} where ${matching(db, organizationId, filters, now)}`;
+export async function countHolds(scope: Scope, filters: HoldFilters, now: Temporal.Instant): Promise<number> {
+  const [row] = await scope.db<{ count: number }[]>`
+    select count(*) from ${tables(scope.db)} where ${matching(scope, filters, now)}`;
   return row!.count;
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { WalletHoldId } from '../../../platform/ids.ts';
 import { pageMeta } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { getWallet } from '../wallets/queries.ts';
@@ -8,21 +9,20 @@ import { holdView } from './view.ts';
 
 /** Holds of a wallet, newest first. @throws Refusal 404 wallet */
 export async function listAllHolds(ctx: Context, { svc_id, query }: { svc_id: string; query: HoldsQuery }) {
-  const { db, organizationId } = ctx;
-  const wallet = await getWallet(db, organizationId, { id: svc_id });
+  const wallet = await getWallet(ctx, { id: svc_id });
   const filters = { walletId: wallet.id, statuses: query.statuses };
   const [holds, count] = await Promise.all([
-    listHolds(db, organizationId, filters, ctx.now(), query),
-    countHolds(db, organizationId, filters, ctx.now()),
+    listHolds(ctx, filters, { now: ctx.now(), page: query }),
+    countHolds(ctx, filters, ctx.now()),
   ]);
   return { holds: holds.map(holdView), meta: pageMeta(query, count) };
 }
 
 /** @throws Refusal 404 wallet, wallet_hold */
-export async function showHold(ctx: Context, { svc_id, hold_id }: { svc_id: string; hold_id: string }) {
-  const wallet = await getWallet(ctx.db, ctx.organizationId, { id: svc_id });
+export async function showHold(ctx: Context, { svc_id, hold_id }: { svc_id: string; hold_id: WalletHoldId }) {
+  const wallet = await getWallet(ctx, { id: svc_id });
   const address = { walletId: wallet.id, ids: [hold_id] };
-  const [hold] = await findHolds(ctx.db, ctx.organizationId, address, ctx.now());
+  const [hold] = await findHolds(ctx, address, ctx.now());
   if (!hold) throw refuse.notFound('wallet_hold');
   return { hold: holdView(hold) };
 }

@@ -2,6 +2,7 @@ import { AmountOutOfRange, type Cents, cents } from '../../../engine/money/cents
 import { canonicalDigest } from '../../../platform/canonical-json.ts';
 import { realNowExactMs } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { nested } from '../../../platform/records/nested.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { findActiveOfCustomer } from '../../subscriptions/subscriptions/queries.ts';
@@ -67,13 +68,20 @@ async function storeEvent(ctx: Context, wallet: HoldBook['wallet'], hold: HoldRo
   const event = { external_subscription_id: hold.external_subscription_id ?? undefined, ...given };
   if (hold.external_subscription_id !== null && event.external_subscription_id !== hold.external_subscription_id)
     throw refuse.invalid({ external_subscription_id: ['value_is_invalid'] });
-  const input = await readEvents('single', { event }, ctx.config, {
-    organization_id: ctx.organizationId,
-    sandbox: ctx.sandbox,
-    received_at: isoOfMs(realNowExactMs()),
-    user_agent: null,
-    remote_address: null,
-  });
+  const input = await readEvents(
+    'single',
+    { event },
+    {
+      limits: ctx.config,
+      sender: {
+        organization_id: ctx.organizationId,
+        sandbox: ctx.sandbox,
+        received_at: isoOfMs(realNowExactMs()),
+        user_agent: null,
+        remote_address: null,
+      },
+    },
+  );
   const [sent] = input.batch.events;
   const settled_amount_cents = await marginalAmount(ctx, wallet, sent!, () => storeInCommand(ctx, input));
   return { settled_amount_cents, event_transaction_id: sent!.transaction_id };
@@ -86,15 +94,10 @@ async function storeEvent(ctx: Context, wallet: HoldBook['wallet'], hold: HoldRo
 async function marginalAmount(
   ctx: Context,
   wallet: HoldBook['wallet'],
-  { external_subscription_id, code }: { external_subscription_id: string; code: string },
+  { external_subscription_id, code }: { external_subscription_id: ExternalSubscriptionId; code: string },
   store: () => Promise<unknown>,
 ): Promise<Cents | null> {
-  const subscription = await findActiveOfCustomer(
-    ctx.db,
-    ctx.organizationId,
-    wallet.customer_id,
-    external_subscription_id,
-  );
+  const subscription = await findActiveOfCustomer(ctx, wallet.customer_id, external_subscription_id);
   const read = async (own: Context) => {
     if (!subscription) return undefined;
     const usage = (await wholeUsageOf(own, subscription, own.now())).filter(

@@ -1,11 +1,13 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { CustomerId, WalletHoldId, WalletId } from '../../../platform/ids.ts';
 import { lockHeld } from '../../usage/access/held.ts';
 import { type HoldRow, holdColumns } from './queries.ts';
 
 /** Stores new holds of one wallet. */
-export const insertHolds = (db: Db, organizationId: string, holds: readonly HoldRow[], now: Temporal.Instant) => db`
+export const insertHolds = ({ db, organizationId }: Scope, holds: readonly HoldRow[], now: Temporal.Instant) => db`
   insert into wallet_holds (id, organization_id, wallet_id, status, amount_cents, available_cents, settled_amount_cents,
     reference, external_subscription_id, settlement_digest, expires_at, closed_at, created_at, updated_at)
   select id, ${organizationId}::uuid, wallet_id, status, amount_cents, available_cents, settled_amount_cents,
@@ -13,7 +15,7 @@ export const insertHolds = (db: Db, organizationId: string, holds: readonly Hold
   from ${rowsOf(db, holds)}`;
 
 /** Stores open holds as they are from now on; one that is no longer open is left alone. */
-export const changeHolds = (db: Db, organizationId: string, holds: readonly HoldRow[], now: Temporal.Instant) => db`
+export const changeHolds = ({ db, organizationId }: Scope, holds: readonly HoldRow[], now: Temporal.Instant) => db`
   update wallet_holds hold set status = row.status, amount_cents = row.amount_cents,
     available_cents = row.available_cents, settled_amount_cents = row.settled_amount_cents,
     event_transaction_id = row.event_transaction_id, settlement_digest = decode(row.settlement_digest, 'hex'),
@@ -34,8 +36,8 @@ const jsonOf = (hold: HoldRow) => ({
 });
 
 /** Ends those of the holds whose time is over, as they are then. One that is being changed is left to the next time. */
-export const closeExpired = (db: Db, organizationId: string, ids: readonly string[], now: Temporal.Instant) => db<
-  (HoldRow & { customer_id: string })[]
+export const closeExpired = ({ db, organizationId }: Scope, ids: readonly WalletHoldId[], now: Temporal.Instant) => db<
+  (HoldRow & { customer_id: CustomerId })[]
 >`
   with due as (
     select id from wallet_holds
@@ -54,8 +56,8 @@ export const closeExpired = (db: Db, organizationId: string, ids: readonly strin
   order by hold.expires_at, hold.id`;
 
 /** Holds of a customer's wallets that were settled with an event and still count. */
-export const listAwaiting = (db: Db, organizationId: string, customerId: string) => db<
-  { id: string; wallet_id: string }[]
+export const listAwaiting = ({ db, organizationId }: Scope, customerId: CustomerId) => db<
+  { id: WalletHoldId; wallet_id: WalletId }[]
 >`
   select hold.id, hold.wallet_id
   from wallets wallet
@@ -65,20 +67,18 @@ export const listAwaiting = (db: Db, organizationId: string, customerId: string)
 
 /** The ongoing balances contain the events of settled holds: these no longer count. */
 export async function forgetSettled(
-  db: Db,
-  organizationId: string,
-  settled: readonly { id: string; wallet_id: string }[],
+  scope: Scope,
+  settled: readonly { id: string; wallet_id: WalletId }[],
 ): Promise<void> {
   if (settled.length === 0) return;
   await Promise.all([
     lockHeld(
-      db,
-      organizationId,
+      scope,
       settled.map(({ wallet_id }) => wallet_id),
     ),
-    db`
+    scope.db`
       update wallet_holds set awaits_refresh = false
-      where organization_id = ${organizationId} and id = any (${settled.map(({ id }) => id)}::uuid[])
+      where organization_id = ${scope.organizationId} and id = any (${settled.map(({ id }) => id)}::uuid[])
         and awaits_refresh`,
   ]);
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { ExternalCustomerId, InvoiceId, WalletTransactionId } from '../../../platform/ids.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
 import type { WalletRow } from '../wallets/queries.ts';
 import { walletBaseView } from '../wallets/view.ts';
@@ -12,11 +13,9 @@ import { transactionView } from './view.ts';
 export async function recordTransaction(
   ctx: Context,
   type: 'wallet_transaction.created' | 'wallet_transaction.updated',
-  id: string,
-  wallet: WalletRow,
-  before?: TransactionRow,
+  { id, wallet, before }: { id: WalletTransactionId; wallet: WalletRow; before?: TransactionRow },
 ): Promise<TransactionRow> {
-  const transaction = await getTransaction(ctx.db, ctx.organizationId, id);
+  const transaction = await getTransaction(ctx, id);
   const own = transactionView(transaction);
   const object = { ...own, wallet: walletBaseView(wallet) };
   ctx.record({
@@ -44,10 +43,10 @@ export async function recordTransaction(
  */
 export async function tellTopUpRefused(
   ctx: Context,
-  invoiceId: string,
-  failure: { external_customer_id: string },
+  invoiceId: InvoiceId,
+  failure: { external_customer_id: ExternalCustomerId },
 ): Promise<void> {
-  const transaction = await findPurchaseOfInvoice(ctx.db, ctx.organizationId, invoiceId);
+  const transaction = await findPurchaseOfInvoice(ctx, invoiceId);
   if (!transaction) return;
   const object = { svc_wallet_transaction_id: transaction.id, ...failure };
   const type = 'wallet_transaction.payment_failure';

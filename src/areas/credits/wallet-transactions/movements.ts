@@ -3,6 +3,7 @@ import { type BookedCredits, creditsOfMoney } from '../../../engine/credits/wall
 import { type Cents, cents } from '../../../engine/money/cents.ts';
 import { exponentOf } from '../../../engine/money/currency.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { CreditNoteId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { bookOnWallet } from '../../ledger/ledger/book-on-wallet.ts';
 import type { PaidAccount } from '../../ledger/ledger/credit-notes.ts';
@@ -43,7 +44,10 @@ export async function grantCredits(
     ],
   });
   const changed = await addToBalance(ctx, wallet, booked);
-  return { transaction: await recordTransaction(ctx, 'wallet_transaction.created', id, changed), wallet: changed };
+  return {
+    transaction: await recordTransaction(ctx, 'wallet_transaction.created', { id, wallet: changed }),
+    wallet: changed,
+  };
 }
 
 /**
@@ -61,10 +65,10 @@ export async function voidCredits(
     fromId = null,
     creditNoteId,
     wishes = {},
-  }: { fromId?: string | null; creditNoteId?: string; wishes?: TransactionWishes },
+  }: { fromId?: string | null; creditNoteId?: CreditNoteId; wishes?: TransactionWishes },
 ): Promise<Moved> {
   const taken = { ...booked, amountCents: cents(Math.min(booked.amountCents, wallet.balance_cents)) };
-  const consumed = await consumable(ctx, wallet, taken.amountCents, fromId);
+  const consumed = await consumable(ctx, wallet, { amountCents: taken.amountCents, onlyId: fromId });
   if (!consumed)
     throw refuse.invalid({
       amount_cents: [fromId === null ? 'exceeds_available_amount' : 'exceeds_remaining_transaction_amount'],
@@ -86,7 +90,10 @@ export async function voidCredits(
       lines: forfeited(grantedCents, purchasedCents),
     });
   const changed = await takeFromBalance(ctx, wallet, taken);
-  return { transaction: await recordTransaction(ctx, 'wallet_transaction.created', id, changed), wallet: changed };
+  return {
+    transaction: await recordTransaction(ctx, 'wallet_transaction.created', { id, wallet: changed }),
+    wallet: changed,
+  };
 }
 
 /** Credits that pay a part of an invoice. */
@@ -103,12 +110,14 @@ export interface PaidByWallet {
 export async function payFromWallet(
   ctx: Context,
   wallet: WalletRow,
-  invoice: Parameters<typeof bookOnWallet>[3]['invoice'] & object,
-  amountCents: Cents,
-  paidAccount: PaidAccount = 'receivable',
+  {
+    invoice,
+    amountCents,
+    paidAccount = 'receivable',
+  }: { invoice: Parameters<typeof bookOnWallet>[3]['invoice'] & object; amountCents: Cents; paidAccount?: PaidAccount },
 ): Promise<PaidByWallet> {
   const booked = creditsOfMoney(amountCents, worthOf(wallet));
-  const consumed = await consumable(ctx, wallet, amountCents, null);
+  const consumed = await consumable(ctx, wallet, { amountCents, onlyId: null });
   if (!consumed) throw refuse.invalid({ amount_cents: ['exceeds_available_amount'] });
   const id = await insertTransaction(ctx, { wallet, booked, transaction_status: 'invoiced', invoice_id: invoice.id });
   await insertConsumptions(ctx, id, consumed);
@@ -124,12 +133,16 @@ export async function payFromWallet(
     ],
   });
   const changed = await takeFromBalance(ctx, wallet, booked);
-  await recordTransaction(ctx, 'wallet_transaction.created', id, changed);
+  await recordTransaction(ctx, 'wallet_transaction.created', { id, wallet: changed });
   return { wallet: changed, grantedCents, purchasedCents };
 }
 
-async function consumable(ctx: Context, wallet: WalletRow, amountCents: Cents, onlyId: string | null) {
-  const open = await lockOpenInbound(ctx.db, ctx.organizationId, wallet.id, onlyId);
+async function consumable(
+  ctx: Context,
+  wallet: WalletRow,
+  { amountCents, onlyId }: { amountCents: Cents; onlyId: string | null },
+) {
+  const open = await lockOpenInbound(ctx, wallet.id, onlyId);
   return consumeCredits(
     open.map((row) => ({
       id: row.id,

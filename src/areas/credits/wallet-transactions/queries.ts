@@ -3,7 +3,16 @@ import type { Cents } from '../../../engine/money/cents.ts';
 import type { Currency } from '../../../engine/money/currency.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type {
+  CreditNoteId,
+  CustomerId,
+  InvoiceId,
+  PaymentMethodId,
+  WalletId,
+  WalletTransactionId,
+} from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -17,9 +26,9 @@ export const TRANSACTION_SOURCES = ['manual', 'interval', 'threshold'] as const;
 
 /** A transaction with what its answer needs of its wallet. */
 export interface TransactionRow {
-  id: string;
-  wallet_id: string;
-  customer_id: string;
+  id: WalletTransactionId;
+  wallet_id: WalletId;
+  customer_id: CustomerId;
   transaction_type: (typeof TRANSACTION_TYPES)[number];
   status: (typeof TRANSACTION_STATUSES)[number];
   transaction_status: (typeof TRANSACTION_KINDS)[number];
@@ -32,12 +41,12 @@ export interface TransactionRow {
   metadata: MetadataPair[];
   remaining_amount_cents: Cents | null;
   remaining_purchased_cents: Cents | null;
-  invoice_id: string | null;
-  credit_note_id: string | null;
-  voided_invoice_id: string | null;
+  invoice_id: InvoiceId | null;
+  credit_note_id: CreditNoteId | null;
+  voided_invoice_id: InvoiceId | null;
   invoice_requires_successful_payment: boolean;
   payment_method_type: 'provider' | 'manual' | null;
-  payment_method_id: string | null;
+  payment_method_id: PaymentMethodId | null;
   purchase_order_number: string | null;
   settled_at: Temporal.Instant | null;
   failed_at: Temporal.Instant | null;
@@ -66,22 +75,23 @@ const tables = (db: Db) => db`
     and entity.id = wallet.billing_entity_id`;
 
 /** @throws Refusal 404 wallet_transaction */
-export async function getTransaction(db: Db, organizationId: string, id: string): Promise<TransactionRow> {
-  const [row] = isUuid(id) ? await listTransactionsById(db, organizationId, [id]) : [];
+export async function getTransaction(scope: Scope, id: WalletTransactionId): Promise<TransactionRow> {
+  const [row] = isUuid(id) ? await listTransactionsById(scope, [id]) : [];
   if (!row) throw refuse.notFound('wallet_transaction');
   return row;
 }
 
 /** Transactions by id, in no order. */
-export const listTransactionsById = (db: Db, organizationId: string, ids: readonly string[]) => db<TransactionRow[]>`
+export const listTransactionsById = ({ db, organizationId }: Scope, ids: readonly WalletTransactionId[]) => db<
+  TransactionRow[]
+>`
   select ${columns(db)} from ${tables(db)}
   where transaction.organization_id = ${organizationId} and transaction.id = any (${ids}::uuid[])`;
 
 /** The purchase that a top-up invoice bills. */
 export async function findPurchaseOfInvoice(
-  db: Db,
-  organizationId: string,
-  invoiceId: string,
+  { db, organizationId }: Scope,
+  invoiceId: InvoiceId,
 ): Promise<TransactionRow | undefined> {
   const [row] = await db<TransactionRow[]>`
     select ${columns(db)} from ${tables(db)}
@@ -92,14 +102,14 @@ export async function findPurchaseOfInvoice(
 }
 
 /** What an invoice has taken from wallets. */
-export const listTakenByInvoice = (db: Db, organizationId: string, invoiceId: string) => db<TransactionRow[]>`
+export const listTakenByInvoice = ({ db, organizationId }: Scope, invoiceId: InvoiceId) => db<TransactionRow[]>`
   select ${columns(db)} from ${tables(db)}
   where transaction.organization_id = ${organizationId} and transaction.invoice_id = ${invoiceId}
     and transaction.transaction_status = 'invoiced'
   order by transaction.id`;
 
 export interface OpenInbound {
-  id: string;
+  id: WalletTransactionId;
   remaining_amount_cents: Cents;
   remaining_purchased_cents: Cents;
 }
@@ -107,7 +117,7 @@ export interface OpenInbound {
 /**
  * Credits of a wallet that nothing has consumed, in the order in which they are; locked. Rule: wallets.md#traceability.
  */
-export const lockOpenInbound = (db: Db, organizationId: string, walletId: string, onlyId: string | null) => db<
+export const lockOpenInbound = ({ db, organizationId }: Scope, walletId: WalletId, onlyId: string | null) => db<
   OpenInbound[]
 >`
   select id, remaining_amount_cents, remaining_purchased_cents from wallet_transactions
@@ -123,7 +133,7 @@ export interface TransactionFilters {
   metadata?: Record<string, string> | undefined;
 }
 
-function matching(db: Db, organizationId: string, walletId: string, filters: TransactionFilters) {
+function matching({ db, organizationId }: Scope, walletId: WalletId, filters: TransactionFilters) {
   const { status, transaction_status: kind, transaction_type: type, metadata = {} } = filters;
   const pairs = Object.entries(metadata).map(([key, value]) => ({ key, value }));
   return db`
@@ -136,24 +146,21 @@ function matching(db: Db, organizationId: string, walletId: string, filters: Tra
 
 /** A page of a wallet's transactions, newest first. */
 export const listTransactions = (
-  db: Db,
-  organizationId: string,
-  walletId: string,
-  filters: TransactionFilters,
-  page: Page,
-) => db<TransactionRow[]>`
-  select ${columns(db)} from ${tables(db)} where ${matching(db, organizationId, walletId, filters)}
+  scope: Scope,
+  walletId: WalletId,
+  { filters, page }: { filters: TransactionFilters; page: Page },
+) => scope.db<TransactionRow[]>`
+  select ${columns(scope.db)} from ${tables(scope.db)} where ${matching(scope, walletId, filters)}
   order by transaction.created_at desc, transaction.id desc
   limit ${limitOf(page).limit} offset ${limitOf(page).offset}`;
 
 export async function countTransactions(
-  db: Db,
-  organizationId: string,
-  walletId: string,
+  scope: Scope,
+  walletId: WalletId,
   filters: TransactionFilters,
 ): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    select count(*) from wallet_transactions transaction where ${matching(db, organizationId, walletId, filters)}`;
+  const [row] = await scope.db<{ count: number }[]>`
+    select count(*) from wallet_transactions transaction where ${matching(scope, walletId, filters)}`;
   return row!.count;
 }
 
@@ -167,8 +174,7 @@ export interface ConsumptionRow {
 
 /** A page of the destinations of an inbound transaction, or of the sources of an outbound one; newest first. */
 export async function listConsumptions(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   { id, transaction_type }: Pick<TransactionRow, 'id' | 'transaction_type'>,
   page: Page,
 ): Promise<{ rows: ConsumptionRow[]; totalCount: number }> {

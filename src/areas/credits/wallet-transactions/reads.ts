@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { WalletTransactionId } from '../../../platform/ids.ts';
 import { type Page, pageMeta } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { getWallet } from '../wallets/queries.ts';
@@ -18,18 +19,17 @@ export async function listWalletTransactions(
   ctx: Context,
   { svc_id, query }: { svc_id: string; query: TransactionListQuery },
 ) {
-  const { db, organizationId } = ctx;
-  const wallet = await getWallet(db, organizationId, { id: svc_id });
+  const wallet = await getWallet(ctx, { id: svc_id });
   const [rows, total] = await Promise.all([
-    listTransactions(db, organizationId, wallet.id, query, query),
-    countTransactions(db, organizationId, wallet.id, query),
+    listTransactions(ctx, wallet.id, { filters: query, page: query }),
+    countTransactions(ctx, wallet.id, query),
   ]);
   return { wallet_transactions: rows.map(transactionView), meta: pageMeta(query, total) };
 }
 
 /** @throws Refusal 404 wallet_transaction */
 export async function showTransaction(ctx: Context, { svc_id }: { svc_id: string }) {
-  return { wallet_transaction: transactionView(await getTransaction(ctx.db, ctx.organizationId, svc_id)) };
+  return { wallet_transaction: transactionView(await getTransaction(ctx, svc_id)) };
 }
 
 /**
@@ -49,14 +49,12 @@ export async function showFundings(ctx: Context, { svc_id, query }: { svc_id: st
   return { wallet_transaction_fundings: rows, meta };
 }
 
-async function tracePage(ctx: Context, id: string, type: TransactionRow['transaction_type'], page: Page) {
-  const { db, organizationId } = ctx;
-  const transaction = await getTransaction(db, organizationId, id);
+async function tracePage(ctx: Context, id: WalletTransactionId, type: TransactionRow['transaction_type'], page: Page) {
+  const transaction = await getTransaction(ctx, id);
   if (transaction.transaction_type !== type) throw refuse.invalid({ transaction_type: ['invalid_transaction_type'] });
-  const { rows, totalCount } = await listConsumptions(db, organizationId, transaction, page);
+  const { rows, totalCount } = await listConsumptions(ctx, transaction, page);
   const others = await listTransactionsById(
-    db,
-    organizationId,
+    ctx,
     rows.map(({ other_id }) => other_id),
   );
   const byId = new Map(others.map((other) => [other.id, other]));

@@ -15,9 +15,9 @@ import { insertTransaction } from './writes.ts';
  * Rules: wallets.md#void-recredit-terminate, credit-notes.md#voided-invoices, ledger.md#journal (9), ledger.md#l19 (a).
  */
 export async function recreditWallets(ctx: Context, invoice: InvoiceRow): Promise<void> {
-  for (const taken of await listTakenByInvoice(ctx.db, ctx.organizationId, invoice.id)) {
-    const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: taken.wallet_id });
-    if (wallet?.status === 'active' && taken.amount_cents > 0) await giveBack(ctx, wallet, taken, invoice);
+  for (const taken of await listTakenByInvoice(ctx, invoice.id)) {
+    const wallet = await lockWallet(ctx, { id: taken.wallet_id });
+    if (wallet?.status === 'active' && taken.amount_cents > 0) await giveBack(ctx, wallet, { taken, invoice });
   }
 }
 
@@ -26,10 +26,10 @@ export async function recreditWallets(ctx: Context, invoice: InvoiceRow): Promis
  * Rules: activation-rules.md, ledger.md#l5.
  */
 export async function releaseCredits(ctx: Context, invoice: InvoiceRow): Promise<void> {
-  for (const taken of await listTakenByInvoice(ctx.db, ctx.organizationId, invoice.id)) {
-    const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: taken.wallet_id });
+  for (const taken of await listTakenByInvoice(ctx, invoice.id)) {
+    const wallet = await lockWallet(ctx, { id: taken.wallet_id });
     if (!wallet || taken.amount_cents === 0) continue;
-    if (wallet.status === 'active') await giveBack(ctx, wallet, taken, invoice, 'open_invoice_closed');
+    if (wallet.status === 'active') await giveBack(ctx, wallet, { taken, invoice, rule: 'open_invoice_closed' });
     else {
       const purchasedCents = await purchasedPartOf(ctx, taken.id);
       await bookOnWallet(ctx, 'open_invoice_closed', wallet, {
@@ -49,9 +49,11 @@ export async function releaseCredits(ctx: Context, invoice: InvoiceRow): Promise
 async function giveBack(
   ctx: Context,
   wallet: WalletRow,
-  taken: TransactionRow,
-  invoice: InvoiceRow,
-  rule: 'invoice_voided' | 'open_invoice_closed' = 'invoice_voided',
+  {
+    taken,
+    invoice,
+    rule = 'invoice_voided',
+  }: { taken: TransactionRow; invoice: InvoiceRow; rule?: 'invoice_voided' | 'open_invoice_closed' },
 ): Promise<void> {
   const booked = { credits: taken.credit_amount, amount: taken.amount, amountCents: taken.amount_cents };
   const purchasedCents = await purchasedPartOf(ctx, taken.id);
@@ -77,7 +79,7 @@ async function giveBack(
     ],
   });
   const changed = await addToBalance(ctx, wallet, booked, { resetsConsumed: true });
-  await recordTransaction(ctx, 'wallet_transaction.created', id, changed);
+  await recordTransaction(ctx, 'wallet_transaction.created', { id, wallet: changed });
 }
 
 async function purchasedPartOf(ctx: Context, outboundId: string): Promise<Cents> {

@@ -3,6 +3,7 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { DocumentNumbering } from '../../../engine/invoices/number.ts';
 import type { Context } from '../../../platform/context.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { BillingEntityId, InvoiceId } from '../../../platform/ids.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { customerBaseView } from '../../customers/customers/view.ts';
 import type { PaymentChange } from '../../invoices/announcements.ts';
@@ -27,12 +28,12 @@ const PAUSE_HOURS = 1;
  */
 export async function followTopUpPayment(ctx: Context, { invoice, status }: PaymentChange): Promise<void> {
   if (invoice.invoice_type !== 'credit' || status === 'pending') return;
-  const transaction = await findPurchaseOfInvoice(ctx.db, ctx.organizationId, invoice.id);
+  const transaction = await findPurchaseOfInvoice(ctx, invoice.id);
   if (!transaction) return;
   // An offset by a credit note is not a payment.
   const isOffset = invoice.total_offsetted_credit_note_amount_cents > 0;
   if (status === 'failed' || isOffset) return failTopUp(ctx, invoice.id);
-  const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: transaction.wallet_id });
+  const wallet = await lockWallet(ctx, { id: transaction.wallet_id });
   if (invoice.status === 'open') await finalizeTopUp(ctx, wallet!, invoice.id, transaction);
   await settle(ctx, wallet!, transaction, invoice);
 }
@@ -57,19 +58,27 @@ async function settle(
     ],
   });
   const changed = isUsable ? await addToBalance(ctx, wallet, { amountCents, credits }) : wallet;
-  await recordTransaction(ctx, 'wallet_transaction.updated', transaction.id, changed, transaction);
+  await recordTransaction(ctx, 'wallet_transaction.updated', {
+    id: transaction.id,
+    wallet: changed,
+    before: transaction,
+  });
 }
 
 /**
  * Notes that a top-up will not be paid now: its payment was refused, or its invoice offset or voided. A later payment
  * still settles it. Rules: credit-notes.md#other-effects, wallets.md#transactions, top-ups.md#paid-top-ups (6).
  */
-export async function failTopUp(ctx: Context, invoiceId: string): Promise<void> {
-  const transaction = await findPurchaseOfInvoice(ctx.db, ctx.organizationId, invoiceId);
+export async function failTopUp(ctx: Context, invoiceId: InvoiceId): Promise<void> {
+  const transaction = await findPurchaseOfInvoice(ctx, invoiceId);
   if (!transaction) return;
-  const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: transaction.wallet_id });
+  const wallet = await lockWallet(ctx, { id: transaction.wallet_id });
   if (!(await markFailed(ctx, transaction.id))) return;
-  await recordTransaction(ctx, 'wallet_transaction.updated', transaction.id, wallet!, transaction);
+  await recordTransaction(ctx, 'wallet_transaction.updated', {
+    id: transaction.id,
+    wallet: wallet!,
+    before: transaction,
+  });
   if (transaction.source !== 'manual')
     ctx.after({
       step: 'refresh-wallets',
@@ -79,7 +88,7 @@ export async function failTopUp(ctx: Context, invoiceId: string): Promise<void> 
 }
 
 interface Issuer {
-  id: string;
+  id: BillingEntityId;
   timezone: string;
   document_numbering: DocumentNumbering;
   document_number_prefix: string;
@@ -92,23 +101,23 @@ interface Issuer {
 export async function finalizeTopUp(
   ctx: Context,
   wallet: WalletRow,
-  invoiceId: string,
+  invoiceId: InvoiceId,
   transaction: Pick<TransactionRow, 'id' | 'amount_cents'>,
 ): Promise<void> {
   const { db, organizationId } = ctx;
-  const invoice = await readInvoice(db, organizationId, invoiceId);
-  const customer = await readCustomer(db, organizationId, wallet.customer_id);
+  const invoice = await readInvoice(ctx, invoiceId);
+  const customer = await readCustomer(ctx, wallet.customer_id);
   const [issuer] = await db<Issuer[]>`
     select id, timezone, document_numbering, document_number_prefix from billing_entities
     where organization_id = ${organizationId} and id = ${invoice.billing_entity_id}`;
   if (invoice.status === 'open')
     await openUp(ctx, invoiceId, { snapshot: customerBaseView(customer), day: localDate(ctx.now(), wallet.zone) });
-  await assignNumber(db, organizationId, { id: invoiceId, customer, issuer: issuer!, selfBilled: false }, ctx.now());
+  await assignNumber(ctx, { id: invoiceId, customer, issuer: issuer!, selfBilled: false }, ctx.now());
   const { amount_cents: amountCents } = transaction;
   await bookOnWallet(ctx, 'top_up_invoiced', wallet, {
     source: { type: 'Invoice', id: invoiceId },
     walletTransactionId: transaction.id,
-    invoice: await readInvoice(db, organizationId, invoiceId),
+    invoice: await readInvoice(ctx, invoiceId),
     lines: [
       { account: 'receivable', side: 'debit', amountCents },
       { account: 'prepaid_pending', side: 'credit', amountCents },
@@ -117,7 +126,7 @@ export async function finalizeTopUp(
   await recordInvoice(ctx, 'invoice.paid_credit_added', invoiceId);
 }
 
-const openUp = (ctx: Context, invoiceId: string, { snapshot, day }: { snapshot: object; day: Temporal.PlainDate }) =>
+const openUp = (ctx: Context, invoiceId: InvoiceId, { snapshot, day }: { snapshot: object; day: Temporal.PlainDate }) =>
   ctx.db`
     update invoices set status = 'finalized', finalized_at = ${ctx.now()}, customer_snapshot = ${json(snapshot)},
       issuing_date = ${day}, expected_finalization_date = ${day}, payment_due_date = ${day}, updated_at = ${ctx.now()}

@@ -4,6 +4,14 @@ import type { BookedCredits } from '../../../engine/credits/wallet-money.ts';
 import type { Cents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
 import { json } from '../../../platform/db/values.ts';
+import type {
+  CreditNoteId,
+  CustomerId,
+  InvoiceId,
+  PaymentMethodId,
+  WalletId,
+  WalletTransactionId,
+} from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { SectionChoice } from '../../customers/invoice-custom-sections/schema.ts';
 import { chooseSections } from '../../customers/invoice-custom-sections/selections.ts';
@@ -18,7 +26,7 @@ export interface TransactionWishes {
   metadata?: readonly MetadataPair[];
   invoice_requires_successful_payment?: boolean;
   payment_method_type?: 'provider' | 'manual' | null;
-  payment_method_id?: string | null;
+  payment_method_id?: PaymentMethodId | null;
   purchase_order_number?: string | null;
   /** The custom sections of its invoice; absent, the wallet decides. */
   sections?: SectionChoice;
@@ -27,15 +35,15 @@ export interface TransactionWishes {
 }
 
 export interface NewTransaction extends TransactionWishes {
-  wallet: { id: string; customer_id: string };
+  wallet: { id: WalletId; customer_id: CustomerId };
   booked: BookedCredits;
   transaction_status: TransactionRow['transaction_status'];
   /** Of settled inbound ones: the part that was bought. */
   purchasedCents?: Cents;
   isPending?: boolean;
-  invoice_id?: string;
-  credit_note_id?: string;
-  voided_invoice_id?: string;
+  invoice_id?: InvoiceId;
+  credit_note_id?: CreditNoteId;
+  voided_invoice_id?: InvoiceId;
 }
 
 const PRIORITY_DEFAULT = 50;
@@ -96,7 +104,7 @@ export async function insertConsumptions(
 }
 
 /** Ties a purchase to the invoice that asks for its money. */
-export const setInvoice = (ctx: Context, id: string, invoiceId: string) => ctx.db`
+export const setInvoice = (ctx: Context, id: WalletTransactionId, invoiceId: InvoiceId) => ctx.db`
   update wallet_transactions set invoice_id = ${invoiceId}, updated_at = ${ctx.now()}
   where organization_id = ${ctx.organizationId} and id = ${id}`;
 
@@ -106,7 +114,7 @@ export const setInvoice = (ctx: Context, id: string, invoiceId: string) => ctx.d
  * @param isUsable whether its credits may be consumed: not those of a wallet that has ended
  * @returns whether it was not settled before
  */
-export async function markSettled(ctx: Context, id: string, isUsable: boolean): Promise<boolean> {
+export async function markSettled(ctx: Context, id: WalletTransactionId, isUsable: boolean): Promise<boolean> {
   const { count } = await ctx.db`
     update wallet_transactions set status = 'settled', settled_at = ${ctx.now()}, failed_at = null,
       remaining_amount_cents = ${isUsable ? ctx.db`amount_cents` : 0},
@@ -116,7 +124,7 @@ export async function markSettled(ctx: Context, id: string, isUsable: boolean): 
 }
 
 /** @returns whether it was pending */
-export async function markFailed(ctx: Context, id: string): Promise<boolean> {
+export async function markFailed(ctx: Context, id: WalletTransactionId): Promise<boolean> {
   const { count } = await ctx.db`
     update wallet_transactions set status = 'failed', failed_at = ${ctx.now()}, updated_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and id = ${id} and status = 'pending'`;

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { WalletId } from '../../../platform/ids.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
 import { readWallet, type WalletRow } from './queries.ts';
 import { listRules } from './top-up-rule-queries.ts';
@@ -7,8 +8,8 @@ import { walletView } from './view.ts';
 type Reading = Pick<Context, 'db' | 'organizationId' | 'now'>;
 
 /** A wallet as it is shown now. */
-export async function shownWallet({ db, organizationId, now }: Reading, wallet: WalletRow) {
-  return walletView(wallet, await listRules(db, organizationId, [wallet.id]), now());
+export async function shownWallet(ctx: Reading, wallet: WalletRow) {
+  return walletView(wallet, await listRules(ctx, [wallet.id]), ctx.now());
 }
 
 /**
@@ -18,10 +19,10 @@ export async function shownWallet({ db, organizationId, now }: Reading, wallet: 
 export async function recordWallet(
   ctx: Context,
   type: 'wallet.created' | 'wallet.updated' | 'wallet.terminated',
-  id: string,
+  id: WalletId,
   before?: object,
 ): Promise<WalletRow> {
-  const wallet = await readWallet(ctx.db, ctx.organizationId, id);
+  const wallet = await readWallet(ctx, id);
   const object = await shownWallet(ctx, wallet);
   ctx.record({
     ...(type === 'wallet.terminated'

@@ -1,10 +1,11 @@
 import type { Context } from '../../../platform/context.ts';
+import type { MetricId } from '../../../platform/ids.ts';
 import { WALLET_FEE_TYPES } from './schema.ts';
 import { findBillableMetrics } from './writes.ts';
 
 export interface Limits {
   allowed_fee_types: string[];
-  billable_metric_ids: string[];
+  billable_metric_ids: MetricId[];
 }
 
 const isTextList = (value: unknown): value is string[] =>

@@ -2,6 +2,7 @@ import type { BookedCredits } from '../../../engine/credits/wallet-money.ts';
 import { exponentOf } from '../../../engine/money/currency.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { WalletId } from '../../../platform/ids.ts';
 import { markWallets } from '../../usage/wallet-marks/marks.ts';
 import { evaluateWalletAlerts } from '../evaluate-alerts/wallet-alerts.ts';
 import { recordWallet, shownWallet } from './announce.ts';
@@ -61,7 +62,7 @@ export async function takeFromBalance(
   return followBalance(ctx, wallet.id, before);
 }
 
-async function followBalance(ctx: Context, walletId: string, before: object): Promise<WalletRow> {
+async function followBalance(ctx: Context, walletId: WalletId, before: object): Promise<WalletRow> {
   const wallet = await recordWallet(ctx, 'wallet.updated', walletId, before);
   await evaluateWalletAlerts(ctx, wallet, 'balance');
   await markWallets(ctx, wallet.customer_id);

@@ -4,6 +4,7 @@ import { type Currency, exponentOf } from '../../../engine/money/currency.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
 import { roundToDigits } from '../../../engine/money/precision.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { ExternalCustomerId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
@@ -35,7 +36,7 @@ const FIRST_CREDITS = 'book-first-credits';
  * Rules: wallets.md#fields, wallets.md#transactions, top-ups.md#recurring-rules.
  */
 export async function createWallet(ctx: Context, { body }: { body: WalletCreate }) {
-  const customer = await lockCustomer(ctx.db, ctx.organizationId, body.external_customer_id);
+  const customer = await lockCustomer(ctx, body.external_customer_id);
   if (!customer) throw refuse.invalid({ customer: ['customer_not_found'] });
   return create(ctx, customer, body);
 }
@@ -43,25 +44,21 @@ export async function createWallet(ctx: Context, { body }: { body: WalletCreate 
 /** As createWallet. @throws Refusal 404 customer */
 export async function createCustomerWallet(
   ctx: Context,
-  { external_customer_id, body }: { external_customer_id: string; body: CustomerWalletCreate },
+  { external_customer_id, body }: { external_customer_id: ExternalCustomerId; body: CustomerWalletCreate },
 ) {
-  const customer = await lockCustomer(ctx.db, ctx.organizationId, external_customer_id);
+  const customer = await lockCustomer(ctx, external_customer_id);
   if (!customer) throw refuse.notFound('customer');
   return create(ctx, customer, body);
 }
 
 async function create(ctx: Context, customer: CustomerRow, body: CustomerWalletCreate) {
-  const { db, organizationId } = ctx;
   const now = ctx.now();
   const billingEntityId = body.billing_entity_code
-    ? (await getBillingEntity(db, organizationId, body.billing_entity_code)).id
+    ? (await getBillingEntity(ctx, body.billing_entity_code)).id
     : customer.billing_entity_id;
   const currency = body.currency ?? (customer.currency as Currency | null);
   const rate = roundToDigits(decimal(body.rate_amount), RATE_DIGITS);
-  const [taken, mostWallets] = await Promise.all([
-    listWalletCodes(db, organizationId, customer.id),
-    readWalletLimit(db, organizationId),
-  ]);
+  const [taken, mostWallets] = await Promise.all([listWalletCodes(ctx, customer.id), readWalletLimit(ctx)]);
   const limits = await readLimits(ctx, body.applies_to);
   const rules = readRules(body.recurring_transaction_rules, (given) =>
     readRule(
@@ -85,13 +82,14 @@ async function create(ctx: Context, customer: CustomerRow, body: CustomerWalletC
     ...(taken.length >= mostWallets ? { customer: ['wallet_limit_reached'] } : {}),
     ...(currency === null ? { currency: ['value_is_mandatory'] } : {}),
     ...(body.code && taken.some(({ code }) => code === body.code) ? { code: ['value_already_exist'] } : {}),
-    ...creditFaults(
-      'paid_credits',
-      body.paid_credits,
-      topUpLimits,
-      body.ignore_paid_top_up_limits_on_creation ?? false,
-    ),
-    ...creditFaults('granted_credits', body.granted_credits, { ...topUpLimits, min: null, max: null }, true),
+    ...creditFaults('paid_credits', body.paid_credits, {
+      limits: topUpLimits,
+      ignoresLimits: body.ignore_paid_top_up_limits_on_creation ?? false,
+    }),
+    ...creditFaults('granted_credits', body.granted_credits, {
+      limits: { ...topUpLimits, min: null, max: null },
+      ignoresLimits: true,
+    }),
     ...expirationFaults(body.expiration_at, now),
     ...rangeFaults(topUpLimits.min, topUpLimits.max),
     ...(isLimits(limits) ? {} : { ...limits, applies_to: ['invalid_limitations'] }),
@@ -102,8 +100,7 @@ async function create(ctx: Context, customer: CustomerRow, body: CustomerWalletC
 
   const id = newId();
   await insertWallet(
-    db,
-    organizationId,
+    ctx,
     {
       id,
       customer_id: customer.id,
@@ -126,9 +123,9 @@ async function create(ctx: Context, customer: CustomerRow, body: CustomerWalletC
     },
     now,
   );
-  if (customer.currency === null) await setFirstCurrency(db, organizationId, customer.id, currency!, now);
+  if (customer.currency === null) await setFirstCurrency(ctx, customer.id, { currency: currency!, now });
   await chooseSections(ctx, { type: 'wallet', id }, body.invoice_custom_section);
-  const wallet = await readWallet(db, organizationId, id);
+  const wallet = await readWallet(ctx, id);
   for (const rule of rules as ReadRule[]) await storeRule(ctx, wallet, rule);
   if (body.paid_credits || body.granted_credits)
     ctx.after({

@@ -4,6 +4,7 @@ import { bookedCredits } from '../../../engine/credits/wallet-money.ts';
 import { AmountOutOfRange } from '../../../engine/money/cents.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { CustomerId, PaymentMethodId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { findMethod } from '../../customers/payment-methods/queries.ts';
 import { isWithinLimits, limitFault, type ReadRule } from './top-up-rule-input.ts';
@@ -24,8 +25,7 @@ export function readRules(givenRules: unknown, read: (given: unknown) => ReadRul
 export function creditFaults(
   field: string,
   credits: string | null,
-  limits: Parameters<typeof limitFault>[1],
-  ignoresLimits: boolean,
+  { limits, ignoresLimits }: { limits: Parameters<typeof limitFault>[1]; ignoresLimits: boolean },
 ): Record<string, string[]> {
   if (credits === null || decimal(credits).isZero()) return {};
   try {
@@ -52,12 +52,12 @@ export const rangeFaults = (min: number | null, max: number | null): Record<stri
 /** Whether the customer has the payment method that is named. */
 export async function methodFaults(
   ctx: Context,
-  customerId: string,
-  method: { payment_method_id?: string | null | undefined } | null | undefined,
+  customerId: CustomerId,
+  method: { payment_method_id?: PaymentMethodId | null | undefined } | null | undefined,
 ): Promise<Faults> {
   const id = method?.payment_method_id;
   if (!id) return {};
-  const found = isUuid(id) ? await findMethod(ctx.db, ctx.organizationId, customerId, id) : undefined;
+  const found = isUuid(id) ? await findMethod(ctx, customerId, id) : undefined;
   return found ? {} : { payment_method: ['invalid_payment_method'] };
 }
 
@@ -66,7 +66,7 @@ export async function methodFaults(
  */
 export async function ruleFaults(
   ctx: Context,
-  customerId: string,
+  customerId: CustomerId,
   rules: ReadRule[] | string,
   limits: Parameters<typeof limitFault>[1],
 ): Promise<Faults> {

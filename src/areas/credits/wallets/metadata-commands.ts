@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { ExternalCustomerId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { type Metadata, metadataFaults } from '../../catalog/plans/metadata.ts';
 import { recordWallet, shownWallet } from './announce.ts';
@@ -6,7 +7,10 @@ import { keyOf, lockWallet, type WalletKey, type WalletRow } from './queries.ts'
 import { changeWallet } from './writes.ts';
 
 /** A wallet by its id, or by its code at a customer. */
-type Input = ({ svc_id: string } | { external_customer_id: string; code: string }) & { body: Metadata; key: string };
+type Input = ({ svc_id: string } | { external_customer_id: ExternalCustomerId; code: string }) & {
+  body: Metadata;
+  key: string;
+};
 
 /**
  * Replaces the wallet's metadata. @throws Refusal 404 customer, wallet.
@@ -44,7 +48,7 @@ export async function deleteWalletMetadataKey(ctx: Context, input: Input) {
 
 async function lock(ctx: Context, input: Input): Promise<WalletRow> {
   const key: WalletKey = 'svc_id' in input ? { id: input.svc_id } : await keyOf(ctx, input);
-  const wallet = await lockWallet(ctx.db, ctx.organizationId, key);
+  const wallet = await lockWallet(ctx, key);
   if (!wallet) throw refuse.notFound('wallet');
   return wallet;
 }

@@ -3,6 +3,15 @@ import type { Cents } from '../../../engine/money/cents.ts';
 import type { Currency } from '../../../engine/money/currency.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type {
+  BillingEntityId,
+  CustomerId,
+  ExternalCustomerId,
+  MetricId,
+  PaymentMethodId,
+  WalletId,
+} from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -11,12 +20,12 @@ import { type SelectedSectionJson, selectedSections } from '../../customers/invo
 
 /** A wallet with what its answer needs of its customer and its billing entity. */
 export interface WalletRow {
-  id: string;
-  customer_id: string;
-  external_customer_id: string;
+  id: WalletId;
+  customer_id: CustomerId;
+  external_customer_id: ExternalCustomerId;
   /** Zone of the customer. */
   zone: string;
-  billing_entity_id: string;
+  billing_entity_id: BillingEntityId;
   billing_entity_code: string;
   code: string;
   name: string | null;
@@ -34,13 +43,13 @@ export interface WalletRow {
   ongoing_usage_balance_cents: Cents;
   depleted_ongoing_balance: boolean;
   allowed_fee_types: string[];
-  billable_metric_ids: string[];
+  billable_metric_ids: MetricId[];
   billable_metric_codes: string[];
   paid_top_up_min_amount_cents: Cents | null;
   paid_top_up_max_amount_cents: Cents | null;
   invoice_requires_successful_payment: boolean;
   payment_method_type: 'provider' | 'manual' | null;
-  payment_method_id: string | null;
+  payment_method_id: PaymentMethodId | null;
   purchase_order_number: string | null;
   skip_invoice_custom_sections: boolean;
   /** Custom sections of its own, in the order in which they were selected. */
@@ -78,17 +87,17 @@ const tables = (db: Db) => db`
     and entity.id = wallet.billing_entity_id`;
 
 /** A wallet by its id, or by its code at a customer; of several with a code the active one, else the newest. */
-export type WalletKey = { id: string } | { customerId: string; code: string };
+export type WalletKey = { id: string } | { customerId: CustomerId; code: string };
 
 /** The wallet of a code at a customer. @throws Refusal 404 customer */
 export async function keyOf(
-  { db, organizationId }: { db: Db; organizationId: string },
-  { external_customer_id, code }: { external_customer_id: string; code: string },
+  ctx: Scope,
+  { external_customer_id, code }: { external_customer_id: ExternalCustomerId; code: string },
 ): Promise<WalletKey> {
-  return { customerId: (await getCustomer(db, organizationId, external_customer_id)).id, code };
+  return { customerId: (await getCustomer(ctx, external_customer_id)).id, code };
 }
 
-export async function findWallet(db: Db, organizationId: string, key: WalletKey): Promise<WalletRow | undefined> {
+export async function findWallet({ db, organizationId }: Scope, key: WalletKey): Promise<WalletRow | undefined> {
   if ('id' in key && !isUuid(key.id)) return undefined;
   const [row] = await db<WalletRow[]>`
     select ${columns(db)} from ${tables(db)}
@@ -101,39 +110,39 @@ export async function findWallet(db: Db, organizationId: string, key: WalletKey)
 }
 
 /** @throws Refusal 404 wallet */
-export async function getWallet(db: Db, organizationId: string, key: WalletKey): Promise<WalletRow> {
-  const wallet = await findWallet(db, organizationId, key);
+export async function getWallet(scope: Scope, key: WalletKey): Promise<WalletRow> {
+  const wallet = await findWallet(scope, key);
   if (!wallet) throw refuse.notFound('wallet');
   return wallet;
 }
 
 /** A wallet of ours as it is now. */
-export const readWallet = (db: Db, organizationId: string, id: string): Promise<WalletRow> =>
-  getWallet(db, organizationId, { id });
+export const readWallet = (scope: Scope, id: WalletId): Promise<WalletRow> => getWallet(scope, { id });
 
 /** As findWallet, and neither it nor its customer changes until the transaction ends; the customer is locked first. */
-export async function lockWallet(db: Db, organizationId: string, key: WalletKey): Promise<WalletRow | undefined> {
-  const found = await findWallet(db, organizationId, key);
+export async function lockWallet(scope: Scope, key: WalletKey): Promise<WalletRow | undefined> {
+  const { db, organizationId } = scope;
+  const found = await findWallet(scope, key);
   if (!found) return undefined;
   await db`
     select from customers where organization_id = ${organizationId} and id = ${found.customer_id} for no key update`;
   await db`select from wallets where organization_id = ${organizationId} and id = ${found.id} for no key update`;
-  return readWallet(db, organizationId, found.id);
+  return readWallet(scope, found.id);
 }
 
 /** Wallets of a customer that may be used, in the order in which they pay. */
-export const listActiveWallets = (db: Db, organizationId: string, customerId: string) => db<WalletRow[]>`
+export const listActiveWallets = ({ db, organizationId }: Scope, customerId: CustomerId) => db<WalletRow[]>`
   select ${columns(db)} from ${tables(db)}
   where wallet.organization_id = ${organizationId} and wallet.customer_id = ${customerId} and wallet.status = 'active'
   order by wallet.priority, wallet.created_at, wallet.id`;
 
 export interface WalletFilters {
-  customerId?: string | undefined;
+  customerId?: CustomerId | undefined;
   currency?: string | undefined;
   billing_entity_codes?: readonly string[] | undefined;
 }
 
-function matching(db: Db, organizationId: string, filters: WalletFilters) {
+function matching({ db, organizationId }: Scope, filters: WalletFilters) {
   const { customerId, currency, billing_entity_codes: codes } = filters;
   return db`
     wallet.organization_id = ${organizationId}
@@ -143,20 +152,20 @@ function matching(db: Db, organizationId: string, filters: WalletFilters) {
 }
 
 /** A page of wallets, newest first. */
-export const listWallets = (db: Db, organizationId: string, filters: WalletFilters, page: Page) => db<WalletRow[]>`
-  select ${columns(db)} from ${tables(db)} where ${matching(db, organizationId, filters)}
+export const listWallets = (scope: Scope, filters: WalletFilters, page: Page) => scope.db<WalletRow[]>`
+  select ${columns(scope.db)} from ${tables(scope.db)} where ${matching(scope, filters)}
   order by wallet.created_at desc, wallet.id desc
   limit ${limitOf(page).limit} offset ${limitOf(page).offset}`;
 
-export async function countWallets(db: Db, organizationId: string, filters: WalletFilters): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    select count(*) from ${tables(db)} where ${matching(db, organizationId, filters)}`;
+export async function countWallets(scope: Scope, filters: WalletFilters): Promise<number> {
+  const [row] = await scope.db<{ count: number }[]>`
+    select count(*) from ${tables(scope.db)} where ${matching(scope, filters)}`;
   return row!.count;
 }
 
 /** Codes of a customer's active wallets. */
-export const listWalletCodes = (db: Db, organizationId: string, customerId: string) => db<
-  { id: string; code: string }[]
+export const listWalletCodes = ({ db, organizationId }: Scope, customerId: CustomerId) => db<
+  { id: WalletId; code: string }[]
 >`
   select id, code from wallets
   where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'active'`;

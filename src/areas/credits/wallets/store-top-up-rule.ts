@@ -21,12 +21,11 @@ export async function storeRule(
   const today = localDate(ctx.now(), wallet.zone);
   const startedOn = localDate(fields.started_at ?? wallet.created_at, wallet.zone);
   const isNewWallet = localDate(wallet.created_at, wallet.zone).equals(today);
-  const isDone = isNewWallet || (await wasToppedUp(ctx.db, ctx.organizationId, wallet.id, today));
+  const isDone = isNewWallet || (await wasToppedUp(ctx, wallet.id, today));
   const from = isDone ? today.add({ days: 1 }) : today;
   const id = former?.id ?? givenId ?? newId();
   await putRule(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     {
       ...fields,
       id,

@@ -1,8 +1,9 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { TopUpInterval } from '../../../engine/credits/wallet-interval.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { PaymentMethodId, WalletId } from '../../../platform/ids.ts';
 import { type SelectedSectionJson, selectedSections } from '../../customers/invoice-custom-sections/queries.ts';
 
 export interface MetadataPair {
@@ -27,7 +28,7 @@ export interface RuleFields {
   transaction_name: string | null;
   transaction_metadata: MetadataPair[];
   payment_method_type: 'provider' | 'manual' | null;
-  payment_method_id: string | null;
+  payment_method_id: PaymentMethodId | null;
   purchase_order_number: string | null;
   /** Null leaves it to the wallet. */
   skip_invoice_custom_sections: boolean | null;
@@ -36,7 +37,7 @@ export interface RuleFields {
 /** A rule that tops a wallet up. */
 export interface RuleRow extends RuleFields {
   id: string;
-  wallet_id: string;
+  wallet_id: WalletId;
   status: 'active' | 'terminated';
   next_top_up_on: Temporal.PlainDate | null;
   created_at: Temporal.Instant;
@@ -44,7 +45,7 @@ export interface RuleRow extends RuleFields {
 }
 
 /** Active rules of some wallets. */
-export const listRules = (db: Db, organizationId: string, walletIds: readonly string[]) => db<RuleRow[]>`
+export const listRules = ({ db, organizationId }: Scope, walletIds: readonly WalletId[]) => db<RuleRow[]>`
   select id, wallet_id, status, trigger, method, interval, threshold_credits, paid_credits, granted_credits,
     target_ongoing_balance, grants_target_top_up, started_at, expiration_at, invoice_requires_successful_payment,
     ignore_paid_top_up_limits, transaction_name, transaction_metadata, payment_method_type, payment_method_id,
@@ -55,9 +56,8 @@ export const listRules = (db: Db, organizationId: string, walletIds: readonly st
 
 /** Stores a rule, or what it now says when it is one that is stored. */
 export const putRule = (
-  db: Db,
-  organizationId: string,
-  rule: RuleFields & { id: string; wallet_id: string; next_top_up_on: Temporal.PlainDate | null },
+  { db, organizationId }: Scope,
+  rule: RuleFields & { id: string; wallet_id: WalletId; next_top_up_on: Temporal.PlainDate | null },
   now: Temporal.Instant,
 ) => db`
   insert into recurring_transaction_rules (id, organization_id, wallet_id, status, trigger, method, interval,
@@ -87,17 +87,15 @@ export const putRule = (
 
 /** Ends the active rules of a wallet, one that is kept apart. */
 export const terminateRules = (
-  db: Db,
-  organizationId: string,
-  walletId: string,
-  now: Temporal.Instant,
-  keptId: string | null = null,
+  { db, organizationId }: Scope,
+  walletId: WalletId,
+  { now, keptId = null }: { now: Temporal.Instant; keptId?: string | null },
 ) => db`
   update recurring_transaction_rules set status = 'terminated', terminated_at = ${now}, updated_at = ${now}
   where organization_id = ${organizationId} and wallet_id = ${walletId} and status = 'active'
     and id is distinct from ${keptId}::uuid`;
 
 /** The day on which an interval rule adds credits next. */
-export const planTopUp = (db: Db, organizationId: string, ruleId: string, day: Temporal.PlainDate) => db`
+export const planTopUp = ({ db, organizationId }: Scope, ruleId: string, day: Temporal.PlainDate) => db`
   update recurring_transaction_rules set next_top_up_on = ${day}
   where organization_id = ${organizationId} and id = ${ruleId}`;

@@ -3,6 +3,7 @@ import type { Cents } from '../../../engine/money/cents.ts';
 import { exponentOf } from '../../../engine/money/currency.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { ExternalCustomerId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { getBillingEntity } from '../../customers/billing-entities/queries.ts';
@@ -25,19 +26,18 @@ export const updateWallet = async (ctx: Context, { svc_id, body }: { svc_id: str
 /** @throws Refusal 404 customer, wallet; 422 by field */
 export async function updateCustomerWallet(
   ctx: Context,
-  input: { external_customer_id: string; code: string; body: WalletUpdate },
+  input: { external_customer_id: ExternalCustomerId; code: string; body: WalletUpdate },
 ) {
   return update(ctx, await keyOf(ctx, input), input.body);
 }
 
 /** Changes the fields of the input; unnamed rules end. Rules: wallets.md#fields, top-ups.md#recurring-rules. */
 async function update(ctx: Context, key: WalletKey, body: WalletUpdate) {
-  const { db, organizationId } = ctx;
   const now = ctx.now();
-  const wallet = await lockWallet(db, organizationId, key);
+  const wallet = await lockWallet(ctx, key);
   if (!wallet) throw refuse.notFound('wallet');
   if (wallet.status === 'terminated') throw refuse.invalid({ wallet_id: ['wallet_is_terminated'] });
-  const stored = await listRules(db, organizationId, [wallet.id]);
+  const stored = await listRules(ctx, [wallet.id]);
   const before = await shownWallet(ctx, wallet);
 
   const min = given(body.paid_top_up_min_amount_cents, wallet.paid_top_up_min_amount_cents);
@@ -48,7 +48,7 @@ async function update(ctx: Context, key: WalletKey, body: WalletUpdate) {
     body.recurring_transaction_rules === undefined
       ? stored.map((rule): ReadRule => ({ id: rule.id, fields: rule }))
       : readRules(body.recurring_transaction_rules, (each) => readRule(each, wallet, now, stored));
-  const others = (await listWalletCodes(db, organizationId, wallet.customer_id)).filter(({ id }) => id !== wallet.id);
+  const others = (await listWalletCodes(ctx, wallet.customer_id)).filter(({ id }) => id !== wallet.id);
   const faults: Record<string, string[]> = {
     ...(body.rate_amount != null && !decimal(body.rate_amount).eq(wallet.rate_amount)
       ? { rate_amount: ['value_is_frozen'] }
@@ -85,7 +85,7 @@ async function update(ctx: Context, key: WalletKey, body: WalletUpdate) {
           payment_method_id: body.payment_method?.payment_method_id ?? null,
         }),
     ...(body.billing_entity_code
-      ? { billing_entity_id: (await getBillingEntity(db, organizationId, body.billing_entity_code)).id }
+      ? { billing_entity_id: (await getBillingEntity(ctx, body.billing_entity_code)).id }
       : {}),
     ...(body.invoice_custom_section === undefined
       ? {}
@@ -103,7 +103,7 @@ async function update(ctx: Context, key: WalletKey, body: WalletUpdate) {
 
 async function replaceRules(ctx: Context, wallet: WalletRow, stored: readonly RuleRow[], rules: ReadRule[]) {
   const [rule] = rules;
-  await terminateRules(ctx.db, ctx.organizationId, wallet.id, ctx.now(), rule?.id ?? null);
+  await terminateRules(ctx, wallet.id, { now: ctx.now(), keptId: rule?.id ?? null });
   if (rule)
     await storeRule(
       ctx,

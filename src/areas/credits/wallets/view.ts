@@ -1,12 +1,16 @@
 import type { Temporal } from 'temporal-polyfill';
 import { decimalText } from '../../../engine/money/decimal.ts';
+import type { PaymentMethodId } from '../../../platform/ids.ts';
 import { present, seconds, secondsOrNull } from '../../../platform/schema/view.ts';
 import { selectedSectionView } from '../../customers/invoice-custom-sections/view.ts';
 import type { WalletRow } from './queries.ts';
 import type { RuleRow } from './top-up-rule-queries.ts';
 
 /** How something is paid; without a choice by the customer's provider. */
-export const paymentMethodView = (row: { payment_method_type: string | null; payment_method_id?: string | null }) => ({
+export const paymentMethodView = (row: {
+  payment_method_type: string | null;
+  payment_method_id?: PaymentMethodId | null;
+}) => ({
   payment_method_type: row.payment_method_type ?? 'provider',
   ...present({ payment_method_id: row.payment_method_id ?? null }),
 });

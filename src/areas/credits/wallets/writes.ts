@@ -1,12 +1,13 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { columnValues, json } from '../../../platform/db/values.ts';
+import type { CustomerId, MetricId, WalletId } from '../../../platform/ids.ts';
 import type { WalletRow } from './queries.ts';
 
 /** Metrics by their codes, in the order of the codes. */
 export const findBillableMetrics = ({ db, organizationId }: Context, codes: readonly string[]) => db<
-  { id: string; code: string }[]
+  { id: MetricId; code: string }[]
 >`
   select id, code from billable_metrics
   where organization_id = ${organizationId} and code = any (${codes}) and deleted_at is null
@@ -34,7 +35,7 @@ export type WalletFields = Pick<
 export type NewWallet = WalletFields & Pick<WalletRow, 'id' | 'customer_id' | 'currency' | 'rate_amount'>;
 
 /** Stores a wallet, empty: it has nothing that could be used up yet. */
-export const insertWallet = (db: Db, organizationId: string, wallet: NewWallet, now: Temporal.Instant) => db`
+export const insertWallet = ({ db, organizationId }: Scope, wallet: NewWallet, now: Temporal.Instant) => db`
   insert into wallets (id, organization_id, customer_id, billing_entity_id, code, name, priority, currency, rate_amount,
     status, allowed_fee_types, billable_metric_ids, paid_top_up_min_amount_cents, paid_top_up_max_amount_cents,
     invoice_requires_successful_payment, payment_method_type, payment_method_id, purchase_order_number,
@@ -51,22 +52,21 @@ export const insertWallet = (db: Db, organizationId: string, wallet: NewWallet, 
 /** Changes fields of a wallet. */
 export const changeWallet = (
   { db, organizationId, now }: Pick<Context, 'db' | 'organizationId' | 'now'>,
-  id: string,
+  id: WalletId,
   change: Partial<WalletFields>,
 ) => db`
   update wallets set ${db(columnValues({ ...change, updated_at: now() }))}
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Ends a wallet; what it holds stays readable. */
-export const markTerminated = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+export const markTerminated = ({ db, organizationId }: Scope, id: WalletId, now: Temporal.Instant) => db`
   update wallets set status = 'terminated', terminated_at = ${now}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** The credits left in a wallet: granted part and purchased part. */
 export async function readRest(
-  db: Db,
-  organizationId: string,
-  walletId: string,
+  { db, organizationId }: Scope,
+  walletId: WalletId,
 ): Promise<{ granted: number; purchased: number }> {
   const [row] = await db<{ granted: number; purchased: number }[]>`
     select coalesce(sum(remaining_amount_cents - remaining_purchased_cents), 0)::bigint as granted,
@@ -78,16 +78,15 @@ export async function readRest(
 }
 
 /** Active wallets of a customer. */
-export const listActiveIds = (db: Db, organizationId: string, customerId: string) => db<{ id: string }[]>`
+export const listActiveIds = ({ db, organizationId }: Scope, customerId: CustomerId) => db<{ id: WalletId }[]>`
   select id from wallets
   where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'active'
   order by id`;
 
 /** Whether an interval rule has topped the wallet up for a day. */
 export async function wasToppedUp(
-  db: Db,
-  organizationId: string,
-  walletId: string,
+  { db, organizationId }: Scope,
+  walletId: WalletId,
   day: Temporal.PlainDate,
 ): Promise<boolean> {
   const [row] = await db<{ found: boolean }[]>`

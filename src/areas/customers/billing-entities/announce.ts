@@ -7,11 +7,11 @@ import type { BillingEntityRow } from './queries.ts';
 import { billingEntityDetails } from './view.ts';
 
 /** A billing entity with its taxes and sections, as it is read on its own. */
-export async function detailsOf({ db, organizationId }: Context, entity: BillingEntityRow) {
+export async function detailsOf(ctx: Context, entity: BillingEntityRow) {
   return billingEntityDetails(
     entity,
-    await listTaxesOfBillingEntities(db, organizationId, [entity.id]),
-    await listSelectedSections(db, organizationId, { type: 'billing_entity', id: entity.id }),
+    await listTaxesOfBillingEntities(ctx, [entity.id]),
+    await listSelectedSections(ctx, { type: 'billing_entity', id: entity.id }),
   );
 }
 
@@ -22,9 +22,7 @@ export async function detailsOf({ db, organizationId }: Context, entity: Billing
 export function recordBillingEntity(
   ctx: Context,
   action: 'created' | 'updated',
-  entity: BillingEntityRow,
-  object: object,
-  before?: object,
+  { entity, object, before }: { entity: BillingEntityRow; object: object; before?: object },
 ): void {
   ctx.record({
     activity: {

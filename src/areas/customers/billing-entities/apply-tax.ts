@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { TaxId } from '../../../platform/ids.ts';
 import { attachToBillingEntity, detachFromBillingEntity } from '../../catalog/taxes/writes.ts';
 import { getDefaultBillingEntity } from './queries.ts';
 
@@ -8,9 +9,9 @@ import { getDefaultBillingEntity } from './queries.ts';
  */
 export async function applyTaxOfOrganization(
   ctx: Context,
-  { tax_id, is_applied }: { tax_id: string; is_applied: boolean },
+  { tax_id, is_applied }: { tax_id: TaxId; is_applied: boolean },
 ): Promise<void> {
-  const entity = await getDefaultBillingEntity(ctx.db, ctx.organizationId);
+  const entity = await getDefaultBillingEntity(ctx);
   const move = is_applied ? attachToBillingEntity : detachFromBillingEntity;
-  await move(ctx.db, ctx.organizationId, tax_id, entity.id);
+  await move(ctx, tax_id, entity.id);
 }

@@ -18,14 +18,13 @@ export const archiveBillingEntity = (ctx: Context, { code }: { code: string }) =
 export const restoreBillingEntity = (ctx: Context, { code }: { code: string }) => setArchived(ctx, code, false);
 
 async function setArchived(ctx: Context, code: string, isArchived: boolean) {
-  const { db, organizationId } = ctx;
-  const entity = await lockBillingEntity(db, organizationId, code);
+  const entity = await lockBillingEntity(ctx, code);
   if (isArchived && entity.is_default) throw refuse.notAllowed('not_deletable');
   if (isArchived === (entity.archived_at !== null)) return { billing_entity: billingEntityView(entity) };
-  await setArchivedAt(db, organizationId, entity.id, isArchived ? ctx.now() : null, ctx.now());
-  const changed = await getBillingEntity(db, organizationId, code);
+  await setArchivedAt(ctx, entity.id, { archivedAt: isArchived ? ctx.now() : null, now: ctx.now() });
+  const changed = await getBillingEntity(ctx, code);
   const details = await detailsOf(ctx, changed);
   const logged = (row: BillingEntityRow) => ({ ...details, archived_at: secondsOrNull(row.archived_at) });
-  recordBillingEntity(ctx, 'updated', changed, logged(changed), logged(entity));
+  recordBillingEntity(ctx, 'updated', { entity: changed, object: logged(changed), before: logged(entity) });
   return { billing_entity: billingEntityView(changed) };
 }

@@ -43,7 +43,7 @@ const DRAFT_DATING = [
 export async function createBillingEntity(ctx: Context, { body }: { body: BillingEntityCreate }) {
   const id = newId();
   const fields = fieldsOf(body, documentNumberPrefix(body.name, id));
-  const namesake = await findBillingEntity(ctx.db, ctx.organizationId, body.code);
+  const namesake = await findBillingEntity(ctx, body.code);
   refuseFaults({
     ...(namesake ? { code: ['value_already_exist'] } : {}),
     ...countryFaults({ country: null, einvoicing: false, eu_tax_management: false, ...fields }),
@@ -58,9 +58,9 @@ export async function createBillingEntity(ctx: Context, { body }: { body: Billin
     created_at: ctx.now(),
     updated_at: ctx.now(),
   });
-  const entity = await getBillingEntity(ctx.db, ctx.organizationId, body.code);
+  const entity = await getBillingEntity(ctx, body.code);
   if (entity.eu_tax_management) await generateEuTaxes(ctx, entity.timezone);
-  recordBillingEntity(ctx, 'created', entity, billingEntityDetails(entity, [], []));
+  recordBillingEntity(ctx, 'created', { entity, object: billingEntityDetails(entity, [], []) });
   return { billing_entity: billingEntityView(entity) };
 }
 
@@ -72,12 +72,11 @@ export async function createBillingEntity(ctx: Context, { body }: { body: Billin
  * @throws Refusal 422 einvoicing, eu_tax_management, by the rules of the country
  */
 export async function updateBillingEntity(ctx: Context, { code, body }: { code: string; body: BillingEntityUpdate }) {
-  const entity = await lockBillingEntity(ctx.db, ctx.organizationId, code);
+  const entity = await lockBillingEntity(ctx, code);
   const fields = fieldsOf(body, documentNumberPrefix(body.name ?? entity.name, entity.id));
   const isRenamed = body.code !== undefined && body.code !== entity.code;
   refuseFaults({ ...(isRenamed ? { code: ['value_is_frozen'] } : {}), ...countryFaults({ ...entity, ...fields }) });
-  const taxes =
-    body.tax_codes && (await findTaxesByCodes(ctx.db, ctx.organizationId, body.tax_codes, { ignoreCase: true }));
+  const taxes = body.tax_codes && (await findTaxesByCodes(ctx, body.tax_codes, { ignoreCase: true }));
   if (body.dunning_campaign_code !== undefined) {
     const { dunning_campaign_code } = body;
     await announce(ctx, dunningOfEntityWished, { billing_entity: entity, dunning_campaign_code });
@@ -96,34 +95,32 @@ export async function changeBillingEntity(
   fields: Partial<BillingEntityFields>,
   { taxes, sectionCodes }: { taxes?: TaxRow[] | undefined; sectionCodes?: readonly string[] | undefined } = {},
 ) {
-  const { db, organizationId } = ctx;
   const before = await detailsOf(ctx, entity);
-  await updateBillingEntityRow(db, organizationId, entity.id, { ...fields, updated_at: ctx.now() });
+  await updateBillingEntityRow(ctx, entity.id, { ...fields, updated_at: ctx.now() });
   if (fields.net_payment_term !== undefined && fields.net_payment_term !== entity.net_payment_term)
-    await moveDueDatesOfEntity(db, organizationId, entity.id, fields.net_payment_term);
+    await moveDueDatesOfEntity(ctx, entity.id, fields.net_payment_term);
   if (DRAFT_DATING.some((key) => fields[key] !== undefined && fields[key] !== entity[key]))
     ctx.after({ step: 'redate-drafts', payload: { billing_entity_id: entity.id } });
   if (fields.timezone !== undefined && fields.timezone !== entity.timezone)
     await announce(ctx, timezoneChanged, { billing_entity_id: entity.id });
   if (fields.document_numbering === 'per_billing_entity' && entity.document_numbering !== 'per_billing_entity')
-    await continueEntitySequence(db, organizationId, entity.id);
+    await continueEntitySequence(ctx, entity.id);
   if (taxes) {
     await replaceBillingEntityTaxes(
-      db,
-      organizationId,
+      ctx,
       entity.id,
       taxes.map((tax) => tax.id),
     );
-    await flagDraftsOfEntity(db, organizationId, entity.id);
+    await flagDraftsOfEntity(ctx, entity.id);
   }
 
   if (sectionCodes)
-    await replaceSections(db, organizationId, { type: 'billing_entity', id: entity.id }, sectionCodes, ctx.now());
+    await replaceSections(ctx, { type: 'billing_entity', id: entity.id }, { codes: sectionCodes, now: ctx.now() });
 
-  const changed = await getBillingEntity(db, organizationId, entity.code);
+  const changed = await getBillingEntity(ctx, entity.code);
   if (fields.eu_tax_management) await generateEuTaxes(ctx, changed.timezone);
   const after = await detailsOf(ctx, changed);
-  recordBillingEntity(ctx, 'updated', changed, after, before);
+  recordBillingEntity(ctx, 'updated', { entity: changed, object: after, before });
   return after;
 }
 

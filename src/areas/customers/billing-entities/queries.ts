@@ -1,6 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import { assert } from '../../../engine/assert.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { BillingEntityId, OrganizationId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 
 /** Fields of a billing entity that its routes may change. */
@@ -35,8 +37,8 @@ export interface BillingEntityFields {
 }
 
 export interface BillingEntityRow extends BillingEntityFields {
-  id: string;
-  organization_id: string;
+  id: BillingEntityId;
+  organization_id: OrganizationId;
   code: string;
   /** The organization's oldest live entity (billing-entities.md). */
   is_default: boolean;
@@ -63,8 +65,7 @@ const columns = (db: Db) => db`
 
 /** The live entity of a code, archived or not. */
 export async function findBillingEntity(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   code: string,
 ): Promise<BillingEntityRow | undefined> {
   const [entity] = await db<BillingEntityRow[]>`
@@ -74,8 +75,8 @@ export async function findBillingEntity(
 }
 
 /** @throws Refusal 404 billing_entity */
-export async function getBillingEntity(db: Db, organizationId: string, code: string): Promise<BillingEntityRow> {
-  const entity = await findBillingEntity(db, organizationId, code);
+export async function getBillingEntity(scope: Scope, code: string): Promise<BillingEntityRow> {
+  const entity = await findBillingEntity(scope, code);
   if (!entity) throw refuse.notFound('billing_entity');
   return entity;
 }
@@ -85,7 +86,7 @@ export async function getBillingEntity(db: Db, organizationId: string, code: str
  *
  * @throws Refusal 404 billing_entity
  */
-export async function lockBillingEntity(db: Db, organizationId: string, code: string): Promise<BillingEntityRow> {
+export async function lockBillingEntity({ db, organizationId }: Scope, code: string): Promise<BillingEntityRow> {
   const [entity] = await db<BillingEntityRow[]>`
     select ${columns(db)} from billing_entities entity
     where entity.organization_id = ${organizationId} and entity.code = ${code} and entity.deleted_at is null
@@ -95,7 +96,7 @@ export async function lockBillingEntity(db: Db, organizationId: string, code: st
 }
 
 /** The entity of those who name none: the organization's oldest live one. */
-export async function getDefaultBillingEntity(db: Db, organizationId: string): Promise<BillingEntityRow> {
+export async function getDefaultBillingEntity({ db, organizationId }: Scope): Promise<BillingEntityRow> {
   const [entity] = await db<BillingEntityRow[]>`
     select ${columns(db)} from billing_entities entity
     where entity.organization_id = ${organizationId} and entity.deleted_at is null
@@ -105,7 +106,7 @@ export async function getDefaultBillingEntity(db: Db, organizationId: string): P
 }
 
 /** Live entities, oldest first. */
-export const listBillingEntities = (db: Db, organizationId: string) => db<BillingEntityRow[]>`
+export const listBillingEntities = ({ db, organizationId }: Scope) => db<BillingEntityRow[]>`
   select ${columns(db)} from billing_entities entity
   where entity.organization_id = ${organizationId} and entity.deleted_at is null
   order by entity.created_at, entity.id`;
@@ -115,7 +116,7 @@ export const listBillingEntities = (db: Db, organizationId: string) => db<Billin
  *
  * @throws Refusal 404 billing_entity
  */
-export async function checkBillingEntityCodes(db: Db, organizationId: string, codes: readonly string[]): Promise<void> {
+export async function checkBillingEntityCodes({ db, organizationId }: Scope, codes: readonly string[]): Promise<void> {
   const wanted = [...new Set(codes)];
   if (wanted.length === 0) return;
   const [row] = await db<{ found: number }[]>`

@@ -1,13 +1,15 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { columnValues } from '../../../platform/db/values.ts';
+import type { BillingEntityId, OrganizationId } from '../../../platform/ids.ts';
 import type { BillingEntityFields } from './queries.ts';
 
 export const insertBillingEntity = (
   db: Db,
   row: Partial<BillingEntityFields> & {
     id: string;
-    organization_id: string;
+    organization_id: OrganizationId;
     code: string;
     name: string;
     document_number_prefix: string;
@@ -17,35 +19,31 @@ export const insertBillingEntity = (
 ) => db`insert into billing_entities ${db(columnValues(row))}`;
 
 export const updateBillingEntityRow = (
-  db: Db,
-  organizationId: string,
-  id: string,
+  { db, organizationId }: Scope,
+  id: BillingEntityId,
   changes: Partial<BillingEntityFields> & { updated_at: Temporal.Instant },
 ) => db`
   update billing_entities set ${db(columnValues(changes))}
   where organization_id = ${organizationId} and id = ${id}`;
 
 export const setArchivedAt = (
-  db: Db,
-  organizationId: string,
-  id: string,
-  archivedAt: Temporal.Instant | null,
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  id: BillingEntityId,
+  { archivedAt, now }: { archivedAt: Temporal.Instant | null; now: Temporal.Instant },
 ) => db`
   update billing_entities set archived_at = ${archivedAt}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Marks all drafts of an entity for a new computation. */
-export const flagDraftsOfEntity = (db: Db, organizationId: string, billingEntityId: string) => db`
+export const flagDraftsOfEntity = ({ db, organizationId }: Scope, billingEntityId: BillingEntityId) => db`
   update invoices set ready_to_be_refreshed = true
   where organization_id = ${organizationId} and billing_entity_id = ${billingEntityId} and status = 'draft'
     and not ready_to_be_refreshed`;
 
 /** Due days of the drafts of customers without a payment term of their own: issuing day plus `netPaymentTerm` days. */
 export const moveDueDatesOfEntity = (
-  db: Db,
-  organizationId: string,
-  billingEntityId: string,
+  { db, organizationId }: Scope,
+  billingEntityId: BillingEntityId,
   netPaymentTerm: number,
 ) => db`
   update invoices
@@ -60,7 +58,7 @@ export const moveDueDatesOfEntity = (
  * Begins numbering per entity: the newest numbered invoice, unless it has a number of the entity, gets the count of
  * numbered invoices that are not self-billed, and the series continues from there (billing-entities.md).
  */
-export const continueEntitySequence = (db: Db, organizationId: string, billingEntityId: string) => db`
+export const continueEntitySequence = ({ db, organizationId }: Scope, billingEntityId: BillingEntityId) => db`
   with numbered as (
     select id, billing_entity_sequential_id, finalized_at from invoices
     where organization_id = ${organizationId} and billing_entity_id = ${billingEntityId} and not self_billed

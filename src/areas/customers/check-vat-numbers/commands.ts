@@ -7,7 +7,7 @@ import { type CheckRow, findCheck } from '../eu-taxes/queries.ts';
 
 /** @throws Refusal 404 customer, vies_check */
 export async function showCheck(ctx: Context, { external_id }: { external_id: string }) {
-  const customer = await getCustomer(ctx.db, ctx.organizationId, external_id);
+  const customer = await getCustomer(ctx, external_id);
   return { vies_check: checkView(await getCheck(ctx, customer)) };
 }
 
@@ -18,7 +18,7 @@ export async function showCheck(ctx: Context, { external_id }: { external_id: st
  * Rule: payment-requests.md#dunning-campaigns.
  */
 export async function checkAgain(ctx: Context, { external_id }: { external_id: string }) {
-  const customer = await lockCustomer(ctx.db, ctx.organizationId, external_id);
+  const customer = await lockCustomer(ctx, external_id);
   if (!customer) throw refuse.notFound('customer');
   const { tax_ids: taxIds } = await getCheck(ctx, customer);
   await askRegister(ctx, customer, taxIds);
@@ -26,7 +26,7 @@ export async function checkAgain(ctx: Context, { external_id }: { external_id: s
 }
 
 async function getCheck(ctx: Context, customer: CustomerRow): Promise<CheckRow> {
-  const check = await findCheck(ctx.db, ctx.organizationId, customer.id);
+  const check = await findCheck(ctx, customer.id);
   if (!check) throw refuse.notFound('vies_check');
   return check;
 }

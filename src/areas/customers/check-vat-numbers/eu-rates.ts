@@ -4,12 +4,13 @@ import { dayStart } from '../../../engine/calendar/local-day.ts';
 import { EU_STANDARD_RATES } from '../../../engine/taxes/eu/standard-rates.ts';
 import { EU_TERRITORIES } from '../../../engine/taxes/eu/territories.ts';
 import type { Db } from '../../../platform/db/connect.ts';
-import { inScope } from '../../../platform/db/in-scope.ts';
-import { periodicJob, type Scope } from '../../../platform/periodic-job.ts';
+import { inReach } from '../../../platform/db/in-reach.ts';
+import type { OrganizationId } from '../../../platform/ids.ts';
+import { periodicJob, type Reach } from '../../../platform/periodic-job.ts';
 import { generateEuTaxes } from '../eu-taxes/generate.ts';
 
 interface SellingEntity {
-  organization_id: string;
+  organization_id: OrganizationId;
   sandbox: boolean;
   timezone: string;
   /** When the EU taxes were last created or updated. */
@@ -30,8 +31,8 @@ const CHANGES = [...Object.values(EU_STANDARD_RATES), ...EU_TERRITORIES.map(({ r
 export const euTaxRates = periodicJob({
   name: 'eu-tax-rates',
   item: z.object({ timezone: z.string() }),
-  async select(sql, at, scope, limit) {
-    const due = (await listSelling(sql, scope)).filter((entity) => {
+  async select(sql, at, reach, limit) {
+    const due = (await listSelling(sql, reach)).filter((entity) => {
       const change = nextChange(entity);
       return change !== undefined && Temporal.Instant.compare(change, at) <= 0;
     });
@@ -44,7 +45,7 @@ export const euTaxRates = periodicJob({
     }));
   },
   work: (ctx, item) => generateEuTaxes(ctx, item.timezone),
-  async nextDueAt(db, organizationId) {
+  async nextDueAt({ db, organizationId }) {
     const [entity] = await listSelling(db, { organizationId });
     return (entity && nextChange(entity)) ?? null;
   },
@@ -54,7 +55,7 @@ export const euTaxRates = periodicJob({
 const nextChange = ({ timezone, generated_at }: SellingEntity): Temporal.Instant | undefined =>
   CHANGES.map((day) => dayStart(day, timezone)).find((change) => Temporal.Instant.compare(change, generated_at) > 0);
 
-const listSelling = (db: Db, scope: Scope) => db<SellingEntity[]>`
+const listSelling = (db: Db, reach: Reach) => db<SellingEntity[]>`
   select distinct on (entity.organization_id) entity.organization_id, organization.sandbox, entity.timezone,
     tax.generated_at
   from billing_entities entity
@@ -63,5 +64,5 @@ const listSelling = (db: Db, scope: Scope) => db<SellingEntity[]>`
     select min(updated_at) as generated_at from taxes
     where taxes.organization_id = entity.organization_id and taxes.auto_generated and taxes.deleted_at is null) tax
   where entity.eu_tax_management and entity.deleted_at is null and tax.generated_at is not null
-    and ${inScope(db, scope, db`entity.organization_id`)}
+    and ${inReach(db, reach, db`entity.organization_id`)}
   order by entity.organization_id, entity.created_at, entity.id`;

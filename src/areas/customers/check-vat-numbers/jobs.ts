@@ -21,7 +21,7 @@ const SWEEP_MOST = 1000;
 export function vatCheckHandlers(deps: SystemDeps & { outgoing: Outgoing }): Pick<Handlers, 'vat.check'> {
   return {
     async 'vat.check'({ organization_id: organizationId, check_id: checkId }) {
-      const number = await takeCheck(deps.sql, organizationId, checkId, realNow());
+      const number = await takeCheck({ db: deps.sql, organizationId }, checkId, realNow());
       if (number === undefined) return;
       const answer = await askRegister(
         { outgoing: deps.outgoing, url: deps.config.VAT_REGISTER_URL },

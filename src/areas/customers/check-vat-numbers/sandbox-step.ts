@@ -8,7 +8,7 @@ import { answerCheck } from './take-answer.ts';
  * fit. Rule: test-clocks.md#sandboxes "sandbox doubles".
  */
 export async function checkVatNumberStep(ctx: Context, { check_id: checkId }: { check_id: string }): Promise<void> {
-  const check = await findOpenCheck(ctx.db, ctx.organizationId, checkId);
+  const check = await findOpenCheck(ctx, checkId);
   if (!check) return;
   const number = check.tax_identification_number;
   const { hasValidChecksum, prefix, digits } = readVatNumber(number);

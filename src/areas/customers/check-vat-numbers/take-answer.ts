@@ -36,31 +36,30 @@ export async function answerCheck(
   asked: { checkId: string; number: string },
   answer: RegisterAnswer,
 ): Promise<void> {
-  const { db, organizationId } = ctx;
-  const known = await findOpenCheck(db, organizationId, asked.checkId);
+  const known = await findOpenCheck(ctx, asked.checkId);
   if (!known) return;
-  const isLive = await holdCustomer(db, organizationId, known.customer_id);
-  const check = await findOpenCheck(db, organizationId, asked.checkId);
+  const isLive = await holdCustomer(ctx, known.customer_id);
+  const check = await findOpenCheck(ctx, asked.checkId);
   if (!check || check.tax_identification_number !== asked.number) return;
   if (!isLive) {
-    await deleteCheck(db, organizationId, known.customer_id);
+    await deleteCheck(ctx, known.customer_id);
     return releaseInvoices(ctx, known.customer_id);
   }
-  const customer = await readCustomer(db, organizationId, known.customer_id);
+  const customer = await readCustomer(ctx, known.customer_id);
   if (answer.outcome === 'error') {
     const nextAttemptAt = ctx.now().add({ minutes: retryDelayMinutes(check.attempts + 1) });
-    await postponeCheck(db, organizationId, check.id, { error: answer.error, nextAttemptAt }, ctx.now());
+    await postponeCheck(ctx, check.id, { trouble: { error: answer.error, nextAttemptAt }, now: ctx.now() });
     return await recordCheck(ctx, {
       customer: customer,
       check: { valid: false, valid_format: true, error: answer.text },
     });
   }
   const isValid = answer.outcome === 'valid';
-  await closeCheck(db, organizationId, check.id, answer.outcome, ctx.now());
-  const seller = await readSeller(db, organizationId, customer.billing_entity_id);
+  await closeCheck(ctx, check.id, { status: answer.outcome, now: ctx.now() });
+  const seller = await readSeller(ctx, customer.billing_entity_id);
   const choice = chooseFor(customer, seller, isValid);
   if (seller.eu_tax_management && choice !== 'ask-register') {
-    const others = await listTaxesById(db, organizationId, check.tax_ids);
+    const others = await listTaxesById(ctx, check.tax_ids);
     await giveTax(ctx, { customer, seller, code: choice.code, others });
   }
   await recordCheck(ctx, {

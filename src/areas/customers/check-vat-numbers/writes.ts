@@ -1,13 +1,12 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 
 /** Lease of a question: a worker that has not answered by then loses it. */
 const TAKEN_FOR_SECONDS = 60;
 
 /** Leases a due question; its number, or undefined if it is not due. */
 export async function takeCheck(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   id: string,
   now: Temporal.Instant,
 ): Promise<string | undefined> {

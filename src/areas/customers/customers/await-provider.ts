@@ -25,7 +25,7 @@ export async function awaitProviderCustomer(ctx: Context, answer: Answer, input:
   if (!isAwaited(input)) return answer;
   const { customer } = answer;
   for (let waited = 0; waited < PATIENCE_MS; waited += LOOK_AGAIN_MS) {
-    const now = await readCustomer(ctx.db, ctx.organizationId, customer.svc_id);
+    const now = await readCustomer(ctx, customer.svc_id);
     if (now.payment_provider_id === null) return answer;
     if (now.provider_customer_id !== null)
       return {

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { CustomerId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
@@ -47,28 +48,23 @@ const DRAFT_DATING = [
  * @throws Refusal 422 invoice_custom_sections skip_sections_and_selected_ids_sent_together
  */
 export async function upsertCustomer(ctx: Context, { body }: { body: CustomerInput }) {
-  const stored = await lockCustomer(ctx.db, ctx.organizationId, body.external_id);
+  const stored = await lockCustomer(ctx, body.external_id);
   const entity = await chosenEntity(ctx, body, stored);
   const { fields, link } = await checkedFields(ctx, body, stored);
-  const taxes = body.tax_codes && (await findTaxesByCodes(ctx.db, ctx.organizationId, body.tax_codes));
+  const taxes = body.tax_codes && (await findTaxesByCodes(ctx, body.tax_codes));
   if (stored) return change(ctx, { stored, body, entity, fields, link, taxes });
 
-  const id = await create(
-    ctx,
-    body.external_id,
-    entity ?? (await getDefaultBillingEntity(ctx.db, ctx.organizationId)),
-    fields,
-  );
+  const id = await create(ctx, body.external_id, entity ?? (await getDefaultBillingEntity(ctx)), fields);
   // The customer was made since we looked; its transaction is over, so we see it now and change it.
   if (id === undefined) return upsertCustomer(ctx, { body });
-  if (taxes?.length) await replaceCustomerTaxes(ctx.db, ctx.organizationId, id, idsOf(taxes));
+  if (taxes?.length) await replaceCustomerTaxes(ctx, id, idsOf(taxes));
   if (body.metadata?.length) await storeMetadata(ctx, id, body.metadata, []);
   await saveSections(ctx, id, body);
-  const customer = await readCustomer(ctx.db, ctx.organizationId, id);
+  const customer = await readCustomer(ctx, id);
   const euTaxes = await applyEuTaxes(ctx, { customer, sent: taxes });
   const answer = record(ctx, 'created', customer, {
     taxes: euTaxes ?? taxes ?? [],
-    sections: await listApplicableSections(ctx.db, ctx.organizationId, customer),
+    sections: await listApplicableSections(ctx, customer),
   });
   await announceLink(ctx, customer, link);
   await announce(ctx, dunningOfCustomerWished, { customer, wish: body });
@@ -82,12 +78,12 @@ export async function upsertCustomer(ctx: Context, { body }: { body: CustomerInp
  * @throws Refusal 404 customer
  */
 export async function deleteCustomer(ctx: Context, { external_id }: { external_id: string }) {
-  const customer = await lockCustomer(ctx.db, ctx.organizationId, external_id);
+  const customer = await lockCustomer(ctx, external_id);
   if (!customer) throw refuse.notFound('customer');
-  const taxes = await listTaxesOfCustomers(ctx.db, ctx.organizationId, [customer.id]);
-  await markCustomerDeleted(ctx.db, ctx.organizationId, customer.id, ctx.now());
+  const taxes = await listTaxesOfCustomers(ctx, [customer.id]);
+  await markCustomerDeleted(ctx, customer.id, ctx.now());
   ctx.after({ step: 'finish-customer-deletion', payload: { customer_id: customer.id } });
-  const sections = await listApplicableSections(ctx.db, ctx.organizationId, customer);
+  const sections = await listApplicableSections(ctx, customer);
   const object = customerView({ ...customer, updated_at: ctx.now() }, taxes, sections);
   ctx.record({ activity: activityOf('deleted', customer, object) });
   return { customer: object };
@@ -100,7 +96,7 @@ async function chosenEntity(
   stored: CustomerRow | undefined,
 ): Promise<BillingEntityRow | undefined> {
   if (code === undefined || code === null) return undefined;
-  const entity = await findBillingEntity(ctx.db, ctx.organizationId, code);
+  const entity = await findBillingEntity(ctx, code);
   const isOpen = entity && (entity.archived_at === null || entity.id === stored?.billing_entity_id);
   if (!isOpen) throw refuse.notFound('billing_entity');
   return entity;
@@ -116,7 +112,7 @@ async function checkedFields(
   if (body.skip_invoice_custom_sections && body.invoice_custom_section_codes?.length)
     faults.invoice_custom_sections = ['skip_sections_and_selected_ids_sent_together'];
   if (stored && body.account_type !== undefined && body.account_type !== stored.account_type) {
-    if (await hasBillingHistory(ctx.db, ctx.organizationId, stored.id)) faults.account_type = ['value_is_frozen'];
+    if (await hasBillingHistory(ctx, stored.id)) faults.account_type = ['value_is_frozen'];
   }
   refuseFaults(faults);
   return { fields: { ...fieldsOf(body), ...link.changes }, link };
@@ -129,7 +125,7 @@ async function create(
   fields: Partial<CustomerFields>,
 ): Promise<string | undefined> {
   const id = newId();
-  const { number, prefix } = await takeNumber(ctx.db, ctx.organizationId);
+  const { number, prefix } = await takeNumber(ctx);
   const isInserted = await insertCustomer(ctx.db, {
     ...fields,
     id,
@@ -142,7 +138,7 @@ async function create(
     updated_at: ctx.now(),
   });
   if (isInserted) return id;
-  await returnNumber(ctx.db, ctx.organizationId, number);
+  await returnNumber(ctx, number);
   return undefined;
 }
 
@@ -156,30 +152,29 @@ interface Change {
 }
 
 async function change(ctx: Context, { stored, body, entity, fields, link, taxes }: Change) {
-  const { db, organizationId } = ctx;
-  const formerTaxes = await listTaxesOfCustomers(db, organizationId, [stored.id]);
-  const before = customerView(stored, formerTaxes, await listApplicableSections(db, organizationId, stored));
-  await updateCustomer(db, organizationId, stored.id, {
+  const formerTaxes = await listTaxesOfCustomers(ctx, [stored.id]);
+  const before = customerView(stored, formerTaxes, await listApplicableSections(ctx, stored));
+  await updateCustomer(ctx, stored.id, {
     ...fields,
     ...(entity ? { billing_entity_id: entity.id } : {}),
     updated_at: ctx.now(),
   });
   if (taxes) {
-    await replaceCustomerTaxes(db, organizationId, stored.id, idsOf(taxes));
-    await flagDraftsOfCustomer(db, organizationId, stored.id);
+    await replaceCustomerTaxes(ctx, stored.id, idsOf(taxes));
+    await flagDraftsOfCustomer(ctx, stored.id);
   }
   if (body.metadata) await storeMetadata(ctx, stored.id, body.metadata, stored.metadata);
   if (fields.net_payment_term !== undefined && fields.net_payment_term !== stored.net_payment_term)
-    await moveDueDatesOfCustomer(db, organizationId, stored.id);
+    await moveDueDatesOfCustomer(ctx, stored.id);
   if (DRAFT_DATING.some((key) => fields[key] !== undefined && fields[key] !== stored[key]))
     ctx.after({ step: 'redate-drafts', payload: { customer_id: stored.id } });
   await saveSections(ctx, stored.id, body);
-  const customer = await readCustomer(db, organizationId, stored.id);
+  const customer = await readCustomer(ctx, stored.id);
   const euTaxes = await applyEuTaxes(ctx, { customer, before: { customer: stored, taxes: formerTaxes }, sent: taxes });
   if (zoneOf(customer) !== zoneOf(stored)) await announce(ctx, timezoneChanged, { customer_id: stored.id });
   const shown = {
     taxes: euTaxes ?? taxes ?? formerTaxes,
-    sections: await listApplicableSections(db, organizationId, customer),
+    sections: await listApplicableSections(ctx, customer),
   };
   const answer = record(ctx, 'updated', customer, shown, before);
   await announceLink(ctx, customer, link);
@@ -188,9 +183,9 @@ async function change(ctx: Context, { stored, body, entity, fields, link, taxes 
 }
 
 /** A customer that skips sections selects none. Rule: customers.md#fields. */
-async function saveSections(ctx: Context, customerId: string, body: CustomerInput): Promise<void> {
+async function saveSections(ctx: Context, customerId: CustomerId, body: CustomerInput): Promise<void> {
   const codes = body.skip_invoice_custom_sections ? [] : body.invoice_custom_section_codes;
-  if (codes) await replaceSections(ctx.db, ctx.organizationId, { type: 'customer', id: customerId }, codes, ctx.now());
+  if (codes) await replaceSections(ctx, { type: 'customer', id: customerId }, { codes, now: ctx.now() });
 }
 
 const zoneOf = (customer: CustomerRow): string => customer.timezone ?? customer.billing_entity_timezone;
@@ -200,17 +195,14 @@ const zoneOf = (customer: CustomerRow): string => customer.timezone ?? customer.
  */
 function storeMetadata(
   ctx: Context,
-  customerId: string,
+  customerId: CustomerId,
   items: NonNullable<CustomerInput['metadata']>,
   stored: CustomerRow['metadata'],
 ): Promise<void> {
   const known = new Map(stored.map((item) => [item.svc_id, item]));
   const now = seconds(ctx.now());
-  return replaceMetadata(
-    ctx.db,
-    ctx.organizationId,
-    customerId,
-    items.map((item) => {
+  return replaceMetadata(ctx, customerId, {
+    items: items.map((item) => {
       const former = known.get(item.id ?? item.svc_id ?? '');
       if (former) known.delete(former.svc_id);
       return {
@@ -221,8 +213,8 @@ function storeMetadata(
         created_at: former?.created_at ?? now,
       };
     }),
-    ctx.now(),
-  );
+    now: ctx.now(),
+  });
 }
 
 function record(

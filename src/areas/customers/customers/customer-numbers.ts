@@ -1,5 +1,5 @@
 import { assert } from '../../../engine/assert.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 
 /** Free numbers that are made together. */
 const MADE_AT_ONCE = 128;
@@ -16,20 +16,20 @@ const MAKING_SEED = 5396;
  * Takes the lowest customer number of the organization that no other transaction is taking, with the prefix of its
  * slugs. A rollback gives it back, and no other transaction waits. Rule: customers.md#fields `sequential_id`.
  */
-export async function takeNumber(db: Db, organizationId: string): Promise<{ number: number; prefix: string }> {
-  let taken = await takeFree(db, organizationId);
+export async function takeNumber(scope: Scope): Promise<{ number: number; prefix: string }> {
+  let taken = await takeFree(scope);
   if (taken.number === null) {
-    await db`select pg_advisory_xact_lock(hashtextextended(${organizationId}, ${MAKING_SEED}))`;
-    taken = await takeFree(db, organizationId); // in a statement of its own: it sees what was made meanwhile
+    await scope.db`select pg_advisory_xact_lock(hashtextextended(${scope.organizationId}, ${MAKING_SEED}))`;
+    taken = await takeFree(scope); // in a statement of its own: it sees what was made meanwhile
   }
-  if (taken.free < ENOUGH) await makeNumbers(db, organizationId);
-  if (taken.number === null) taken = await takeFree(db, organizationId);
+  if (taken.free < ENOUGH) await makeNumbers(scope);
+  if (taken.number === null) taken = await takeFree(scope);
   const { number, prefix } = taken;
   assert(number !== null, 'numbers have just been made');
   return { number, prefix };
 }
 
-async function takeFree(db: Db, organizationId: string) {
+async function takeFree({ db, organizationId }: Scope) {
   const [row] = await db<{ number: number | null; prefix: string; free: number }[]>`
     with taken as (
       delete from customer_numbers
@@ -48,7 +48,7 @@ async function takeFree(db: Db, organizationId: string) {
 }
 
 /** Unless another transaction is making some. */
-const makeNumbers = (db: Db, organizationId: string) => db`
+const makeNumbers = ({ db, organizationId }: Scope) => db`
   with counted as (
     update organizations set customers_count = customers_count + ${MADE_AT_ONCE}
     where id = ${organizationId} and pg_try_advisory_xact_lock(hashtextextended(${organizationId}, ${MAKING_SEED}))
@@ -59,5 +59,5 @@ const makeNumbers = (db: Db, organizationId: string) => db`
   from counted, generate_series(customers_count - ${MADE_AT_ONCE} + 1, customers_count) number`;
 
 /** Gives back a number that takeNumber took in the same transaction. */
-export const returnNumber = (db: Db, organizationId: string, number: number) => db`
+export const returnNumber = ({ db, organizationId }: Scope, number: number) => db`
   insert into customer_numbers (organization_id, number) values (${organizationId}, ${number})`;

@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { realNow, realNowMs } from '../../../platform/clock/real-clock.ts';
 import type { Config } from '../../../platform/config.ts';
+import type { CustomerId } from '../../../platform/ids.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
 
 /** Where the pages of customers stand, outside the base path of the API: a browser opens them without a key. */
@@ -18,7 +19,7 @@ const Claims = z.object({ sub: z.uuid(), exp: z.int(), aud: z.literal(AUDIENCE),
 
 /** What a token says, before anybody has looked at its signature. */
 export interface ReadToken {
-  customerId: string;
+  customerId: CustomerId;
   /** Whether the page offers what its customer can do; else it only shows. */
   mayAct: boolean;
   payload: string;
@@ -31,7 +32,7 @@ export interface ReadToken {
  * `"scope":"read"` where nothing may be done from the page.
  * Rule: customers.md#deletion-portal-checkout.
  */
-export function portalUrl(config: Config, secret: string, of: { customerId: string; mayAct: boolean }): string {
+export function portalUrl(config: Config, secret: string, of: { customerId: CustomerId; mayAct: boolean }): string {
   const expiresAt = realNow().add({ hours: config.PORTAL_TOKEN_TTL_HOURS });
   const claims = {
     sub: of.customerId,

@@ -63,7 +63,7 @@ export async function providerLink(
   }
 
   const named = changes.payment_provider ?? stored?.payment_provider ?? null;
-  const [connection, another] = await listProvidersNamed(ctx.db, ctx.organizationId, named, code);
+  const [connection, another] = await listProvidersNamed(ctx, named, code);
   if (!connection) return { changes, faults: { base: ['payment_provider_not_found'] }, endsFormer: false };
   if (another) return { changes, faults: { base: ['payment_provider_code_missing'] }, endsFormer: false };
   if (neverPays) return refused;
@@ -87,7 +87,7 @@ async function nameOf(
   code: string | null,
 ): Promise<CustomerFields['payment_provider']> {
   if (provider !== 'sandbox') return provider;
-  const connections = await listProvidersNamed(ctx.db, ctx.organizationId, null, code);
+  const connections = await listProvidersNamed(ctx, null, code);
   const sandbox = connections.find(({ provider_type }) => provider_type === 'sandbox');
   return sandbox ? contractName(sandbox) : 'stripe';
 }

@@ -1,6 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import { assert } from '../../../engine/assert.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { BillingEntityId, CustomerId, OrganizationId, PaymentProviderId } from '../../../platform/ids.ts';
 import { containsPattern } from '../../../platform/lists/filters.ts';
 import { metadataCondition } from '../../../platform/lists/metadata-condition.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
@@ -26,7 +28,7 @@ export interface CustomerMetadata {
 
 /** Fields of the row that an upsert may change. */
 export interface CustomerFields {
-  billing_entity_id: string;
+  billing_entity_id: BillingEntityId;
   account_type: (typeof ACCOUNT_TYPES)[number];
   customer_type: (typeof CUSTOMER_TYPES)[number] | null;
   name: string | null;
@@ -65,14 +67,14 @@ export interface CustomerFields {
   payment_provider_code: string | null;
   provider_customer_id: string | null;
   /** The connection that holds the customer; null while it is only named. */
-  payment_provider_id: string | null;
+  payment_provider_id: PaymentProviderId | null;
   provider_payment_methods: string[];
 }
 
 /** A customer with what its answer needs of its billing entity, and its metadata. */
 export interface CustomerRow extends CustomerFields {
-  id: string;
-  organization_id: string;
+  id: CustomerId;
+  organization_id: OrganizationId;
   external_id: string;
   sequential_id: number;
   slug: string;
@@ -113,8 +115,7 @@ const entityOfCustomer = (db: Db) => db`
 
 /** The live customer of an external id. */
 export async function findCustomer(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   externalId: string,
 ): Promise<CustomerRow | undefined> {
   const [customer] = await db<CustomerRow[]>`
@@ -125,16 +126,15 @@ export async function findCustomer(
 }
 
 /** @throws Refusal 404 customer */
-export async function getCustomer(db: Db, organizationId: string, externalId: string): Promise<CustomerRow> {
-  const customer = await findCustomer(db, organizationId, externalId);
+export async function getCustomer(scope: Scope, externalId: string): Promise<CustomerRow> {
+  const customer = await findCustomer(scope, externalId);
   if (!customer) throw refuse.notFound('customer');
   return customer;
 }
 
 /** As findCustomer; the row stays locked until the transaction ends. */
 export async function lockCustomer(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   externalId: string,
 ): Promise<CustomerRow | undefined> {
   const [customer] = await db<CustomerRow[]>`
@@ -146,13 +146,13 @@ export async function lockCustomer(
 }
 
 /** Customers by id, deleted ones too: what documents show. */
-export const listCustomersByIds = (db: Db, organizationId: string, ids: readonly string[]) => db<CustomerRow[]>`
+export const listCustomersByIds = ({ db, organizationId }: Scope, ids: readonly CustomerId[]) => db<CustomerRow[]>`
   select ${columns(db)} from customers customer ${entityOfCustomer(db)}
   where customer.organization_id = ${organizationId} and customer.id = any (${ids})`;
 
 /** A customer of ours by its id. */
-export async function readCustomer(db: Db, organizationId: string, id: string): Promise<CustomerRow> {
-  const [customer] = await listCustomersByIds(db, organizationId, [id]);
+export async function readCustomer(scope: Scope, id: CustomerId): Promise<CustomerRow> {
+  const [customer] = await listCustomersByIds(scope, [id]);
   assert(customer, 'a customer that is referred to exists');
   return customer;
 }
@@ -162,13 +162,13 @@ export async function readCustomer(db: Db, organizationId: string, id: string): 
  * (lists.md#filters-and-order); a metadata filter without value asks for customers without that key.
  */
 export async function listCustomers(
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   query: CustomerListQuery,
 ): Promise<{ rows: CustomerRow[]; totalCount: number }> {
+  const { db, organizationId } = scope;
   const { limit, offset } = limitOf(query);
   const passing = db`
-    customer.organization_id = ${organizationId} and customer.deleted_at is null ${conditions(db, organizationId, query)}`;
+    customer.organization_id = ${organizationId} and customer.deleted_at is null ${conditions(scope, query)}`;
   const [rows, [count]] = await Promise.all([
     db<CustomerRow[]>`
       select ${columns(db)} from customers customer ${entityOfCustomer(db)}
@@ -181,7 +181,7 @@ export async function listCustomers(
   return { rows, totalCount: count!.total };
 }
 
-function conditions(db: Db, organizationId: string, query: CustomerListQuery) {
+function conditions({ db, organizationId }: Scope, query: CustomerListQuery) {
   // The first part keeps the list from being empty, which the driver would take for a value.
   const parts = [db``];
   const term = query.search_term;
@@ -210,7 +210,7 @@ function conditions(db: Db, organizationId: string, query: CustomerListQuery) {
 }
 
 /** Whether the customer has anything that fixes its account type (customers.md#saving (4)). */
-export async function hasBillingHistory(db: Db, organizationId: string, customerId: string): Promise<boolean> {
+export async function hasBillingHistory({ db, organizationId }: Scope, customerId: CustomerId): Promise<boolean> {
   const [row] = await db<{ found: boolean }[]>`
     select exists (select from subscriptions where organization_id = ${organizationId} and customer_id = ${customerId})
       or exists (select from invoices where organization_id = ${organizationId} and customer_id = ${customerId})

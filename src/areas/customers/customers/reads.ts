@@ -11,11 +11,10 @@ import { customerListView, customerView } from './view.ts';
 
 /** @throws Refusal 404 billing_entity, when a filter names an unknown one */
 export async function listCustomersPage(ctx: Context, { query }: { query: CustomerListQuery }) {
-  await checkBillingEntityCodes(ctx.db, ctx.organizationId, query.billing_entity_codes ?? []);
-  const { rows, totalCount } = await listCustomers(ctx.db, ctx.organizationId, query);
+  await checkBillingEntityCodes(ctx, query.billing_entity_codes ?? []);
+  const { rows, totalCount } = await listCustomers(ctx, query);
   const taxes = await listTaxesOfCustomers(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     rows.map((customer) => customer.id),
   );
   return {
@@ -31,10 +30,10 @@ export async function listCustomersPage(ctx: Context, { query }: { query: Custom
 
 /** @throws Refusal 404 customer */
 export async function showCustomer(ctx: Context, { external_id }: { external_id: string }) {
-  const customer = await getCustomer(ctx.db, ctx.organizationId, external_id);
+  const customer = await getCustomer(ctx, external_id);
   const [taxes, sections] = await Promise.all([
-    listTaxesOfCustomers(ctx.db, ctx.organizationId, [customer.id]),
-    listApplicableSections(ctx.db, ctx.organizationId, customer),
+    listTaxesOfCustomers(ctx, [customer.id]),
+    listApplicableSections(ctx, customer),
   ]);
   return { customer: customerView(customer, taxes, sections) };
 }
@@ -51,7 +50,7 @@ interface PortalUrlInput {
  * @throws Refusal 404 customer
  */
 export async function showPortalUrl(ctx: Context, { external_id, query }: PortalUrlInput) {
-  const customer = await getCustomer(ctx.db, ctx.organizationId, external_id);
+  const customer = await getCustomer(ctx, external_id);
   const mayAct = query.scope !== 'read' && ctx.holds?.('customer', 'write') === true;
   const url = portalUrl(ctx.config, await linkSecret(ctx), { customerId: customer.id, mayAct });
   return { customer: { portal_url: url } };

@@ -1,6 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { columnValues, json } from '../../../platform/db/values.ts';
+import type { BillingEntityId, CustomerId, OrganizationId } from '../../../platform/ids.ts';
 import type { CustomerFields } from './queries.ts';
 
 /** Stores a customer; false when a live one has its external id. */
@@ -8,8 +10,8 @@ export async function insertCustomer(
   db: Db,
   row: Partial<CustomerFields> & {
     id: string;
-    organization_id: string;
-    billing_entity_id: string;
+    organization_id: OrganizationId;
+    billing_entity_id: BillingEntityId;
     external_id: string;
     sequential_id: number;
     slug: string;
@@ -25,15 +27,14 @@ export async function insertCustomer(
 }
 
 export const updateCustomer = (
-  db: Db,
-  organizationId: string,
-  id: string,
+  { db, organizationId }: Scope,
+  id: CustomerId,
   changes: Partial<CustomerFields> & { updated_at: Temporal.Instant },
 ) => db`
   update customers set ${db(columnValues(changes))}
   where organization_id = ${organizationId} and id = ${id}`;
 
-export const markCustomerDeleted = (db: Db, organizationId: string, id: string, at: Temporal.Instant) => db`
+export const markCustomerDeleted = ({ db, organizationId }: Scope, id: CustomerId, at: Temporal.Instant) => db`
   update customers set deleted_at = ${at}, updated_at = ${at}
   where organization_id = ${organizationId} and id = ${id}`;
 
@@ -47,11 +48,9 @@ export interface MetadataItem {
 
 /** Replaces all metadata; deletes before it inserts, because two entries may swap their keys. */
 export async function replaceMetadata(
-  db: Db,
-  organizationId: string,
-  customerId: string,
-  items: MetadataItem[],
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  customerId: CustomerId,
+  { items, now }: { items: MetadataItem[]; now: Temporal.Instant },
 ): Promise<void> {
   await db`delete from customer_metadata where organization_id = ${organizationId} and customer_id = ${customerId}`;
   if (items.length === 0) return;
@@ -65,7 +64,7 @@ export async function replaceMetadata(
 }
 
 /** Due days of the customer's drafts under the payment term that now holds: its own, else its billing entity's. */
-export const moveDueDatesOfCustomer = (db: Db, organizationId: string, customerId: string) => db`
+export const moveDueDatesOfCustomer = ({ db, organizationId }: Scope, customerId: CustomerId) => db`
   update invoices
   set net_payment_term = term.days, payment_due_date = invoices.issuing_date + term.days
   from (

@@ -1,5 +1,6 @@
 import { chooseEuTax, type EuTaxChoice, isEuTaxCode } from '../../../engine/taxes/eu/choose-eu-tax.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { CustomerId, TaxId } from '../../../platform/ids.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { readVatNumber } from '../../../platform/vat-numbers/read-vat-number.ts';
 import type { TaxRow } from '../../catalog/taxes/queries.ts';
@@ -32,7 +33,7 @@ export interface SavedCustomer {
  */
 export async function applyEuTaxes(ctx: Context, saved: SavedCustomer): Promise<TaxRow[] | undefined> {
   const { customer, sent } = saved;
-  const seller = await readSeller(ctx.db, ctx.organizationId, customer.billing_entity_id);
+  const seller = await readSeller(ctx, customer.billing_entity_id);
   const isMoved = saved.before !== undefined && saved.before.customer.billing_entity_id !== customer.billing_entity_id;
   if (!seller.eu_tax_management) {
     await endCheck(ctx, customer.id);
@@ -95,21 +96,19 @@ async function dropEuTaxes(ctx: Context, { customer, before }: SavedCustomer): P
   return kept;
 }
 
-async function holdTaxes(ctx: Context, customerId: string, taxes: readonly TaxRow[]): Promise<void> {
+async function holdTaxes(ctx: Context, customerId: CustomerId, taxes: readonly TaxRow[]): Promise<void> {
   await replaceCustomerTaxes(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     customerId,
     taxes.map(({ id }) => id),
   );
-  await flagDraftsOfCustomer(ctx.db, ctx.organizationId, customerId);
+  await flagDraftsOfCustomer(ctx, customerId);
 }
 
 /** Puts the number of a customer to the register. `taxIds`: what the customer holds beside the tax of the answer. */
-export async function askRegister(ctx: Context, customer: CustomerRow, taxIds: readonly string[]): Promise<void> {
+export async function askRegister(ctx: Context, customer: CustomerRow, taxIds: readonly TaxId[]): Promise<void> {
   const check_id = await saveCheck(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     { customerId: customer.id, number: customer.tax_identification_number!, taxIds },
     ctx.now(),
   );
@@ -118,12 +117,12 @@ export async function askRegister(ctx: Context, customer: CustomerRow, taxIds: r
 }
 
 /** There is nothing to ask any more: invoices that waited go on. */
-async function endCheck(ctx: Context, customerId: string): Promise<void> {
-  if (await deleteCheck(ctx.db, ctx.organizationId, customerId)) await releaseInvoices(ctx, customerId);
+async function endCheck(ctx: Context, customerId: CustomerId): Promise<void> {
+  if (await deleteCheck(ctx, customerId)) await releaseInvoices(ctx, customerId);
 }
 
 /** Invoices that waited for the taxes of a customer go on. Rule: eu-taxes.md. */
-export async function releaseInvoices(ctx: Context, customerId: string): Promise<void> {
-  for (const { id } of await listAwaitingInvoices(ctx.db, ctx.organizationId, customerId))
+export async function releaseInvoices(ctx: Context, customerId: CustomerId): Promise<void> {
+  for (const { id } of await listAwaitingInvoices(ctx, customerId))
     ctx.after({ step: TAX_STEP, payload: { invoice_id: id } });
 }

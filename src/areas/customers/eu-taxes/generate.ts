@@ -12,8 +12,8 @@ import { saveGeneratedTaxes } from './writes.ts';
  */
 export async function generateEuTaxes(ctx: Context, timezone: string): Promise<void> {
   const generated = euTaxesOn(localDate(ctx.now(), timezone).toString());
-  const changed = await saveGeneratedTaxes(ctx.db, ctx.organizationId, generated, ctx.now());
-  await flagDraftsOfTaxes(ctx.db, ctx.organizationId, changed);
+  const changed = await saveGeneratedTaxes(ctx, generated, ctx.now());
+  await flagDraftsOfTaxes(ctx, changed);
 }
 
 /** The tax of a code; created again if it was deleted. */
@@ -21,6 +21,6 @@ export async function euTax(ctx: Context, code: string, timezone: string): Promi
   const known = await findRow(ctx, taxes, code);
   if (known) return known;
   const generated = euTaxesOn(localDate(ctx.now(), timezone).toString()).filter((tax) => tax.code === code);
-  await saveGeneratedTaxes(ctx.db, ctx.organizationId, generated, ctx.now());
+  await saveGeneratedTaxes(ctx, generated, ctx.now());
   return getRow(ctx, taxes, code);
 }

@@ -1,5 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { BillingEntityId, CustomerId, InvoiceId, TaxId } from '../../../platform/ids.ts';
 
 /** A billing entity as a seller. */
 export interface Seller {
@@ -8,7 +10,7 @@ export interface Seller {
   eu_tax_management: boolean;
 }
 
-export async function readSeller(db: Db, organizationId: string, billingEntityId: string): Promise<Seller> {
+export async function readSeller({ db, organizationId }: Scope, billingEntityId: BillingEntityId): Promise<Seller> {
   const [row] = await db<Seller[]>`
     select country, timezone, eu_tax_management from billing_entities
     where organization_id = ${organizationId} and id = ${billingEntityId}`;
@@ -17,10 +19,10 @@ export async function readSeller(db: Db, organizationId: string, billingEntityId
 
 export interface CheckRow {
   id: string;
-  customer_id: string;
+  customer_id: CustomerId;
   tax_identification_number: string;
   status: 'pending' | 'valid' | 'invalid';
-  tax_ids: string[];
+  tax_ids: TaxId[];
   attempts: number;
   last_error: string | null;
   next_attempt_at: Temporal.Instant | null;
@@ -30,14 +32,14 @@ const columns = (db: Db) => db`
   id, customer_id, tax_identification_number, status, tax_ids, attempts, last_error, next_attempt_at`;
 
 /** The question about a customer's number, asked or answered. */
-export async function findCheck(db: Db, organizationId: string, customerId: string): Promise<CheckRow | undefined> {
+export async function findCheck({ db, organizationId }: Scope, customerId: CustomerId): Promise<CheckRow | undefined> {
   const [row] = await db<CheckRow[]>`
     select ${columns(db)} from vies_checks where organization_id = ${organizationId} and customer_id = ${customerId}`;
   return row;
 }
 
 /** A question that is still open, by its id. */
-export async function findOpenCheck(db: Db, organizationId: string, id: string): Promise<CheckRow | undefined> {
+export async function findOpenCheck({ db, organizationId }: Scope, id: string): Promise<CheckRow | undefined> {
   const [row] = await db<CheckRow[]>`
     select ${columns(db)} from vies_checks
     where organization_id = ${organizationId} and id = ${id} and status = 'pending'`;
@@ -45,7 +47,7 @@ export async function findOpenCheck(db: Db, organizationId: string, id: string):
 }
 
 /** Whether the register still has to say which taxes a customer gets. */
-export async function isAwaitingRegister(db: Db, organizationId: string, customerId: string): Promise<boolean> {
+export async function isAwaitingRegister({ db, organizationId }: Scope, customerId: CustomerId): Promise<boolean> {
   const [row] = await db<{ found: boolean }[]>`
     select exists (select from vies_checks
       where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'pending') as found`;
@@ -53,14 +55,14 @@ export async function isAwaitingRegister(db: Db, organizationId: string, custome
 }
 
 /** Invoices of a customer that wait for their taxes, oldest first. */
-export const listAwaitingInvoices = (db: Db, organizationId: string, customerId: string) => db<{ id: string }[]>`
+export const listAwaitingInvoices = ({ db, organizationId }: Scope, customerId: CustomerId) => db<{ id: InvoiceId }[]>`
   select id from invoices
   where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'pending'
     and tax_status = 'pending'
   order by created_at, id`;
 
 /** Holds a live customer until the transaction ends; whether there is one. */
-export async function holdCustomer(db: Db, organizationId: string, customerId: string): Promise<boolean> {
+export async function holdCustomer({ db, organizationId }: Scope, customerId: CustomerId): Promise<boolean> {
   const held = await db`
     select id from customers where organization_id = ${organizationId} and id = ${customerId} and deleted_at is null
     for no key update`;

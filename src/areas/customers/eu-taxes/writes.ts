@@ -1,13 +1,13 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { GeneratedTax } from '../../../engine/taxes/eu/generated-taxes.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { CustomerId, TaxId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 
 /** Creates generated taxes or updates their rates; ids of those whose rate changed. */
 export async function saveGeneratedTaxes(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   taxes: readonly GeneratedTax[],
   now: Temporal.Instant,
 ): Promise<string[]> {
@@ -32,9 +32,9 @@ export async function saveGeneratedTaxes(
 }
 
 export interface NewCheck {
-  customerId: string;
+  customerId: CustomerId;
   number: string;
-  taxIds: readonly string[];
+  taxIds: readonly TaxId[];
 }
 
 /**
@@ -43,8 +43,7 @@ export interface NewCheck {
  * @returns id of the check
  */
 export async function saveCheck(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   { customerId, number, taxIds }: NewCheck,
   now: Temporal.Instant,
 ): Promise<string> {
@@ -64,29 +63,25 @@ export async function saveCheck(
 }
 
 /** Whether there was one. */
-export async function deleteCheck(db: Db, organizationId: string, customerId: string): Promise<boolean> {
+export async function deleteCheck({ db, organizationId }: Scope, customerId: CustomerId): Promise<boolean> {
   const gone = await db`
     delete from vies_checks where organization_id = ${organizationId} and customer_id = ${customerId} returning id`;
   return gone.length > 0;
 }
 
 export const closeCheck = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   id: string,
-  status: 'valid' | 'invalid',
-  now: Temporal.Instant,
+  { status, now }: { status: 'valid' | 'invalid'; now: Temporal.Instant },
 ) => db`
   update vies_checks
   set status = ${status}, attempts = attempts + 1, last_error = null, next_attempt_at = null, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
 export const postponeCheck = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   id: string,
-  trouble: { error: string; nextAttemptAt: Temporal.Instant },
-  now: Temporal.Instant,
+  { trouble, now }: { trouble: { error: string; nextAttemptAt: Temporal.Instant }; now: Temporal.Instant },
 ) => db`
   update vies_checks
   set attempts = attempts + 1, last_error = ${trouble.error}, next_attempt_at = ${trouble.nextAttemptAt},

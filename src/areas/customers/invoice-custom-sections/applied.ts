@@ -1,12 +1,14 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import type { SectionOwnerType } from './queries.ts';
 import type { SectionChoice } from './schema.ts';
 
 /** A section as an invoice keeps it, gathered as JSON by the query of the invoice. */
 export interface AppliedSectionJson {
   id: string;
-  invoice_id: string;
+  invoice_id: InvoiceId;
   code: string;
   name: string;
   display_name: string | null;
@@ -41,9 +43,8 @@ interface Deciding {
  * Rule: invoices.md#custom-sections.
  */
 export async function applySections(
-  db: Db,
-  organizationId: string,
-  invoiceId: string,
+  { db, organizationId }: Scope,
+  invoiceId: InvoiceId,
   { request, owner }: Deciding,
   now: Temporal.Instant,
 ): Promise<void> {

@@ -34,7 +34,7 @@ export async function updateSection(ctx: Context, { code, body }: { code: string
 export async function deleteSection(ctx: Context, { code }: { code: string }) {
   const section = await lockManual(ctx, code);
   await deleteRow(ctx, sections, section.id);
-  await dropSelections(ctx.db, ctx.organizationId, section.id);
+  await dropSelections(ctx, section.id);
   return answer(ctx, 'deleted', section);
 }
 

@@ -2,6 +2,8 @@ import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import type { Db } from '../../../platform/db/connect.ts';
 import { columnsOf } from '../../../platform/db/rows.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { BillingEntityId, CustomerId, InvoiceSectionId, OrganizationId } from '../../../platform/ids.ts';
 import { column, computed, hidden, orAbsent, plain, type RowOf } from '../../../platform/schema/columns.ts';
 
 const isAppliedToOrganization = (db: Db) => db`
@@ -23,7 +25,7 @@ export const sections = {
   name: 'invoice_custom_section',
   table: 'invoice_custom_sections',
   columns: {
-    id: column.uuid,
+    id: column.idOf<InvoiceSectionId>(),
     code: column.text,
     name: column.text,
     description: orAbsent(column.text),
@@ -32,7 +34,7 @@ export const sections = {
     section_type: hidden(plain(z.enum(['manual', 'system_generated']))),
     /** Whether the default billing entity selects it. */
     applied_to_organization: computed(column.boolean, isAppliedToOrganization),
-    organization_id: column.uuid,
+    organization_id: column.idOf<OrganizationId>(),
     created_at: column.instant,
   },
 };
@@ -77,8 +79,7 @@ export const selectedSections = (
 
 /** Sections that an owner selects. */
 export async function listSelectedSections(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   owner: { type: SectionOwnerType; id: string },
 ): Promise<SectionRow[]> {
   return db<SectionRow[]>`
@@ -95,14 +96,13 @@ export async function listSelectedSections(
  * Rule: customers.md#fields.
  */
 export async function listApplicableSections(
-  db: Db,
-  organizationId: string,
-  customer: { id: string; billing_entity_id: string; skip_invoice_custom_sections: boolean },
+  scope: Scope,
+  customer: { id: CustomerId; billing_entity_id: BillingEntityId; skip_invoice_custom_sections: boolean },
 ): Promise<SectionRow[]> {
   if (customer.skip_invoice_custom_sections) return [];
-  const own = await listSelectedSections(db, organizationId, { type: 'customer', id: customer.id });
+  const own = await listSelectedSections(scope, { type: 'customer', id: customer.id });
   if (own.some(({ section_type }) => section_type === 'manual')) return own;
-  const ofEntity = await listSelectedSections(db, organizationId, {
+  const ofEntity = await listSelectedSections(scope, {
     type: 'billing_entity',
     id: customer.billing_entity_id,
   });

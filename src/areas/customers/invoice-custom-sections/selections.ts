@@ -1,7 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { InvoiceSectionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { SectionOwnerType } from './queries.ts';
 import type { SectionChoice } from './schema.ts';
@@ -13,11 +14,9 @@ import type { SectionChoice } from './schema.ts';
  * Rule: billing-entities.md, customers.md#fields.
  */
 export async function replaceSections(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   owner: { type: SectionOwnerType; id: string },
-  codes: readonly string[],
-  now: Temporal.Instant,
+  { codes, now }: { codes: readonly string[]; now: Temporal.Instant },
 ): Promise<void> {
   await db`
     delete from invoice_custom_section_selections picked using invoice_custom_sections section
@@ -46,23 +45,22 @@ export async function replaceSections(
  * that skips sections has none. Rule: invoices.md#custom-sections.
  */
 export async function chooseSections(
-  { db, organizationId, now }: Context,
+  ctx: Context,
   owner: { type: SectionOwnerType; id: string },
   choice: SectionChoice,
 ): Promise<void> {
   const codes = choice === null || choice?.skip_invoice_custom_sections ? [] : choice?.invoice_custom_section_codes;
-  if (codes) await replaceSections(db, organizationId, owner, codes, now());
+  if (codes) await replaceSections(ctx, owner, { codes, now: ctx.now() });
 }
 
 /** Copies the selections of one owner to another in the same order, for the record that follows a subscription. */
 export async function copySections(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   type: SectionOwnerType,
   { from, to }: { from: string; to: string },
   now: Temporal.Instant,
 ): Promise<void> {
-  const picked = await db<{ section_id: string }[]>`
+  const picked = await db<{ section_id: InvoiceSectionId }[]>`
     select section_id from invoice_custom_section_selections
     where organization_id = ${organizationId} and owner_type = ${type} and owner_id = ${from}
     order by id`;
@@ -76,6 +74,6 @@ export async function copySections(
 }
 
 /** Takes a section away from everything that selects it. */
-export const dropSelections = (db: Db, organizationId: string, sectionId: string) => db`
+export const dropSelections = ({ db, organizationId }: Scope, sectionId: InvoiceSectionId) => db`
   delete from invoice_custom_section_selections
   where organization_id = ${organizationId} and section_id = ${sectionId}`;

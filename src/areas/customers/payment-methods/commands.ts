@@ -17,12 +17,9 @@ import { discardMethod, makeDefault, storeMethod } from './writes.ts';
  * Rule: provider-connections.md#sandbox-provider.
  */
 export async function createMethod(ctx: Context, input: { external_id: string; body: MethodCreate }) {
-  const { db, organizationId } = ctx;
   const customer = await lock(ctx, input.external_id);
   const provider =
-    customer.payment_provider_id === null
-      ? undefined
-      : await findProviderById(db, organizationId, customer.payment_provider_id);
+    customer.payment_provider_id === null ? undefined : await findProviderById(ctx, customer.payment_provider_id);
   if (!provider || customer.provider_customer_id === null)
     throw refuse.invalid({ base: ['no_linked_payment_provider'] });
   if (provider.provider_type !== 'sandbox') throw refuse.notAllowed('feature_not_supported');
@@ -31,7 +28,7 @@ export async function createMethod(ctx: Context, input: { external_id: string; b
     throw refuse.invalid({ base: ['payment_provider_not_found'] });
   const method = sandboxMethodOf(input.body);
   if (!method) throw refuse.invalid({ [input.body.iban ? 'iban' : 'card_number']: ['value_is_invalid'] });
-  const id = await storeMethod(db, organizationId, {
+  const id = await storeMethod(ctx, {
     customerId: customer.id,
     providerId: provider.id,
     providerCustomerId: customer.provider_customer_id,
@@ -47,25 +44,25 @@ export async function createMethod(ctx: Context, input: { external_id: string; b
 /** @throws Refusal 404 customer, payment_method */
 export async function setDefaultMethod(ctx: Context, input: { external_id: string; svc_id: string }) {
   const customer = await lock(ctx, input.external_id);
-  const method = await getMethod(ctx.db, ctx.organizationId, customer.id, input.svc_id);
-  await makeDefault(ctx.db, ctx.organizationId, customer.id, method.id, ctx.now());
+  const method = await getMethod(ctx, customer.id, input.svc_id);
+  await makeDefault(ctx, customer.id, { id: method.id, now: ctx.now() });
   return show(ctx, method.id);
 }
 
 /** Discards a method of a customer; it is no longer the default. @throws Refusal 404 customer, payment_method */
 export async function deleteMethod(ctx: Context, input: { external_id: string; svc_id: string }) {
   const customer = await lock(ctx, input.external_id);
-  const method = await getMethod(ctx.db, ctx.organizationId, customer.id, input.svc_id);
-  await discardMethod(ctx.db, ctx.organizationId, method.id, ctx.now());
+  const method = await getMethod(ctx, customer.id, input.svc_id);
+  await discardMethod(ctx, method.id, ctx.now());
   return show(ctx, method.id);
 }
 
 async function lock(ctx: Context, externalId: string): Promise<CustomerRow> {
-  const customer = await lockCustomer(ctx.db, ctx.organizationId, externalId);
+  const customer = await lockCustomer(ctx, externalId);
   if (!customer) throw refuse.notFound('customer');
   return customer;
 }
 
 const show = async (ctx: Context, id: string) => ({
-  payment_method: methodView(await readMethod(ctx.db, ctx.organizationId, id)),
+  payment_method: methodView(await readMethod(ctx, id)),
 });

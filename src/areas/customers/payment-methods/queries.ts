@@ -1,5 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { CustomerId, PaymentMethodId, PaymentProviderId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import type { SandboxBehaviour } from '../../../platform/payments/sandbox.ts';
@@ -8,9 +10,9 @@ import type { ContractProvider } from '../payment-providers/schema.ts';
 
 /** A way to pay that a customer has stored at a provider. */
 export interface MethodRow {
-  id: string;
-  customer_id: string;
-  payment_provider_id: string;
+  id: PaymentMethodId;
+  customer_id: CustomerId;
+  payment_provider_id: PaymentProviderId;
   provider_name: string;
   provider_code: string;
   provider_type: ContractProvider;
@@ -35,18 +37,17 @@ const tables = (db: Db) => db`
     on provider.organization_id = method.organization_id and provider.id = method.payment_provider_id`;
 
 /** @throws Refusal 404 payment_method */
-export async function getMethod(db: Db, organizationId: string, customerId: string, id: string): Promise<MethodRow> {
-  const row = isUuid(id) ? await findMethod(db, organizationId, customerId, id) : undefined;
+export async function getMethod(scope: Scope, customerId: CustomerId, id: PaymentMethodId): Promise<MethodRow> {
+  const row = isUuid(id) ? await findMethod(scope, customerId, id) : undefined;
   if (!row) throw refuse.notFound('payment_method');
   return row;
 }
 
 /** A live method of a customer: the one of an id, else the default one. */
 export async function findMethod(
-  db: Db,
-  organizationId: string,
-  customerId: string,
-  id: string | null,
+  { db, organizationId }: Scope,
+  customerId: CustomerId,
+  id: PaymentMethodId | null,
 ): Promise<MethodRow | undefined> {
   const [row] = await db<MethodRow[]>`
     select ${columns(db)} from ${tables(db)}
@@ -56,7 +57,7 @@ export async function findMethod(
 }
 
 /** A method by its id, discarded or not. */
-export async function readMethod(db: Db, organizationId: string, id: string): Promise<MethodRow> {
+export async function readMethod({ db, organizationId }: Scope, id: PaymentMethodId): Promise<MethodRow> {
   const [row] = await db<MethodRow[]>`
     select ${columns(db)} from ${tables(db)} where method.organization_id = ${organizationId} and method.id = ${id}`;
   return row!;
@@ -64,9 +65,8 @@ export async function readMethod(db: Db, organizationId: string, id: string): Pr
 
 /** A page of a customer's methods, newest first, and their number. */
 export async function listMethods(
-  db: Db,
-  organizationId: string,
-  customerId: string,
+  { db, organizationId }: Scope,
+  customerId: CustomerId,
   page: Page,
 ): Promise<{ rows: MethodRow[]; totalCount: number }> {
   const { limit, offset } = limitOf(page);

@@ -11,8 +11,8 @@ const common = { permission: 'payment_method', tag: 'payment_methods', answer: M
 
 /** @throws Refusal 404 customer */
 async function listMethodsPage(ctx: Context, { external_id, query }: { external_id: string; query: MethodsQuery }) {
-  const customer = await getCustomer(ctx.db, ctx.organizationId, external_id);
-  const { rows, totalCount } = await listMethods(ctx.db, ctx.organizationId, customer.id, query);
+  const customer = await getCustomer(ctx, external_id);
+  const { rows, totalCount } = await listMethods(ctx, customer.id, query);
   return { payment_methods: rows.map(methodView), meta: pageMeta(query, totalCount) };
 }
 

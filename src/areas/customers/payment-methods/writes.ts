@@ -1,11 +1,12 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { CustomerId, PaymentMethodId, PaymentProviderId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 
 export interface NewMethod {
-  customerId: string;
+  customerId: CustomerId;
   providerId: string;
   providerCustomerId: string;
   providerMethodId: string;
@@ -21,9 +22,10 @@ export interface NewMethod {
  * @returns its id
  * Rule: payments.md#payment-methods.
  */
-export async function storeMethod(db: Db, organizationId: string, method: NewMethod): Promise<string> {
-  if (method.isDefault) await clearDefault(db, organizationId, method.customerId, method.now);
-  const [row] = await db<{ id: string }[]>`
+export async function storeMethod(scope: Scope, method: NewMethod): Promise<string> {
+  const { db, organizationId } = scope;
+  if (method.isDefault) await clearDefault(scope, method.customerId, method.now);
+  const [row] = await db<{ id: PaymentMethodId }[]>`
     insert into payment_methods (id, organization_id, customer_id, payment_provider_id, provider_customer_id,
       provider_method_id, method_type, details, is_default, created_at, updated_at)
     values (${newId()}, ${organizationId}, ${method.customerId}, ${method.providerId}, ${method.providerCustomerId},
@@ -36,31 +38,29 @@ export async function storeMethod(db: Db, organizationId: string, method: NewMet
   return row!.id;
 }
 
-const clearDefault = (db: Db, organizationId: string, customerId: string, now: Temporal.Instant) => db`
+const clearDefault = ({ db, organizationId }: Scope, customerId: CustomerId, now: Temporal.Instant) => db`
   update payment_methods set is_default = false, updated_at = ${now}
   where organization_id = ${organizationId} and customer_id = ${customerId} and is_default and deleted_at is null`;
 
 export async function makeDefault(
-  db: Db,
-  organizationId: string,
-  customerId: string,
-  id: string,
-  now: Temporal.Instant,
+  scope: Scope,
+  customerId: CustomerId,
+  { id, now }: { id: PaymentMethodId; now: Temporal.Instant },
 ): Promise<void> {
-  await clearDefault(db, organizationId, customerId, now);
-  await db`
+  await clearDefault(scope, customerId, now);
+  await scope.db`
     update payment_methods set is_default = true, updated_at = ${now}
-    where organization_id = ${organizationId} and id = ${id}`;
+    where organization_id = ${scope.organizationId} and id = ${id}`;
 }
 
-export const discardMethod = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+export const discardMethod = ({ db, organizationId }: Scope, id: PaymentMethodId, now: Temporal.Instant) => db`
   update payment_methods set deleted_at = ${now}, is_default = false, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id} and deleted_at is null`;
 
 /** Discards all methods of a deleted connection. */
 export async function discardMethodsOfProvider(
   { db, organizationId, now }: Context,
-  { payment_provider_id }: { payment_provider_id: string },
+  { payment_provider_id }: { payment_provider_id: PaymentProviderId },
 ): Promise<void> {
   await db`
     update payment_methods set deleted_at = ${now()}, is_default = false, updated_at = ${now()}
@@ -70,7 +70,7 @@ export async function discardMethodsOfProvider(
 /** Discards all methods of a customer, whose link with its provider has ended. */
 export async function discardMethodsOfCustomer(
   { db, organizationId, now }: Context,
-  { customer_id }: { customer_id: string },
+  { customer_id }: { customer_id: CustomerId },
 ): Promise<void> {
   await db`
     update payment_methods set deleted_at = ${now()}, is_default = false, updated_at = ${now()}

@@ -53,8 +53,7 @@ export async function createProvider(ctx: Context, { body }: { body: ProviderCre
   if (known.mandatory && !body[known.mandatory]?.trim())
     throw refuse.invalid({ [known.mandatory]: ['value_is_mandatory'] });
   if (body.type !== 'sandbox') await refuseRealMoneyInSandbox(ctx, body);
-  if (await findProvider(ctx.db, ctx.organizationId, body.code))
-    throw refuse.invalid({ code: ['value_already_exist'] });
+  if (await findProvider(ctx, body.code)) throw refuse.invalid({ code: ['value_already_exist'] });
   const id = newId();
   const given = secretsOf(body);
   demandKeyFor(ctx, given);
@@ -62,7 +61,7 @@ export async function createProvider(ctx: Context, { body }: { body: ProviderCre
   const settings = settingsOf(body);
   const status = body.type === 'sandbox' ? 'connected' : 'unverified';
   await insertProvider(ctx, body, { id, ...sealed, settings, status });
-  const provider = (await findProviderById(ctx.db, ctx.organizationId, id))!;
+  const provider = (await findProviderById(ctx, id))!;
   if (body.type !== 'sandbox') connect(ctx, id);
   recordProvider(ctx, 'created', provider);
   return answer(ctx, provider);
@@ -75,13 +74,13 @@ export async function createProvider(ctx: Context, { body }: { body: ProviderCre
  *   secret_key live_key_in_sandbox
  */
 export async function updateProvider(ctx: Context, { code, body }: { code: string; body: ProviderUpdate }) {
-  const stored = await getProvider(ctx.db, ctx.organizationId, code);
+  const stored = await getProvider(ctx, code);
   if (body.type !== undefined && body.type !== stored.provider_type)
     throw refuse.invalid({ type: ['value_is_invalid'] });
   if (body.emulates !== undefined && body.emulates !== stored.emulates)
     throw refuse.invalid({ emulates: ['value_is_frozen'] });
   const newCode = body.code ?? stored.code;
-  if (newCode !== stored.code && (await findProvider(ctx.db, ctx.organizationId, newCode)))
+  if (newCode !== stored.code && (await findProvider(ctx, newCode)))
     throw refuse.invalid({ code: ['value_already_exist'] });
   const given = secretsOf(body);
   refuseLiveKeyInSandbox(ctx, given);
@@ -90,11 +89,11 @@ export async function updateProvider(ctx: Context, { code, body }: { code: strin
   const isTried = stored.provider_type !== 'sandbox' && (given.secret_key !== undefined || newCode !== stored.code);
   const settings = settingsOf(body);
   const status = isTried ? 'unverified' : stored.status;
-  await updateProviderRow(ctx, stored, body, { ...sealed, settings, status });
+  await updateProviderRow(ctx, stored, { given: body, kept: { ...sealed, settings, status } });
   if (newCode !== stored.code) await renameOfCustomers(ctx, stored.id, newCode);
   if (changesConsent(stored, body)) await announce(ctx, pagesOfProviderOutdated, { payment_provider_id: stored.id });
   if (isTried) connect(ctx, stored.id);
-  const changed = (await findProviderById(ctx.db, ctx.organizationId, stored.id))!;
+  const changed = (await findProviderById(ctx, stored.id))!;
   recordProvider(ctx, 'updated', changed, stored);
   return answer(ctx, changed);
 }
@@ -106,7 +105,7 @@ export async function updateProvider(ctx: Context, { code, body }: { code: strin
  * @throws Refusal 404 payment_provider
  */
 export async function deleteProvider(ctx: Context, { code }: { code: string }) {
-  const provider = await getProvider(ctx.db, ctx.organizationId, code);
+  const provider = await getProvider(ctx, code);
   await deleteProviderRow(ctx, provider.id);
   await announce(ctx, providerDeleted, { payment_provider_id: provider.id });
   recordProvider(ctx, 'deleted', provider);
@@ -115,7 +114,7 @@ export async function deleteProvider(ctx: Context, { code }: { code: string }) {
 
 /** Tries the credentials of a connection again. @throws Refusal 404 payment_provider */
 export async function checkProvider(ctx: Context, { code }: { code: string }) {
-  const provider = await getProvider(ctx.db, ctx.organizationId, code);
+  const provider = await getProvider(ctx, code);
   if (provider.provider_type !== 'sandbox') connect(ctx, provider.id);
   return answer(ctx, provider);
 }
@@ -127,7 +126,7 @@ export async function checkProvider(ctx: Context, { code }: { code: string }) {
 async function refuseRealMoneyInSandbox(ctx: Context, body: ProviderCreate): Promise<void> {
   refuseLiveKeyInSandbox(ctx, secretsOf(body));
   if (!ctx.sandbox) return;
-  await lockClockCreation(ctx.db, ctx.organizationId);
+  await lockClockCreation(ctx);
   const clocks = await ctx.db`select from test_clocks where organization_id = ${ctx.organizationId}`;
   if (clocks.length > 0) throw refuse.invalid({ type: ['value_is_invalid'] });
 }

@@ -1,12 +1,14 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { OrganizationId, PaymentProviderId } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { ContractProvider, ProviderType } from './schema.ts';
 
 /** A connection to a payment provider. */
 export interface ProviderRow {
-  id: string;
+  id: PaymentProviderId;
   provider_type: ProviderType;
   emulates: ContractProvider | null;
   code: string;
@@ -35,7 +37,7 @@ const columns = (db: Db) => db`
 export const contractName = (provider: Pick<ProviderRow, 'provider_type' | 'emulates'>): ContractProvider =>
   provider.emulates ?? (provider.provider_type as ContractProvider);
 
-export async function findProvider(db: Db, organizationId: string, code: string): Promise<ProviderRow | undefined> {
+export async function findProvider({ db, organizationId }: Scope, code: string): Promise<ProviderRow | undefined> {
   const [row] = await db<ProviderRow[]>`
     select ${columns(db)} from payment_providers provider
     where provider.organization_id = ${organizationId} and provider.code = ${code} and provider.deleted_at is null`;
@@ -43,14 +45,17 @@ export async function findProvider(db: Db, organizationId: string, code: string)
 }
 
 /** @throws Refusal 404 payment_provider */
-export async function getProvider(db: Db, organizationId: string, code: string): Promise<ProviderRow> {
-  const row = await findProvider(db, organizationId, code);
+export async function getProvider(scope: Scope, code: string): Promise<ProviderRow> {
+  const row = await findProvider(scope, code);
   if (!row) throw refuse.notFound('payment_provider');
   return row;
 }
 
 /** A connection by its id, deleted ones too: payments under way still need them. */
-export async function findProviderById(db: Db, organizationId: string, id: string): Promise<ProviderRow | undefined> {
+export async function findProviderById(
+  { db, organizationId }: Scope,
+  id: PaymentProviderId,
+): Promise<ProviderRow | undefined> {
   const [row] = await db<ProviderRow[]>`
     select ${columns(db)} from payment_providers provider
     where provider.organization_id = ${organizationId} and provider.id = ${id}`;
@@ -58,7 +63,7 @@ export async function findProviderById(db: Db, organizationId: string, id: strin
 }
 
 /** Live connections that carry a name of the contract, or any if none is named; of one code if that is given. */
-export const listProvidersNamed = (db: Db, organizationId: string, name: string | null, code: string | null) => db<
+export const listProvidersNamed = ({ db, organizationId }: Scope, name: string | null, code: string | null) => db<
   ProviderRow[]
 >`
   select ${columns(db)} from payment_providers provider
@@ -87,11 +92,9 @@ const isKept = (db: Db, now: Temporal.Instant): Fragment => db`
  * one first; of one code if that is given.
  */
 export const listProvidersOfType = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   type: string,
-  code: string | null,
-  now: Temporal.Instant,
+  { code, now }: { code: string | null; now: Temporal.Instant },
 ) => db<(ProviderRow & { sandbox: boolean })[]>`
   select ${columns(db)}, organization.sandbox from payment_providers provider
   join organizations organization on organization.id = provider.organization_id
@@ -103,7 +106,7 @@ export const listProvidersOfType = (
 
 /** Deleted connections whose secrets are due to be removed, of all organizations. */
 export const listRetiredProviders = (db: Db, now: Temporal.Instant, limit: number) => db<
-  { id: string; organization_id: string; inbound_endpoint_id: string | null }[]
+  { id: PaymentProviderId; organization_id: OrganizationId; inbound_endpoint_id: string | null }[]
 >`
   select provider.id, provider.organization_id, provider.inbound_endpoint_id from payment_providers provider
   where provider.deleted_at is not null and provider.secrets <> '{}' and not ${isKept(db, now)}
@@ -112,8 +115,7 @@ export const listRetiredProviders = (db: Db, now: Temporal.Instant, limit: numbe
 
 /** A page of connections, oldest first, and their number. */
 export async function listProviders(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   types: readonly string[] | undefined,
   page: Page,
 ): Promise<{ rows: ProviderRow[]; totalCount: number }> {

@@ -5,7 +5,7 @@ import type { ProvidersQuery } from './schema.ts';
 import { providerView } from './view.ts';
 
 export async function listProvidersPage(ctx: Context, { query }: { query: ProvidersQuery }) {
-  const { rows, totalCount } = await listProviders(ctx.db, ctx.organizationId, query.types, query);
+  const { rows, totalCount } = await listProviders(ctx, query.types, query);
   return {
     payment_providers: rows.map((row) => providerView(row, ctx.config, ctx.organizationId)),
     meta: pageMeta(query, totalCount),
@@ -14,6 +14,6 @@ export async function listProvidersPage(ctx: Context, { query }: { query: Provid
 
 /** @throws Refusal 404 payment_provider */
 export async function showProvider(ctx: Context, { code }: { code: string }) {
-  const provider = await getProvider(ctx.db, ctx.organizationId, code);
+  const provider = await getProvider(ctx, code);
   return { payment_provider: providerView(provider, ctx.config, ctx.organizationId) };
 }

@@ -1,4 +1,5 @@
 import type { Config } from '../../../platform/config.ts';
+import type { OrganizationId } from '../../../platform/ids.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
 import { seconds } from '../../../platform/schema/view.ts';
 import type { ProviderRow } from './queries.ts';
@@ -7,13 +8,13 @@ import type { ProviderView } from './schema.ts';
 /** Where a provider sends its events. Rule: provider-connections.md#inbound-events. */
 export const inboundUrl = (
   config: Config,
-  organizationId: string,
+  organizationId: OrganizationId,
   provider: Pick<ProviderRow, 'provider_type' | 'code'>,
 ): string =>
   `${publicUrl(config)}/webhooks/${provider.provider_type}/${organizationId}?code=${encodeURIComponent(provider.code)}`;
 
 /** A connection as the API shows it: of its secrets the last four characters. Rule: provider-connections.md#routes. */
-export const providerView = (row: ProviderRow, config: Config, organizationId: string): ProviderView => ({
+export const providerView = (row: ProviderRow, config: Config, organizationId: OrganizationId): ProviderView => ({
   svc_id: row.id,
   type: row.provider_type,
   emulates: row.emulates,

@@ -1,5 +1,6 @@
-import type { WriteScope } from '../../../platform/db/rows.ts';
+import type { WriteScope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { PaymentProviderId } from '../../../platform/ids.ts';
 import type { ProviderRow } from './queries.ts';
 import type { ProviderCreate, ProviderUpdate } from './schema.ts';
 
@@ -27,8 +28,7 @@ export const insertProvider = (
 export const updateProviderRow = (
   { db, organizationId, now }: WriteScope,
   stored: ProviderRow,
-  given: ProviderUpdate,
-  kept: Kept,
+  { given, kept }: { given: ProviderUpdate; kept: Kept },
 ) => db`
   update payment_providers set code = ${given.code ?? stored.code}, name = ${given.name ?? stored.name},
     success_redirect_url = ${given.success_redirect_url === undefined ? stored.success_redirect_url : given.success_redirect_url},
@@ -39,12 +39,12 @@ export const updateProviderRow = (
   where organization_id = ${organizationId} and id = ${stored.id}`;
 
 /** Gives the customers of a connection its new code. */
-export const renameOfCustomers = ({ db, organizationId, now }: WriteScope, id: string, code: string) => db`
+export const renameOfCustomers = ({ db, organizationId, now }: WriteScope, id: PaymentProviderId, code: string) => db`
   update customers set payment_provider_code = ${code}, updated_at = ${now()}
   where organization_id = ${organizationId} and payment_provider_id = ${id}`;
 
 /** Marks a connection deleted and unlinks its customers. */
-export async function deleteProviderRow({ db, organizationId, now }: WriteScope, id: string): Promise<void> {
+export async function deleteProviderRow({ db, organizationId, now }: WriteScope, id: PaymentProviderId): Promise<void> {
   await db`
     update payment_providers set deleted_at = ${now()}, updated_at = ${now()}
     where organization_id = ${organizationId} and id = ${id}`;

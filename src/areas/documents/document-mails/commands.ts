@@ -35,7 +35,7 @@ export async function mailDocument(ctx: Context, { kind, subject_id }: MailDocum
   const mailed = await mailedDocuments[kind](ctx, subject_id);
   const sender = await readSender(ctx, mailed);
   if (!sender.email_settings.includes(mailed.setting)) return;
-  const customer = await readCustomer(ctx.db, ctx.organizationId, mailed.customer_id);
+  const customer = await readCustomer(ctx, mailed.customer_id);
   await post(ctx, mailed, sender, customer, { to: addressesOf(customer), cc: [], bcc: [], isAutomatic: true });
 }
 
@@ -49,7 +49,7 @@ async function resend(ctx: Context, mailed: Mailed, asked: ResendEmail | undefin
   const sender = await readSender(ctx, mailed);
   if (!sender.email_settings.includes(mailed.setting)) throw refuse.notAllowed('email_settings_disabled');
   if (!ctx.sandbox && ctx.config.SMTP_URL === undefined) throw refuse.forbidden('feature_unavailable');
-  const customer = await readCustomer(ctx.db, ctx.organizationId, mailed.customer_id);
+  const customer = await readCustomer(ctx, mailed.customer_id);
   const to = asked?.to?.length ? asked.to : addressesOf(customer);
   if (to.length === 0) throw refuse.invalid({ to: ['value_is_mandatory'] });
   await post(ctx, mailed, sender, customer, { to, cc: asked?.cc ?? [], bcc: asked?.bcc ?? [], isAutomatic: false });
@@ -93,7 +93,7 @@ async function post(
 export async function recordMailFailed(ctx: Context, { mail, error }: PayloadOf<typeof mailFailed>): Promise<void> {
   if (mail.kind === null || mail.subject_id === null) return;
   const mailed = await mailedDocuments[mail.kind](ctx, mail.subject_id);
-  const customer = await readCustomer(ctx.db, ctx.organizationId, mailed.customer_id);
+  const customer = await readCustomer(ctx, mailed.customer_id);
   const { subject, body: text, recipients: to, cc, bcc } = mail;
   record(ctx, mailed, customer, { status: 'failed', subject, text, to, cc, bcc, error });
 }

@@ -1,4 +1,5 @@
-import type { Context } from '../../../platform/context.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { BillingEntityId, CustomerId } from '../../../platform/ids.ts';
 import { getCreditNote } from '../../credits/credit-notes/queries.ts';
 import { getVisibleInvoice } from '../../invoices/invoices/queries.ts';
 import type { MailSetting } from '../../messaging/mails/owe-mail.ts';
@@ -9,25 +10,25 @@ export interface Mailed {
   kind: 'invoice' | 'credit_note' | 'payment_receipt';
   id: string;
   number: string;
-  customer_id: string;
-  billing_entity_id: string;
+  customer_id: CustomerId;
+  billing_entity_id: BillingEntityId;
   setting: MailSetting;
   resourceType: 'Invoice' | 'CreditNote' | 'PaymentReceipt';
   title: string;
 }
 
-type Reading = Pick<Context, 'db' | 'organizationId'>;
+type Reading = Scope;
 
 /** How each kind is read. @throws Refusal 404 of the kind */
 export const mailedDocuments = {
   async invoice(ctx: Reading, id: string): Promise<Mailed> {
-    const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, id);
+    const invoice = await getVisibleInvoice(ctx, id);
     const { number, customer_id, billing_entity_id } = invoice;
     const owner = { id: invoice.id, number, customer_id, billing_entity_id };
     return { ...owner, kind: 'invoice', setting: 'invoice.finalized', resourceType: 'Invoice', title: 'invoice' };
   },
   async credit_note(ctx: Reading, id: string): Promise<Mailed> {
-    const note = await getCreditNote(ctx.db, ctx.organizationId, id);
+    const note = await getCreditNote(ctx, id);
     const { number, customer_id, billing_entity_id } = note;
     const owner = { id: note.id, number, customer_id, billing_entity_id };
     return {
@@ -39,7 +40,7 @@ export const mailedDocuments = {
     };
   },
   async payment_receipt(ctx: Reading, id: string): Promise<Mailed> {
-    const { number, customer_id, billing_entity_id, ...receipt } = await getReceipt(ctx.db, ctx.organizationId, id);
+    const { number, customer_id, billing_entity_id, ...receipt } = await getReceipt(ctx, id);
     return {
       id: receipt.id,
       number,

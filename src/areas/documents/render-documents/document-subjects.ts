@@ -1,6 +1,8 @@
 import type { Context } from '../../../platform/context.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import type { DocumentModel } from '../../../platform/documents/model.ts';
 import { xmlText } from '../../../platform/documents/xml.ts';
+import type { CreditNoteId, InvoiceId } from '../../../platform/ids.ts';
 import { recordCreditNoteGenerated } from '../../credits/credit-notes/announce.ts';
 import { readCreditNote } from '../../credits/credit-notes/queries.ts';
 import { feesOfNotes } from '../../credits/credit-notes/show.ts';
@@ -22,20 +24,17 @@ import { listPaidParts, readPrinted } from './sql.ts';
 
 /** Kinds of documents: how each is read and drawn, or written without drawing, and how it is announced. */
 interface DocumentSubject {
-  read(ctx: Pick<Context, 'db' | 'organizationId'>, subjectId: string): Promise<DocumentModel | Uint8Array>;
+  read(ctx: Scope, subjectId: string): Promise<DocumentModel | Uint8Array>;
   announce(ctx: Context, subjectId: string): Promise<void>;
 }
 
-type Reading = Pick<Context, 'db' | 'organizationId'>;
+type Reading = Scope;
 
-const readWholeInvoice = (ctx: Reading, invoiceId: string) =>
-  Promise.all([
-    readInvoice(ctx.db, ctx.organizationId, invoiceId).then((invoice) => partsOf(ctx, invoice)),
-    readPrinted(ctx.db, ctx.organizationId, invoiceId),
-  ]);
+const readWholeInvoice = (ctx: Reading, invoiceId: InvoiceId) =>
+  Promise.all([readInvoice(ctx, invoiceId).then((invoice) => partsOf(ctx, invoice)), readPrinted(ctx, invoiceId)]);
 
-async function readWholeNote(ctx: Reading, noteId: string) {
-  const note = await readCreditNote(ctx.db, ctx.organizationId, noteId);
+async function readWholeNote(ctx: Reading, noteId: CreditNoteId) {
+  const note = await readCreditNote(ctx, noteId);
   const [[invoice, printed], fees] = await Promise.all([
     readWholeInvoice(ctx, note.invoice_id),
     feesOfNotes(ctx, [note]),
@@ -44,11 +43,11 @@ async function readWholeNote(ctx: Reading, noteId: string) {
 }
 
 /** An invoice as its electronic document says it. */
-export const readEInvoice = async (ctx: Reading, invoiceId: string): Promise<EDocument> =>
+export const readEInvoice = async (ctx: Reading, invoiceId: InvoiceId): Promise<EDocument> =>
   eInvoice(...(await readWholeInvoice(ctx, invoiceId)));
 
 /** A credit note as its electronic document says it. */
-export async function readENote(ctx: Reading, noteId: string): Promise<EDocument> {
+export async function readENote(ctx: Reading, noteId: CreditNoteId): Promise<EDocument> {
   const { parts, printed } = await readWholeNote(ctx, noteId);
   return eCreditNote(parts, printed);
 }
@@ -58,7 +57,7 @@ export const documentSubjects: Readonly<Record<DocumentKind, DocumentSubject>> =
     async read(ctx, invoiceId) {
       const [[parts, printed], paid] = await Promise.all([
         readWholeInvoice(ctx, invoiceId),
-        listPaidParts(ctx.db, ctx.organizationId, invoiceId),
+        listPaidParts(ctx, invoiceId),
       ]);
       const language = languageOf(printed.customer_locale, printed.issuer.document_locale);
       return invoiceModel(parts, printed, paid, language);
@@ -83,14 +82,13 @@ export const documentSubjects: Readonly<Record<DocumentKind, DocumentSubject>> =
   },
   payment_receipt: {
     async read(ctx, receiptId) {
-      const { db, organizationId } = ctx;
-      const receipt = await getReceipt(db, organizationId, receiptId);
+      const receipt = await getReceipt(ctx, receiptId);
       const [payment, shares] = await Promise.all([
-        readPayment(db, organizationId, receipt.payment_id),
-        listShares(db, organizationId, receipt.payment_id),
+        readPayment(ctx, receipt.payment_id),
+        listShares(ctx, receipt.payment_id),
       ]);
-      const invoice = await readInvoice(db, organizationId, shares[0]!.invoice_id);
-      const [parts, printed] = await Promise.all([partsOf(ctx, invoice), readPrinted(db, organizationId, invoice.id)]);
+      const invoice = await readInvoice(ctx, shares[0]!.invoice_id);
+      const [parts, printed] = await Promise.all([partsOf(ctx, invoice), readPrinted(ctx, invoice.id)]);
       const language = languageOf(printed.customer_locale, printed.issuer.document_locale);
       return receiptModel({ receipt, payment, shares, invoice: parts }, printed, language);
     },

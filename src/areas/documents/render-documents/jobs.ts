@@ -21,7 +21,7 @@ export function documentHandlers(deps: SystemDeps & { renderer: Renderer }): Pic
   const { sql, log, renderer, producer } = deps;
   return {
     async 'document.render'({ organization_id: organizationId, document_id: id }) {
-      const document = await findPendingDocument(sql, organizationId, id);
+      const document = await findPendingDocument({ db: sql, organizationId }, id);
       if (!document) return;
       const subject = documentSubjects[document.kind];
       const model = await subject.read({ db: sql, organizationId }, document.subject_id);
@@ -29,14 +29,14 @@ export function documentHandlers(deps: SystemDeps & { renderer: Renderer }): Pic
         model instanceof Uint8Array ? { bytes: model, missing: '' } : await renderer.render(model);
       if (missing !== '')
         log.warn({ organizationId, documentId: id, missing: namedMissing(missing) }, 'no font has these characters');
-      const sandbox = await isSandbox(sql, organizationId);
+      const sandbox = await isSandbox({ db: sql, organizationId });
       const nudges = await systemTransaction(
         deps,
         { id: organizationId, sandbox },
-        (tx) => readOrganizationNow(tx, organizationId, sandbox),
+        (tx) => readOrganizationNow({ db: tx, organizationId }, sandbox),
         async (ctx) => {
           const drawn = { content, missing: namedMissing(missing) };
-          const isOurs = await storeDocument(ctx.db, organizationId, id, drawn, realNow());
+          const isOurs = await storeDocument({ db: ctx.db, organizationId }, id, drawn, realNow());
           if (!isOurs) return;
           await subject.announce(ctx, document.subject_id);
           await releaseMails(ctx, id);
@@ -53,7 +53,7 @@ export async function sweepDocuments(
   before: Temporal.Instant,
   now: Temporal.Instant,
 ): Promise<void> {
-  const lost = await takeLostDocuments(sql, before, now, LOST_AT_ONCE);
+  const lost = await takeLostDocuments(sql, before, { realNow: now, limit: LOST_AT_ONCE });
   await producer.addMany(
     'document.render',
     lost.map(({ id, organization_id }) => ({

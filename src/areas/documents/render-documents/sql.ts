@@ -1,5 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import type { Address, PartyFacts } from './party.ts';
 
 /** Frozen with the invoice; the current ones for an invoice from before they were frozen. */
@@ -21,7 +23,7 @@ interface CustomerNames {
 }
 
 /** What an invoice prints beside its figures: its parties as they were when it was finalized. */
-export async function readPrinted(db: Db, organizationId: string, invoiceId: string): Promise<Printed> {
+export async function readPrinted({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<Printed> {
   const [row] = await db<Printed[]>`
     select coalesce(invoice.issuer_snapshot, ${issuerSnapshot(db)}) as issuer, invoice.customer_snapshot as customer,
       entity.logo_url, customer.document_locale as customer_locale
@@ -40,7 +42,7 @@ export interface PaidPart {
 }
 
 /** What payments have settled of an invoice, oldest first. */
-export const listPaidParts = (db: Db, organizationId: string, invoiceId: string) => db<PaidPart[]>`
+export const listPaidParts = ({ db, organizationId }: Scope, invoiceId: InvoiceId) => db<PaidPart[]>`
   select payment.created_at, share.amount_cents
   from payment_invoices share
   join payments payment on payment.organization_id = share.organization_id and payment.id = share.payment_id

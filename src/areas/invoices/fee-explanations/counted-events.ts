@@ -4,6 +4,8 @@ import { instantOf } from '../../../engine/explain/revive.ts';
 import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { countMatching, type Total } from '../../../platform/lists/count.ts';
 import { meteredNumber } from '../../catalog/usage-shapes/numbers.ts';
 import type { ShownEvent } from '../../usage/events/view.ts';
@@ -12,7 +14,7 @@ import type { FeeInputsRow } from './queries.ts';
 
 /** A usage fee whose events are asked for. */
 export interface CountedFee extends Pick<FeeInputsRow, 'fee_id' | 'inputs' | 'events_watermark'> {
-  external_subscription_id: string | null;
+  external_subscription_id: ExternalSubscriptionId | null;
 }
 
 const NO_ID = '00000000-0000-0000-0000-000000000000';
@@ -29,7 +31,7 @@ export type WindowPart = { from: string; to: string } | 'strays';
  *
  * Rules: fee-explanations.md, invoice-verification.md#route "versions valid then".
  */
-export const eventsOfWindow = (db: Db, organizationId: string, fee: CountedFee, part?: WindowPart): Fragment => db`
+export const eventsOfWindow = ({ db, organizationId }: Scope, fee: CountedFee, part?: WindowPart): Fragment => db`
   (
     select e.id, e.transaction_id, e.external_subscription_id, e.created_at,
       coalesce(former.timestamp, e.timestamp) as timestamp, coalesce(former.code, e.code) as code,
@@ -51,24 +53,25 @@ export const eventsOfWindow = (db: Db, organizationId: string, fee: CountedFee, 
   ) event`;
 
 /** The same of the fee's filter and group only, and only what its aggregation takes. */
-export const eventsOfFee = (db: Db, organizationId: string, fee: CountedFee, part?: WindowPart): Fragment => db`
-  ${eventsOfWindow(db, organizationId, fee, part)}
-  where ${isOfFee(db, fee)}`;
+export const eventsOfFee = (scope: Scope, fee: CountedFee, part?: WindowPart): Fragment => scope.db`
+  ${eventsOfWindow(scope, fee, part)}
+  where ${isOfFee(scope.db, fee)}`;
 
 /**
  * A page of the events behind a fee, oldest first. Events that no later correction touched come in the order of their
  * index and end with the page; the few that one has touched are sorted.
  */
-export function listEventsOfFee(db: Db, organizationId: string, fee: CountedFee, { limit, offset }: Rows) {
+export function listEventsOfFee(scope: Scope, fee: CountedFee, { limit, offset }: Rows) {
+  const { db } = scope;
   const first = db`order by event.timestamp, event.created_at, event.id limit ${offset + limit}`;
   return db<ShownEvent[]>`
     select id, transaction_id, external_subscription_id, code, ${isoText(db, db`timestamp`)} as timestamp,
       properties::text as properties, trim_scale(precise_total_amount_cents)::text as precise_total_amount_cents,
       ${isoText(db, db`created_at`)} as created_at
     from (
-      (select event.* from ${uncorrectedEvents(db, organizationId, fee)} ${first})
+      (select event.* from ${uncorrectedEvents(scope, fee)} ${first})
       union all
-      (select event.* from ${correctedEvents(db, organizationId, fee)} ${first})
+      (select event.* from ${correctedEvents(scope, fee)} ${first})
     ) event
     order by event.timestamp, event.created_at, event.id
     limit ${limit} offset ${offset}`;
@@ -79,16 +82,16 @@ interface Rows {
   offset: number;
 }
 
-export const countEventsOfFee = (db: Db, organizationId: string, fee: CountedFee): Promise<Total> =>
+export const countEventsOfFee = (scope: Scope, fee: CountedFee): Promise<Total> =>
   countMatching(
-    db,
-    db`(select event.id from ${uncorrectedEvents(db, organizationId, fee)}
+    scope.db,
+    scope.db`(select event.id from ${uncorrectedEvents(scope, fee)}
       union all
-      select event.id from ${correctedEvents(db, organizationId, fee)}) event`,
+      select event.id from ${correctedEvents(scope, fee)}) event`,
   );
 
 /** The events of a fee that are still as they were when it was made. */
-function uncorrectedEvents(db: Db, organizationId: string, fee: CountedFee): Fragment {
+function uncorrectedEvents({ db, organizationId }: Scope, fee: CountedFee): Fragment {
   const { metric, usage } = fee.inputs;
   const { from, to } = boundsOf(fee.inputs);
   const inReach =
@@ -112,7 +115,7 @@ function uncorrectedEvents(db: Db, organizationId: string, fee: CountedFee): Fra
 }
 
 /** Those that were corrected since, as they were when the fee was made. */
-function correctedEvents(db: Db, organizationId: string, fee: CountedFee): Fragment {
+function correctedEvents({ db, organizationId }: Scope, fee: CountedFee): Fragment {
   const { metric, usage } = fee.inputs;
   const { from, to } = boundsOf(fee.inputs);
   const inReach =

@@ -6,6 +6,7 @@ import { InputsIncomplete, periodOf } from '../../../engine/explain/revive.ts';
 import { sentences } from '../../../engine/explain/texts.ts';
 import { decimalText } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { FeeId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { boundedPage } from '../../../platform/lists/bounded-page.ts';
 import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
@@ -27,7 +28,7 @@ import type { FeeEventsQuery } from './schema.ts';
  */
 export async function showExplanation(ctx: Context, { svc_id }: { svc_id: string }) {
   const { fee, stored } = await readFee(ctx, svc_id);
-  const status = await findInvoiceStatus(ctx.db, ctx.organizationId, fee.invoice_id);
+  const status = await findInvoiceStatus(ctx, fee.invoice_id);
   const shared = {
     svc_fee_id: fee.id,
     fee_type: fee.fee_type,
@@ -79,19 +80,16 @@ export async function showFeeEvents(ctx: Context, { svc_id, query }: { svc_id: s
     counted === undefined
       ? { rows: [], total: 0 }
       : await boundedPage(query, {
-          rows: () => listEventsOfFee(ctx.db, ctx.organizationId, counted, limitOf(query)),
-          count: () => countEventsOfFee(ctx.db, ctx.organizationId, counted),
+          rows: () => listEventsOfFee(ctx, counted, limitOf(query)),
+          count: () => countEventsOfFee(ctx, counted),
         });
   const meta = JSON.stringify(pageMeta(query, total));
   return new Answer(null, { json: `{"events":[${rows.map(eventText).join(',')}],"meta":${meta}}` });
 }
 
-async function readFee(ctx: Context, id: string): Promise<{ fee: FeeRow; stored: FeeInputsRow | undefined }> {
+async function readFee(ctx: Context, id: FeeId): Promise<{ fee: FeeRow; stored: FeeInputsRow | undefined }> {
   if (!isUuid(id)) throw refuse.notFound('fee');
-  const [fee, [stored]] = await Promise.all([
-    getFee(ctx.db, ctx.organizationId, id),
-    listFeeInputs(ctx.db, ctx.organizationId, [id]),
-  ]);
+  const [fee, [stored]] = await Promise.all([getFee(ctx, id), listFeeInputs(ctx, [id])]);
   return { fee, stored };
 }
 

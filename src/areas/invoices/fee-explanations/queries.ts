@@ -1,11 +1,12 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { StoredFeeInputs } from '../../../engine/explain/inputs.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { FeeId, InvoiceId } from '../../../platform/ids.ts';
 import type { Watermark } from '../../usage/usage-counts/watermarks.ts';
 
 /** What is stored beside a fee. Rule: invoice-verification.md#stored-inputs. */
 export interface FeeInputsRow {
-  fee_id: string;
+  fee_id: FeeId;
   engine_version: number;
   inputs: StoredFeeInputs;
   digest: Buffer;
@@ -14,14 +15,13 @@ export interface FeeInputsRow {
 }
 
 /** Stored inputs of fees, in no order; none of imported ones. */
-export const listFeeInputs = (db: Db, organizationId: string, feeIds: readonly string[]) => db<FeeInputsRow[]>`
+export const listFeeInputs = ({ db, organizationId }: Scope, feeIds: readonly FeeId[]) => db<FeeInputsRow[]>`
   select fee_id, engine_version, inputs, digest, events_watermark, created_at from fee_inputs
   where organization_id = ${organizationId} and fee_id = any (${feeIds}::uuid[])`;
 
 export async function findInvoiceStatus(
-  db: Db,
-  organizationId: string,
-  invoiceId: string | null,
+  { db, organizationId }: Scope,
+  invoiceId: InvoiceId | null,
 ): Promise<string | null> {
   if (invoiceId === null) return null;
   const [row] = await db<{ status: string }[]>`

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { FeeId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { bookFeeStatus } from '../../ledger/ledger/fee-booked.ts';
@@ -14,9 +15,9 @@ import { feeView } from './view.ts';
  */
 export async function updateFee(ctx: Context, { svc_id, body }: { svc_id: string; body: FeeUpdate }) {
   await lockStandalone(ctx, svc_id);
-  await setPaymentStatus(ctx.db, ctx.organizationId, svc_id, body.payment_status, ctx.now());
+  await setPaymentStatus(ctx, svc_id, { status: body.payment_status, now: ctx.now() });
   await bookFeeStatus(ctx, svc_id, body.payment_status);
-  return { fee: feeView(await getFee(ctx.db, ctx.organizationId, svc_id)) };
+  return { fee: feeView(await getFee(ctx, svc_id)) };
 }
 
 /**
@@ -27,15 +28,15 @@ export async function updateFee(ctx: Context, { svc_id, body }: { svc_id: string
  */
 export async function deleteFee(ctx: Context, { svc_id }: { svc_id: string }) {
   await lockStandalone(ctx, svc_id);
-  const fee = await getFee(ctx.db, ctx.organizationId, svc_id);
+  const fee = await getFee(ctx, svc_id);
   await bookFeeStatus(ctx, svc_id, 'pending');
-  await markFeeDeleted(ctx.db, ctx.organizationId, svc_id, ctx.now());
+  await markFeeDeleted(ctx, svc_id, ctx.now());
   return { fee: feeView(fee) };
 }
 
-async function lockStandalone(ctx: Context, id: string): Promise<void> {
+async function lockStandalone(ctx: Context, id: FeeId): Promise<void> {
   if (!isUuid(id)) throw refuse.notFound('fee');
-  const fee = await lockFee(ctx.db, ctx.organizationId, id);
+  const fee = await lockFee(ctx, id);
   if (!fee) throw refuse.notFound('fee');
   if (fee.invoice_id !== null) throw refuse.notAllowed('invoiced_fee');
 }

@@ -4,6 +4,20 @@ import type { Currency } from '../../../engine/money/currency.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { FeeType } from '../../../engine/taxes/choose-taxes.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type {
+  ChargeFilterId,
+  ChargeId,
+  CorrectionId,
+  CustomerId,
+  ExternalCustomerId,
+  ExternalSubscriptionId,
+  FeeId,
+  FixedChargeId,
+  InvoiceId,
+  SubscriptionId,
+  TaxId,
+} from '../../../platform/ids.ts';
 import { countMatching, type Total } from '../../../platform/lists/count.ts';
 import { refuse } from '../../../platform/refusal.ts';
 
@@ -13,7 +27,7 @@ export type FeePaymentStatus = (typeof FEE_PAYMENT_STATUSES)[number];
 /** A tax of a fee or invoice, gathered as JSON by the query of its owner. */
 export interface AppliedTaxJson {
   id: string;
-  tax_id: string | null;
+  tax_id: TaxId | null;
   tax_code: string;
   tax_name: string;
   tax_rate: number;
@@ -24,17 +38,17 @@ export interface AppliedTaxJson {
 }
 
 export interface FeeRow {
-  id: string;
-  customer_id: string;
-  invoice_id: string | null;
-  subscription_id: string | null;
-  charge_id: string | null;
-  charge_filter_id: string | null;
-  fixed_charge_id: string | null;
-  original_fee_id: string | null;
-  correction_id: string | null;
-  true_up_parent_fee_id: string | null;
-  true_up_fee_id: string | null;
+  id: FeeId;
+  customer_id: CustomerId;
+  invoice_id: InvoiceId | null;
+  subscription_id: SubscriptionId | null;
+  charge_id: ChargeId | null;
+  charge_filter_id: ChargeFilterId | null;
+  fixed_charge_id: FixedChargeId | null;
+  original_fee_id: FeeId | null;
+  correction_id: CorrectionId | null;
+  true_up_parent_fee_id: FeeId | null;
+  true_up_fee_id: FeeId | null;
   fee_type: FeeType;
   item_id: string;
   item_code: string;
@@ -60,7 +74,7 @@ export interface FeeRow {
   pay_in_advance: boolean;
   invoiceable: boolean;
   event_transaction_id: string | null;
-  external_subscription_id: string | null;
+  external_subscription_id: ExternalSubscriptionId | null;
   payment_status: FeePaymentStatus;
   succeeded_at: Temporal.Instant | null;
   failed_at: Temporal.Instant | null;
@@ -68,7 +82,7 @@ export interface FeeRow {
   from_datetime: Temporal.Instant | null;
   to_datetime: Temporal.Instant | null;
   created_at: Temporal.Instant;
-  external_customer_id: string;
+  external_customer_id: ExternalCustomerId;
   self_billed: boolean;
   filter_values: Record<string, string[]> | null;
   filter_display_name: string | null;
@@ -105,21 +119,20 @@ const feeTables = (db: Db) => db`
   left join charge_filters filter on filter.organization_id = fee.organization_id and filter.id = fee.charge_filter_id`;
 
 // A fee of an invoice that the API does not show is not shown either.
-const visible = (db: Db, organizationId: string) => db`
+const visible = ({ db, organizationId }: Scope) => db`
   fee.organization_id = ${organizationId} and fee.deleted_at is null
   and (fee.invoice_id is null or invoice.status = any (${VISIBLE_INVOICE_STATUSES}))`;
 
 /** Fees of one invoice in the order in which they were computed. */
-export const listFeesOfInvoice = (db: Db, organizationId: string, invoiceId: string) => db<FeeRow[]>`
+export const listFeesOfInvoice = ({ db, organizationId }: Scope, invoiceId: InvoiceId) => db<FeeRow[]>`
   select ${feeColumns(db)} from ${feeTables(db)}
   where fee.organization_id = ${organizationId} and fee.invoice_id = ${invoiceId} and fee.deleted_at is null
   order by fee.created_at, fee.id`;
 
 /** Fees by id, in the order in which they were computed: those that stand, or those that were deleted. */
 export const listFeesByIds = (
-  db: Db,
-  organizationId: string,
-  ids: readonly string[],
+  { db, organizationId }: Scope,
+  ids: readonly FeeId[],
   which: 'standing' | 'deleted' = 'standing',
 ) => db<FeeRow[]>`
   select ${feeColumns(db)} from ${feeTables(db)}
@@ -128,9 +141,10 @@ export const listFeesByIds = (
   order by fee.created_at, fee.id`;
 
 /** @throws Refusal 404 fee. Rule: usage-fees.md#endpoints. */
-export async function getFee(db: Db, organizationId: string, id: string): Promise<FeeRow> {
+export async function getFee(scope: Scope, id: FeeId): Promise<FeeRow> {
+  const { db } = scope;
   const [row] = await db<FeeRow[]>`
-    select ${feeColumns(db)} from ${feeTables(db)} where ${visible(db, organizationId)} and fee.id = ${id}`;
+    select ${feeColumns(db)} from ${feeTables(db)} where ${visible(scope)} and fee.id = ${id}`;
   if (!row) throw refuse.notFound('fee');
   return row;
 }
@@ -138,8 +152,8 @@ export async function getFee(db: Db, organizationId: string, id: string): Promis
 export interface FeeFilters {
   fee_type?: FeeType | undefined;
   payment_status?: FeePaymentStatus | undefined;
-  external_subscription_id?: string | undefined;
-  external_customer_id?: string | undefined;
+  external_subscription_id?: ExternalSubscriptionId | undefined;
+  external_customer_id?: ExternalCustomerId | undefined;
   billable_metric_code?: string | undefined;
   currency?: string | undefined;
   event_transaction_id?: string | undefined;
@@ -156,7 +170,8 @@ export interface FeeFilters {
 
 const TIMES = ['created_at', 'succeeded_at', 'failed_at', 'refunded_at'] as const;
 
-function matching(db: Db, organizationId: string, filters: FeeFilters) {
+function matching(scope: Scope, filters: FeeFilters) {
+  const { db } = scope;
   const times = TIMES.flatMap((column) => {
     const [from, to] = [filters[`${column}_from`], filters[`${column}_to`]];
     return [
@@ -164,7 +179,7 @@ function matching(db: Db, organizationId: string, filters: FeeFilters) {
       to === undefined ? db`` : db`and fee.${db(column)} < ${to}`,
     ];
   });
-  return db`${visible(db, organizationId)}
+  return db`${visible(scope)}
     ${filters.fee_type === undefined ? db`` : db`and fee.fee_type = ${filters.fee_type}`}
     ${filters.payment_status === undefined ? db`` : db`and fee.payment_status = ${filters.payment_status}`}
     ${filters.external_subscription_id === undefined ? db`` : db`and fee.external_subscription_id = ${filters.external_subscription_id}`}
@@ -180,47 +195,39 @@ function matching(db: Db, organizationId: string, filters: FeeFilters) {
  *
  * Rule: usage-fees.md#endpoints.
  */
-export const listFees = (
-  db: Db,
-  organizationId: string,
-  filters: FeeFilters,
-  page: { limit: number; offset: number },
-) => db<FeeRow[]>`
-  select ${feeColumns(db)} from ${feeTables(db)}
-  where fee.organization_id = ${organizationId} and fee.id in (
-    select fee.id from ${feeTables(db)}
-    where ${matching(db, organizationId, filters)}
+export const listFees = (scope: Scope, filters: FeeFilters, page: { limit: number; offset: number }) => scope.db<
+  FeeRow[]
+>`
+  select ${feeColumns(scope.db)} from ${feeTables(scope.db)}
+  where fee.organization_id = ${scope.organizationId} and fee.id in (
+    select fee.id from ${feeTables(scope.db)}
+    where ${matching(scope, filters)}
     order by fee.created_at, fee.id
     limit ${page.limit} offset ${page.offset})
   order by fee.created_at, fee.id`;
 
-export const countFees = (db: Db, organizationId: string, filters: FeeFilters): Promise<Total> =>
-  countMatching(db, db`${feeTables(db)} where ${matching(db, organizationId, filters)}`);
+export const countFees = (scope: Scope, filters: FeeFilters): Promise<Total> =>
+  countMatching(scope.db, scope.db`${feeTables(scope.db)} where ${matching(scope, filters)}`);
 
 /** Locks a fee that the API shows. */
-export async function lockFee(
-  db: Db,
-  organizationId: string,
-  id: string,
-): Promise<{ invoice_id: string | null } | undefined> {
-  const [row] = await db<{ invoice_id: string | null }[]>`
-    select fee.invoice_id from ${feeTables(db)} where ${visible(db, organizationId)} and fee.id = ${id} for update of fee`;
+export async function lockFee(scope: Scope, id: FeeId): Promise<{ invoice_id: InvoiceId | null } | undefined> {
+  const { db } = scope;
+  const [row] = await db<{ invoice_id: InvoiceId | null }[]>`
+    select fee.invoice_id from ${feeTables(db)} where ${visible(scope)} and fee.id = ${id} for update of fee`;
   return row;
 }
 
 /** Sets the payment status and the time of it; times of other statuses are cleared. */
 export const setPaymentStatus = (
-  db: Db,
-  organizationId: string,
-  id: string,
-  status: FeePaymentStatus,
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  id: FeeId,
+  { status, now }: { status: FeePaymentStatus; now: Temporal.Instant },
 ) => db`
   update fees set payment_status = ${status}, updated_at = ${now},
     succeeded_at = ${status === 'succeeded' ? now : null}, failed_at = ${status === 'failed' ? now : null},
     refunded_at = ${status === 'refunded' ? now : null}
   where organization_id = ${organizationId} and id = ${id}`;
 
-export const markFeeDeleted = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+export const markFeeDeleted = ({ db, organizationId }: Scope, id: FeeId, now: Temporal.Instant) => db`
   update fees set deleted_at = ${now}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;

@@ -65,13 +65,13 @@ export const feeOperations: Operation[] = [
 /** @throws Refusal 422 page: value_is_out_of_range, too deep in a list that goes on there */
 async function listFeesPage(ctx: Context, { query }: { query: FeesQuery }) {
   const { rows, total } = await boundedPage(query, {
-    rows: () => listFees(ctx.db, ctx.organizationId, query, limitOf(query)),
-    count: () => countFees(ctx.db, ctx.organizationId, query),
+    rows: () => listFees(ctx, query, limitOf(query)),
+    count: () => countFees(ctx, query),
   });
   return { fees: rows.map(feeView), meta: pageMeta(query, total) };
 }
 
 async function showFee(ctx: Context, { svc_id }: { svc_id: string }) {
   if (!isUuid(svc_id)) throw refuse.notFound('fee');
-  return { fee: feeView(await getFee(ctx.db, ctx.organizationId, svc_id)) };
+  return { fee: feeView(await getFee(ctx, svc_id)) };
 }

@@ -5,6 +5,7 @@ import { decimal } from '../../../engine/money/decimal.ts';
 import { ENGINE_VERSION } from '../../../engine/version.ts';
 import { canonicalDigest } from '../../../platform/canonical-json.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { seconds } from '../../../platform/schema/view.ts';
@@ -40,7 +41,7 @@ const VERIFY_STEP = 'verify-invoice';
 const VERIFICATION_RUN = 'invoice_verification';
 
 interface VerificationRun {
-  invoice_id: string;
+  invoice_id: InvoiceId;
   level: VerificationLevel;
 }
 
@@ -53,34 +54,33 @@ interface VerificationRun {
  * Rule: invoice-verification.md#route.
  */
 export async function verifyInvoice(ctx: Context, { svc_id, body }: { svc_id: string; body?: VerificationCreate }) {
-  const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
+  const invoice = await getVisibleInvoice(ctx, svc_id);
   if (invoice.status !== 'finalized' && invoice.status !== 'voided') throw refuse.notAllowed('invalid_status');
   const level = body?.level ?? 'inputs';
-  const { fees, events } =
-    level === 'events' ? await sizeOfInvoice(ctx.db, ctx.organizationId, invoice.id) : { fees: 0, events: 0 };
+  const { fees, events } = level === 'events' ? await sizeOfInvoice(ctx, invoice.id) : { fees: 0, events: 0 };
   if (fees > MOST_FEES_AT_ONCE || events > MOST_EVENTS_AT_ONCE)
     return { verification: await verifyLater(ctx, { invoice_id: invoice.id, level }, fees) };
   const verification = await verify(ctx, invoice, level);
-  await insertVerification(ctx.db, ctx.organizationId, verification, ctx.now());
+  await insertVerification(ctx, verification, ctx.now());
   return { verification };
 }
 
 async function verifyLater(ctx: Context, input: VerificationRun, fees: number) {
   const id = newId();
-  await insertRun(ctx.db, ctx.organizationId, { id, kind: VERIFICATION_RUN, input, created_at: ctx.now() });
-  await countOnRun(ctx.db, ctx.organizationId, id, fees);
+  await insertRun(ctx, { id, kind: VERIFICATION_RUN, input, created_at: ctx.now() });
+  await countOnRun(ctx, id, fees);
   ctx.after({ step: VERIFY_STEP, payload: { run_id: id } });
-  return runningView(await getRun(ctx.db, ctx.organizationId, id), input);
+  return runningView(await getRun(ctx, id), input);
 }
 
 /** Step `verify-invoice`: makes the result of a run, under the run's id; safe to run twice. */
 export async function verifyInvoiceStep(ctx: Context, { run_id: id }: { run_id: string }): Promise<void> {
-  const run = await lockVerificationRun(ctx.db, ctx.organizationId, id);
+  const run = await lockVerificationRun(ctx, id);
   if (!run) return;
-  const invoice = await readInvoice(ctx.db, ctx.organizationId, run.invoice_id);
+  const invoice = await readInvoice(ctx, run.invoice_id);
   const verification = { ...(await verify(ctx, invoice, run.level)), svc_id: id };
-  await insertVerification(ctx.db, ctx.organizationId, verification, ctx.now());
-  await finishRun(ctx.db, ctx.organizationId, id, ctx.now());
+  await insertVerification(ctx, verification, ctx.now());
+  await finishRun(ctx, id, ctx.now());
 }
 
 const runningView = (row: RunRow, { invoice_id, level }: VerificationRun) => {
@@ -90,20 +90,16 @@ const runningView = (row: RunRow, { invoice_id, level }: VerificationRun) => {
 
 /** Computes an issued invoice again. Reads only. */
 export async function verify(ctx: Context, invoice: InvoiceRow, level: VerificationLevel): Promise<Verification> {
-  const { db, organizationId } = ctx;
-  const fees = await listFeesOfInvoice(db, organizationId, invoice.id);
+  const fees = await listFeesOfInvoice(ctx, invoice.id);
   const ids = fees.map(({ id }) => id);
-  const [inputs, whole] = [
-    await listFeeInputs(db, organizationId, ids),
-    await findInvoiceInputs(db, organizationId, invoice.id),
-  ];
+  const [inputs, whole] = [await listFeeInputs(ctx, ids), await findInvoiceInputs(ctx, invoice.id)];
   const stored = new Map(inputs.map((row) => [row.fee_id, row]));
   const comparison = newComparison();
   const checked = fees.map((fee) => verifyFee(comparison, fee, stored.get(fee.id)));
   if (whole === undefined) comparison.notVerified.push({ path: 'inputs', reason: 'inputs_not_stored' });
-  else verifyTotals(comparison, invoice, whole, fees, checked);
+  else verifyTotals(comparison, invoice, { row: whole, fees, checked });
   const since: Since = { events_added: 0, corrections: 0 };
-  if (level === 'events') await verifyEvents(ctx, comparison, fees, stored, since);
+  if (level === 'events') await verifyEvents(ctx, comparison, { fees, stored, since });
   return {
     svc_id: newId(),
     svc_invoice_id: invoice.id,
@@ -122,10 +118,10 @@ export async function verify(ctx: Context, invoice: InvoiceRow, level: Verificat
 export async function showVerification(ctx: Context, { svc_id }: { svc_id: string }) {
   if (!isUuid(svc_id)) throw refuse.notFound('verification');
   // The run is looked at first: when it is over, its result is there.
-  const input = await findVerificationRun(ctx.db, ctx.organizationId, svc_id);
-  const run = input && runningView(await getRun(ctx.db, ctx.organizationId, svc_id), input);
+  const input = await findVerificationRun(ctx, svc_id);
+  const run = input && runningView(await getRun(ctx, svc_id), input);
   if (run !== undefined && (run.finished_at === null || run.status === 'failed')) return { verification: run };
-  const verification = await findVerification(ctx.db, ctx.organizationId, svc_id);
+  const verification = await findVerification(ctx, svc_id);
   if (verification === undefined) throw refuse.notFound('verification');
   return { verification: { ...run, ...verification } };
 }
@@ -156,13 +152,11 @@ function verifyFee(comparison: Comparison, fee: FeeRow, row: FeeInputsRow | unde
     cause,
   );
   comparison.compare(`${path}.taxes_amount_cents`, fee.taxes_amount_cents, tail.taxesAmountCents, cause);
-  compareTaxes(
-    comparison,
-    path,
-    fee.applied_taxes,
-    new Map(tail.appliedTaxes.map(({ tax, amountCents }) => [tax.code, amountCents])),
+  compareTaxes(comparison, path, {
+    stored: fee.applied_taxes,
+    computed: new Map(tail.appliedTaxes.map(({ tax, amountCents }) => [tax.code, amountCents])),
     cause,
-  );
+  });
   return explained;
 }
 
@@ -181,9 +175,15 @@ function verifyDigest(
 function compareTaxes(
   comparison: Comparison,
   path: string,
-  stored: readonly { tax_code: string; amount_cents: number }[],
-  computed: ReadonlyMap<string, number>,
-  cause: Difference['cause'],
+  {
+    stored,
+    computed,
+    cause,
+  }: {
+    stored: readonly { tax_code: string; amount_cents: number }[];
+    computed: ReadonlyMap<string, number>;
+    cause: Difference['cause'];
+  },
 ): void {
   const storedByCode = new Map(stored.map(({ tax_code, amount_cents }) => [tax_code, amount_cents]));
   for (const code of new Set([...storedByCode.keys(), ...computed.keys()]))
@@ -199,9 +199,11 @@ function compareTaxes(
 function verifyTotals(
   comparison: Comparison,
   invoice: InvoiceRow,
-  row: InvoiceInputsRow,
-  fees: readonly FeeRow[],
-  checked: readonly (ExplainedFee | undefined)[],
+  {
+    row,
+    fees,
+    checked,
+  }: { row: InvoiceInputsRow; fees: readonly FeeRow[]; checked: readonly (ExplainedFee | undefined)[] },
 ): void {
   const cause = causeOf(row.engine_version, verifyDigest(comparison, 'inputs', row));
   const byInputs = totalsOf(
@@ -214,7 +216,7 @@ function verifyTotals(
     for (const [name, computed] of Object.entries(totals) as [keyof Totals, number][])
       comparison.compare(name, invoice[name], computed, cause);
   if (invoice.invoice_type !== 'advance_charges')
-    compareTaxes(comparison, '', invoice.applied_taxes, byInputs.taxes, cause);
+    compareTaxes(comparison, '', { stored: invoice.applied_taxes, computed: byInputs.taxes, cause });
 }
 
 function computedFee(explained: ExplainedFee | undefined): TotalledFee | undefined {

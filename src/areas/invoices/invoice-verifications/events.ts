@@ -1,5 +1,6 @@
 import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { FeeId } from '../../../platform/ids.ts';
 import { readDigestSum } from '../../catalog/usage-shapes/event-digest.ts';
 import type { Watermark } from '../../usage/usage-counts/watermarks.ts';
 import { boundsOf, type CountedFee, type WindowPart } from '../fee-explanations/counted-events.ts';
@@ -23,9 +24,7 @@ export interface Since {
 export async function verifyEvents(
   ctx: Context,
   comparison: Comparison,
-  fees: readonly FeeRow[],
-  stored: ReadonlyMap<string, FeeInputsRow>,
-  since: Since,
+  { fees, stored, since }: { fees: readonly FeeRow[]; stored: ReadonlyMap<string, FeeInputsRow>; since: Since },
 ): Promise<void> {
   const seen = new Set<string>();
   for (const fee of fees) {
@@ -35,7 +34,7 @@ export async function verifyEvents(
     const window = `${fee.subscription_id} ${fee.charge_id} ${row.inputs.window.renewed ?? false}`;
     if (row.inputs.usage?.event === undefined && !seen.has(window)) {
       seen.add(window);
-      if (!(await verifyWindow(ctx, comparison, fee.id, counted, since))) continue;
+      if (!(await verifyWindow(ctx, comparison, { feeId: fee.id, counted, since }))) continue;
     }
     await verifyUsage(ctx, comparison, fee.id, counted);
   }
@@ -45,13 +44,11 @@ export async function verifyEvents(
 async function verifyWindow(
   ctx: Context,
   comparison: Comparison,
-  feeId: string,
-  counted: CountedFee,
-  since: Since,
+  { feeId, counted, since }: { feeId: FeeId; counted: CountedFee; since: Since },
 ): Promise<boolean> {
   const mark = counted.events_watermark;
   const path = `fees[${feeId}].events`;
-  const added = await countSince(ctx.db, ctx.organizationId, counted);
+  const added = await countSince(ctx, counted);
   since.events_added += added.events_added;
   since.corrections += added.corrections;
   if (mark === null || mark.digest === null) {
@@ -66,10 +63,9 @@ async function verifyWindow(
 
 /** The events of a fee's window as they were then, digested in the way of its watermark. */
 async function markNow(ctx: Context, counted: CountedFee, { version }: Watermark) {
-  if (version === undefined) return readFirstWatermark(ctx.db, ctx.organizationId, counted);
+  if (version === undefined) return readFirstWatermark(ctx, counted);
   let sum = 0n;
-  for await (const part of partsOf(ctx, counted))
-    sum += BigInt((await digestPart(ctx.db, ctx.organizationId, counted, part)).digest);
+  for await (const part of partsOf(ctx, counted)) sum += BigInt((await digestPart(ctx, counted, part)).digest);
   return readDigestSum(sum);
 }
 
@@ -81,26 +77,25 @@ async function* partsOf(ctx: Context, counted: CountedFee): AsyncGenerator<Windo
   yield 'strays';
   const { from: start, to } = boundsOf(counted.inputs);
   for (let from = start; ; ) {
-    const end = await findPartEnd(ctx.db, ctx.organizationId, counted, { from, to }, EVENTS_A_PART);
+    const end = await findPartEnd(ctx, counted, { from, to }, EVENTS_A_PART);
     yield { from, to: end ?? to };
     if (end === null) return;
     from = end;
   }
 }
 
-async function verifyUsage(ctx: Context, comparison: Comparison, feeId: string, counted: CountedFee): Promise<void> {
+async function verifyUsage(ctx: Context, comparison: Comparison, feeId: FeeId, counted: CountedFee): Promise<void> {
   const { usage, facts, manual_adjustment: adjustment } = counted.inputs;
   if (usage === null || facts !== undefined || adjustment !== undefined) return;
-  const { db, organizationId } = ctx;
   const path = `fees[${feeId}].usage`;
   if (usage.event !== undefined) {
-    const events = await listRawEvents(db, organizationId, counted);
+    const events = await listRawEvents(ctx, counted);
     comparison.compare(`${path}.events_count`, 1, events.length, 'events_changed');
     return;
   }
   const recount = startRecount(counted.inputs);
   if (recount === undefined) return;
-  for await (const part of partsOf(ctx, counted)) recount.add(await listRawEvents(db, organizationId, counted, part));
+  for await (const part of partsOf(ctx, counted)) recount.add(await listRawEvents(ctx, counted, part));
   const again = recount.end();
   comparison.compare(`${path}.aggregated_units`, decimal(usage.aggregated_units ?? 0), again.units, 'events_changed');
   if (usage.full_units !== undefined && again.fullUnits !== undefined)

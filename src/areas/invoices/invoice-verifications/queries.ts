@@ -1,7 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db } from '../../../platform/db/connect.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import { digestOfHashes, eventHash } from '../../catalog/usage-shapes/event-digest.ts';
 import { eventKey } from '../../usage/usage-counts/rollup-queries.ts';
 import type { Watermark } from '../../usage/usage-counts/watermarks.ts';
@@ -23,9 +24,8 @@ export interface InvoiceInputsRow {
 }
 
 export async function findInvoiceInputs(
-  db: Db,
-  organizationId: string,
-  invoiceId: string,
+  { db, organizationId }: Scope,
+  invoiceId: InvoiceId,
 ): Promise<InvoiceInputsRow | undefined> {
   const [row] = await db<InvoiceInputsRow[]>`
     select engine_version, inputs, digest from invoice_inputs
@@ -34,32 +34,28 @@ export async function findInvoiceInputs(
 }
 
 /** The same of the first version: a SHA-256 over all events, which only windows of at most 100 000 got. */
-export async function readFirstWatermark(
-  db: Db,
-  organizationId: string,
-  fee: CountedFee,
-): Promise<Pick<Watermark, 'count' | 'digest'>> {
-  const [row] = await db<{ count: number; digest: string }[]>`
+export async function readFirstWatermark(scope: Scope, fee: CountedFee): Promise<Pick<Watermark, 'count' | 'digest'>> {
+  const [row] = await scope.db<{ count: number; digest: string }[]>`
     select count(*) as count, encode(sha256(convert_to(coalesce(string_agg(
       event.transaction_id || chr(31) || extract(epoch from event.timestamp) || chr(31)
         || coalesce(event.properties ->> ${fee.inputs.metric?.field_name ?? null}, ''), chr(30)
       order by event.transaction_id collate "C"), ''), 'UTF8')), 'hex') as digest
-    from ${eventsOfWindow(db, organizationId, fee)}`;
+    from ${eventsOfWindow(scope, fee)}`;
   return row!;
 }
 
 /** Digest of the events of a part of a fee's window as they were then: a whole number to be added up. */
 export async function digestPart(
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   fee: CountedFee,
   part: WindowPart,
 ): Promise<{ count: number; digest: string }> {
+  const { db } = scope;
   const [row] = await db<{ count: number; digest: string }[]>`
     select count(*) as count, (${digestOfHashes(db)})::text as digest
     from (
       select ${eventHash(db, db`${fee.inputs.metric?.field_name ?? null}::text`)} as hash
-      from (select * from ${eventsOfWindow(db, organizationId, fee, part)}) e
+      from (select * from ${eventsOfWindow(scope, fee, part)}) e
     ) hashed`;
   return row!;
 }
@@ -69,8 +65,7 @@ export async function digestPart(
  * more. Events of one instant are never parted.
  */
 export async function findPartEnd(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   { inputs, external_subscription_id }: CountedFee,
   { from, to }: { from: string; to: string },
   size: number,
@@ -106,16 +101,15 @@ export interface RawEvent {
 }
 
 /** The events behind a fee, or those of a part of its window, in processing order. */
-export const listRawEvents = (db: Db, organizationId: string, fee: CountedFee, part?: WindowPart) => db<RawEvent[]>`
+export const listRawEvents = (scope: Scope, fee: CountedFee, part?: WindowPart) => scope.db<RawEvent[]>`
   select event.timestamp, event.properties ->> ${fee.inputs.metric?.field_name ?? null} as text,
-    event.properties ->> 'operation_type' as operation, ${eventKey(db, db`event`)} as key
-  from ${eventsOfFee(db, organizationId, fee, part)}
+    event.properties ->> 'operation_type' as operation, ${eventKey(scope.db, scope.db`event`)} as key
+  from ${eventsOfFee(scope, fee, part)}
   order by event.timestamp, event.created_at, event.id`;
 
 /** What arrived in the window of a fee after it was made. */
 export async function countSince(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   { fee_id, inputs, external_subscription_id, events_watermark }: CountedFee,
 ): Promise<{ events_added: number; corrections: number }> {
   const { window, metric } = inputs;
@@ -137,19 +131,18 @@ export async function countSince(
 }
 
 export const insertVerification = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   { svc_id, svc_invoice_id, level, status, ...result }: Verification,
   now: Temporal.Instant,
 ) => db`
   insert into verifications (id, organization_id, invoice_id, level, status, result, created_at)
   values (${svc_id}, ${organizationId}, ${svc_invoice_id}, ${level}, ${status}, ${json(result)}, ${now})`;
 
-export async function findVerification(db: Db, organizationId: string, id: string): Promise<Verification | undefined> {
+export async function findVerification({ db, organizationId }: Scope, id: string): Promise<Verification | undefined> {
   const [row] = await db<
     (Pick<Verification, 'level' | 'status'> & {
       id: string;
-      invoice_id: string;
+      invoice_id: InvoiceId;
       result: Omit<Verification, 'svc_id' | 'svc_invoice_id' | 'level' | 'status'>;
     })[]
   >`
@@ -160,9 +153,8 @@ export async function findVerification(db: Db, organizationId: string, id: strin
 
 /** Fees of an invoice, and how many events have to be read for them. */
 export async function sizeOfInvoice(
-  db: Db,
-  organizationId: string,
-  invoiceId: string,
+  { db, organizationId }: Scope,
+  invoiceId: InvoiceId,
 ): Promise<{ fees: number; events: number }> {
   const [row] = await db<{ fees: number; events: number }[]>`
     select count(*) as fees, coalesce(sum((inputs.events_watermark ->> 'count')::bigint), 0)::bigint as events
@@ -174,13 +166,12 @@ export async function sizeOfInvoice(
 
 /** What a run verifies. */
 interface VerificationRunRow {
-  invoice_id: string;
+  invoice_id: InvoiceId;
   level: VerificationLevel;
 }
 
 export async function findVerificationRun(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   id: string,
 ): Promise<VerificationRunRow | undefined> {
   const [row] = await db<VerificationRunRow[]>`
@@ -191,8 +182,7 @@ export async function findVerificationRun(
 
 /** As findVerificationRun, of one that is not over, locked until the transaction ends. */
 export async function lockVerificationRun(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   id: string,
 ): Promise<VerificationRunRow | undefined> {
   const [row] = await db<VerificationRunRow[]>`
@@ -203,9 +193,9 @@ export async function lockVerificationRun(
 }
 
 /** Notes how many fees a run is about. */
-export const countOnRun = (db: Db, organizationId: string, id: string, total: number) => db`
+export const countOnRun = ({ db, organizationId }: Scope, id: string, total: number) => db`
   update runs set total = ${total} where organization_id = ${organizationId} and id = ${id}`;
 
-export const finishRun = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+export const finishRun = ({ db, organizationId }: Scope, id: string, now: Temporal.Instant) => db`
   update runs set status = 'succeeded', done = total, started_at = ${now}, finished_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;

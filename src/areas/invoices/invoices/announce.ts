@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
 import { type CustomerRow, readCustomer } from '../../customers/customers/queries.ts';
 import { urlsOf } from '../../messaging/documents/document-urls.ts';
@@ -49,10 +50,10 @@ const FINAL: ReadonlySet<string> = new Set(['invoice.created', 'invoice.one_off_
 export async function recordInvoice(
   ctx: Context,
   type: keyof typeof LEFT_OUT,
-  invoiceId: string,
+  invoiceId: InvoiceId,
   { before, customer }: { before?: Shown; customer?: CustomerRow | undefined } = {},
 ): Promise<void> {
-  const invoice = await readInvoice(ctx.db, ctx.organizationId, invoiceId);
+  const invoice = await readInvoice(ctx, invoiceId);
   const parts = await partsOf(ctx, invoice, customer);
   const object = invoiceView(parts, ctx.now());
   if (FINAL.has(type) && invoice.status === 'finalized' && invoice.email_settings.includes('invoice.finalized'))
@@ -84,8 +85,8 @@ export async function recordInvoice(
  * Announces that a dispute was lost; the audit trail has no such entry. The object is the invoice itself, as
  * the contract has it. Rules: webhooks.md#event-types, logs.md#activity-logs.
  */
-export async function recordDisputeLost(ctx: Context, invoiceId: string): Promise<void> {
-  const invoice = await readInvoice(ctx.db, ctx.organizationId, invoiceId);
+export async function recordDisputeLost(ctx: Context, invoiceId: InvoiceId): Promise<void> {
+  const invoice = await readInvoice(ctx, invoiceId);
   ctx.record({
     webhook: {
       type: 'invoice.payment_dispute_lost',
@@ -101,10 +102,9 @@ export async function recordDisputeLost(ctx: Context, invoiceId: string): Promis
  * Announces that the document of an invoice is there, and where. Rule: webhooks.md#event-types
  * `invoice.generated`.
  */
-export async function recordInvoiceGenerated(ctx: Context, invoiceId: string): Promise<void> {
-  const { db, organizationId } = ctx;
-  const invoice = await readInvoice(db, organizationId, invoiceId);
-  const customer = await readCustomer(db, organizationId, invoice.customer_id);
+export async function recordInvoiceGenerated(ctx: Context, invoiceId: InvoiceId): Promise<void> {
+  const invoice = await readInvoice(ctx, invoiceId);
+  const customer = await readCustomer(ctx, invoice.customer_id);
   const urls = await urlsOf(ctx, invoice);
   const { metadata: _metadata, applied_taxes: _taxes, ...told } = { ...invoiceListView(invoice, customer), ...urls };
   const shown = { ...invoiceView(await partsOf(ctx, invoice, customer), ctx.now()), ...urls };

@@ -1,5 +1,7 @@
 import type { PaymentStatus } from '../../../engine/invoices/invoice-states.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { AppliedCouponId, InvoiceId } from '../../../platform/ids.ts';
 
 /** What took money off an invoice: a coupon, the usage that a progressive invoice had billed, or a credit note. */
 export interface CreditRow {
@@ -13,7 +15,7 @@ export interface CreditRow {
   item_name: string;
   item_description: string | null;
   /** A progressive invoice that was credited; else the invoice that the credit is on. */
-  invoice_id: string;
+  invoice_id: InvoiceId;
   payment_status: PaymentStatus;
 }
 
@@ -39,14 +41,14 @@ const joined = (db: Db) => db`
   left join invoices noted on noted.organization_id = note.organization_id and noted.id = note.invoice_id`;
 
 /** Credits of an invoice in the order in which they were taken off. */
-export const listCreditsOfInvoice = (db: Db, organizationId: string, invoiceId: string) => db<CreditRow[]>`
+export const listCreditsOfInvoice = ({ db, organizationId }: Scope, invoiceId: InvoiceId) => db<CreditRow[]>`
   select ${columns(db)} from ${joined(db)}
   where credit.organization_id = ${organizationId} and credit.invoice_id = ${invoiceId}
   order by credit.id`;
 
 /** What some applied coupons took off, oldest first; invoices that are not shown are left out. */
-export const listCreditsOfCoupons = (db: Db, organizationId: string, appliedCouponIds: readonly string[]) => db<
-  (CreditRow & { applied_coupon_id: string })[]
+export const listCreditsOfCoupons = ({ db, organizationId }: Scope, appliedCouponIds: readonly AppliedCouponId[]) => db<
+  (CreditRow & { applied_coupon_id: AppliedCouponId })[]
 >`
   select ${columns(db)}, credit.applied_coupon_id from ${joined(db)}
   where credit.organization_id = ${organizationId}

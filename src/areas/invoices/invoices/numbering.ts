@@ -1,11 +1,12 @@
 import type { Temporal } from 'temporal-polyfill';
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import { type DocumentNumbering, numberPerBillingEntity, numberPerCustomer } from '../../../engine/invoices/number.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { CustomerId, InvoiceId } from '../../../platform/ids.ts';
 
 export interface NumberedInvoice {
-  id: string;
-  customer: { id: string; sequential_id: number };
+  id: InvoiceId;
+  customer: { id: CustomerId; sequential_id: number };
   issuer: { id: string; timezone: string; document_numbering: DocumentNumbering; document_number_prefix: string };
   selfBilled: boolean;
 }
@@ -18,25 +19,28 @@ export interface NumberedInvoice {
  * Rule: invoices.md#numbers.
  */
 export async function assignNumber(
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   { id, customer, issuer, selfBilled }: NumberedInvoice,
   now: Temporal.Instant,
 ): Promise<void> {
-  const sequentialId = await nextOfCustomer(db, organizationId, customer.id, issuer.id);
+  const sequentialId = await nextOfCustomer(scope, customer.id, issuer.id);
   const isOneSeries = issuer.document_numbering === 'per_billing_entity' && !selfBilled;
-  const entitySequence = isOneSeries ? await nextOfEntity(db, organizationId, issuer.id) : null;
+  const entitySequence = isOneSeries ? await nextOfEntity(scope, issuer.id) : null;
   const number =
     entitySequence === null
       ? numberPerCustomer(issuer.document_number_prefix, customer.sequential_id, sequentialId)
       : numberPerBillingEntity(issuer.document_number_prefix, localDate(now, issuer.timezone), entitySequence);
-  await db`
+  await scope.db`
     update invoices
     set number = ${number}, sequential_id = ${sequentialId}, billing_entity_sequential_id = ${entitySequence}
-    where organization_id = ${organizationId} and id = ${id}`;
+    where organization_id = ${scope.organizationId} and id = ${id}`;
 }
 
-async function nextOfCustomer(db: Db, organizationId: string, customerId: string, issuerId: string): Promise<number> {
+async function nextOfCustomer(
+  { db, organizationId }: Scope,
+  customerId: CustomerId,
+  issuerId: string,
+): Promise<number> {
   const [row] = await db<{ last: number }[]>`
     insert into customer_invoice_sequences as sequence (organization_id, customer_id, billing_entity_id, last)
     values (${organizationId}, ${customerId}, ${issuerId}, 1)
@@ -46,7 +50,7 @@ async function nextOfCustomer(db: Db, organizationId: string, customerId: string
 }
 
 /** The entity's next number; a switch to one series has set the counter to go on at the number of documents. */
-async function nextOfEntity(db: Db, organizationId: string, issuerId: string): Promise<number> {
+async function nextOfEntity({ db, organizationId }: Scope, issuerId: string): Promise<number> {
   const [row] = await db<{ invoices_sequence: number }[]>`
     update billing_entities set invoices_sequence = invoices_sequence + 1
     where organization_id = ${organizationId} and id = ${issuerId}

@@ -30,7 +30,7 @@ export async function setPaymentStatus(
     payment_status: status,
     ...(status === 'succeeded' ? { payment_overdue: false, ready_for_payment_processing: false } : {}),
   });
-  await payFees(ctx.db, ctx.organizationId, invoice.id, status, ctx.now());
+  await payFees(ctx, invoice.id, { status, now: ctx.now() });
   await announce(ctx, invoicePaymentStatusChanged, { invoice, status });
   // An open invoice is not shown because the contract has no status for it.
   if (changed.status !== 'open') await recordInvoice(ctx, 'invoice.payment_status_updated', invoice.id, { before });

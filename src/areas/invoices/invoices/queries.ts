@@ -9,6 +9,15 @@ import type { InvoiceType, InvoicingReason } from '../../../engine/invoices/invo
 import type { Currency } from '../../../engine/money/currency.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type {
+  BillingEntityId,
+  CustomerId,
+  DocumentId,
+  ExternalCustomerId,
+  InvoiceId,
+  SubscriptionId,
+} from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { containsPattern } from '../../../platform/lists/filters.ts';
 import { metadataCondition } from '../../../platform/lists/metadata-condition.ts';
@@ -26,10 +35,10 @@ export interface InvoiceMetadataJson {
 
 /** An invoice with its taxes and metadata: what lists show of it, its customer apart. */
 export interface InvoiceRow {
-  id: string;
-  billing_entity_id: string;
+  id: InvoiceId;
+  billing_entity_id: BillingEntityId;
   billing_entity_code: string;
-  customer_id: string;
+  customer_id: CustomerId;
   invoice_type: InvoiceType;
   status: InvoiceStatus;
   payment_status: PaymentStatus;
@@ -70,9 +79,9 @@ export interface InvoiceRow {
   applied_taxes: (AppliedTaxJson & { fees_amount_cents: number })[];
   metadata: InvoiceMetadataJson[];
   /** Its document, once it has been drawn. */
-  document_id: string | null;
+  document_id: DocumentId | null;
   missing_characters: string | null;
-  xml_document_id: string | null;
+  xml_document_id: DocumentId | null;
   /** The newest verification of it. Rule: invoice-verification.md#route. */
   last_verification: { status: string; level: string; verified_at: string } | null;
   applied_sections: AppliedSectionJson[];
@@ -126,7 +135,7 @@ const invoiceTables = (db: Db) => db`
     and entity.id = invoice.billing_entity_id`;
 
 /** An invoice in whatever status, by an id of ours. */
-export async function readInvoice(db: Db, organizationId: string, id: string): Promise<InvoiceRow> {
+export async function readInvoice({ db, organizationId }: Scope, id: InvoiceId): Promise<InvoiceRow> {
   const [row] = await db<InvoiceRow[]>`
     select ${invoiceColumns(db)} from ${invoiceTables(db)}
     where invoice.organization_id = ${organizationId} and invoice.id = ${id}`;
@@ -134,13 +143,13 @@ export async function readInvoice(db: Db, organizationId: string, id: string): P
 }
 
 /** Invoices in whatever status, by ids of ours, oldest first. */
-export const listInvoicesByIds = (db: Db, organizationId: string, ids: readonly string[]) => db<InvoiceRow[]>`
+export const listInvoicesByIds = ({ db, organizationId }: Scope, ids: readonly InvoiceId[]) => db<InvoiceRow[]>`
   select ${invoiceColumns(db)} from ${invoiceTables(db)}
   where invoice.organization_id = ${organizationId} and invoice.id = any (${ids})
   order by invoice.id`;
 
 /** @throws Refusal 404 invoice, when there is none or the API does not show its status. Rule: invoices.md#statuses. */
-export async function getVisibleInvoice(db: Db, organizationId: string, id: string): Promise<InvoiceRow> {
+export async function getVisibleInvoice({ db, organizationId }: Scope, id: InvoiceId): Promise<InvoiceRow> {
   const [row] = isUuid(id)
     ? await db<InvoiceRow[]>`
       select ${invoiceColumns(db)} from ${invoiceTables(db)}
@@ -152,7 +161,7 @@ export async function getVisibleInvoice(db: Db, organizationId: string, id: stri
 
 /** The line of a subscription on an invoice: its windows, half-open. */
 export interface InvoiceLineRow {
-  subscription_id: string;
+  subscription_id: SubscriptionId;
   invoicing_reason: InvoicingReason;
   ends_trial: boolean;
   from_datetime: Temporal.Instant | null;
@@ -163,7 +172,7 @@ export interface InvoiceLineRow {
   fixed_charges_to_datetime: Temporal.Instant | null;
 }
 
-export const listLinesOfInvoice = (db: Db, organizationId: string, invoiceId: string) => db<InvoiceLineRow[]>`
+export const listLinesOfInvoice = ({ db, organizationId }: Scope, invoiceId: InvoiceId) => db<InvoiceLineRow[]>`
   select subscription_id, invoicing_reason, ends_trial, from_datetime, to_datetime, charges_from_datetime,
     charges_to_datetime, fixed_charges_from_datetime, fixed_charges_to_datetime
   from invoice_subscriptions
@@ -172,9 +181,9 @@ export const listLinesOfInvoice = (db: Db, organizationId: string, invoiceId: st
 
 export interface InvoiceFilters {
   search_term?: string | undefined;
-  external_customer_id?: string | undefined;
+  external_customer_id?: ExternalCustomerId | undefined;
   /** Of one live customer, whatever the filter says. */
-  customerId?: string | undefined;
+  customerId?: CustomerId | undefined;
   billing_entity_codes?: readonly string[] | undefined;
   currency?: string | undefined;
   invoice_type?: InvoiceType | undefined;
@@ -195,7 +204,7 @@ export interface InvoiceFilters {
 }
 
 /** Conditions of a list of invoices. Rules: invoice-operations.md#list-filters, lists.md#filters-and-order. */
-function matching(db: Db, organizationId: string, filters: InvoiceFilters) {
+function matching({ db, organizationId }: Scope, filters: InvoiceFilters) {
   const parts = [
     db`invoice.organization_id = ${organizationId} and invoice.status = any (${filters.statuses ?? VISIBLE_INVOICE_STATUSES})`,
   ];
@@ -252,35 +261,34 @@ const customerTable = (db: Db, filters: InvoiceFilters) =>
 
 /** A page of invoices, latest issued first. */
 export const listInvoices = (
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   filters: InvoiceFilters,
   page: { limit: number; offset: number },
-) => db<InvoiceRow[]>`
-  select ${invoiceColumns(db)} from ${invoiceTables(db)} ${customerTable(db, filters)}
-  where ${matching(db, organizationId, filters)}
+) => scope.db<InvoiceRow[]>`
+  select ${invoiceColumns(scope.db)} from ${invoiceTables(scope.db)} ${customerTable(scope.db, filters)}
+  where ${matching(scope, filters)}
   order by invoice.issuing_date desc, invoice.created_at desc, invoice.id desc
   limit ${page.limit} offset ${page.offset}`;
 
 /** Ids of invoices above one id, oldest first. */
 export async function listInvoiceIds(
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   filters: InvoiceFilters,
-  after: string | null,
-  limit: number,
-): Promise<string[]> {
+  { after, limit }: { after: string | null; limit: number },
+): Promise<InvoiceId[]> {
+  const { db } = scope;
   const rows = await db<{ id: string }[]>`
     select invoice.id from ${invoiceTables(db)} ${customerTable(db, filters)}
-    where ${matching(db, organizationId, filters)} ${after === null ? db`` : db`and invoice.id > ${after}`}
+    where ${matching(scope, filters)} ${after === null ? db`` : db`and invoice.id > ${after}`}
     order by invoice.id
     limit ${limit}`;
   return rows.map(({ id }) => id);
 }
 
-export async function countInvoices(db: Db, organizationId: string, filters: InvoiceFilters): Promise<number> {
+export async function countInvoices(scope: Scope, filters: InvoiceFilters): Promise<number> {
+  const { db } = scope;
   const [row] = await db<{ count: number }[]>`
     select count(*) from ${invoiceTables(db)} ${customerTable(db, filters)}
-    where ${matching(db, organizationId, filters)}`;
+    where ${matching(scope, filters)}`;
   return row!.count;
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { ExternalCustomerId } from '../../../platform/ids.ts';
 import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
 import { type Operation, runsAsFlow } from '../../../platform/operation.ts';
 import { present } from '../../../platform/schema/view.ts';
@@ -241,9 +242,9 @@ function listAll(ctx: Context, { query }: { query: InvoicesQuery }) {
 
 async function listOfCustomer(
   ctx: Context,
-  { external_customer_id, query }: { external_customer_id: string; query: CustomerInvoicesQuery },
+  { external_customer_id, query }: { external_customer_id: ExternalCustomerId; query: CustomerInvoicesQuery },
 ) {
-  const customer = await getCustomer(ctx.db, ctx.organizationId, external_customer_id);
+  const customer = await getCustomer(ctx, external_customer_id);
   return listPage(ctx, query, { customerId: customer.id });
 }
 
@@ -252,19 +253,15 @@ async function listPage(
   query: CustomerInvoicesQuery,
   owner: Pick<InvoiceFilters, 'external_customer_id' | 'customerId'>,
 ) {
-  const { db, organizationId } = ctx;
   const filters: InvoiceFilters = {
     ...query,
     ...owner,
     statuses: query.statuses ?? query.status,
     payment_statuses: query.payment_statuses ?? query.payment_status,
   };
-  await checkBillingEntityCodes(db, organizationId, query.billing_entity_codes ?? []);
-  const [rows, total] = await Promise.all([
-    listInvoices(db, organizationId, filters, limitOf(query)),
-    countInvoices(db, organizationId, filters),
-  ]);
-  const customers = await listCustomersByIds(db, organizationId, [...new Set(rows.map((row) => row.customer_id))]);
+  await checkBillingEntityCodes(ctx, query.billing_entity_codes ?? []);
+  const [rows, total] = await Promise.all([listInvoices(ctx, filters, limitOf(query)), countInvoices(ctx, filters)]);
+  const customers = await listCustomersByIds(ctx, [...new Set(rows.map((row) => row.customer_id))]);
   const byId = new Map(customers.map((customer) => [customer.id, customer]));
   const urls = await urlReader(ctx, rows);
   return {
@@ -274,7 +271,7 @@ async function listPage(
 }
 
 async function show(ctx: Context, { svc_id }: { svc_id: string }) {
-  const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
+  const invoice = await getVisibleInvoice(ctx, svc_id);
   const [parts, urls] = await Promise.all([partsOf(ctx, invoice), urlsOf(ctx, invoice)]);
   return {
     invoice: {

@@ -1,4 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import { listAppliedThresholds } from '../../catalog/usage-thresholds/queries.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { urlsOf } from '../../messaging/documents/document-urls.ts';
@@ -9,8 +11,8 @@ import { type InvoiceRow, listLinesOfInvoice, readInvoice } from './queries.ts';
 import { type InvoiceParts, invoiceView } from './view.ts';
 
 /** An invoice of ours on its own, whatever its status: what commands answer. */
-export async function showInvoice(ctx: Pick<Context, 'db' | 'config' | 'organizationId' | 'now'>, id: string) {
-  const invoice = await readInvoice(ctx.db, ctx.organizationId, id);
+export async function showInvoice(ctx: Pick<Context, 'db' | 'config' | 'organizationId' | 'now'>, id: InvoiceId) {
+  const invoice = await readInvoice(ctx, id);
   const [parts, urls] = await Promise.all([partsOf(ctx, invoice), urlsOf(ctx, invoice)]);
   return { invoice: { ...invoiceView(parts, ctx.now()), ...urls } };
 }
@@ -21,18 +23,17 @@ export async function showInvoice(ctx: Pick<Context, 'db' | 'config' | 'organiza
  * @param known the customer, when it was read already
  */
 export async function partsOf(
-  ctx: Pick<Context, 'db' | 'organizationId'>,
+  ctx: Scope,
   invoice: InvoiceRow,
   known?: InvoiceParts['customer'],
 ): Promise<InvoiceParts> {
-  const { db, organizationId } = ctx;
   const [customer, fees, lines, shown, credits, appliedThresholds] = await Promise.all([
-    known ?? readCustomer(db, organizationId, invoice.customer_id),
-    listFeesOfInvoice(db, organizationId, invoice.id),
-    listLinesOfInvoice(db, organizationId, invoice.id),
-    listShownOfInvoice(db, organizationId, invoice.id),
-    hasCredits(invoice) ? listCreditsOfInvoice(db, organizationId, invoice.id) : [],
-    invoice.invoice_type === 'progressive_billing' ? listAppliedThresholds(db, organizationId, invoice.id) : [],
+    known ?? readCustomer(ctx, invoice.customer_id),
+    listFeesOfInvoice(ctx, invoice.id),
+    listLinesOfInvoice(ctx, invoice.id),
+    listShownOfInvoice(ctx, invoice.id),
+    hasCredits(invoice) ? listCreditsOfInvoice(ctx, invoice.id) : [],
+    invoice.invoice_type === 'progressive_billing' ? listAppliedThresholds(ctx, invoice.id) : [],
   ]);
   const order = new Map(lines.map((line, index) => [line.subscription_id, index]));
   const subscriptions = [...shown].sort((a, b) => order.get(a.id)! - order.get(b.id)!);

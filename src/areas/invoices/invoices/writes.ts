@@ -1,8 +1,9 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { InvoiceStatus, PaymentStatus } from '../../../engine/invoices/invoice-states.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { columnValues, json } from '../../../platform/db/values.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import { getVisibleInvoice, type InvoiceMetadataJson, type InvoiceRow, readInvoice } from './queries.ts';
 
 /**
@@ -10,13 +11,13 @@ import { getVisibleInvoice, type InvoiceMetadataJson, type InvoiceRow, readInvoi
  *
  * @throws Refusal 404 invoice, when there is none that the API shows
  */
-export async function lockVisibleInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
+export async function lockVisibleInvoice(ctx: Context, id: InvoiceId): Promise<InvoiceRow> {
   const { db, organizationId } = ctx;
-  const { customer_id } = await getVisibleInvoice(db, organizationId, id);
+  const { customer_id } = await getVisibleInvoice(ctx, id);
   await db`
     select from customers where organization_id = ${organizationId} and id = ${customer_id} for no key update`;
   await db`select from invoices where organization_id = ${organizationId} and id = ${id} for update`;
-  return getVisibleInvoice(db, organizationId, id);
+  return getVisibleInvoice(ctx, id);
 }
 
 export interface InvoiceChange {
@@ -33,20 +34,18 @@ export interface InvoiceChange {
 }
 
 /** Changes columns of an invoice and gives it back as it then is. */
-export async function changeInvoice(ctx: Context, id: string, change: InvoiceChange): Promise<InvoiceRow> {
+export async function changeInvoice(ctx: Context, id: InvoiceId, change: InvoiceChange): Promise<InvoiceRow> {
   await ctx.db`
     update invoices set ${ctx.db(columnValues({ ...change, updated_at: ctx.now() }))}
     where organization_id = ${ctx.organizationId} and id = ${id}`;
-  return readInvoice(ctx.db, ctx.organizationId, id);
+  return readInvoice(ctx, id);
 }
 
 /** Replaces all metadata: at first out, then in, since two entries may swap their keys. */
 export async function replaceMetadata(
-  db: Db,
-  organizationId: string,
-  invoiceId: string,
-  items: readonly InvoiceMetadataJson[],
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  invoiceId: InvoiceId,
+  { items, now }: { items: readonly InvoiceMetadataJson[]; now: Temporal.Instant },
 ): Promise<void> {
   await db`delete from invoice_metadata where organization_id = ${organizationId} and invoice_id = ${invoiceId}`;
   if (items.length === 0) return;
@@ -58,11 +57,9 @@ export async function replaceMetadata(
 
 /** Gives the fees of an invoice its payment status, with the instant at which they got it. */
 export const payFees = (
-  db: Db,
-  organizationId: string,
-  invoiceId: string,
-  status: PaymentStatus,
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  invoiceId: InvoiceId,
+  { status, now }: { status: PaymentStatus; now: Temporal.Instant },
 ) => db`
   update fees
   set payment_status = ${status}, updated_at = ${now},
@@ -70,7 +67,7 @@ export const payFees = (
   where organization_id = ${organizationId} and invoice_id = ${invoiceId} and deleted_at is null`;
 
 /** Forgets errors of some kinds, before what caused them is tried again. */
-export const clearErrors = (db: Db, organizationId: string, invoiceId: string, codes: readonly string[]) => db`
+export const clearErrors = ({ db, organizationId }: Scope, invoiceId: InvoiceId, codes: readonly string[]) => db`
   delete from invoice_error_details
   where organization_id = ${organizationId} and invoice_id = ${invoiceId} and error_code = any (${codes})`;
 
@@ -81,11 +78,10 @@ export type ErrorReason = 'api_limit' | 'number_not_assigned' | 'amount_out_of_r
 export const PASSING_REASONS: readonly ErrorReason[] = ['api_limit', 'number_not_assigned'];
 
 export const insertError = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   error: {
     id: string;
-    invoice_id: string;
+    invoice_id: InvoiceId;
     error_code: string;
     reason: ErrorReason | null;
     details: object;

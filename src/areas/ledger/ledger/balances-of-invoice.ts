@@ -1,11 +1,12 @@
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import type { AccountCode } from './postings.ts';
 
 /** Balance of an account from one invoice, debits less credits. */
 export type Balances = Partial<Record<AccountCode, number>>;
 
 /** Balances of an invoice by account. */
-export async function balancesOfInvoice(db: Db, organizationId: string, invoiceId: string): Promise<Balances> {
+export async function balancesOfInvoice({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<Balances> {
   const rows = await db<{ account_code: AccountCode; balance: number }[]>`
     select account_code, sum(case side when 'debit' then amount_cents else -amount_cents end)::bigint as balance
     from ledger_entries

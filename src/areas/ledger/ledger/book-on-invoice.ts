@@ -1,13 +1,14 @@
 import type { Temporal } from 'temporal-polyfill';
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { BillingEntityId, CustomerId } from '../../../platform/ids.ts';
 import { type AccountCode, post } from './postings.ts';
 
 /** An invoice as the journal names it; structural: an invoice's row can be passed. */
 export interface BookedDocument {
   id: string;
-  billing_entity_id: string;
-  customer_id: string;
+  billing_entity_id: BillingEntityId;
+  customer_id: CustomerId;
   currency: string;
   issuing_date: Temporal.PlainDate;
   self_billed: boolean;
@@ -33,7 +34,7 @@ export async function bookOnInvoice(
       where organization_id = ${organizationId} and rule = ${rule} and source_type = 'Invoice'
         and source_id = ${invoice.id}) as ordinal
     from billing_entities where organization_id = ${organizationId} and id = ${invoice.billing_entity_id}`;
-  await post(db, organizationId, {
+  await post(ctx, {
     rule,
     source: { type: 'Invoice', id: invoice.id },
     ordinal: facts!.ordinal,

@@ -1,13 +1,21 @@
 import type { Temporal } from 'temporal-polyfill';
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../platform/context.ts';
+import type {
+  BillingEntityId,
+  CreditNoteId,
+  CustomerId,
+  InvoiceId,
+  WalletId,
+  WalletTransactionId,
+} from '../../../platform/ids.ts';
 import { type LedgerLine, post } from './postings.ts';
 
 /** A wallet as the journal names it; structural: a wallet's row can be passed. */
 export interface BookedWallet {
-  id: string;
-  billing_entity_id: string;
-  customer_id: string;
+  id: WalletId;
+  billing_entity_id: BillingEntityId;
+  customer_id: CustomerId;
   currency: string;
 }
 
@@ -22,9 +30,9 @@ export async function bookOnWallet(
   wallet: BookedWallet,
   booked: {
     source: { type: 'WalletTransaction' | 'Wallet' | 'Invoice' | 'CreditNote'; id: string };
-    walletTransactionId?: string;
-    creditNoteId?: string;
-    invoice?: { id: string; issuing_date: Temporal.PlainDate };
+    walletTransactionId?: WalletTransactionId;
+    creditNoteId?: CreditNoteId;
+    invoice?: { id: InvoiceId; issuing_date: Temporal.PlainDate };
     lines: readonly LedgerLine[];
   },
 ): Promise<void> {
@@ -33,7 +41,7 @@ export async function bookOnWallet(
     select timezone from billing_entities
     where organization_id = ${organizationId} and id = ${wallet.billing_entity_id}`;
   const bookedOn = localDate(ctx.now(), entity!.timezone);
-  await post(db, organizationId, {
+  await post(ctx, {
     rule,
     source: booked.source,
     currency: wallet.currency,

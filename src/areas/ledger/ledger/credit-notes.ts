@@ -1,5 +1,6 @@
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import { balancesOfInvoice } from './balances-of-invoice.ts';
 import type { BookedDocument, Change } from './book-on-invoice.ts';
 import { taxShares } from './invoice-finalized.ts';
@@ -13,7 +14,7 @@ export type PaidAccount = 'receivable' | 'applied_pending';
 
 /** A credit note as the journal names it; structural: a note's row can be passed. */
 export interface BookedNote extends BookedDocument {
-  invoice_id: string;
+  invoice_id: InvoiceId;
   total_amount_cents: number;
   credit_amount_cents: number;
   refund_amount_cents: number;
@@ -30,7 +31,7 @@ export interface BookedNote extends BookedDocument {
  * Rules: ledger.md#l11, ledger.md#l13.
  */
 export async function bookNoteCreated(ctx: Context, note: BookedNote, isOfVoided: boolean): Promise<void> {
-  const balances = await balancesOfInvoice(ctx.db, ctx.organizationId, note.invoice_id);
+  const balances = await balancesOfInvoice(ctx, note.invoice_id);
   const given: Change[] = [
     { account: 'customer_credit', amountCents: -note.credit_amount_cents },
     { account: 'refunds_payable', amountCents: -note.refund_amount_cents },
@@ -143,7 +144,7 @@ const PARTNER_ACCOUNTS: Partial<Record<AccountCode, AccountCode>> = {
 async function bookOnNote(
   ctx: Context,
   rule: string,
-  note: BookedDocument & { invoice_id: string },
+  note: BookedDocument & { invoice_id: InvoiceId },
   changes: readonly Change[],
   source = { type: 'CreditNote', id: note.id },
 ): Promise<void> {
@@ -154,7 +155,7 @@ async function bookOnNote(
         and source_id = ${source.id}) as ordinal
     from billing_entities where organization_id = ${organizationId} and id = ${note.billing_entity_id}`;
   const sign = note.self_billed ? -1 : 1;
-  await post(db, organizationId, {
+  await post(ctx, {
     rule,
     source,
     ordinal: facts!.ordinal,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { CustomerId } from '../../../platform/ids.ts';
 import { getCustomer } from '../../customers/customers/queries.ts';
 
 /** What a customer and the organization owe each other in one currency, in its smallest unit. */
@@ -37,15 +38,15 @@ export const CustomerBalanceEnvelope = z.object({
  * Rule: other-routes.md#records "customer currency, write-off, unapplied receipts".
  */
 export async function showCustomerBalance(ctx: Context, { external_id }: { external_id: string }) {
-  const customer = await getCustomer(ctx.db, ctx.organizationId, external_id);
-  const currencies = await sumCustomer(ctx.db, ctx.organizationId, customer.id);
+  const customer = await getCustomer(ctx, external_id);
+  const currencies = await sumCustomer(ctx, customer.id);
   return {
     customer_balance: { svc_customer_id: customer.id, external_customer_id: customer.external_id, currencies },
   };
 }
 
 /** The figures of showCustomerBalance, in the order of the currencies. */
-export const sumCustomer = (db: Db, organizationId: string, customerId: string) => {
+export const sumCustomer = ({ db, organizationId }: Scope, customerId: CustomerId) => {
   const debit = db`case entry.side when 'debit' then entry.amount_cents else -entry.amount_cents end`;
   const owes = (account: string) =>
     db`coalesce(sum(${debit}) filter (where entry.account_code = ${account}), 0)::bigint`;

@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment, Sql } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 
 /**
  * Adds transactions that wait in the tail to the sums of their days, oldest first; any number of processes may do it
@@ -49,11 +50,12 @@ export type BalancesAt = { before: Temporal.Instant } | { day: Temporal.PlainDat
  * it. A day of a billing entity anywhere on earth is over 36 hours after its date began in UTC, and begins 14 hours
  * before.
  */
-export function sumsUntil(db: Db, organizationId: string, at: BalancesAt): Fragment {
-  if ('day' in at) return wholeDays(db, organizationId, at.basis, at.day);
+export function sumsUntil(scope: Scope, at: BalancesAt): Fragment {
+  const { db, organizationId } = scope;
+  if ('day' in at) return wholeDays(scope, at.basis, at.day);
   const day = at.before.toZonedDateTimeISO('UTC').toPlainDate();
   const over = day.subtract({ days: 2 });
-  return db`${wholeDays(db, organizationId, 'booked', over)}
+  return db`${wholeDays(scope, 'booked', over)}
     union all
     select entry.billing_entity_id, entry.account_code, entry.currency, ${debit(db)}, ${credit(db)}, max(entry.position)
     from ledger_entries entry
@@ -65,8 +67,7 @@ export function sumsUntil(db: Db, organizationId: string, at: BalancesAt): Fragm
 }
 
 const wholeDays = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   basis: 'booked' | 'document',
   last: Temporal.PlainDate,
 ): Fragment => db`

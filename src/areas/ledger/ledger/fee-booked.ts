@@ -1,12 +1,13 @@
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { BillingEntityId, CustomerId, FeeId } from '../../../platform/ids.ts';
 import { taxShares } from './invoice-finalized.ts';
 import { type LedgerLine, type Posting, post } from './postings.ts';
 
 /** A fee on no invoice, as the journal needs it. */
 interface BookedFee {
-  billing_entity_id: string;
-  customer_id: string;
+  billing_entity_id: BillingEntityId;
+  customer_id: CustomerId;
   amount_cents: number;
   amount_currency: string;
   taxes_amount_cents: number;
@@ -26,27 +27,30 @@ interface BookedFee {
  *
  * Rules: ledger.md#l22, ledger.md#l23, ledger.md#l24.
  */
-export async function bookFeeStatus(ctx: Context, feeId: string, status: string): Promise<void> {
+export async function bookFeeStatus(ctx: Context, feeId: FeeId, status: string): Promise<void> {
   const fee = await readFee(ctx, feeId);
   const total = fee.amount_cents + fee.taxes_amount_cents;
   const paidBefore = fee.paid_cents !== 0;
   const isRefunded = status === 'refunded' && paidBefore;
   const paidNow = status === 'succeeded' || isRefunded ? total : 0;
-  if (paidNow !== 0 && !paidBefore) await bookLines(ctx, feeId, fee, 'standalone_fee_paid', paidLines(fee));
+  if (paidNow !== 0 && !paidBefore)
+    await bookLines(ctx, feeId, { fee, rule: 'standalone_fee_paid', lines: paidLines(fee) });
   if (isRefunded && fee.refunded_cents === 0)
-    await bookLines(ctx, feeId, fee, 'standalone_fee_refunded', refundedLines(fee));
+    await bookLines(ctx, feeId, { fee, rule: 'standalone_fee_refunded', lines: refundedLines(fee) });
   if (!isRefunded && fee.refunded_cents !== 0)
-    await bookLines(ctx, feeId, fee, 'standalone_fee_refunded', refundedLines(fee).map(reversed));
+    await bookLines(ctx, feeId, { fee, rule: 'standalone_fee_refunded', lines: refundedLines(fee).map(reversed) });
   if (paidNow === 0 && paidBefore)
-    await bookLines(ctx, feeId, fee, 'standalone_fee_paid', paidLines(fee).map(reversed));
+    await bookLines(ctx, feeId, { fee, rule: 'standalone_fee_paid', lines: paidLines(fee).map(reversed) });
 }
 
 async function bookLines(
   ctx: Context,
-  feeId: string,
-  fee: BookedFee,
-  rule: 'standalone_fee_paid' | 'standalone_fee_refunded',
-  lines: readonly LedgerLine[],
+  feeId: FeeId,
+  {
+    fee,
+    rule,
+    lines,
+  }: { fee: BookedFee; rule: 'standalone_fee_paid' | 'standalone_fee_refunded'; lines: readonly LedgerLine[] },
 ): Promise<void> {
   const bookedOn = localDate(ctx.now(), fee.timezone);
   const posting: Posting = {
@@ -63,7 +67,7 @@ async function bookLines(
     feeId,
     lines: fee.self_billed ? lines.map(asPartner) : lines,
   };
-  await post(ctx.db, ctx.organizationId, posting);
+  await post(ctx, posting);
 }
 
 const paidLines = (fee: BookedFee): LedgerLine[] => [
@@ -95,7 +99,7 @@ const asPartner = (line: LedgerLine): LedgerLine => {
   return { ...reversed(line), account };
 };
 
-async function readFee(ctx: Context, feeId: string): Promise<BookedFee> {
+async function readFee(ctx: Context, feeId: FeeId): Promise<BookedFee> {
   const [row] = await ctx.db<BookedFee[]>`
     select fee.billing_entity_id, fee.customer_id, fee.amount_cents, fee.amount_currency, fee.taxes_amount_cents,
       entity.timezone, customer.account_type = 'partner' as self_billed,

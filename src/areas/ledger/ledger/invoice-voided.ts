@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import { type Balances, balancesOfInvoice } from './balances-of-invoice.ts';
 import { type BookedDocument, bookOnInvoice, type Change } from './book-on-invoice.ts';
 
@@ -10,10 +11,10 @@ import { type BookedDocument, bookOnInvoice, type Change } from './book-on-invoi
  * Rules: ledger.md#l19, ledger.md#l24.
  */
 export async function bookVoid(ctx: Context, invoice: BookedDocument & { invoice_type: string }): Promise<void> {
-  const booked = await listBooked(ctx.db, ctx.organizationId, invoice.id);
+  const booked = await listBooked(ctx, invoice.id);
   if (invoice.invoice_type === 'advance_charges')
     return bookOnInvoice(ctx, 'invoice_voided', invoice, paidBeforeChanges(booked));
-  const balances = await balancesOfInvoice(ctx.db, ctx.organizationId, invoice.id);
+  const balances = await balancesOfInvoice(ctx, invoice.id);
   const { prepaid_pending: pending } = balances;
   if (pending === 0) return;
   const ordered: Change[] = pending === undefined ? [] : [{ account: 'prepaid_pending', amountCents: pending }];
@@ -58,7 +59,7 @@ function paidBeforeChanges(booked: readonly Change[]): Change[] {
 }
 
 /** What the invoice, or its fees before it, booked as income and tax, less the net and tax parts of its notes. */
-const listBooked = (db: Db, organizationId: string, invoiceId: string) => db<Change[]>`
+const listBooked = ({ db, organizationId }: Scope, invoiceId: InvoiceId) => db<Change[]>`
   select entry.account_code as account, entry.tax_code as "taxCode",
     case entry.side when 'debit' then entry.amount_cents else -entry.amount_cents end as "amountCents"
   from ledger_transactions booked

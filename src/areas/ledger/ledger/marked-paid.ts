@@ -10,7 +10,7 @@ export async function bookMarkedPaid(
   ctx: Context,
   invoice: BookedDocument & { payment_status: 'pending' | 'succeeded' | 'failed' },
 ): Promise<void> {
-  const balances = await balancesOfInvoice(ctx.db, ctx.organizationId, invoice.id);
+  const balances = await balancesOfInvoice(ctx, invoice.id);
   const due = balances[invoice.self_billed ? 'partner_payable' : 'receivable'] ?? 0;
   const amountCents = invoice.payment_status === 'succeeded' ? due : -(balances.unrecorded_receipts ?? 0);
   await bookOnInvoice(ctx, 'marked_paid', invoice, [

@@ -1,16 +1,17 @@
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { BillingEntityId, CustomerId, InvoiceId, PaymentId, PaymentProviderId } from '../../../platform/ids.ts';
 import { balancesOfInvoice } from './balances-of-invoice.ts';
 import { type BookedDocument, bookOnInvoice } from './book-on-invoice.ts';
 import { type LedgerLine, post } from './postings.ts';
 
 /** Money that came in. */
 export interface BookedPayment {
-  id: string;
-  customer_id: string;
+  id: PaymentId;
+  customer_id: CustomerId;
   amount_cents: number;
   amount_currency: string;
-  payment_provider_id: string | null;
+  payment_provider_id: PaymentProviderId | null;
 }
 
 /** What a payment settles of an invoice: never more than is due. */
@@ -29,11 +30,11 @@ export async function bookPayment(
   ctx: Context,
   payment: BookedPayment,
   shares: readonly BookedShare[],
-  billingEntityId: string,
+  billingEntityId: BillingEntityId,
 ): Promise<void> {
   const lines: LedgerLine[] = [];
   for (const { invoice, amountCents } of shares) {
-    const balances = await balancesOfInvoice(ctx.db, ctx.organizationId, invoice.id);
+    const balances = await balancesOfInvoice(ctx, invoice.id);
     const marked = Math.abs(balances.unrecorded_receipts ?? 0);
     const fromMarked = Math.min(marked, amountCents);
     const due = invoice.self_billed ? 'partner_payable' : 'receivable';
@@ -47,7 +48,7 @@ export async function bookPayment(
   lines.push({ account: 'unapplied_receipts', side: 'credit', amountCents: payment.amount_cents - settled });
   const isSelfBilled = shares.some(({ invoice }) => invoice.self_billed);
   const bookedOn = await localDayOf(ctx, billingEntityId);
-  await post(ctx.db, ctx.organizationId, {
+  await post(ctx, {
     rule: 'payment_succeeded',
     source: { type: 'Payment', id: payment.id },
     currency: payment.amount_currency,
@@ -63,9 +64,18 @@ export async function bookPayment(
 }
 
 /** Books that money which had come in was taken back (a returned debit). Rule: ledger.md#l17. */
-export async function bookReversal(ctx: Context, payment: BookedPayment, billingEntityId: string): Promise<void> {
+export async function bookReversal(
+  ctx: Context,
+  payment: BookedPayment,
+  billingEntityId: BillingEntityId,
+): Promise<void> {
   const booked = await ctx.db<
-    { account_code: LedgerLine['account']; side: LedgerLine['side']; amount_cents: number; invoice_id: string | null }[]
+    {
+      account_code: LedgerLine['account'];
+      side: LedgerLine['side'];
+      amount_cents: number;
+      invoice_id: InvoiceId | null;
+    }[]
   >`
     select entry.account_code, entry.side, entry.amount_cents, entry.invoice_id
     from ledger_transactions done
@@ -74,7 +84,7 @@ export async function bookReversal(ctx: Context, payment: BookedPayment, billing
       and done.source_type = 'Payment' and done.source_id = ${payment.id}
     order by entry.position`;
   const bookedOn = await localDayOf(ctx, billingEntityId);
-  await post(ctx.db, ctx.organizationId, {
+  await post(ctx, {
     rule: 'payment_reversed',
     source: { type: 'Payment', id: payment.id },
     currency: payment.amount_currency,
@@ -122,7 +132,7 @@ export async function bookDisputeLost(ctx: Context, invoice: BookedDocument): Pr
 
 const swapped = (line: LedgerLine): LedgerLine => ({ ...line, side: line.side === 'debit' ? 'credit' : 'debit' });
 
-async function localDayOf(ctx: Context, billingEntityId: string) {
+async function localDayOf(ctx: Context, billingEntityId: BillingEntityId) {
   const [entity] = await ctx.db<{ timezone: string }[]>`
     select timezone from billing_entities where organization_id = ${ctx.organizationId} and id = ${billingEntityId}`;
   return localDate(ctx.now(), entity!.timezone);

@@ -1,6 +1,16 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type {
+  BillingEntityId,
+  CreditNoteId,
+  CustomerId,
+  FeeId,
+  InvoiceId,
+  PaymentId,
+  WalletId,
+  WalletTransactionId,
+} from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 
 export type AccountCode =
@@ -39,7 +49,7 @@ export interface LedgerLine {
   amountCents: number;
   taxCode?: string;
   /** The invoice of this line alone, where a posting meets several. */
-  invoiceId?: string;
+  invoiceId?: InvoiceId;
 }
 
 /** A balanced transaction of the journal and what it books. Rule: ledger.md#journal. */
@@ -49,20 +59,20 @@ export interface Posting {
   /** Distinguishes several postings of one rule and source. */
   ordinal?: number;
   currency: string;
-  billingEntityId: string;
+  billingEntityId: BillingEntityId;
   bookedAt: Temporal.Instant;
   bookedOn: Temporal.PlainDate;
   documentDate: Temporal.PlainDate;
-  customerId: string | null;
-  invoiceId: string | null;
-  creditNoteId?: string;
+  customerId: CustomerId | null;
+  invoiceId: InvoiceId | null;
+  creditNoteId?: CreditNoteId;
   /** The fee on no invoice whose money moves. */
-  feeId?: string;
+  feeId?: FeeId;
   /** The payment whose money moves, and the connection through which it came. */
-  payment?: { id: string; providerId: string | null };
+  payment?: { id: PaymentId; providerId: string | null };
   /** The wallet whose credits move, and by which transaction of it. */
-  walletId?: string;
-  walletTransactionId?: string | null;
+  walletId?: WalletId;
+  walletTransactionId?: WalletTransactionId | null;
   lines: readonly LedgerLine[];
 }
 
@@ -72,7 +82,7 @@ export interface Posting {
  *
  * Rules: ledger.md#journal (1 to 3), ledger.md#storage.
  */
-export async function post(db: Db, organizationId: string, posting: Posting): Promise<void> {
+export async function post({ db, organizationId }: Scope, posting: Posting): Promise<void> {
   const lines = posting.lines.filter(({ amountCents }) => amountCents !== 0);
   if (lines.length === 0) return;
   const rows = lines.map((line) => ({

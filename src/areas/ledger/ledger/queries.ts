@@ -1,5 +1,15 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type {
+  CreditNoteId,
+  ExternalCustomerId,
+  FeeId,
+  InvoiceId,
+  PaymentId,
+  WalletId,
+  WalletTransactionId,
+} from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
 import { type BalancesAt, sumsUntil } from './daily-sums.ts';
@@ -18,12 +28,12 @@ export interface EntryRow {
   side: 'debit' | 'credit';
   amount_cents: number;
   currency: string;
-  external_customer_id: string | null;
-  invoice_id: string | null;
-  credit_note_id: string | null;
-  wallet_id: string | null;
-  payment_id: string | null;
-  fee_id: string | null;
+  external_customer_id: ExternalCustomerId | null;
+  invoice_id: InvoiceId | null;
+  credit_note_id: CreditNoteId | null;
+  wallet_id: WalletId | null;
+  payment_id: PaymentId | null;
+  fee_id: FeeId | null;
   tax_code: string | null;
 }
 
@@ -52,7 +62,7 @@ const tables = (db: Db): Fragment => db`
 const idIs = (db: Db, column: Fragment, id: string | undefined): Fragment =>
   id === undefined ? db`` : isUuid(id) ? db`and ${column} = ${id}` : db`and false`;
 
-function matching(db: Db, organizationId: string, filters: EntriesQuery): Fragment {
+function matching({ db, organizationId }: Scope, filters: EntriesQuery): Fragment {
   return db`entry.organization_id = ${organizationId}
     ${filters.after === undefined ? db`` : db`and entry.position > ${filters.after}`}
     ${filters.account_codes === undefined ? db`` : db`and entry.account_code = any (${filters.account_codes})`}
@@ -70,36 +80,37 @@ function matching(db: Db, organizationId: string, filters: EntriesQuery): Fragme
 }
 
 /** A page of entries in the order of the journal. */
-export const listEntries = (db: Db, organizationId: string, query: EntriesQuery) => {
+export const listEntries = (scope: Scope, query: EntriesQuery) => {
+  const { db } = scope;
   const { limit, offset } = limitOf(query);
   return db<EntryRow[]>`
     select ${columns(db)} from ${tables(db)}
-    where ${matching(db, organizationId, query)}
+    where ${matching(scope, query)}
     order by entry.position
     limit ${limit} offset ${query.after === undefined ? offset : 0}`;
 };
 
-export async function countEntries(db: Db, organizationId: string, query: EntriesQuery): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    select count(*) from ${tables(db)} where ${matching(db, organizationId, query)}`;
+export async function countEntries(scope: Scope, query: EntriesQuery): Promise<number> {
+  const [row] = await scope.db<{ count: number }[]>`
+    select count(*) from ${tables(scope.db)} where ${matching(scope, query)}`;
   return row!.count;
 }
 
 /** All entries that match, with the names of the documents, as they come from the database. */
-export const exportedEntries = (db: Db, organizationId: string, query: EntriesQuery) => db<ExportedRow[]>`
-  select ${columns(db)}, invoice.number as invoice_number, note.number as credit_note_number,
+export const exportedEntries = (scope: Scope, query: EntriesQuery) => scope.db<ExportedRow[]>`
+  select ${columns(scope.db)}, invoice.number as invoice_number, note.number as credit_note_number,
     wallet.code as wallet_code,
     payment.reference as payment_reference
-  from ${tables(db)}
+  from ${tables(scope.db)}
   left join invoices invoice on invoice.organization_id = entry.organization_id and invoice.id = entry.invoice_id
   left join credit_notes note on note.organization_id = entry.organization_id and note.id = entry.credit_note_id
   left join wallets wallet on wallet.organization_id = entry.organization_id and wallet.id = entry.wallet_id
   left join payments payment on payment.organization_id = entry.organization_id and payment.id = entry.payment_id
-  where ${matching(db, organizationId, query)}
+  where ${matching(scope, query)}
   order by entry.position`;
 
 export interface TransactionRow {
-  id: string;
+  id: WalletTransactionId;
   rule: string;
   source_type: string;
   source_id: string;
@@ -111,14 +122,17 @@ export interface TransactionRow {
   reverses_id: string | null;
 }
 
-export async function findTransaction(db: Db, organizationId: string, id: string): Promise<TransactionRow | undefined> {
+export async function findTransaction(
+  { db, organizationId }: Scope,
+  id: WalletTransactionId,
+): Promise<TransactionRow | undefined> {
   const [row] = await db<TransactionRow[]>`
     select id, rule, source_type, source_id, ordinal, currency, booked_at, booked_on, document_date, reverses_id
     from ledger_transactions where organization_id = ${organizationId} and id = ${id}`;
   return row;
 }
 
-export const listLines = (db: Db, organizationId: string, transactionId: string) => db<EntryRow[]>`
+export const listLines = ({ db, organizationId }: Scope, transactionId: string) => db<EntryRow[]>`
   select ${columns(db)} from ${tables(db)}
   where entry.organization_id = ${organizationId} and entry.transaction_id = ${transactionId}
   order by entry.position`;
@@ -137,15 +151,14 @@ export interface BalanceRow {
  * Rules: ledger.md#routes, ledger.md#storage.
  */
 export const sumAccounts = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   filters: Pick<BalancesQuery, 'currency' | 'billing_entity_codes'>,
   at: BalancesAt,
 ) => db<BalanceRow[]>`
   select part.account_code, part.currency, entity.code as billing_entity_code,
     sum(part.debit_cents)::bigint as debit_cents,
     sum(part.credit_cents)::bigint as credit_cents, max(part.last_position) as last_position
-  from (${sumsUntil(db, organizationId, at)}) part
+  from (${sumsUntil({ db, organizationId }, at)}) part
   join billing_entities entity on entity.organization_id = ${organizationId} and entity.id = part.billing_entity_id
   where true
     ${filters.currency === undefined ? db`` : db`and part.currency = upper(${filters.currency})`}

@@ -31,25 +31,23 @@ const EXPORT_PAGE = 1000;
  * Rule: ledger.md#routes.
  */
 export async function showEntries(ctx: Context, { query, asCsv }: { query: EntriesQuery; asCsv?: boolean }) {
-  const { db, organizationId } = ctx;
-  const total = await countEntries(db, organizationId, query);
+  const total = await countEntries(ctx, query);
   if (asCsv) {
     if (total > MOST_EXPORTED) throw refuse.invalid({ base: ['value_is_out_of_range'] });
     return new Answer(null, {
-      stream: csvOf(exportedEntries(db, organizationId, query).cursor(EXPORT_PAGE)),
+      stream: csvOf(exportedEntries(ctx, query).cursor(EXPORT_PAGE)),
       contentType: 'text/csv; charset=utf-8',
     });
   }
-  const rows = await listEntries(db, organizationId, query);
+  const rows = await listEntries(ctx, query);
   return { ledger_entries: rows.map(entryView), meta: pageMeta(query, total) };
 }
 
 /** @throws Refusal 404 ledger_transaction */
 export async function showTransaction(ctx: Context, { svc_id }: { svc_id: string }) {
-  const { db, organizationId } = ctx;
-  const row = isUuid(svc_id) ? await findTransaction(db, organizationId, svc_id) : undefined;
+  const row = isUuid(svc_id) ? await findTransaction(ctx, svc_id) : undefined;
   if (row === undefined) throw refuse.notFound('ledger_transaction');
-  const lines = await listLines(db, organizationId, row.id);
+  const lines = await listLines(ctx, row.id);
   return {
     ledger_transaction: {
       svc_id: row.id,
@@ -69,7 +67,7 @@ export async function showTransaction(ctx: Context, { svc_id }: { svc_id: string
 
 /** Balances of every account on its normal side. */
 export async function showAccounts(ctx: Context, { query }: { query: BalancesQuery }) {
-  const rows = await sumAccounts(ctx.db, ctx.organizationId, query, momentOf(ctx, query));
+  const rows = await sumAccounts(ctx, query, momentOf(ctx, query));
   return {
     ledger_accounts: rows.map(({ account_code: code, last_position: _, ...row }) => ({
       code,
@@ -85,7 +83,7 @@ export async function showAccounts(ctx: Context, { query }: { query: BalancesQue
 /** Every account's balance on one side, by currency, at the end of a day or at an instant. */
 export async function showTrialBalance(ctx: Context, { query }: { query: BalancesQuery }) {
   const at = momentOf(ctx, query);
-  const rows = await sumAccounts(ctx.db, ctx.organizationId, query, at);
+  const rows = await sumAccounts(ctx, query, at);
   const currencies = [...new Set(rows.map(({ currency }) => currency))];
   return {
     trial_balance: {

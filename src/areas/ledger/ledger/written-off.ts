@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import { balancesOfInvoice } from './balances-of-invoice.ts';
 import { type BookedDocument, bookOnInvoice } from './book-on-invoice.ts';
 
@@ -7,7 +8,7 @@ import { type BookedDocument, bookOnInvoice } from './book-on-invoice.ts';
  * Rules: ledger.md#journal (8), ledger.md#postings L21, L24.
  */
 export async function bookWrittenOff(ctx: Context, invoice: BookedDocument, amountCents: number): Promise<void> {
-  const balances = await balancesOfInvoice(ctx.db, ctx.organizationId, invoice.id);
+  const balances = await balancesOfInvoice(ctx, invoice.id);
   const fromMarked = Math.min(Math.abs(balances.unrecorded_receipts ?? 0), amountCents);
   const sign = invoice.self_billed ? -1 : 1;
   await bookOnInvoice(ctx, 'written_off', invoice, [
@@ -35,7 +36,7 @@ export async function bookWriteOffReversed(
 }
 
 /** Whether the invoice was set to succeeded by hand, and not back. Rule: ledger.md#l20. */
-export async function isMarkedPaid(ctx: Context, invoiceId: string): Promise<boolean> {
+export async function isMarkedPaid(ctx: Context, invoiceId: InvoiceId): Promise<boolean> {
   const [row] = await ctx.db<{ marked: boolean }[]>`
     select coalesce(sum(case entry.side when 'debit' then entry.amount_cents else -entry.amount_cents end),
       0) <> 0 as marked

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { realNow, realNowMs } from '../../../platform/clock/real-clock.ts';
+import type { WebhookDeliveryId, WebhookEndpointId } from '../../../platform/ids.ts';
 import { webhookSigningKey } from '../../../platform/keys/deployment-keys.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
 import type { JobPayload } from '../../../queues.ts';
@@ -61,8 +62,8 @@ export function deliveryHandlers(
 async function takeSlots(
   slots: Slots,
   line: Line,
-  holder: { id: string; endpointId: string },
-  deliveryIds: string[],
+  holder: { id: string; endpointId: WebhookEndpointId },
+  deliveryIds: WebhookDeliveryId[],
 ): Promise<Held | undefined> {
   const sinceMs = realNowMs();
   let held = line.isFree(holder.endpointId) ? await slots.take(holder, deliveryIds) : undefined;
@@ -95,8 +96,7 @@ async function deliverHeld(deps: Deps, held: Held, job: Job): Promise<void> {
   const isTest = due.every((delivery) => delivery.webhook_type === TEST_TYPE);
   if (endpoint.endpoint_status === 'disabled' && !isTest) {
     await giveUp(
-      deps.sql,
-      job.organization_id,
+      { db: deps.sql, organizationId: job.organization_id },
       due.map((delivery) => delivery.id),
       now,
     );

@@ -40,7 +40,11 @@ export const cleanWebhooks: SweepJob = {
     const cutoff = at.subtract({ hours: KEEP_DAYS * 24 });
     for (const { id, organization_id } of await listEndpointsWithOldDeliveries(sql, cutoff)) {
       let deleted: number;
-      do deleted = await deleteOldDeliveries(sql, organization_id, id, cutoff, DELETE_BATCH);
+      do
+        deleted = await deleteOldDeliveries({ db: sql, organizationId: organization_id }, id, {
+          cutoff,
+          limit: DELETE_BATCH,
+        });
       while (deleted === DELETE_BATCH);
     }
     await shortenFeeds(sql, at.subtract({ hours: 24 * config.FEED_RETENTION_DAYS }));

@@ -3,6 +3,7 @@ import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Config } from '../../../platform/config.ts';
 import type { Sql } from '../../../platform/db/connect.ts';
 import type { Outgoing } from '../../../platform/http/outgoing.ts';
+import type { WebhookEndpointId } from '../../../platform/ids.ts';
 import type { Log } from '../../../platform/log/log.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import { disableWebhookEndpoint } from '../webhook-endpoints/writes.ts';
@@ -22,7 +23,7 @@ export interface SendDeps {
   /** Writes how the attempts of a job went. */
   keep: (kept: Kept) => Promise<unknown>;
   /** Says that slots of the endpoint came free. */
-  freed: (endpointId: string) => void;
+  freed: (endpointId: WebhookEndpointId) => void;
 }
 
 type Planned = NextAttempt & { outcome: Outcome };

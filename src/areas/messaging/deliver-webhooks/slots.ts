@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import type { WebhookDeliveryId, WebhookEndpointId } from '../../../platform/ids.ts';
 
 /** Deliveries of one endpoint in flight at most (webhooks.md#delivery). */
 const PER_ENDPOINT = 8;
@@ -18,7 +19,7 @@ export interface Held {
 
 export interface Slots {
   /** Undefined when the endpoint is at its limit, or when all ids are in flight elsewhere. */
-  take(job: { id: string; endpointId: string }, deliveryIds: string[]): Promise<Held | undefined>;
+  take(job: { id: string; endpointId: WebhookEndpointId }, deliveryIds: WebhookDeliveryId[]): Promise<Held | undefined>;
 }
 
 interface SlotRedis extends Redis {

@@ -1,12 +1,14 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Sql } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId } from '../../../platform/ids.ts';
 import { ENDPOINT_IS_DISABLED } from '../webhook-endpoints/writes.ts';
 
 /** The endpoint as it is at this attempt. */
 export interface EndpointOfDelivery {
-  organization_id: string;
-  webhook_endpoint_id: string;
+  organization_id: OrganizationId;
+  webhook_endpoint_id: WebhookEndpointId;
   webhook_url: string;
   signature_algo: 'jwt' | 'hmac';
   /** The one that signs: until the overlap of a rotation ends, the former one. */
@@ -20,7 +22,7 @@ export interface EndpointOfDelivery {
 }
 
 export interface DueDelivery {
-  id: string;
+  id: WebhookDeliveryId;
   status: 'pending' | 'retrying';
   /** Failed attempts so far. */
   retries: number;
@@ -45,8 +47,8 @@ const EARLY_MS = 1000;
 
 /** Deliveries of one job. */
 export interface Wanted {
-  organization_id: string;
-  webhook_endpoint_id: string;
+  organization_id: OrganizationId;
+  webhook_endpoint_id: WebhookEndpointId;
   ids: string[];
 }
 
@@ -100,7 +102,7 @@ export interface OutcomeRow {
 
 /** How the attempts of one job ended. */
 export interface OutcomesOfJob {
-  organization_id: string;
+  organization_id: OrganizationId;
   /** URL that was used. */
   endpoint: string;
   rows: OutcomeRow[];
@@ -108,8 +110,8 @@ export interface OutcomesOfJob {
 
 /** What outcomes mean for their endpoint. */
 export interface HealthRow {
-  organization_id: string;
-  webhook_endpoint_id: string;
+  organization_id: OrganizationId;
+  webhook_endpoint_id: WebhookEndpointId;
   /** None was acknowledged: so many failures on top. */
   failures: number;
   any_acknowledged: boolean;
@@ -173,7 +175,7 @@ export const recordOutcomes = (
   where endpoint.organization_id = touched.organization_id and endpoint.id = touched.id`;
 
 /** Ends deliveries to a disabled endpoint without an attempt. */
-export const giveUp = (sql: Sql, organizationId: string, ids: string[], now: Temporal.Instant) => sql`
+export const giveUp = ({ db: sql, organizationId }: Scope<Sql>, ids: WebhookDeliveryId[], now: Temporal.Instant) => sql`
   update webhook_deliveries
   set status = 'failed', next_attempt_at = null, response = coalesce(response, ${ENDPOINT_IS_DISABLED}),
     updated_at = ${now}
@@ -182,8 +184,12 @@ export const giveUp = (sql: Sql, organizationId: string, ids: string[], now: Tem
 /** Deliveries of a replay that wait for their first attempt, the first due first. */
 export const listReplay = (
   sql: Sql,
-  { organizationId, endpointId, replayId }: { organizationId: string; endpointId: string; replayId: string },
-) => sql<{ id: string; next_attempt_at: Temporal.Instant }[]>`
+  {
+    organizationId,
+    endpointId,
+    replayId,
+  }: { organizationId: OrganizationId; endpointId: WebhookEndpointId; replayId: string },
+) => sql<{ id: WebhookDeliveryId; next_attempt_at: Temporal.Instant }[]>`
   select id, next_attempt_at from webhook_deliveries
   where organization_id = ${organizationId} and webhook_endpoint_id = ${endpointId} and replay_id = ${replayId}
     and status = 'pending'
@@ -194,7 +200,7 @@ export const listReplay = (
  * time: a single failure of an endpoint that had no events since does not count.
  */
 export const listDeadEndpoints = (sql: Sql, failingSince: Temporal.Instant, forHours: number) => sql<
-  { id: string; organization_id: string }[]
+  { id: WebhookEndpointId; organization_id: OrganizationId }[]
 >`
   select endpoint.id, endpoint.organization_id from webhook_endpoints endpoint
   where endpoint.status = 'enabled' and endpoint.failures_since <= ${failingSince}
@@ -210,7 +216,7 @@ export const listDeadEndpoints = (sql: Sql, failingSince: Temporal.Instant, forH
  * deliveries are kept (the job `retention` is theirs).
  */
 export const listEndpointsWithOldDeliveries = (sql: Sql, cutoff: Temporal.Instant) => sql<
-  { id: string; organization_id: string }[]
+  { id: WebhookEndpointId; organization_id: OrganizationId }[]
 >`
   select endpoint.id, endpoint.organization_id from webhook_endpoints endpoint
   where exists (
@@ -223,11 +229,9 @@ export const listEndpointsWithOldDeliveries = (sql: Sql, cutoff: Temporal.Instan
 
 /** Removes at most `limit` of them; answers how many. */
 export async function deleteOldDeliveries(
-  sql: Sql,
-  organizationId: string,
-  endpointId: string,
-  cutoff: Temporal.Instant,
-  limit: number,
+  { db: sql, organizationId }: Scope<Sql>,
+  endpointId: WebhookEndpointId,
+  { cutoff, limit }: { cutoff: Temporal.Instant; limit: number },
 ): Promise<number> {
   const { count } = await sql`
     delete from webhook_deliveries

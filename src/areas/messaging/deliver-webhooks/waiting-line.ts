@@ -1,4 +1,5 @@
 import { realNowMs } from '../../../platform/clock/real-clock.ts';
+import type { WebhookEndpointId } from '../../../platform/ids.ts';
 
 /** Jobs of one endpoint that a process holds, under way or waiting: more could not send at once. */
 const JOBS_PER_ENDPOINT = 8;
@@ -29,21 +30,21 @@ interface Lane {
  */
 export interface Line {
   /** False when the endpoint has as many jobs in this process as could send: the job has to go back. */
-  enter(endpointId: string): boolean;
-  leave(endpointId: string): void;
+  enter(endpointId: WebhookEndpointId): boolean;
+  leave(endpointId: WebhookEndpointId): void;
   /** Whether no delivery waits for this endpoint. */
-  isFree(endpointId: string): boolean;
+  isFree(endpointId: WebhookEndpointId): boolean;
   /** Waits behind the others of this endpoint for a slot that may be free; false when it took too long. */
-  wait(endpointId: string, sinceMs: number): Promise<boolean>;
+  wait(endpointId: WebhookEndpointId, sinceMs: number): Promise<boolean>;
   /** Slots of the endpoint came free: the first that waits for them may look. */
-  freed(endpointId: string): void;
+  freed(endpointId: WebhookEndpointId): void;
   /** When a job that has to go back should come again; null when too many are away already. */
-  awayMs(endpointId: string): number | null;
+  awayMs(endpointId: WebhookEndpointId): number | null;
 }
 
 export function openLine(): Line {
   const lanes = new Map<string, Lane>();
-  const laneOf = (endpointId: string): Lane => {
+  const laneOf = (endpointId: WebhookEndpointId): Lane => {
     let lane = lanes.get(endpointId);
     if (!lane) {
       forgetOld(lanes);

@@ -71,12 +71,14 @@ export function walkHandlers(deps: WalkDeps): Pick<Handlers, 'webhook.walk'> {
 }
 
 async function failAll(sql: Sql, endpoint: EndpointId, now: Temporal.Instant): Promise<void> {
-  while ((await failWaiting(sql, endpoint, ENDPOINT_IS_DISABLED, now, FAIL_BATCH)).count === FAIL_BATCH);
+  while (
+    (await failWaiting(sql, endpoint, { response: ENDPOINT_IS_DISABLED, now, limit: FAIL_BATCH })).count === FAIL_BATCH
+  );
 }
 
 async function probe(deps: WalkDeps, walk: Walk, now: Temporal.Instant): Promise<void> {
   if (!(await claimProbe(deps.sql, walk, now))) return;
-  const [oldest] = await takeOverdue(deps.sql, walk, now, now, 1);
+  const [oldest] = await takeOverdue(deps.sql, walk, { overdueSince: now, now, limit: 1 });
   if (!oldest) return;
   await deps.producer.addMany('webhook.deliver', [
     {
@@ -89,9 +91,9 @@ async function probe(deps: WalkDeps, walk: Walk, now: Temporal.Instant): Promise
 /** @returns whether something was left for the next turn */
 async function walkOn(deps: WalkDeps, walk: Walk, now: Temporal.Instant): Promise<boolean> {
   const since = now.subtract({ milliseconds: walk.overdue_ms });
-  const underWay = await countUnderWay(deps.sql, walk, since, now, WINDOW);
+  const underWay = await countUnderWay(deps.sql, walk, { since, now, most: WINDOW });
   const room = Math.max(WINDOW - underWay, LEAST_OF_A_TURN);
-  const overdue = await takeOverdue(deps.sql, walk, since, now, room);
+  const overdue = await takeOverdue(deps.sql, walk, { overdueSince: since, now, limit: room });
   await deps.producer.addMany(
     'webhook.deliver',
     groups(overdue).map((group) => ({

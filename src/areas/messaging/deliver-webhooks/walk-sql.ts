@@ -1,10 +1,11 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Sql } from '../../../platform/db/connect.ts';
+import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId } from '../../../platform/ids.ts';
 
 /** An endpoint by its tenant. */
 export interface EndpointId {
-  organization_id: string;
-  webhook_endpoint_id: string;
+  organization_id: OrganizationId;
+  webhook_endpoint_id: WebhookEndpointId;
 }
 
 /**
@@ -51,9 +52,7 @@ export async function readHealth(sql: Sql, endpoint: EndpointId): Promise<Endpoi
 export async function countUnderWay(
   sql: Sql,
   endpoint: EndpointId,
-  since: Temporal.Instant,
-  now: Temporal.Instant,
-  most: number,
+  { since, now, most }: { since: Temporal.Instant; now: Temporal.Instant; most: number },
 ): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from (
@@ -65,7 +64,7 @@ export async function countUnderWay(
 }
 
 export interface OverdueDelivery {
-  id: string;
+  id: WebhookDeliveryId;
   status: 'pending' | 'retrying';
   retries: number;
 }
@@ -77,9 +76,7 @@ export interface OverdueDelivery {
 export async function takeOverdue(
   sql: Sql,
   endpoint: EndpointId,
-  overdueSince: Temporal.Instant,
-  now: Temporal.Instant,
-  limit: number,
+  { overdueSince, now, limit }: { overdueSince: Temporal.Instant; now: Temporal.Instant; limit: number },
 ): Promise<OverdueDelivery[]> {
   const taken = await sql<OverdueDelivery[]>`
     update webhook_deliveries d set next_attempt_at = ${now}
@@ -100,9 +97,7 @@ export async function takeOverdue(
 export const failWaiting = (
   sql: Sql,
   endpoint: EndpointId,
-  response: string,
-  now: Temporal.Instant,
-  limit: number,
+  { response, now, limit }: { response: string; now: Temporal.Instant; limit: number },
 ) => sql`
   update webhook_deliveries
   set status = 'failed', next_attempt_at = null, response = coalesce(response, ${response}), updated_at = ${now}

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { DocumentId } from '../../../platform/ids.ts';
 import { missingOf } from './missing-characters.ts';
 import { documentLinks } from './signed-link.ts';
 
@@ -7,9 +8,9 @@ import { documentLinks } from './signed-link.ts';
  * passed.
  */
 interface Drawn {
-  document_id: string | null;
+  document_id: DocumentId | null;
   missing_characters: string | null;
-  xml_document_id: string | null;
+  xml_document_id: DocumentId | null;
 }
 
 export interface DocumentUrls {

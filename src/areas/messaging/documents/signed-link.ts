@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { realNowMs } from '../../../platform/clock/real-clock.ts';
 import type { Config } from '../../../platform/config.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { DocumentId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { linkSecret, linkSecrets } from '../../../platform/keys/deployment-keys.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
@@ -11,7 +12,7 @@ import { refuse } from '../../../platform/refusal.ts';
 export const DOCUMENTS_PATH = '/documents';
 
 /** Address of a document that works without a key until it expires. Real time, also under a test clock. */
-export async function documentLink(db: Db, config: Config, documentId: string): Promise<string> {
+export async function documentLink(db: Db, config: Config, documentId: DocumentId): Promise<string> {
   return (await documentLinks(db, config, [documentId])).get(documentId)!;
 }
 
@@ -19,7 +20,7 @@ export async function documentLink(db: Db, config: Config, documentId: string): 
 export async function documentLinks(
   db: Db,
   config: Config,
-  documentIds: readonly string[],
+  documentIds: readonly DocumentId[],
 ): Promise<Map<string, string>> {
   if (documentIds.length === 0) return new Map();
   const expires = Math.floor(realNowMs() / 1000) + config.DOCUMENT_LINK_TTL_HOURS * 3600;
@@ -35,7 +36,7 @@ export async function documentLinks(
  */
 export async function checkDocumentLink(
   deployment: { db: Db; config: Config },
-  link: { documentId: string; expires: unknown; signature: unknown },
+  link: { documentId: DocumentId; expires: unknown; signature: unknown },
 ): Promise<void> {
   const { documentId, expires, signature } = link;
   if (!isUuid(documentId) || typeof expires !== 'string' || typeof signature !== 'string')
@@ -50,8 +51,8 @@ export async function checkDocumentLink(
   if (Number(expires) * 1000 < realNowMs()) throw refuse.forbidden('link_expired');
 }
 
-const addressOf = (config: Config, secret: string, documentId: string, expires: number): string =>
+const addressOf = (config: Config, secret: string, documentId: DocumentId, expires: number): string =>
   `${publicUrl(config)}${DOCUMENTS_PATH}/${documentId}?expires=${expires}&signature=${signatureOf(secret, documentId, String(expires))}`;
 
-const signatureOf = (secret: string, documentId: string, expires: string): string =>
+const signatureOf = (secret: string, documentId: DocumentId, expires: string): string =>
   createHmac('sha256', secret).update(`document:${documentId}:${expires}`).digest('base64url');

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { BillingEntityId } from '../../../platform/ids.ts';
 import type { StepPayload } from '../../../steps.ts';
 
 /** What a billing entity may have mailed by itself. Rule: organizations.md. */
@@ -13,7 +14,7 @@ export type MailDocument = StepPayload<typeof MAIL_DOCUMENT_STEP>;
 export const oweMail = (ctx: Context, payload: MailDocument): void => ctx.after({ step: MAIL_DOCUMENT_STEP, payload });
 
 /** Whether the billing entity has documents of this kind mailed. */
-export async function isMailed(ctx: Context, billingEntityId: string, setting: MailSetting): Promise<boolean> {
+export async function isMailed(ctx: Context, billingEntityId: BillingEntityId, setting: MailSetting): Promise<boolean> {
   const [row] = await ctx.db<{ mailed: boolean }[]>`
     select ${setting} = any (email_settings) as mailed from billing_entities
     where organization_id = ${ctx.organizationId} and id = ${billingEntityId}`;

@@ -1,6 +1,7 @@
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import { columnValues } from '../../../platform/db/values.ts';
+import type { DocumentId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { askForDocument } from '../documents/ask-for-document.ts';
 import type { DocumentKind } from '../documents/queries.ts';
@@ -63,7 +64,7 @@ export async function postMail(ctx: Context, mail: Mail): Promise<boolean> {
 }
 
 /** Lets the mails go that waited for a document; to be called in the transaction that stored it, after that. */
-export async function releaseMails(ctx: Context, documentId: string): Promise<void> {
+export async function releaseMails(ctx: Context, documentId: DocumentId): Promise<void> {
   const waiting = await ctx.db<{ id: string }[]>`
     select id from mails
     where organization_id = ${ctx.organizationId} and document_id = ${documentId} and status = 'waiting' order by id`;
@@ -74,7 +75,7 @@ export async function releaseMails(ctx: Context, documentId: string): Promise<vo
 }
 
 // The row is held: the worker that stores the document waits for this transaction and finds the mail.
-async function isDrawn(ctx: Context, documentId: string): Promise<boolean> {
+async function isDrawn(ctx: Context, documentId: DocumentId): Promise<boolean> {
   const [row] = await ctx.db<{ drawn: boolean }[]>`
     select content is not null as drawn from documents
     where organization_id = ${ctx.organizationId} and id = ${documentId} for share`;

@@ -1,6 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { OrganizationId } from '../../../platform/ids.ts';
 import type { RecipientState } from '../../../platform/mail/mailer.ts';
 import type { MailDocument } from './owe-mail.ts';
 
@@ -28,8 +30,7 @@ export interface PendingMail {
 
 /** Takes a mail that is due for one attempt; no other worker takes it before `until`. */
 export async function takeMail(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   id: string,
   { now, until }: { now: Temporal.Instant; until: Temporal.Instant },
 ): Promise<PendingMail | undefined> {
@@ -50,8 +51,7 @@ export async function takeMail(
 
 /** Stores the outcome of an attempt: the state of each address and the time of the next attempt, if any. */
 export const noteAttempt = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   id: string,
   { status, states, error, nextAt, sentAt }: Attempt,
 ) => db`
@@ -69,13 +69,13 @@ export interface Attempt {
 }
 
 /** Where there is no mail server, a mail stays unsent. */
-export const noteUnsent = (db: Db, organizationId: string, id: string) => db`
+export const noteUnsent = ({ db, organizationId }: Scope, id: string) => db`
   update mails set status = 'unsent', next_attempt_at = null
   where organization_id = ${organizationId} and id = ${id} and status = 'pending'`;
 
 /** Mails whose next attempt is due, longest first. */
 export const listDueMails = (db: Db, now: Temporal.Instant, limit: number) => db<
-  { organization_id: string; mail_id: string }[]
+  { organization_id: OrganizationId; mail_id: string }[]
 >`
   select organization_id, id as mail_id from mails
   where status = 'pending' and next_attempt_at <= ${now}

@@ -13,10 +13,10 @@ export async function shortenFeeds(sql: Sql, cutoff: Temporal.Instant): Promise<
     await sql.begin(async (tx) => {
       // The counter is in use; the next day's run does it.
       const [head] = await lockHeads(tx, [organizationId]);
-      if (head) await moveFirst(tx, organizationId, cutoff);
+      if (head) await moveFirst({ db: tx, organizationId }, cutoff);
     });
   }
   for (const organizationId of await listShortened(sql)) {
-    while ((await deleteLeftEvents(sql, organizationId, DELETE_BATCH)).count === DELETE_BATCH);
+    while ((await deleteLeftEvents({ db: sql, organizationId }, DELETE_BATCH)).count === DELETE_BATCH);
   }
 }

@@ -1,8 +1,10 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Sql, Tx } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { OrganizationId } from '../../../platform/ids.ts';
 
 export interface FeedHead {
-  organization_id: string;
+  organization_id: OrganizationId;
   /** Last number given. */
   last: number;
 }
@@ -12,7 +14,7 @@ export interface FeedHead {
  * its rows wait.
  */
 export async function listWaiting(sql: Sql, limit: number): Promise<string[]> {
-  const rows = await sql<{ organization_id: string }[]>`
+  const rows = await sql<{ organization_id: OrganizationId }[]>`
     with recursive waiting as (
       (select organization_id from webhook_events where sequence is null order by organization_id limit 1)
       union all
@@ -26,12 +28,12 @@ export async function listWaiting(sql: Sql, limit: number): Promise<string[]> {
   return rows.map((row) => row.organization_id);
 }
 
-export const makeHeads = (tx: Tx, organizationIds: string[]) => tx`
+export const makeHeads = (tx: Tx, organizationIds: OrganizationId[]) => tx`
   insert into feed_heads (organization_id) select unnest(${organizationIds}::uuid[]) order by 1
   on conflict (organization_id) do nothing`;
 
 /** Counters of these organizations; those that another worker numbers at this moment are left out. */
-export const lockHeads = (tx: Tx, organizationIds: string[]) => tx<FeedHead[]>`
+export const lockHeads = (tx: Tx, organizationIds: OrganizationId[]) => tx<FeedHead[]>`
   select organization_id, last from feed_heads where organization_id = any (${organizationIds})
   order by organization_id
   for update skip locked`;
@@ -68,7 +70,7 @@ export const numberEvents = (tx: Tx, heads: FeedHead[], limit: number) => tx<{ c
 
 /** Organizations whose feed begins with an event made before `cutoff`. */
 export async function listAgedFeeds(sql: Sql, cutoff: Temporal.Instant): Promise<string[]> {
-  const rows = await sql<{ organization_id: string }[]>`
+  const rows = await sql<{ organization_id: OrganizationId }[]>`
     select head.organization_id from feed_heads head
     join webhook_events event on event.organization_id = head.organization_id and event.sequence = head.first
     where event.created_at < ${cutoff}
@@ -77,7 +79,7 @@ export async function listAgedFeeds(sql: Sql, cutoff: Temporal.Instant): Promise
 }
 
 /** The feed begins with its first event that was not made before `cutoff`. Its counter is locked. */
-export const moveFirst = (tx: Tx, organizationId: string, cutoff: Temporal.Instant) => tx`
+export const moveFirst = ({ db: tx, organizationId }: Scope<Tx>, cutoff: Temporal.Instant) => tx`
   update feed_heads head
   set first = coalesce((
     select event.sequence from webhook_events event
@@ -88,13 +90,13 @@ export const moveFirst = (tx: Tx, organizationId: string, cutoff: Temporal.Insta
 
 /** Organizations whose feed has lost its first events. */
 export async function listShortened(sql: Sql): Promise<string[]> {
-  const rows = await sql<{ organization_id: string }[]>`
+  const rows = await sql<{ organization_id: OrganizationId }[]>`
     select organization_id from feed_heads where first > 1 order by organization_id`;
   return rows.map((row) => row.organization_id);
 }
 
 /** Removes at most `limit` events that have left the feed and whose deliveries are gone. */
-export const deleteLeftEvents = (sql: Sql, organizationId: string, limit: number) => sql`
+export const deleteLeftEvents = ({ db: sql, organizationId }: Scope<Sql>, limit: number) => sql`
   delete from webhook_events
   where organization_id = ${organizationId} and id in (
     select event.id from webhook_events event

@@ -1,5 +1,6 @@
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { OrganizationId } from '../../../platform/ids.ts';
 import type { Mailer, OutgoingMail, RecipientState } from '../../../platform/mail/mailer.ts';
 import type { SweepDeps } from '../../../platform/periodic-job.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
@@ -26,11 +27,11 @@ export function mailHandlers(deps: SystemDeps, mailer: Mailer | undefined): Pick
     async 'mail.send'({ organization_id: organizationId, mail_id: id }) {
       if (mailer === undefined) {
         log.warn({ organizationId, mailId: id }, 'mail not sent: no SMTP_URL');
-        await noteUnsent(sql, organizationId, id);
+        await noteUnsent({ db: sql, organizationId }, id);
         return;
       }
       const now = realNow();
-      const mail = await takeMail(sql, organizationId, id, { now, until: now.add({ minutes: TAKEN_MINUTES }) });
+      const mail = await takeMail({ db: sql, organizationId }, id, { now, until: now.add({ minutes: TAKEN_MINUTES }) });
       if (!mail) return;
       await keepAttempt(deps, organizationId, mail, await attempt(deps, mailer, mail));
     },
@@ -74,7 +75,7 @@ const outgoingOf = (mail: PendingMail): OutgoingMail => ({
  */
 async function keepAttempt(
   deps: SystemDeps,
-  organizationId: string,
+  organizationId: OrganizationId,
   mail: PendingMail,
   states: RecipientState[],
 ): Promise<void> {
@@ -93,12 +94,12 @@ async function keepAttempt(
     sentAt: !isOpen && isSent ? now : null,
   };
   if (lost.length === 0) {
-    await noteAttempt(deps.sql, organizationId, mail.id, outcome);
+    await noteAttempt({ db: deps.sql, organizationId }, mail.id, outcome);
     return;
   }
   deps.log.warn({ organizationId, mailId: mail.id, refused: lost.length }, 'a mail was refused');
   const work = async (ctx: Context) => {
-    await noteAttempt(ctx.db, organizationId, mail.id, outcome);
+    await noteAttempt({ db: ctx.db, organizationId }, mail.id, outcome);
     await announce(ctx, mailFailed, { mail: onlyTo(mail, lost), error: reasonsOf(lost) ?? '' });
   };
   // Only sandboxes may have a test clock, and their mails never come here.

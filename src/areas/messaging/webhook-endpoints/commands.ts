@@ -38,9 +38,8 @@ const OVERLAP_HOURS = 24;
  */
 export async function createWebhookEndpoint(ctx: Context, { body }: { body: WebhookEndpointCreate }) {
   await refusePrivateUrl(ctx, body.webhook_url);
-  await lockNumberOfEndpoints(ctx.db, ctx.organizationId);
-  if ((await countWebhookEndpoints(ctx.db, ctx.organizationId)) >= ENDPOINTS_MAX)
-    throw refuse.invalid({ base: ['exceeded_limit'] });
+  await lockNumberOfEndpoints(ctx);
+  if ((await countWebhookEndpoints(ctx)) >= ENDPOINTS_MAX) throw refuse.invalid({ base: ['exceeded_limit'] });
   const disabled = body.enabled === false;
   const endpoint: WebhookEndpointRow = {
     id: newId(),
@@ -71,7 +70,7 @@ export async function updateWebhookEndpoint(
   ctx: Context,
   { svc_id, body }: { svc_id: string; body: WebhookEndpointUpdate },
 ) {
-  const stored = await lockWebhookEndpoint(ctx.db, ctx.organizationId, svc_id);
+  const stored = await lockWebhookEndpoint(ctx, svc_id);
   const changed: WebhookEndpointRow = {
     ...stored,
     webhook_url: body.webhook_url ?? stored.webhook_url,
@@ -86,9 +85,9 @@ export async function updateWebhookEndpoint(
     const stopped = { organizationId: ctx.organizationId, id: stored.id, reason: BY_OWNER, at: realNow() };
     await disableWebhookEndpoint(ctx.db, stopped);
   } else if (body.enabled || (moved && stored.status === 'enabled')) {
-    await clearFailures(ctx.db, ctx.organizationId, stored.id);
+    await clearFailures(ctx, stored.id);
   }
-  const saved = await getWebhookEndpoint(ctx.db, ctx.organizationId, stored.id);
+  const saved = await getWebhookEndpoint(ctx, stored.id);
   recordEndpoint(ctx, 'updated', saved, stored);
   return { webhook_endpoint: webhookEndpointView(saved) };
 }
@@ -99,8 +98,8 @@ export async function updateWebhookEndpoint(
  * @throws Refusal 404 webhook_endpoint
  */
 export async function deleteWebhookEndpoint(ctx: Context, { svc_id }: { svc_id: string }) {
-  const endpoint = await lockWebhookEndpoint(ctx.db, ctx.organizationId, svc_id);
-  await deleteWebhookEndpointRow(ctx.db, ctx.organizationId, endpoint.id);
+  const endpoint = await lockWebhookEndpoint(ctx, svc_id);
+  await deleteWebhookEndpointRow(ctx, endpoint.id);
   recordEndpoint(ctx, 'deleted', endpoint);
   return { webhook_endpoint: webhookEndpointView(endpoint) };
 }
@@ -112,11 +111,11 @@ export async function deleteWebhookEndpoint(ctx: Context, { svc_id }: { svc_id: 
  * @throws Refusal 404 webhook_endpoint
  */
 export async function rotateWebhookSecret(ctx: Context, { svc_id, body }: { svc_id: string; body?: SecretRotation }) {
-  const endpoint = await lockWebhookEndpoint(ctx.db, ctx.organizationId, svc_id);
+  const endpoint = await lockWebhookEndpoint(ctx, svc_id);
   const secret = newSecret();
   const formerUntil = realNow().add({ hours: body?.expires_in_hours ?? OVERLAP_HOURS });
   const sealed = await sealText(ctx, secret, endpointSecretPlace(endpoint.id));
-  await replaceSecret(ctx.db, ctx.organizationId, endpoint.id, sealed, formerUntil);
+  await replaceSecret(ctx, endpoint.id, { sealedSecret: sealed, formerUntil });
   recordEndpoint(ctx, 'updated', endpoint, endpoint);
   return { webhook_endpoint: { ...webhookEndpointView(endpoint), secret } };
 }

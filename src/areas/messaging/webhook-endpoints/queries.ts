@@ -1,13 +1,15 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { OrganizationId, WebhookEndpointId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { SignatureAlgorithm } from './schema.ts';
 
 export interface WebhookEndpointRow {
-  id: string;
-  organization_id: string;
+  id: WebhookEndpointId;
+  organization_id: OrganizationId;
   webhook_url: string;
   name: string | null;
   signature_algo: SignatureAlgorithm;
@@ -24,7 +26,10 @@ const columns = (db: Db) => db`
     created_at`;
 
 /** @throws Refusal 404 webhook_endpoint */
-export async function getWebhookEndpoint(db: Db, organizationId: string, id: string): Promise<WebhookEndpointRow> {
+export async function getWebhookEndpoint(
+  { db, organizationId }: Scope,
+  id: WebhookEndpointId,
+): Promise<WebhookEndpointRow> {
   const [row] = isUuid(id)
     ? await db<WebhookEndpointRow[]>`
         select ${columns(db)} from webhook_endpoints where organization_id = ${organizationId} and id = ${id}`
@@ -34,7 +39,10 @@ export async function getWebhookEndpoint(db: Db, organizationId: string, id: str
 }
 
 /** As getWebhookEndpoint; the row stays locked until the transaction ends. */
-export async function lockWebhookEndpoint(db: Db, organizationId: string, id: string): Promise<WebhookEndpointRow> {
+export async function lockWebhookEndpoint(
+  { db, organizationId }: Scope,
+  id: WebhookEndpointId,
+): Promise<WebhookEndpointRow> {
   const [row] = isUuid(id)
     ? await db<WebhookEndpointRow[]>`
         select ${columns(db)} from webhook_endpoints where organization_id = ${organizationId} and id = ${id}
@@ -46,22 +54,22 @@ export async function lockWebhookEndpoint(db: Db, organizationId: string, id: st
 
 /** By URL (lists.md#filters-and-order). */
 export async function listWebhookEndpoints(
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   page: Page,
 ): Promise<{ rows: WebhookEndpointRow[]; totalCount: number }> {
+  const { db, organizationId } = scope;
   const { limit, offset } = limitOf(page);
   const [rows, totalCount] = await Promise.all([
     db<WebhookEndpointRow[]>`
       select ${columns(db)} from webhook_endpoints where organization_id = ${organizationId}
       order by webhook_url, created_at desc, id desc
       limit ${limit} offset ${offset}`,
-    countWebhookEndpoints(db, organizationId),
+    countWebhookEndpoints(scope),
   ]);
   return { rows, totalCount };
 }
 
-export async function countWebhookEndpoints(db: Db, organizationId: string): Promise<number> {
+export async function countWebhookEndpoints({ db, organizationId }: Scope): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select count(*) as count from webhook_endpoints where organization_id = ${organizationId}`;
   return row!.count;

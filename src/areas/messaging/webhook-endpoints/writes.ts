@@ -1,5 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { OrganizationId, WebhookEndpointId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { WebhookEndpointRow } from './queries.ts';
 
@@ -10,7 +12,7 @@ export const BY_OWNER = 'manual';
 export const ENDPOINT_IS_DISABLED = 'the endpoint is disabled';
 
 /** Until the transaction ends no other adds an endpoint to the organization. */
-export const lockNumberOfEndpoints = (db: Db, organizationId: string) => db`
+export const lockNumberOfEndpoints = ({ db, organizationId }: Scope) => db`
   select pg_advisory_xact_lock(hashtextextended('webhook_endpoints of ' || ${organizationId}::text, 0))`;
 
 export const insertWebhookEndpoint = (db: Db, endpoint: WebhookEndpointRow, sealedSecret: string) => db`
@@ -28,7 +30,7 @@ export const updateWebhookEndpointRow = (db: Db, endpoint: WebhookEndpointRow, n
   where organization_id = ${endpoint.organization_id} and id = ${endpoint.id}`;
 
 /** Forgets the failures of the past: deliveries go out at once, also after a while of being disabled. */
-export const clearFailures = (db: Db, organizationId: string, id: string) => db`
+export const clearFailures = ({ db, organizationId }: Scope, id: WebhookEndpointId) => db`
   update webhook_endpoints
   set status = 'enabled', disabled_at = null, disabled_reason = null, failures_since = null, consecutive_failures = 0,
     circuit_open_until = null
@@ -44,7 +46,12 @@ export const clearFailures = (db: Db, organizationId: string, id: string) => db`
  */
 export async function disableWebhookEndpoint(
   db: Db,
-  { organizationId, id, reason, at }: { organizationId: string; id: string; reason: string; at: Temporal.Instant },
+  {
+    organizationId,
+    id,
+    reason,
+    at,
+  }: { organizationId: OrganizationId; id: WebhookEndpointId; reason: string; at: Temporal.Instant },
 ): Promise<boolean> {
   const [row] = await db<{ disabled: boolean }[]>`
     with endpoint as (
@@ -88,16 +95,14 @@ export async function disableWebhookEndpoint(
 
 /** The former secret goes on signing beside the new one until `formerUntil`, in real time. */
 export const replaceSecret = (
-  db: Db,
-  organizationId: string,
-  id: string,
-  sealedSecret: string,
-  formerUntil: Temporal.Instant,
+  { db, organizationId }: Scope,
+  id: WebhookEndpointId,
+  { sealedSecret, formerUntil }: { sealedSecret: string; formerUntil: Temporal.Instant },
 ) => db`
   update webhook_endpoints
   set former_secret = webhook_endpoints.secret, former_secret_expires_at = ${formerUntil}, secret = ${sealedSecret}
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Removes an endpoint and its deliveries. */
-export const deleteWebhookEndpointRow = (db: Db, organizationId: string, id: string) => db`
+export const deleteWebhookEndpointRow = ({ db, organizationId }: Scope, id: WebhookEndpointId) => db`
   delete from webhook_endpoints where organization_id = ${organizationId} and id = ${id}`;

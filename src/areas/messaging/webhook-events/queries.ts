@@ -1,5 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { EventId, ExternalCustomerId, WebhookDeliveryId, WebhookEndpointId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { DeliveryStatus } from '../webhooks/schema.ts';
@@ -10,7 +12,7 @@ export interface WebhookEventRow {
   webhook_type: string;
   object_type: string;
   object_id: string | null;
-  external_customer_id: string | null;
+  external_customer_id: ExternalCustomerId | null;
   occurred_at: Temporal.Instant;
   /** Body of its deliveries, as text. */
   payload: string;
@@ -20,11 +22,11 @@ export interface FeedFilters {
   webhook_types: string[] | undefined;
   object_types: string[] | undefined;
   svc_object_id: string | undefined;
-  external_customer_id: string | undefined;
+  external_customer_id: ExternalCustomerId | undefined;
 }
 
 /** Ends of the feed: sequences of its first and last event; `last` is `first` − 1 while it is empty. */
-export async function readFeedEnds(db: Db, organizationId: string): Promise<{ first: number; last: number }> {
+export async function readFeedEnds({ db, organizationId }: Scope): Promise<{ first: number; last: number }> {
   const [row] = await db<{ first: number; last: number }[]>`
     select first, last from feed_heads where organization_id = ${organizationId}`;
   return row ?? { first: 1, last: 0 };
@@ -41,8 +43,7 @@ const tables = (db: Db) => db`
 
 /** Events with `after` < sequence ≤ `to` that pass the filters, in order; at most `limit`. */
 export const listFeed = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   { after, to, limit }: { after: number; to: number; limit: number },
   filters: FeedFilters,
 ) => db<WebhookEventRow[]>`
@@ -61,7 +62,7 @@ function conditions(db: Db, { webhook_types, object_types, svc_object_id, extern
 }
 
 /** @throws Refusal 404 webhook_event, also for one that has no number yet or has left the feed */
-export async function getWebhookEvent(db: Db, organizationId: string, id: string): Promise<WebhookEventRow> {
+export async function getWebhookEvent({ db, organizationId }: Scope, id: string): Promise<WebhookEventRow> {
   const [row] = isUuid(id)
     ? await db<WebhookEventRow[]>`
         select ${columns(db)} from ${tables(db)}
@@ -73,15 +74,15 @@ export async function getWebhookEvent(db: Db, organizationId: string, id: string
 }
 
 export interface DeliveryOfEventRow {
-  id: string;
-  webhook_endpoint_id: string;
+  id: WebhookDeliveryId;
+  webhook_endpoint_id: WebhookEndpointId;
   status: DeliveryStatus;
   retries: number;
   http_status: number | null;
 }
 
 /** Deliveries of one event to all endpoints, the first made first. */
-export const listDeliveriesOfEvent = (db: Db, organizationId: string, eventId: string) => db<DeliveryOfEventRow[]>`
+export const listDeliveriesOfEvent = ({ db, organizationId }: Scope, eventId: EventId) => db<DeliveryOfEventRow[]>`
   select id, webhook_endpoint_id, status, retries, http_status from webhook_deliveries
   where organization_id = ${organizationId} and event_id = ${eventId}
   order by created_at, id`;

@@ -19,7 +19,7 @@ const LOOK_AGAIN_MS = 200;
  */
 export async function showFeed(ctx: Context, { query }: { query: FeedQuery }) {
   const endsAtMs = realNowMs() + query.wait * 1000;
-  const ends = await readFeedEnds(ctx.db, ctx.organizationId);
+  const ends = await readFeedEnds(ctx);
   const after = query.after ?? ends.first - 1;
   if (after < ends.first - 1) throw refuse.invalid({ after: [OUT_OF_RANGE] });
   let page = await examine(ctx, query, after);
@@ -31,21 +31,21 @@ export async function showFeed(ctx: Context, { query }: { query: FeedQuery }) {
 }
 
 async function examine(
-  { db, organizationId }: Context,
+  ctx: Context,
   query: FeedQuery,
   after: number,
 ): Promise<{ rows: WebhookEventRow[]; meta: FeedMeta }> {
-  const { first: oldest, last: latest } = await readFeedEnds(db, organizationId);
+  const { first: oldest, last: latest } = await readFeedEnds(ctx);
   const to = Math.min(after + EXAMINED_AT_MOST, latest);
-  const rows = to > after ? await listFeed(db, organizationId, { after, to, limit: query.limit }, query) : [];
+  const rows = to > after ? await listFeed(ctx, { after, to, limit: query.limit }, query) : [];
   const nextAfter = rows.length === query.limit ? rows.at(-1)!.sequence : Math.max(to, after);
   return { rows: [...rows], meta: { after, next_after: nextAfter, latest, oldest, has_more: nextAfter < latest } };
 }
 
 /** @throws Refusal 404 webhook_event */
 export async function showWebhookEvent(ctx: Context, { svc_id }: { svc_id: string }) {
-  const event = await getWebhookEvent(ctx.db, ctx.organizationId, svc_id);
-  const deliveries = await listDeliveriesOfEvent(ctx.db, ctx.organizationId, event.id);
+  const event = await getWebhookEvent(ctx, svc_id);
+  const deliveries = await listDeliveriesOfEvent(ctx, event.id);
   return {
     webhook_event: {
       ...webhookEventView(event),

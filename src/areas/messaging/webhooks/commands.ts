@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { WebhookDeliveryId, WebhookEndpointId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { seconds } from '../../../platform/schema/view.ts';
@@ -21,11 +22,11 @@ const OVERLAP_HOURS = 24;
  * @throws Refusal 405 is_succeeded
  */
 export async function retryDelivery(ctx: Context, { svc_id }: { svc_id: string }) {
-  const delivery = await lockDelivery(ctx.db, ctx.organizationId, svc_id);
+  const delivery = await lockDelivery(ctx, svc_id);
   if (delivery.status === 'succeeded') throw refuse.notAllowed('is_succeeded');
-  await restartDelivery(ctx.db, ctx.organizationId, delivery.id, realNow());
+  await restartDelivery(ctx, delivery.id, realNow());
   nudge(ctx, delivery.webhook_endpoint_id, delivery.id);
-  return { webhook: deliveryView(await getDelivery(ctx.db, ctx.organizationId, delivery.id)) };
+  return { webhook: deliveryView(await getDelivery(ctx, delivery.id)) };
 }
 
 /**
@@ -35,7 +36,7 @@ export async function retryDelivery(ctx: Context, { svc_id }: { svc_id: string }
  * @throws Refusal 404 webhook_endpoint
  */
 export async function sendTestEvent(ctx: Context, { svc_id }: { svc_id: string }) {
-  const endpoint = await getWebhookEndpoint(ctx.db, ctx.organizationId, svc_id);
+  const endpoint = await getWebhookEndpoint(ctx, svc_id);
   const deliveryId = newId();
   const payload = {
     webhook_type: TEST_TYPE,
@@ -56,7 +57,7 @@ export async function sendTestEvent(ctx: Context, { svc_id }: { svc_id: string }
   };
   await insertDirectedEvent(ctx.db, event, realNow());
   nudge(ctx, endpoint.id, deliveryId);
-  return { webhook: deliveryView(await getDelivery(ctx.db, ctx.organizationId, deliveryId)) };
+  return { webhook: deliveryView(await getDelivery(ctx, deliveryId)) };
 }
 
 /**
@@ -77,7 +78,7 @@ export async function rotateHmacKey(ctx: Context, { body }: { body?: SecretRotat
 }
 
 // The delivery's own row owes the work; the sweeper of deliveries makes up for a lost job.
-const nudge = (ctx: Context, endpointId: string, deliveryId: string): void =>
+const nudge = (ctx: Context, endpointId: WebhookEndpointId, deliveryId: WebhookDeliveryId): void =>
   ctx.after({
     nudge: 'webhook.deliver',
     payload: { webhook_endpoint_id: endpointId, delivery_ids: [deliveryId] },

@@ -1,5 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { boundedPage } from '../../../platform/lists/bounded-page.ts';
 import { countMatching, type Total } from '../../../platform/lists/count.ts';
@@ -12,8 +14,8 @@ import type { DeliveryStatus } from './schema.ts';
 
 /** One event on its way to one endpoint; times are real. */
 export interface DeliveryRow {
-  id: string;
-  webhook_endpoint_id: string;
+  id: WebhookDeliveryId;
+  webhook_endpoint_id: WebhookEndpointId;
   webhook_type: string;
   object_type: string;
   object_id: string | null;
@@ -36,7 +38,7 @@ const columns = (db: Db) => db`
   d.http_status, e.payload, d.response, d.last_retried_at, d.created_at, d.updated_at`;
 
 /** @throws Refusal 404 webhook */
-export async function getDelivery(db: Db, organizationId: string, id: string): Promise<DeliveryRow> {
+export async function getDelivery({ db, organizationId }: Scope, id: WebhookDeliveryId): Promise<DeliveryRow> {
   const [row] = isUuid(id)
     ? await db<DeliveryRow[]>`
         select ${columns(db)} from webhook_deliveries d join webhook_events e on e.id = d.event_id
@@ -47,7 +49,7 @@ export async function getDelivery(db: Db, organizationId: string, id: string): P
 }
 
 /** As getDelivery; the row stays locked until the transaction ends. */
-export async function lockDelivery(db: Db, organizationId: string, id: string): Promise<DeliveryRow> {
+export async function lockDelivery({ db, organizationId }: Scope, id: WebhookDeliveryId): Promise<DeliveryRow> {
   const [row] = isUuid(id)
     ? await db<DeliveryRow[]>`
         select ${columns(db)} from webhook_deliveries d join webhook_events e on e.id = d.event_id
@@ -75,11 +77,9 @@ export interface DeliveryFilters {
  * @throws Refusal 422 page: value_is_out_of_range, too deep in a list that goes on there
  */
 export async function listDeliveries(
-  db: Db,
-  organizationId: string,
-  endpointId: string,
-  filters: DeliveryFilters,
-  page: Page,
+  { db, organizationId }: Scope,
+  endpointId: WebhookEndpointId,
+  { filters, page }: { filters: DeliveryFilters; page: Page },
 ): Promise<{ rows: readonly DeliveryRow[]; total: Total }> {
   const { limit, offset } = limitOf(page);
   const chosen = db`
@@ -122,7 +122,7 @@ export interface HmacKeyRow {
 }
 
 /** Secret of the organization's `hmac` signatures. */
-export async function getHmacKey(deployment: Deployment, organizationId: string): Promise<HmacKeyRow> {
+export async function getHmacKey(deployment: Deployment, organizationId: OrganizationId): Promise<HmacKeyRow> {
   const [row] = await deployment.db<HmacKeyRow[]>`
     select hmac_key, former_hmac_key_expires_at from organizations where id = ${organizationId}`;
   return { ...row!, hmac_key: await openText(deployment, row!.hmac_key, hmacKeyPlace(organizationId)) };

@@ -13,15 +13,15 @@ const SETTLE_POLL_MS = 100;
 
 /** @throws Refusal 404 webhook_endpoint */
 export async function showDeliveries(ctx: Context, { svc_id, query }: { svc_id: string; query: DeliveryListQuery }) {
-  const endpoint = await getWebhookEndpoint(ctx.db, ctx.organizationId, svc_id);
+  const endpoint = await getWebhookEndpoint(ctx, svc_id);
   const filters = { ...query, http_statuses: query.http_statuses && httpStatusFilter(query.http_statuses) };
-  const { rows, total } = await listDeliveries(ctx.db, ctx.organizationId, endpoint.id, filters, query);
+  const { rows, total } = await listDeliveries(ctx, endpoint.id, { filters, page: query });
   return { webhooks: rows.map(deliveryView), meta: pageMeta(query, total) };
 }
 
 /** @throws Refusal 404 webhook */
 export async function showDelivery(ctx: Context, { svc_id }: { svc_id: string }) {
-  return { webhook: deliveryView(await getDelivery(ctx.db, ctx.organizationId, svc_id)) };
+  return { webhook: deliveryView(await getDelivery(ctx, svc_id)) };
 }
 
 /**
@@ -33,7 +33,7 @@ export async function settleTestEvent(ctx: Context, answer: { webhook: DeliveryV
   const polls = (ctx.config.WRITE_TIMEOUT_SECONDS * 1000) / SETTLE_POLL_MS;
   for (let poll = 0; poll < polls && webhook.status === 'pending'; poll += 1) {
     await wait(SETTLE_POLL_MS);
-    webhook = deliveryView(await getDelivery(ctx.db, ctx.organizationId, webhook.svc_id));
+    webhook = deliveryView(await getDelivery(ctx, webhook.svc_id));
   }
   return { webhook };
 }

@@ -20,7 +20,7 @@ const APART_MS = 20;
  * @throws Refusal 405 invalid_status, when the endpoint is disabled
  */
 export async function replayWebhooks(ctx: Context, { svc_id, body }: { svc_id: string; body?: ReplayInput }) {
-  const endpoint = await getWebhookEndpoint(ctx.db, ctx.organizationId, svc_id);
+  const endpoint = await getWebhookEndpoint(ctx, svc_id);
   if (endpoint.status === 'disabled') throw refuse.notAllowed('invalid_status');
   await lockReplays(ctx.db, endpoint.id);
   const chosen = body ?? {};

@@ -1,6 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId } from '../../../platform/ids.ts';
 import { NAMED_ONLY_WEBHOOK_TYPES, SECOND_WEBHOOK_NAMES } from '../../../platform/records/write-records.ts';
 import { hmacKeyPlace } from '../../../platform/secrets/places.ts';
 import { type Deployment, sealText } from '../../../platform/secrets/secrets.ts';
@@ -8,7 +10,7 @@ import type { WebhookEndpointRow } from '../webhook-endpoints/queries.ts';
 import type { ReplayInput } from './schema.ts';
 
 /** Back to pending, with the whole schedule of attempts before it. `now` is real time. */
-export const restartDelivery = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+export const restartDelivery = ({ db, organizationId }: Scope, id: WebhookDeliveryId, now: Temporal.Instant) => db`
   update webhook_deliveries
   set status = 'pending', attempts_left = null, next_attempt_at = ${now}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
@@ -19,9 +21,9 @@ export const TEST_TYPE = 'webhook.test';
 /** An event for one endpoint only, delivered with a single attempt. */
 export interface DirectedEvent {
   id: string;
-  delivery_id: string;
-  organization_id: string;
-  webhook_endpoint_id: string;
+  delivery_id: WebhookDeliveryId;
+  organization_id: OrganizationId;
+  webhook_endpoint_id: WebhookEndpointId;
   webhook_url: string;
   webhook_type: string;
   object_type: string;
@@ -42,7 +44,7 @@ export const insertDirectedEvent = (db: Db, event: DirectedEvent, realNow: Tempo
     ${event.webhook_url}, 1, ${realNow}, ${realNow}, ${realNow})`;
 
 /** Until the transaction ends no other replays to this endpoint: what it makes is on its way for the next one. */
-export const lockReplays = (db: Db, endpointId: string) => db`
+export const lockReplays = (db: Db, endpointId: WebhookEndpointId) => db`
   select pg_advisory_xact_lock(hashtextextended('webhook replay to ' || ${endpointId}::text, 0))`;
 
 export interface Replay {
@@ -99,7 +101,7 @@ const hears = (db: Db, types: string[] | null) =>
 /** A new key in place of the present one, which signs until `formerUntil` instead of it, in real time. */
 export async function replaceHmacKey(
   deployment: Deployment,
-  organizationId: string,
+  organizationId: OrganizationId,
   hmacKey: string,
   formerUntil: Temporal.Instant,
 ): Promise<{ count: number }> {

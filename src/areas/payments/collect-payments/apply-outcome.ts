@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { PaymentId } from '../../../platform/ids.ts';
 import type { ChargeOutcome, ProviderError } from '../../../platform/payments/port.ts';
 import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
@@ -16,13 +17,13 @@ import { mailLink } from './collect-request.ts';
 type Answered = Extract<ChargeOutcome, { kind: 'answered' }>;
 
 /** A payment as it is, its customer, invoices and itself locked in this order. */
-export async function lockPayment(ctx: Context, id: string): Promise<PaymentRow> {
+export async function lockPayment(ctx: Context, id: PaymentId): Promise<PaymentRow> {
   const { db, organizationId } = ctx;
-  const payment = await readPayment(db, organizationId, id);
+  const payment = await readPayment(ctx, id);
   const invoiceIds = payment.invoices.map((invoice) => invoice.id);
-  await lockPayables(db, organizationId, payment.customer_id, invoiceIds);
+  await lockPayables(ctx, payment.customer_id, invoiceIds);
   await db`select from payments where organization_id = ${organizationId} and id = ${id} for update`;
-  return readPayment(db, organizationId, id);
+  return readPayment(ctx, id);
 }
 
 /**
@@ -48,20 +49,17 @@ export async function applyAnswer(
     if (payment.cancel_owed_at !== null && payment.provider_payment_id === null) await endThere(ctx, payment, answer);
     return;
   }
-  await changePayment(
-    ctx.db,
-    ctx.organizationId,
-    payment.id,
-    {
+  await changePayment(ctx, payment.id, {
+    change: {
       status,
       payment_status: paymentStatus,
       ...(providerPaymentId === null ? {} : { provider_payment_id: providerPaymentId }),
       next_action: paymentStatus === 'processing' ? (answer.nextAction ?? payment.next_action) : {},
       error: answer.error ?? null,
     },
-    ctx.now(),
-  );
-  const now = await readPayment(ctx.db, ctx.organizationId, payment.id);
+    now: ctx.now(),
+  });
+  const now = await readPayment(ctx, payment.id);
   if (paymentStatus === 'succeeded') await succeed(ctx, now, isEvent);
   else if (paymentStatus === 'failed') await fail(ctx, now, answer.error ?? { code: status, message: status });
   else await wait(ctx, now, payment);
@@ -70,41 +68,40 @@ export async function applyAnswer(
 /** The provider started a payment that was given up meanwhile. */
 async function endThere(ctx: Context, { id }: PaymentRow, { providerPaymentId }: Answered): Promise<void> {
   if (providerPaymentId === null) return;
-  await changePayment(ctx.db, ctx.organizationId, id, { provider_payment_id: providerPaymentId }, ctx.now());
+  await changePayment(ctx, id, { change: { provider_payment_id: providerPaymentId }, now: ctx.now() });
   oweCancel(ctx, id);
 }
 
 async function succeed(ctx: Context, payment: PaymentRow, isEvent: boolean): Promise<void> {
   await settlePayment(ctx, payment);
   if (payment.payable_type === 'PaymentRequest')
-    await setRequestStatus(ctx, await getRequest(ctx.db, ctx.organizationId, payment.payable_id), 'succeeded');
+    await setRequestStatus(ctx, await getRequest(ctx, payment.payable_id), 'succeeded');
   if (isEvent) await recordPayment(ctx, 'payment.succeeded', payment.id);
 }
 
 async function wait(ctx: Context, payment: PaymentRow, before: PaymentRow): Promise<void> {
-  await moveInvoices(ctx, payment, 'pending', false);
+  await moveInvoices(ctx, payment, { status: 'pending', isReady: false });
   const asks = Object.keys(payment.next_action).length > 0;
   if (asks && Object.keys(before.next_action).length === 0)
     await recordPayment(ctx, 'payment.requires_action', payment.id);
 }
 
 async function fail(ctx: Context, payment: PaymentRow, error: ProviderError): Promise<void> {
-  await moveInvoices(ctx, payment, 'failed', true);
+  await moveInvoices(ctx, payment, { status: 'failed', isReady: true });
   if (payment.payable_type === 'Invoice') {
-    const invoice = await readInvoice(ctx.db, ctx.organizationId, payment.payable_id);
+    const invoice = await readInvoice(ctx, payment.payable_id);
     return recordInvoiceFailure(ctx, invoice, error, payment);
   }
-  const request = await getRequest(ctx.db, ctx.organizationId, payment.payable_id);
+  const request = await getRequest(ctx, payment.payable_id);
   await setRequestStatus(ctx, request, 'failed');
-  await recordRequestFailure(ctx, request, request.invoice_ids, error, payment);
+  await recordRequestFailure(ctx, request, { invoiceIds: request.invoice_ids, error, payment });
   await mailLink(ctx, request);
 }
 
 async function takeBack(ctx: Context, payment: PaymentRow, status: string): Promise<void> {
   await reversePayment(ctx, payment, { status });
   const error = { code: status, message: 'The payment was taken back by the bank.' };
-  for (const { id } of payment.invoices)
-    await recordInvoiceFailure(ctx, await readInvoice(ctx.db, ctx.organizationId, id), error, payment);
+  for (const { id } of payment.invoices) await recordInvoiceFailure(ctx, await readInvoice(ctx, id), error, payment);
 }
 
 /**
@@ -120,28 +117,23 @@ export async function leavePending(
   error: ProviderError,
   paymentStatus: 'pending' | 'failed',
 ): Promise<void> {
-  await changePayment(
-    ctx.db,
-    ctx.organizationId,
-    payment.id,
-    { payment_status: paymentStatus, status: paymentStatus, error },
-    ctx.now(),
-  );
-  await moveInvoices(ctx, payment, 'pending', true);
+  await changePayment(ctx, payment.id, {
+    change: { payment_status: paymentStatus, status: paymentStatus, error },
+    now: ctx.now(),
+  });
+  await moveInvoices(ctx, payment, { status: 'pending', isReady: true });
   for (const { id } of payment.invoices) await recordInvoice(ctx, 'invoice.payment_failure', id);
-  if (payment.payable_type === 'PaymentRequest')
-    await mailLink(ctx, await getRequest(ctx.db, ctx.organizationId, payment.payable_id));
+  if (payment.payable_type === 'PaymentRequest') await mailLink(ctx, await getRequest(ctx, payment.payable_id));
 }
 
 /** The invoices take the status of their payment; a succeeded or voided one is never set back. */
 async function moveInvoices(
   ctx: Context,
   payment: PaymentRow,
-  status: 'pending' | 'failed',
-  isReady: boolean,
+  { status, isReady }: { status: 'pending' | 'failed'; isReady: boolean },
 ): Promise<void> {
   for (const { id } of payment.invoices) {
-    const invoice = await readInvoice(ctx.db, ctx.organizationId, id);
+    const invoice = await readInvoice(ctx, id);
     if (invoice.payment_status === 'succeeded' || invoice.status === 'voided') continue;
     await setPaymentStatus(ctx, invoice, status, { ready_for_payment_processing: isReady });
   }
@@ -150,9 +142,9 @@ async function moveInvoices(
 async function recordPayment(
   ctx: Context,
   type: 'payment.succeeded' | 'payment.requires_action',
-  id: string,
+  id: PaymentId,
 ): Promise<void> {
-  const payment = await readPayment(ctx.db, ctx.organizationId, id);
+  const payment = await readPayment(ctx, id);
   ctx.record({
     webhook: {
       type,

@@ -1,3 +1,4 @@
+import type { OrganizationId, PaymentId } from '../../../platform/ids.ts';
 import { ProviderRefusal } from '../../../platform/payments/port.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { readPayment } from '../payments/queries.ts';
@@ -14,9 +15,9 @@ import { applyAnswer, lockPayment } from './apply-outcome.ts';
  */
 export async function cancelOverNetwork(
   deps: SystemDeps,
-  { organization_id: organizationId, payment_id: id }: { organization_id: string; payment_id: string },
+  { organization_id: organizationId, payment_id: id }: { organization_id: OrganizationId; payment_id: PaymentId },
 ): Promise<void> {
-  const payment = await readPayment(deps.sql, organizationId, id);
+  const payment = await readPayment({ db: deps.sql, organizationId }, id);
   if (payment.cancel_owed_at === null || payment.provider_payment_id === null) return;
   const connection = await connected(deps, organizationId, payment.payment_provider_id);
   if (!connection) return;

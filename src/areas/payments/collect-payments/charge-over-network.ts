@@ -1,4 +1,5 @@
 import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { OrganizationId, PaymentId } from '../../../platform/ids.ts';
 import type { ChargeOutcome } from '../../../platform/payments/port.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { Outage } from '../../../platform/refusal.ts';
@@ -19,9 +20,9 @@ const KEY_LIVES_HOURS = 23;
  */
 export async function chargeOverNetwork(
   deps: SystemDeps,
-  { organization_id: organizationId, payment_id: id }: { organization_id: string; payment_id: string },
+  { organization_id: organizationId, payment_id: id }: { organization_id: OrganizationId; payment_id: PaymentId },
 ): Promise<void> {
-  const payment = await readPayment(deps.sql, organizationId, id);
+  const payment = await readPayment({ db: deps.sql, organizationId }, id);
   if (payment.payment_status !== 'pending' || payment.error !== null) return;
   const connection = await connected(deps, organizationId, payment.payment_provider_id);
   if (!connection || payment.payment_method_id === null || payment.provider_customer_id === null) return;
@@ -31,7 +32,7 @@ export async function chargeOverNetwork(
     deps.log.error({ organizationId, paymentId: id }, 'a charge of unknown outcome is too old to be sent again');
     return;
   }
-  const method = await readMethod(deps.sql, organizationId, payment.payment_method_id);
+  const method = await readMethod({ db: deps.sql, organizationId }, payment.payment_method_id);
   const outcome = await connection.provider.charge({
     idempotencyKey: `payment-${id}`,
     amountCents: payment.amount_cents,
@@ -53,9 +54,9 @@ export async function chargeOverNetwork(
 /** Asks the provider about a payment that has been in progress for long. @throws Outage */
 export async function pollPayment(
   deps: SystemDeps,
-  { organization_id: organizationId, payment_id: id }: { organization_id: string; payment_id: string },
+  { organization_id: organizationId, payment_id: id }: { organization_id: OrganizationId; payment_id: PaymentId },
 ): Promise<void> {
-  const payment = await readPayment(deps.sql, organizationId, id);
+  const payment = await readPayment({ db: deps.sql, organizationId }, id);
   if (payment.payment_status !== 'processing' || payment.provider_payment_id === null) return;
   const connection = await connected(deps, organizationId, payment.payment_provider_id);
   if (!connection) return;
@@ -70,7 +71,7 @@ export async function pollPayment(
  * Committed before the call, so that a process that dies during it leaves the time of the first attempt. Undefined when
  * the payment was given up meanwhile; giving it up later sees that it was sent.
  */
-async function noteAttempt(deps: SystemDeps, organizationId: string, payment: PaymentRow) {
+async function noteAttempt(deps: SystemDeps, organizationId: OrganizationId, payment: PaymentRow) {
   const [row] = await deps.sql<{ charged_at: ReturnType<typeof realNow> }[]>`
     update payments set charge_attempts = charge_attempts + 1, charged_at = coalesce(charged_at, ${realNow()}),
       updated_at = ${realNow()}

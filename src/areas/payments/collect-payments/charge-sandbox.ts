@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { PaymentId } from '../../../platform/ids.ts';
 import { sandboxCharge } from '../../../platform/payments/sandbox.ts';
 import type { StepPayload } from '../../../steps.ts';
 import { readMethod } from '../../customers/payment-methods/queries.ts';
@@ -21,13 +22,12 @@ export const TELL_STEP = 'tell-sandbox-event';
  * Step `charge-sandbox-payment`: a sandbox decides by the method alone and without network, so the step charges it in
  * its own transaction. Rule: provider-connections.md#sandbox-provider.
  */
-export async function chargeSandboxPayment(ctx: Context, { payment_id: id }: { payment_id: string }): Promise<void> {
-  const { db, organizationId } = ctx;
+export async function chargeSandboxPayment(ctx: Context, { payment_id: id }: { payment_id: PaymentId }): Promise<void> {
   const payment = await lockPayment(ctx, id);
   if (payment.payment_status !== 'pending' || payment.error !== null) return;
-  const method = await readMethod(db, organizationId, payment.payment_method_id!);
+  const method = await readMethod(ctx, payment.payment_method_id!);
   const tries = payment.charge_attempts + 1;
-  await changePayment(db, organizationId, id, { charge_attempts: tries, charged_at: ctx.now() }, ctx.now());
+  await changePayment(ctx, id, { change: { charge_attempts: tries, charged_at: ctx.now() }, now: ctx.now() });
   const { outcome, later } = sandboxCharge({
     emulates: method.provider_type,
     behaviour: method.details.behaviour ?? { does: 'succeed' },
@@ -63,7 +63,7 @@ export async function tellSandboxEvent(
   ctx: Context,
   { connection_id, payment_id, event }: StepPayload<typeof TELL_STEP>,
 ): Promise<void> {
-  if ((await readPayment(ctx.db, ctx.organizationId, payment_id)).status === 'canceled') return;
+  if ((await readPayment(ctx, payment_id)).status === 'canceled') return;
   await storeInboundEvent(ctx, {
     connectionId: connection_id,
     providerEventId: `evt_${payment_id}_${event.type}`,

@@ -1,9 +1,10 @@
 import type { Context } from '../../../platform/context.ts';
+import type { CustomerId, PaymentMethodId } from '../../../platform/ids.ts';
 import { findMethod, type MethodRow } from '../../customers/payment-methods/queries.ts';
 
 export interface MethodWish {
   type: string | null;
-  id: string | null;
+  id: PaymentMethodId | null;
 }
 
 /**
@@ -12,11 +13,11 @@ export interface MethodWish {
  */
 export async function chooseMethod(
   ctx: Context,
-  customerId: string,
+  customerId: CustomerId,
   wishes: readonly MethodWish[],
 ): Promise<MethodRow | undefined> {
   const wish = wishes.find(({ type, id }) => type === 'manual' || id !== null);
   if (wish?.type === 'manual') return undefined;
-  const wished = wish?.id ? await findMethod(ctx.db, ctx.organizationId, customerId, wish.id) : undefined;
-  return wished ?? findMethod(ctx.db, ctx.organizationId, customerId, null);
+  const wished = wish?.id ? await findMethod(ctx, customerId, wish.id) : undefined;
+  return wished ?? findMethod(ctx, customerId, null);
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { getMethod } from '../../customers/payment-methods/queries.ts';
@@ -27,7 +28,7 @@ interface Facts {
  */
 export async function collectInvoice(
   ctx: Context,
-  { invoice_id: id, has_waited: hasWaited = false }: { invoice_id: string; has_waited?: boolean },
+  { invoice_id: id, has_waited: hasWaited = false }: { invoice_id: InvoiceId; has_waited?: boolean },
 ): Promise<void> {
   const invoice = await lock(ctx, id);
   if (!isCollectable(invoice)) return;
@@ -48,15 +49,15 @@ export async function retryPayment(
   ctx: Context,
   { svc_id, body }: { svc_id: string; body?: { payment_method?: MethodReference } },
 ) {
-  const found = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
+  const found = await getVisibleInvoice(ctx, svc_id);
   const invoice = await lock(ctx, found.id);
   const isPayable = invoice.status !== 'draft' && invoice.payment_status !== 'succeeded' && dueOf(invoice) > 0;
   if (!isPayable) throw refuse.notAllowed('invalid_status');
   const facts = await readFacts(ctx, invoice.id);
   if (!facts.ready_for_payment_processing) throw refuse.notAllowed('payment_processor_is_currently_handling_payment');
-  const customer = await readCustomer(ctx.db, ctx.organizationId, invoice.customer_id);
+  const customer = await readCustomer(ctx, invoice.customer_id);
   const wish = body?.payment_method;
-  if (wish?.payment_method_id) await getMethod(ctx.db, ctx.organizationId, customer.id, wish.payment_method_id);
+  if (wish?.payment_method_id) await getMethod(ctx, customer.id, wish.payment_method_id);
   if (customer.payment_provider === null) {
     const message = 'The customer is linked to no payment provider.';
     await recordInvoiceFailure(ctx, invoice, { code: 'customer_must_have_payment_provider', message });
@@ -72,8 +73,7 @@ async function charge(
   facts: Facts,
   overrides: readonly MethodWish[],
 ): Promise<void> {
-  const { db, organizationId } = ctx;
-  const customer = await readCustomer(db, organizationId, invoice.customer_id);
+  const customer = await readCustomer(ctx, invoice.customer_id);
   if (customer.payment_provider_id === null || customer.provider_customer_id === null) return;
   const method = await chooseMethod(ctx, customer.id, [...overrides, ...facts.wishes]);
   if (!method) return;
@@ -93,9 +93,9 @@ async function charge(
 }
 
 async function lock(ctx: Context, id: string): Promise<InvoiceRow> {
-  const { customer_id } = await readInvoice(ctx.db, ctx.organizationId, id);
-  await lockPayables(ctx.db, ctx.organizationId, customer_id, [id]);
-  return readInvoice(ctx.db, ctx.organizationId, id);
+  const { customer_id } = await readInvoice(ctx, id);
+  await lockPayables(ctx, customer_id, [id]);
+  return readInvoice(ctx, id);
 }
 
 const isCollectable = (invoice: InvoiceRow): boolean =>
@@ -104,7 +104,7 @@ const isCollectable = (invoice: InvoiceRow): boolean =>
   !invoice.self_billed &&
   dueOf(invoice) > 0;
 
-async function readFacts(ctx: Context, id: string): Promise<Facts> {
+async function readFacts(ctx: Context, id: InvoiceId): Promise<Facts> {
   const [row] = await ctx.db<Facts[]>`
     select invoice.skip_psp, invoice.ready_for_payment_processing, invoice.payment_attempts,
       case when invoice.payment_attempts > 0 or invoice.status = 'open' and invoice.invoice_type <> 'credit'

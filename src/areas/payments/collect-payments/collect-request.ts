@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { PaymentRequestId } from '../../../platform/ids.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { findProviderById } from '../../customers/payment-providers/queries.ts';
 import { postMail } from '../../messaging/mails/post-mail.ts';
@@ -15,15 +16,14 @@ import { chooseMethod } from './choose-method.ts';
  */
 export async function collectRequest(
   ctx: Context,
-  { payment_request_id: id }: { payment_request_id: string },
+  { payment_request_id: id }: { payment_request_id: PaymentRequestId },
 ): Promise<void> {
-  const { db, organizationId } = ctx;
-  const found = await getRequest(db, organizationId, id);
-  await lockPayables(db, organizationId, found.customer_id, found.invoice_ids);
-  const request = await getRequest(db, organizationId, id);
+  const found = await getRequest(ctx, id);
+  await lockPayables(ctx, found.customer_id, found.invoice_ids);
+  const request = await getRequest(ctx, id);
   if (request.payment_status === 'succeeded') return;
   if (request.amount_cents <= 0) return setRequestStatus(ctx, request, 'succeeded');
-  const customer = await readCustomer(db, organizationId, request.customer_id);
+  const customer = await readCustomer(ctx, request.customer_id);
   const isLinked = customer.payment_provider_id !== null && customer.provider_customer_id !== null;
   const method = isLinked
     ? await chooseMethod(ctx, customer.id, [{ type: request.payment_method_type, id: request.payment_method_id }])
@@ -43,11 +43,9 @@ export async function collectRequest(
 /** Mails a link to pay, if a page can be opened. */
 export async function mailLink(ctx: Context, request: RequestRow): Promise<void> {
   const { db, organizationId } = ctx;
-  const customer = await readCustomer(db, organizationId, request.customer_id);
+  const customer = await readCustomer(ctx, request.customer_id);
   const provider =
-    customer.payment_provider_id === null
-      ? undefined
-      : await findProviderById(db, organizationId, customer.payment_provider_id);
+    customer.payment_provider_id === null ? undefined : await findProviderById(ctx, customer.payment_provider_id);
   const page =
     provider?.provider_type === 'sandbox'
       ? await openPaymentPage(ctx, customer.id, provider, {

@@ -1,6 +1,7 @@
 import { isSandbox } from '../../../platform/clock/organization-clock.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { CustomerId, OrganizationId, PaymentProviderId } from '../../../platform/ids.ts';
 import { ProviderRefusal } from '../../../platform/payments/port.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
@@ -21,13 +22,13 @@ export async function connectProvider(
   {
     organization_id: organizationId,
     payment_provider_id: id,
-  }: { organization_id: string; payment_provider_id: string },
+  }: { organization_id: OrganizationId; payment_provider_id: PaymentProviderId },
 ): Promise<void> {
   const connection = await connected(deps, organizationId, id);
   if (!connection || connection.row.deleted_at !== null) return;
   const { row, provider } = connection;
   const checked = await provider.check();
-  const isRefused = checked.ok && checked.live && (await isSandbox(deps.sql, organizationId));
+  const isRefused = checked.ok && checked.live && (await isSandbox({ db: deps.sql, organizationId }));
   const refusal = isRefused ? LIVE_KEY_IN_SANDBOX : checked.ok ? null : checked.error.message;
   let inbound: { id: string; secret: string } | undefined;
   let inboundRefusal: string | null = null;
@@ -72,9 +73,9 @@ export async function connectProvider(
  */
 export async function createCustomerThere(
   deps: SystemDeps,
-  { organization_id: organizationId, customer_id: id }: { organization_id: string; customer_id: string },
+  { organization_id: organizationId, customer_id: id }: { organization_id: OrganizationId; customer_id: CustomerId },
 ): Promise<void> {
-  const customer = await readCustomer(deps.sql, organizationId, id);
+  const customer = await readCustomer({ db: deps.sql, organizationId }, id);
   const connection = await connected(deps, organizationId, customer.payment_provider_id);
   if (!connection || customer.provider_customer_id !== null) return;
   try {
@@ -98,7 +99,7 @@ export async function createCustomerThere(
         where organization_id = ${organizationId} and id = ${id} and payment_provider_id = ${connection.row.id}
           and provider_customer_id is null returning id`;
       if (linked.length === 0) return;
-      const now = await readCustomer(ctx.db, organizationId, id);
+      const now = await readCustomer({ db: ctx.db, organizationId }, id);
       recordMade(ctx, now);
       if (page) recordCheckoutUrl(ctx, now, page.url);
     });
@@ -128,7 +129,7 @@ export async function createCustomerThere(
  */
 export async function openPageThere(
   deps: SystemDeps,
-  { organization_id: organizationId, page_id: id }: { organization_id: string; page_id: string },
+  { organization_id: organizationId, page_id: id }: { organization_id: OrganizationId; page_id: string },
 ): Promise<void> {
   const [page] = await deps.sql<(PageRow & { is_closed: boolean })[]>`
     select id, customer_id, payment_provider_id, payable_type, payable_id, token, url, amount_cents, provider_page_id,
@@ -138,7 +139,7 @@ export async function openPageThere(
   const connection = page && (await connected(deps, organizationId, page.payment_provider_id));
   if (!page || !connection) return;
   if (page.is_closed) return endPage(connection, page.provider_page_id!);
-  const customer = await readCustomer(deps.sql, organizationId, page.customer_id);
+  const customer = await readCustomer({ db: deps.sql, organizationId }, page.customer_id);
   const [payable] = await deps.sql<{ currency: string; number: string }[]>`
     select currency, number from invoices where organization_id = ${organizationId} and id = ${page.payable_id}`;
   try {

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { CustomerId, InboundEventId, PaymentId, PaymentMethodId } from '../../../platform/ids.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import type { ProviderEvent } from '../../../platform/payments/port.ts';
 import { parseSandboxEvent } from '../../../platform/payments/sandbox-events.ts';
@@ -17,7 +18,7 @@ import { applyRefund } from '../refund-notes/apply-refund.ts';
 import { applyAnswer, lockPayment } from './apply-outcome.ts';
 
 interface StoredEvent {
-  id: string;
+  id: InboundEventId;
   connection_id: string;
   event_type: string;
   payload: Record<string, unknown>;
@@ -30,14 +31,14 @@ interface StoredEvent {
  */
 export async function handleProviderEvent(
   ctx: Context,
-  { inbound_event_id: id }: { inbound_event_id: string },
+  { inbound_event_id: id }: { inbound_event_id: InboundEventId },
 ): Promise<void> {
   const { db, organizationId } = ctx;
   const [event] = await db<StoredEvent[]>`
     select id, connection_id, event_type, payload, status from inbound_events
     where organization_id = ${organizationId} and id = ${id} for update`;
   if (!event || event.status === 'succeeded') return;
-  const provider = await findProviderById(db, organizationId, event.connection_id);
+  const provider = await findProviderById(ctx, event.connection_id);
   if (provider) await handle(ctx, provider, event.event_type, parse(provider, event.payload));
   await db`
     update inbound_events set status = 'succeeded', attempts = attempts + 1, updated_at = ${ctx.now()}
@@ -52,8 +53,10 @@ async function handle(ctx: Context, provider: ProviderRow, type: string, event: 
   switch (event.kind) {
     case 'payment': {
       const paymentId =
-        (await findPayment(ctx, provider, event.providerPaymentId, event.metadata.payment_id)) ??
-        (await paymentOfPage(ctx, provider, event));
+        (await findPayment(ctx, provider, {
+          providerPaymentId: event.providerPaymentId,
+          ownId: event.metadata.payment_id,
+        })) ?? (await paymentOfPage(ctx, provider, event));
       if (!paymentId) return;
       const payment = await lockPayment(ctx, paymentId);
       refuseOtherMoney(payment, event);
@@ -73,7 +76,7 @@ async function handle(ctx: Context, provider: ProviderRow, type: string, event: 
       return;
     }
     case 'refund': {
-      const refund = await findRefundAtProvider(db, organizationId, provider.id, {
+      const refund = await findRefundAtProvider(ctx, provider.id, {
         providerRefundId: event.providerRefundId,
         noteId: event.metadata.credit_note_id,
       });
@@ -83,18 +86,21 @@ async function handle(ctx: Context, provider: ProviderRow, type: string, event: 
       return;
     }
     case 'dispute_closed': {
-      const paymentId = await findPayment(ctx, provider, event.providerPaymentId, undefined);
+      const paymentId = await findPayment(ctx, provider, {
+        providerPaymentId: event.providerPaymentId,
+        ownId: undefined,
+      });
       if (!paymentId || !event.isLost) return;
       const payment = await lockPayment(ctx, paymentId);
-      for (const { id } of payment.invoices) await noteDisputeLost(ctx, await readInvoice(db, organizationId, id));
+      for (const { id } of payment.invoices) await noteDisputeLost(ctx, await readInvoice(ctx, id));
       return;
     }
     case 'method_attached': {
-      const [customer] = await db<{ id: string }[]>`
+      const [customer] = await db<{ id: CustomerId }[]>`
         select id from customers where organization_id = ${organizationId} and payment_provider_id = ${provider.id}
           and provider_customer_id = ${event.providerCustomerId} and deleted_at is null for no key update`;
       if (!customer) return;
-      await storeMethod(db, organizationId, {
+      await storeMethod(ctx, {
         customerId: customer.id,
         providerId: provider.id,
         providerCustomerId: event.providerCustomerId,
@@ -107,11 +113,11 @@ async function handle(ctx: Context, provider: ProviderRow, type: string, event: 
       return;
     }
     case 'method_detached': {
-      const [method] = await db<{ id: string }[]>`
+      const [method] = await db<{ id: PaymentMethodId }[]>`
         select id from payment_methods
           where organization_id = ${organizationId} and payment_provider_id = ${provider.id}
           and provider_method_id = ${event.providerMethodId} and deleted_at is null`;
-      if (method) await discardMethod(db, organizationId, method.id, ctx.now());
+      if (method) await discardMethod(ctx, method.id, ctx.now());
       return;
     }
     default:
@@ -134,10 +140,9 @@ function refuseOtherMoney(payment: PaymentRow, { received }: Extract<ProviderEve
 async function findPayment(
   ctx: Context,
   provider: ProviderRow,
-  providerPaymentId: string,
-  ownId: string | undefined,
+  { providerPaymentId, ownId }: { providerPaymentId: string; ownId: string | undefined },
 ): Promise<string | undefined> {
-  const [row] = await ctx.db<{ id: string }[]>`
+  const [row] = await ctx.db<{ id: PaymentId }[]>`
     select id from payments
     where organization_id = ${ctx.organizationId} and payment_provider_id = ${provider.id}
       and (provider_payment_id = ${providerPaymentId} or (provider_payment_id is null and id::text = ${ownId ?? ''}))
@@ -157,13 +162,13 @@ async function paymentOfPage(
   const { payable_type: type, payable_id: payableId } = event.metadata;
   if (type !== 'Invoice' || !isUuid(payableId ?? '')) return undefined;
   if (paymentStatusOf(contractName(provider), event.status) !== 'succeeded') return undefined;
-  const [invoice] = await listInvoicesByIds(ctx.db, ctx.organizationId, [payableId!]);
+  const [invoice] = await listInvoicesByIds(ctx, [payableId!]);
   if (!invoice) return undefined;
   if (event.received?.amountCents === null) throw refuse.notAllowed('amount_differs');
   if (event.received && event.received.currency !== invoice.currency) throw refuse.notAllowed('currency_differs');
-  await lockPayables(ctx.db, ctx.organizationId, invoice.customer_id, [invoice.id]);
+  await lockPayables(ctx, invoice.customer_id, [invoice.id]);
   const id = newId();
-  const isNew = await insertPayment(ctx.db, ctx.organizationId, {
+  const isNew = await insertPayment(ctx, {
     id,
     customerId: invoice.customer_id,
     payable: { type: 'Invoice', id: invoice.id },

@@ -1,4 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
+import type { CreditNoteId, CustomerId, OrganizationId, PaymentId, PaymentProviderId } from '../../../platform/ids.ts';
 import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
 
 /** Work that is still there after this time has lost its job. */
@@ -20,7 +21,7 @@ export const retryProviderEvents: SweepJob = {
   name: 'retry-provider-events',
   async sweep({ sql, producer }, at) {
     const lost = at.subtract({ minutes: LOST_AFTER_MINUTES });
-    const charges = await sql<{ organization_id: string; payment_id: string; is_sent: boolean }[]>`
+    const charges = await sql<{ organization_id: OrganizationId; payment_id: PaymentId; is_sent: boolean }[]>`
       select payment.organization_id, payment.id as payment_id, payment.payment_status = 'processing' as is_sent
       from payments payment
       join payment_providers provider
@@ -37,7 +38,7 @@ export const retryProviderEvents: SweepJob = {
         .map(({ organization_id, payment_id }) => ({ payload: { organization_id, payment_id } }));
     await producer.addMany('payment.charge', payloads(false));
     await producer.addMany('payment.look-after', payloads(true));
-    const canceled = await sql<{ organization_id: string; payment_id: string }[]>`
+    const canceled = await sql<{ organization_id: OrganizationId; payment_id: PaymentId }[]>`
       select organization_id, id as payment_id from payments
       where cancel_owed_at < ${lost} and provider_payment_id is not null
       order by cancel_owed_at limit ${PAGE}`;
@@ -46,7 +47,7 @@ export const retryProviderEvents: SweepJob = {
       canceled.map((payload) => ({ payload })),
     );
     await sweepRefunds({ sql, producer }, at);
-    const customers = await sql<{ organization_id: string; customer_id: string }[]>`
+    const customers = await sql<{ organization_id: OrganizationId; customer_id: CustomerId }[]>`
       select organization_id, id as customer_id from customers
       where payment_provider_id is not null and provider_customer_id is null and deleted_at is null
         and updated_at < ${lost} limit ${PAGE}`;
@@ -54,7 +55,7 @@ export const retryProviderEvents: SweepJob = {
       'payment.create-customer',
       customers.map((payload) => ({ payload })),
     );
-    const connections = await sql<{ organization_id: string; payment_provider_id: string }[]>`
+    const connections = await sql<{ organization_id: OrganizationId; payment_provider_id: PaymentProviderId }[]>`
       select organization_id, id as payment_provider_id from payment_providers
       where status = 'unverified' and deleted_at is null and updated_at < ${lost} limit ${PAGE}`;
     await producer.addMany(
@@ -70,7 +71,7 @@ async function sweepRefunds(
   at: Temporal.Instant,
 ): Promise<void> {
   const lost = at.subtract({ minutes: LOST_AFTER_MINUTES });
-  const refunds = await sql<{ organization_id: string; credit_note_id: string }[]>`
+  const refunds = await sql<{ organization_id: OrganizationId; credit_note_id: CreditNoteId }[]>`
     select refund.organization_id, refund.credit_note_id
     from credit_note_refunds refund
     join credit_notes note
@@ -89,7 +90,7 @@ async function sweepRefunds(
     'payment.refund',
     refunds.map((payload) => ({ payload })),
   );
-  const begun = await sql<{ organization_id: string; credit_note_id: string }[]>`
+  const begun = await sql<{ organization_id: OrganizationId; credit_note_id: CreditNoteId }[]>`
     select refund.organization_id, refund.credit_note_id
     from credit_note_refunds refund
     join credit_notes note

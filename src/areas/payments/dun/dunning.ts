@@ -2,7 +2,9 @@ import type { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
-import { periodicJob, type Scope } from '../../../platform/periodic-job.ts';
+import type { CustomerId, DunningCampaignId, OrganizationId } from '../../../platform/ids.ts';
+import { periodicJob, type Reach } from '../../../platform/periodic-job.ts';
+import { idOf } from '../../../platform/schema/id.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { listInvoicesByIds } from '../../invoices/invoices/queries.ts';
 import { type DunningStateRow, readDunningState } from '../dunning-campaigns/queries.ts';
@@ -17,9 +19,9 @@ type Currency = DunningStateRow['currencies'][number];
  */
 export const dunning = periodicJob({
   name: 'dunning',
-  item: z.object({ customer_id: z.guid() }),
-  select: async (sql, at, scope, limit) =>
-    (await listDue(sql, at, scope, limit)).map((row) => ({
+  item: z.object({ customer_id: idOf<CustomerId>() }),
+  select: async (sql, at, reach, limit) =>
+    (await listDue(sql, at, reach, limit)).map((row) => ({
       organization_id: row.organization_id,
       sandbox: row.sandbox,
       item: { customer_id: row.id },
@@ -27,7 +29,7 @@ export const dunning = periodicJob({
       resource: { type: 'Customer', id: row.id },
     })),
   work: (ctx, item) => dun(ctx, item.customer_id),
-  nextDueAt: async (db, organizationId, after) => {
+  nextDueAt: async ({ db, organizationId }, after) => {
     const [row] = await db<{ at: Temporal.Instant | null }[]>`
       select min(coalesce(customer.last_dunning_attempt_at + make_interval(days => campaign.days_between_attempts),
         ${after})) as at
@@ -58,8 +60,8 @@ const qualifying = (db: Db) => db`
           where invoice.organization_id = customer.organization_id and invoice.customer_id = customer.id
             and invoice.payment_overdue and not invoice.self_billed and invoice.currency = threshold.currency))`;
 
-const listDue = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<
-  { organization_id: string; sandbox: boolean; id: string }[]
+const listDue = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<
+  { organization_id: OrganizationId; sandbox: boolean; id: string }[]
 >`
   select customer.organization_id, organization.sandbox, customer.id
   from organizations organization, ${qualifying(db)}
@@ -67,19 +69,18 @@ const listDue = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => d
     and (customer.last_dunning_attempt_at is null
       or customer.last_dunning_attempt_at + make_interval(days => campaign.days_between_attempts) < ${at})
     and ${
-      scope === 'real-time'
+      reach === 'real-time'
         ? db`not exists (select from test_clocks clock where clock.organization_id = customer.organization_id)`
-        : db`customer.organization_id = ${scope.organizationId}`
+        : db`customer.organization_id = ${reach.organizationId}`
     }
   order by customer.last_dunning_attempt_at nulls first, customer.id
   limit ${limit}`;
 
 /** One attempt at a customer: a payment request for each currency that is due and each billing entity. */
-async function dun(ctx: Context, customerId: string): Promise<void> {
-  const { db, organizationId } = ctx;
+async function dun(ctx: Context, customerId: CustomerId): Promise<void> {
   const now = ctx.now();
-  await lockPayables(db, organizationId, customerId, []);
-  const state = await readDunningState(db, organizationId, customerId);
+  await lockPayables(ctx, customerId, []);
+  const state = await readDunningState(ctx, customerId);
   if (state.campaign_id === null || state.excluded) return;
   if (state.next_attempt_after && now.epochNanoseconds <= state.next_attempt_after.epochNanoseconds) return;
   const due = state.currencies.filter(
@@ -91,7 +92,7 @@ async function dun(ctx: Context, customerId: string): Promise<void> {
   await finish(ctx, customerId, state, due);
 }
 
-async function count(ctx: Context, customerId: string, due: readonly Currency[]): Promise<void> {
+async function count(ctx: Context, customerId: CustomerId, due: readonly Currency[]): Promise<void> {
   await ctx.db`
     insert into customer_dunning_counters (organization_id, customer_id, currency, attempts)
     select ${ctx.organizationId}::uuid, ${customerId}::uuid, currency, 1
@@ -103,17 +104,22 @@ async function count(ctx: Context, customerId: string, due: readonly Currency[])
     where organization_id = ${ctx.organizationId} and id = ${customerId}`;
 }
 
-async function request(ctx: Context, customerId: string, campaignId: string, currency: string): Promise<void> {
+async function request(
+  ctx: Context,
+  customerId: CustomerId,
+  campaignId: DunningCampaignId,
+  currency: string,
+): Promise<void> {
   const { db, organizationId } = ctx;
   const found = await db<{ ids: string[] }[]>`
     select array_agg(id order by id) as ids from invoices
     where organization_id = ${organizationId} and customer_id = ${customerId} and currency = ${currency}
       and payment_overdue and ready_for_payment_processing and not self_billed
     group by billing_entity_id order by billing_entity_id`;
-  const customer = await readCustomer(db, organizationId, customerId);
+  const customer = await readCustomer(ctx, customerId);
   for (const { ids } of found) {
-    await lockPayables(db, organizationId, customerId, ids);
-    const invoices = (await listInvoicesByIds(db, organizationId, ids)).filter((invoice) => invoice.payment_overdue);
+    await lockPayables(ctx, customerId, ids);
+    const invoices = (await listInvoicesByIds(ctx, ids)).filter((invoice) => invoice.payment_overdue);
     if (invoices.length > 0)
       await makeRequest(ctx, customer, invoices, { email: customer.email, dunningCampaignId: campaignId });
   }
@@ -122,7 +128,7 @@ async function request(ctx: Context, customerId: string, campaignId: string, cur
 /** Announces that a campaign has made its last attempt, once no recorded currency has an attempt left. */
 async function finish(
   ctx: Context,
-  customerId: string,
+  customerId: CustomerId,
   state: DunningStateRow,
   due: readonly Currency[],
 ): Promise<void> {
@@ -131,7 +137,7 @@ async function finish(
     .map((each) => ({ ...each, attempts: each.attempts + (now.has(each.currency) ? 1 : 0) }))
     .filter((each) => each.attempts > 0);
   if (recorded.some((each) => each.attempts < each.max_attempts)) return;
-  const customer = await readCustomer(ctx.db, ctx.organizationId, customerId);
+  const customer = await readCustomer(ctx, customerId);
   const balances = recorded.map((each) => ({ currency: each.currency, amount_cents: each.overdue_cents }));
   const main = balances.find(({ currency }) => currency === customer.currency) ?? balances[0]!;
   ctx.record({

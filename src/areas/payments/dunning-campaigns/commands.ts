@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { CustomerId, DunningCampaignId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -14,7 +15,7 @@ import { campaignView } from './view.ts';
 /** @throws Refusal 422 code value_already_exist */
 export async function createCampaign(ctx: Context, { body }: { body: CampaignCreate }) {
   const { db, organizationId } = ctx;
-  if (await findCampaign(db, organizationId, body.code)) throw refuse.invalid({ code: ['value_already_exist'] });
+  if (await findCampaign(ctx, body.code)) throw refuse.invalid({ code: ['value_already_exist'] });
   const id = newId();
   await db`
     insert into dunning_campaigns (id, organization_id, code, name, description, days_between_attempts, max_attempts,
@@ -23,9 +24,8 @@ export async function createCampaign(ctx: Context, { body }: { body: CampaignCre
       ${body.days_between_attempts ?? 1}, ${body.max_attempts ?? 1}, ${body.bcc_emails ?? []}, ${ctx.now()},
       ${ctx.now()})`;
   await storeThresholds(ctx, id, body.thresholds);
-  if (body.applied_to_organization)
-    await setCampaignOfEntity(ctx, (await getDefaultBillingEntity(db, organizationId)).id, id);
-  return announce(ctx, 'created', await getCampaign(db, organizationId, body.code));
+  if (body.applied_to_organization) await setCampaignOfEntity(ctx, (await getDefaultBillingEntity(ctx)).id, id);
+  return announce(ctx, 'created', await getCampaign(ctx, body.code));
 }
 
 /**
@@ -37,7 +37,7 @@ export async function createCampaign(ctx: Context, { body }: { body: CampaignCre
 export async function updateCampaign(ctx: Context, { code, body }: { code: string; body: CampaignUpdate }) {
   const { db, organizationId } = ctx;
   const stored = await lock(ctx, code);
-  if (body.code !== undefined && body.code !== code && (await findCampaign(db, organizationId, body.code)))
+  if (body.code !== undefined && body.code !== code && (await findCampaign(ctx, body.code)))
     throw refuse.invalid({ code: ['value_already_exist'] });
   await db`
     update dunning_campaigns set code = ${body.code ?? stored.code}, name = ${body.name ?? stored.name},
@@ -48,10 +48,10 @@ export async function updateCampaign(ctx: Context, { code, body }: { code: strin
     where organization_id = ${organizationId} and id = ${stored.id}`;
   if (body.thresholds) await replaceThresholds(ctx, stored, body.thresholds);
   if (body.applied_to_organization !== undefined && body.applied_to_organization !== stored.applied_to_organization) {
-    const entity = await getDefaultBillingEntity(db, organizationId);
+    const entity = await getDefaultBillingEntity(ctx);
     await setCampaignOfEntity(ctx, entity.id, body.applied_to_organization ? stored.id : null);
   }
-  return announce(ctx, 'updated', await getCampaign(db, organizationId, body.code ?? code), stored);
+  return announce(ctx, 'updated', await getCampaign(ctx, body.code ?? code), stored);
 }
 
 /**
@@ -62,7 +62,7 @@ export async function updateCampaign(ctx: Context, { code, body }: { code: strin
 export async function deleteCampaign(ctx: Context, { code }: { code: string }) {
   const { db, organizationId } = ctx;
   const campaign = await lock(ctx, code);
-  await resetCustomers(db, organizationId, await usersOf(ctx, campaign.id));
+  await resetCustomers(ctx, await usersOf(ctx, campaign.id));
   await db`
     update customers set dunning_campaign_id = null
     where organization_id = ${organizationId} and dunning_campaign_id = ${campaign.id}`;
@@ -77,15 +77,15 @@ export async function deleteCampaign(ctx: Context, { code }: { code: string }) {
 
 /** Sets the attempts of a customer to 0. @throws Refusal 404 customer */
 export async function resetDunning(ctx: Context, { external_id }: { external_id: string }) {
-  const customer = await getCustomer(ctx.db, ctx.organizationId, external_id);
-  await resetCustomers(ctx.db, ctx.organizationId, [customer.id]);
+  const customer = await getCustomer(ctx, external_id);
+  await resetCustomers(ctx, [customer.id]);
   return showDunning(ctx, { external_id });
 }
 
 /** @throws Refusal 404 customer */
 export async function showDunning(ctx: Context, { external_id }: { external_id: string }) {
-  const customer = await getCustomer(ctx.db, ctx.organizationId, external_id);
-  const { campaign_id: _, ...state } = await readDunningState(ctx.db, ctx.organizationId, customer.id);
+  const customer = await getCustomer(ctx, external_id);
+  const { campaign_id: _, ...state } = await readDunningState(ctx, customer.id);
   return {
     dunning: {
       campaign_code: state.campaign_code,
@@ -99,7 +99,7 @@ export async function showDunning(ctx: Context, { external_id }: { external_id: 
 }
 
 async function lock(ctx: Context, code: string): Promise<CampaignRow> {
-  const campaign = await getCampaign(ctx.db, ctx.organizationId, code);
+  const campaign = await getCampaign(ctx, code);
   await ctx.db`
     select from dunning_campaigns where organization_id = ${ctx.organizationId} and id = ${campaign.id} for update`;
   return campaign;
@@ -118,22 +118,19 @@ async function replaceThresholds(
     where organization_id = ${organizationId} and dunning_campaign_id = ${campaign.id}`;
   await storeThresholds(ctx, campaign.id, thresholds, known);
   const users = await usersOf(ctx, campaign.id);
-  const states = await Promise.all(
-    users.map(async (id) => ({ id, state: await readDunningState(db, organizationId, id) })),
-  );
+  const states = await Promise.all(users.map(async (id) => ({ id, state: await readDunningState(ctx, id) })));
   const without = states.filter(
     ({ state }) => !state.currencies.some((each) => each.overdue_cents >= each.threshold_cents),
   );
   await resetCustomers(
-    db,
-    organizationId,
+    ctx,
     without.map(({ id }) => id),
   );
 }
 
 async function storeThresholds(
   ctx: Context,
-  campaignId: string,
+  campaignId: DunningCampaignId,
   thresholds: CampaignCreate['thresholds'],
   known: ReadonlySet<string> = new Set(),
 ): Promise<void> {
@@ -149,8 +146,8 @@ async function storeThresholds(
 }
 
 /** Customers whose counters a campaign has moved. */
-async function usersOf(ctx: Context, campaignId: string): Promise<string[]> {
-  const rows = await ctx.db<{ id: string }[]>`
+async function usersOf(ctx: Context, campaignId: DunningCampaignId): Promise<string[]> {
+  const rows = await ctx.db<{ id: CustomerId }[]>`
     select customer.id from customers customer
     join billing_entities entity
       on entity.organization_id = customer.organization_id and entity.id = customer.billing_entity_id

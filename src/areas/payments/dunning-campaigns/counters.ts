@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { CustomerId } from '../../../platform/ids.ts';
 import type { PaymentChange } from '../../invoices/announcements.ts';
 
 /**
@@ -7,9 +8,8 @@ import type { PaymentChange } from '../../invoices/announcements.ts';
  * Rule: payment-requests.md#dunning.
  */
 export async function resetCounter(
-  db: Db,
-  organizationId: string,
-  customerId: string,
+  { db, organizationId }: Scope,
+  customerId: CustomerId,
   currency: string,
 ): Promise<void> {
   await db`
@@ -23,7 +23,7 @@ export async function resetCounter(
 }
 
 /** Sets all attempts of some customers to 0. */
-export async function resetCustomers(db: Db, organizationId: string, customerIds: readonly string[]): Promise<void> {
+export async function resetCustomers({ db, organizationId }: Scope, customerIds: readonly CustomerId[]): Promise<void> {
   if (customerIds.length === 0) return;
   await db`
     delete from customer_dunning_counters
@@ -46,5 +46,5 @@ export async function resetDunningOfInvoice(ctx: Context, { invoice, status }: P
       and request.id = asked.payment_request_id and request.dunning_campaign_id is not null
     where asked.organization_id = ${organizationId} and asked.invoice_id = ${invoice.id}
     limit 1`;
-  if (asked) await resetCounter(db, organizationId, invoice.customer_id, invoice.currency);
+  if (asked) await resetCounter(ctx, invoice.customer_id, invoice.currency);
 }

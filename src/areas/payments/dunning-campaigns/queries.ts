@@ -1,12 +1,14 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { CustomerId, DunningCampaignId } from '../../../platform/ids.ts';
 import { containsPattern } from '../../../platform/lists/filters.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { CampaignsQuery } from './schema.ts';
 
 export interface CampaignRow {
-  id: string;
+  id: DunningCampaignId;
   code: string;
   name: string;
   description: string | null;
@@ -43,7 +45,7 @@ const isApplied = (db: Db) => db`
     where entity.organization_id = campaign.organization_id and entity.deleted_at is null
     order by entity.created_at, entity.id limit 1)`;
 
-export async function findCampaign(db: Db, organizationId: string, code: string): Promise<CampaignRow | undefined> {
+export async function findCampaign({ db, organizationId }: Scope, code: string): Promise<CampaignRow | undefined> {
   const [row] = await db<CampaignRow[]>`
     select ${columns(db)} from dunning_campaigns campaign
     where campaign.organization_id = ${organizationId} and campaign.code = ${code} and campaign.deleted_at is null`;
@@ -51,16 +53,15 @@ export async function findCampaign(db: Db, organizationId: string, code: string)
 }
 
 /** @throws Refusal 404 dunning_campaign */
-export async function getCampaign(db: Db, organizationId: string, code: string): Promise<CampaignRow> {
-  const row = await findCampaign(db, organizationId, code);
+export async function getCampaign(scope: Scope, code: string): Promise<CampaignRow> {
+  const row = await findCampaign(scope, code);
   if (!row) throw refuse.notFound('dunning_campaign');
   return row;
 }
 
 /** A page of campaigns by name, and their number. Rule: payment-requests.md#dunning-campaigns. */
 export async function listCampaigns(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   query: CampaignsQuery,
 ): Promise<{ rows: CampaignRow[]; totalCount: number }> {
   const { limit, offset } = limitOf(query);
@@ -79,7 +80,7 @@ export async function listCampaigns(
 
 /** The state of a customer's dunning, by currency of its campaign. */
 export interface DunningStateRow {
-  campaign_id: string | null;
+  campaign_id: DunningCampaignId | null;
   campaign_code: string | null;
   source: 'customer' | 'billing_entity' | null;
   excluded: boolean;
@@ -104,7 +105,10 @@ const overdueOf = (db: Db) => db`
      and invoice.payment_overdue and not invoice.self_billed and invoice.currency = threshold.currency)`;
 
 /** The dunning of a live customer of ours. */
-export async function readDunningState(db: Db, organizationId: string, customerId: string): Promise<DunningStateRow> {
+export async function readDunningState(
+  { db, organizationId }: Scope,
+  customerId: CustomerId,
+): Promise<DunningStateRow> {
   const [row] = await db<DunningStateRow[]>`
     select campaign.id as campaign_id, campaign.code as campaign_code,
       case when campaign.id is null then null when customer.dunning_campaign_id is not null then 'customer'

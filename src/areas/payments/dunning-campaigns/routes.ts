@@ -16,13 +16,13 @@ import { campaignView } from './view.ts';
 const common = { permission: 'dunning_campaign', tag: 'dunning_campaigns', answer: CampaignEnvelope } as const;
 
 async function listPage(ctx: Context, { query }: { query: CampaignsQuery }) {
-  const { rows, totalCount } = await listCampaigns(ctx.db, ctx.organizationId, query);
+  const { rows, totalCount } = await listCampaigns(ctx, query);
   return { dunning_campaigns: rows.map(campaignView), meta: pageMeta(query, totalCount) };
 }
 
 /** @throws Refusal 404 dunning_campaign */
 const show = async (ctx: Context, { code }: { code: string }) => ({
-  dunning_campaign: campaignView(await getCampaign(ctx.db, ctx.organizationId, code)),
+  dunning_campaign: campaignView(await getCampaign(ctx, code)),
 });
 
 const update: Operation = {

@@ -7,13 +7,13 @@ import type { InboundEventsQuery, InboundEventView } from './schema.ts';
 import { HANDLE_STEP } from './store.ts';
 
 export async function listInboundEventsPage(ctx: Context, { query }: { query: InboundEventsQuery }) {
-  const { rows, totalCount } = await listInboundEvents(ctx.db, ctx.organizationId, query);
+  const { rows, totalCount } = await listInboundEvents(ctx, query);
   return { inbound_events: rows.map(view), meta: pageMeta(query, totalCount) };
 }
 
 /** @throws Refusal 404 inbound_event */
 export async function showInboundEvent(ctx: Context, { svc_id }: { svc_id: string }) {
-  const row = await getInboundEvent(ctx.db, ctx.organizationId, svc_id);
+  const row = await getInboundEvent(ctx, svc_id);
   return { inbound_event: { ...view(row), payload: row.payload } };
 }
 
@@ -25,7 +25,7 @@ export async function showInboundEvent(ctx: Context, { svc_id }: { svc_id: strin
  */
 export async function retryInboundEvent(ctx: Context, { svc_id }: { svc_id: string }) {
   const { db, organizationId } = ctx;
-  const { id } = await getInboundEvent(db, organizationId, svc_id);
+  const { id } = await getInboundEvent(ctx, svc_id);
   // The step before the event: who handles it locks in that order.
   await db`
     delete from after_steps

@@ -1,5 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { InboundEventId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -7,7 +9,7 @@ import type { INBOUND_STATUSES, InboundEventsQuery } from './schema.ts';
 import { HANDLE_STEP } from './store.ts';
 
 export interface InboundEventRow {
-  id: string;
+  id: InboundEventId;
   provider_code: string;
   provider_type: string;
   provider_event_id: string;
@@ -37,7 +39,7 @@ const columns = (db: Db): Fragment => db`
   coalesce(step.error, event.error) as error, event.created_at, event.updated_at`;
 
 /** @throws Refusal 404 inbound_event */
-export async function getInboundEvent(db: Db, organizationId: string, id: string): Promise<InboundEventRow> {
+export async function getInboundEvent({ db, organizationId }: Scope, id: InboundEventId): Promise<InboundEventRow> {
   const [row] = isUuid(id)
     ? await db<InboundEventRow[]>`
       select ${columns(db)} from ${tables(db)} where event.organization_id = ${organizationId} and event.id = ${id}`
@@ -48,8 +50,7 @@ export async function getInboundEvent(db: Db, organizationId: string, id: string
 
 /** A page of the events of providers, newest first, and its number. */
 export async function listInboundEvents(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   query: InboundEventsQuery,
 ): Promise<{ rows: InboundEventRow[]; totalCount: number }> {
   const { limit, offset } = limitOf(query);

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { PaymentReceiptId } from '../../../platform/ids.ts';
 import { documentLink } from '../../messaging/documents/signed-link.ts';
 import { isMailed, oweMail } from '../../messaging/mails/owe-mail.ts';
 import { type PaymentRow, readPayment } from '../payments/queries.ts';
@@ -9,9 +10,9 @@ import { receiptView } from './view.ts';
  * Writes a new receipt into the audit trail and sends its webhook. Rules: webhooks.md#event-types,
  * logs.md#activity-logs.
  */
-export async function recordReceiptCreated(ctx: Context, id: string): Promise<void> {
+export async function recordReceiptCreated(ctx: Context, id: PaymentReceiptId): Promise<void> {
   const { receipt, payment } = await read(ctx, id);
-  tell(ctx, 'payment_receipt.created', receipt, payment, null);
+  tell(ctx, 'payment_receipt.created', { receipt, payment, fileUrl: null });
   if (await isMailed(ctx, receipt.billing_entity_id, 'payment_receipt.created'))
     oweMail(ctx, { kind: 'payment_receipt', subject_id: id });
 }
@@ -20,23 +21,21 @@ export async function recordReceiptCreated(ctx: Context, id: string): Promise<vo
  * Announces the document of a receipt with its address. Rules: payments.md#receipts, webhooks.md#event-types,
  * logs.md#activity-logs.
  */
-export async function recordReceiptGenerated(ctx: Context, id: string): Promise<void> {
+export async function recordReceiptGenerated(ctx: Context, id: PaymentReceiptId): Promise<void> {
   const { receipt, payment } = await read(ctx, id);
   const fileUrl = await documentLink(ctx.db, ctx.config, receipt.document_id!);
-  tell(ctx, 'payment_receipt.generated', receipt, payment, fileUrl);
+  tell(ctx, 'payment_receipt.generated', { receipt, payment, fileUrl });
 }
 
 async function read(ctx: Context, id: string) {
-  const receipt = await getReceipt(ctx.db, ctx.organizationId, id);
-  return { receipt, payment: await readPayment(ctx.db, ctx.organizationId, receipt.payment_id) };
+  const receipt = await getReceipt(ctx, id);
+  return { receipt, payment: await readPayment(ctx, receipt.payment_id) };
 }
 
 function tell(
   ctx: Context,
   type: 'payment_receipt.created' | 'payment_receipt.generated',
-  receipt: ReceiptRow,
-  payment: PaymentRow,
-  fileUrl: string | null,
+  { receipt, payment, fileUrl }: { receipt: ReceiptRow; payment: PaymentRow; fileUrl: string | null },
 ): void {
   const object = receiptView(receipt, payment, fileUrl);
   ctx.record({

@@ -12,10 +12,10 @@ import { receiptView } from './view.ts';
  * Rules: payments.md#receipts, other-routes.md.
  */
 export async function downloadReceipt(ctx: Context, { svc_id }: { svc_id: string }) {
-  const { db, organizationId } = ctx;
-  const receipt = await getReceipt(db, organizationId, svc_id);
+  const { db } = ctx;
+  const receipt = await getReceipt(ctx, svc_id);
   const subject = { kind: 'payment_receipt', subjectId: receipt.id, number: receipt.number } as const;
   const documentId = await askForDocument(ctx, subject);
-  const payment = await readPayment(db, organizationId, receipt.payment_id);
+  const payment = await readPayment(ctx, receipt.payment_id);
   return { payment_receipt: receiptView(receipt, payment, await documentLink(db, ctx.config, documentId)) };
 }

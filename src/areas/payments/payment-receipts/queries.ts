@@ -1,19 +1,28 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type {
+  BillingEntityId,
+  CustomerId,
+  DocumentId,
+  InvoiceId,
+  PaymentId,
+  PaymentReceiptId,
+} from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { missingCharacters } from '../../messaging/documents/missing-characters.ts';
 
 export interface ReceiptRow {
-  id: string;
-  payment_id: string;
-  customer_id: string;
-  billing_entity_id: string;
+  id: PaymentReceiptId;
+  payment_id: PaymentId;
+  customer_id: CustomerId;
+  billing_entity_id: BillingEntityId;
   number: string;
   created_at: Temporal.Instant;
   /** Its document, once it has been drawn. */
-  document_id: string | null;
+  document_id: DocumentId | null;
   missing_characters: string | null;
 }
 
@@ -25,7 +34,7 @@ const columns = (db: Db) => db`
   ${missingCharacters(db, 'payment_receipt', 'receipt')}`;
 
 /** @throws Refusal 404 payment_receipt */
-export async function getReceipt(db: Db, organizationId: string, id: string): Promise<ReceiptRow> {
+export async function getReceipt({ db, organizationId }: Scope, id: PaymentReceiptId): Promise<ReceiptRow> {
   const [row] = isUuid(id)
     ? await db<ReceiptRow[]>`
       select ${columns(db)} from payment_receipts receipt
@@ -37,9 +46,8 @@ export async function getReceipt(db: Db, organizationId: string, id: string): Pr
 
 /** A page of receipts, newest first, and their number. */
 export async function listReceipts(
-  db: Db,
-  organizationId: string,
-  invoiceId: string | undefined,
+  { db, organizationId }: Scope,
+  invoiceId: InvoiceId | undefined,
   page: Page,
 ): Promise<{ rows: ReceiptRow[]; totalCount: number }> {
   const { limit, offset } = limitOf(page);

@@ -10,12 +10,10 @@ import { receiptView } from './view.ts';
 /** @throws Refusal 422 invoice_id is in invalid format */
 export async function listReceiptsPage(ctx: Context, { query }: { query: ReceiptsQuery }) {
   checkUuidFilter('invoice_id', query.invoice_id);
-  const { db, organizationId } = ctx;
-  const { rows, totalCount } = await listReceipts(db, organizationId, query.invoice_id, query);
+  const { db } = ctx;
+  const { rows, totalCount } = await listReceipts(ctx, query.invoice_id, query);
   const paymentIds = rows.map(({ payment_id }) => payment_id);
-  const payments = new Map(
-    (await listPaymentsByIds(db, organizationId, paymentIds)).map((payment) => [payment.id, payment]),
-  );
+  const payments = new Map((await listPaymentsByIds(ctx, paymentIds)).map((payment) => [payment.id, payment]));
   const documentIds = rows.flatMap(({ document_id: id }) => (id === null ? [] : [id]));
   const links = await documentLinks(db, ctx.config, documentIds);
   return {
@@ -28,9 +26,9 @@ export async function listReceiptsPage(ctx: Context, { query }: { query: Receipt
 
 /** @throws Refusal 404 payment_receipt */
 export async function showReceipt(ctx: Context, { svc_id }: { svc_id: string }) {
-  const receipt = await getReceipt(ctx.db, ctx.organizationId, svc_id);
+  const receipt = await getReceipt(ctx, svc_id);
   const [payment, fileUrl] = await Promise.all([
-    readPayment(ctx.db, ctx.organizationId, receipt.payment_id),
+    readPayment(ctx, receipt.payment_id),
     receipt.document_id === null ? null : documentLink(ctx.db, ctx.config, receipt.document_id),
   ]);
   return { payment_receipt: receiptView(receipt, payment, fileUrl) };

@@ -16,17 +16,16 @@ import { showRequest } from './show.ts';
  * Rule: payment-requests.md#payment-requests.
  */
 export async function createRequest(ctx: Context, { body }: { body: RequestCreate }) {
-  const { db, organizationId } = ctx;
-  const customer = await getCustomer(db, organizationId, body.external_customer_id);
+  const customer = await getCustomer(ctx, body.external_customer_id);
   const ids = [...new Set(body.svc_invoice_ids.filter(isUuid))];
-  await lockPayables(db, organizationId, customer.id, ids);
-  const invoices = (await listInvoicesByIds(db, organizationId, ids)).filter(
+  await lockPayables(ctx, customer.id, ids);
+  const invoices = (await listInvoicesByIds(ctx, ids)).filter(
     (invoice) => invoice.customer_id === customer.id && invoice.status !== 'deleted',
   );
   if (invoices.length === 0) throw refuse.notFound('invoice');
   await checkInvoices(ctx, invoices);
   const method = body.payment_method;
-  if (method?.payment_method_id) await getMethod(db, organizationId, customer.id, method.payment_method_id);
+  if (method?.payment_method_id) await getMethod(ctx, customer.id, method.payment_method_id);
   const request = await makeRequest(ctx, customer, invoices, {
     email: body.email ?? customer.email,
     paymentMethodType: method?.payment_method_type ?? null,

@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import { columnValues } from '../../../platform/db/values.ts';
+import type { DunningCampaignId, PaymentMethodId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { CustomerRow } from '../../customers/customers/queries.ts';
 import { dueOf } from '../../invoices/invoices/amount-due.ts';
@@ -13,8 +14,8 @@ export const COLLECT_REQUEST_STEP = 'collect-payment-request';
 export interface RequestWish {
   email: string | null;
   paymentMethodType?: string | null;
-  paymentMethodId?: string | null;
-  dunningCampaignId?: string;
+  paymentMethodId?: PaymentMethodId | null;
+  dunningCampaignId?: DunningCampaignId;
 }
 
 /**
@@ -51,7 +52,7 @@ export async function makeRequest(
     insert into payment_request_invoices (organization_id, payment_request_id, invoice_id)
     select ${organizationId}::uuid, ${id}::uuid, invoice_id
     from unnest(${invoices.map((invoice) => invoice.id)}::uuid[]) as invoice_id`;
-  const request = await getRequest(db, organizationId, id);
+  const request = await getRequest(ctx, id);
   await recordRequest(ctx, 'payment_request.created', request);
   ctx.after({ step: COLLECT_REQUEST_STEP, payload: { payment_request_id: id } });
   return request;

@@ -1,14 +1,24 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { PaymentStatus } from '../../../engine/invoices/invoice-states.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type {
+  BillingEntityId,
+  CustomerId,
+  DunningCampaignId,
+  ExternalCustomerId,
+  InvoiceId,
+  PaymentMethodId,
+  PaymentRequestId,
+} from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 
 export interface RequestRow {
-  id: string;
-  customer_id: string;
-  billing_entity_id: string;
+  id: PaymentRequestId;
+  customer_id: CustomerId;
+  billing_entity_id: BillingEntityId;
   amount_cents: number;
   amount_currency: string;
   email: string | null;
@@ -16,10 +26,10 @@ export interface RequestRow {
   payment_attempts: number;
   ready_for_payment_processing: boolean;
   payment_method_type: string | null;
-  payment_method_id: string | null;
-  dunning_campaign_id: string | null;
+  payment_method_id: PaymentMethodId | null;
+  dunning_campaign_id: DunningCampaignId | null;
   dunning_campaign_code: string | null;
-  invoice_ids: string[];
+  invoice_ids: InvoiceId[];
   created_at: Temporal.Instant;
 }
 
@@ -40,7 +50,7 @@ const tables = (db: Db) => db`
     on campaign.organization_id = request.organization_id and campaign.id = request.dunning_campaign_id`;
 
 /** @throws Refusal 404 payment_request */
-export async function getRequest(db: Db, organizationId: string, id: string): Promise<RequestRow> {
+export async function getRequest({ db, organizationId }: Scope, id: PaymentRequestId): Promise<RequestRow> {
   const [row] = isUuid(id)
     ? await db<RequestRow[]>`
       select ${columns(db)} from ${tables(db)} where request.organization_id = ${organizationId} and request.id = ${id}`
@@ -50,8 +60,8 @@ export async function getRequest(db: Db, organizationId: string, id: string): Pr
 }
 
 export interface RequestFilters {
-  customerId?: string | undefined;
-  externalCustomerId?: string | undefined;
+  customerId?: CustomerId | undefined;
+  externalCustomerId?: ExternalCustomerId | undefined;
   paymentStatus?: string | undefined;
   currency?: string | undefined;
   billingEntityCodes?: readonly string[] | undefined;
@@ -59,8 +69,7 @@ export interface RequestFilters {
 
 /** A page of payment requests, newest first, and their number. Rule: payment-requests.md#payment-requests. */
 export async function listRequests(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   filters: RequestFilters,
   page: Page,
 ): Promise<{ rows: RequestRow[]; totalCount: number }> {

@@ -12,8 +12,8 @@ const common = { permission: 'payment_request', tag: 'payment_requests' } as con
 
 /** @throws Refusal 404 billing_entity, of a filter that names none */
 async function page(ctx: Context, filters: RequestFilters, query: Page) {
-  await checkBillingEntityCodes(ctx.db, ctx.organizationId, filters.billingEntityCodes ?? []);
-  const { rows, totalCount } = await listRequests(ctx.db, ctx.organizationId, filters, query);
+  await checkBillingEntityCodes(ctx, filters.billingEntityCodes ?? []);
+  const { rows, totalCount } = await listRequests(ctx, filters, query);
   return { payment_requests: await showRequests(ctx, rows), meta: pageMeta(query, totalCount) };
 }
 
@@ -28,13 +28,13 @@ const listAll = (ctx: Context, { query }: { query: RequestsQuery }) =>
 
 /** @throws Refusal 404 customer */
 async function listOfCustomer(ctx: Context, input: { external_id: string; query: CustomerRequestsQuery }) {
-  const customer = await getCustomer(ctx.db, ctx.organizationId, input.external_id);
+  const customer = await getCustomer(ctx, input.external_id);
   return page(ctx, { ...filtersOf(input.query), customerId: customer.id }, input.query);
 }
 
 /** @throws Refusal 404 payment_request */
 const show = async (ctx: Context, { svc_id }: { svc_id: string }) => ({
-  payment_request: await showRequest(ctx, await getRequest(ctx.db, ctx.organizationId, svc_id)),
+  payment_request: await showRequest(ctx, await getRequest(ctx, svc_id)),
 });
 
 export const paymentRequestOperations: Operation[] = [

@@ -1,4 +1,4 @@
-import type { Context } from '../../../platform/context.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { present, seconds } from '../../../platform/schema/view.ts';
 import { listCustomersByIds } from '../../customers/customers/queries.ts';
 import { customerBaseView } from '../../customers/customers/view.ts';
@@ -10,11 +10,10 @@ import type { RequestRow } from './queries.ts';
  * Payment requests as the API shows them: two statements, whatever their number.
  * Rule: payment-requests.md#payment-requests.
  */
-export async function showRequests(ctx: Pick<Context, 'db' | 'organizationId'>, rows: readonly RequestRow[]) {
-  const { db, organizationId } = ctx;
+export async function showRequests(ctx: Scope, rows: readonly RequestRow[]) {
   const [customers, invoices] = await Promise.all([
-    listCustomersByIds(db, organizationId, [...new Set(rows.map(({ customer_id }) => customer_id))]),
-    listInvoicesByIds(db, organizationId, [...new Set(rows.flatMap(({ invoice_ids }) => invoice_ids))]),
+    listCustomersByIds(ctx, [...new Set(rows.map(({ customer_id }) => customer_id))]),
+    listInvoicesByIds(ctx, [...new Set(rows.flatMap(({ invoice_ids }) => invoice_ids))]),
   ]);
   const customerOf = new Map(customers.map((customer) => [customer.id, customer]));
   const invoiceOf = new Map(invoices.map((invoice) => [invoice.id, invoice]));
@@ -32,5 +31,4 @@ export async function showRequests(ctx: Pick<Context, 'db' | 'organizationId'>, 
 }
 
 /** One of them. */
-export const showRequest = async (ctx: Pick<Context, 'db' | 'organizationId'>, row: RequestRow) =>
-  (await showRequests(ctx, [row]))[0]!;
+export const showRequest = async (ctx: Scope, row: RequestRow) => (await showRequests(ctx, [row]))[0]!;

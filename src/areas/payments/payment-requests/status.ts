@@ -17,6 +17,6 @@ export async function setRequestStatus(ctx: Context, request: RequestRow, status
     where organization_id = ${organizationId} and id = ${request.id}`;
   if (status === request.payment_status) return;
   if (status === 'succeeded' && request.dunning_campaign_id !== null)
-    await resetCounter(db, organizationId, request.customer_id, request.amount_currency);
-  await recordRequest(ctx, 'payment_request.payment_status_updated', await getRequest(db, organizationId, request.id));
+    await resetCounter(ctx, request.customer_id, request.amount_currency);
+  await recordRequest(ctx, 'payment_request.payment_status_updated', await getRequest(ctx, request.id));
 }

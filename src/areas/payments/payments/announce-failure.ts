@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { CustomerId, InvoiceId, PaymentRequestId } from '../../../platform/ids.ts';
 import type { ProviderError } from '../../../platform/payments/port.ts';
 import { tellTopUpRefused } from '../../credits/wallet-transactions/announce.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
@@ -35,10 +36,8 @@ export async function recordInvoiceFailure(
 /** Announces that a payment request could not be charged. Rule: payment-requests.md#payment-requests. */
 export async function recordRequestFailure(
   ctx: Context,
-  request: { id: string; customer_id: string },
-  invoiceIds: readonly string[],
-  error: ProviderError,
-  payment?: PaymentRow,
+  request: { id: PaymentRequestId; customer_id: CustomerId },
+  { invoiceIds, error, payment }: { invoiceIds: readonly InvoiceId[]; error: ProviderError; payment?: PaymentRow },
 ): Promise<void> {
   ctx.record({
     webhook: {
@@ -56,8 +55,8 @@ export async function recordRequestFailure(
 }
 
 /** Who could not be charged or refunded, where, and why. */
-export async function failureOf(ctx: Context, customerId: string, error: ProviderError, payment?: PaymentRow) {
-  const customer = await readCustomer(ctx.db, ctx.organizationId, customerId);
+export async function failureOf(ctx: Context, customerId: CustomerId, error: ProviderError, payment?: PaymentRow) {
+  const customer = await readCustomer(ctx, customerId);
   return {
     svc_customer_id: customer.id,
     external_customer_id: customer.external_id,

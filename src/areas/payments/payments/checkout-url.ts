@@ -19,11 +19,9 @@ const WITHOUT_SETUP: ReadonlySet<string> = new Set(['cashfree', 'flutterwave']);
  * Rules: customers.md#deletion-portal-checkout, payments.md#checkout.
  */
 export async function makeCheckoutUrl(ctx: Context, { external_id }: { external_id: string }) {
-  const customer = await getCustomer(ctx.db, ctx.organizationId, external_id);
+  const customer = await getCustomer(ctx, external_id);
   const provider =
-    customer.payment_provider_id === null
-      ? undefined
-      : await findProviderById(ctx.db, ctx.organizationId, customer.payment_provider_id);
+    customer.payment_provider_id === null ? undefined : await findProviderById(ctx, customer.payment_provider_id);
   if (!provider || customer.provider_customer_id === null)
     throw refuse.invalid({ base: ['no_linked_payment_provider'] });
   if (WITHOUT_SETUP.has(customer.payment_provider ?? '')) throw refuse.notAllowed('feature_not_supported');
@@ -36,7 +34,7 @@ export async function makeCheckoutUrl(ctx: Context, { external_id }: { external_
 /** The answer with the address that the provider gave. @throws Refusal 422 third_party_error */
 export async function showCheckoutUrl(ctx: Context, body: Awaited<ReturnType<typeof makeCheckoutUrl>>) {
   const url = await awaitPage(ctx, body.customer.checkout_url);
-  const customer = await readCustomer(ctx.db, ctx.organizationId, body.customer.svc_customer_id);
+  const customer = await readCustomer(ctx, body.customer.svc_customer_id);
   return { customer: checkoutView(customer, url) };
 }
 

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import { VISIBLE_INVOICE_STATUSES } from '../../../engine/invoices/invoice-states.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
@@ -24,13 +25,12 @@ const REFERENCE_MAX = 40;
  * Rule: payments.md#manual-payment.
  */
 export async function createPayment(ctx: Context, { body }: { body: PaymentCreate }) {
-  const { db, organizationId } = ctx;
   const invoice = await lockPayable(ctx, body.invoice_id);
   if (invoice.status !== 'finalized' && invoice.status !== 'open') throw refuse.forbidden('feature_unavailable');
   const createdAt = paidAt(body.paid_at) ?? ctx.now();
   const reference = await checkedReference(ctx, invoice, body);
   const id = newId();
-  await insertPayment(db, organizationId, {
+  await insertPayment(ctx, {
     id,
     customerId: invoice.customer_id,
     payable: { type: 'Invoice', id: invoice.id },
@@ -44,8 +44,8 @@ export async function createPayment(ctx: Context, { body }: { body: PaymentCreat
     createdAt,
     now: ctx.now(),
   });
-  await settlePayment(ctx, await readPayment(db, organizationId, id));
-  const payment = await readPayment(db, organizationId, id);
+  await settlePayment(ctx, await readPayment(ctx, id));
+  const payment = await readPayment(ctx, id);
   const object = paymentView(payment);
   ctx.record({
     activity: {
@@ -61,12 +61,11 @@ export async function createPayment(ctx: Context, { body }: { body: PaymentCreat
 
 const PAYABLE: ReadonlySet<string> = new Set([...VISIBLE_INVOICE_STATUSES, 'open']);
 
-async function lockPayable(ctx: Context, id: string): Promise<InvoiceRow> {
-  const { db, organizationId } = ctx;
-  const found = isUuid(id) ? await readInvoice(db, organizationId, id) : undefined;
+async function lockPayable(ctx: Context, id: InvoiceId): Promise<InvoiceRow> {
+  const found = isUuid(id) ? await readInvoice(ctx, id) : undefined;
   if (!found || !PAYABLE.has(found.status)) throw refuse.notFound('invoice');
-  await lockPayables(db, organizationId, found.customer_id, [found.id]);
-  return readInvoice(db, organizationId, found.id);
+  await lockPayables(ctx, found.customer_id, [found.id]);
+  return readInvoice(ctx, found.id);
 }
 
 function paidAt(value: unknown): Temporal.Instant | undefined {
@@ -90,7 +89,7 @@ async function checkedReference(ctx: Context, invoice: InvoiceRow, body: Payment
   return reference as string;
 }
 
-async function isPaidByRequest(ctx: Context, invoiceId: string): Promise<boolean> {
+async function isPaidByRequest(ctx: Context, invoiceId: InvoiceId): Promise<boolean> {
   const [row] = await ctx.db`
     select from payment_request_invoices asked
     join payment_requests request on request.organization_id = asked.organization_id

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId, PaymentId } from '../../../platform/ids.ts';
 import type { PaymentChange } from '../../invoices/announcements.ts';
 import { closePages } from './provider-pages.ts';
 
@@ -14,8 +15,8 @@ export const CANCEL_JOB = 'payment.cancel';
  * Rules: payments.md#providers "cancel", payments.md#automatic-payment, activation-rules.md,
  * invoice-operations.md#void.
  */
-export async function giveUpPayments(ctx: Context, invoiceId: string): Promise<void> {
-  const ended = await ctx.db<{ id: string; is_owed: boolean }[]>`
+export async function giveUpPayments(ctx: Context, invoiceId: InvoiceId): Promise<void> {
+  const ended = await ctx.db<{ id: PaymentId; is_owed: boolean }[]>`
     update payments set payment_status = 'failed', status = 'canceled', next_action = '{}', updated_at = ${ctx.now()},
       cancel_owed_at = case when charged_at is not null and exists (
         select from payment_providers provider
@@ -40,5 +41,5 @@ export async function endRefusedCharges(ctx: Context, { invoice, status }: Payme
       and payment_status = 'pending' and error is not null`;
 }
 
-export const oweCancel = (ctx: Context, paymentId: string): void =>
+export const oweCancel = (ctx: Context, paymentId: PaymentId): void =>
   ctx.after({ nudge: CANCEL_JOB, payload: { payment_id: paymentId } });

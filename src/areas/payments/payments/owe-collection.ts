@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 
 /** Charges an invoice, if its customer can be charged. */
 export const COLLECT_STEP = 'collect-invoice';
@@ -11,7 +12,7 @@ export const COLLECT_STEP = 'collect-invoice';
  */
 export function oweCollection(
   ctx: Context,
-  invoiceId: string,
+  invoiceId: InvoiceId,
   customer: { billing_configuration: { provider_customer_id?: string | undefined } } | null,
 ): void {
   if (customer?.billing_configuration.provider_customer_id === undefined) return;

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
@@ -12,12 +13,11 @@ import { insertPayment, storeShare } from './writes.ts';
  *
  * Rules: in-advance.md#gathering-paid-fees, ledger.md#l23.
  */
-export async function recordPaidBefore(ctx: Context, invoiceId: string): Promise<void> {
-  const { db, organizationId } = ctx;
-  const invoice = await readInvoice(db, organizationId, invoiceId);
+export async function recordPaidBefore(ctx: Context, invoiceId: InvoiceId): Promise<void> {
+  const invoice = await readInvoice(ctx, invoiceId);
   if (invoice.total_amount_cents === 0) return;
   const id = newId();
-  await insertPayment(db, organizationId, {
+  await insertPayment(ctx, {
     id,
     customerId: invoice.customer_id,
     payable: { type: 'Invoice', id: invoiceId },
@@ -30,10 +30,10 @@ export async function recordPaidBefore(ctx: Context, invoiceId: string): Promise
     createdAt: ctx.now(),
     now: ctx.now(),
   });
-  await storeShare(db, organizationId, id, invoiceId, invoice.total_amount_cents);
+  await storeShare(ctx, id, { invoiceId, amountCents: invoice.total_amount_cents });
   if (!invoice.self_billed)
     await announce(ctx, paymentSucceeded, {
-      payment: await readPayment(db, organizationId, id),
+      payment: await readPayment(ctx, id),
       billing_entity_id: invoice.billing_entity_id,
     });
 }

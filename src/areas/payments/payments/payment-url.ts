@@ -19,7 +19,7 @@ const no = (code: string) => refuse.invalid({ base: [code] });
  * Rules: payments.md#payment-url, payments.md#amounts-on-the-wire "not supported".
  */
 export async function makePaymentUrl(ctx: Context, { svc_id }: { svc_id: string }) {
-  const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
+  const invoice = await getVisibleInvoice(ctx, svc_id);
   const { customer, url } = await invoicePage(ctx, invoice);
   return {
     invoice_payment_details: {
@@ -34,15 +34,13 @@ export async function makePaymentUrl(ctx: Context, { svc_id }: { svc_id: string 
 
 /** The page of an invoice and its customer, see makePaymentUrl; its address may have to be awaited. */
 export async function invoicePage(ctx: Context, invoice: InvoiceRow) {
-  const customer = await readCustomer(ctx.db, ctx.organizationId, invoice.customer_id);
+  const customer = await readCustomer(ctx, invoice.customer_id);
   if (customer.payment_provider === null) throw no('no_linked_payment_provider');
   if (customer.payment_provider === 'gocardless') throw no('invalid_payment_provider');
   if (invoice.payment_status === 'succeeded' || invoice.status === 'draft' || dueOf(invoice) <= 0)
     throw no('invalid_invoice_status_or_payment_status');
   const provider =
-    customer.payment_provider_id === null
-      ? undefined
-      : await findProviderById(ctx.db, ctx.organizationId, customer.payment_provider_id);
+    customer.payment_provider_id === null ? undefined : await findProviderById(ctx, customer.payment_provider_id);
   if (!provider || provider.deleted_at !== null) throw no('missing_payment_provider');
   if (customer.provider_customer_id === null && !NEED_NO_CUSTOMER.has(customer.payment_provider))
     throw no('missing_payment_provider_customer');

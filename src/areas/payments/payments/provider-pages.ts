@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../../../platform/config.ts';
 import type { Context } from '../../../platform/context.ts';
 import { columnValues } from '../../../platform/db/values.ts';
+import type { CustomerId, InvoiceId, PaymentProviderId } from '../../../platform/ids.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
 import type { PayloadOf } from '../../../platform/reactions.ts';
@@ -24,8 +25,8 @@ const TOKEN_BYTES = 18;
 
 export interface PageRow {
   id: string;
-  customer_id: string;
-  payment_provider_id: string;
+  customer_id: CustomerId;
+  payment_provider_id: PaymentProviderId;
   payable_type: 'Invoice' | 'PaymentRequest' | null;
   payable_id: string | null;
   token: string;
@@ -42,7 +43,7 @@ export const sandboxPageUrl = (config: Config, token: string): string =>
  * A page on which the customer stores a payment method. A sandbox has its address at once, other providers by a job.
  */
 export const openSetupPage = (ctx: Context, customer: CustomerRow, provider: ProviderRow): Promise<PageRow> =>
-  openPage(ctx, customer.id, provider, null);
+  openPage(ctx, customer.id, { provider, payable: null });
 
 /**
  * A page on which the due amount of a payable is paid; the open one of the same amount, while it lives.
@@ -50,7 +51,7 @@ export const openSetupPage = (ctx: Context, customer: CustomerRow, provider: Pro
  */
 export async function openPaymentPage(
   ctx: Context,
-  customerId: string,
+  customerId: CustomerId,
   provider: ProviderRow,
   payable: { type: 'Invoice' | 'PaymentRequest'; id: string; amountCents: number },
 ): Promise<PageRow> {
@@ -60,14 +61,16 @@ export async function openPaymentPage(
     where organization_id = ${ctx.organizationId} and payable_id = ${payable.id} and closed_at is null
       and payment_provider_id = ${provider.id} and expires_at > ${ctx.now()} and amount_cents = ${payable.amountCents}
     order by created_at desc limit 1`;
-  return known ?? openPage(ctx, customerId, provider, payable);
+  return known ?? openPage(ctx, customerId, { provider, payable });
 }
 
 async function openPage(
   ctx: Context,
-  customerId: string,
-  provider: ProviderRow,
-  payable: { type: 'Invoice' | 'PaymentRequest'; id: string; amountCents: number } | null,
+  customerId: CustomerId,
+  {
+    provider,
+    payable,
+  }: { provider: ProviderRow; payable: { type: 'Invoice' | 'PaymentRequest'; id: string; amountCents: number } | null },
 ): Promise<PageRow> {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const page: PageRow = {
@@ -107,7 +110,7 @@ interface ClosedPage {
 }
 
 /** Closes the hosted pages of an invoice, here and at their provider. */
-export async function closePages(ctx: Context, invoiceId: string): Promise<void> {
+export async function closePages(ctx: Context, invoiceId: InvoiceId): Promise<void> {
   const closed = await ctx.db<ClosedPage[]>`
     update payment_pages set closed_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and payable_id = ${invoiceId} and closed_at is null

@@ -2,6 +2,15 @@ import type { Temporal } from 'temporal-polyfill';
 import { assert } from '../../../engine/assert.ts';
 import { VISIBLE_INVOICE_STATUSES } from '../../../engine/invoices/invoice-states.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type {
+  CustomerId,
+  ExternalCustomerId,
+  InvoiceId,
+  PaymentId,
+  PaymentMethodId,
+  PaymentProviderId,
+} from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -10,9 +19,9 @@ import type { PaymentStatus } from './states.ts';
 
 /** A payment with the fields of customer, connection and invoices that its answer shows. */
 export interface PaymentRow {
-  id: string;
-  customer_id: string;
-  external_customer_id: string;
+  id: PaymentId;
+  customer_id: CustomerId;
+  external_customer_id: ExternalCustomerId;
   payable_type: 'Invoice' | 'PaymentRequest';
   payable_id: string;
   payment_type: 'manual' | 'provider';
@@ -22,20 +31,20 @@ export interface PaymentRow {
   status: string;
   payment_status: PaymentStatus;
   reference: string | null;
-  payment_provider_id: string | null;
+  payment_provider_id: PaymentProviderId | null;
   provider_type: ContractProvider | null;
   /** The type of the connection itself: `sandbox` for a double. */
   connection_type: string | null;
   provider_code: string | null;
   provider_payment_id: string | null;
   provider_customer_id: string | null;
-  payment_method_id: string | null;
+  payment_method_id: PaymentMethodId | null;
   next_action: Record<string, unknown>;
   error: { code: string; message: string } | null;
   charge_attempts: number;
   /** Since when its cancellation at the provider is owed. */
   cancel_owed_at: Temporal.Instant | null;
-  invoices: { id: string; number: string }[];
+  invoices: { id: InvoiceId; number: string }[];
   created_at: Temporal.Instant;
 }
 
@@ -60,7 +69,7 @@ const tables = (db: Db) => db`
     on provider.organization_id = payment.organization_id and provider.id = payment.payment_provider_id`;
 
 // Payments of invoices that the API does not show are not shown either (payments.md#payment-object).
-const shown = (db: Db, organizationId: string) => db`
+const shown = ({ db, organizationId }: Scope) => db`
   payment.organization_id = ${organizationId} and (payment.payable_type <> 'Invoice' or exists (
     select from invoices invoice where invoice.organization_id = payment.organization_id
       and invoice.id = payment.payable_id and invoice.status = any (${VISIBLE_INVOICE_STATUSES})))`;
@@ -70,49 +79,50 @@ const shown = (db: Db, organizationId: string) => db`
  *
  * @throws Refusal 404 payment
  */
-export async function getPaymentAtProvider(db: Db, organizationId: string, id: string): Promise<PaymentRow> {
-  const [row] = isUuid(id) ? await listPaymentsByIds(db, organizationId, [id]) : [];
+export async function getPaymentAtProvider(scope: Scope, id: PaymentId): Promise<PaymentRow> {
+  const [row] = isUuid(id) ? await listPaymentsByIds(scope, [id]) : [];
   if (!row) throw refuse.notFound('payment');
   return row;
 }
 
 /** @throws Refusal 404 payment */
-export async function getPayment(db: Db, organizationId: string, id: string): Promise<PaymentRow> {
+export async function getPayment(scope: Scope, id: PaymentId): Promise<PaymentRow> {
+  const { db } = scope;
   const [row] = isUuid(id)
     ? await db<PaymentRow[]>`
-      select ${columns(db)} from ${tables(db)} where ${shown(db, organizationId)} and payment.id = ${id}`
+      select ${columns(db)} from ${tables(db)} where ${shown(scope)} and payment.id = ${id}`
     : [];
   if (!row) throw refuse.notFound('payment');
   return row;
 }
 
 /** Payments by id, shown or not: what documents name. */
-export const listPaymentsByIds = (db: Db, organizationId: string, ids: readonly string[]) => db<PaymentRow[]>`
+export const listPaymentsByIds = ({ db, organizationId }: Scope, ids: readonly PaymentId[]) => db<PaymentRow[]>`
   select ${columns(db)} from ${tables(db)}
   where payment.organization_id = ${organizationId} and payment.id = any (${ids})`;
 
-export async function readPayment(db: Db, organizationId: string, id: string): Promise<PaymentRow> {
-  const [row] = await listPaymentsByIds(db, organizationId, [id]);
+export async function readPayment(scope: Scope, id: PaymentId): Promise<PaymentRow> {
+  const [row] = await listPaymentsByIds(scope, [id]);
   assert(row, 'a payment that is referred to exists');
   return row;
 }
 
 export interface PaymentFilters {
-  customerId?: string | undefined;
-  externalCustomerId?: string | undefined;
-  invoiceId?: string | undefined;
+  customerId?: CustomerId | undefined;
+  externalCustomerId?: ExternalCustomerId | undefined;
+  invoiceId?: InvoiceId | undefined;
 }
 
 /** A page of payments, newest first, and their number. Rule: payments.md#payment-object. */
 export async function listPayments(
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   filters: PaymentFilters,
   page: Page,
 ): Promise<{ rows: PaymentRow[]; totalCount: number }> {
+  const { db } = scope;
   const { limit, offset } = limitOf(page);
   const { customerId, externalCustomerId, invoiceId } = filters;
-  const passing = db`${shown(db, organizationId)}
+  const passing = db`${shown(scope)}
     ${customerId === undefined ? db`` : db`and payment.customer_id = ${customerId}`}
     ${externalCustomerId === undefined ? db`` : db`and customer.external_id = ${externalCustomerId} and customer.deleted_at is null`}
     ${
@@ -133,7 +143,7 @@ export async function listPayments(
 
 /** The part of a payment that settles an invoice. */
 export interface ShareRow {
-  invoice_id: string;
+  invoice_id: InvoiceId;
   invoice_number: string;
   issuing_date: Temporal.PlainDate;
   total_amount_cents: number;
@@ -141,7 +151,7 @@ export interface ShareRow {
 }
 
 /** What a payment settles, oldest invoice first; at least one. */
-export const listShares = (db: Db, organizationId: string, paymentId: string) => db<ShareRow[]>`
+export const listShares = ({ db, organizationId }: Scope, paymentId: PaymentId) => db<ShareRow[]>`
   select invoice.id as invoice_id, invoice.number as invoice_number, invoice.issuing_date, invoice.total_amount_cents,
     coalesce(share.amount_cents, 0) as amount_cents
   from payment_invoices share

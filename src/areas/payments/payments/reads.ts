@@ -10,7 +10,7 @@ import { paymentView } from './view.ts';
 export async function listPaymentsPage(ctx: Context, { query }: { query: PaymentsQuery }) {
   checkUuidFilter('invoice_id', query.invoice_id);
   const filters = { externalCustomerId: query.external_customer_id, invoiceId: query.invoice_id };
-  const { rows, totalCount } = await listPayments(ctx.db, ctx.organizationId, filters, query);
+  const { rows, totalCount } = await listPayments(ctx, filters, query);
   return { payments: rows.map(paymentView), meta: pageMeta(query, totalCount) };
 }
 
@@ -19,14 +19,14 @@ export async function listPaymentsOfCustomer(
   ctx: Context,
   { external_id, query }: { external_id: string; query: CustomerPaymentsQuery },
 ) {
-  const customer = await getCustomer(ctx.db, ctx.organizationId, external_id);
+  const customer = await getCustomer(ctx, external_id);
   checkUuidFilter('invoice_id', query.invoice_id);
   const filters = { customerId: customer.id, invoiceId: query.invoice_id };
-  const { rows, totalCount } = await listPayments(ctx.db, ctx.organizationId, filters, query);
+  const { rows, totalCount } = await listPayments(ctx, filters, query);
   return { payments: rows.map(paymentView), meta: pageMeta(query, totalCount) };
 }
 
 /** @throws Refusal 404 payment */
 export async function showPayment(ctx: Context, { svc_id }: { svc_id: string }) {
-  return { payment: paymentView(await getPayment(ctx.db, ctx.organizationId, svc_id)) };
+  return { payment: paymentView(await getPayment(ctx, svc_id)) };
 }

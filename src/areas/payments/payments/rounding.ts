@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { PaymentId } from '../../../platform/ids.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 import { changeInvoice } from '../../invoices/invoices/writes.ts';
 import { bookWriteOffReversed, bookWrittenOff } from '../../ledger/ledger/written-off.ts';
@@ -14,10 +15,10 @@ const PROVIDER_ROUNDING = 'provider_rounding';
 export async function writeOffRounding(
   ctx: Context,
   invoice: InvoiceRow,
-  paymentId: string,
+  paymentId: PaymentId,
   amountCents: number,
 ): Promise<void> {
-  await insertWriteOff(ctx, invoice, amountCents, PROVIDER_ROUNDING, paymentId);
+  await insertWriteOff(ctx, invoice, { amountCents, reason: PROVIDER_ROUNDING, paymentId });
   await changeInvoice(ctx, invoice.id, {
     total_written_off_amount_cents: invoice.total_written_off_amount_cents + amountCents,
   });
@@ -28,7 +29,7 @@ export async function writeOffRounding(
  * Reverses the rounding write-off of a payment that was taken back. Rules: payments.md#amounts-on-the-wire,
  * ledger.md#l17.
  */
-export async function takeBackRounding(ctx: Context, invoice: InvoiceRow, paymentId: string): Promise<InvoiceRow> {
+export async function takeBackRounding(ctx: Context, invoice: InvoiceRow, paymentId: PaymentId): Promise<InvoiceRow> {
   const amountCents = await reverseRounding(ctx, invoice.id, paymentId);
   if (amountCents === 0) return invoice;
   await bookWriteOffReversed(ctx, invoice, { amountCents, isMarkedPaid: false });

@@ -19,12 +19,11 @@ import { changePayment, storeShare } from './writes.ts';
  * invoice-amounts.md#settlement, ledger.md#l16.
  */
 export async function settlePayment(ctx: Context, payment: PaymentRow): Promise<void> {
-  const { db, organizationId } = ctx;
-  const invoices = await Promise.all(payment.invoices.map(({ id }) => readInvoice(db, organizationId, id)));
+  const invoices = await Promise.all(payment.invoices.map(({ id }) => readInvoice(ctx, id)));
   const step = stepOf(payment);
   const shares = sharesOf(invoices, payment.amount_cents, step);
   for (const { invoice, amountCents } of shares) {
-    const paid = await storeShare(db, organizationId, payment.id, invoice.id, amountCents);
+    const paid = await storeShare(ctx, payment.id, { invoiceId: invoice.id, amountCents });
     const isDone = payment.payment_type === 'provider' || dueOf({ ...invoice, total_paid_amount_cents: paid }) <= 0;
     const status = isDone && !isOver(invoice) ? 'succeeded' : invoice.payment_status;
     await setPaymentStatus(ctx, invoice, status, { total_paid_amount_cents: paid });
@@ -66,7 +65,7 @@ function sharesOf(
  */
 async function writeOffRests(ctx: Context, payment: PaymentRow, step: number): Promise<void> {
   for (const { id } of payment.invoices) {
-    const invoice = await readInvoice(ctx.db, ctx.organizationId, id);
+    const invoice = await readInvoice(ctx, id);
     const due = dueOf(invoice);
     if (due > 0 && due < step && !isOver(invoice)) await writeOffRounding(ctx, invoice, payment.id, due);
   }
@@ -77,12 +76,11 @@ async function writeOffRests(ctx: Context, payment: PaymentRow, step: number): P
  * `charged_back`, ledger.md#l17.
  */
 export async function reversePayment(ctx: Context, payment: PaymentRow, change: { status: string }): Promise<void> {
-  const { db, organizationId } = ctx;
-  await changePayment(db, organizationId, payment.id, { ...change, payment_status: 'failed' }, ctx.now());
-  const invoices = await Promise.all(payment.invoices.map(({ id }) => readInvoice(db, organizationId, id)));
+  await changePayment(ctx, payment.id, { change: { ...change, payment_status: 'failed' }, now: ctx.now() });
+  const invoices = await Promise.all(payment.invoices.map(({ id }) => readInvoice(ctx, id)));
   for (const found of invoices) {
     const invoice = await takeBackRounding(ctx, found, payment.id);
-    const paid = await storeShare(db, organizationId, payment.id, invoice.id, 0);
+    const paid = await storeShare(ctx, payment.id, { invoiceId: invoice.id, amountCents: 0 });
     await setPaymentStatus(ctx, invoice, invoice.status === 'voided' ? invoice.payment_status : 'failed', {
       total_paid_amount_cents: paid,
       ready_for_payment_processing: invoice.status !== 'voided',

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import { toWire, type WireAmount, wireOf } from '../../../engine/money/wire.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { CustomerId, InvoiceId, PaymentId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { MethodRow } from '../../customers/payment-methods/queries.ts';
 import { findProviderById } from '../../customers/payment-providers/queries.ts';
@@ -12,16 +13,16 @@ export const CHARGE_STEP = 'charge-sandbox-payment';
 export const CHARGE_JOB = 'payment.charge';
 
 export interface Charge {
-  customerId: string;
+  customerId: CustomerId;
   payable: { type: 'Invoice' | 'PaymentRequest'; id: string };
   amountCents: number;
   currency: string;
   method: MethodRow;
-  invoiceIds: readonly string[];
+  invoiceIds: readonly InvoiceId[];
 }
 
 interface UnderWay {
-  id: string;
+  id: PaymentId;
   payment_status: 'pending' | 'processing';
   error: object | null;
 }
@@ -36,7 +37,7 @@ interface UnderWay {
  */
 export async function startCharge(ctx: Context, charge: Charge): Promise<boolean> {
   const { db, organizationId } = ctx;
-  const provider = await findProviderById(db, organizationId, charge.method.payment_provider_id);
+  const provider = await findProviderById(ctx, charge.method.payment_provider_id);
   const { amountCents, wire } = onWire(provider?.provider_type, charge);
   const [underWay] = await db<UnderWay[]>`
     select id, payment_status, error from payments
@@ -45,7 +46,7 @@ export async function startCharge(ctx: Context, charge: Charge): Promise<boolean
       and payment_status in ('pending', 'processing')`;
   if (underWay) {
     if (underWay.payment_status === 'processing' || underWay.error === null) return false;
-    await changePayment(db, organizationId, underWay.id, { error: null }, ctx.now());
+    await changePayment(ctx, underWay.id, { change: { error: null }, now: ctx.now() });
     await db`
       update payments set amount_cents = ${amountCents}, wire_amount = ${wire?.wire ?? null},
         payment_method_id = ${charge.method.id}
@@ -54,7 +55,7 @@ export async function startCharge(ctx: Context, charge: Charge): Promise<boolean
     return true;
   }
   const id = newId();
-  const isNew = await insertPayment(db, organizationId, {
+  const isNew = await insertPayment(ctx, {
     id,
     customerId: charge.customerId,
     payable: charge.payable,
@@ -90,11 +91,11 @@ function onWire(
 /** Owes the charge of a payment, at once or later. */
 export async function oweCharge(
   ctx: Context,
-  paymentId: string,
+  paymentId: PaymentId,
   providerId: string,
   dueAt?: Temporal.Instant,
 ): Promise<void> {
-  const provider = await findProviderById(ctx.db, ctx.organizationId, providerId);
+  const provider = await findProviderById(ctx, providerId);
   const payload = { payment_id: paymentId };
   if (provider?.provider_type === 'sandbox') ctx.after({ step: CHARGE_STEP, payload, ...(dueAt ? { dueAt } : {}) });
   else ctx.after({ nudge: CHARGE_JOB, payload });

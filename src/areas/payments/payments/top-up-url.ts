@@ -13,10 +13,10 @@ import { awaitPage } from './provider-pages.ts';
  * Rules: top-ups.md#paid-top-ups, payments.md#payment-url.
  */
 export async function makeTopUpUrl(ctx: Context, { svc_id }: { svc_id: string }) {
-  const transaction = await getTransaction(ctx.db, ctx.organizationId, svc_id);
+  const transaction = await getTransaction(ctx, svc_id);
   const fault = faultOf(transaction);
   if (fault) throw refuse.invalid({ base: [fault] });
-  const invoice = await readInvoice(ctx.db, ctx.organizationId, transaction.invoice_id!);
+  const invoice = await readInvoice(ctx, transaction.invoice_id!);
   const { customer, url } = await invoicePage(ctx, invoice);
   return {
     wallet_transaction_payment_details: {

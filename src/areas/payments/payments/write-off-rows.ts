@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId, PaymentId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 
@@ -6,9 +7,7 @@ import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 export const insertWriteOff = (
   ctx: Context,
   invoice: InvoiceRow,
-  amountCents: number,
-  reason: string,
-  paymentId: string | null = null,
+  { amountCents, reason, paymentId = null }: { amountCents: number; reason: string; paymentId?: PaymentId | null },
 ) => ctx.db`
   insert into invoice_settlements (id, organization_id, invoice_id, settlement_type, amount_cents, amount_currency,
     reason,
@@ -23,7 +22,7 @@ export const insertWriteOff = (
  *
  * @returns their sum
  */
-export async function reverseWriteOffs(ctx: Context, invoiceId: string, withPayments: boolean): Promise<number> {
+export async function reverseWriteOffs(ctx: Context, invoiceId: InvoiceId, withPayments: boolean): Promise<number> {
   const reversed = await ctx.db<{ amount_cents: number }[]>`
     update invoice_settlements set reversed_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and invoice_id = ${invoiceId} and settlement_type = 'write_off'
@@ -33,7 +32,7 @@ export async function reverseWriteOffs(ctx: Context, invoiceId: string, withPaym
 }
 
 /** The write-off that belongs to a payment counts no longer. @returns what it had come to */
-export async function reverseRounding(ctx: Context, invoiceId: string, paymentId: string): Promise<number> {
+export async function reverseRounding(ctx: Context, invoiceId: InvoiceId, paymentId: PaymentId): Promise<number> {
   const reversed = await ctx.db<{ amount_cents: number }[]>`
     update invoice_settlements set reversed_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and invoice_id = ${invoiceId} and settlement_type = 'write_off'

@@ -1,11 +1,12 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { columnValues } from '../../../platform/db/values.ts';
+import type { CustomerId, InvoiceId, PaymentId, PaymentProviderId } from '../../../platform/ids.ts';
 import type { PaymentStatus } from './states.ts';
 
 export interface NewPayment {
-  id: string;
-  customerId: string;
+  id: PaymentId;
+  customerId: CustomerId;
   payable: { type: 'Invoice' | 'PaymentRequest'; id: string };
   type: 'manual' | 'provider';
   amountCents: number;
@@ -15,8 +16,8 @@ export interface NewPayment {
   status: string;
   paymentStatus: PaymentStatus;
   reference?: string;
-  provider?: { id: string; customerId: string | null; methodId: string | null };
-  invoiceIds: readonly string[];
+  provider?: { id: PaymentProviderId; customerId: CustomerId | null; methodId: string | null };
+  invoiceIds: readonly InvoiceId[];
   createdAt: Temporal.Instant;
   now: Temporal.Instant;
 }
@@ -27,7 +28,7 @@ export interface NewPayment {
  *
  * @returns whether it was stored
  */
-export async function insertPayment(db: Db, organizationId: string, payment: NewPayment): Promise<boolean> {
+export async function insertPayment({ db, organizationId }: Scope, payment: NewPayment): Promise<boolean> {
   const { payable, provider } = payment;
   const inserted = await db`
     insert into payments (id, organization_id, customer_id, payable_type, payable_id, payment_type, amount_cents,
@@ -60,22 +61,18 @@ export interface PaymentChange {
 }
 
 export const changePayment = (
-  db: Db,
-  organizationId: string,
-  id: string,
-  change: PaymentChange,
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  id: PaymentId,
+  { change, now }: { change: PaymentChange; now: Temporal.Instant },
 ) => db`
   update payments set ${db(columnValues({ ...change, updated_at: now }))}
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Stores the share of a payment that settles an invoice, and the invoice's paid total. */
 export async function storeShare(
-  db: Db,
-  organizationId: string,
-  paymentId: string,
-  invoiceId: string,
-  amountCents: number,
+  { db, organizationId }: Scope,
+  paymentId: PaymentId,
+  { invoiceId, amountCents }: { invoiceId: InvoiceId; amountCents: number },
 ): Promise<number> {
   await db`
     update payment_invoices set amount_cents = ${amountCents}
@@ -90,10 +87,9 @@ export async function storeShare(
 
 /** Locks a customer and then some invoices, in the lock order of the service. */
 export async function lockPayables(
-  db: Db,
-  organizationId: string,
-  customerId: string,
-  invoiceIds: readonly string[],
+  { db, organizationId }: Scope,
+  customerId: CustomerId,
+  invoiceIds: readonly InvoiceId[],
 ): Promise<void> {
   await db`
     select from customers where organization_id = ${organizationId} and id = ${customerId} for no key update`;

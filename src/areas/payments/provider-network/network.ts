@@ -1,6 +1,7 @@
 import { holdClock, isSandbox } from '../../../platform/clock/organization-clock.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { OrganizationId } from '../../../platform/ids.ts';
 import type { PaymentProvider } from '../../../platform/payments/port.ts';
 import { stripeProvider } from '../../../platform/payments/stripe.ts';
 import { nudge } from '../../../platform/records/nudge.ts';
@@ -20,10 +21,10 @@ export interface Connected {
  */
 export async function connected(
   deps: SystemDeps,
-  organizationId: string,
+  organizationId: OrganizationId,
   providerId: string | null,
 ): Promise<Connected | undefined> {
-  const row = providerId === null ? undefined : await findProviderById(deps.sql, organizationId, providerId);
+  const row = providerId === null ? undefined : await findProviderById({ db: deps.sql, organizationId }, providerId);
   if (row?.provider_type !== 'stripe') return undefined;
   const secretKey = await readSecret({ db: deps.sql, config: deps.config }, row, 'secret_key');
   if (secretKey === undefined || (await isWalledOff(deps, organizationId, row, secretKey))) return undefined;
@@ -43,11 +44,11 @@ export async function connected(
  */
 async function isWalledOff(
   { sql, log }: SystemDeps,
-  organizationId: string,
+  organizationId: OrganizationId,
   provider: ProviderRow,
   secretKey: string,
 ): Promise<boolean> {
-  if (!(await isSandbox(sql, organizationId))) return false;
+  if (!(await isSandbox({ db: sql, organizationId }))) return false;
   const isLive = !isTestKey(secretKey) || provider.last_error === LIVE_KEY_IN_SANDBOX;
   const clocks = await sql`select from test_clocks where organization_id = ${organizationId}`;
   if (!isLive && clocks.length === 0) return false;
@@ -61,14 +62,14 @@ async function isWalledOff(
 /** Runs one transaction at the organization's present, also while its test clock moves, and nudges what it owes. */
 export async function transact(
   deps: SystemDeps,
-  organizationId: string,
+  organizationId: OrganizationId,
   work: (ctx: Context) => Promise<void>,
 ): Promise<void> {
-  const sandbox = await isSandbox(deps.sql, organizationId);
+  const sandbox = await isSandbox({ db: deps.sql, organizationId });
   const nudges = await systemTransaction(
     deps,
     { id: organizationId, sandbox },
-    async (tx) => (sandbox ? (await holdClock(tx, organizationId))?.frozen_time : undefined) ?? realNow(),
+    async (tx) => (sandbox ? (await holdClock({ db: tx, organizationId }))?.frozen_time : undefined) ?? realNow(),
     work,
   );
   if (nudges) await nudge(deps.producer, organizationId, nudges);

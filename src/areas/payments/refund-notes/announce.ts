@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { CreditNoteId } from '../../../platform/ids.ts';
 import type { ProviderError } from '../../../platform/payments/port.ts';
 import { readCreditNote } from '../../credits/credit-notes/queries.ts';
 import { viewOf } from '../../credits/credit-notes/show.ts';
@@ -11,11 +12,11 @@ import type { PaymentRow } from '../payments/queries.ts';
  */
 export async function recordRefundFailure(
   ctx: Context,
-  id: string,
+  id: CreditNoteId,
   error: ProviderError,
   payment: PaymentRow,
 ): Promise<void> {
-  const note = await readCreditNote(ctx.db, ctx.organizationId, id);
+  const note = await readCreditNote(ctx, id);
   const { error_details: _details, ...failure } = await failureOf(ctx, note.customer_id, error, payment);
   ctx.record({
     activity: {

@@ -44,7 +44,7 @@ export async function applyRefund(
   await changeRefund(ctx, note.id, { ...answer, error });
   await setRefundStatus(ctx, note, refundStatus);
   if (error) {
-    const payment = await readPayment(ctx.db, ctx.organizationId, refund.payment_id);
+    const payment = await readPayment(ctx, refund.payment_id);
     await recordRefundFailure(ctx, note.id, error, payment);
   }
 }

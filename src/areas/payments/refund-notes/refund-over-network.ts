@@ -1,5 +1,6 @@
 import type { CreditNoteReason } from '../../../engine/credits/credit-note-states.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { CreditNoteId, OrganizationId } from '../../../platform/ids.ts';
 import { ProviderRefusal, type RefundReason } from '../../../platform/payments/port.ts';
 import { refundStatusOf } from '../../../platform/payments/status-words.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
@@ -32,24 +33,30 @@ const REASONS: Record<CreditNoteReason, RefundReason | null> = {
  */
 export async function refundOverNetwork(
   deps: SystemDeps,
-  { organization_id: organizationId, credit_note_id: id }: { organization_id: string; credit_note_id: string },
+  {
+    organization_id: organizationId,
+    credit_note_id: id,
+  }: { organization_id: OrganizationId; credit_note_id: CreditNoteId },
 ): Promise<void> {
-  const note = await readCreditNote(deps.sql, organizationId, id);
-  const refund = await findRefund(deps.sql, organizationId, id);
+  const note = await readCreditNote({ db: deps.sql, organizationId }, id);
+  const refund = await findRefund({ db: deps.sql, organizationId }, id);
   if (note.refund_status !== 'pending' || !refund || refund.provider_refund_id !== null) return;
-  const invoice = await readInvoice(deps.sql, organizationId, note.invoice_id);
+  const invoice = await readInvoice({ db: deps.sql, organizationId }, note.invoice_id);
   if (invoice.payment_dispute_lost_at !== null) return;
   const connection = await connected(deps, organizationId, refund.payment_provider_id);
-  const answer = connection ? await send(deps, organizationId, connection, note, refund) : NOT_CONNECTED;
+  const answer = connection ? await send(deps, organizationId, { connection, note, refund }) : NOT_CONNECTED;
   if (answer) await transact(deps, organizationId, (ctx) => applyRefund(ctx, refund, answer));
 }
 
 /** Queries a refund that its provider has worked on for long, because its event may be lost. @throws Outage */
 export async function lookAfterRefund(
   deps: SystemDeps,
-  { organization_id: organizationId, credit_note_id: id }: { organization_id: string; credit_note_id: string },
+  {
+    organization_id: organizationId,
+    credit_note_id: id,
+  }: { organization_id: OrganizationId; credit_note_id: CreditNoteId },
 ): Promise<void> {
-  const refund = await findRefund(deps.sql, organizationId, id);
+  const refund = await findRefund({ db: deps.sql, organizationId }, id);
   if (!refund || refund.provider_refund_id === null) return;
   const connection = await connected(deps, organizationId, refund.payment_provider_id);
   if (!connection) return;
@@ -68,14 +75,12 @@ const NOT_CONNECTED: RefundAnswer = {
 
 async function send(
   deps: SystemDeps,
-  organizationId: string,
-  connection: Connected,
-  note: CreditNoteRow,
-  refund: RefundRow,
+  organizationId: OrganizationId,
+  { connection, note, refund }: { connection: Connected; note: CreditNoteRow; refund: RefundRow },
 ): Promise<RefundAnswer | undefined> {
-  const payment = await readPayment(deps.sql, organizationId, refund.payment_id);
+  const payment = await readPayment({ db: deps.sql, organizationId }, refund.payment_id);
   // Committed before the call: a process that dies in its middle leaves the time of the first attempt.
-  const first = await noteRefundSent(deps.sql, organizationId, note.id, realNow());
+  const first = await noteRefundSent({ db: deps.sql, organizationId }, note.id, realNow());
   if (first.add({ hours: KEY_LIVES_HOURS }).epochMilliseconds < realNow().epochMilliseconds) {
     deps.log.error(
       { organizationId, creditNoteId: note.id },

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { CreditNoteId } from '../../../platform/ids.ts';
 import { type SandboxBehaviour, sandboxRefund } from '../../../platform/payments/sandbox.ts';
 import { refundStatusOf } from '../../../platform/payments/status-words.ts';
 import { findRefund } from '../../credits/credit-notes/refunds.ts';
@@ -18,14 +19,13 @@ const TELL_REFUND_STEP = 'tell-sandbox-refund';
  */
 export async function refundSandboxNote(
   ctx: Context,
-  { credit_note_id: id }: { credit_note_id: string },
+  { credit_note_id: id }: { credit_note_id: CreditNoteId },
 ): Promise<void> {
-  const { db, organizationId } = ctx;
   const note = await lockCreditNote(ctx, id);
-  const refund = await findRefund(db, organizationId, id);
+  const refund = await findRefund(ctx, id);
   if (note.refund_status !== 'pending' || !refund || refund.provider_refund_id !== null) return;
-  if ((await readInvoice(db, organizationId, note.invoice_id)).payment_dispute_lost_at !== null) return;
-  const payment = await readPayment(db, organizationId, refund.payment_id);
+  if ((await readInvoice(ctx, note.invoice_id)).payment_dispute_lost_at !== null) return;
+  const payment = await readPayment(ctx, refund.payment_id);
   const provider = payment.provider_type!;
   const { status, later } = sandboxRefund(provider, await behaviourOf(ctx, payment.payment_method_id));
   const providerRefundId = `re_sandbox_${id}`;
@@ -39,7 +39,7 @@ export async function refundSandboxNote(
 }
 
 async function behaviourOf(ctx: Context, methodId: string | null): Promise<SandboxBehaviour> {
-  const method = methodId === null ? undefined : await readMethod(ctx.db, ctx.organizationId, methodId);
+  const method = methodId === null ? undefined : await readMethod(ctx, methodId);
   return method?.details.behaviour ?? { does: 'succeed' };
 }
 

@@ -28,7 +28,7 @@ export async function writeOffInvoice(ctx: Context, { svc_id, body }: { svc_id: 
   if (invoice.status !== 'finalized' || due <= 0) throw refuse.notAllowed('invalid_status');
   const amountCents = body.amount_cents ?? due;
   if (amountCents > due) throw refuse.invalid({ amount_cents: ['value_is_out_of_range'] });
-  await insertWriteOff(ctx, invoice, amountCents, body.reason);
+  await insertWriteOff(ctx, invoice, { amountCents, reason: body.reason });
   const isWhole = amountCents === due;
   await changeInvoice(ctx, invoice.id, {
     total_written_off_amount_cents: invoice.total_written_off_amount_cents + amountCents,
@@ -83,6 +83,6 @@ export async function takeBackWriteOffs(
 }
 
 async function answer(ctx: Context, id: string) {
-  const invoice = await readInvoice(ctx.db, ctx.organizationId, id);
+  const invoice = await readInvoice(ctx, id);
   return { invoice: invoiceView(await partsOf(ctx, invoice), ctx.now()) };
 }

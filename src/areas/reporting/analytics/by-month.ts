@@ -21,12 +21,9 @@ import type { CustomerMonthsQuery, MonthsQuery } from './schema.ts';
  * Rule: analytics.md#reports.
  */
 export async function showGrossRevenue(ctx: Context, { query }: { query: CustomerMonthsQuery }) {
-  const { db, organizationId } = ctx;
   const [{ filters }, customer] = await Promise.all([filtersOf(ctx, query), customerOf(ctx, query)]);
   const rows =
-    customer === 'unknown'
-      ? []
-      : await sumGrossRevenue(db, organizationId, filters, customer ? { customerIds: [customer] } : 'whole');
+    customer === 'unknown' ? [] : await sumGrossRevenue(ctx, filters, customer ? { customerIds: [customer] } : 'whole');
   return {
     gross_revenues: rows.map(({ day, amount, currency, units, billing_entity_id }) => ({
       month: monthText(day),
@@ -41,7 +38,7 @@ export async function showGrossRevenue(ctx: Context, { query }: { query: Custome
 /** Invoices by payment status; a month without any is a row of its own, unless one currency is asked for. */
 export async function showInvoiceCollection(ctx: Context, { query }: { query: MonthsQuery }) {
   const { filters } = await filtersOf(ctx, query);
-  const ofMonths = groupRows(await sumCollection(ctx.db, ctx.organizationId, filters), ({ day }) => String(day));
+  const ofMonths = groupRows(await sumCollection(ctx, filters), ({ day }) => String(day));
   return {
     invoice_collections: [...eachMonth(filters.days)].flatMap((month) => {
       const rows = ofMonths.get(String(month)) ?? [];
@@ -61,7 +58,7 @@ export async function showInvoiceCollection(ctx: Context, { query }: { query: Mo
 /** Usage fees less their coupons, by metric: the newest month first, in it the greatest amount. */
 export async function showInvoicedUsage(ctx: Context, { query }: { query: MonthsQuery }) {
   const { filters } = await filtersOf(ctx, query);
-  const rows = await sumInvoicedUsage(ctx.db, ctx.organizationId, filters);
+  const rows = await sumInvoicedUsage(ctx, filters);
   return {
     invoiced_usages: rows.map(({ day, code, currency, amount }) => ({
       month: monthText(day),
@@ -75,7 +72,7 @@ export async function showInvoicedUsage(ctx: Context, { query }: { query: Months
 /** Subscription fees, spread over the months of their interval. Rule: analytics.md#recurring-revenue. */
 export async function showMrr(ctx: Context, { query }: { query: MonthsQuery }) {
   const { filters, defaultCurrency } = await filtersOf(ctx, query);
-  const ofMonths = groupRows(await sumMrr(ctx.db, ctx.organizationId, filters), ({ day }) => String(day));
+  const ofMonths = groupRows(await sumMrr(ctx, filters), ({ day }) => String(day));
   return {
     mrrs: [...eachMonth(filters.days)].flatMap((month) => {
       const byCurrency = groupRows(ofMonths.get(String(month)) ?? [], ({ currency }) => currency);
@@ -96,7 +93,7 @@ const recurring = ({ key, amount, units }: { key: string; amount: Decimal; units
 /** What is owed on overdue invoices, by the month in which it was due. */
 export async function showOverdueBalance(ctx: Context, { query }: { query: CustomerMonthsQuery }) {
   const [{ filters }, customer] = await Promise.all([filtersOf(ctx, query), customerOf(ctx, query)]);
-  const rows = customer === 'unknown' ? [] : await sumOverdue(ctx.db, ctx.organizationId, filters, customer);
+  const rows = customer === 'unknown' ? [] : await sumOverdue(ctx, filters, customer);
   return {
     overdue_balances: rows.map(({ day, amount, currency, ids, billing_entity_id }) => ({
       month: monthText(day),
@@ -114,8 +111,8 @@ async function filtersOf(
   { currency, months, billing_entity_code: code }: MonthsQuery,
 ): Promise<{ filters: MonthFilters; defaultCurrency: string }> {
   const [{ created_at, default_currency }, entity] = await Promise.all([
-    readReporting(ctx.db, ctx.organizationId),
-    code === undefined ? undefined : getBillingEntity(ctx.db, ctx.organizationId, code),
+    readReporting(ctx),
+    code === undefined ? undefined : getBillingEntity(ctx, code),
   ]);
   return {
     filters: { days: monthsOf(ctx.now(), months, created_at), currency, billingEntityId: entity?.id },
@@ -129,5 +126,5 @@ async function customerOf(
   { external_customer_id: externalId }: CustomerMonthsQuery,
 ): Promise<string | 'unknown' | undefined> {
   if (externalId === undefined) return undefined;
-  return (await findCustomerId(ctx.db, ctx.organizationId, externalId)) ?? 'unknown';
+  return (await findCustomerId(ctx, externalId)) ?? 'unknown';
 }

@@ -25,7 +25,7 @@ import type { Grain } from './totals.ts';
 /** Usage added by the daily snapshots, by metric. Rule: analytics.md#usage-and-extra-reports. */
 export async function showUsage(ctx: Context, { query }: { query: PeriodsQuery }) {
   const filters = await filtersOf(ctx, query);
-  const rows = filters === undefined ? [] : await sumUsage(ctx.db, ctx.organizationId, filters);
+  const rows = filters === undefined ? [] : await sumUsage(ctx, filters);
   return {
     usages: rows.map(({ start, currency, code, is_deleted, amount, units }) => ({
       ...periodView(ctx, query, start, currency),
@@ -43,7 +43,7 @@ export async function showUsage(ctx: Context, { query }: { query: PeriodsQuery }
  */
 export async function showRevenueStreams(ctx: Context, { query }: { query: PeriodsQuery }) {
   const filters = await filtersOf(ctx, query);
-  const rows = filters === undefined ? [] : await sumRevenueStreams(ctx.db, ctx.organizationId, filters);
+  const rows = filters === undefined ? [] : await sumRevenueStreams(ctx, filters);
   const periods = [...groupRows(rows, ({ start, currency }) => `${start} ${currency}`).values()];
   return {
     revenue_streams: periods.map((ofPeriod) => {
@@ -72,7 +72,7 @@ const CREDIT_KINDS: readonly CreditKind[] = ['purchased', 'offered', 'consumed',
 export async function showPrepaidCredits(ctx: Context, { query }: { query: PeriodsQuery }) {
   refuseFilters(query, ['external_subscription_id', 'plan_code', ...METRIC_FILTERS]);
   const filters = await filtersOf(ctx, query);
-  const rows = filters === undefined ? [] : await sumPrepaidCredits(ctx.db, ctx.organizationId, filters);
+  const rows = filters === undefined ? [] : await sumPrepaidCredits(ctx, filters);
   const periods = [...groupRows(rows, ({ start, currency }) => `${start} ${currency}`).values()];
   return {
     prepaid_credits: periods.map((ofPeriod) => ({
@@ -103,7 +103,7 @@ export async function showMrrMovements(ctx: Context, { query }: { query: Periods
   if (isDateAfter(days.from, days.to)) return { mrr_movements: [] };
   // A period starts with the revenue of the day before it, and the first period may begin before the requested days.
   const months = { from: days.from.subtract({ days: 6 }).with({ day: 1 }), to: days.to.with({ day: 1 }) };
-  const rows = await sumMovements(ctx.db, ctx.organizationId, filters, months);
+  const rows = await sumMovements(ctx, filters, months);
   const movements = [...groupRows(rows, ({ currency }) => currency)].flatMap(([currency, ofCurrency]) =>
     movementsOf(ofCurrency, days, query.time_granularity).map((movement) => ({ currency, movement })),
   );
@@ -147,23 +147,18 @@ async function filtersOf(
   const { billing_entity_code: code } = query;
   const [grain, entity] = await Promise.all([
     grainOf(ctx, query, unfiltered),
-    code === undefined ? undefined : getBillingEntity(ctx.db, ctx.organizationId, code),
+    code === undefined ? undefined : getBillingEntity(ctx, code),
   ]);
   return grain && { query, days: daysOf(query, ctx.now()), billingEntityId: entity?.id, grain };
 }
 
-async function grainOf(
-  { db, organizationId }: Context,
-  query: PeriodsQuery,
-  unfiltered: 'whole' | 'each',
-): Promise<Grain | undefined> {
+async function grainOf(ctx: Context, query: PeriodsQuery, unfiltered: 'whole' | 'each'): Promise<Grain | undefined> {
   const { external_customer_id: customer, external_subscription_id: subscription } = query;
   if (customer !== undefined) {
-    const id = await findCustomerId(db, organizationId, customer);
+    const id = await findCustomerId(ctx, customer);
     return id === undefined ? undefined : { customerIds: [id] };
   }
-  if (subscription !== undefined)
-    return { customerIds: await listCustomersOfSubscription(db, organizationId, subscription) };
+  if (subscription !== undefined) return { customerIds: await listCustomersOfSubscription(ctx, subscription) };
   const tellsCustomersApart = [query.customer_type, query.customer_country, query.plan_code];
   return tellsCustomersApart.some((filter) => filter !== undefined) ? 'each' : unfiltered;
 }

@@ -1,4 +1,5 @@
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 
 /**
  * Kinds of stored sums. Overdue balances need none, because an index of their invoices holds just what their report
@@ -26,11 +27,10 @@ export const nilUuid = (db: Db): Fragment => db`'00000000-0000-0000-0000-0000000
  * Rules: analytics.md#common-rules "excluded", analytics.md#reports, analytics.md#recurring-revenue,
  * analytics.md#usage-and-extra-reports.
  */
-export const entriesOf = (db: Db, organizationId: string, report: Report): Fragment =>
-  BRANCHES[report](db, organizationId);
+export const entriesOf = (scope: Scope, report: Report): Fragment => BRANCHES[report](scope);
 
-const BRANCHES: Record<Report, (db: Db, organizationId: string) => Fragment> = {
-  gross_revenue: (db, organizationId) => db`
+const BRANCHES: Record<Report, (scope: Scope) => Fragment> = {
+  gross_revenue: ({ db, organizationId }) => db`
     select invoice.id as source_id, 'gross_revenue' as report, date_trunc('month', invoice.issuing_date)::date as day,
       invoice.billing_entity_id, invoice.customer_id, ${nilUuid(db)} as subscription_id, invoice.currency,
       '' as key, '' as code,
@@ -39,7 +39,7 @@ const BRANCHES: Record<Report, (db: Db, organizationId: string) => Fragment> = {
           * invoice.sub_total_excluding_taxes_amount_cents / invoice.sub_total_including_taxes_amount_cents, 20) end
         as amount,
       1::numeric as units
-    from ${countedInvoices(db, organizationId)}
+    from ${countedInvoices({ db, organizationId })}
     cross join lateral (
       select coalesce(sum(note.refund_amount_cents), 0) as amount_cents from credit_notes note
       where note.organization_id = ${organizationId} and note.invoice_id = invoice.id and note.status = 'finalized'
@@ -53,26 +53,26 @@ const BRANCHES: Record<Report, (db: Db, organizationId: string) => Fragment> = {
     where source.source_type = 'fee' and fee.invoice_id is null and fee.pay_in_advance and fee.deleted_at is null
       and customer.account_type = 'customer'`,
 
-  invoice_collection: (db, organizationId) => db`
+  invoice_collection: (scope) => scope.db`
     select invoice.id as source_id, 'invoice_collection' as report,
       date_trunc('month', invoice.issuing_date)::date as day,
-      invoice.billing_entity_id, invoice.customer_id, ${nilUuid(db)} as subscription_id, invoice.currency,
+      invoice.billing_entity_id, invoice.customer_id, ${nilUuid(scope.db)} as subscription_id, invoice.currency,
       invoice.payment_status as key, '' as code, invoice.total_amount_cents::numeric as amount, 1::numeric as units
-    from ${countedInvoices(db, organizationId)}`,
+    from ${countedInvoices(scope)}`,
 
-  invoiced_usage: (db, organizationId) => db`
+  invoiced_usage: (scope) => scope.db`
     select invoice.id as source_id, 'invoiced_usage' as report,
       date_trunc('month', fee.created_at at time zone 'UTC')::date as day,
-      invoice.billing_entity_id, invoice.customer_id, ${nilUuid(db)} as subscription_id,
+      invoice.billing_entity_id, invoice.customer_id, ${nilUuid(scope.db)} as subscription_id,
       fee.amount_currency as currency,
       '' as key, fee.item_code as code, sum(fee.amount_cents - fee.precise_coupons_amount_cents) as amount,
       count(*)::numeric as units
-    from ${countedInvoices(db, organizationId)}
-    join fees fee on fee.organization_id = ${organizationId} and fee.invoice_id = invoice.id
+    from ${countedInvoices(scope)}
+    join fees fee on fee.organization_id = ${scope.organizationId} and fee.invoice_id = invoice.id
     where fee.fee_type = 'charge' and fee.deleted_at is null
     group by invoice.id, 3, invoice.billing_entity_id, invoice.customer_id, fee.amount_currency, fee.item_code`,
 
-  mrr: (db, organizationId) => db`
+  mrr: (scope) => scope.db`
     select invoice.id as source_id, 'mrr' as report,
       (date_trunc('month', invoice.issuing_date)
         + (case when plan.pay_in_advance then part.n
@@ -81,11 +81,11 @@ const BRANCHES: Record<Report, (db: Db, organizationId: string) => Fragment> = {
       case plan.interval when 'weekly' then 'weekly' else '' end as key, '' as code,
       sum(share.cents + case when part.n < billed.cents - share.cents * share.months then 1 else 0 end) as amount,
       count(*)::numeric as units
-    from ${countedInvoices(db, organizationId)}
-    join fees fee on fee.organization_id = ${organizationId} and fee.invoice_id = invoice.id
+    from ${countedInvoices(scope)}
+    join fees fee on fee.organization_id = ${scope.organizationId} and fee.invoice_id = invoice.id
     join subscriptions subscription
-      on subscription.organization_id = ${organizationId} and subscription.id = fee.subscription_id
-    join plans plan on plan.organization_id = ${organizationId} and plan.id = subscription.plan_id
+      on subscription.organization_id = ${scope.organizationId} and subscription.id = fee.subscription_id
+    join plans plan on plan.organization_id = ${scope.organizationId} and plan.id = subscription.plan_id
     cross join lateral (select round(fee.amount_cents - fee.precise_coupons_amount_cents) as cents) billed
     cross join lateral (select spread.months, floor(billed.cents / spread.months) as cents from (select least(
       case plan.interval when 'quarterly' then 3 when 'semiannual' then 6 when 'yearly' then 12 else 1 end,
@@ -98,14 +98,14 @@ const BRANCHES: Record<Report, (db: Db, organizationId: string) => Fragment> = {
     group by invoice.id, 3, invoice.billing_entity_id, invoice.customer_id, fee.subscription_id, fee.amount_currency,
       8`,
 
-  revenue_streams: (db, organizationId) => db`
+  revenue_streams: (scope) => scope.db`
     select fee.invoice_id as source_id, 'revenue_streams' as report, fee.issuing_date as day, fee.billing_entity_id,
       fee.customer_id, fee.subscription_id, fee.currency, part.key, fee.code,
       sum(round(part.amount, 20)) as amount, count(*)::numeric as units
     from (
       select invoice.id as invoice_id, invoice.issuing_date, invoice.billing_entity_id, invoice.customer_id,
         invoice.currency,
-        coalesce(fee.subscription_id, ${nilUuid(db)}) as subscription_id, fee.fee_type, fee.amount_cents,
+        coalesce(fee.subscription_id, ${nilUuid(scope.db)}) as subscription_id, fee.fee_type, fee.amount_cents,
         case fee.fee_type when 'charge' then fee.item_code else '' end as code,
         fee.precise_coupons_amount_cents as coupons,
         -- of what the invoice as a whole was credited, the fee's share
@@ -113,8 +113,8 @@ const BRANCHES: Record<Report, (db: Db, organizationId: string) => Fragment> = {
           else fee.amount_cents::numeric(40, 20) / sum(fee.amount_cents) over whole end as share,
         invoice.credit_notes_amount_cents, invoice.prepaid_granted_credit_amount_cents,
         invoice.prepaid_purchased_credit_amount_cents, invoice.progressive_billing_credit_amount_cents
-      from ${countedInvoices(db, organizationId)}
-      join fees fee on fee.organization_id = ${organizationId} and fee.invoice_id = invoice.id
+      from ${countedInvoices(scope)}
+      join fees fee on fee.organization_id = ${scope.organizationId} and fee.invoice_id = invoice.id
       where fee.fee_type <> 'credit' and fee.deleted_at is null
       window whole as (partition by invoice.id)
     ) fee
@@ -132,7 +132,7 @@ const BRANCHES: Record<Report, (db: Db, organizationId: string) => Fragment> = {
       fee.currency,
       part.key, fee.code`,
 
-  usage: (db, organizationId) => db`
+  usage: ({ db, organizationId }) => db`
     select snapshot.id as source_id, 'usage' as report, snapshot.usage_date as day,
       coalesce(subscription.billing_entity_id, customer.billing_entity_id) as billing_entity_id, snapshot.customer_id,
       snapshot.subscription_id, snapshot.amount_currency as currency, added.billable_metric_id::text as key,
@@ -147,7 +147,7 @@ const BRANCHES: Record<Report, (db: Db, organizationId: string) => Fragment> = {
     where source.source_type = 'daily_usage'
     group by snapshot.id, 3, 4, snapshot.customer_id, snapshot.subscription_id, snapshot.amount_currency, 8, 9`,
 
-  prepaid_credits: (db, organizationId) => db`
+  prepaid_credits: ({ db, organizationId }) => db`
     select transaction.id as source_id, 'prepaid_credits' as report,
       (transaction.settled_at at time zone 'UTC')::date as day,
       wallet.billing_entity_id, transaction.customer_id, ${nilUuid(db)} as subscription_id, wallet.currency,
@@ -161,7 +161,7 @@ const BRANCHES: Record<Report, (db: Db, organizationId: string) => Fragment> = {
     where source.source_type = 'wallet_transaction' and transaction.status = 'settled'`,
 };
 
-const countedInvoices = (db: Db, organizationId: string): Fragment => db`
+const countedInvoices = ({ db, organizationId }: Scope): Fragment => db`
   source join invoices invoice on invoice.organization_id = ${organizationId} and invoice.id = source.source_id
     and source.source_type = 'invoice' and invoice.status = 'finalized' and not invoice.self_billed
     and invoice.payment_dispute_lost_at is null`;

@@ -1,6 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { BillingEntityId, CustomerId, ExternalSubscriptionId } from '../../../platform/ids.ts';
 import type { Granularity, PeriodsQuery, Stream } from './schema.ts';
 import { counted, type Days, type Grain } from './totals.ts';
 
@@ -8,7 +10,7 @@ import { counted, type Days, type Grain } from './totals.ts';
 export interface PeriodFilters {
   query: PeriodsQuery;
   days: Days;
-  billingEntityId: string | undefined;
+  billingEntityId: BillingEntityId | undefined;
   grain: Grain;
 }
 
@@ -20,17 +22,16 @@ const periodOf = (db: Db, granularity: Granularity): Fragment =>
 
 /** Customers whose subscriptions have, or once had, the external id. */
 export async function listCustomersOfSubscription(
-  db: Db,
-  organizationId: string,
-  externalSubscriptionId: string,
+  { db, organizationId }: Scope,
+  externalSubscriptionId: ExternalSubscriptionId,
 ): Promise<string[]> {
-  const rows = await db<{ customer_id: string }[]>`
+  const rows = await db<{ customer_id: CustomerId }[]>`
     select distinct customer_id from subscriptions
     where organization_id = ${organizationId} and external_id = ${externalSubscriptionId}`;
   return rows.map(({ customer_id }) => customer_id);
 }
 
-export const sumUsage = (db: Db, organizationId: string, filters: PeriodFilters) => db<
+export const sumUsage = (scope: Scope, filters: PeriodFilters) => scope.db<
   {
     start: Temporal.PlainDate;
     currency: string;
@@ -40,30 +41,30 @@ export const sumUsage = (db: Db, organizationId: string, filters: PeriodFilters)
     units: Decimal;
   }[]
 >`
-  with ${counted(db, organizationId, 'usage', filters.days, filters.grain)}
-  select ${periodOf(db, filters.query.time_granularity)} as start, counted.currency, counted.code,
+  with ${counted(scope, 'usage', filters.days, filters.grain)}
+  select ${periodOf(scope.db, filters.query.time_granularity)} as start, counted.currency, counted.code,
     metric.deleted_at is not null as is_deleted, sum(counted.amount) as amount, sum(counted.units) as units
   from counted
-  join billable_metrics metric on metric.organization_id = ${organizationId} and metric.id = counted.key::uuid
-  where true ${narrowed(db, organizationId, filters)}
-    ${recurring(db, filters, (is) => db`and metric.recurring = ${is}`)}
+  join billable_metrics metric on metric.organization_id = ${scope.organizationId} and metric.id = counted.key::uuid
+  where true ${narrowed(scope, filters)}
+    ${recurring(scope.db, filters, (is) => scope.db`and metric.recurring = ${is}`)}
   group by 1, counted.currency, counted.code, metric.id, metric.deleted_at
   having sum(counted.entries_count) > 0
   order by 1, counted.code, counted.currency, metric.id`;
 
-export const sumRevenueStreams = (db: Db, organizationId: string, filters: PeriodFilters) => db<
+export const sumRevenueStreams = (scope: Scope, filters: PeriodFilters) => scope.db<
   { start: Temporal.PlainDate; currency: string; key: Stream; amount: Decimal }[]
 >`
-  with ${counted(db, organizationId, 'revenue_streams', filters.days, filters.grain)}
-  select ${periodOf(db, filters.query.time_granularity)} as start, counted.currency, counted.key,
+  with ${counted(scope, 'revenue_streams', filters.days, filters.grain)}
+  select ${periodOf(scope.db, filters.query.time_granularity)} as start, counted.currency, counted.key,
     sum(counted.amount) as amount
   from counted
-  where true ${narrowed(db, organizationId, filters)}
+  where true ${narrowed(scope, filters)}
     ${recurring(
-      db,
+      scope.db,
       filters,
-      (is) => db`and counted.code in (
-        select code from billable_metrics where organization_id = ${organizationId} and recurring = ${is})`,
+      (is) => scope.db`and counted.code in (
+        select code from billable_metrics where organization_id = ${scope.organizationId} and recurring = ${is})`,
     )}
   group by 1, 2, 3
   having sum(counted.entries_count) > 0
@@ -71,14 +72,14 @@ export const sumRevenueStreams = (db: Db, organizationId: string, filters: Perio
 
 export type CreditKind = 'purchased' | 'offered' | 'consumed' | 'voided';
 
-export const sumPrepaidCredits = (db: Db, organizationId: string, filters: PeriodFilters) => db<
+export const sumPrepaidCredits = (scope: Scope, filters: PeriodFilters) => scope.db<
   { start: Temporal.PlainDate; currency: string; key: CreditKind; amount: Decimal; units: Decimal }[]
 >`
-  with ${counted(db, organizationId, 'prepaid_credits', filters.days, filters.grain)}
-  select ${periodOf(db, filters.query.time_granularity)} as start, counted.currency, counted.key,
+  with ${counted(scope, 'prepaid_credits', filters.days, filters.grain)}
+  select ${periodOf(scope.db, filters.query.time_granularity)} as start, counted.currency, counted.key,
     sum(counted.amount) as amount, sum(counted.units) as units
   from counted
-  where true ${narrowed(db, organizationId, filters)}
+  where true ${narrowed(scope, filters)}
   group by 1, 2, 3
   having sum(counted.entries_count) > 0
   order by 1, 2, 3`;
@@ -96,17 +97,15 @@ export interface MonthMovement {
 }
 
 /** Movements of the months whose first days are in `months`; each customer's figure of a month is rounded first. */
-export const sumMovements = (db: Db, organizationId: string, filters: PeriodFilters, months: Days) => db<
-  MonthMovement[]
->`
-  with ${counted(db, organizationId, 'mrr', { from: months.from.subtract({ months: 1 }), to: months.to }, filters.grain)},
+export const sumMovements = (scope: Scope, filters: PeriodFilters, months: Days) => scope.db<MonthMovement[]>`
+  with ${counted(scope, 'mrr', { from: months.from.subtract({ months: 1 }), to: months.to }, filters.grain)},
   monthly as (
     select counted.day, counted.currency, counted.customer_id,
       round(coalesce(sum(counted.amount) filter (where counted.key = ''), 0)
         + coalesce(sum(counted.amount) filter (where counted.key = 'weekly') * 4.33
           / nullif(sum(counted.units) filter (where counted.key = 'weekly'), 0), 0)) as cents
     from counted
-    where true ${narrowed(db, organizationId, filters)}
+    where true ${narrowed(scope, filters)}
     group by 1, 2, 3
   ), moved as (
     select coalesce(present.day, former.next_day) as month, coalesce(present.currency, former.currency) as currency,
@@ -129,7 +128,7 @@ export const sumMovements = (db: Db, organizationId: string, filters: PeriodFilt
   order by 1, 2`;
 
 /** What filters keep of `counted`. Those of customers and subscriptions need a grain that separates them. */
-function narrowed(db: Db, organizationId: string, { query, billingEntityId }: PeriodFilters): Fragment {
+function narrowed({ db, organizationId }: Scope, { query, billingEntityId }: PeriodFilters): Fragment {
   const parts: Fragment[] = [];
   if (query.currency !== undefined) parts.push(db`and counted.currency = ${query.currency}`);
   if (billingEntityId !== undefined) parts.push(db`and counted.billing_entity_id = ${billingEntityId}`);

@@ -1,6 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { BillingEntityId, CustomerId } from '../../../platform/ids.ts';
 import { dueCents } from '../../invoices/invoices/amount-due.ts';
 import { counted, type Days, type Grain } from './totals.ts';
 
@@ -8,7 +10,7 @@ import { counted, type Days, type Grain } from './totals.ts';
 export interface MonthFilters {
   days: Days;
   currency: string | undefined;
-  billingEntityId: string | undefined;
+  billingEntityId: BillingEntityId | undefined;
 }
 
 const filtered = (db: Db, { currency, billingEntityId }: Omit<MonthFilters, 'days'>): Fragment => db`
@@ -16,10 +18,10 @@ const filtered = (db: Db, { currency, billingEntityId }: Omit<MonthFilters, 'day
   ${billingEntityId === undefined ? db`` : db`and counted.billing_entity_id = ${billingEntityId}`}`;
 
 /** When the reports of an organization begin, and in which currency it reports nothing. */
-export async function readReporting(
-  db: Db,
-  organizationId: string,
-): Promise<{ created_at: Temporal.Instant; default_currency: string }> {
+export async function readReporting({
+  db,
+  organizationId,
+}: Scope): Promise<{ created_at: Temporal.Instant; default_currency: string }> {
   const [row] = await db<{ created_at: Temporal.Instant; default_currency: string }[]>`
     select organization.created_at, entity.default_currency
     from organizations organization
@@ -31,8 +33,11 @@ export async function readReporting(
 }
 
 /** The id of the live customer of an external id. */
-export async function findCustomerId(db: Db, organizationId: string, externalId: string): Promise<string | undefined> {
-  const [row] = await db<{ id: string }[]>`
+export async function findCustomerId(
+  { db, organizationId }: Scope,
+  externalId: string,
+): Promise<CustomerId | undefined> {
+  const [row] = await db<{ id: CustomerId }[]>`
     select id from customers
     where organization_id = ${organizationId} and external_id = ${externalId} and deleted_at is null`;
   return row?.id;
@@ -45,48 +50,44 @@ interface MonthRow {
   amount: Decimal;
 }
 
-export const sumGrossRevenue = (db: Db, organizationId: string, filters: MonthFilters, grain: Grain) => db<
-  (MonthRow & { billing_entity_id: string; units: Decimal })[]
+export const sumGrossRevenue = (scope: Scope, filters: MonthFilters, grain: Grain) => scope.db<
+  (MonthRow & { billing_entity_id: BillingEntityId; units: Decimal })[]
 >`
-  with ${counted(db, organizationId, 'gross_revenue', filters.days, grain)}
+  with ${counted(scope, 'gross_revenue', filters.days, grain)}
   select counted.day, counted.currency, counted.billing_entity_id, sum(counted.amount) as amount,
     sum(counted.units) as units
   from counted
-  where true ${filtered(db, filters)}
+  where true ${filtered(scope.db, filters)}
   group by 1, 2, 3
   having sum(counted.entries_count) > 0
   order by 1, 2, 3`;
 
 export type PaymentStatus = 'pending' | 'succeeded' | 'failed';
 
-export const sumCollection = (db: Db, organizationId: string, filters: MonthFilters) =>
-  sumByKey<PaymentStatus>(db, organizationId, 'invoice_collection', filters);
+export const sumCollection = (scope: Scope, filters: MonthFilters) =>
+  sumByKey<PaymentStatus>(scope, 'invoice_collection', filters);
 
-export const sumInvoicedUsage = (db: Db, organizationId: string, filters: MonthFilters) => db<
-  (MonthRow & { code: string })[]
->`
-  with ${counted(db, organizationId, 'invoiced_usage', filters.days, 'whole')}
+export const sumInvoicedUsage = (scope: Scope, filters: MonthFilters) => scope.db<(MonthRow & { code: string })[]>`
+  with ${counted(scope, 'invoiced_usage', filters.days, 'whole')}
   select counted.day, counted.currency, counted.code, sum(counted.amount) as amount
   from counted
-  where true ${filtered(db, filters)}
+  where true ${filtered(scope.db, filters)}
   group by 1, 2, 3
   having sum(counted.entries_count) > 0
   order by 1 desc, 4 desc, 3, 2`;
 
 /** What recurs in a month: fees of weekly plans apart, with how many they are. */
-export const sumMrr = (db: Db, organizationId: string, filters: MonthFilters) =>
-  sumByKey<'' | 'weekly'>(db, organizationId, 'mrr', filters);
+export const sumMrr = (scope: Scope, filters: MonthFilters) => sumByKey<'' | 'weekly'>(scope, 'mrr', filters);
 
 const sumByKey = <Key extends string>(
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   report: 'invoice_collection' | 'mrr',
   filters: MonthFilters,
-) => db<(MonthRow & { key: Key; units: Decimal })[]>`
-  with ${counted(db, organizationId, report, filters.days, 'whole')}
+) => scope.db<(MonthRow & { key: Key; units: Decimal })[]>`
+  with ${counted(scope, report, filters.days, 'whole')}
   select counted.day, counted.currency, counted.key, sum(counted.amount) as amount, sum(counted.units) as units
   from counted
-  where true ${filtered(db, filters)}
+  where true ${filtered(scope.db, filters)}
   group by 1, 2, 3
   having sum(counted.entries_count) > 0
   order by 1, 2, 3`;
@@ -96,11 +97,10 @@ const sumByKey = <Key extends string>(
  * only.
  */
 export const sumOverdue = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   { days, currency, billingEntityId }: MonthFilters,
-  customerId: string | undefined,
-) => db<(MonthRow & { billing_entity_id: string; ids: string[] })[]>`
+  customerId: CustomerId | undefined,
+) => db<(MonthRow & { billing_entity_id: BillingEntityId; ids: string[] })[]>`
   select date_trunc('month', payment_due_date)::date as day, currency, billing_entity_id,
     sum(${dueCents(db, 'invoices')}) as amount,
     array_agg(id order by payment_due_date, id) as ids

@@ -1,5 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { CustomerId } from '../../../platform/ids.ts';
 import { entriesOf, nilUuid, type Report } from './entries.ts';
 
 /** Sources that a read may count itself; with more it waits for the pool. */
@@ -12,14 +14,14 @@ export interface Days {
 }
 
 /** Whose sums: of all customers together, or of each customer's subscriptions, of some customers or of all. */
-export type Grain = 'whole' | 'each' | { customerIds: readonly string[] };
+export type Grain = 'whole' | 'each' | { customerIds: readonly CustomerId[] };
 
 /**
  * CTEs that end in `counted`: the sums of a report over days (columns of analytics_totals), brought up to date by what
  * changed since the pool last counted. There may be several rows of one key, which the caller sums. The rows read
  * depend on the days and on changes, not on how much was billed.
  */
-export const counted = (db: Db, organizationId: string, report: Report, days: Days, grain: Grain): Fragment => db`
+export const counted = ({ db, organizationId }: Scope, report: Report, days: Days, grain: Grain): Fragment => db`
   source as materialized (
     select distinct source_type, source_id from (
       select source_type, source_id from analytics_marks
@@ -45,7 +47,7 @@ export const counted = (db: Db, organizationId: string, report: Report, days: Da
     select entry.day, entry.billing_entity_id, entry.customer_id, entry.subscription_id, entry.currency, entry.key,
       entry.code,
       entry.amount, entry.units, 1
-    from (${entriesOf(db, organizationId, report)}) entry
+    from (${entriesOf({ db, organizationId }, report)}) entry
     where entry.day between ${days.from} and ${days.to} ${ofCustomer(db, grain, db`entry`)}
   )`;
 

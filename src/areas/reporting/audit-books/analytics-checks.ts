@@ -19,7 +19,7 @@ const EVER = { from: Temporal.PlainDate.from('1970-01-01'), to: Temporal.PlainDa
 /** Months whose report has another sum, unless more changes wait than reports count themselves. */
 function findDifferingMonths({ db, organizationId }: Context): PromiseLike<readonly Finding[]> {
   return db<Finding[]>`
-  with ${counted(db, organizationId, 'invoiced_usage', EVER, 'whole')},
+  with ${counted({ db, organizationId }, 'invoiced_usage', EVER, 'whole')},
   reported as (
     select day, currency, code, sum(amount) as amount from counted group by 1, 2, 3 having sum(entries_count) > 0
   ), billed as (

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { AuditId } from '../../../platform/ids.ts';
 import { nested } from '../../../platform/records/nested.ts';
 import type { StepPayload } from '../../../steps.ts';
 import { getAudit } from '../audits/queries.ts';
@@ -12,7 +13,7 @@ import { type CheckResult, finishRun, keepFindings, resolveFindings, startRun } 
 const CHECK_TIMEOUT_MS = 60_000;
 
 export interface AuditRun {
-  id: string;
+  id: AuditId;
   mode: AuditMode;
   /** Codes of the checks; all of the mode without them. */
   checks?: readonly string[] | null;
@@ -25,13 +26,13 @@ export interface AuditRun {
  * Rule: auditor.md.
  */
 export async function auditBooks(ctx: Context, run: AuditRun): Promise<void> {
-  const { db, organizationId } = ctx;
-  await startRun(db, organizationId, run, ctx.now());
+  const { organizationId } = ctx;
+  await startRun(ctx, run, ctx.now());
   const results: CheckResult[] = [];
   for (const check of checksOf(run)) results.push(await runCheck(ctx, check));
-  await finishRun(db, organizationId, run.id, results, ctx.now());
+  await finishRun(ctx, run.id, { checks: results, now: ctx.now() });
   if (results.every(({ new_count }) => new_count === 0)) return;
-  const audit = auditView(await getAudit(db, organizationId, run.id));
+  const audit = auditView(await getAudit(ctx, run.id));
   ctx.log.warn({ organizationId, ...audit }, 'the books have new findings');
   ctx.record({
     webhook: {
@@ -59,13 +60,12 @@ const checksOf = ({ mode, checks }: AuditRun): Check[] =>
   CHECKS.filter(({ code, isSlow }) => (checks ? checks.includes(code) : mode !== 'incremental' || !isSlow));
 
 async function runCheck(ctx: Context, check: Check): Promise<CheckResult> {
-  const { db, organizationId } = ctx;
   const started = performance.now();
   const found = await findOrFail(ctx, check);
   const findings = [...new Map(found.map((finding) => [finding.resource_id, finding])).values()];
-  const newCount = await keepFindings(db, organizationId, check, findings, ctx.now());
+  const newCount = await keepFindings(ctx, check, { findings, now: ctx.now() });
   const seen = findings.map(({ resource_id }) => resource_id);
-  if (findings.length < MOST_FINDINGS) await resolveFindings(db, organizationId, check.code, seen, ctx.now());
+  if (findings.length < MOST_FINDINGS) await resolveFindings(ctx, check.code, { seen, now: ctx.now() });
   return {
     code: check.code,
     count: findings.length,

@@ -22,7 +22,7 @@ async function auditAll(deps: SweepDeps, mode: 'incremental' | 'full'): Promise<
       const nudges = await systemTransaction(
         deps,
         { id, sandbox },
-        (tx) => readOrganizationNow(tx, id, sandbox),
+        (tx) => readOrganizationNow({ db: tx, organizationId: id }, sandbox),
         (ctx) => auditBooks(ctx, { id: newId(), mode }),
       );
       if (nudges) await nudge(deps.producer, id, nudges);

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import { verify } from '../../invoices/invoice-verifications/commands.ts';
 import { getVisibleInvoice } from '../../invoices/invoices/queries.ts';
 import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
@@ -63,14 +64,14 @@ async function findStrayRows({ db, organizationId }: Context): Promise<Finding[]
 }
 
 async function verifySample(ctx: Context): Promise<Finding[]> {
-  const sample = await ctx.db<{ id: string }[]>`
+  const sample = await ctx.db<{ id: InvoiceId }[]>`
     select id from invoices
     where organization_id = ${ctx.organizationId} and status = 'finalized'
     order by random()
     limit ${VERIFIED_A_NIGHT}`;
   const found: Finding[] = [];
   for (const { id } of sample) {
-    const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, id);
+    const invoice = await getVisibleInvoice(ctx, id);
     const { status, differences } = await verify(ctx, invoice, 'inputs');
     if (status === 'different')
       found.push({

@@ -1,6 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { AuditId, OrganizationId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { AuditMode } from '../audits/schema.ts';
 import type { Finding } from './check.ts';
@@ -14,8 +16,7 @@ export interface CheckResult {
 }
 
 export const startRun = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   run: { id: string; mode: AuditMode },
   now: Temporal.Instant,
 ) => db`
@@ -24,11 +25,9 @@ export const startRun = (
   on conflict (id) do nothing`;
 
 export const finishRun = (
-  db: Db,
-  organizationId: string,
-  id: string,
-  checks: readonly CheckResult[],
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  id: AuditId,
+  { checks, now }: { checks: readonly CheckResult[]; now: Temporal.Instant },
 ) => db`
   update audit_runs set status = 'succeeded', checks = ${json(checks)}, finished_at = ${now},
     findings_count = ${checks.reduce((total, { count }) => total + count, 0)},
@@ -37,11 +36,9 @@ export const finishRun = (
 
 /** Stores the findings of a check: known ones are updated, others are new. @returns how many are new */
 export async function keepFindings(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   check: { code: string; resourceType: string },
-  findings: readonly Finding[],
-  now: Temporal.Instant,
+  { findings, now }: { findings: readonly Finding[]; now: Temporal.Instant },
 ): Promise<number> {
   if (findings.length === 0) return 0;
   const rows = findings.map((finding) => ({ id: newId(), ...finding, details: finding.details ?? {} }));
@@ -63,15 +60,13 @@ export async function keepFindings(
 
 /** Resolves findings that a check no longer reports. */
 export const resolveFindings = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   code: string,
-  seen: readonly string[],
-  now: Temporal.Instant,
+  { seen, now }: { seen: readonly string[]; now: Temporal.Instant },
 ) => db`
   update audit_findings set status = 'resolved', resolved_at = ${now}
   where organization_id = ${organizationId} and "check" = ${code} and status <> 'resolved'
     and resource_id <> all (${seen}::text[])`;
 
-export const listOrganizations = (db: Db) => db<{ id: string; sandbox: boolean }[]>`
+export const listOrganizations = (db: Db) => db<{ id: OrganizationId; sandbox: boolean }[]>`
   select id, sandbox from organizations order by id`;

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { ExternalSubscriptionId, UsageShapeId } from '../../../platform/ids.ts';
 import { findLiveShape, listDifferingHours } from '../../usage/build-shapes/sql.ts';
 import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
 
@@ -32,8 +33,8 @@ export const USAGE_CHECKS: readonly Check[] = [
 ];
 
 interface SampledHour {
-  shape_id: string;
-  external_subscription_id: string;
+  shape_id: UsageShapeId;
+  external_subscription_id: ExternalSubscriptionId;
   hour: Temporal.Instant;
 }
 
@@ -58,7 +59,7 @@ async function findDifferingHours({ db, organizationId }: Context): Promise<Find
   const found: Finding[] = [];
   for (const shapeId of new Set(sampled.map(({ shape_id }) => shape_id))) {
     const hours = sampled.filter(({ shape_id }) => shape_id === shapeId);
-    const shape = await findLiveShape(db, organizationId, shapeId);
+    const shape = await findLiveShape({ db, organizationId }, shapeId);
     if (shape === undefined) continue;
     for (let from = 0; from < hours.length; from += HOURS_A_PAGE)
       for (const { external_subscription_id, hour } of await listDifferingHours(

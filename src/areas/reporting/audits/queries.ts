@@ -1,12 +1,14 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { AuditId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { AuditMode, AuditsQuery, FindingsQuery, FindingUpdate } from './schema.ts';
 
 export interface AuditRow {
-  id: string;
+  id: AuditId;
   mode: AuditMode;
   status: 'running' | 'succeeded' | 'failed';
   checks: { code: string; count: number; new_count: number; ms: number }[];
@@ -22,7 +24,7 @@ const columns = (db: Db): Fragment => db`
   id, mode, status, checks, findings_count, new_findings_count, error, created_at, started_at, finished_at`;
 
 /** @throws Refusal 404 audit */
-export async function getAudit(db: Db, organizationId: string, id: string): Promise<AuditRow> {
+export async function getAudit({ db, organizationId }: Scope, id: AuditId): Promise<AuditRow> {
   const [row] = isUuid(id)
     ? await db<AuditRow[]>`
         select ${columns(db)} from audit_runs where organization_id = ${organizationId} and id = ${id}`
@@ -31,31 +33,31 @@ export async function getAudit(db: Db, organizationId: string, id: string): Prom
   return row;
 }
 
-const runsOf = (db: Db, organizationId: string, { mode, has_findings: has }: AuditsQuery): Fragment => db`
+const runsOf = ({ db, organizationId }: Scope, { mode, has_findings: has }: AuditsQuery): Fragment => db`
   organization_id = ${organizationId}
   ${mode === undefined ? db`` : db`and mode = ${mode}`}
   ${has === undefined ? db`` : has ? db`and findings_count > 0` : db`and findings_count = 0`}`;
 
-export const listAudits = (db: Db, organizationId: string, query: AuditsQuery) => db<AuditRow[]>`
-  select ${columns(db)} from audit_runs where ${runsOf(db, organizationId, query)}
+export const listAudits = (scope: Scope, query: AuditsQuery) => scope.db<AuditRow[]>`
+  select ${columns(scope.db)} from audit_runs where ${runsOf(scope, query)}
   order by created_at desc, id desc
   limit ${limitOf(query).limit} offset ${limitOf(query).offset}`;
 
-export async function countAudits(db: Db, organizationId: string, query: AuditsQuery): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    select count(*) from audit_runs where ${runsOf(db, organizationId, query)}`;
+export async function countAudits(scope: Scope, query: AuditsQuery): Promise<number> {
+  const [row] = await scope.db<{ count: number }[]>`
+    select count(*) from audit_runs where ${runsOf(scope, query)}`;
   return row!.count;
 }
 
 /** Whether a run was asked for after `since`. */
-export async function wasAskedSince(db: Db, organizationId: string, since: Temporal.Instant): Promise<boolean> {
+export async function wasAskedSince({ db, organizationId }: Scope, since: Temporal.Instant): Promise<boolean> {
   const [row] = await db<{ found: boolean }[]>`
     select exists (select from audit_runs
       where organization_id = ${organizationId} and mode = 'manual' and created_at > ${since}) as found`;
   return row!.found;
 }
 
-export const insertAudit = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+export const insertAudit = ({ db, organizationId }: Scope, id: AuditId, now: Temporal.Instant) => db`
   insert into audit_runs (id, organization_id, mode, status, created_at, started_at)
   values (${id}, ${organizationId}, 'manual', 'running', ${now}, ${now})`;
 
@@ -77,25 +79,24 @@ const findingColumns = (db: Db): Fragment => db`
   id, "check", status, resource_type, resource_id, expected, actual, details, note, first_seen_at, last_seen_at`;
 
 /** Findings that are not resolved, unless other statuses are asked for. */
-const findingsOf = (db: Db, organizationId: string, { checks, statuses }: FindingsQuery): Fragment => db`
+const findingsOf = ({ db, organizationId }: Scope, { checks, statuses }: FindingsQuery): Fragment => db`
   organization_id = ${organizationId} and status = any (${statuses ?? ['open', 'acknowledged']})
   ${checks === undefined ? db`` : db`and "check" = any (${checks})`}`;
 
-export const listFindings = (db: Db, organizationId: string, query: FindingsQuery) => db<FindingRow[]>`
-  select ${findingColumns(db)} from audit_findings where ${findingsOf(db, organizationId, query)}
+export const listFindings = (scope: Scope, query: FindingsQuery) => scope.db<FindingRow[]>`
+  select ${findingColumns(scope.db)} from audit_findings where ${findingsOf(scope, query)}
   order by last_seen_at desc, id desc
   limit ${limitOf(query).limit} offset ${limitOf(query).offset}`;
 
-export async function countFindings(db: Db, organizationId: string, query: FindingsQuery): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    select count(*) from audit_findings where ${findingsOf(db, organizationId, query)}`;
+export async function countFindings(scope: Scope, query: FindingsQuery): Promise<number> {
+  const [row] = await scope.db<{ count: number }[]>`
+    select count(*) from audit_findings where ${findingsOf(scope, query)}`;
   return row!.count;
 }
 
 /** Marks a finding as known; a resolved one stays as it is and counts as missing. @throws Refusal 404 audit_finding */
 export async function acknowledge(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   id: string,
   { note }: FindingUpdate,
 ): Promise<FindingRow> {

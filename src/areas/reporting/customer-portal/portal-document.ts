@@ -1,4 +1,5 @@
-import type { Context } from '../../../platform/context.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { DocumentId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { findRenderedDocument } from '../../messaging/documents/queries.ts';
@@ -9,7 +10,7 @@ export interface PortalSubject {
   kind: (typeof PORTAL_DOCUMENTS)[PortalDocuments];
   subjectId: string;
   number: string;
-  documentId: string | undefined;
+  documentId: DocumentId | undefined;
 }
 
 /**
@@ -18,13 +19,12 @@ export interface PortalSubject {
  * @throws Refusal 404, unless the customer's page lists it
  */
 export async function getPortalSubject(
-  { db, organizationId }: Pick<Context, 'db' | 'organizationId'>,
+  ctx: Scope,
   customer: PortalCustomer,
-  listed: PortalDocuments,
-  id: string,
+  { listed, id }: { listed: PortalDocuments; id: string },
 ): Promise<PortalSubject> {
   const kind = PORTAL_DOCUMENTS[listed];
-  const number = isUuid(id) ? await findPortalNumber(db, organizationId, customer.id, listed, id) : undefined;
+  const number = isUuid(id) ? await findPortalNumber(ctx, customer.id, { listed, id }) : undefined;
   if (number === undefined) throw refuse.notFound(kind);
-  return { kind, subjectId: id, number, documentId: await findRenderedDocument(db, organizationId, kind, id) };
+  return { kind, subjectId: id, number, documentId: await findRenderedDocument(ctx, kind, id) };
 }

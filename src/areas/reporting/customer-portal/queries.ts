@@ -2,12 +2,21 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Currency } from '../../../engine/money/currency.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type {
+  CreditNoteId,
+  CustomerId,
+  InvoiceId,
+  OrganizationId,
+  PaymentReceiptId,
+  WalletId,
+} from '../../../platform/ids.ts';
 import { dueCents } from '../../invoices/invoices/amount-due.ts';
 
 /** Facts about a customer, its billing entity and its organization that the page needs. */
 export interface PortalCustomer {
-  id: string;
-  organization_id: string;
+  id: CustomerId;
+  organization_id: OrganizationId;
   external_id: string;
   name: string | null;
   legal_name: string | null;
@@ -28,7 +37,7 @@ export interface PortalCustomer {
 }
 
 /** The live customer that a signed token names: no key and no organization come with it. */
-export async function findPortalCustomer(db: Db, id: string): Promise<PortalCustomer | undefined> {
+export async function findPortalCustomer(db: Db, id: CustomerId): Promise<PortalCustomer | undefined> {
   const [row] = await db<PortalCustomer[]>`
     select customer.id, customer.organization_id, customer.external_id, customer.name, customer.legal_name,
       customer.firstname, customer.lastname, customer.document_locale,
@@ -56,7 +65,7 @@ export interface Slice {
 }
 
 export interface PortalInvoice {
-  id: string;
+  id: InvoiceId;
   number: string;
   currency: Currency;
   issuing_date: Temporal.PlainDate;
@@ -74,11 +83,9 @@ export interface PortalInvoice {
  * browser.
  */
 export const listPortalInvoices = (
-  db: Db,
-  organizationId: string,
-  customerId: string,
-  now: Temporal.Instant,
-  slice: Slice,
+  { db, organizationId }: Scope,
+  customerId: CustomerId,
+  { now, slice }: { now: Temporal.Instant; slice: Slice },
 ) => db<PortalInvoice[]>`
   select invoice.id, invoice.number, invoice.currency, invoice.issuing_date, invoice.payment_due_date,
     invoice.payment_status, invoice.payment_overdue, invoice.total_amount_cents,
@@ -98,7 +105,7 @@ export const listPortalInvoices = (
   limit ${slice.limit} offset ${slice.offset}`;
 
 export interface PortalCreditNote {
-  id: string;
+  id: CreditNoteId;
   number: string;
   invoice_number: string;
   currency: Currency;
@@ -109,7 +116,7 @@ export interface PortalCreditNote {
 }
 
 /** Final credit notes of a customer, newest first. */
-export const listPortalCreditNotes = (db: Db, organizationId: string, customerId: string, slice: Slice) => db<
+export const listPortalCreditNotes = ({ db, organizationId }: Scope, customerId: CustomerId, slice: Slice) => db<
   PortalCreditNote[]
 >`
   select note.id, note.number, invoice.number as invoice_number, note.currency, note.issuing_date,
@@ -122,7 +129,7 @@ export const listPortalCreditNotes = (db: Db, organizationId: string, customerId
   limit ${slice.limit} offset ${slice.offset}`;
 
 export interface PortalReceipt {
-  id: string;
+  id: PaymentReceiptId;
   number: string;
   amount_cents: number;
   amount_currency: Currency;
@@ -130,7 +137,7 @@ export interface PortalReceipt {
 }
 
 /** Payment receipts of a customer, newest first. */
-export const listPortalReceipts = (db: Db, organizationId: string, customerId: string, slice: Slice) => db<
+export const listPortalReceipts = ({ db, organizationId }: Scope, customerId: CustomerId, slice: Slice) => db<
   PortalReceipt[]
 >`
   select receipt.id, receipt.number, payment.amount_cents, payment.amount_currency, receipt.created_at
@@ -141,7 +148,7 @@ export const listPortalReceipts = (db: Db, organizationId: string, customerId: s
   limit ${slice.limit} offset ${slice.offset}`;
 
 export interface PortalWallet {
-  id: string;
+  id: WalletId;
   name: string | null;
   currency: Currency;
   credits_balance: Decimal;
@@ -152,7 +159,7 @@ export interface PortalWallet {
 }
 
 /** Active wallets of a customer, in the order in which they are used. */
-export const listPortalWallets = (db: Db, organizationId: string, customerId: string, slice: Slice) => db<
+export const listPortalWallets = ({ db, organizationId }: Scope, customerId: CustomerId, slice: Slice) => db<
   PortalWallet[]
 >`
   select id, name, currency, credits_balance, balance_cents, ongoing_balance_cents, expiration_at from wallets
@@ -170,11 +177,9 @@ export type PortalDocuments = keyof typeof PORTAL_DOCUMENTS;
 
 /** The number of a customer's document that the page lists; undefined for any other id. */
 export async function findPortalNumber(
-  db: Db,
-  organizationId: string,
-  customerId: string,
-  listed: PortalDocuments,
-  id: string,
+  { db, organizationId }: Scope,
+  customerId: CustomerId,
+  { listed, id }: { listed: PortalDocuments; id: string },
 ): Promise<string | undefined> {
   const isFinal = listed === 'payment_receipts' ? db`` : db`and status = 'finalized'`;
   const [row] = await db<{ number: string }[]>`

@@ -98,21 +98,17 @@ export function pagesOf(query: URLSearchParams): Pages {
 
 /** Reads what the page of a customer shows. Five round trips at most, whatever the number of rows. */
 export async function readPortal(ctx: Context, customer: PortalCustomer, pages: Pages): Promise<Portal> {
-  const { db, organizationId } = ctx;
-  const of = [db, organizationId, customer.id] as const;
   const statuses = ['active', 'incomplete', 'pending', 'terminated'] as const;
   const filters = { external_customer_id: customer.external_id, statuses };
   const externalCustomerId = customer.external_id;
   const [balances, subscriptions, wallets, invoices, creditNotes, receipts] = await Promise.all([
-    sumCustomer(...of),
-    listOf(pages.subscriptions, (slice) =>
-      listSubscriptionsShown(db, organizationId, filters, { ...slice, endedLast: true }),
-    ),
-    listOf(pages.wallets, (slice) => listPortalWallets(...of, slice)),
-    listOf(pages.invoices, (slice) => listPortalInvoices(...of, ctx.now(), slice)),
-    listOf(pages.credit_notes, (slice) => listPortalCreditNotes(...of, slice)),
-    listOf(pages.payment_receipts, (slice) => listPortalReceipts(...of, slice)),
-    ctx.heavy?.admit(`portal ${customer.id}`, () => planWeight(db, organizationId, { externalCustomerId })),
+    sumCustomer(ctx, customer.id),
+    listOf(pages.subscriptions, (slice) => listSubscriptionsShown(ctx, filters, { ...slice, endedLast: true })),
+    listOf(pages.wallets, (slice) => listPortalWallets(ctx, customer.id, slice)),
+    listOf(pages.invoices, (slice) => listPortalInvoices(ctx, customer.id, { now: ctx.now(), slice })),
+    listOf(pages.credit_notes, (slice) => listPortalCreditNotes(ctx, customer.id, slice)),
+    listOf(pages.payment_receipts, (slice) => listPortalReceipts(ctx, customer.id, slice)),
+    ctx.heavy?.admit(`portal ${customer.id}`, () => planWeight(ctx, { externalCustomerId })),
   ]);
   const usage = await usageInProgress(
     ctx,
@@ -130,7 +126,7 @@ async function listOf<Row>(page: number, read: (slice: Slice) => PromiseLike<rea
 async function usageInProgress(ctx: Context, active: readonly SubscriptionShown[]): Promise<Portal['usage']> {
   if (active.length === 0) return new Map();
   const planIds = [...new Set(active.map(({ plan_id }) => plan_id))];
-  const charges = await listPricedCharges(ctx.db, ctx.organizationId, planIds, { pause: ctx.pause });
+  const charges = await listPricedCharges(ctx, planIds, { pause: ctx.pause });
   const wanted = active.map((subscription) => ({
     subscription,
     charges: charges.filter(({ plan_id }) => plan_id === subscription.plan_id).sort(byMetricName),

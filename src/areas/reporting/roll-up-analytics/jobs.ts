@@ -9,7 +9,7 @@ const ORGANIZATIONS_AT_ONCE = 100;
 
 /** Handler of `analytics.roll-up`; run twice, the second one finds nothing. */
 export const analyticsHandlers = ({ sql }: Pick<Runtime, 'sql'>): Pick<Handlers, 'analytics.roll-up'> => ({
-  'analytics.roll-up': ({ organization_id }) => rollUpAnalytics(sql, organization_id),
+  'analytics.roll-up': ({ organization_id }) => rollUpAnalytics({ db: sql, organizationId: organization_id }),
 });
 
 /** Finds organizations with marked sources and nudges the queue for each. */

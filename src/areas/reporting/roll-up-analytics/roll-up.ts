@@ -1,4 +1,5 @@
 import type { Sql } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { count, lockSums, takeBack, takeMarks } from './sql.ts';
 
 /** Marks taken in one transaction. */
@@ -9,17 +10,17 @@ const MARKS_AT_ONCE = 500;
  * its current ones added, in one transaction with its marks. So a sum is right however often and in whatever order a
  * source is marked. While another process counts for the organization, this one does nothing.
  */
-export async function rollUpAnalytics(sql: Sql, organizationId: string): Promise<void> {
-  while ((await rollUpSome(sql, organizationId)) === MARKS_AT_ONCE);
+export async function rollUpAnalytics(scope: Scope<Sql>): Promise<void> {
+  while ((await rollUpSome(scope)) === MARKS_AT_ONCE);
 }
 
 /** @returns how many marks were worked off */
-const rollUpSome = (sql: Sql, organizationId: string): Promise<number> =>
+const rollUpSome = ({ db: sql, organizationId }: Scope<Sql>): Promise<number> =>
   sql.begin(async (tx): Promise<number> => {
-    if (!(await lockSums(tx, organizationId))) return 0;
-    const sources = await takeMarks(tx, organizationId, MARKS_AT_ONCE);
+    if (!(await lockSums({ db: tx, organizationId }))) return 0;
+    const sources = await takeMarks({ db: tx, organizationId }, MARKS_AT_ONCE);
     if (sources.length === 0) return 0;
-    await takeBack(tx, organizationId, sources);
-    await count(tx, organizationId, sources);
+    await takeBack({ db: tx, organizationId }, sources);
+    await count({ db: tx, organizationId }, sources);
     return sources.reduce((total, { marks }) => total + marks, 0);
   });

@@ -1,4 +1,6 @@
 import type { Db, Fragment, Sql } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { OrganizationId } from '../../../platform/ids.ts';
 import { entriesOf, nilUuid, REPORTS, type Report } from '../analytics/entries.ts';
 
 // Namespace of the advisory locks of organizations' sums; the others are in src/areas/catalog/usage-shapes/lock.ts.
@@ -10,14 +12,14 @@ export interface Source {
 }
 
 /** Takes the lock of the organization's counting until the transaction ends; does not wait. */
-export async function lockSums(db: Db, organizationId: string): Promise<boolean> {
+export async function lockSums({ db, organizationId }: Scope): Promise<boolean> {
   const [row] = await db<{ is_free: boolean }[]>`
     select pg_try_advisory_xact_lock(hashtextextended(${organizationId}, ${SUMS_SEED})) as is_free`;
   return row!.is_free;
 }
 
 /** Takes the oldest marks of an organization. Their changes are committed: a statement after this one sees them. */
-export const takeMarks = (db: Db, organizationId: string, limit: number) => db<(Source & { marks: number })[]>`
+export const takeMarks = ({ db, organizationId }: Scope, limit: number) => db<(Source & { marks: number })[]>`
   with taken as (
     delete from analytics_marks
     where organization_id = ${organizationId} and position in (
@@ -26,7 +28,7 @@ export const takeMarks = (db: Db, organizationId: string, limit: number) => db<(
   select source_type, source_id, count(*) as marks from taken group by 1, 2`;
 
 /** Takes back whatever the sources counted so far. */
-export const takeBack = (db: Db, organizationId: string, sources: readonly Source[]) => db`
+export const takeBack = ({ db, organizationId }: Scope, sources: readonly Source[]) => db`
   with gone as (
     delete from analytics_entries
     where organization_id = ${organizationId} and source_id = any (${sources.map(({ source_id }) => source_id)})
@@ -43,7 +45,7 @@ export const takeBack = (db: Db, organizationId: string, sources: readonly Sourc
     and total.code = less.code`;
 
 /** Counts what the sources are now. */
-export const count = (db: Db, organizationId: string, sources: readonly Source[]) => db`
+export const count = (scope: Scope, sources: readonly Source[]) => scope.db`
   with source as materialized (
     select * from unnest(${sources.map(({ source_type }) => source_type)}::text[],
       ${sources.map(({ source_id }) => source_id)}::uuid[]) as source (source_type, source_id)
@@ -51,19 +53,19 @@ export const count = (db: Db, organizationId: string, sources: readonly Source[]
     insert into analytics_entries (organization_id, source_id, report, day, billing_entity_id, customer_id,
       subscription_id,
       currency, key, code, amount, units)
-    select ${organizationId}::uuid, entry.* from (${allEntries(db, organizationId)}) entry
+    select ${scope.organizationId}::uuid, entry.* from (${allEntries(scope)}) entry
     returning report, day, billing_entity_id, customer_id, subscription_id, currency, key, code, amount, units
   )
   insert into analytics_totals (organization_id, report, customer_id, day, subscription_id, billing_entity_id, currency,
     key,
     code, amount, units, entries_count)
-  select ${organizationId}::uuid, more.* from (${summed(db, db`fresh`)}) more
+  select ${scope.organizationId}::uuid, more.* from (${summed(scope.db, scope.db`fresh`)}) more
   on conflict (organization_id, report, customer_id, day, subscription_id, billing_entity_id, currency, key, code)
   do update set amount = analytics_totals.amount + excluded.amount, units = analytics_totals.units + excluded.units,
     entries_count = analytics_totals.entries_count + excluded.entries_count`;
 
 /** Organizations of which something waits to be counted. */
-export const listMarkedOrganizations = (sql: Sql, limit: number) => sql<{ organization_id: string }[]>`
+export const listMarkedOrganizations = (sql: Sql, limit: number) => sql<{ organization_id: OrganizationId }[]>`
   with recursive marked as (
     (select organization_id from analytics_marks order by organization_id limit 1)
     union all
@@ -72,8 +74,8 @@ export const listMarkedOrganizations = (sql: Sql, limit: number) => sql<{ organi
     from marked where marked.organization_id is not null)
   select organization_id from marked where organization_id is not null limit ${limit}`;
 
-const allEntries = (db: Db, organizationId: string): Fragment =>
-  REPORTS.map((report) => entriesOf(db, organizationId, report)).reduce((all, each) => db`${all} union all ${each}`);
+const allEntries = (scope: Scope): Fragment =>
+  REPORTS.map((report) => entriesOf(scope, report)).reduce((all, each) => scope.db`${all} union all ${each}`);
 
 /** Reports that can be filtered by customer. */
 const BY_CUSTOMER: readonly Report[] = ['gross_revenue', 'mrr', 'revenue_streams', 'usage', 'prepaid_credits'];

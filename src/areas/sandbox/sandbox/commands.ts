@@ -24,11 +24,9 @@ import type { CheckoutFinish, Confirmation } from './schema.ts';
  * Rule: provider-connections.md#sandbox-provider.
  */
 export async function confirmPayment(ctx: Context, { svc_id, body }: { svc_id: string; body: Confirmation }) {
-  const payment = await getPaymentAtProvider(ctx.db, ctx.organizationId, svc_id);
+  const payment = await getPaymentAtProvider(ctx, svc_id);
   const provider =
-    payment.payment_provider_id === null
-      ? undefined
-      : await findProviderById(ctx.db, ctx.organizationId, payment.payment_provider_id);
+    payment.payment_provider_id === null ? undefined : await findProviderById(ctx, payment.payment_provider_id);
   const isWaiting = payment.payment_status === 'processing' && Object.keys(payment.next_action).length > 0;
   if (provider?.provider_type !== 'sandbox' || !isWaiting) throw refuse.notAllowed('invalid_status');
   const type = body.outcome === 'succeeded' ? 'payment_intent.succeeded' : 'payment_intent.payment_failed';
@@ -63,9 +61,9 @@ export async function finishCheckout(ctx: Context, { token, body }: { token: str
   if (!page) throw refuse.notFound('checkout');
   const method = sandboxMethodOf(body);
   if (!method) throw refuse.invalid({ card_number: ['value_is_invalid'] });
-  await lockPayables(db, organizationId, page.customer_id, page.payable_id === null ? [] : [page.payable_id]);
-  const customer = await readCustomer(db, organizationId, page.customer_id);
-  const id = await storeMethod(db, organizationId, {
+  await lockPayables(ctx, page.customer_id, page.payable_id === null ? [] : [page.payable_id]);
+  const customer = await readCustomer(ctx, page.customer_id);
+  const id = await storeMethod(ctx, {
     customerId: customer.id,
     providerId: page.payment_provider_id,
     providerCustomerId: customer.provider_customer_id ?? customer.id,
@@ -78,14 +76,14 @@ export async function finishCheckout(ctx: Context, { token, body }: { token: str
   await db`
     update payment_pages set closed_at = ${ctx.now()} where organization_id = ${organizationId} and id = ${page.id}`;
   if (page.payable_type === 'Invoice') {
-    const [invoice] = await listInvoicesByIds(db, organizationId, [page.payable_id!]);
+    const [invoice] = await listInvoicesByIds(ctx, [page.payable_id!]);
     if (invoice && dueOf(invoice) > 0)
       await startCharge(ctx, {
         customerId: customer.id,
         payable: { type: 'Invoice', id: invoice.id },
         amountCents: dueOf(invoice),
         currency: invoice.currency,
-        method: (await findMethod(db, organizationId, customer.id, id))!,
+        method: (await findMethod(ctx, customer.id, id))!,
         invoiceIds: [invoice.id],
       });
   }
@@ -94,16 +92,15 @@ export async function finishCheckout(ctx: Context, { token, body }: { token: str
 }
 
 async function chargeRequest(ctx: Context, page: PageRow, methodId: string): Promise<void> {
-  const { db, organizationId } = ctx;
-  const request = await getRequest(db, organizationId, page.payable_id!);
-  await lockPayables(db, organizationId, page.customer_id, request.invoice_ids);
+  const request = await getRequest(ctx, page.payable_id!);
+  await lockPayables(ctx, page.customer_id, request.invoice_ids);
   if (request.payment_status === 'succeeded') return;
   await startCharge(ctx, {
     customerId: page.customer_id,
     payable: { type: 'PaymentRequest', id: request.id },
     amountCents: request.amount_cents,
     currency: request.amount_currency,
-    method: (await findMethod(db, organizationId, page.customer_id, methodId))!,
+    method: (await findMethod(ctx, page.customer_id, methodId))!,
     invoiceIds: request.invoice_ids,
   });
 }

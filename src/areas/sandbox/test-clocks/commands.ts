@@ -45,20 +45,20 @@ interface ClockInput {
 export async function createTestClock(ctx: Context, { body }: ClockInput): Promise<object> {
   refuseOutsideSandbox(ctx);
   const frozenTime = readFrozenTime(body);
-  await lockClockCreation(ctx.db, ctx.organizationId);
+  await lockClockCreation(ctx);
   const connected = await ctx.db`
     select from payment_providers
     where organization_id = ${ctx.organizationId} and provider_type <> 'sandbox' and deleted_at is null limit 1`;
   if (connected.length > 0) throw refuse.notAllowed('provider_connected');
-  const newest = await findNewestRecordAt(ctx.db, ctx.organizationId);
+  const newest = await findNewestRecordAt(ctx);
   refuseOutside(frozenTime, newest && before(EARLIEST, newest) ? newest : EARLIEST, LATEST);
-  if (!(await insertTestClock(ctx.db, ctx.organizationId, frozenTime, realNow()))) {
+  if (!(await insertTestClock(ctx, frozenTime, realNow()))) {
     throw refuse.invalid({ base: ['value_already_exist'] });
   }
-  await moveBeginning(ctx.db, ctx.organizationId, frozenTime);
-  await openTimeline(ctx.db, ctx.organizationId);
+  await moveBeginning(ctx, frozenTime);
+  await openTimeline(ctx);
   await writeClockLine(ctx, 'created', frozenTime);
-  return answer(await lockTestClock(ctx.db, ctx.organizationId));
+  return answer(await lockTestClock(ctx));
 }
 
 /**
@@ -72,7 +72,7 @@ export async function createTestClock(ctx: Context, { body }: ClockInput): Promi
 export async function advanceTestClock(ctx: Context, { body }: ClockInput): Promise<object> {
   refuseOutsideSandbox(ctx);
   const target = readFrozenTime(body);
-  const clock = await lockTestClock(ctx.db, ctx.organizationId);
+  const clock = await lockTestClock(ctx);
   if (clock.status === 'advancing') throw refuse.notAllowed('test_clock_advancing');
   const farthest = clock.frozen_time
     .toZonedDateTimeISO('UTC')
@@ -83,11 +83,11 @@ export async function advanceTestClock(ctx: Context, { body }: ClockInput): Prom
     if (target.equals(clock.frozen_time)) return answer(clock);
     if (ctx.fallsDue && !(await ctx.fallsDue(target))) {
       await writeClockLine(ctx, 'advanced', target, { from: clock.frozen_time.toString(), steps_done: 0 });
-      return answer(await arrive(ctx.db, ctx.organizationId, target));
+      return answer(await arrive(ctx, target));
     }
   }
   nudgeWorker(ctx);
-  return answer(await startAdvance(ctx.db, ctx.organizationId, target, takenBy()));
+  return answer(await startAdvance(ctx, target, takenBy()));
 }
 
 /**
@@ -97,10 +97,10 @@ export async function advanceTestClock(ctx: Context, { body }: ClockInput): Prom
  */
 export async function retryTestClock(ctx: Context): Promise<object> {
   refuseOutsideSandbox(ctx);
-  const clock = await lockTestClock(ctx.db, ctx.organizationId);
+  const clock = await lockTestClock(ctx);
   if (clock.status !== 'failed') throw refuse.notAllowed('invalid_status');
   nudgeWorker(ctx);
-  return answer(await resumeAdvance(ctx.db, ctx.organizationId, takenBy()));
+  return answer(await resumeAdvance(ctx, takenBy()));
 }
 
 /**
@@ -110,9 +110,9 @@ export async function retryTestClock(ctx: Context): Promise<object> {
  */
 export async function cancelTestClock(ctx: Context): Promise<object> {
   refuseOutsideSandbox(ctx);
-  const clock = await lockTestClock(ctx.db, ctx.organizationId);
+  const clock = await lockTestClock(ctx);
   if (clock.status !== 'advancing') throw refuse.notAllowed('invalid_status');
-  await requestCancel(ctx.db, ctx.organizationId);
+  await requestCancel(ctx);
   return answer(clock);
 }
 
@@ -123,11 +123,11 @@ export async function cancelTestClock(ctx: Context): Promise<object> {
  */
 export async function deleteTestClock(ctx: Context): Promise<object> {
   refuseOutsideSandbox(ctx);
-  const clock = await lockTestClock(ctx.db, ctx.organizationId);
+  const clock = await lockTestClock(ctx);
   if (clock.status === 'advancing') throw refuse.notAllowed('test_clock_advancing');
-  await deleteClock(ctx.db, ctx.organizationId);
+  await deleteClock(ctx);
   await writeClockLine(ctx, 'deleted', clock.frozen_time);
-  await closeTimeline(ctx.db, ctx.organizationId, realNow());
+  await closeTimeline(ctx, realNow());
   return answer(clock);
 }
 

@@ -1,5 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db, Tx } from '../../../platform/db/connect.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { OrganizationId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { CLOCK_STATUSES } from './schema.ts';
 
@@ -14,7 +16,7 @@ export interface StoredClockError {
 }
 
 export interface TestClockRow {
-  organization_id: string;
+  organization_id: OrganizationId;
   frozen_time: Temporal.Instant;
   target_time: Temporal.Instant | null;
   status: (typeof CLOCK_STATUSES)[number];
@@ -29,15 +31,15 @@ export interface TestClockRow {
 const columns = (db: Db) => db`
   organization_id, frozen_time, target_time, status, started_from, steps_done, advances_count, error, created_at`;
 
-export async function findTestClock(db: Db, organizationId: string): Promise<TestClockRow | undefined> {
+export async function findTestClock({ db, organizationId }: Scope): Promise<TestClockRow | undefined> {
   const [row] = await db<TestClockRow[]>`
     select ${columns(db)} from test_clocks where organization_id = ${organizationId}`;
   return row;
 }
 
 /** @throws Refusal 404 test_clock */
-export async function getTestClock(db: Db, organizationId: string): Promise<TestClockRow> {
-  const clock = await findTestClock(db, organizationId);
+export async function getTestClock(scope: Scope): Promise<TestClockRow> {
+  const clock = await findTestClock(scope);
   if (!clock) throw refuse.notFound('test_clock');
   return clock;
 }
@@ -47,14 +49,14 @@ export async function getTestClock(db: Db, organizationId: string): Promise<Test
  *
  * @throws Refusal 404 test_clock
  */
-export async function lockTestClock(db: Db, organizationId: string): Promise<TestClockRow> {
+export async function lockTestClock({ db, organizationId }: Scope): Promise<TestClockRow> {
   const [row] = await db<TestClockRow[]>`
     select ${columns(db)} from test_clocks where organization_id = ${organizationId} for update`;
   if (!row) throw refuse.notFound('test_clock');
   return row;
 }
 
-export async function isAdvancing(db: Db, organizationId: string): Promise<boolean> {
+export async function isAdvancing({ db, organizationId }: Scope): Promise<boolean> {
   const rows = await db`
     select 1 from test_clocks where organization_id = ${organizationId} and status = 'advancing'`;
   return rows.length > 0;
@@ -62,8 +64,7 @@ export async function isAdvancing(db: Db, organizationId: string): Promise<boole
 
 /** Inserts a ready clock; false when the organization has one. */
 export async function insertTestClock(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   frozenTime: Temporal.Instant,
   realNow: Temporal.Instant,
 ): Promise<boolean> {
@@ -78,7 +79,7 @@ export async function insertTestClock(
  * Business time of the newest record of the organization; null when it has none. Records whose time is real (webhook
  * endpoints, logs, keys) and the organization itself do not count.
  */
-export async function findNewestRecordAt(db: Db, organizationId: string): Promise<Temporal.Instant | null> {
+export async function findNewestRecordAt({ db, organizationId }: Scope): Promise<Temporal.Instant | null> {
   const newest = (table: string) => db`
     (select max(created_at) as at from ${db(table)} where organization_id = ${organizationId})`;
   const [row] = await db<{ at: Temporal.Instant | null }[]>`
@@ -93,7 +94,7 @@ export async function findNewestRecordAt(db: Db, organizationId: string): Promis
  * The first clock of an organization without customers: analytics start at the clock's time, so the organization and
  * its default billing entity, which bears its id, begin there (test-clocks.md#sandboxes).
  */
-export async function moveBeginning(db: Db, organizationId: string, at: Temporal.Instant): Promise<void> {
+export async function moveBeginning({ db, organizationId }: Scope, at: Temporal.Instant): Promise<void> {
   await db`
     with moved as (
       update organizations set created_at = ${at}, updated_at = ${at}
@@ -107,26 +108,26 @@ export async function moveBeginning(db: Db, organizationId: string, at: Temporal
 }
 
 /** Opens the timeline of a new clock; the numbers of former clocks go on. */
-export const openTimeline = (db: Db, organizationId: string) => db`
+export const openTimeline = ({ db, organizationId }: Scope) => db`
   insert into test_clock_timelines as timeline (organization_id, last, first) values (${organizationId}, 0, 1)
   on conflict (organization_id) do update set first = timeline.last + 1, clock_deleted_at = null`;
 
-export const closeTimeline = (db: Db, organizationId: string, realNow: Temporal.Instant) => db`
+export const closeTimeline = ({ db, organizationId }: Scope, realNow: Temporal.Instant) => db`
   update test_clock_timelines set clock_deleted_at = ${realNow} where organization_id = ${organizationId}`;
 
-const openLease = (db: Db, organizationId: string, takenBy: Temporal.Instant) => db`
+const openLease = ({ db, organizationId }: Scope, takenBy: Temporal.Instant) => db`
   insert into test_clock_leases (organization_id, token, until) values (${organizationId}, null, ${takenBy})
   on conflict (organization_id) do update set token = null, until = excluded.until`;
 
 /** `takenBy`: real time after which the sweep looks for a worker, should the nudge be lost. */
 export async function startAdvance(
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   target: Temporal.Instant,
   takenBy: Temporal.Instant,
 ): Promise<TestClockRow> {
+  const { db, organizationId } = scope;
   const [row] = await db<TestClockRow[]>`
-    with lease as (${openLease(db, organizationId, takenBy)})
+    with lease as (${openLease(scope, takenBy)})
     update test_clocks set status = 'advancing', target_time = ${target}, started_from = frozen_time, steps_done = 0,
       advances_count = advances_count + 1, cancel_requested = false, error = null, lease_token = null
     where organization_id = ${organizationId}
@@ -135,7 +136,7 @@ export async function startAdvance(
 }
 
 /** Moves the clock over a time in which nothing falls due. */
-export async function arrive(db: Db, organizationId: string, target: Temporal.Instant): Promise<TestClockRow> {
+export async function arrive({ db, organizationId }: Scope, target: Temporal.Instant): Promise<TestClockRow> {
   const [row] = await db<TestClockRow[]>`
     update test_clocks set frozen_time = ${target}, started_from = frozen_time, steps_done = 0,
       advances_count = advances_count + 1
@@ -145,9 +146,10 @@ export async function arrive(db: Db, organizationId: string, target: Temporal.In
 }
 
 /** Goes on towards the same target; after too many steps their count starts again, or nothing could be done. */
-export async function resumeAdvance(db: Db, organizationId: string, takenBy: Temporal.Instant): Promise<TestClockRow> {
+export async function resumeAdvance(scope: Scope, takenBy: Temporal.Instant): Promise<TestClockRow> {
+  const { db, organizationId } = scope;
   const [row] = await db<TestClockRow[]>`
-    with lease as (${openLease(db, organizationId, takenBy)})
+    with lease as (${openLease(scope, takenBy)})
     update test_clocks set status = 'advancing', cancel_requested = false, error = null, lease_token = null,
       steps_done = case when error ->> 'code' = 'too_many_steps' then 0 else steps_done end
     where organization_id = ${organizationId}
@@ -155,8 +157,8 @@ export async function resumeAdvance(db: Db, organizationId: string, takenBy: Tem
   return row!;
 }
 
-export const requestCancel = (db: Db, organizationId: string) => db`
+export const requestCancel = ({ db, organizationId }: Scope) => db`
   update test_clocks set cancel_requested = true where organization_id = ${organizationId}`;
 
-export const deleteClock = (tx: Db | Tx, organizationId: string) => tx`
+export const deleteClock = ({ db: tx, organizationId }: Scope) => tx`
   delete from test_clocks where organization_id = ${organizationId}`;

@@ -12,7 +12,7 @@ import { testClockView, timelineEntry } from './view.ts';
 /** @throws Refusal 403 feature_unavailable; 404 test_clock */
 export async function showTestClock(ctx: Context): Promise<object> {
   refuseOutsideSandbox(ctx);
-  return { test_clock: testClockView(await getTestClock(ctx.db, ctx.organizationId)) };
+  return { test_clock: testClockView(await getTestClock(ctx)) };
 }
 
 /**
@@ -24,9 +24,9 @@ export async function showTestClock(ctx: Context): Promise<object> {
 export async function showTimeline(ctx: Context, { query }: { query: TimelineQuery }): Promise<object> {
   refuseOutsideSandbox(ctx);
   const range = readRange(query);
-  const first = await findFirstLine(ctx.db, ctx.organizationId);
+  const first = await findFirstLine(ctx);
   if (first === undefined) throw refuse.notFound('test_clock');
-  const { rows, totalCount } = await listTimeline(ctx.db, ctx.organizationId, first, { ...query, ...range }, query);
+  const { rows, totalCount } = await listTimeline(ctx, first, { filters: { ...query, ...range }, page: query });
   return { timeline: rows.map(timelineEntry), meta: pageMeta(query, totalCount) };
 }
 

@@ -26,7 +26,7 @@ export const testClockOperations: Operation[] = [
     path: '/test_clock',
     summary: 'Retrieve the test clock and the progress of its advance',
     kind: 'read',
-    uncountedWhile: async (db, { organizationId, sandbox }) => sandbox && isAdvancing(db, organizationId),
+    uncountedWhile: async (db, { organizationId, sandbox }) => sandbox && isAdvancing({ db, organizationId }),
     run: showTestClock,
   },
   {

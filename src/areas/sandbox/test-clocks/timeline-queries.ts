@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { ExternalCustomerId } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 
 export interface TimelineRow {
@@ -9,7 +10,7 @@ export interface TimelineRow {
   name: string;
   resource_type: string | null;
   resource_id: string | null;
-  external_customer_id: string | null;
+  external_customer_id: ExternalCustomerId | null;
   summary: Record<string, unknown>;
 }
 
@@ -19,11 +20,11 @@ export interface TimelineFilters {
   to: Temporal.Instant | undefined;
   kinds: string[] | undefined;
   resource_types: string[] | undefined;
-  external_customer_id: string | undefined;
+  external_customer_id: ExternalCustomerId | undefined;
 }
 
 /** Number of the first line of the present clock, or of the newest when it was deleted; undefined without any. */
-export async function findFirstLine(db: Db, organizationId: string): Promise<number | undefined> {
+export async function findFirstLine({ db, organizationId }: Scope): Promise<number | undefined> {
   const [row] = await db<{ first: number }[]>`
     select first from test_clock_timelines where organization_id = ${organizationId}`;
   return row?.first;
@@ -31,11 +32,9 @@ export async function findFirstLine(db: Db, organizationId: string): Promise<num
 
 /** Lines from number `first` on, in their order. */
 export async function listTimeline(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   first: number,
-  filters: TimelineFilters,
-  page: Page,
+  { filters, page }: { filters: TimelineFilters; page: Page },
 ): Promise<{ rows: TimelineRow[]; totalCount: number }> {
   const { limit, offset } = limitOf(page);
   const where = db`

@@ -25,13 +25,13 @@ export async function amendSubscription(
   const [item] = items;
   const { subscription_id: targetId } = execution.order;
   assert(item && targetId, 'an amendment has a plan and a subscription');
-  const { external_id: externalId } = await getShown(ctx.db, ctx.organizationId, targetId);
-  const lineage = await lockLineage(ctx.db, ctx.organizationId, externalId);
+  const { external_id: externalId } = await getShown(ctx, targetId);
+  const lineage = await lockLineage(ctx, externalId);
   const current = lineage.find(({ id, status }) => id === targetId && status === 'active');
   if (!current) throw refuse.invalid({ subscription: ['subscription_not_active'] });
   const { plan: sold, overrides } = await soldPlan(ctx, item, 0);
   const planId = overrides ? await overriddenPlan(ctx, sold.plan.id, overrides) : sold.plan.id;
-  const plan = await getPlanFacts(ctx.db, ctx.organizationId, planId);
+  const plan = await getPlanFacts(ctx, planId);
   const body = subscriptionInput(item, { ...execution, externalId, planCode: sold.plan.code });
   const done = { subscription_ids: [], terminated_subscription_ids: [] };
   await changeLineage(

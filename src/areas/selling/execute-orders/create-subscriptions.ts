@@ -53,9 +53,9 @@ export async function soldPlan(
   item: PlanItem,
   index: number,
 ): Promise<{ plan: PlanShown; overrides: PlanOverrides | undefined }> {
-  const [row] = await listPlansById(ctx.db, ctx.organizationId, [item.id]);
+  const [row] = await listPlansById(ctx, [item.id]);
   if (!row || row.deleted_at || row.pending_deletion || row.parent_id !== null) throw refuse.notFound('plan');
-  const plan = await showPlan(ctx.db, ctx.organizationId, row);
+  const plan = await showPlan(ctx, row);
   const faults: Faults = {};
   const overrides = planOverridesOf(item, plan, `billing_items.plans.${index}.overrides`, faults);
   refuseFaults(faults);
@@ -102,7 +102,7 @@ export async function changeLineage(
   done.terminated_subscription_ids.push(...ended.map(({ id }) => id));
   const { paymentMethodId } = item.payload;
   if (paymentMethodId === undefined) return;
-  const method = await getMethod(ctx.db, ctx.organizationId, execution.customer.id, paymentMethodId);
+  const method = await getMethod(ctx, execution.customer.id, paymentMethodId);
   const payment = { payment_method_type: 'provider', payment_method_id: method.id } as const;
-  await changeSubscription(ctx.db, ctx.organizationId, made.at(-1) ?? answered, payment, ctx.now());
+  await changeSubscription(ctx, made.at(-1) ?? answered, { change: payment, now: ctx.now() });
 }

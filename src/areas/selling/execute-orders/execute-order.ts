@@ -1,6 +1,7 @@
 import { assert } from '../../../engine/assert.ts';
 import { canOrderMove } from '../../../engine/quotes/states.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { OrderId } from '../../../platform/ids.ts';
 import { Answer } from '../../../platform/operation.ts';
 import { type Refusal, refuse } from '../../../platform/refusal.ts';
 import { seconds } from '../../../platform/schema/view.ts';
@@ -29,13 +30,13 @@ export async function executeOrder(
   const wanted = body?.order?.execution_mode ?? null;
   if (wanted !== null && wanted !== order.execution_mode) {
     if (order.status !== 'created') throw refuse.invalid({ status: ['not_editable'] });
-    await setExecutionMode(ctx.db, ctx.organizationId, order.id, wanted, ctx.now());
+    await setExecutionMode(ctx, order.id, { mode: wanted, now: ctx.now() });
   }
   const mode = wanted ?? order.execution_mode;
   if (mode === null) throw refuse.invalid({ execution_mode: ['value_is_mandatory'] });
   const refusal = await execute(ctx, order, mode);
   if (refusal) return new Answer(refusal.body, { status: refusal.status });
-  return { order: orderExtendedView(await getOrder(ctx.db, ctx.organizationId, order.id)) };
+  return { order: orderExtendedView(await getOrder(ctx, order.id)) };
 }
 
 /**
@@ -43,10 +44,10 @@ export async function executeOrder(
  *
  * @throws Refusal 404 order; 422 lock_acquisition_failed
  */
-export async function lockOrder(ctx: Context, id: string): Promise<OrderRow> {
-  const { quote_id: quoteId } = await getOrder(ctx.db, ctx.organizationId, id);
+export async function lockOrder(ctx: Context, id: OrderId): Promise<OrderRow> {
+  const { quote_id: quoteId } = await getOrder(ctx, id);
   await lockQuote(ctx, quoteId, refuse.locked());
-  return getOrder(ctx.db, ctx.organizationId, id);
+  return getOrder(ctx, id);
 }
 
 /**
@@ -56,21 +57,20 @@ export async function lockOrder(ctx: Context, id: string): Promise<OrderRow> {
  */
 export async function execute(ctx: Context, order: OrderRow, mode: ExecutionMode): Promise<Refusal | undefined> {
   assert(canOrderMove(order.status, 'executed'), 'an order is executed once');
-  const { db, organizationId } = ctx;
   const attempted = await attempt(ctx, async (inner) => (mode === 'order_only' ? {} : makeRecords(inner, order)));
   const record = { ...NOTHING_DONE, execution_mode: mode };
   if (!attempted.ok) {
     const errors = errorsOf(attempted.refusal);
-    await storeExecution(db, organizationId, order.id, { status: 'failed', record: { ...record, errors } }, ctx.now());
+    await storeExecution(ctx, order.id, {
+      outcome: { status: 'failed', record: { ...record, errors } },
+      now: ctx.now(),
+    });
     return attempted.refusal;
   }
-  await storeExecution(
-    db,
-    organizationId,
-    order.id,
-    { status: 'executed', record: { ...record, ...attempted.result, executed_at: seconds(ctx.now()) } },
-    ctx.now(),
-  );
+  await storeExecution(ctx, order.id, {
+    outcome: { status: 'executed', record: { ...record, ...attempted.result, executed_at: seconds(ctx.now()) } },
+    now: ctx.now(),
+  });
   await recordOrder(ctx, 'order.executed', order.id);
   return undefined;
 }

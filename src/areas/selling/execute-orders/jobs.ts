@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import type { OrganizationId } from '../../../platform/ids.ts';
 import { type DueItem, periodicJob } from '../../../platform/periodic-job.ts';
 import { endOrderForm, lockOrderForm } from '../order-forms/commands.ts';
 import { execute, lockOrder } from './execute-order.ts';
 import { earliestExecution, earliestExpiry, listDueOrders, listExpiredForms } from './sql.ts';
 
 interface Due {
-  organization_id: string;
+  organization_id: OrganizationId;
   sandbox: boolean;
   id: string;
 }
@@ -29,13 +30,13 @@ const dueItem =
 export const executeOrders = periodicJob({
   name: 'execute-orders',
   item: RecordItem,
-  select: async (sql, at, scope, limit) => (await listDueOrders(sql, at, scope, limit)).map(dueItem('Order')),
+  select: async (sql, at, reach, limit) => (await listDueOrders(sql, at, reach, limit)).map(dueItem('Order')),
   async work(ctx, item) {
     const order = await lockOrder(ctx, item.id);
     if (order.status !== 'created' || order.execution_mode === null) return;
     await execute(ctx, order, order.execution_mode);
   },
-  nextDueAt: async (sql, organizationId) => (await earliestExecution(sql, organizationId))[0]!.at,
+  nextDueAt: async (scope) => (await earliestExecution(scope))[0]!.at,
 });
 
 /**
@@ -45,10 +46,10 @@ export const executeOrders = periodicJob({
 export const expireOrderForms = periodicJob({
   name: 'expire-order-forms',
   item: RecordItem,
-  select: async (sql, at, scope, limit) => (await listExpiredForms(sql, at, scope, limit)).map(dueItem('OrderForm')),
+  select: async (sql, at, reach, limit) => (await listExpiredForms(sql, at, reach, limit)).map(dueItem('OrderForm')),
   async work(ctx, item) {
     const form = await lockOrderForm(ctx, item.id);
     if (form.status === 'generated') await endOrderForm(ctx, form, 'expired');
   },
-  nextDueAt: async (sql, organizationId) => (await earliestExpiry(sql, organizationId))[0]!.at,
+  nextDueAt: async (scope) => (await earliestExpiry(scope))[0]!.at,
 });

@@ -36,9 +36,8 @@ export interface Execution {
  * Rule: quotes.md#execution.
  */
 export async function makeRecords(ctx: Context, order: OrderRow): Promise<Partial<ExecutionRecord>> {
-  const { db, organizationId } = ctx;
   const items = order.billing_snapshot ?? {};
-  const version = await getQuoteVersion(db, organizationId, order.quote_version_id);
+  const version = await getQuoteVersion(ctx, order.quote_version_id);
   const billingEntityCode = version.own_billing_entity_code ?? undefined;
   if (order.order_type === 'one_off') {
     const customer = await liveCustomer(ctx, order, 'read');
@@ -64,8 +63,8 @@ async function liveCustomer(
   { customer_id: id }: OrderRow,
   how: 'read' | 'lock',
 ): Promise<LockedCustomer> {
-  const locked = how === 'lock' ? await lockCustomerById(ctx.db, ctx.organizationId, id) : undefined;
-  const row = await readCustomer(ctx.db, ctx.organizationId, id);
+  const locked = how === 'lock' ? await lockCustomerById(ctx, id) : undefined;
+  const row = await readCustomer(ctx, id);
   if (row.deleted_at) throw refuse.notFound('customer');
   return locked ?? { ...row, zone: row.timezone ?? row.billing_entity_timezone };
 }
@@ -75,7 +74,7 @@ async function billAddOns(
   { order, customer, billingEntityCode }: Execution,
   items: readonly AddOnItem[],
 ): Promise<string> {
-  const found = await findAddOns(ctx.db, ctx.organizationId, { ids: items.map(({ id }) => id), codes: [] });
+  const found = await findAddOns(ctx, { ids: items.map(({ id }) => id), codes: [] });
   const codes = new Map(found.map(({ id, code }) => [id, code]));
   if (items.some(({ id }) => !codes.has(id))) throw refuse.notFound('add_on');
   const body = OneOffInvoiceCreate.safeParse({
@@ -102,8 +101,7 @@ async function billAddOns(
 
 async function applyCoupons(ctx: Context, { customer }: Execution, items: readonly CouponItem[]): Promise<string[]> {
   const found = await listCouponsById(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     items.map(({ id }) => id),
   );
   const codes = new Map(found.map(({ id, code }) => [id, code]));

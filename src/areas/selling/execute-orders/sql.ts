@@ -1,11 +1,17 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
-import { inScope } from '../../../platform/db/in-scope.ts';
-import type { Scope } from '../../../platform/periodic-job.ts';
+import { inReach } from '../../../platform/db/in-reach.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { OrderId, OrganizationId, SubscriptionId } from '../../../platform/ids.ts';
+import type { Reach } from '../../../platform/periodic-job.ts';
 
 /** Keeps the plans of a deal as they are, and the one behind the subscription that it amends, in order of their ids. */
-export const lockPlans = (ctx: Context, subscriptionId: string | null, items: readonly { id: string }[]) => ctx.db`
+export const lockPlans = (
+  ctx: Context,
+  subscriptionId: SubscriptionId | null,
+  items: readonly { id: string }[],
+) => ctx.db`
   select plan.id from plans plan
   where plan.organization_id = ${ctx.organizationId} and (
     plan.id = any (${items.map(({ id }) => id)}::uuid[])
@@ -16,27 +22,27 @@ export const lockPlans = (ctx: Context, subscriptionId: string | null, items: re
   for share`;
 
 /** Records of an external id, oldest first. */
-export const listLineage = (ctx: Context, externalId: string) => ctx.db<{ id: string; status: string }[]>`
+export const listLineage = (ctx: Context, externalId: string) => ctx.db<{ id: SubscriptionId; status: string }[]>`
   select id, status from subscriptions
   where organization_id = ${ctx.organizationId} and external_id = ${externalId}
   order by created_at, id`;
 
 interface Due {
-  organization_id: string;
+  organization_id: OrganizationId;
   sandbox: boolean;
-  id: string;
+  id: OrderId;
 }
 
-export const listDueOrders = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<Due[]>`
+export const listDueOrders = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<Due[]>`
   select purchase.organization_id, organization.sandbox, purchase.id
   from orders purchase
   join organizations organization on organization.id = purchase.organization_id
   where purchase.status = 'created' and purchase.execute_at <= ${at}
-    and ${inScope(db, scope, db`purchase.organization_id`)}
+    and ${inReach(db, reach, db`purchase.organization_id`)}
   order by purchase.execute_at, purchase.id
   limit ${limit}`;
 
-export const earliestExecution = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`
+export const earliestExecution = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(execute_at) as at from orders
   where organization_id = ${organizationId} and status = 'created' and execute_at is not null`;
 
@@ -52,15 +58,15 @@ const formsWithZone = (db: Db) => db`
     on entity.organization_id = customer.organization_id and entity.id = customer.billing_entity_id`;
 
 /** Generated forms whose day of expiry has begun where the customer is, or is over. */
-export const listExpiredForms = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<Due[]>`
+export const listExpiredForms = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<Due[]>`
   select form.organization_id, organization.sandbox, form.id
   from ${formsWithZone(db)}
   join organizations organization on organization.id = form.organization_id
   where form.status = 'generated' and form.expires_at <= ${at}::timestamptz + interval '2 days'
-    and ${expiryDayStart(db)} <= ${at} and ${inScope(db, scope, db`form.organization_id`)}
+    and ${expiryDayStart(db)} <= ${at} and ${inReach(db, reach, db`form.organization_id`)}
   order by form.expires_at, form.id
   limit ${limit}`;
 
-export const earliestExpiry = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`
+export const earliestExpiry = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(${expiryDayStart(db)}) as at from ${formsWithZone(db)}
   where form.organization_id = ${organizationId} and form.status = 'generated' and form.expires_at is not null`;

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { OrderFormId } from '../../../platform/ids.ts';
 import { getOrderForm } from './queries.ts';
 import { showOrderForm } from './view.ts';
 
@@ -18,8 +19,8 @@ const NOT_TOLD: OrderFormEvent = 'order_form.file_uploaded';
  * @returns the form as it is shown
  * Rules: webhooks.md#event-types, logs.md#activity-logs.
  */
-export async function recordOrderForm(ctx: Context, types: readonly OrderFormEvent[], id: string) {
-  const form = await getOrderForm(ctx.db, ctx.organizationId, id);
+export async function recordOrderForm(ctx: Context, types: readonly OrderFormEvent[], id: OrderFormId) {
+  const form = await getOrderForm(ctx, id);
   const object = await showOrderForm(ctx, form);
   for (const type of types) {
     ctx.record({

@@ -1,6 +1,7 @@
 import { canOrderFormMove } from '../../../engine/quotes/states.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { OrderFormId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
@@ -27,15 +28,14 @@ export async function markOrderFormAsSigned(
   ctx: Context,
   { svc_id, body }: { svc_id: string; body: OrderFormSign | undefined },
 ) {
-  const { db, organizationId } = ctx;
   const given = body?.order_form ?? {};
   const form = await lockOrderForm(ctx, svc_id);
   if (!canOrderFormMove(form.status, 'signed')) throw refuse.invalid({ status: ['not_signable'] });
-  const quote = await getQuote(db, organizationId, form.quote_id);
-  const version = await getQuoteVersion(db, organizationId, form.quote_version_id);
+  const quote = await getQuote(ctx, form.quote_id);
+  const version = await getQuoteVersion(ctx, form.quote_version_id);
   await refuseSchedule(ctx, form, version, given);
   const document = given.signed_document ? readSignedDocument(given.signed_document) : undefined;
-  await markSigned(db, organizationId, form.id, ctx.now());
+  await markSigned(ctx, form.id, ctx.now());
   if (document) await keep(ctx, form, document);
   const shown = await recordOrderForm(
     ctx,
@@ -69,10 +69,9 @@ export async function voidOrderForm(ctx: Context, { svc_id }: { svc_id: string }
  * quotes.md#execution.
  */
 export async function endOrderForm(ctx: Context, form: OrderFormRow, status: 'expired' | 'voided') {
-  const { db, organizationId } = ctx;
   const reason = status === 'expired' ? 'expired' : 'manual';
-  await markEnded(db, organizationId, form.id, { status, reason }, ctx.now());
-  const version = await getQuoteVersion(db, organizationId, form.quote_version_id);
+  await markEnded(ctx, form.id, { end: { status, reason }, now: ctx.now() });
+  const version = await getQuoteVersion(ctx, form.quote_version_id);
   await voidVersion(ctx, version, status === 'expired' ? 'cascade_of_expired' : 'cascade_of_voided');
   return recordOrderForm(ctx, [`order_form.${status}`], form.id);
 }
@@ -82,10 +81,10 @@ export async function endOrderForm(ctx: Context, form: OrderFormRow, status: 'ex
  *
  * @throws Refusal 404 order_form; 422 base concurrency_conflict
  */
-export async function lockOrderForm(ctx: Context, id: string): Promise<OrderFormRow> {
-  const { quote_id: quoteId } = await getOrderForm(ctx.db, ctx.organizationId, id);
+export async function lockOrderForm(ctx: Context, id: OrderFormId): Promise<OrderFormRow> {
+  const { quote_id: quoteId } = await getOrderForm(ctx, id);
   await lockQuote(ctx, quoteId);
-  return getOrderForm(ctx.db, ctx.organizationId, id);
+  return getOrderForm(ctx, id);
 }
 
 async function refuseSchedule(
@@ -95,7 +94,7 @@ async function refuseSchedule(
   given: NonNullable<OrderFormSign['order_form']>,
 ): Promise<void> {
   if (!given.execute_at) return;
-  const customer = await readCustomer(ctx.db, ctx.organizationId, form.customer_id);
+  const customer = await readCustomer(ctx, form.customer_id);
   const fault = dealDateFault(ctx, given.execute_at, { ends: endsOf(version.billing_items), zone: zoneOf(customer) });
   const faults: FieldErrors = {
     ...(given.execution_mode ? {} : { execution_mode: ['value_is_mandatory'] }),
@@ -106,8 +105,7 @@ async function refuseSchedule(
 
 const keep = (ctx: Context, form: OrderFormRow, { contentType, ending, content }: SignedDocument) =>
   insertSignedDocument(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     {
       id: newId(),
       order_form_id: form.id,

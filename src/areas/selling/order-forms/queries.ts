@@ -1,6 +1,16 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { OrderFormStatus } from '../../../engine/quotes/states.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type {
+  CustomerId,
+  DocumentId,
+  ExternalCustomerId,
+  OrderFormId,
+  OrganizationId,
+  QuoteId,
+  QuoteVersionId,
+} from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { containsPattern } from '../../../platform/lists/filters.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
@@ -9,12 +19,12 @@ import { isOwned } from '../quotes/queries.ts';
 import type { OrderFormsQuery } from './schema.ts';
 
 export interface OrderFormRow {
-  id: string;
-  organization_id: string;
-  customer_id: string;
-  external_customer_id: string;
-  quote_id: string;
-  quote_version_id: string;
+  id: OrderFormId;
+  organization_id: OrganizationId;
+  customer_id: CustomerId;
+  external_customer_id: ExternalCustomerId;
+  quote_id: QuoteId;
+  quote_version_id: QuoteVersionId;
   number: string;
   status: OrderFormStatus;
   void_reason: 'manual' | 'expired' | 'invalid' | null;
@@ -22,7 +32,7 @@ export interface OrderFormRow {
   signed_at: Temporal.Instant | null;
   voided_at: Temporal.Instant | null;
   /** The file that was handed in with the signature. */
-  document_id: string | null;
+  document_id: DocumentId | null;
   created_at: Temporal.Instant;
   updated_at: Temporal.Instant;
 }
@@ -41,7 +51,7 @@ const tables = (db: Db) => db`
   join customers customer on customer.organization_id = form.organization_id and customer.id = form.customer_id`;
 
 /** @throws Refusal 404 order_form */
-export async function getOrderForm(db: Db, organizationId: string, id: string): Promise<OrderFormRow> {
+export async function getOrderForm({ db, organizationId }: Scope, id: OrderFormId): Promise<OrderFormRow> {
   const [row] = isUuid(id)
     ? await db<OrderFormRow[]>`
       select ${columns(db)} from ${tables(db)} where form.organization_id = ${organizationId} and form.id = ${id}`
@@ -52,8 +62,7 @@ export async function getOrderForm(db: Db, organizationId: string, id: string): 
 
 /** A page of order forms, newest first, and their number. Rule: lists.md#filters-and-order. */
 export async function listOrderForms(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   query: OrderFormsQuery,
 ): Promise<{ rows: OrderFormRow[]; totalCount: number }> {
   const { limit, offset } = limitOf(query);
@@ -89,26 +98,29 @@ export const insertOrderForm = (
   values (${form.id}, ${form.organization_id}, ${form.customer_id}, ${form.quote_id}, ${form.quote_version_id},
     ${form.number}, ${form.expires_at}, ${now}, ${now})`;
 
-export const markSigned = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+export const markSigned = ({ db, organizationId }: Scope, id: OrderFormId, now: Temporal.Instant) => db`
   update order_forms set status = 'signed', signed_at = ${now}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Ends a form that was not signed. */
 export const markEnded = (
-  db: Db,
-  organizationId: string,
-  id: string,
-  end: { status: 'expired' | 'voided'; reason: 'expired' | 'manual' },
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  id: OrderFormId,
+  { end, now }: { end: { status: 'expired' | 'voided'; reason: 'expired' | 'manual' }; now: Temporal.Instant },
 ) => db`
   update order_forms set status = ${end.status}, void_reason = ${end.reason}, voided_at = ${now}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Stores the uploaded file with a signature. */
 export const insertSignedDocument = (
-  db: Db,
-  organizationId: string,
-  document: { id: string; order_form_id: string; file_name: string; content_type: string; content: Uint8Array },
+  { db, organizationId }: Scope,
+  document: {
+    id: DocumentId;
+    order_form_id: OrderFormId;
+    file_name: string;
+    content_type: string;
+    content: Uint8Array;
+  },
   realNow: Temporal.Instant,
 ) => db`
   insert into documents (id, organization_id, kind, subject_id, file_name, content_type, content, requested_at,

@@ -54,10 +54,10 @@ export const orderFormOperations: Operation[] = [
 ];
 
 async function listPage(ctx: Context, { query }: { query: OrderFormsQuery }) {
-  const { rows, totalCount } = await listOrderForms(ctx.db, ctx.organizationId, query);
+  const { rows, totalCount } = await listOrderForms(ctx, query);
   return { order_forms: await showOrderForms(ctx, rows), meta: pageMeta(query, totalCount) };
 }
 
 async function show(ctx: Context, { svc_id }: { svc_id: string }) {
-  return { order_form: await showOrderForm(ctx, await getOrderForm(ctx.db, ctx.organizationId, svc_id)) };
+  return { order_form: await showOrderForm(ctx, await getOrderForm(ctx, svc_id)) };
 }

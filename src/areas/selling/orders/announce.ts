@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { OrderId } from '../../../platform/ids.ts';
 import { getOrder, type OrderRow } from './queries.ts';
 import { orderView } from './view.ts';
 
@@ -9,9 +10,9 @@ import { orderView } from './view.ts';
 export async function recordOrder(
   ctx: Context,
   type: 'order.created' | 'order.executed',
-  id: string,
+  id: OrderId,
 ): Promise<OrderRow> {
-  const order = await getOrder(ctx.db, ctx.organizationId, id);
+  const order = await getOrder(ctx, id);
   const object = orderView(order);
   ctx.record({
     activity: {

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { OrderFormId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { QuoteRow, QuoteVersionRow } from '../quotes/queries.ts';
 import { nextNumber } from '../quotes/writes.ts';
@@ -9,7 +10,7 @@ import { insertOrder } from './writes.ts';
 interface Signed {
   quote: QuoteRow;
   version: QuoteVersionRow;
-  orderFormId: string;
+  orderFormId: OrderFormId;
   executionMode: ExecutionMode | null;
   executeAt: string | null;
 }
@@ -21,8 +22,7 @@ export async function createOrder(
 ): Promise<void> {
   const id = newId();
   await insertOrder(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     {
       id,
       customer_id: quote.customer_id,

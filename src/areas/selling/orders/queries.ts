@@ -2,6 +2,17 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Currency } from '../../../engine/money/currency.ts';
 import type { OrderStatus, OrderType } from '../../../engine/quotes/states.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type {
+  CustomerId,
+  ExternalCustomerId,
+  OrderFormId,
+  OrderId,
+  OrganizationId,
+  QuoteId,
+  QuoteVersionId,
+  SubscriptionId,
+} from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { containsPattern } from '../../../platform/lists/filters.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
@@ -11,15 +22,15 @@ import { isOwned } from '../quotes/queries.ts';
 import type { ExecutionMode, ExecutionRecord, OrdersQuery } from './schema.ts';
 
 export interface OrderRow {
-  id: string;
-  organization_id: string;
-  customer_id: string;
-  external_customer_id: string;
-  order_form_id: string;
-  quote_id: string;
-  quote_version_id: string;
+  id: OrderId;
+  organization_id: OrganizationId;
+  customer_id: CustomerId;
+  external_customer_id: ExternalCustomerId;
+  order_form_id: OrderFormId;
+  quote_id: QuoteId;
+  quote_version_id: QuoteVersionId;
   /** The subscription that an amendment changes. */
-  subscription_id: string | null;
+  subscription_id: SubscriptionId | null;
   number: string;
   status: OrderStatus;
   order_type: OrderType;
@@ -48,7 +59,7 @@ const tables = (db: Db) => db`
     and customer.id = purchase.customer_id`;
 
 /** @throws Refusal 404 order */
-export async function getOrder(db: Db, organizationId: string, id: string): Promise<OrderRow> {
+export async function getOrder({ db, organizationId }: Scope, id: OrderId): Promise<OrderRow> {
   const [row] = isUuid(id)
     ? await db<OrderRow[]>`
       select ${columns(db)} from ${tables(db)}
@@ -60,8 +71,7 @@ export async function getOrder(db: Db, organizationId: string, id: string): Prom
 
 /** A page of orders, newest first, and their number. Rule: lists.md#filters-and-order. */
 export async function listOrders(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   query: OrdersQuery,
 ): Promise<{ rows: OrderRow[]; totalCount: number }> {
   const { limit, offset } = limitOf(query);

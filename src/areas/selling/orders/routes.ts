@@ -42,10 +42,10 @@ export const orderOperations: Operation[] = [
 ];
 
 async function listPage(ctx: Context, { query }: { query: OrdersQuery }) {
-  const { rows, totalCount } = await listOrders(ctx.db, ctx.organizationId, query);
+  const { rows, totalCount } = await listOrders(ctx, query);
   return { orders: rows.map(orderExtendedView), meta: pageMeta(query, totalCount) };
 }
 
 async function show(ctx: Context, { svc_id }: { svc_id: string }) {
-  return { order: orderExtendedView(await getOrder(ctx.db, ctx.organizationId, svc_id)) };
+  return { order: orderExtendedView(await getOrder(ctx, svc_id)) };
 }

@@ -1,7 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { OrderType } from '../../../engine/quotes/states.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { CustomerId, OrderFormId, OrderId } from '../../../platform/ids.ts';
 import type { BillingItems } from '../quotes/billing-items/types.ts';
 import type { ExecutionMode, ExecutionRecord } from './schema.ts';
 
@@ -18,9 +19,9 @@ export const NOTHING_DONE: ExecutionRecord = {
 };
 
 interface NewOrder {
-  id: string;
-  customer_id: string;
-  order_form_id: string;
+  id: OrderId;
+  customer_id: CustomerId;
+  order_form_id: OrderFormId;
   number: string;
   order_type: OrderType;
   execution_mode: ExecutionMode | null;
@@ -29,7 +30,7 @@ interface NewOrder {
   billing_snapshot: BillingItems | null;
 }
 
-export const insertOrder = (db: Db, organizationId: string, order: NewOrder, now: Temporal.Instant) => db`
+export const insertOrder = ({ db, organizationId }: Scope, order: NewOrder, now: Temporal.Instant) => db`
   insert into orders (id, organization_id, customer_id, order_form_id, number, order_type, execution_mode, execute_at,
     currency, billing_snapshot, execution_record, created_at, updated_at)
   values (${order.id}, ${organizationId}, ${order.customer_id}, ${order.order_form_id}, ${order.number},
@@ -37,22 +38,18 @@ export const insertOrder = (db: Db, organizationId: string, order: NewOrder, now
     ${json(order.billing_snapshot)}::jsonb, ${json(NOTHING_DONE)}::jsonb, ${now}, ${now})`;
 
 export const setExecutionMode = (
-  db: Db,
-  organizationId: string,
-  id: string,
-  mode: ExecutionMode,
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  id: OrderId,
+  { mode, now }: { mode: ExecutionMode; now: Temporal.Instant },
 ) => db`
   update orders set execution_mode = ${mode}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Stores how an execution ended. */
 export const storeExecution = (
-  db: Db,
-  organizationId: string,
-  id: string,
-  outcome: { status: 'executed' | 'failed'; record: ExecutionRecord },
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  id: OrderId,
+  { outcome, now }: { outcome: { status: 'executed' | 'failed'; record: ExecutionRecord }; now: Temporal.Instant },
 ) => db`
   update orders set status = ${outcome.status}, execution_record = ${json(outcome.record)}::jsonb,
     executed_at = ${outcome.status === 'executed' ? now : null}, updated_at = ${now}

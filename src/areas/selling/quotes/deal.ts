@@ -1,5 +1,6 @@
 import type { Currency } from '../../../engine/money/currency.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { SubscriptionId } from '../../../platform/ids.ts';
 import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { findBillingEntity, getBillingEntity } from '../../customers/billing-entities/queries.ts';
@@ -18,8 +19,8 @@ export const zoneOf = (customer: CustomerRow): string => customer.timezone ?? cu
 /** The subscription that a quote amends. */
 export const targetOf = async (
   ctx: Context,
-  { subscription_id: id }: { subscription_id: string | null },
-): Promise<SubscriptionShown | null> => (id === null ? null : getShown(ctx.db, ctx.organizationId, id));
+  { subscription_id: id }: { subscription_id: SubscriptionId | null },
+): Promise<SubscriptionShown | null> => (id === null ? null : getShown(ctx, id));
 
 interface Named {
   currency?: Currency | null | undefined;
@@ -52,10 +53,10 @@ export async function termsOfDeal(
     return { currency, billing_entity_code: null };
   }
   const code = named.billing_entity_code === undefined ? stored.billing_entity_code : named.billing_entity_code || null;
-  const entity = code === null ? undefined : await getBillingEntity(ctx.db, ctx.organizationId, code);
+  const entity = code === null ? undefined : await getBillingEntity(ctx, code);
   if (named.billing_entity_code && entity?.archived_at) throw refuse.notFound('billing_entity');
   const kept = named.currency === undefined ? stored.currency : named.currency;
   if (kept) return { currency: kept, billing_entity_code: code };
-  const issuer = entity ?? (await findBillingEntity(ctx.db, ctx.organizationId, customer.billing_entity_code));
+  const issuer = entity ?? (await findBillingEntity(ctx, customer.billing_entity_code));
   return { currency: (customer.currency ?? issuer!.default_currency) as Currency, billing_entity_code: code };
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { QuoteId } from '../../../platform/ids.ts';
 import { type Refusal, refuse } from '../../../platform/refusal.ts';
 
 /**
@@ -10,7 +11,7 @@ import { type Refusal, refuse } from '../../../platform/refusal.ts';
  */
 export async function lockQuote(
   ctx: Context,
-  quoteId: string,
+  quoteId: QuoteId,
   refusal: Refusal = refuse.invalid({ base: ['concurrency_conflict'] }),
 ): Promise<void> {
   const [row] = await ctx.db<{ held: boolean }[]>`select lock_quote(${quoteId}::uuid) as held`;

@@ -17,11 +17,10 @@ export async function readOwners(ctx: Context, given: readonly unknown[]): Promi
   if (names.includes(null)) throw refuse.invalid({ owners: ['invalid_email_format'] });
   const known = names as string[];
   const ids = known.filter(isUuid);
-  const stored = ids.length > 0 ? await findOwnerIds(ctx.db, ctx.organizationId, ids) : new Set();
+  const stored = ids.length > 0 ? await findOwnerIds(ctx, ids) : new Set();
   if (ids.some((id) => !stored.has(id))) throw refuse.invalid({ owners: ['value_is_invalid'] });
   const addresses = [...new Set(known.filter((name) => !isUuid(name)))];
-  const people =
-    addresses.length > 0 ? await ownersOf(ctx.db, ctx.organizationId, addresses, ctx.now()) : new Map<string, string>();
+  const people = addresses.length > 0 ? await ownersOf(ctx, addresses, ctx.now()) : new Map<string, string>();
   return [...new Set(known.map((name) => people.get(name) ?? name))];
 }
 

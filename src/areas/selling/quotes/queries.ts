@@ -2,6 +2,15 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Currency } from '../../../engine/money/currency.ts';
 import type { OrderType, QuoteVersionStatus, QuoteVersionVoidReason } from '../../../engine/quotes/states.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type {
+  CustomerId,
+  ExternalCustomerId,
+  OrganizationId,
+  QuoteId,
+  QuoteVersionId,
+  SubscriptionId,
+} from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -14,11 +23,11 @@ export interface QuoteOwner {
 }
 
 export interface QuoteRow {
-  id: string;
-  organization_id: string;
-  customer_id: string;
-  external_customer_id: string;
-  subscription_id: string | null;
+  id: QuoteId;
+  organization_id: OrganizationId;
+  customer_id: CustomerId;
+  external_customer_id: ExternalCustomerId;
+  subscription_id: SubscriptionId | null;
   number: string;
   order_type: OrderType;
   owners: QuoteOwner[];
@@ -27,9 +36,9 @@ export interface QuoteRow {
 }
 
 export interface QuoteVersionRow {
-  id: string;
-  organization_id: string;
-  quote_id: string;
+  id: QuoteVersionId;
+  organization_id: OrganizationId;
+  quote_id: QuoteId;
   version: number;
   status: QuoteVersionStatus;
   void_reason: QuoteVersionVoidReason | null;
@@ -75,7 +84,7 @@ const versionTables = (db: Db) => db`
     on target_entity.organization_id = target.organization_id and target_entity.id = target.billing_entity_id`;
 
 /** @throws Refusal 404 quote */
-export async function getQuote(db: Db, organizationId: string, id: string): Promise<QuoteRow> {
+export async function getQuote({ db, organizationId }: Scope, id: QuoteId): Promise<QuoteRow> {
   const [row] = isUuid(id)
     ? await db<QuoteRow[]>`
       select ${quoteColumns(db)} from ${quoteTables(db)}
@@ -86,7 +95,7 @@ export async function getQuote(db: Db, organizationId: string, id: string): Prom
 }
 
 /** @throws Refusal 404 quote_version */
-export async function getQuoteVersion(db: Db, organizationId: string, id: string): Promise<QuoteVersionRow> {
+export async function getQuoteVersion({ db, organizationId }: Scope, id: QuoteVersionId): Promise<QuoteVersionRow> {
   const [row] = isUuid(id)
     ? await db<QuoteVersionRow[]>`
       select ${versionColumns(db)} from ${versionTables(db)}
@@ -97,7 +106,7 @@ export async function getQuoteVersion(db: Db, organizationId: string, id: string
 }
 
 /** The version of a quote that decides about it: the one with the highest number. Rule: quotes.md#lifecycle. */
-export const listCurrentVersions = (db: Db, organizationId: string, quoteIds: readonly string[]) => db<
+export const listCurrentVersions = ({ db, organizationId }: Scope, quoteIds: readonly QuoteId[]) => db<
   QuoteVersionRow[]
 >`
   select distinct on (version.quote_id) ${versionColumns(db)} from ${versionTables(db)}
@@ -106,9 +115,8 @@ export const listCurrentVersions = (db: Db, organizationId: string, quoteIds: re
 
 /** The live version of a quote: a draft or an approved one; every other is voided. */
 export async function findLivingVersion(
-  db: Db,
-  organizationId: string,
-  quoteId: string,
+  { db, organizationId }: Scope,
+  quoteId: QuoteId,
 ): Promise<QuoteVersionRow | undefined> {
   const [row] = await db<QuoteVersionRow[]>`
     select ${versionColumns(db)} from ${versionTables(db)}
@@ -119,9 +127,8 @@ export async function findLivingVersion(
 
 /** A page of a quote's versions, newest first, and their number. */
 export async function listVersions(
-  db: Db,
-  organizationId: string,
-  quoteId: string,
+  { db, organizationId }: Scope,
+  quoteId: QuoteId,
   page: Page,
 ): Promise<{ rows: QuoteVersionRow[]; totalCount: number }> {
   const { limit, offset } = limitOf(page);
@@ -139,8 +146,7 @@ export async function listVersions(
 
 /** A page of quotes, newest first, and their number. Rule: lists.md#filters-and-order. */
 export async function listQuotes(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   query: QuotesQuery,
 ): Promise<{ rows: QuoteRow[]; totalCount: number }> {
   const { limit, offset } = limitOf(query);

@@ -125,10 +125,9 @@ export const quoteOperations: Operation[] = [
 ];
 
 async function listPage(ctx: Context, { query }: { query: QuotesQuery }) {
-  const { rows, totalCount } = await listQuotes(ctx.db, ctx.organizationId, query);
+  const { rows, totalCount } = await listQuotes(ctx, query);
   const versions = await listCurrentVersions(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     rows.map(({ id }) => id),
   );
   const current = new Map(versions.map((version) => [version.quote_id, version]));
@@ -136,17 +135,17 @@ async function listPage(ctx: Context, { query }: { query: QuotesQuery }) {
 }
 
 async function show(ctx: Context, { svc_id }: { svc_id: string }) {
-  const quote = await getQuote(ctx.db, ctx.organizationId, svc_id);
-  const [current] = await listCurrentVersions(ctx.db, ctx.organizationId, [quote.id]);
+  const quote = await getQuote(ctx, svc_id);
+  const [current] = await listCurrentVersions(ctx, [quote.id]);
   return { quote: quoteExtendedView(quote, current) };
 }
 
 async function listVersionsPage(ctx: Context, { svc_id, query }: { svc_id: string; query: VersionsQuery }) {
-  const quote = await getQuote(ctx.db, ctx.organizationId, svc_id);
-  const { rows, totalCount } = await listVersions(ctx.db, ctx.organizationId, quote.id, query);
+  const quote = await getQuote(ctx, svc_id);
+  const { rows, totalCount } = await listVersions(ctx, quote.id, query);
   return { quote_versions: rows.map(quoteVersionView), meta: pageMeta(query, totalCount) };
 }
 
 async function showVersion(ctx: Context, { svc_id }: { svc_id: string }) {
-  return { quote_version: quoteVersionExtendedView(await getQuoteVersion(ctx.db, ctx.organizationId, svc_id)) };
+  return { quote_version: quoteVersionExtendedView(await getQuoteVersion(ctx, svc_id)) };
 }

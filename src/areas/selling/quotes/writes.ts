@@ -2,8 +2,9 @@ import type { Temporal } from 'temporal-polyfill';
 import { documentNumber, type NumberedDocument } from '../../../engine/quotes/number.ts';
 import type { OrderType, QuoteVersionVoidReason } from '../../../engine/quotes/states.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { CustomerId, QuoteId, QuoteVersionId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { BillingItems } from './billing-items/types.ts';
 
@@ -20,28 +21,27 @@ export async function nextNumber(ctx: Context, document: NumberedDocument): Prom
 }
 
 interface NewQuote {
-  id: string;
-  customer_id: string;
-  subscription_id: string | null;
+  id: QuoteId;
+  customer_id: CustomerId;
+  subscription_id: SubscriptionId | null;
   number: string;
   order_type: OrderType;
 }
 
-export const insertQuote = (db: Db, organizationId: string, quote: NewQuote, now: Temporal.Instant) => db`
+export const insertQuote = ({ db, organizationId }: Scope, quote: NewQuote, now: Temporal.Instant) => db`
   insert into quotes (id, organization_id, customer_id, subscription_id, number, order_type, created_at, updated_at)
   values (${quote.id}, ${organizationId}, ${quote.customer_id}, ${quote.subscription_id}, ${quote.number},
     ${quote.order_type}, ${now}, ${now})`;
 
 /** The owners of a new quote, in the order given. */
-export const insertQuoteOwners = (db: Db, organizationId: string, quoteId: string, ownerIds: readonly string[]) => db`
+export const insertQuoteOwners = ({ db, organizationId }: Scope, quoteId: QuoteId, ownerIds: readonly string[]) => db`
   insert into quote_owners (organization_id, quote_id, owner_id, position)
   select ${organizationId}::uuid, ${quoteId}::uuid, owner.id, owner.position
   from unnest(${ownerIds}::uuid[]) with ordinality as owner (id, position)`;
 
 /** Ids of people by their addresses; new people are stored. */
 export async function ownersOf(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   emails: readonly string[],
   now: Temporal.Instant,
 ): Promise<Map<string, string>> {
@@ -56,7 +56,7 @@ export async function ownersOf(
   return new Map(rows.map(({ id, email }) => [email, id]));
 }
 
-export async function findOwnerIds(db: Db, organizationId: string, ids: readonly string[]): Promise<Set<string>> {
+export async function findOwnerIds({ db, organizationId }: Scope, ids: readonly string[]): Promise<Set<string>> {
   const rows = await db<{ id: string }[]>`
     select id from owners where organization_id = ${organizationId} and id = any (${ids}::uuid[])`;
   return new Set(rows.map(({ id }) => id));
@@ -71,9 +71,8 @@ export interface VersionFields {
 }
 
 export const insertVersion = (
-  db: Db,
-  organizationId: string,
-  version: VersionFields & { id: string; quote_id: string; version: number },
+  { db, organizationId }: Scope,
+  version: VersionFields & { id: QuoteVersionId; quote_id: QuoteId; version: number },
   now: Temporal.Instant,
 ) => db`
   insert into quote_versions (id, organization_id, quote_id, version, currency, billing_entity_code, content,
@@ -82,22 +81,18 @@ export const insertVersion = (
     ${version.billing_entity_code}, ${version.content}, ${json(version.billing_items)}::jsonb, ${now}, ${now})`;
 
 export const updateVersion = (
-  db: Db,
-  organizationId: string,
-  id: string,
-  fields: VersionFields,
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  id: QuoteVersionId,
+  { fields, now }: { fields: VersionFields; now: Temporal.Instant },
 ) => db`
   update quote_versions set currency = ${fields.currency}, billing_entity_code = ${fields.billing_entity_code},
     content = ${fields.content}, billing_items = ${json(fields.billing_items)}::jsonb, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
 export const markApproved = (
-  db: Db,
-  organizationId: string,
-  id: string,
-  approval: { billingItems: BillingItems; displayVariables: object },
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  id: QuoteVersionId,
+  { approval, now }: { approval: { billingItems: BillingItems; displayVariables: object }; now: Temporal.Instant },
 ) => db`
   update quote_versions set status = 'approved', approved_at = ${now}, updated_at = ${now},
     billing_items = ${json(approval.billingItems)}::jsonb,
@@ -105,15 +100,13 @@ export const markApproved = (
   where organization_id = ${organizationId} and id = ${id}`;
 
 export const markVoided = (
-  db: Db,
-  organizationId: string,
-  id: string,
-  reason: QuoteVersionVoidReason,
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  id: QuoteVersionId,
+  { reason, now }: { reason: QuoteVersionVoidReason; now: Temporal.Instant },
 ) => db`
   update quote_versions set status = 'voided', void_reason = ${reason}, voided_at = ${now}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** What happens to its versions changes a quote. */
-export const touchQuote = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+export const touchQuote = ({ db, organizationId }: Scope, id: QuoteId, now: Temporal.Instant) => db`
   update quotes set updated_at = ${now} where organization_id = ${organizationId} and id = ${id}`;

@@ -120,14 +120,14 @@ async function featuresOf(
   subscription: SubscriptionRow,
   codes: readonly string[],
 ): Promise<FeatureOfSubscription[]> {
-  await keepFeatures(ctx.db, ctx.organizationId, codes);
+  await keepFeatures(ctx, codes);
   const holder = { subscriptionId: subscription.id, planId: subscription.plan_id };
-  return listFeaturesForSubscription(ctx.db, ctx.organizationId, holder, codes);
+  return listFeaturesForSubscription(ctx, holder, codes);
 }
 
 /** Records the subscription as it then is, even if nothing changed. Rule: entitlements.md#routes. */
 async function recordChange(ctx: Context, subscription: SubscriptionRow) {
-  const shown = await getShown(ctx.db, ctx.organizationId, subscription.id);
+  const shown = await getShown(ctx, subscription.id);
   await recordSubscription(ctx, 'subscription.updated', subscription.id, shown);
   return entitlementsOf(ctx, subscription);
 }

@@ -12,8 +12,7 @@ export async function listSubscriptionEntitlements(
   ctx: Context,
   { external_id, query }: { external_id: string; query: StatusQuery },
 ) {
-  const { db, organizationId } = ctx;
-  const subscription = await findShownByExternalId(db, organizationId, external_id, query.subscription_status);
+  const subscription = await findShownByExternalId(ctx, external_id, query.subscription_status);
   if (!subscription) throw refuse.notFound('subscription');
   return { entitlements: await entitlementsOf(ctx, subscription) };
 }

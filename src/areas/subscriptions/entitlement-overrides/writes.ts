@@ -1,13 +1,14 @@
 import type { Override } from '../../../engine/entitlements/override.ts';
 import type { Context } from '../../../platform/context.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { SubscriptionId } from '../../../platform/ids.ts';
 import { deleteEntitlements, saveGrant } from '../../catalog/entitlements/writes.ts';
 import type { FeatureOfSubscription } from '../entitlements/queries.ts';
 
 /** Replaces the values of a feature that a subscription has of its own. */
 export async function saveOverride(
   ctx: Context,
-  subscriptionId: string,
+  subscriptionId: SubscriptionId,
   feature: FeatureOfSubscription,
   override: Override,
 ): Promise<void> {
@@ -19,8 +20,7 @@ export async function saveOverride(
       holder: { subscription_id: subscriptionId },
       values: override.values,
     });
-  else if (feature.own_entitlement_id !== null)
-    await deleteEntitlements(db, organizationId, [feature.own_entitlement_id]);
+  else if (feature.own_entitlement_id !== null) await deleteEntitlements(ctx, [feature.own_entitlement_id]);
   const removed = [
     ...(override.isHidden ? [{ privilege_id: null }] : []),
     ...[...override.hiddenPrivileges].map((code) => ({

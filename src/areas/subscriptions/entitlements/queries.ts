@@ -1,17 +1,19 @@
 import type { Override, Values } from '../../../engine/entitlements/override.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { EntitlementId, FeatureId, PlanId, SubscriptionId } from '../../../platform/ids.ts';
 import { valuesOf } from '../../catalog/entitlements/queries.ts';
 import { type PrivilegeJson, privilegesOfFeature } from '../../catalog/features/queries.ts';
 
 /** A feature with the values of a subscription's plan and those of the subscription. */
 export interface FeatureOfSubscription {
-  id: string;
+  id: FeatureId;
   code: string;
   name: string | null;
   description: string | null;
   privileges: PrivilegeJson[];
-  plan_entitlement_id: string | null;
-  own_entitlement_id: string | null;
+  plan_entitlement_id: EntitlementId | null;
+  own_entitlement_id: EntitlementId | null;
   /** Stored texts by privilege code. */
   plan_values: Record<string, string>;
   own_values: Record<string, string>;
@@ -30,7 +32,7 @@ export const overrideOf = (feature: FeatureOfSubscription): Override => ({
   hiddenPrivileges: new Set(feature.hidden_privileges),
 });
 
-const columns = (db: Db, subscriptionId: string) => db`
+const columns = (db: Db, subscriptionId: SubscriptionId) => db`
   feature.id, feature.code, feature.name, feature.description, ${privilegesOfFeature(db)} as privileges,
   of_plan.id as plan_entitlement_id, own.id as own_entitlement_id, ${valuesOf(db, 'of_plan')} as plan_values,
   ${valuesOf(db, 'own')} as own_values,
@@ -44,12 +46,12 @@ const columns = (db: Db, subscriptionId: string) => db`
       and removal.feature_id = feature.id) as hidden_privileges`;
 
 interface Holder {
-  subscriptionId: string;
+  subscriptionId: SubscriptionId;
   /** The subscription's plan; of an override the grants of its own plan are read. */
-  planId: string;
+  planId: PlanId;
 }
 
-const tables = (db: Db, organizationId: string, { subscriptionId, planId }: Holder) => db`
+const tables = ({ db, organizationId }: Scope, { subscriptionId, planId }: Holder) => db`
   features feature
   join plans plan on plan.organization_id = feature.organization_id and plan.id = ${planId}
   left join entitlements of_plan on of_plan.organization_id = feature.organization_id
@@ -61,19 +63,14 @@ const tables = (db: Db, organizationId: string, { subscriptionId, planId }: Hold
 /**
  * Features that a subscription's plan or the subscription itself grants: those of the plan first, in order of grant.
  */
-export const listFeaturesOfSubscription = (db: Db, organizationId: string, holder: Holder) => db<
-  FeatureOfSubscription[]
->`
-  select ${columns(db, holder.subscriptionId)} from ${tables(db, organizationId, holder)}
+export const listFeaturesOfSubscription = (scope: Scope, holder: Holder) => scope.db<FeatureOfSubscription[]>`
+  select ${columns(scope.db, holder.subscriptionId)} from ${tables(scope, holder)}
     and (of_plan.id is not null or own.id is not null)
   order by of_plan.id is null, coalesce(of_plan.created_at, own.created_at), coalesce(of_plan.id, own.id)`;
 
 /** Features of some codes with all that a subscription has of them, whether it has anything or not. */
-export const listFeaturesForSubscription = (
-  db: Db,
-  organizationId: string,
-  holder: Holder,
-  codes: readonly string[],
-) => db<FeatureOfSubscription[]>`
-  select ${columns(db, holder.subscriptionId)} from ${tables(db, organizationId, holder)}
+export const listFeaturesForSubscription = (scope: Scope, holder: Holder, codes: readonly string[]) => scope.db<
+  FeatureOfSubscription[]
+>`
+  select ${columns(scope.db, holder.subscriptionId)} from ${tables(scope, holder)}
     and feature.code = any (${codes})`;

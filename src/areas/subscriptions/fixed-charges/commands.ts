@@ -32,9 +32,9 @@ export async function overrideSubscriptionFixedCharge(ctx: Context, input: Input
   );
   if (!subscription) throw refuse.notFound('subscription');
   if (subscription.status === 'incomplete') throw refuse.invalid({ base: ['subscription_incomplete'] });
-  const before = await getShown(ctx.db, ctx.organizationId, subscription.id);
-  const [plan] = await listPlansById(ctx.db, ctx.organizationId, [subscription.plan_id]);
-  const fixedCharge = await getFixedChargeByCode(ctx.db, ctx.organizationId, plan!.id, fixed_charge_code);
+  const before = await getShown(ctx, subscription.id);
+  const [plan] = await listPlansById(ctx, [subscription.plan_id]);
+  const fixedCharge = await getFixedChargeByCode(ctx, plan!.id, fixed_charge_code);
   const elements = [{ id: fixedCharge.id, ...body }];
   const { charge_model: _model, ...rest } = body;
 

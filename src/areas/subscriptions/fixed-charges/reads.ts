@@ -23,7 +23,7 @@ export async function listSubscriptionFixedCharges(
   const subscription = await subscriptionOf(ctx, external_id, query.subscription_status);
   const [{ shown, meta }, own] = await Promise.all([
     pageOf(ctx, subscription.plan_id, query),
-    unitsOverridesOf(ctx.db, ctx.organizationId, subscription.id),
+    unitsOverridesOf(ctx, subscription.id),
   ]);
   return { fixed_charges: shown.map((each) => fixedChargeView(each, own.get(each.fixedCharge.id))), meta };
 }
@@ -35,12 +35,12 @@ export async function showSubscriptionFixedCharge(
 ) {
   const subscription = await subscriptionOf(ctx, external_id, query.subscription_status);
   const shown = await shownByCode(ctx, subscription.plan_id, fixed_charge_code);
-  const own = await unitsOverridesOf(ctx.db, ctx.organizationId, subscription.id);
+  const own = await unitsOverridesOf(ctx, subscription.id);
   return { fixed_charge: fixedChargeView(shown, own.get(shown.fixedCharge.id)) };
 }
 
 async function subscriptionOf(ctx: Context, externalId: string, status: SubscriptionShown['status']) {
-  const subscription = await findShownByExternalId(ctx.db, ctx.organizationId, externalId, status);
+  const subscription = await findShownByExternalId(ctx, externalId, status);
   if (!subscription) throw refuse.notFound('subscription');
   return subscription;
 }

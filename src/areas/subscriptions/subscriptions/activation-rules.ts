@@ -5,6 +5,7 @@ import { canRuleMove, RULE_STATUSES, type RuleStatus } from '../../../engine/sub
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { PaymentProviderId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { list } from '../../../platform/schema/bounded.ts';
@@ -92,7 +93,7 @@ type PaidBy = Pick<SubscriptionRow, 'customer_id' | 'payment_method_type' | 'pay
  */
 export async function saveRules(
   ctx: Context,
-  subscription: { id: string } & PaidBy,
+  subscription: { id: SubscriptionId } & PaidBy,
   rules: ActivationRules,
 ): Promise<void> {
   if (rules.length > 0) await refuseUnpayable(ctx, subscription);
@@ -109,7 +110,7 @@ export async function copyRules(ctx: Context, ids: { from: string; to: string })
   await insertRules(ctx, ids.to, rules);
 }
 
-async function insertRules(ctx: Context, subscriptionId: string, rules: ActivationRules): Promise<void> {
+async function insertRules(ctx: Context, subscriptionId: SubscriptionId, rules: ActivationRules): Promise<void> {
   const rows = rules.map((rule) => ({ id: newId(), ...rule }));
   await ctx.db`
     insert into subscription_activation_rules (id, organization_id, subscription_id, rule_type, timeout_hours, status,
@@ -119,18 +120,18 @@ async function insertRules(ctx: Context, subscriptionId: string, rules: Activati
     from jsonb_to_recordset(${json(rows)}::jsonb) as rule (id uuid, type text, timeout_hours integer)`;
 }
 
-export const dropRules = (ctx: Context, subscriptionId: string) => ctx.db`
+export const dropRules = (ctx: Context, subscriptionId: SubscriptionId) => ctx.db`
   delete from subscription_activation_rules
   where organization_id = ${ctx.organizationId} and subscription_id = ${subscriptionId} and status = 'inactive'`;
 
 async function refuseUnpayable(ctx: Context, subscription: PaidBy): Promise<void> {
   if (subscription.payment_method_type === 'manual')
     throw refuse.invalid({ customer: ['manual_payment_method_invalid_for_payment_activation_rules'] });
-  const [customer] = await ctx.db<{ payment_provider_id: string | null }[]>`
+  const [customer] = await ctx.db<{ payment_provider_id: PaymentProviderId | null }[]>`
     select payment_provider_id from customers
     where organization_id = ${ctx.organizationId} and id = ${subscription.customer_id}`;
   if (!customer?.payment_provider_id) throw refuse.invalid({ customer: ['no_linked_payment_provider'] });
-  if (!(await findMethod(ctx.db, ctx.organizationId, subscription.customer_id, subscription.payment_method_id)))
+  if (!(await findMethod(ctx, subscription.customer_id, subscription.payment_method_id)))
     throw refuse.invalid({ customer: ['no_default_payment_method'] });
 }
 
@@ -141,7 +142,7 @@ async function refuseUnpayable(ctx: Context, subscription: PaidBy): Promise<void
  * @returns whether the subscription has to wait
  * Rule: activation-rules.md.
  */
-export async function evaluateRules(ctx: Context, subscriptionId: string, hasToPay: boolean): Promise<boolean> {
+export async function evaluateRules(ctx: Context, subscriptionId: SubscriptionId, hasToPay: boolean): Promise<boolean> {
   const rows = await ctx.db<{ status: RuleStatus }[]>`
     update subscription_activation_rules set status = ${hasToPay ? 'pending' : 'not_applicable'},
       updated_at = ${ctx.now()},
@@ -153,7 +154,7 @@ export async function evaluateRules(ctx: Context, subscriptionId: string, hasToP
 }
 
 /** Ends the rules for which a subscription waited. */
-export async function endRules(ctx: Context, subscriptionId: string, status: RuleStatus): Promise<void> {
+export async function endRules(ctx: Context, subscriptionId: SubscriptionId, status: RuleStatus): Promise<void> {
   assert(canRuleMove('pending', status), 'a rule that is waited for ends');
   await ctx.db`
     update subscription_activation_rules set status = ${status}, updated_at = ${ctx.now()}
@@ -161,7 +162,7 @@ export async function endRules(ctx: Context, subscriptionId: string, status: Rul
 }
 
 /** Whether a rule for which a subscription waits has run out at `at`. */
-export async function isExpired(ctx: Context, subscriptionId: string, at: Temporal.Instant): Promise<boolean> {
+export async function isExpired(ctx: Context, subscriptionId: SubscriptionId, at: Temporal.Instant): Promise<boolean> {
   const rows = await ctx.db`
     select from subscription_activation_rules
     where organization_id = ${ctx.organizationId} and subscription_id = ${subscriptionId} and status = 'pending'

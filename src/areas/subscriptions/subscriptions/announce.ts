@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { SubscriptionId } from '../../../platform/ids.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
 import { requestHeal } from '../../catalog/usage-shapes/request-heal.ts';
 import { markWatched } from '../../catalog/usage-thresholds/marks.ts';
@@ -36,14 +37,11 @@ const LOGGED: ReadonlySet<SubscriptionEvent> = new Set([
 export async function recordSubscription(
   ctx: Context,
   type: SubscriptionEvent,
-  id: string,
+  id: SubscriptionId,
   before?: SubscriptionShown,
 ): Promise<void> {
-  const row = await getShown(ctx.db, ctx.organizationId, id);
-  const [plan, customer] = await Promise.all([
-    planOf(ctx, row.plan_id),
-    readCustomer(ctx.db, ctx.organizationId, row.customer_id),
-  ]);
+  const row = await getShown(ctx, id);
+  const [plan, customer] = await Promise.all([planOf(ctx, row.plan_id), readCustomer(ctx, row.customer_id)]);
   const view = subscriptionView(row, ctx.now());
   if (type === 'subscription.started') {
     requestHeal(ctx, { external_subscription_id: row.external_id });

@@ -3,6 +3,16 @@ import type { BillingTime, Interval } from '../../../engine/calendar/grid.ts';
 import type { SwitchKind } from '../../../engine/calendar/terms.ts';
 import type { SubscriptionStatus } from '../../../engine/subscriptions/subscription-states.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type {
+  BillingEntityId,
+  CustomerId,
+  ExternalCustomerId,
+  InvoiceId,
+  PaymentMethodId,
+  PlanId,
+  SubscriptionId,
+} from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { type SelectedSectionJson, selectedSections } from '../../customers/invoice-custom-sections/queries.ts';
 import { type ActivationRuleJson, activationRules } from './activation-rules.ts';
@@ -11,13 +21,13 @@ export type CreditNoteOnTermination = 'credit' | 'refund' | 'offset' | 'skip';
 export type InvoiceOnTermination = 'generate' | 'skip';
 
 export interface SubscriptionRow {
-  id: string;
-  customer_id: string;
-  plan_id: string;
-  previous_subscription_id: string | null;
+  id: SubscriptionId;
+  customer_id: CustomerId;
+  plan_id: PlanId;
+  previous_subscription_id: SubscriptionId | null;
   /** Of a record that follows another: what kind of switch that was when it was asked for. */
   switch_kind: SwitchKind | null;
-  billing_entity_id: string | null;
+  billing_entity_id: BillingEntityId | null;
   external_id: string;
   name: string | null;
   status: SubscriptionStatus;
@@ -37,7 +47,7 @@ export interface SubscriptionRow {
   skip_invoice_custom_sections: boolean;
   purchase_order_number: string | null;
   payment_method_type: 'provider' | 'manual' | null;
-  payment_method_id: string | null;
+  payment_method_id: PaymentMethodId | null;
   next_billing_at: Temporal.Instant | null;
   created_at: Temporal.Instant;
   updated_at: Temporal.Instant;
@@ -45,7 +55,7 @@ export interface SubscriptionRow {
 
 /** A subscription with the fields of its customer, plan and neighbours that its JSON shows. */
 export interface SubscriptionShown extends SubscriptionRow {
-  external_customer_id: string;
+  external_customer_id: ExternalCustomerId;
   /** Applicable zone of the customer. */
   zone: string;
   billing_entity_code: string;
@@ -129,19 +139,19 @@ const shownTables = (db: Db) => db`
   ) next on true`;
 
 /** Subscriptions by id, in no particular order. */
-export const listShown = (db: Db, organizationId: string, ids: readonly string[]) => db<SubscriptionShown[]>`
+export const listShown = ({ db, organizationId }: Scope, ids: readonly SubscriptionId[]) => db<SubscriptionShown[]>`
   select ${shownColumns(db)} from ${shownTables(db)}
   where s.organization_id = ${organizationId} and s.id = any (${ids}::uuid[])`;
 
 /** Subscriptions that an invoice bills, in no particular order. */
-export const listShownOfInvoice = (db: Db, organizationId: string, invoiceId: string) => db<SubscriptionShown[]>`
+export const listShownOfInvoice = ({ db, organizationId }: Scope, invoiceId: InvoiceId) => db<SubscriptionShown[]>`
   select ${shownColumns(db)} from ${shownTables(db)}
   where s.organization_id = ${organizationId} and s.id in (
     select subscription_id from invoice_subscriptions
     where organization_id = ${organizationId} and invoice_id = ${invoiceId})`;
 
-export async function getShown(db: Db, organizationId: string, id: string): Promise<SubscriptionShown> {
-  const [row] = await listShown(db, organizationId, [id]);
+export async function getShown(scope: Scope, id: SubscriptionId): Promise<SubscriptionShown> {
+  const [row] = await listShown(scope, [id]);
   if (!row) throw refuse.notFound('subscription');
   return row;
 }
@@ -151,8 +161,7 @@ export async function getShown(db: Db, organizationId: string, id: string): Prom
  * ended, then latest started. Rule: subscriptions.md#external-id.
  */
 export async function findShownByExternalId(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   externalId: string,
   status: SubscriptionStatus,
 ): Promise<SubscriptionShown | undefined> {
@@ -166,9 +175,8 @@ export async function findShownByExternalId(
 
 /** The active record of a customer's external id. */
 export async function findActiveOfCustomer(
-  db: Db,
-  organizationId: string,
-  customerId: string,
+  { db, organizationId }: Scope,
+  customerId: CustomerId,
   externalId: string,
 ): Promise<SubscriptionShown | undefined> {
   const [row] = await db<SubscriptionShown[]>`
@@ -179,7 +187,7 @@ export async function findActiveOfCustomer(
 }
 
 export interface SubscriptionFilters {
-  external_customer_id?: string | undefined;
+  external_customer_id?: ExternalCustomerId | undefined;
   external_id?: string | undefined;
   plan_code?: string | undefined;
   /** Undefined: of every status. */
@@ -190,7 +198,7 @@ export interface SubscriptionFilters {
   billing_entity_codes?: readonly string[] | undefined;
 }
 
-const matching = (db: Db, organizationId: string, filters: SubscriptionFilters) => db`
+const matching = ({ db, organizationId }: Scope, filters: SubscriptionFilters) => db`
   s.organization_id = ${organizationId}
   ${filters.external_customer_id === undefined ? db`` : db`and customer.external_id = ${filters.external_customer_id} and customer.deleted_at is null`}
   ${filters.external_id === undefined ? db`` : db`and s.external_id = ${filters.external_id}`}
@@ -210,23 +218,18 @@ const matching = (db: Db, organizationId: string, filters: SubscriptionFilters) 
  * Rule: subscriptions.md#list-filters.
  */
 export const listSubscriptionsShown = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   filters: SubscriptionFilters,
   page: { limit: number; offset: number; endedLast?: true },
 ) => db<SubscriptionShown[]>`
   select ${shownColumns(db)} from ${shownTables(db)}
-  where ${matching(db, organizationId, filters)}
+  where ${matching({ db, organizationId }, filters)}
   order by ${page.endedLast ? db`s.status = 'terminated',` : db``} s.subscription_at desc nulls last, s.created_at desc,
     s.id desc
   limit ${page.limit} offset ${page.offset}`;
 
-export async function countSubscriptions(
-  db: Db,
-  organizationId: string,
-  filters: SubscriptionFilters,
-): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    select count(*) from ${ownTables(db)} where ${matching(db, organizationId, filters)}`;
+export async function countSubscriptions(scope: Scope, filters: SubscriptionFilters): Promise<number> {
+  const [row] = await scope.db<{ count: number }[]>`
+    select count(*) from ${ownTables(scope.db)} where ${matching(scope, filters)}`;
   return row!.count;
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../../platform/context.ts';
+import type { ExternalCustomerId } from '../../../platform/ids.ts';
 import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
 import type { Operation } from '../../../platform/operation.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -115,12 +116,12 @@ export const subscriptionOperations: Operation[] = [
 async function create(ctx: Context, { body }: { body: z.infer<typeof SubscriptionCreateBody> }) {
   const authorization = body.authorization && (await authorize(ctx, body, body.authorization));
   const id = await createSubscription(ctx, body);
-  const subscription = await extendedView(ctx, await getShown(ctx.db, ctx.organizationId, id));
+  const subscription = await extendedView(ctx, await getShown(ctx, id));
   return { subscription, ...present({ authorization }) };
 }
 
 async function show(ctx: Context, { external_id, query }: { external_id: string; query: z.infer<typeof StatusQuery> }) {
-  const row = await findShownByExternalId(ctx.db, ctx.organizationId, external_id, query.status);
+  const row = await findShownByExternalId(ctx, external_id, query.status);
   if (!row) throw refuse.notFound('subscription');
   return { subscription: await extendedView(ctx, row) };
 }
@@ -141,21 +142,24 @@ async function destroy(ctx: Context, input: TerminationInput) {
 }
 
 async function envelope(ctx: Context, id: string) {
-  return { subscription: subscriptionView(await getShown(ctx.db, ctx.organizationId, id), ctx.now()) };
+  return { subscription: subscriptionView(await getShown(ctx, id), ctx.now()) };
 }
 
 async function listOfCustomer(
   ctx: Context,
-  { external_customer_id, query }: { external_customer_id: string; query: z.infer<typeof CustomerSubscriptionsQuery> },
+  {
+    external_customer_id,
+    query,
+  }: { external_customer_id: ExternalCustomerId; query: z.infer<typeof CustomerSubscriptionsQuery> },
 ) {
-  const customer = await getCustomer(ctx.db, ctx.organizationId, external_customer_id);
+  const customer = await getCustomer(ctx, external_customer_id);
   return listPage(ctx, query, customer.external_id);
 }
 
 async function listPage(
   ctx: Context,
   query: z.infer<typeof CustomerSubscriptionsQuery>,
-  externalCustomerId: string | undefined,
+  externalCustomerId: ExternalCustomerId | undefined,
 ) {
   const filters: SubscriptionFilters = {
     ...query,
@@ -163,10 +167,10 @@ async function listPage(
     statuses: query.status,
     overridden: query.overridden ?? query.overriden,
   };
-  await checkBillingEntityCodes(ctx.db, ctx.organizationId, query.billing_entity_codes ?? []);
+  await checkBillingEntityCodes(ctx, query.billing_entity_codes ?? []);
   const [rows, total] = await Promise.all([
-    listSubscriptionsShown(ctx.db, ctx.organizationId, filters, limitOf(query)),
-    countSubscriptions(ctx.db, ctx.organizationId, filters),
+    listSubscriptionsShown(ctx, filters, limitOf(query)),
+    countSubscriptions(ctx, filters),
   ]);
   return { subscriptions: rows.map((row) => subscriptionView(row, ctx.now())), meta: pageMeta(query, total) };
 }

@@ -1,5 +1,7 @@
 import { assert } from '../../../engine/assert.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { PlanId } from '../../../platform/ids.ts';
 import { listPlansById } from '../../catalog/plans/queries.ts';
 import { showPlan } from '../../catalog/plans/shown.ts';
 import { planView } from '../../catalog/plans/view.ts';
@@ -8,10 +10,10 @@ import type { SubscriptionShown } from './queries.ts';
 import { subscriptionView } from './view.ts';
 
 /** The plan of a subscription as its JSON embeds it; a deleted one too. */
-export async function planOf(ctx: Pick<Context, 'db' | 'organizationId'>, planId: string) {
-  const [plan] = await listPlansById(ctx.db, ctx.organizationId, [planId]);
+export async function planOf(ctx: Scope, planId: PlanId) {
+  const [plan] = await listPlansById(ctx, [planId]);
   assert(plan, 'a subscription has a plan');
-  return planView(await showPlan(ctx.db, ctx.organizationId, plan));
+  return planView(await showPlan(ctx, plan));
 }
 
 /** A subscription with its plan, as it is shown when read alone. */

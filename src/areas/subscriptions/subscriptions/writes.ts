@@ -2,7 +2,9 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Interval } from '../../../engine/calendar/grid.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { columnValues } from '../../../platform/db/values.ts';
+import type { BillingEntityId, CustomerId, PlanId, SubscriptionId } from '../../../platform/ids.ts';
 import { columns, type SubscriptionRow } from './queries.ts';
 
 /**
@@ -10,9 +12,9 @@ import { columns, type SubscriptionRow } from './queries.ts';
  * transaction.
  */
 export interface LockedCustomer {
-  id: string;
+  id: CustomerId;
   external_id: string;
-  billing_entity_id: string;
+  billing_entity_id: BillingEntityId;
   currency: string | null;
   /** Applicable zone. */
   zone: string;
@@ -23,9 +25,8 @@ export interface LockedCustomer {
  * the rows of subscriptions and invoices.
  */
 export async function lockCustomerById(
-  db: Db,
-  organizationId: string,
-  id: string,
+  { db, organizationId }: Scope,
+  id: CustomerId,
 ): Promise<LockedCustomer | undefined> {
   const [row] = await db<LockedCustomer[]>`
     select customer.id, customer.external_id, customer.billing_entity_id, customer.currency,
@@ -40,7 +41,7 @@ export async function lockCustomerById(
 
 /** Figures of a plan that decide what a change to it means. */
 export interface PlanFacts {
-  id: string;
+  id: PlanId;
   code: string;
   interval: Interval;
   amount_cents: number;
@@ -57,7 +58,7 @@ const planFacts = (db: Db) => db`
   from plans`;
 
 /** A plan that may be subscribed to: neither an override nor deleted nor about to be. Locked against its deletion. */
-export async function findPlanForSale(db: Db, organizationId: string, code: string): Promise<PlanFacts | undefined> {
+export async function findPlanForSale({ db, organizationId }: Scope, code: string): Promise<PlanFacts | undefined> {
   const [row] = await db<PlanFacts[]>`
     ${planFacts(db)}
     where organization_id = ${organizationId} and code = ${code} and parent_id is null and deleted_at is null
@@ -66,20 +67,22 @@ export async function findPlanForSale(db: Db, organizationId: string, code: stri
   return row;
 }
 
-export async function getPlanFacts(db: Db, organizationId: string, id: string): Promise<PlanFacts> {
+export async function getPlanFacts({ db, organizationId }: Scope, id: PlanId): Promise<PlanFacts> {
   const [row] = await db<PlanFacts[]>`${planFacts(db)} where organization_id = ${organizationId} and id = ${id}`;
   return row!;
 }
 
 /** Every record of an external id, oldest first, locked. */
-export const lockLineage = (db: Db, organizationId: string, externalId: string) => db<SubscriptionRow[]>`
+export const lockLineage = ({ db, organizationId }: Scope, externalId: string) => db<SubscriptionRow[]>`
   select ${columns(db)} from subscriptions s
   where s.organization_id = ${organizationId} and s.external_id = ${externalId}
   order by s.created_at, s.id
   for no key update`;
 
 /** Subscriptions by id, locked in order of their ids. */
-export const lockSubscriptions = (db: Db, organizationId: string, ids: readonly string[]) => db<SubscriptionRow[]>`
+export const lockSubscriptions = ({ db, organizationId }: Scope, ids: readonly SubscriptionId[]) => db<
+  SubscriptionRow[]
+>`
   select ${columns(db)} from subscriptions s
   where s.organization_id = ${organizationId} and s.id = any (${ids}::uuid[])
   order by s.id
@@ -87,9 +90,8 @@ export const lockSubscriptions = (db: Db, organizationId: string, ids: readonly 
 
 /** First start of the customer's records with an external id, where its trial began. */
 export async function firstStartOf(
-  db: Db,
-  organizationId: string,
-  customerId: string,
+  { db, organizationId }: Scope,
+  customerId: CustomerId,
   externalId: string,
 ): Promise<Temporal.Instant | null> {
   const [row] = await db<{ first: Temporal.Instant | null }[]>`
@@ -103,7 +105,7 @@ export type NewSubscription = Omit<
   'canceled_at' | 'cancellation_reason' | 'terminated_at' | 'trial_ended_at'
 >;
 
-export const insertSubscription = (db: Db, organizationId: string, row: NewSubscription) => db`
+export const insertSubscription = ({ db, organizationId }: Scope, row: NewSubscription) => db`
   insert into subscriptions ${db(columnValues({ organization_id: organizationId, ...row }))}`;
 
 /** Columns of a subscription that change after its creation. */
@@ -112,11 +114,9 @@ export type SubscriptionChange = Partial<
 >;
 
 export async function changeSubscription(
-  db: Db,
-  organizationId: string,
-  id: string,
-  change: SubscriptionChange,
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  id: SubscriptionId,
+  { change, now }: { change: SubscriptionChange; now: Temporal.Instant },
 ): Promise<void> {
   await db`
     update subscriptions set ${db(columnValues({ ...change, updated_at: now }))}
@@ -125,11 +125,9 @@ export async function changeSubscription(
 
 /** The first billed currency becomes that of the customer. Rule: subscriptions.md#fields. */
 export const setFirstCurrency = (
-  db: Db,
-  organizationId: string,
-  customerId: string,
-  currency: string,
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  customerId: CustomerId,
+  { currency, now }: { currency: string; now: Temporal.Instant },
 ) => db`
   update customers set currency = ${currency}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${customerId} and currency is null`;

@@ -1,5 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { ExternalCustomerId, ExternalSubscriptionId, OrganizationId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { boundedPage } from '../../../platform/lists/bounded-page.ts';
 import { countMatching, type Total } from '../../../platform/lists/count.ts';
@@ -9,7 +11,7 @@ import type { ActivityLogsQuery } from './schema.ts';
 
 export interface ActivityLogRow {
   id: string;
-  organization_id: string;
+  organization_id: OrganizationId;
   activity_type: string;
   activity_source: 'api' | 'front' | 'system';
   activity_object: Record<string, unknown> | null;
@@ -17,8 +19,8 @@ export interface ActivityLogRow {
   user_email: string | null;
   resource_id: string;
   resource_type: string;
-  external_customer_id: string | null;
-  external_subscription_id: string | null;
+  external_customer_id: ExternalCustomerId | null;
+  external_subscription_id: ExternalSubscriptionId | null;
   logged_at: Temporal.Instant;
   created_at: Temporal.Instant;
 }
@@ -33,8 +35,7 @@ const LONG_NAMES: Readonly<Record<string, string>> = { Feature: 'Entitlement::Fe
 
 /** @throws Refusal 404 activity_log, of another organization or no longer shown too */
 export async function getActivityLog(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   id: string,
   since: Temporal.Instant,
 ): Promise<ActivityLogRow> {
@@ -53,13 +54,13 @@ export async function getActivityLog(
  * @throws Refusal 422 page: value_is_out_of_range, too deep in a list that goes on there
  */
 export async function listActivityLogs(
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   query: ActivityLogsQuery,
   since: Temporal.Instant,
 ): Promise<{ rows: readonly ActivityLogRow[]; total: Total }> {
+  const { db } = scope;
   const { limit, offset } = limitOf(query);
-  const matching = matches(db, organizationId, query, since);
+  const matching = matches(scope, query, since);
   return boundedPage(query, {
     rows: () => db<ActivityLogRow[]>`
       select ${columns(db)} from activity_logs where ${matching}
@@ -69,7 +70,7 @@ export async function listActivityLogs(
   });
 }
 
-function matches(db: Db, organizationId: string, query: ActivityLogsQuery, since: Temporal.Instant) {
+function matches({ db, organizationId }: Scope, query: ActivityLogsQuery, since: Temporal.Instant) {
   const types = query.resource_types?.map((name) => LONG_NAMES[name] ?? name);
   return db`
     organization_id = ${organizationId} and created_at >= ${since}

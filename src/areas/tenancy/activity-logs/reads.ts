@@ -10,12 +10,12 @@ import { activityLogView } from './view.ts';
  */
 export async function showActivityLogs(ctx: Context, { query }: { query: ActivityLogsQuery }) {
   const since = await shownSince(ctx, 'activity_logs');
-  const { rows, total } = await listActivityLogs(ctx.db, ctx.organizationId, query, since);
+  const { rows, total } = await listActivityLogs(ctx, query, since);
   return { activity_logs: rows.map(activityLogView), meta: pageMeta(query, total) };
 }
 
 /** @throws Refusal 404 activity_log */
 export async function showActivityLog(ctx: Context, { activity_id }: { activity_id: string }) {
   const since = await shownSince(ctx, 'activity_logs');
-  return { activity_log: activityLogView(await getActivityLog(ctx.db, ctx.organizationId, activity_id, since)) };
+  return { activity_log: activityLogView(await getActivityLog(ctx, activity_id, since)) };
 }

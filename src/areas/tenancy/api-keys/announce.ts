@@ -11,7 +11,7 @@ import { apiKeyView, securityView } from './view.ts';
  */
 export const recordCreated = (ctx: Context, key: ApiKeyRow): void => {
   const { permissions, ...shown } = securityView(key);
-  record(ctx, 'created', key, { ...shown, permissions: { deleted: [], added: permissions } });
+  record(ctx, 'created', { key, resources: { ...shown, permissions: { deleted: [], added: permissions } } });
 };
 
 export const recordUpdated = (ctx: Context, before: ApiKeyRow, after: ApiKeyRow): void => {
@@ -23,37 +23,40 @@ export const recordUpdated = (ctx: Context, before: ApiKeyRow, after: ApiKeyRow)
     added: present.permissions.filter((each) => !former.permissions.includes(each)),
   };
   const isPermitted = difference.deleted.length + difference.added.length > 0;
-  record(
-    ctx,
-    'updated',
-    after,
-    {
+  record(ctx, 'updated', {
+    key: after,
+    resources: {
       svc_id: present.svc_id,
       last4: present.last4,
       name: isRenamed ? { deleted: former.name, added: present.name } : present.name,
       ...(isPermitted ? { permissions: difference } : {}),
     },
     changes,
-  );
+  });
 };
 
 export const recordRotated = (ctx: Context, old: ApiKeyRow, key: ApiKeyRow): void => {
   const { permissions: _same, ...shown } = securityView(key);
-  record(ctx, 'rotated', key, { ...shown, last4: { deleted: old.last_four, added: key.last_four } });
+  record(ctx, 'rotated', { key, resources: { ...shown, last4: { deleted: old.last_four, added: key.last_four } } });
 };
 
 export const recordDeleted = (ctx: Context, key: ApiKeyRow): void => {
   const { permissions, ...shown } = securityView(key);
   const expiresAt = secondsOrNull(key.expires_at);
-  record(ctx, 'deleted', key, { ...shown, expires_at: expiresAt, permissions: { deleted: permissions, added: [] } });
+  record(ctx, 'deleted', {
+    key,
+    resources: { ...shown, expires_at: expiresAt, permissions: { deleted: permissions, added: [] } },
+  });
 };
 
 function record(
   ctx: Context,
   action: 'created' | 'updated' | 'rotated' | 'deleted',
-  key: ApiKeyRow,
-  resources: SecurityEvent['resources'],
-  changes?: Record<string, [unknown, unknown]>,
+  {
+    key,
+    resources,
+    changes,
+  }: { key: ApiKeyRow; resources: SecurityEvent['resources']; changes?: Record<string, [unknown, unknown]> },
 ): void {
   const type = action === 'rotated' ? 'created' : action;
   ctx.record({

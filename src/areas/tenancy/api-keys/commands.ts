@@ -33,7 +33,7 @@ export async function createApiKey(ctx: Context, { body }: { body: ApiKeyInput }
   const now = realNow();
   const expiresAt = aheadOf(now, body.expires_at);
   const permissions = body.permissions ?? defaultPermissions();
-  await lockKeysOfOrganization(ctx.db, ctx.organizationId);
+  await lockKeysOfOrganization(ctx);
   await refuseWhatCallerLacks(ctx, permissions);
   const { key, value } = await addKey(ctx, { name: body.name ?? null, permissions, expiresAt }, now);
   recordCreated(ctx, key);
@@ -50,8 +50,8 @@ export async function createApiKey(ctx: Context, { body }: { body: ApiKeyInput }
  */
 export async function updateApiKey(ctx: Context, { svc_id, body }: { svc_id: string; body: ApiKeyInput }) {
   const now = realNow();
-  await lockKeysOfOrganization(ctx.db, ctx.organizationId);
-  const stored = await getApiKey(ctx.db, ctx.organizationId, svc_id, now);
+  await lockKeysOfOrganization(ctx);
+  const stored = await getApiKey(ctx, svc_id, now);
   await refuseWhatCallerLacks(ctx, stored.permissions);
   if (body.expires_at !== undefined && !isSameEnd(stored.expires_at, body.expires_at))
     throw refuse.invalid({ expires_at: ['value_is_frozen'] });
@@ -81,10 +81,10 @@ export async function updateApiKey(ctx: Context, { svc_id, body }: { svc_id: str
 export async function rotateApiKey(ctx: Context, { svc_id, body }: { svc_id: string; body?: ApiKeyRotation }) {
   const now = realNow();
   const end = aheadOf(now, body?.expires_at) ?? now;
-  await lockKeysOfOrganization(ctx.db, ctx.organizationId);
-  const old = await getApiKey(ctx.db, ctx.organizationId, svc_id, now);
+  await lockKeysOfOrganization(ctx);
+  const old = await getApiKey(ctx, svc_id, now);
   await refuseWhatCallerLacks(ctx, old.permissions);
-  await expireApiKey(ctx.db, old, end, now);
+  await expireApiKey(ctx.db, old, { at: end, now });
   const name = body?.name === undefined ? old.name : body.name;
   const { key, value } = await addKey(ctx, { name, permissions: old.permissions, expiresAt: null }, now);
   recordRotated(ctx, old, key);
@@ -101,12 +101,12 @@ export async function rotateApiKey(ctx: Context, { svc_id, body }: { svc_id: str
  */
 export async function deleteApiKey(ctx: Context, { svc_id }: { svc_id: string }) {
   const now = realNow();
-  await lockKeysOfOrganization(ctx.db, ctx.organizationId);
-  const key = await getApiKey(ctx.db, ctx.organizationId, svc_id, now);
+  await lockKeysOfOrganization(ctx);
+  const key = await getApiKey(ctx, svc_id, now);
   await refuseWhatCallerLacks(ctx, key.permissions);
-  if (!(await hasOtherLastingKey(ctx.db, ctx.organizationId, key.id))) throw refuse.invalid({ base: [LAST_KEY] });
+  if (!(await hasOtherLastingKey(ctx, key.id))) throw refuse.invalid({ base: [LAST_KEY] });
   await refuseLockOut(ctx, key);
-  await expireApiKey(ctx.db, key, now, now);
+  await expireApiKey(ctx.db, key, { at: now, now });
   const deleted = { ...key, expires_at: now, updated_at: now };
   recordDeleted(ctx, deleted);
   return { api_key: apiKeyView(deleted) };
@@ -139,7 +139,7 @@ async function addKey(
  */
 async function refuseLockOut(ctx: Context, key: ApiKeyRow): Promise<void> {
   if (key.expires_at !== null || !key.permissions.api_key?.includes('write')) return;
-  if (await hasOtherKeyHolding(ctx.db, ctx.organizationId, key)) return;
+  if (await hasOtherKeyHolding(ctx, key)) return;
   throw refuse.invalid({ base: [LAST_KEY] });
 }
 
@@ -149,7 +149,7 @@ async function refuseLockOut(ctx: Context, key: ApiKeyRow): Promise<void> {
  */
 async function refuseWhatCallerLacks(ctx: Context, wanted: Permissions): Promise<void> {
   if (ctx.actor.apiKeyId === null) return;
-  const held = await readPermissions(ctx.db, ctx.organizationId, ctx.actor.apiKeyId);
+  const held = await readPermissions(ctx, ctx.actor.apiKeyId);
   const lacked = lackedPermission(wanted, held);
   if (lacked === undefined) return;
   const [resource, mode] = lacked.split(':');

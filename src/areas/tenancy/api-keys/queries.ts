@@ -1,14 +1,16 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { ApiKeyId, OrganizationId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { Permissions } from '../organizations/permissions.ts';
 
 export interface ApiKeyRow {
-  id: string;
-  organization_id: string;
+  id: ApiKeyId;
+  organization_id: OrganizationId;
   name: string | null;
   last_four: string;
   permissions: Permissions;
@@ -24,7 +26,11 @@ const columns = (db: Db) => db`
 const valid = (db: Db, now: Temporal.Instant) => db`(expires_at is null or expires_at > ${now})`;
 
 /** A key that is valid at `now`. @throws Refusal 404 api_key, of an expired or deleted one too */
-export async function getApiKey(db: Db, organizationId: string, id: string, now: Temporal.Instant): Promise<ApiKeyRow> {
+export async function getApiKey(
+  { db, organizationId }: Scope,
+  id: ApiKeyId,
+  now: Temporal.Instant,
+): Promise<ApiKeyRow> {
   const [row] = isUuid(id)
     ? await db<ApiKeyRow[]>`
         select ${columns(db)} from api_keys
@@ -36,8 +42,7 @@ export async function getApiKey(db: Db, organizationId: string, id: string, now:
 
 /** A page of the keys valid at `now`, newest first, and their number. */
 export async function listApiKeys(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   page: Page,
   now: Temporal.Instant,
 ): Promise<{ rows: ApiKeyRow[]; totalCount: number }> {
@@ -54,18 +59,18 @@ export async function listApiKeys(
 }
 
 /** Keys of an organization are changed one after the other: what a change looks at stays as it is. */
-export const lockKeysOfOrganization = (db: Db, organizationId: string) => db`
+export const lockKeysOfOrganization = ({ db, organizationId }: Scope) => db`
   select from organizations where id = ${organizationId} for no key update`;
 
 /** Permissions of a key, which may have expired while its request was under way. */
-export async function readPermissions(db: Db, organizationId: string, id: string): Promise<Permissions> {
+export async function readPermissions({ db, organizationId }: Scope, id: ApiKeyId): Promise<Permissions> {
   const [row] = await db<{ permissions: Permissions }[]>`
     select permissions from api_keys where organization_id = ${organizationId} and id = ${id}`;
   return row?.permissions ?? {};
 }
 
 /** Whether a key other than this one never expires. */
-export async function hasOtherLastingKey(db: Db, organizationId: string, id: string): Promise<boolean> {
+export async function hasOtherLastingKey({ db, organizationId }: Scope, id: ApiKeyId): Promise<boolean> {
   const [row] = await db<{ found: boolean }[]>`
     select exists (
       select from api_keys where organization_id = ${organizationId} and id <> ${id} and expires_at is null
@@ -74,7 +79,7 @@ export async function hasOtherLastingKey(db: Db, organizationId: string, id: str
 }
 
 /** Whether a key other than this one never expires and holds every permission of this one. */
-export async function hasOtherKeyHolding(db: Db, organizationId: string, key: ApiKeyRow): Promise<boolean> {
+export async function hasOtherKeyHolding({ db, organizationId }: Scope, key: ApiKeyRow): Promise<boolean> {
   // A resource without modes is no permission, yet `@>` would ask for it by name.
   const held = Object.fromEntries(Object.entries(key.permissions).filter(([, modes]) => modes.length > 0));
   const [row] = await db<{ found: boolean }[]>`

@@ -6,12 +6,12 @@ import type { ApiKeysQuery } from './schema.ts';
 import { apiKeyView } from './view.ts';
 
 /** A page of the keys that are valid, newest first, without their values. */
-export async function showApiKeys({ db, organizationId }: Context, { query }: { query: ApiKeysQuery }) {
-  const { rows, totalCount } = await listApiKeys(db, organizationId, query, realNow());
+export async function showApiKeys(ctx: Context, { query }: { query: ApiKeysQuery }) {
+  const { rows, totalCount } = await listApiKeys(ctx, query, realNow());
   return { api_keys: rows.map(apiKeyView), meta: pageMeta(query, totalCount) };
 }
 
 /** @throws Refusal 404 api_key */
-export async function showApiKey({ db, organizationId }: Context, { svc_id }: { svc_id: string }) {
-  return { api_key: apiKeyView(await getApiKey(db, organizationId, svc_id, realNow())) };
+export async function showApiKey(ctx: Context, { svc_id }: { svc_id: string }) {
+  return { api_key: apiKeyView(await getApiKey(ctx, svc_id, realNow())) };
 }

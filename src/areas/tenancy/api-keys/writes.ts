@@ -14,6 +14,10 @@ export const updateApiKeyRow = (db: Db, key: ApiKeyRow) => db`
   where organization_id = ${key.organization_id} and id = ${key.id}`;
 
 /** Lets a key be valid until `at`, or until the end that it has already. */
-export const expireApiKey = (db: Db, key: ApiKeyRow, at: Temporal.Instant, now: Temporal.Instant) => db`
+export const expireApiKey = (
+  db: Db,
+  key: ApiKeyRow,
+  { at, now }: { at: Temporal.Instant; now: Temporal.Instant },
+) => db`
   update api_keys set expires_at = least(expires_at, ${at}), updated_at = ${now}
   where organization_id = ${key.organization_id} and id = ${key.id}`;

@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import { boundedPage } from '../../../platform/lists/bounded-page.ts';
 import { countMatching, type Total } from '../../../platform/lists/count.ts';
@@ -32,8 +33,7 @@ const columns = (db: Db) => db`
  * @throws Refusal 404 api_log, of another organization or no longer shown too
  */
 export async function getApiLog(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   requestId: string,
   since: Temporal.Instant,
 ): Promise<ApiLogRow> {
@@ -52,13 +52,13 @@ export async function getApiLog(
  * @throws Refusal 422 page: value_is_out_of_range, too deep in a list that goes on there
  */
 export async function listApiLogs(
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   query: ApiLogsQuery,
   since: Temporal.Instant,
 ): Promise<{ rows: readonly ApiLogRow[]; total: Total }> {
+  const { db } = scope;
   const { limit, offset } = limitOf(query);
-  const matching = matches(db, organizationId, query, since);
+  const matching = matches(scope, query, since);
   return boundedPage(query, {
     rows: () => db<ApiLogRow[]>`
       select ${columns(db)} from api_logs where ${matching}
@@ -68,7 +68,7 @@ export async function listApiLogs(
   });
 }
 
-const matches = (db: Db, organizationId: string, query: ApiLogsQuery, since: Temporal.Instant) => db`
+const matches = ({ db, organizationId }: Scope, query: ApiLogsQuery, since: Temporal.Instant) => db`
   organization_id = ${organizationId} and created_at >= ${since}
   ${query.from_date ? db`and logged_at >= ${query.from_date}` : db``}
   ${query.to_date ? db`and logged_at < ${query.to_date}` : db``}

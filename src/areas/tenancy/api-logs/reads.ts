@@ -10,12 +10,12 @@ import { apiLogView } from './view.ts';
  */
 export async function showApiLogs(ctx: Context, { query }: { query: ApiLogsQuery }) {
   const since = await shownSince(ctx, 'api_logs');
-  const { rows, total } = await listApiLogs(ctx.db, ctx.organizationId, query, since);
+  const { rows, total } = await listApiLogs(ctx, query, since);
   return { api_logs: rows.map(apiLogView), meta: pageMeta(query, total) };
 }
 
 /** @throws Refusal 404 api_log */
 export async function showApiLog(ctx: Context, { request_id }: { request_id: string }) {
   const since = await shownSince(ctx, 'api_logs');
-  return { api_log: apiLogView(await getApiLog(ctx.db, ctx.organizationId, request_id, since)) };
+  return { api_log: apiLogView(await getApiLog(ctx, request_id, since)) };
 }

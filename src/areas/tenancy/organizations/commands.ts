@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Sql } from '../../../platform/db/connect.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { OrganizationId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { hmacKeyPlace } from '../../../platform/secrets/places.ts';
@@ -11,7 +12,7 @@ import { allPermissions } from './permissions.ts';
 
 /** A new organization for the operator: the only place with the key's value, of which a digest is stored. */
 export interface CreatedOrganization {
-  organization_id: string;
+  organization_id: OrganizationId;
   name: string;
   api_key: string;
   hmac_key: string;

@@ -1,5 +1,6 @@
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Sql } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import type { RateCategory } from '../../../platform/operation.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -19,8 +20,7 @@ const MOST_PER_SECOND = 1_000_000;
  * @throws Refusal 404 organization; 422 of the category: value_is_out_of_range, unless 1 to 1 000 000
  */
 export async function setRateLimits(
-  sql: Sql,
-  organizationId: string,
+  { db: sql, organizationId }: Scope<Sql>,
   changes: Partial<RateLimits>,
 ): Promise<RateLimits> {
   const wrong = Object.entries(changes).filter(([, limit]) => limit !== null && !isLimit(limit));

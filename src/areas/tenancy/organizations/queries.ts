@@ -1,6 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import { assert } from '../../../engine/assert.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { ApiKeyId, OrganizationId, WebhookEndpointId } from '../../../platform/ids.ts';
 import type { ORGANIZATION_NUMBERINGS } from './schema.ts';
 
 /** What `PUT /organizations` may change of the row itself. */
@@ -27,7 +29,7 @@ export interface OrganizationFields {
 }
 
 export interface OrganizationRow extends OrganizationFields {
-  id: string;
+  id: OrganizationId;
   name: string;
   sandbox: boolean;
   created_at: Temporal.Instant;
@@ -38,7 +40,7 @@ const columns = (db: Db) => db`
   tax_identification_number, net_payment_term, email_settings, document_numbering, document_number_prefix,
   finalize_zero_amount_invoice, invoice_footer, invoice_grace_period, document_locale, created_at`;
 
-export async function readOrganization(db: Db, organizationId: string): Promise<OrganizationRow> {
+export async function readOrganization({ db, organizationId }: Scope): Promise<OrganizationRow> {
   const [organization] = await db<OrganizationRow[]>`
     select ${columns(db)} from organizations where id = ${organizationId}`;
   assert(organization, 'the organization of a key exists');
@@ -46,7 +48,7 @@ export async function readOrganization(db: Db, organizationId: string): Promise<
 }
 
 /** As readOrganization; the row stays locked until the transaction ends. */
-export async function lockOrganization(db: Db, organizationId: string): Promise<OrganizationRow> {
+export async function lockOrganization({ db, organizationId }: Scope): Promise<OrganizationRow> {
   const [organization] = await db<OrganizationRow[]>`
     select ${columns(db)} from organizations where id = ${organizationId} for no key update`;
   assert(organization, 'the organization of a key exists');
@@ -54,19 +56,19 @@ export async function lockOrganization(db: Db, organizationId: string): Promise<
 }
 
 /** Whether another organization has the slug. */
-export async function isSlugTaken(db: Db, organizationId: string, slug: string): Promise<boolean> {
+export async function isSlugTaken({ db, organizationId }: Scope, slug: string): Promise<boolean> {
   const [row] = await db<{ taken: boolean }[]>`
     select exists (select from organizations where slug = ${slug} and id <> ${organizationId}) as taken`;
   return row!.taken;
 }
 
 /** Webhook endpoints of an organization, the first one made first. */
-export const listWebhookUrls = (db: Db, organizationId: string) => db<{ id: string; webhook_url: string }[]>`
+export const listWebhookUrls = ({ db, organizationId }: Scope) => db<{ id: WebhookEndpointId; webhook_url: string }[]>`
   select id, webhook_url from webhook_endpoints where organization_id = ${organizationId} order by created_at, id`;
 
 /** Every organization, for the operator: with the last characters of its valid keys, oldest first. */
 export const listOrganizations = (db: Db, now: Temporal.Instant) => db<
-  { id: string; name: string; slug: string; sandbox: boolean; created_at: Temporal.Instant; keys: string[] }[]
+  { id: ApiKeyId; name: string; slug: string; sandbox: boolean; created_at: Temporal.Instant; keys: string[] }[]
 >`
   select id, name, slug, sandbox, created_at, array(
     select last_four from api_keys key

@@ -5,13 +5,13 @@ import { listWebhookUrls, readOrganization } from './queries.ts';
 import { organizationView } from './view.ts';
 
 /** The caller's organization. */
-export async function showOrganization({ db, organizationId }: Context) {
+export async function showOrganization(ctx: Context) {
   const [organization, entity, endpoints] = await Promise.all([
-    readOrganization(db, organizationId),
-    getDefaultBillingEntity(db, organizationId),
-    listWebhookUrls(db, organizationId),
+    readOrganization(ctx),
+    getDefaultBillingEntity(ctx),
+    listWebhookUrls(ctx),
   ]);
-  const taxes = await listTaxesOfBillingEntities(db, organizationId, [entity.id]);
+  const taxes = await listTaxesOfBillingEntities(ctx, [entity.id]);
   return {
     organization: organizationView(
       organization,

@@ -3,6 +3,7 @@ import { Temporal } from 'temporal-polyfill';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Sql } from '../../../platform/db/connect.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { ApiKeyId, OrganizationId } from '../../../platform/ids.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import { writeSecurityLogs } from '../../../platform/records/security-log.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -12,7 +13,7 @@ import { type CreatedOrganization, digestOfKey } from './commands.ts';
 import { OPERATOR } from './operator.ts';
 
 interface KeyRow {
-  id: string;
+  id: ApiKeyId;
   name: string | null;
   permissions: object;
   last_four: string;
@@ -29,7 +30,7 @@ interface KeyRow {
  */
 export async function rotateApiKey(
   sql: Sql,
-  input: { organizationId: string; lastFour?: string; name?: string; expiresAt?: Temporal.Instant },
+  input: { organizationId: OrganizationId; lastFour?: string; name?: string; expiresAt?: Temporal.Instant },
   config: SecretSettings = {},
 ): Promise<CreatedOrganization> {
   const now = realNow();

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Temporal } from 'temporal-polyfill';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Sql } from '../../../platform/db/connect.ts';
+import type { OrganizationId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { writeSecurityLogs } from '../../../platform/records/security-log.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -20,9 +21,9 @@ const OVERLAP_HOURS_MAX = 168;
  */
 export async function rotateHmacKey(
   sql: Sql,
-  { organizationId, hours }: { organizationId: string; hours: number },
+  { organizationId, hours }: { organizationId: OrganizationId; hours: number },
   config: SecretSettings = {},
-): Promise<{ organization_id: string; hmac_key: string; former_expires_at: string }> {
+): Promise<{ organization_id: OrganizationId; hmac_key: string; former_expires_at: string }> {
   if (!Number.isSafeInteger(hours) || hours < 0 || hours > OVERLAP_HOURS_MAX)
     throw refuse.invalid({ expires_in_hours: ['value_is_out_of_range'] });
   const hmacKey = randomUUID();

@@ -28,14 +28,14 @@ import { updateOrganizationRow } from './writes.ts';
  * @throws Refusal 422 einvoicing, eu_tax_management, when the entity's settings do not allow the new country
  */
 export async function updateOrganization(ctx: Context, { body }: { body: OrganizationUpdate }) {
-  const organization = await lockOrganization(ctx.db, ctx.organizationId);
-  const { code } = await getDefaultBillingEntity(ctx.db, ctx.organizationId);
-  const entity = await lockBillingEntity(ctx.db, ctx.organizationId, code);
+  const organization = await lockOrganization(ctx);
+  const { code } = await getDefaultBillingEntity(ctx);
+  const entity = await lockBillingEntity(ctx, code);
   const { ofOrganization, ofEntity } = fieldsOf(body, organization);
-  const endpoints = await listWebhookUrls(ctx.db, ctx.organizationId);
+  const endpoints = await listWebhookUrls(ctx);
   const isUrlMissing = body.webhook_url === null && endpoints.length > 0;
   const isUrlTaken = endpoints.slice(1).some((endpoint) => endpoint.webhook_url === body.webhook_url);
-  const isTaken = body.slug !== undefined && (await isSlugTaken(ctx.db, ctx.organizationId, body.slug));
+  const isTaken = body.slug !== undefined && (await isSlugTaken(ctx, body.slug));
   const isRenamed = body.name !== undefined && body.name !== organization.name;
   refuseFaults({
     ...(isRenamed ? { name: ['value_is_frozen'] } : {}),
@@ -45,7 +45,7 @@ export async function updateOrganization(ctx: Context, { body }: { body: Organiz
     ...countryFaults({ ...entity, ...ofEntity }),
   });
 
-  await updateOrganizationRow(ctx.db, ctx.organizationId, { ...ofOrganization, updated_at: ctx.now() });
+  await updateOrganizationRow(ctx, { ...ofOrganization, updated_at: ctx.now() });
   if (Object.keys(ofEntity).length > 0) await changeBillingEntity(ctx, entity, ofEntity);
   if (body.webhook_url) await moveWebhooks(ctx, body.webhook_url, endpoints[0]);
   ctx.record({ keysChanged: true });

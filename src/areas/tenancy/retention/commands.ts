@@ -11,8 +11,8 @@ import type { RetentionUpdate, RetentionView } from './schema.ts';
 const UNSUPPORTED = 'unsupported_value';
 
 /** How long the caller's organization keeps rows, by class. Rule: retention.md. */
-export async function showRetention({ db, organizationId, config }: Context) {
-  return { retention: retentionView(await readRetention(db, organizationId), config) };
+export async function showRetention(ctx: Context) {
+  return { retention: retentionView(await readRetention(ctx), ctx.config) };
 }
 
 /**
@@ -21,16 +21,16 @@ export async function showRetention({ db, organizationId, config }: Context) {
  * @throws Refusal 422 of a class: value_is_out_of_range; unsupported_value, for a class whose rows no job deletes yet
  */
 export async function updateRetention(ctx: Context, { body }: { body: RetentionUpdate }) {
-  await lockOrganization(ctx.db, ctx.organizationId);
-  const before = retentionView(await readRetention(ctx.db, ctx.organizationId), ctx.config);
+  await lockOrganization(ctx);
+  const before = retentionView(await readRetention(ctx), ctx.config);
   const sent = RETENTION_CLASS_NAMES.filter((name) => body[name] !== undefined);
   const wrong = sent.filter((name) => classOf(name).isFixed && body[name] !== before[name]);
   if (wrong.length > 0) throw refuse.invalid(Object.fromEntries(wrong.map((name) => [name, [UNSUPPORTED]])));
   const rules = sent
     .filter((name) => !classOf(name).isFixed)
     .map((name) => ({ class: name, days: body[name] as number }));
-  await upsertRules(ctx.db, ctx.organizationId, rules, realNow());
-  const after = retentionView(await readRetention(ctx.db, ctx.organizationId), ctx.config);
+  await upsertRules(ctx, rules, realNow());
+  const after = retentionView(await readRetention(ctx), ctx.config);
   ctx.record({
     activity: {
       type: 'retention.updated',

@@ -3,7 +3,7 @@ import { assert } from '../../../engine/assert.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Config } from '../../../platform/config.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import { classOf, type RetentionClassName } from './classes.ts';
 
@@ -17,7 +17,7 @@ export interface ChosenRetention {
 }
 
 /** What an organization chose. */
-export async function readRetention(db: Db, organizationId: string): Promise<ChosenRetention> {
+export async function readRetention({ db, organizationId }: Scope): Promise<ChosenRetention> {
   const [row] = await db<ChosenRetention[]>`
     select audit_logs_period_days, (
       select coalesce(jsonb_object_agg(class, days), '{}') from retention_rules
@@ -39,17 +39,16 @@ export function daysOf(chosen: ChosenRetention, name: RetentionClassName, config
 
 /** Real time since which rows of a log are shown. Rule: logs.md#storage. */
 export async function shownSince(
-  { db, organizationId, config }: Pick<Context, 'db' | 'organizationId' | 'config'>,
+  ctx: Pick<Context, 'db' | 'organizationId' | 'config'>,
   log: 'activity_logs' | 'api_logs' | 'security_logs',
 ): Promise<Temporal.Instant> {
-  const days = daysOf(await readRetention(db, organizationId), log, config);
+  const days = daysOf(await readRetention(ctx), log, ctx.config);
   assert(days !== null, 'logs are kept for a number of days');
   return realNow().subtract({ hours: HOURS_OF_A_DAY * days });
 }
 
 export const upsertRules = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   rules: { class: RetentionClassName; days: number }[],
   at: Temporal.Instant,
 ) => db`

@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -20,8 +21,7 @@ const columns = (db: Db) => db`id, log_type, log_event, user_email, resources, d
 
 /** @throws Refusal 404 security_log, of another organization or no longer shown too */
 export async function getSecurityLog(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   id: string,
   since: Temporal.Instant,
 ): Promise<SecurityLogRow> {
@@ -36,13 +36,13 @@ export async function getSecurityLog(
 
 /** A page of the lines since an instant of real time, newest first, and their number. */
 export async function listSecurityLogs(
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   query: SecurityLogsQuery,
   since: Temporal.Instant,
 ): Promise<{ rows: SecurityLogRow[]; totalCount: number }> {
+  const { db } = scope;
   const { limit, offset } = limitOf(query);
-  const matching = matches(db, organizationId, query, since);
+  const matching = matches(scope, query, since);
   const [rows, [count]] = await Promise.all([
     db<SecurityLogRow[]>`
       select ${columns(db)} from security_logs where ${matching}
@@ -53,7 +53,7 @@ export async function listSecurityLogs(
   return { rows: [...rows], totalCount: count!.total };
 }
 
-const matches = (db: Db, organizationId: string, query: SecurityLogsQuery, since: Temporal.Instant) => db`
+const matches = ({ db, organizationId }: Scope, query: SecurityLogsQuery, since: Temporal.Instant) => db`
   organization_id = ${organizationId} and created_at >= ${since}
   ${query.from_date ? db`and logged_at >= ${query.from_date}` : db``}
   ${query.to_date ? db`and logged_at < ${query.to_date}` : db``}

@@ -10,12 +10,12 @@ import { securityLogView } from './view.ts';
  */
 export async function showSecurityLogs(ctx: Context, { query }: { query: SecurityLogsQuery }) {
   const since = await shownSince(ctx, 'security_logs');
-  const { rows, totalCount } = await listSecurityLogs(ctx.db, ctx.organizationId, query, since);
+  const { rows, totalCount } = await listSecurityLogs(ctx, query, since);
   return { security_logs: rows.map(securityLogView), meta: pageMeta(query, totalCount) };
 }
 
 /** @throws Refusal 404 security_log */
 export async function showSecurityLog(ctx: Context, { log_id }: { log_id: string }) {
   const since = await shownSince(ctx, 'security_logs');
-  return { security_log: securityLogView(await getSecurityLog(ctx.db, ctx.organizationId, log_id, since)) };
+  return { security_log: securityLogView(await getSecurityLog(ctx, log_id, since)) };
 }

@@ -40,7 +40,7 @@ async function rebuild(ctx: Context, counters: AccessCounters, externalId: strin
   const opened = await counters.open(organizationId, externalId).catch(() => undefined);
   if (!opened) return undefined;
   const facts = (await (ctx.db as Sql).begin('isolation level repeatable read read only', (tx) =>
-    readFacts(tx, organizationId, externalId, ctx.now(), 'all'),
+    readFacts({ db: tx, organizationId }, externalId, { now: ctx.now(), needed: 'all' }),
   )) as AccessFacts;
   await counters.store(organizationId, externalId, opened, facts).catch(() => {}); // the next check reads the facts
   // again

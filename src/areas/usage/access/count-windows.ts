@@ -4,7 +4,7 @@ import type { Period } from '../../../engine/calendar/period.ts';
 import type { Proration } from '../../../engine/metrics/proration.ts';
 import { combineWeightedSums } from '../../../engine/metrics/weighted-sum.ts';
 import { type Decimal, decimal, sum } from '../../../engine/money/decimal.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import type { SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
 import { usagePeriod } from '../usage/subscription-usage.ts';
 import { countUsage } from '../usage-counts/count-usage.ts';
@@ -28,11 +28,9 @@ export interface WindowToCount {
  * aggregation.md#prorated-sum, aggregation.md#prorated-unique-count.
  */
 export async function countWindows(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   subscription: SubscriptionShown,
-  windows: readonly WindowToCount[],
-  now: Temporal.Instant,
+  { windows, now }: { windows: readonly WindowToCount[]; now: Temporal.Instant },
 ): Promise<CountedWindow[]> {
   if (windows.length === 0) return [];
   const billing = usagePeriod(subscription, now);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Decimal, decimal } from '../../../engine/money/decimal.ts';
+import type { OrganizationId } from '../../../platform/ids.ts';
 import { CHANGES_KEPT_SECONDS } from '../../../platform/redis/access-changes.ts';
 import { accessChangesKey } from '../../../platform/redis/channels.ts';
 import type { Redis } from '../../../platform/redis/connect.ts';
@@ -42,11 +43,11 @@ interface Rebuild {
  */
 export interface AccessCounters {
   /** Undefined when there is nothing that may answer. */
-  read(organizationId: string, externalId: string): Promise<KeptFacts | undefined>;
+  read(organizationId: OrganizationId, externalId: string): Promise<KeptFacts | undefined>;
   /** Begins a rebuild, before anything is read; undefined while another one is under way. */
-  open(organizationId: string, externalId: string): Promise<Rebuild | undefined>;
+  open(organizationId: OrganizationId, externalId: string): Promise<Rebuild | undefined>;
   /** Ends it; null: there is nothing to keep. */
-  store(organizationId: string, externalId: string, rebuild: Rebuild, facts: AccessFacts | null): Promise<void>;
+  store(organizationId: OrganizationId, externalId: string, rebuild: Rebuild, facts: AccessFacts | null): Promise<void>;
   /** Adds what a committed transaction stored: one call to Redis. Never fails. */
   add(usage: LimitedUsage): Promise<void>;
 }
@@ -60,11 +61,11 @@ interface CountersRedis extends Redis {
 
 export function openCounters(redis: Redis, prefix: string): AccessCounters {
   const client = withScripts(redis);
-  const keysOf = (organizationId: string, externalId: string) => {
+  const keysOf = (organizationId: OrganizationId, externalId: string) => {
     const key = (name: string) => `${prefix}:${name}:${organizationId}:${externalId}`;
     return { hash: key('acc'), builder: key('acc-builder'), log: key('acc-log') };
   };
-  const changes = (organizationId: string) => accessChangesKey(prefix, organizationId);
+  const changes = (organizationId: OrganizationId) => accessChangesKey(prefix, organizationId);
   return {
     async read(organizationId, externalId) {
       const { hash } = keysOf(organizationId, externalId);

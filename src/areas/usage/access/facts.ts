@@ -5,7 +5,8 @@ import { startOf } from '../../../engine/calendar/terms.ts';
 import { mergeFeature } from '../../../engine/entitlements/override.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { CustomerId, SubscriptionId } from '../../../platform/ids.ts';
 import type { LimitedMetric } from '../../catalog/usage-shapes/catalog.ts';
 import {
   type FeatureOfSubscription,
@@ -23,7 +24,7 @@ import type { AccessCheck } from './schema.ts';
 /** All facts that access checks of one subscription need, as of one instant: JSON except for used units. */
 export interface AccessFacts {
   /** Null: none is active, and nothing else is known. */
-  subscription: { id: string; customer_id: string; currency: string } | null;
+  subscription: { id: SubscriptionId; customer_id: CustomerId; currency: string } | null;
   isOverdue: boolean;
   /** Features that it has. */
   features: GrantedFeature[];
@@ -58,30 +59,28 @@ export interface CountedWindow {
 }
 
 /** What a check needs to know; `all` for whatever may be asked. */
-export type Scope = { featureCode: string | undefined } | 'all';
+export type Needed = { featureCode: string | undefined } | 'all';
 
 /**
  * Reads the facts from Postgres, of one moment when `db` is a transaction that sees one. At most seven statements in
  * four round trips, whatever the number of features and limits of counted and summed metrics.
  */
 export async function readFacts(
-  db: Db,
-  organizationId: string,
-  externalId: string,
-  now: Temporal.Instant,
   scope: Scope,
+  externalId: string,
+  { now, needed }: { now: Temporal.Instant; needed: Needed },
 ): Promise<AccessFacts> {
-  const subscription = await findShownByExternalId(db, organizationId, externalId, 'active');
+  const subscription = await findShownByExternalId(scope, externalId, 'active');
   if (!subscription) return NOTHING;
   const [features, limits, standing] = await Promise.all([
-    featuresOf(db, organizationId, subscription, scope),
-    scope === 'all' || scope.featureCode !== undefined
-      ? listUsageLimits(db, organizationId, scope === 'all' ? null : scope.featureCode!)
+    featuresOf(scope, subscription, needed),
+    needed === 'all' || needed.featureCode !== undefined
+      ? listUsageLimits(scope, needed === 'all' ? null : needed.featureCode!)
       : [],
-    readStanding(db, organizationId, subscription.customer_id, now),
+    readStanding(scope, subscription.customer_id, now),
   ]);
   const { granted, windows } = limitedFeatures(subscription, features, limits, now);
-  const counted = await countWindows(db, organizationId, subscription, windows, now);
+  const counted = await countWindows(scope, subscription, { windows, now });
   const ends = [...windows.map(({ window }) => window.to), ...(standing.hold_ends_at ? [standing.hold_ends_at] : [])];
   return {
     subscription: {
@@ -101,8 +100,11 @@ export async function readFacts(
 
 /** The facts that one check needs, read from Postgres. */
 export const exactFacts = (ctx: Context, asked: AccessCheck): Promise<AccessFacts> =>
-  readFacts(ctx.db, ctx.organizationId, asked.external_subscription_id, ctx.now(), {
-    featureCode: asked.feature_code || undefined,
+  readFacts(ctx, asked.external_subscription_id, {
+    now: ctx.now(),
+    needed: {
+      featureCode: asked.feature_code || undefined,
+    },
   });
 
 const NOTHING: AccessFacts = {
@@ -124,12 +126,10 @@ export const holdAt = ({ from, until }: AccessFacts, now: Temporal.Instant): boo
   (from === null || Temporal.Instant.compare(now, from) >= 0) &&
   (until === null || Temporal.Instant.compare(now, until) < 0);
 
-function featuresOf(db: Db, organizationId: string, subscription: SubscriptionShown, scope: Scope) {
+function featuresOf(scope: Scope, subscription: SubscriptionShown, needed: Needed) {
   const holder = { subscriptionId: subscription.id, planId: subscription.plan_id };
-  if (scope === 'all') return listFeaturesOfSubscription(db, organizationId, holder);
-  return scope.featureCode === undefined
-    ? []
-    : listFeaturesForSubscription(db, organizationId, holder, [scope.featureCode]);
+  if (needed === 'all') return listFeaturesOfSubscription(scope, holder);
+  return needed.featureCode === undefined ? [] : listFeaturesForSubscription(scope, holder, [needed.featureCode]);
 }
 
 /** The features that are granted, with the limits whose privilege is, and the windows that these count. */

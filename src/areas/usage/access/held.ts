@@ -1,6 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Cents } from '../../../engine/money/cents.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { WalletHoldId, WalletId } from '../../../platform/ids.ts';
 
 /**
  * The held amount of a wallet at `now`, from its row `held` of `wallet_held`: the sum as of `counted_until` without
@@ -23,7 +25,7 @@ const endingBetween = (db: Db, after: Fragment, until: Fragment) => db`
  * Locks the sums of wallets, in one order, so that no two wait for each other: after the wallets, before their holds.
  * It is a separate statement, because a statement that waited for a lock sees other rows in their former state.
  */
-export const lockHeld = (db: Db, organizationId: string, walletIds: readonly string[]) => db`
+export const lockHeld = ({ db, organizationId }: Scope, walletIds: readonly WalletId[]) => db`
   select from wallet_held
   where organization_id = ${organizationId} and wallet_id = any (${walletIds}::uuid[])
   order by wallet_id
@@ -35,17 +37,20 @@ export const lockHeld = (db: Db, organizationId: string, walletIds: readonly str
  *
  * Rule: wallet-holds.md "available".
  */
-export const countHeld = (db: Db, organizationId: string, walletIds: readonly string[], now: Temporal.Instant) => db<
-  { wallet_id: string; held_cents: Cents }[]
+export const countHeld = ({ db, organizationId }: Scope, walletIds: readonly WalletId[], now: Temporal.Instant) => db<
+  { wallet_id: WalletId; held_cents: Cents }[]
 >`
   update wallet_held held set held_cents = ${heldCentsAt(db, now)}, counted_until = ${now}
   where organization_id = ${organizationId} and wallet_id = any (${walletIds}::uuid[])
   returning wallet_id, held_cents`;
 
 /** Locks the sums of the wallets of some holds, as `lockHeld` does. */
-export const lockHeldOfHolds = async (db: Db, organizationId: string, holdIds: readonly string[]): Promise<string[]> =>
+export const lockHeldOfHolds = async (
+  { db, organizationId }: Scope,
+  holdIds: readonly WalletHoldId[],
+): Promise<string[]> =>
   (
-    await db<{ wallet_id: string }[]>`
+    await db<{ wallet_id: WalletId }[]>`
       select wallet_id from wallet_held
       where organization_id = ${organizationId} and wallet_id in (
         select wallet_id from wallet_holds

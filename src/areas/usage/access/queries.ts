@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { CustomerId, WalletId } from '../../../platform/ids.ts';
 import type { Period as LimitPeriod } from '../../catalog/features/schema.ts';
 import type { MetricToCount } from '../usage-counts/request.ts';
 import { heldCentsAt } from './held.ts';
@@ -13,7 +14,7 @@ export interface LimitRow {
 }
 
 /** Usage limits of a feature, or of all, in their order. Rule: entitlements.md#usage-limits. */
-export const listUsageLimits = (db: Db, organizationId: string, featureCode: string | null) => db<LimitRow[]>`
+export const listUsageLimits = ({ db, organizationId }: Scope, featureCode: string | null) => db<LimitRow[]>`
   select feature.code as feature_code, privilege.code as privilege_code, usage_limit.period,
     jsonb_build_object('id', metric.id, 'code', metric.code, 'aggregation_type', metric.aggregation_type,
       'field_name', metric.field_name, 'recurring', metric.recurring, 'filters', '[]'::jsonb) as metric
@@ -30,7 +31,7 @@ export const listUsageLimits = (db: Db, organizationId: string, featureCode: str
 
 /** An active wallet. */
 export interface WalletStanding {
-  id: string;
+  id: WalletId;
   code: string;
   currency: string;
   balance_cents: number;
@@ -54,9 +55,8 @@ export interface Standing {
  * wallet-holds.md.
  */
 export async function readStanding(
-  db: Db,
-  organizationId: string,
-  customerId: string,
+  { db, organizationId }: Scope,
+  customerId: CustomerId,
   now: Temporal.Instant,
 ): Promise<Standing> {
   const [row] = await db<[Standing]>`

@@ -2,6 +2,8 @@ import type { Temporal } from 'temporal-polyfill';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db, Sql, Tx } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { ExternalSubscriptionId, UsageShapeId } from '../../../platform/ids.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import { raiseShapesVersion } from '../../catalog/usage-shapes/commands.ts';
 import { lockOrganizationEvents } from '../../catalog/usage-shapes/lock.ts';
@@ -42,11 +44,11 @@ const BUILT_AT_ONCE = 20_000;
  * so that another worker can continue a lost build. Safe to run twice; a shape that is no longer in building is left
  * alone. Rule: rollups.md#exactness.
  */
-export async function buildShape(sql: Sql, organizationId: string, shapeId: string): Promise<void> {
+export async function buildShape({ db: sql, organizationId }: Scope<Sql>, shapeId: UsageShapeId): Promise<void> {
   const inPage = (work: (tx: Tx, shape: BuildingShape) => Promise<boolean>): Promise<boolean> =>
     sql.begin(async (tx) => {
       await tx.unsafe(`set local statement_timeout = '${STATEMENT_TIMEOUT}'`);
-      const shape = await holdBuildingShape(tx, organizationId, shapeId);
+      const shape = await holdBuildingShape({ db: tx, organizationId }, shapeId);
       return shape !== undefined && (await work(tx, shape));
     });
 
@@ -59,9 +61,9 @@ export async function buildShape(sql: Sql, organizationId: string, shapeId: stri
  * Step `build-shape`: builds a small shape at once; a large one is built by the job that `sweepBuildingShapes`
  * enqueues.
  */
-export async function buildShapeStep(ctx: Context, { shape_id }: { shape_id: string }): Promise<void> {
-  if ((await countEventsUpTo(ctx.db, ctx.organizationId, BUILT_AT_ONCE + 1)) > BUILT_AT_ONCE) return;
-  const shape = await holdBuildingShape(ctx.db, ctx.organizationId, shape_id);
+export async function buildShapeStep(ctx: Context, { shape_id }: { shape_id: UsageShapeId }): Promise<void> {
+  if ((await countEventsUpTo(ctx, BUILT_AT_ONCE + 1)) > BUILT_AT_ONCE) return;
+  const shape = await holdBuildingShape(ctx, shape_id);
   if (!shape) return;
   await everyPage(() => refillPage(ctx.db, shape));
   await switchOver(ctx.db, shape);
@@ -94,19 +96,23 @@ async function everyPage(work: () => Promise<boolean>, mostPages = Number.POSITI
 
 /** Drains the rest while writers are kept out, and makes the shape live. */
 async function switchOver(tx: Db, shape: BuildingShape): Promise<boolean> {
-  await lockOrganizationEvents(tx, shape.organization_id);
+  await lockOrganizationEvents({ db: tx, organizationId: shape.organization_id });
   await everyPage(() => drainPage(tx, shape));
-  if (await putLive(tx, shape)) await raiseShapesVersion(tx, shape.organization_id);
+  if (await putLive(tx, shape)) await raiseShapesVersion({ db: tx, organizationId: shape.organization_id });
   return false;
 }
 
 /** Recomputes the next subscriptions; false when there are none left. */
 async function refillPage(tx: Db, shape: BuildingShape): Promise<boolean> {
-  const rows = await listSubscriptionsWithEvents(tx, shape.organization_id, shape.built_through, SUBSCRIPTIONS_A_PAGE);
+  const rows = await listSubscriptionsWithEvents(
+    { db: tx, organizationId: shape.organization_id },
+    shape.built_through,
+    SUBSCRIPTIONS_A_PAGE,
+  );
   const ids = idsOf(rows);
   if (ids.length === 0) return false;
   await refillSubscriptions(tx, shape, ids);
-  const wide = await listManyGroups(tx, shape, ids, MOST_GROUPS_BY_HOURS);
+  const wide = await listManyGroups(tx, shape, { subscriptionIds: ids, most: MOST_GROUPS_BY_HOURS });
   if (wide.length > 0) await treatWide(tx, shape, idsOf(wide));
   shape.built_through = ids.at(-1)!;
   await setBuiltThrough(tx, shape);
@@ -114,10 +120,14 @@ async function refillPage(tx: Db, shape: BuildingShape): Promise<boolean> {
 }
 
 /** Of subscriptions with many groups full days are kept too; those with too many are left to scans. */
-async function treatWide(tx: Db, shape: BuildingShape, subscriptionIds: readonly string[]): Promise<void> {
+async function treatWide(
+  tx: Db,
+  shape: BuildingShape,
+  subscriptionIds: readonly ExternalSubscriptionId[],
+): Promise<void> {
   if (!shape.keeps_days && sumsUpToDays(shape.aggregation_type)) await keepDays(tx, shape);
-  const crowded = await listManyGroups(tx, shape, subscriptionIds, MOST_GROUPS);
-  if (crowded.length > 0) await markRaw(tx, shape, idsOf(crowded), realNow());
+  const crowded = await listManyGroups(tx, shape, { subscriptionIds, most: MOST_GROUPS });
+  if (crowded.length > 0) await markRaw(tx, shape, { subscriptionIds: idsOf(crowded), now: realNow() });
 }
 
 const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id);

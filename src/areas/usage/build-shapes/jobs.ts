@@ -5,6 +5,7 @@ import { guardGroups } from './repair.ts';
 
 /** Handlers of the rollup jobs in the aggregation queue. */
 export const shapeHandlers = ({ sql }: { sql: Sql }): Pick<Handlers, 'rollup.build-shape' | 'rollup.guard'> => ({
-  'rollup.build-shape': (job) => buildShape(sql, job.organization_id, job.shape_id),
-  'rollup.guard': (job) => guardGroups(sql, job.organization_id, job.shape_id, job.external_subscription_id),
+  'rollup.build-shape': (job) => buildShape({ db: sql, organizationId: job.organization_id }, job.shape_id),
+  'rollup.guard': (job) =>
+    guardGroups({ db: sql, organizationId: job.organization_id }, job.shape_id, job.external_subscription_id),
 });

@@ -1,5 +1,7 @@
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Sql, Tx } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { ExternalSubscriptionId, OrganizationId, UsageShapeId } from '../../../platform/ids.ts';
 import type { Log } from '../../../platform/log/log.ts';
 import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
 import { raiseShapesVersion, rebuildShape } from '../../catalog/usage-shapes/commands.ts';
@@ -30,7 +32,7 @@ const BUCKETS_A_PAGE = 10_000;
  * of events, and for what an audit found. Rule: rollups.md#exactness.
  */
 export async function repairHours(tx: Tx, shape: Shape, keys: readonly HourKey[]): Promise<void> {
-  await lockOrganizationEvents(tx, shape.organization_id);
+  await lockOrganizationEvents({ db: tx, organizationId: shape.organization_id });
   await refillHours(tx, shape, keys);
 }
 
@@ -55,7 +57,7 @@ export async function auditHours(sql: Sql, log: Log, percent: number): Promise<{
   let repaired = 0;
   for (const keys of pagesByShape(sample)) {
     const { organization_id: organizationId, shape_id: shapeId } = keys[0]!;
-    const shape = await findLiveShape(sql, organizationId, shapeId);
+    const shape = await findLiveShape({ db: sql, organizationId }, shapeId);
     if (!shape) continue;
     const differing = await listDifferingHours(sql, shape, keys);
     await sql.begin(async (tx) => {
@@ -82,28 +84,32 @@ async function repairPending(tx: Tx, shape: Shape): Promise<void> {
  * Rules: rollups.md#tables, rollups.md#figures.
  */
 export async function guardGroups(
-  sql: Sql,
-  organizationId: string,
-  shapeId: string,
-  externalSubscriptionId: string,
+  { db: sql, organizationId }: Scope<Sql>,
+  shapeId: UsageShapeId,
+  externalSubscriptionId: ExternalSubscriptionId,
 ): Promise<void> {
   await sql.begin(async (tx) => {
-    const shape = await findLiveShape(tx, organizationId, shapeId);
+    const shape = await findLiveShape({ db: tx, organizationId }, shapeId);
     if (!shape) return;
-    const crowded = await listManyGroups(tx, shape, [externalSubscriptionId], MOST_GROUPS);
+    const crowded = await listManyGroups(tx, shape, { subscriptionIds: [externalSubscriptionId], most: MOST_GROUPS });
     if (crowded.length === 0) {
       if (shape.keeps_days || !sumsUpToDays(shape.aggregation_type)) return;
-      const wide = await listManyGroups(tx, shape, [externalSubscriptionId], MOST_GROUPS_BY_HOURS);
+      const wide = await listManyGroups(tx, shape, {
+        subscriptionIds: [externalSubscriptionId],
+        most: MOST_GROUPS_BY_HOURS,
+      });
       if (wide.length > 0) await rebuildShape(tx, shape, realNow());
       return;
     }
-    await lockOrganizationEvents(tx, organizationId);
-    await markRaw(tx, shape, [externalSubscriptionId], realNow());
-    await raiseShapesVersion(tx, organizationId);
+    await lockOrganizationEvents({ db: tx, organizationId });
+    await markRaw(tx, shape, { subscriptionIds: [externalSubscriptionId], now: realNow() });
+    await raiseShapesVersion({ db: tx, organizationId });
   });
 }
 
-function pagesByShape<Key extends { organization_id: string; shape_id: string }>(sorted: readonly Key[]): Key[][] {
+function pagesByShape<Key extends { organization_id: OrganizationId; shape_id: UsageShapeId }>(
+  sorted: readonly Key[],
+): Key[][] {
   const pages: Key[][] = [];
   for (const key of sorted) {
     const page = pages.at(-1);

@@ -1,5 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { ExternalSubscriptionId, OrganizationId, UsageShapeId } from '../../../platform/ids.ts';
 import { DIGEST_OF_ONE } from '../../catalog/usage-shapes/event-digest.ts';
 import { dayOf, daysOf, hourOf, rawBuckets, rawUniques } from '../../catalog/usage-shapes/raw-buckets.ts';
 import type { Shape } from '../../catalog/usage-shapes/shape.ts';
@@ -13,7 +15,7 @@ export interface BuildingShape extends Shape {
 
 /** One hour of one subscription. */
 export interface HourKey {
-  external_subscription_id: string;
+  external_subscription_id: ExternalSubscriptionId;
   hour: Temporal.Instant;
 }
 
@@ -22,9 +24,8 @@ export interface HourKey {
  * shape meanwhile holds the organization's exclusive lock and must not wait for a long page.
  */
 export async function holdBuildingShape(
-  db: Db,
-  organizationId: string,
-  shapeId: string,
+  { db, organizationId }: Scope,
+  shapeId: UsageShapeId,
 ): Promise<BuildingShape | undefined> {
   await db`select pg_advisory_xact_lock(hashtextextended(${shapeId}, ${BUILD_SEED}))`;
   const [row] = await db<BuildingShape[]>`
@@ -36,11 +37,11 @@ export async function holdBuildingShape(
   return row;
 }
 
-export const listBuildingShapes = (db: Db) => db<{ id: string; organization_id: string }[]>`
+export const listBuildingShapes = (db: Db) => db<{ id: UsageShapeId; organization_id: OrganizationId }[]>`
   select id, organization_id from usage_shapes where state = 'building' order by id`;
 
 /** Number of events of an organization, counted up to `most`. */
-export async function countEventsUpTo(db: Db, organizationId: string, most: number): Promise<number> {
+export async function countEventsUpTo({ db, organizationId }: Scope, most: number): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select count(*) as count from (select from events
       where organization_id = ${organizationId} limit ${most}) as counted`;
@@ -48,7 +49,7 @@ export async function countEventsUpTo(db: Db, organizationId: string, most: numb
 }
 
 /** External subscription ids that have events, in order, after `after`; one index probe each. */
-export const listSubscriptionsWithEvents = (db: Db, organizationId: string, after: string | null, limit: number) => db<
+export const listSubscriptionsWithEvents = ({ db, organizationId }: Scope, after: string | null, limit: number) => db<
   { id: string }[]
 >`
   with recursive next as (
@@ -69,7 +70,7 @@ export const setBuiltThrough = (db: Db, shape: BuildingShape) => db`
   where organization_id = ${shape.organization_id} and id = ${shape.id} and state = 'building'`;
 
 /** Puts a shape's buckets of whole subscriptions in place of what is there. */
-export async function refillSubscriptions(db: Db, shape: Shape, ids: readonly string[]): Promise<void> {
+export async function refillSubscriptions(db: Db, shape: Shape, ids: readonly ExternalSubscriptionId[]): Promise<void> {
   await db`
     with unique_rows as (
       delete from usage_uniques
@@ -199,9 +200,11 @@ export const takeDirtyHours = (db: Db, shape: Shape, limit: number) => db<HourKe
   returning external_subscription_id, hour`;
 
 /** Subscriptions of a shape with more groups in some month than rolling up pays for (rollups.md#tables). */
-export const listManyGroups = (db: Db, shape: Shape, subscriptionIds: readonly string[], most: number) => db<
-  { id: string }[]
->`
+export const listManyGroups = (
+  db: Db,
+  shape: Shape,
+  { subscriptionIds, most }: { subscriptionIds: readonly ExternalSubscriptionId[]; most: number },
+) => db<{ id: string }[]>`
   select distinct external_subscription_id as id from (
     select external_subscription_id from usage_buckets
     where organization_id = ${shape.organization_id} and external_subscription_id = any (${subscriptionIds})
@@ -211,7 +214,11 @@ export const listManyGroups = (db: Db, shape: Shape, subscriptionIds: readonly s
   ) as crowded`;
 
 /** Marks subscriptions of a shape as answered by scan and drops their buckets. */
-export const markRaw = (db: Db, shape: Shape, subscriptionIds: readonly string[], now: Temporal.Instant) => db`
+export const markRaw = (
+  db: Db,
+  shape: Shape,
+  { subscriptionIds, now }: { subscriptionIds: readonly ExternalSubscriptionId[]; now: Temporal.Instant },
+) => db`
   with marked as (
     insert into usage_raw_subscriptions (organization_id, shape_id, external_subscription_id, marked_at)
     select ${shape.organization_id}, ${shape.id}, id, ${now} from unnest(${subscriptionIds}::text[]) id
@@ -242,7 +249,7 @@ export async function putLive(db: Db, shape: Shape): Promise<boolean> {
   return true;
 }
 
-export async function findLiveShape(db: Db, organizationId: string, shapeId: string): Promise<Shape | undefined> {
+export async function findLiveShape({ db, organizationId }: Scope, shapeId: UsageShapeId): Promise<Shape | undefined> {
   const [row] = await db<Shape[]>`
     select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state,
       keeps_days
@@ -325,7 +332,7 @@ const differingUniques = (db: Db, shape: Shape, key: Fragment) => db`
  * of both tables, and all that wait for repair.
  */
 export const sampleHours = (db: Db, percent: number, limit: number) => db<
-  (HourKey & { organization_id: string; shape_id: string })[]
+  (HourKey & { organization_id: OrganizationId; shape_id: UsageShapeId })[]
 >`
   select distinct hours.organization_id, hours.shape_id, hours.external_subscription_id, hours.hour from (
     select b.organization_id, b.shape_id, b.external_subscription_id, b.hour
@@ -348,7 +355,7 @@ export const sampleHours = (db: Db, percent: number, limit: number) => db<
 
 /** Buckets, groups and lists of retired shapes, at most `limit` rows of buckets; true when nothing is left. */
 export async function deleteRetired(db: Db, limit: number): Promise<boolean> {
-  const [shape] = await db<{ organization_id: string; id: string }[]>`
+  const [shape] = await db<{ organization_id: OrganizationId; id: UsageShapeId }[]>`
     select organization_id, id from usage_shapes where state = 'retired' order by id limit 1 for update skip locked`;
   if (!shape) return true;
   const deleted = await db`

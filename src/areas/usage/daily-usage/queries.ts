@@ -1,15 +1,16 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Period } from '../../../engine/calendar/period.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { CustomerId, ExternalSubscriptionId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { SnapshotEntry } from './snapshot.ts';
 
 /** Usage of a charges period so far, as it stood after a local day. */
 export interface DailyUsage {
-  customer_id: string;
-  subscription_id: string;
-  external_subscription_id: string;
+  customer_id: CustomerId;
+  subscription_id: SubscriptionId;
+  external_subscription_id: ExternalSubscriptionId;
   usage_date: Temporal.PlainDate;
   /** `[from, to)`. */
   from_datetime: Temporal.Instant;
@@ -22,11 +23,9 @@ export interface DailyUsage {
 
 /** The two newest snapshots of a subscription in a charges period up to a day, the newest first. */
 export const listNewestSnapshots = (
-  db: Db,
-  organizationId: string,
-  subscriptionId: string,
-  period: Period,
-  day: Temporal.PlainDate,
+  { db, organizationId }: Scope,
+  subscriptionId: SubscriptionId,
+  { period, day }: { period: Period; day: Temporal.PlainDate },
 ) => db<Pick<DailyUsage, 'usage' | 'usage_date'>[]>`
   select usage, usage_date from daily_usages
   where organization_id = ${organizationId} and subscription_id = ${subscriptionId} and from_datetime >= ${period.from}
@@ -35,7 +34,7 @@ export const listNewestSnapshots = (
   limit 2`;
 
 /** Keeps the snapshot of a day, in place of an earlier one of the same day and period. */
-export const keepDailyUsage = (db: Db, organizationId: string, row: DailyUsage, now: Temporal.Instant) => db`
+export const keepDailyUsage = ({ db, organizationId }: Scope, row: DailyUsage, now: Temporal.Instant) => db`
   insert into daily_usages (id, organization_id, customer_id, subscription_id, external_subscription_id, usage_date,
     from_datetime, to_datetime, amount_currency, amount_cents, usage, usage_diff, created_at)
   values (${newId()}, ${organizationId}, ${row.customer_id}, ${row.subscription_id}, ${row.external_subscription_id},

@@ -1,13 +1,14 @@
 import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import { decimal, decimalText } from '../../../engine/money/decimal.ts';
+import type { ChargeFilterId, ChargeId, MetricId } from '../../../platform/ids.ts';
 import type { ChargeUsage } from '../usage/subscription-usage.ts';
 
 /** Usage of one filter and group of a charge, as a snapshot keeps it. */
 export interface SnapshotEntry {
-  charge_id: string;
-  charge_filter_id: string | null;
+  charge_id: ChargeId;
+  charge_filter_id: ChargeFilterId | null;
   grouped_by: GroupedBy;
-  billable_metric_id: string;
+  billable_metric_id: MetricId;
   billable_metric_code: string;
   /** Decimal text. */
   units: string;

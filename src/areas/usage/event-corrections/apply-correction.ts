@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { EventId, ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { markUsage } from '../../catalog/usage-thresholds/marks.ts';
 import { lockCustomerById } from '../../subscriptions/subscriptions/writes.ts';
 import { carryOver, holdShapes } from './correct-rollups.ts';
@@ -22,10 +23,13 @@ import { correctionView } from './view.ts';
  *
  * @returns external ids of the customers
  */
-export async function lockForCorrection(ctx: Context, externalSubscriptionId: string): Promise<string[]> {
-  const customers = await listCustomersOf(ctx.db, ctx.organizationId, externalSubscriptionId);
-  for (const { customer_id } of customers) await lockCustomerById(ctx.db, ctx.organizationId, customer_id);
-  await lockCorrections(ctx.db, ctx.organizationId, externalSubscriptionId);
+export async function lockForCorrection(
+  ctx: Context,
+  externalSubscriptionId: ExternalSubscriptionId,
+): Promise<string[]> {
+  const customers = await listCustomersOf(ctx, externalSubscriptionId);
+  for (const { customer_id } of customers) await lockCustomerById(ctx, customer_id);
+  await lockCorrections(ctx, externalSubscriptionId);
   return customers.map(({ external_id }) => external_id);
 }
 
@@ -38,43 +42,37 @@ export async function lockForCorrection(ctx: Context, externalSubscriptionId: st
 export async function applyCorrection(
   ctx: Context,
   correction: Pick<CorrectionRow, 'id' | 'external_subscription_id'>,
-  events: readonly { id: string; code: string }[],
-  payload: EventPayload | null,
+  { events, payload }: { events: readonly { id: EventId; code: string }[]; payload: EventPayload | null },
 ): Promise<Effect> {
-  const { db, organizationId } = ctx;
+  const { db } = ctx;
   const { id: correctionId, external_subscription_id: externalId } = correction;
   const ids = events.map(({ id }) => id);
   const codes = [...new Set(events.map(({ code }) => code))];
   const idsOf = (code: string) => events.filter((event) => event.code === code).map(({ id }) => id);
   const moments = db`
-    select distinct e.code, e.timestamp from ${eventsOfIds(db, organizationId, ids)}
+    select distinct e.code, e.timestamp from ${eventsOfIds(ctx, ids)}
     ${
       payload === null
         ? db``
         : db`union select e.code, e.timestamp
-      from ${amendedEvents(db, organizationId, ids, payload)}`
+      from ${amendedEvents(ctx, ids, payload)}`
     }`;
   const effect = await effectOf(ctx, externalId, moments);
-  const shapes = await holdShapes(db, organizationId, externalId, codes);
+  const shapes = await holdShapes(ctx, externalId, codes);
   const change = { correctionId, now: ctx.now() };
-  await carryOver(
-    db,
-    shapes,
-    externalId,
-    (code) => ({
-      before: eventsOfIds(db, organizationId, idsOf(code)),
-      after: payload === null ? null : amendedEvents(db, organizationId, idsOf(code), payload),
+  await carryOver(db, shapes, {
+    externalSubscriptionId: externalId,
+    moved: (code) => ({
+      before: eventsOfIds(ctx, idsOf(code)),
+      after: payload === null ? null : amendedEvents(ctx, idsOf(code), payload),
     }),
-    () =>
-      payload === null
-        ? retractEvents(db, organizationId, ids, change)
-        : amendEvent(db, organizationId, ids[0]!, payload, change),
-  );
+    change: () => (payload === null ? retractEvents(ctx, ids, change) : amendEvent(ctx, ids[0]!, { payload, change })),
+  });
   // Who amends an event means it to be billed, whenever it came.
-  if (payload !== null) await takeLateEvents(db, organizationId, ids, ctx.now());
-  await markSubscriptions(db, organizationId, externalId);
+  if (payload !== null) await takeLateEvents(ctx, ids, ctx.now());
+  await markSubscriptions(ctx, externalId);
   await markUsage(ctx, { external_id: externalId });
-  if (effect.draftIds.length > 0) await flagDrafts(db, organizationId, effect.draftIds);
+  if (effect.draftIds.length > 0) await flagDrafts(ctx, effect.draftIds);
   ctx.after({ step: 'rematch-events', payload: { correction_id: correctionId, event_ids: ids } });
   return effect;
 }

@@ -11,12 +11,12 @@ import { updateProgress } from './writes.ts';
  * @throws Refusal 405 invalid_status
  */
 export async function retryCorrection(ctx: Context, { svc_id }: { svc_id: string }) {
-  const correction = await lockCorrection(ctx.db, ctx.organizationId, svc_id);
+  const correction = await lockCorrection(ctx, svc_id);
   if (correction.status !== 'failed') throw refuse.notAllowed('invalid_status');
   const isApplied = correction.done === correction.total;
   const status = isApplied ? ('applied' as const) : ('pending' as const);
   const again: CorrectionRow = { ...correction, status, error: null, finished_at: null };
-  await updateProgress(ctx.db, ctx.organizationId, again.id, again);
+  await updateProgress(ctx, again.id, again);
   ctx.after({ step: isApplied ? 'settle-correction' : 'retract-range', payload: { correction_id: again.id } });
   return { correction: correctionView(again) };
 }

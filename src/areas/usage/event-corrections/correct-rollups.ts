@@ -1,5 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { lockOrganizationEvents } from '../../catalog/usage-shapes/lock.ts';
 import { dayOf, daysOf, hourOf, rawBuckets, rawUniques } from '../../catalog/usage-shapes/raw-buckets.ts';
 import { isRolledUp, type Shape } from '../../catalog/usage-shapes/shape.ts';
@@ -27,17 +29,16 @@ interface Bucket {
  * before, which would bring back retracted ones.
  */
 export async function holdShapes(
-  db: Db,
-  organizationId: string,
-  externalSubscriptionId: string,
+  scope: Scope,
+  externalSubscriptionId: ExternalSubscriptionId,
   codes: readonly string[],
 ): Promise<ShapeOfEvents[]> {
-  const read = () => readShapes(db, organizationId, externalSubscriptionId, codes);
-  if (areTakenAlone(await read())) await lockOrganizationEvents(db, organizationId);
-  else await db`select hold_shapes_version(${organizationId}::uuid)`;
+  const read = () => readShapes(scope, externalSubscriptionId, codes);
+  if (areTakenAlone(await read())) await lockOrganizationEvents(scope);
+  else await scope.db`select hold_shapes_version(${scope.organizationId}::uuid)`;
   const shapes = await read();
   // A metric that was changed between the two looks.
-  if (areTakenAlone(shapes)) await lockOrganizationEvents(db, organizationId);
+  if (areTakenAlone(shapes)) await lockOrganizationEvents(scope);
   return shapes;
 }
 
@@ -48,9 +49,11 @@ const areTakenAlone = (shapes: readonly Shape[]): boolean =>
 const isAddedLater = ({ aggregation_type: type }: Shape): boolean =>
   type === 'latest_agg' || type === 'unique_count_agg';
 
-const readShapes = (db: Db, organizationId: string, externalSubscriptionId: string, codes: readonly string[]) => db<
-  ShapeOfEvents[]
->`
+const readShapes = (
+  { db, organizationId }: Scope,
+  externalSubscriptionId: ExternalSubscriptionId,
+  codes: readonly string[],
+) => db<ShapeOfEvents[]>`
   select shape.id, shape.organization_id, shape.billable_metric_id, shape.code, shape.aggregation_type,
     shape.field_name,
     shape.property_names, shape.state, shape.keeps_days, exists (
@@ -74,9 +77,15 @@ const readShapes = (db: Db, organizationId: string, externalSubscriptionId: stri
 export async function carryOver(
   db: Db,
   shapes: readonly ShapeOfEvents[],
-  externalSubscriptionId: string,
-  moved: (code: string) => Moved,
-  change: () => PromiseLike<unknown>,
+  {
+    externalSubscriptionId,
+    moved,
+    change,
+  }: {
+    externalSubscriptionId: ExternalSubscriptionId;
+    moved: (code: string) => Moved;
+    change: () => PromiseLike<unknown>;
+  },
 ): Promise<void> {
   const touched: { shape: Shape; buckets: readonly Bucket[] }[] = [];
   for (const shape of shapes) {
@@ -86,7 +95,7 @@ export async function carryOver(
   }
   await change();
   for (const { shape, buckets } of touched)
-    if (buckets.length > 0) await settleBuckets(db, shape, externalSubscriptionId, buckets);
+    if (buckets.length > 0) await settleBuckets(db, shape, { externalSubscriptionId, buckets });
 }
 
 /** Moves events from their old buckets into their new ones; returns the buckets touched. */
@@ -153,8 +162,7 @@ const movedDays = (db: Db, shape: Shape) => db`, days as (
 async function settleBuckets(
   db: Db,
   shape: Shape,
-  externalSubscriptionId: string,
-  buckets: readonly Bucket[],
+  { externalSubscriptionId, buckets }: { externalSubscriptionId: ExternalSubscriptionId; buckets: readonly Bucket[] },
 ): Promise<void> {
   const { organization_id: organizationId, aggregation_type: type } = shape;
   const hours = buckets.map(({ hour }) => hour.toString());

@@ -2,6 +2,8 @@ import type { Temporal } from 'temporal-polyfill';
 import { assert } from '../../../engine/assert.ts';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { CorrectionId, EventId, ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 
 // Namespace of the advisory locks of corrections; the others are in usage-shapes/lock.ts.
@@ -9,7 +11,7 @@ const CORRECTIONS_SEED = 5304;
 
 /** A live event before its correction. Times are ISO texts, properties JSON text. */
 export interface EventToCorrect {
-  id: string;
+  id: EventId;
   code: string;
   timestamp: string;
   properties: string;
@@ -23,7 +25,7 @@ export type EventPayload = Pick<EventToCorrect, 'timestamp' | 'properties' | 'pr
  * Locks out other corrections of a subscription's events until the transaction ends.
  * Rule: event-corrections.md#order-of-work.
  */
-export const lockCorrections = (db: Db, organizationId: string, externalSubscriptionId: string) => db`
+export const lockCorrections = ({ db, organizationId }: Scope, externalSubscriptionId: ExternalSubscriptionId) => db`
   select pg_advisory_xact_lock(hashtextextended(${`${organizationId} ${externalSubscriptionId}`},
     ${CORRECTIONS_SEED}))`;
 
@@ -33,9 +35,8 @@ export const lockCorrections = (db: Db, organizationId: string, externalSubscrip
  * @throws Refusal 404 event, also when it is retracted
  */
 export async function lockEvent(
-  db: Db,
-  organizationId: string,
-  externalSubscriptionId: string,
+  { db, organizationId }: Scope,
+  externalSubscriptionId: ExternalSubscriptionId,
   transactionId: string,
 ): Promise<EventToCorrect> {
   const [event] = await db<EventToCorrect[]>`
@@ -51,7 +52,7 @@ export async function lockEvent(
 
 /** Live events of a range; `to` is exclusive. */
 export interface EventRange {
-  external_subscription_id: string;
+  external_subscription_id: ExternalSubscriptionId;
   code: string | null;
   from: string;
   to: string;
@@ -60,7 +61,7 @@ export interface EventRange {
 }
 
 /** What stands after `from`: the live events `e` of a range. */
-export const eventsOfRange = (db: Db, organizationId: string, range: EventRange): Fragment => db`
+export const eventsOfRange = ({ db, organizationId }: Scope, range: EventRange): Fragment => db`
   events e
   where e.organization_id = ${organizationId} and e.external_subscription_id = ${range.external_subscription_id}
     ${range.code === null ? db`` : db`and e.code = ${range.code}`}
@@ -74,15 +75,14 @@ export const eventsOfRange = (db: Db, organizationId: string, range: EventRange)
     }`;
 
 /** The live events `e` of a list of ids. */
-export const eventsOfIds = (db: Db, organizationId: string, ids: readonly string[]): Fragment => db`
+export const eventsOfIds = ({ db, organizationId }: Scope, ids: readonly EventId[]): Fragment => db`
   events e
   where e.id = any (${ids}::uuid[]) and e.organization_id = ${organizationId} and e.deleted_at is null`;
 
 /** The same events with another payload, as rows `e`. */
 export const amendedEvents = (
-  db: Db,
-  organizationId: string,
-  ids: readonly string[],
+  { db, organizationId }: Scope,
+  ids: readonly EventId[],
   payload: EventPayload,
 ): Fragment => db`
   (
@@ -104,7 +104,7 @@ export async function countUpTo(db: Db, source: Fragment, most: number): Promise
 }
 
 /** Whether a payload is another one than the stored: numbers of JSON by value. */
-export async function isOtherPayload(db: Db, eventId: string, payload: EventPayload): Promise<boolean> {
+export async function isOtherPayload(db: Db, eventId: EventId, payload: EventPayload): Promise<boolean> {
   const [row] = await db<{ is_other: boolean }[]>`
     select timestamp <> ${payload.timestamp}::text::timestamptz or properties <> ${payload.properties}::text::jsonb
       or precise_total_amount_cents is distinct from ${payload.precise_total_amount_cents}::text::numeric as is_other
@@ -114,32 +114,30 @@ export async function isOtherPayload(db: Db, eventId: string, payload: EventPayl
 }
 
 interface Change {
-  correctionId: string;
+  correctionId: CorrectionId;
   now: Temporal.Instant;
 }
 
 /** Moves the payload of an event into its versions and stores another one. */
 export const amendEvent = (
-  db: Db,
-  organizationId: string,
-  eventId: string,
-  payload: EventPayload,
-  change: Change,
-) => db`
-  with former as (${keepVersions(db, organizationId, [eventId], change)})
+  scope: Scope,
+  eventId: EventId,
+  { payload, change }: { payload: EventPayload; change: Change },
+) => scope.db`
+  with former as (${keepVersions(scope, [eventId], change)})
   update events
   set version = version + 1, timestamp = ${payload.timestamp}::text::timestamptz,
     properties = ${payload.properties}::text::jsonb,
     precise_total_amount_cents = ${payload.precise_total_amount_cents}::text::numeric
-  where organization_id = ${organizationId} and id = ${eventId} and deleted_at is null`;
+  where organization_id = ${scope.organizationId} and id = ${eventId} and deleted_at is null`;
 
 /** Takes events away; their keys stay taken. */
-export const retractEvents = (db: Db, organizationId: string, eventIds: readonly string[], change: Change) => db`
-  with former as (${keepVersions(db, organizationId, eventIds, change)})
+export const retractEvents = (scope: Scope, eventIds: readonly EventId[], change: Change) => scope.db`
+  with former as (${keepVersions(scope, eventIds, change)})
   update events set version = version + 1, deleted_at = ${change.now}
-  where organization_id = ${organizationId} and id = any (${eventIds}::uuid[]) and deleted_at is null`;
+  where organization_id = ${scope.organizationId} and id = any (${eventIds}::uuid[]) and deleted_at is null`;
 
-const keepVersions = (db: Db, organizationId: string, eventIds: readonly string[], { correctionId, now }: Change) => db`
+const keepVersions = ({ db, organizationId }: Scope, eventIds: readonly EventId[], { correctionId, now }: Change) => db`
   insert into event_versions (organization_id, event_id, version, code, timestamp, properties,
     precise_total_amount_cents,
     correction_id, recorded_at)

@@ -1,12 +1,14 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import type { Fragment } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { ChargeId, CustomerId, ExternalSubscriptionId, InvoiceId, SubscriptionId } from '../../../platform/ids.ts';
 
 /** A charge on an invoice whose usage a correction changes, with its window and the state of the invoice. */
 export interface ConcernedCharge {
-  invoice_id: string;
+  invoice_id: InvoiceId;
   is_draft: boolean;
-  subscription_id: string;
-  charge_id: string;
+  subscription_id: SubscriptionId;
+  charge_id: ChargeId;
   charges_from_datetime: Temporal.Instant;
   charges_to_datetime: Temporal.Instant;
 }
@@ -25,11 +27,9 @@ export const MOST_PERIODS = 36;
  * Rule: event-corrections.md#effect.
  */
 export const listConcernedCharges = (
-  db: Db,
-  organizationId: string,
-  externalSubscriptionId: string,
-  moments: Fragment,
-  withRenewals: boolean,
+  { db, organizationId }: Scope,
+  externalSubscriptionId: ExternalSubscriptionId,
+  { moments, withRenewals }: { moments: Fragment; withRenewals: boolean },
 ) => db<ConcernedCharge[]>`
   select invoice_id, is_draft, subscription_id, charge_id, charges_from_datetime, charges_to_datetime
   from (
@@ -61,7 +61,7 @@ export const listConcernedCharges = (
   order by charges_from_datetime, invoice_id, charge_id`;
 
 /** Draft invoices that are computed again with the corrected usage. */
-export const flagDrafts = (db: Db, organizationId: string, invoiceIds: readonly string[]) => db`
+export const flagDrafts = ({ db, organizationId }: Scope, invoiceIds: readonly InvoiceId[]) => db`
   update invoices set ready_to_be_refreshed = true
   where organization_id = ${organizationId} and id = any (${invoiceIds}::uuid[]) and status = 'draft'
     and not ready_to_be_refreshed`;
@@ -70,14 +70,14 @@ export const flagDrafts = (db: Db, organizationId: string, invoiceIds: readonly 
  * Active subscriptions of an external id: their alerts and thresholds are evaluated again (events.md#after-storing
  * (2)).
  */
-export const markSubscriptions = (db: Db, organizationId: string, externalSubscriptionId: string) => db`
+export const markSubscriptions = ({ db, organizationId }: Scope, externalSubscriptionId: ExternalSubscriptionId) => db`
   update subscriptions set usage_may_have_changed = true
   where organization_id = ${organizationId} and external_id = ${externalSubscriptionId} and status = 'active'
     and not usage_may_have_changed`;
 
 /** Customers who have, or had, a subscription of an external id, in the order in which they are locked. */
-export const listCustomersOf = (db: Db, organizationId: string, externalSubscriptionId: string) => db<
-  { customer_id: string; external_id: string }[]
+export const listCustomersOf = ({ db, organizationId }: Scope, externalSubscriptionId: ExternalSubscriptionId) => db<
+  { customer_id: CustomerId; external_id: string }[]
 >`
   select distinct s.customer_id, c.external_id
   from subscriptions s join customers c on c.organization_id = s.organization_id and c.id = s.customer_id

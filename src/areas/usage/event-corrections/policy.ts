@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import type { Fragment } from '../../../platform/db/connect.ts';
+import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { findPolicy } from '../../catalog/usage-policies/queries.ts';
 import type { Policy } from '../../catalog/usage-policies/schema.ts';
@@ -14,13 +15,12 @@ import { mayWriteInvoices } from './queries.ts';
  */
 export async function policyOf(
   ctx: Context,
-  externalSubscriptionId: string,
+  externalSubscriptionId: ExternalSubscriptionId,
   asked: Policy | null | undefined,
 ): Promise<Policy> {
-  const policy =
-    asked ?? (await findPolicy(ctx.db, ctx.organizationId, externalSubscriptionId, 'corrections')) ?? 'next_invoice';
+  const policy = asked ?? (await findPolicy(ctx, externalSubscriptionId, 'corrections')) ?? 'next_invoice';
   if (policy === 'ignore' || ctx.actor.apiKeyId === null) return policy;
-  if (await mayWriteInvoices(ctx.db, ctx.organizationId, ctx.actor.apiKeyId)) return policy;
+  if (await mayWriteInvoices(ctx, ctx.actor.apiKeyId)) return policy;
   throw refuse.forbidden('write_action_not_allowed_for_invoice');
 }
 
@@ -40,8 +40,12 @@ export interface Effect {
  *
  * Rule: event-corrections.md#effect.
  */
-export async function effectOf(ctx: Context, externalSubscriptionId: string, moments: Fragment): Promise<Effect> {
-  const concerned = await listConcernedCharges(ctx.db, ctx.organizationId, externalSubscriptionId, moments, true);
+export async function effectOf(
+  ctx: Context,
+  externalSubscriptionId: ExternalSubscriptionId,
+  moments: Fragment,
+): Promise<Effect> {
+  const concerned = await listConcernedCharges(ctx, externalSubscriptionId, { moments, withRenewals: true });
   const invoiced = concerned.filter(({ is_draft }) => !is_draft);
   const drafts = concerned.filter(({ is_draft }) => is_draft);
   return { draftIds: [...new Set(drafts.map(({ invoice_id }) => invoice_id))].sort(), invoiced };

@@ -1,23 +1,34 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type {
+  ApiKeyId,
+  ChargeFilterId,
+  ChargeId,
+  CorrectionId,
+  CreditNoteId,
+  ExternalSubscriptionId,
+  FeeId,
+  InvoiceId,
+} from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { Policy } from '../../catalog/usage-policies/schema.ts';
 import type { CorrectionListQuery, Kind, Part, Status } from './schema.ts';
 
 export interface CorrectionRow {
-  id: string;
+  id: CorrectionId;
   kind: Kind;
   status: Status;
   policy: Policy;
   credit_note_part: Part;
   reason: string;
   dry_run: boolean;
-  external_subscription_id: string;
+  external_subscription_id: ExternalSubscriptionId;
   transaction_id: string | null;
   input: Record<string, unknown>;
-  api_key_id: string | null;
+  api_key_id: ApiKeyId | null;
   total: number;
   done: number;
   draft_invoices_count: number;
@@ -30,10 +41,10 @@ export interface CorrectionRow {
 
 export interface AdjustmentRow {
   id: string;
-  invoice_id: string | null;
-  fee_id: string | null;
-  charge_id: string | null;
-  charge_filter_id: string | null;
+  invoice_id: InvoiceId | null;
+  fee_id: FeeId | null;
+  charge_id: ChargeId | null;
+  charge_filter_id: ChargeFilterId | null;
   grouped_by: Record<string, unknown>;
   from_datetime: Temporal.Instant | null;
   to_datetime: Temporal.Instant | null;
@@ -41,8 +52,8 @@ export interface AdjustmentRow {
   new_amount_cents: number | null;
   delta_amount_cents: number | null;
   booked_as: string | null;
-  new_fee_id: string | null;
-  credit_note_id: string | null;
+  new_fee_id: FeeId | null;
+  credit_note_id: CreditNoteId | null;
   uncreditable_amount_cents: number;
   late_events_left_out: number;
   warning: string | null;
@@ -55,7 +66,7 @@ const columns = (db: Db) => db`
   total, done, draft_invoices_count, invoices_count, error, created_at, started_at, finished_at`;
 
 /** @throws Refusal 404 event_correction */
-export async function getCorrection(db: Db, organizationId: string, id: string): Promise<CorrectionRow> {
+export async function getCorrection({ db, organizationId }: Scope, id: CorrectionId): Promise<CorrectionRow> {
   const [row] = await db<CorrectionRow[]>`
     select ${columns(db)} from event_corrections
     where organization_id = ${organizationId} and id::text = ${id}`;
@@ -64,7 +75,7 @@ export async function getCorrection(db: Db, organizationId: string, id: string):
 }
 
 /** As getCorrection; the row stays locked until the transaction ends. */
-export async function lockCorrection(db: Db, organizationId: string, id: string): Promise<CorrectionRow> {
+export async function lockCorrection({ db, organizationId }: Scope, id: CorrectionId): Promise<CorrectionRow> {
   const [row] = await db<CorrectionRow[]>`
     select ${columns(db)} from event_corrections
     where organization_id = ${organizationId} and id::text = ${id}
@@ -75,8 +86,7 @@ export async function lockCorrection(db: Db, organizationId: string, id: string)
 
 /** Newest first; of a transaction id only those of single events. */
 export async function listCorrections(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   query: CorrectionListQuery,
 ): Promise<{ rows: CorrectionRow[]; totalCount: number }> {
   const { limit, offset } = limitOf(query);
@@ -98,9 +108,8 @@ export async function listCorrections(
 }
 
 export async function listAdjustments(
-  db: Db,
-  organizationId: string,
-  correctionId: string,
+  { db, organizationId }: Scope,
+  correctionId: CorrectionId,
   page: Page,
 ): Promise<{ rows: AdjustmentRow[]; totalCount: number }> {
   const { limit, offset } = limitOf(page);
@@ -121,7 +130,7 @@ export async function listAdjustments(
   return { rows: [...rows], totalCount: count!.total };
 }
 
-export async function mayWriteInvoices(db: Db, organizationId: string, apiKeyId: string): Promise<boolean> {
+export async function mayWriteInvoices({ db, organizationId }: Scope, apiKeyId: ApiKeyId): Promise<boolean> {
   const [row] = await db<{ may: boolean }[]>`
     select coalesce(permissions -> 'invoice' ? 'write', false) as may from api_keys
     where organization_id = ${organizationId} and id = ${apiKeyId}`;
@@ -138,7 +147,7 @@ export interface VersionRow {
   valid_from: string;
   valid_to: string | null;
   /** That made it; null: as received. */
-  correction_id: string | null;
+  correction_id: CorrectionId | null;
   retracted: boolean;
 }
 
@@ -149,10 +158,9 @@ export interface VersionRow {
  * @throws Refusal 404 event
  */
 export async function listVersions(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   transactionId: string,
-  externalSubscriptionId: string | undefined,
+  externalSubscriptionId: ExternalSubscriptionId | undefined,
 ): Promise<VersionRow[]> {
   const rows = await db<VersionRow[]>`
     with event as (

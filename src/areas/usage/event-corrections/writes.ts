@@ -1,11 +1,13 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import type { Fragment } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { CorrectionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { CorrectionRow } from './queries.ts';
 
 /** Of a correction that is made. */
-export const insertCorrection = (db: Db, organizationId: string, row: CorrectionRow) => db`
+export const insertCorrection = ({ db, organizationId }: Scope, row: CorrectionRow) => db`
   insert into event_corrections (id, organization_id, kind, status, policy, credit_note_part, reason, dry_run,
     external_subscription_id, transaction_id, input, api_key_id, total, done, draft_invoices_count, invoices_count,
     error,
@@ -18,9 +20,8 @@ export const insertCorrection = (db: Db, organizationId: string, row: Correction
 
 /** Progress of a correction. */
 export const updateProgress = (
-  db: Db,
-  organizationId: string,
-  id: string,
+  { db, organizationId }: Scope,
+  id: CorrectionId,
   {
     status,
     done,
@@ -35,12 +36,12 @@ export const updateProgress = (
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Remembers the events of a range; `source` is what stands after `from`, events `e`. */
-export const insertRangeEvents = (db: Db, organizationId: string, correctionId: string, source: Fragment) => db`
+export const insertRangeEvents = ({ db, organizationId }: Scope, correctionId: CorrectionId, source: Fragment) => db`
   insert into event_correction_events (organization_id, correction_id, event_id)
   select ${organizationId}::uuid, ${correctionId}::uuid, e.id from ${source}`;
 
 /** Takes events of a range off its list, at most `limit`; locks those that are still live. */
-export const takeRangeEvents = (db: Db, organizationId: string, correctionId: string, limit: number) => db<
+export const takeRangeEvents = ({ db, organizationId }: Scope, correctionId: CorrectionId, limit: number) => db<
   { id: string; code: string | null }[]
 >`
   with taken as (
@@ -58,7 +59,7 @@ export const takeRangeEvents = (db: Db, organizationId: string, correctionId: st
   select taken.event_id as id, live.code from taken left join live on live.id = taken.event_id`;
 
 /** Counts the issued invoices that a correction concerns, as far as its events are known. */
-export async function countInvoices(db: Db, organizationId: string, id: string): Promise<number> {
+export async function countInvoices({ db, organizationId }: Scope, id: CorrectionId): Promise<number> {
   const [row] = await db<{ invoices_count: number }[]>`
     update event_corrections set invoices_count = greatest(invoices_count, (
       select count(*) from (
@@ -73,11 +74,9 @@ export async function countInvoices(db: Db, organizationId: string, id: string):
 }
 
 export const insertWarning = (
-  db: Db,
-  organizationId: string,
-  correctionId: string,
-  warning: string,
-  now: Temporal.Instant,
+  { db, organizationId }: Scope,
+  correctionId: CorrectionId,
+  { warning, now }: { warning: string; now: Temporal.Instant },
 ) => db`
   insert into correction_adjustments (id, organization_id, correction_id, warning, created_at)
   values (${newId()}, ${organizationId}, ${correctionId}, ${warning}, ${now})`;

@@ -28,7 +28,7 @@ export async function storeInCommand(ctx: Context, input: EventsInput): Promise<
   const { batch } = input;
   const now = isoOfMs(realNowExactMs());
   const verdicts = batch.events.length === 0 ? [] : await storeOrRefuse(ctx, batch, now);
-  const { text, isReplayed } = answerText(input, await explainBatch(ctx.db, batch, verdicts, now));
+  const { text, isReplayed } = answerText(input, await explainBatch(ctx.db, batch, { verdicts, now }));
   return new Answer(null, { json: text, ...(isReplayed ? { headers: { 'X-Svc-Replayed': 'true' } } : {}) });
 }
 
@@ -59,7 +59,9 @@ async function store(ctx: Context, batch: IncomingBatch, now: string): Promise<V
     const [row] = await listCatalogs(ctx.db, [ctx.organizationId]);
     assert(row, 'the organization of a command is there');
     const catalogs = new Map([[row.id, catalogOf(row)]]);
-    const { verdicts, batchId, limitedUsage } = await nested(ctx, ({ db }) => storeBatches(db, [batch], catalogs, now));
+    const { verdicts, batchId, limitedUsage } = await nested(ctx, ({ db }) =>
+      storeBatches(db, [batch], { catalogs, now }),
+    );
     if (!verdicts[0]) continue;
     if (limitedUsage) await tellAccess(ctx.db, limitedUsage);
     if (batchId !== null) ctx.after({ step: 'finish-event-batch', payload: { batch_id: batchId } });

@@ -1,3 +1,4 @@
+import type { EventId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { isStorable } from '../../../platform/schema/storable.ts';
@@ -8,7 +9,7 @@ export interface EventPlace {
   /** ISO text with microseconds. */
   timestamp: string;
   transaction_id: string;
-  id: string;
+  id: EventId;
 }
 
 /** The position of an event as an opaque text for clients. */

@@ -1,10 +1,11 @@
+import type { EventId, ExternalSubscriptionId, OrganizationId } from '../../../platform/ids.ts';
 import type { Explanation } from './explain/verdict.ts';
 
 /** An event as the ingress passes it to storage: checked, numbers in canonical text, only JSON left to parse. */
 export interface IncomingEvent {
-  id: string;
+  id: EventId;
   transaction_id: string;
-  external_subscription_id: string;
+  external_subscription_id: ExternalSubscriptionId;
   code: string;
   /** ISO text with microseconds; null if none was sent, so that the time of reception applies. */
   timestamp: string | null;
@@ -17,7 +18,7 @@ export interface IncomingEvent {
 
 /** Events of one request: all of them are stored, or none when `atomic`. */
 export interface IncomingBatch {
-  organization_id: string;
+  organization_id: OrganizationId;
   sandbox: boolean;
   atomic: boolean;
   /** Time of reception, ISO text with microseconds. */

@@ -1,3 +1,4 @@
+import type { ExternalSubscriptionId, OrganizationId } from '../../../platform/ids.ts';
 import type { Explain, IncomingBatch, IncomingEvent } from './incoming-event.ts';
 
 /**
@@ -5,7 +6,7 @@ import type { Explain, IncomingBatch, IncomingEvent } from './incoming-event.ts'
  * ingress writes, Redis keeps and the worker reads.
  */
 export type PackedBatch = [
-  organizationId: string,
+  organizationId: OrganizationId,
   sandbox: 0 | 1,
   atomic: 0 | 1,
   receivedAt: string,
@@ -18,7 +19,7 @@ export type PackedBatch = [
 type PackedEvent = [
   id: string,
   transactionId: string,
-  externalSubscriptionId: string,
+  externalSubscriptionId: ExternalSubscriptionId,
   code: string,
   timestamp: string | null,
   properties: string,

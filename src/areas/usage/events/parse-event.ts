@@ -37,9 +37,9 @@ export function parseEvent(input: unknown, propertiesMax = PROPERTIES_MAX): Pars
   const sent = (isObject(input) ? input : {}) as Record<string, unknown>;
   const errors: FieldErrors = {};
   const timestamp = timestampOf(sent.timestamp, errors);
-  const transactionId = keyOf('transaction_id', sent.transaction_id, true, errors);
-  const code = keyOf('code', sent.code, true, errors);
-  const subscription = keyOf('external_subscription_id', sent.external_subscription_id, false, errors);
+  const transactionId = keyOf('transaction_id', sent.transaction_id, { mandatory: true, errors });
+  const code = keyOf('code', sent.code, { mandatory: true, errors });
+  const subscription = keyOf('external_subscription_id', sent.external_subscription_id, { mandatory: false, errors });
   const amount = amountOf(sent.precise_total_amount_cents, errors);
   const properties = propertiesOf(sent.properties, propertiesMax, errors);
   if (Object.keys(errors).length > 0) return { ok: false, errors };
@@ -78,7 +78,11 @@ function timestampOf(value: unknown, errors: FieldErrors): string | null {
   return timestamp ?? null;
 }
 
-function keyOf(field: string, value: unknown, mandatory: boolean, errors: FieldErrors): string {
+function keyOf(
+  field: string,
+  value: unknown,
+  { mandatory, errors }: { mandatory: boolean; errors: FieldErrors },
+): string {
   if (value === undefined || value === null || value === '') {
     if (mandatory) errors[field] = [MANDATORY];
     return '';

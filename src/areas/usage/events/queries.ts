@@ -1,6 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { EventId, ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { countMatching, MOST_LOOKED_AT, type Total } from '../../../platform/lists/count.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -18,7 +20,7 @@ const columns = (db: Db) => db`
  *
  * @throws Refusal 404 event
  */
-export async function getEvent(db: Db, organizationId: string, transactionId: string): Promise<ShownEvent> {
+export async function getEvent({ db, organizationId }: Scope, transactionId: string): Promise<ShownEvent> {
   const [row] = await db<ShownEvent[]>`
     select ${columns(db)} from events e
     where organization_id = ${organizationId} and transaction_id = ${transactionId} and deleted_at is null
@@ -28,7 +30,7 @@ export async function getEvent(db: Db, organizationId: string, transactionId: st
   return row;
 }
 
-export const listEventsById = (db: Db, organizationId: string, ids: readonly string[]) => db<ShownEvent[]>`
+export const listEventsById = ({ db, organizationId }: Scope, ids: readonly EventId[]) => db<ShownEvent[]>`
   select ${columns(db)} from events
   where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and deleted_at is null`;
 
@@ -39,7 +41,7 @@ export interface EventPage extends Page {
   after: EventPlace | null;
 }
 
-const matches = (db: Db, organizationId: string, filters: Filters) => db`
+const matches = ({ db, organizationId }: Scope, filters: Filters) => db`
   e.organization_id = ${organizationId} and e.deleted_at is null
   ${filters.code === undefined ? db`` : db`and e.code = ${filters.code}`}
   ${filters.external_subscription_id === undefined ? db`` : db`and e.external_subscription_id = ${filters.external_subscription_id}`}
@@ -51,8 +53,8 @@ const matches = (db: Db, organizationId: string, filters: Filters) => db`
 const inOrder = (db: Db) => db`order by e.timestamp desc, e.transaction_id, e.id desc`;
 
 /** A page of events, newest timestamp first. Rule: events.md#lists. */
-export const listEvents = (db: Db, organizationId: string, filters: Filters, page: EventPage) => db<ShownEvent[]>`
-  select ${columns(db)} from ${pageOfEvents(db, organizationId, filters, page)} ${inOrder(db)}`;
+export const listEvents = (scope: Scope, filters: Filters, page: EventPage) => scope.db<ShownEvent[]>`
+  select ${columns(scope.db)} from ${pageOfEvents(scope, filters, page)} ${inOrder(scope.db)}`;
 
 export interface EnrichedEvent extends ShownEvent {
   /** Text of the property that the metric reads; "1" where it counts, null without metric or property. */
@@ -60,15 +62,13 @@ export interface EnrichedEvent extends ShownEvent {
 }
 
 /** A page of events in the order of the list, with the values that their live metrics read. */
-export const listEnrichedEvents = (db: Db, organizationId: string, filters: Filters, page: EventPage) => db<
-  EnrichedEvent[]
->`
+export const listEnrichedEvents = (scope: Scope, filters: Filters, page: EventPage) => scope.db<EnrichedEvent[]>`
   select e.*, case metric.aggregation_type
     when 'count_agg' then '1' else e.properties::jsonb ->> metric.field_name end as value
   from (
-    select ${columns(db)}, timestamp as ordered_by from ${pageOfEvents(db, organizationId, filters, page)}
+    select ${columns(scope.db)}, timestamp as ordered_by from ${pageOfEvents(scope, filters, page)}
   ) e
-  left join billable_metrics metric on metric.organization_id = ${organizationId} and metric.code = e.code
+  left join billable_metrics metric on metric.organization_id = ${scope.organizationId} and metric.code = e.code
     and metric.deleted_at is null
   order by e.ordered_by desc, e.transaction_id, e.id desc`;
 
@@ -76,10 +76,11 @@ export const listEnrichedEvents = (db: Db, organizationId: string, filters: Filt
  * The rows `e` of a page. Behind a place, those of its instant and the older ones are looked for apart: each is one
  * stretch of an index, however many events share an instant.
  */
-function pageOfEvents(db: Db, organizationId: string, filters: Filters, page: EventPage): Fragment {
+function pageOfEvents(scope: Scope, filters: Filters, page: EventPage): Fragment {
+  const { db } = scope;
   const { limit, offset } = page.after === null ? limitOf(page) : { limit: page.per_page, offset: 0 };
   const ordered = db`${inOrder(db)} limit ${offset + limit}`;
-  const first = (where: Fragment) => firstEvents(db, organizationId, filters, where, ordered);
+  const first = (where: Fragment) => firstEvents(scope, filters, { where, ordered });
   if (page.after === null) return db`(select * from ${first(db``)} ${inOrder(db)} limit ${limit} offset ${offset}) e`;
   const { timestamp, transaction_id, id } = page.after;
   return db`
@@ -96,19 +97,23 @@ function pageOfEvents(db: Db, organizationId: string, filters: Filters, page: Ev
  * The first events `e` of a list, by an order with its limit. Of a subscription they are looked for code by code, as
  * its index has them, as many of each: it has few, and its events lie far apart in the order of the organization.
  */
-function firstEvents(db: Db, organizationId: string, filters: Filters, where: Fragment, ordered: Fragment): Fragment {
+function firstEvents(
+  scope: Scope,
+  filters: Filters,
+  { where, ordered }: { where: Fragment; ordered: Fragment },
+): Fragment {
   const { external_subscription_id: subscription, code, transaction_id } = filters;
   if (subscription === undefined || code !== undefined || transaction_id !== undefined)
-    return db`(select * from events e where ${matches(db, organizationId, filters)} ${where} ${ordered}) e`;
-  return db`
-    (select e.* from (${codesOf(db, organizationId, subscription)}) listed
+    return scope.db`(select * from events e where ${matches(scope, filters)} ${where} ${ordered}) e`;
+  return scope.db`
+    (select e.* from (${codesOf(scope, subscription)}) listed
     cross join lateral (
-      select * from events e where ${matches(db, organizationId, filters)} and e.code = listed.code ${where} ${ordered}
+      select * from events e where ${matches(scope, filters)} and e.code = listed.code ${where} ${ordered}
     ) e) e`;
 }
 
 /** Codes of a subscription's events, by one probe of the index each. */
-const codesOf = (db: Db, organizationId: string, externalSubscriptionId: string) => db`
+const codesOf = ({ db, organizationId }: Scope, externalSubscriptionId: ExternalSubscriptionId) => db`
   with recursive next as (
     (select code from events
       where organization_id = ${organizationId} and external_subscription_id = ${externalSubscriptionId}
@@ -122,19 +127,21 @@ const codesOf = (db: Db, organizationId: string, externalSubscriptionId: string)
   )
   select code from next where code is not null`;
 
-export const countEvents = (db: Db, organizationId: string, filters: Filters): Promise<Total> =>
+export const countEvents = (scope: Scope, filters: Filters): Promise<Total> =>
   countMatching(
-    db,
-    db`events e where ${matches(db, organizationId, filters)}`,
+    scope.db,
+    scope.db`events e where ${matches(scope, filters)}`,
     // By their instants alone: what shares one need not be sorted before it is counted.
-    firstEvents(db, organizationId, filters, db``, db`order by e.timestamp desc limit ${MOST_LOOKED_AT}`),
+    firstEvents(scope, filters, {
+      where: scope.db``,
+      ordered: scope.db`order by e.timestamp desc limit ${MOST_LOOKED_AT}`,
+    }),
   );
 
 /** Start of the most recent subscription with an external id; null when none has started. */
 export async function findLatestStart(
-  db: Db,
-  organizationId: string,
-  externalSubscriptionId: string,
+  { db, organizationId }: Scope,
+  externalSubscriptionId: ExternalSubscriptionId,
 ): Promise<Temporal.Instant | null> {
   const [row] = await db<{ started_at: Temporal.Instant }[]>`
     select started_at from subscriptions

@@ -34,9 +34,7 @@ export interface EventFault {
 export async function readEvents(
   form: EventsForm,
   body: unknown,
-  limits: EventLimits,
-  sender: Omit<IncomingBatch, 'atomic' | 'events'>,
-  pause?: Pause,
+  { limits, sender, pause }: { limits: EventLimits; sender: Omit<IncomingBatch, 'atomic' | 'events'>; pause?: Pause },
 ): Promise<EventsInput> {
   if (form === 'single') return { form, batch: { ...sender, atomic: true, events: [readSingle(body)] }, faults: [] };
   const parsed = await parseInTurns(listOfEvents(memberOf(body, 'events'), mostEvents(form, limits)), pause);

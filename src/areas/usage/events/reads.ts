@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { EventId } from '../../../platform/ids.ts';
 import { boundedPage } from '../../../platform/lists/bounded-page.ts';
 import { booleanFilter } from '../../../platform/lists/filters.ts';
 import { pageMeta } from '../../../platform/lists/pagination.ts';
@@ -14,7 +15,7 @@ import { eventText, type ShownEvent } from './view.ts';
 
 /** @throws Refusal 404 event */
 export async function showEvent(ctx: Context, { transaction_id }: { transaction_id: string }): Promise<Answer> {
-  const event = await getEvent(ctx.db, ctx.organizationId, transaction_id);
+  const event = await getEvent(ctx, transaction_id);
   return new Answer(null, { json: `{"event":${eventText(event)}}` });
 }
 
@@ -40,14 +41,13 @@ export async function showEvents(ctx: Context, { query }: { query: EventListQuer
 export async function readEventPage<Row extends ShownEvent>(
   ctx: Context,
   query: EventListQuery,
-  list: (db: Db, organizationId: string, filters: EventListQuery, page: EventPage) => Promise<Row[]>,
+  list: (scope: Scope, filters: EventListQuery, page: EventPage) => Promise<Row[]>,
 ): Promise<{ rows: readonly Row[]; meta: z.output<typeof EventPageMeta> }> {
   const after = query.after === undefined ? null : placeOf(query.after);
   const filters = await fromStart(ctx, query);
-  const { db, organizationId } = ctx;
   const { rows, total } = await boundedPage(after === null ? query : { ...query, page: 1 }, {
-    rows: () => list(db, organizationId, filters, { ...query, after }),
-    count: () => countEvents(db, organizationId, filters),
+    rows: () => list(ctx, filters, { ...query, after }),
+    count: () => countEvents(ctx, filters),
   });
   const last = rows.length === query.per_page ? rows.at(-1) : undefined;
   const meta = pageMeta(query, total);
@@ -62,7 +62,7 @@ export async function readEventPage<Row extends ShownEvent>(
  */
 async function fromStart(ctx: Context, query: EventListQuery): Promise<EventListQuery> {
   if (!isFromStart(query)) return query;
-  const start = await findLatestStart(ctx.db, ctx.organizationId, query.external_subscription_id!);
+  const start = await findLatestStart(ctx, query.external_subscription_id!);
   return start ? { ...query, timestamp_from: start } : query;
 }
 
@@ -81,7 +81,7 @@ function isFromStart(query: EventListQuery): boolean {
 }
 
 /** JSON texts of events by id, in the order asked; those that are gone are left out. */
-export async function readEventsAgain(ctx: Context, ids: readonly string[]): Promise<string[]> {
-  const byId = new Map((await listEventsById(ctx.db, ctx.organizationId, ids)).map((event) => [event.id, event]));
+export async function readEventsAgain(ctx: Context, ids: readonly EventId[]): Promise<string[]> {
+  const byId = new Map((await listEventsById(ctx, ids)).map((event) => [event.id, event]));
   return ids.flatMap((id) => (byId.has(id) ? [eventText(byId.get(id)!)] : []));
 }

@@ -1,10 +1,11 @@
+import type { EventId, ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { textJson } from './property-json.ts';
 
 /** The shown fields of an event; times are ISO texts with at least milliseconds, properties are JSON text. */
 export interface ShownEvent {
-  id: string;
+  id: EventId;
   transaction_id: string;
-  external_subscription_id: string;
+  external_subscription_id: ExternalSubscriptionId;
   code: string;
   timestamp: string;
   properties: string;

@@ -3,21 +3,22 @@ import type { Period } from '../../../engine/calendar/period.ts';
 import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import type { RunningRecord } from '../../../engine/metrics/running-record.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { ChargeFilterId, ChargeId, EventId, ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 
 /** Key of a running record. */
 export interface RecordKey {
-  charge_id: string;
-  charge_filter_id: string | null;
+  charge_id: ChargeId;
+  charge_filter_id: ChargeFilterId | null;
   grouped_by: GroupedBy;
 }
 
 /** The totals that a billed event passes to the next one. */
 export interface NewRecord extends RecordKey {
-  external_subscription_id: string;
-  event_id: string;
+  external_subscription_id: ExternalSubscriptionId;
+  event_id: EventId;
   event_timestamp: Instant;
   record: RunningRecord;
 }
@@ -34,9 +35,8 @@ interface RecordRow {
  * undefined if nothing was billed yet. Rule: in-advance.md#units-of-one-event "previous".
  */
 export async function listNewestRecords(
-  db: Db,
-  organizationId: string,
-  externalSubscriptionId: string,
+  { db, organizationId }: Scope,
+  externalSubscriptionId: ExternalSubscriptionId,
   keys: readonly (RecordKey & { period: Period })[],
 ): Promise<(RunningRecord | undefined)[]> {
   if (keys.length === 0) return [];
@@ -64,13 +64,13 @@ export async function listNewestRecords(
 }
 
 /** Pairs of event and charge that were billed. */
-export const listBilledEvents = (db: Db, organizationId: string, eventIds: readonly string[]) => db<
-  { event_id: string; charge_id: string }[]
+export const listBilledEvents = ({ db, organizationId }: Scope, eventIds: readonly EventId[]) => db<
+  { event_id: EventId; charge_id: ChargeId }[]
 >`
   select event_id, charge_id from in_advance_records
   where organization_id = ${organizationId} and event_id = any (${eventIds}::uuid[])`;
 
-export const insertRecord = (db: Db, organizationId: string, row: NewRecord, now: Instant) => db`
+export const insertRecord = ({ db, organizationId }: Scope, row: NewRecord, now: Instant) => db`
   insert into in_advance_records (id, organization_id, external_subscription_id, charge_id, charge_filter_id,
     grouped_by, event_id, event_timestamp, current, max, max_prorated, created_at)
   values (${newId()}, ${organizationId}, ${row.external_subscription_id}, ${row.charge_id}, ${row.charge_filter_id},

@@ -12,7 +12,8 @@ import { priceExponent } from '../../../engine/pricing/fee-amounts.ts';
 import { inAdvanceFee } from '../../../engine/pricing/in-advance-fee.ts';
 import type { Usage } from '../../../engine/pricing/priced.ts';
 import type { UsageFee } from '../../../engine/pricing/usage-fee.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { EventId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { meteredText } from '../../catalog/usage-shapes/numbers.ts';
 import { listNewestRecords } from '../in-advance-records/records.ts';
@@ -24,7 +25,7 @@ import type { CountedShare } from '../usage-counts/request.ts';
 /** An event to be priced. */
 export interface EventToPrice {
   /** Of a stored event; of one that is only imagined, undefined. */
-  id?: string;
+  id?: EventId;
   timestamp: Instant;
   /** Texts of its properties. */
   texts: Texts;
@@ -33,7 +34,12 @@ export interface EventToPrice {
 
 /** The subscription of the event, and the charges period that holds it. */
 export interface EventContext {
-  subscription: { id: string; external_id: string; previous_subscription_id: string | null; is_heir: boolean };
+  subscription: {
+    id: SubscriptionId;
+    external_id: string;
+    previous_subscription_id: SubscriptionId | null;
+    is_heir: boolean;
+  };
   startedAt: Instant;
   proration: Proration;
   exponent: number;
@@ -76,23 +82,20 @@ export interface Bucket {
  * Rule: in-advance.md#units-of-one-event.
  */
 export async function priceEvent(
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   context: EventContext,
-  event: EventToPrice,
-  charges: readonly PricedCharge[],
+  { event, charges }: { event: EventToPrice; charges: readonly PricedCharge[] },
 ): Promise<EventPriced[]> {
   const buckets = charges.flatMap((charge) => bucketOf(charge, event));
   if (buckets.length === 0) return [];
   const { external_id: externalId } = context.subscription;
   const [counted, records] = await Promise.all([
-    countUsage(db, {
-      organizationId,
+    countUsage(scope.db, {
+      organizationId: scope.organizationId,
       charges: buckets.flatMap((bucket, n) => toCountBefore(bucket, n, context, event)),
     }),
     listNewestRecords(
-      db,
-      organizationId,
+      scope,
       externalId,
       buckets.map(({ charge, filter, group }) => ({
         charge_id: charge.id,
@@ -116,7 +119,11 @@ export async function priceEvent(
     );
     const denomination = { exponent: context.exponent, conversionRate: charge.conversion_rate };
     const own = toMainUnit(event.preciseTotalAmountCents ?? ZERO, priceExponent(denomination));
-    const usage = usageIncluding(bucket, before, change, own, priceExponent(denomination));
+    const usage = usageIncluding(bucket, before, {
+      change,
+      ownAmountInMainUnit: own,
+      exponent: priceExponent(denomination),
+    });
     const carried = sharesOf.get(`${n}-carried`);
     const carriedEvents = (carried && shareOf(bucket, carried)?.eventsCount) ?? 0;
     const billedBefore = carriedEvents > 0 || !(records[n]?.max ?? ZERO).isZero();
@@ -195,9 +202,7 @@ function changeBy({ charge, value }: Bucket, { texts }: EventToPrice, isActive: 
 function usageIncluding(
   { charge }: Bucket,
   before: CountedShare | undefined,
-  change: Decimal,
-  ownAmountInMainUnit: Decimal,
-  exponent: number,
+  { change, ownAmountInMainUnit, exponent }: { change: Decimal; ownAmountInMainUnit: Decimal; exponent: number },
 ): Usage {
   const aggregation = charge.metric.aggregation_type;
   const units = (before?.units ?? ZERO).plus(change);

@@ -2,6 +2,8 @@ import type { Temporal } from 'temporal-polyfill';
 import { InOtherHands } from '../../../platform/busy.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db, Sql } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { EventBatchId } from '../../../platform/ids.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import { stepJob } from '../../../platform/records/nudge.ts';
 import { tryMatching } from '../unmatched-events/matching-lock.ts';
@@ -33,7 +35,7 @@ const PAGE = 500;
  */
 export async function finishBatches(
   tx: Db,
-  ids: readonly string[],
+  ids: readonly EventBatchId[],
   owed: OwedInAdvance = createOwed(),
 ): Promise<Watched[]> {
   const held = await tryMatching(tx, ids);
@@ -42,12 +44,15 @@ export async function finishBatches(
 }
 
 /** The same for batches whose organizations' matching locks the transaction holds. */
-export async function finishFree(tx: Db, ids: readonly string[], owed: OwedInAdvance): Promise<Watched[]> {
+export async function finishFree(tx: Db, ids: readonly EventBatchId[], owed: OwedInAdvance): Promise<Watched[]> {
   const events = await takeBatchEvents(tx, ids);
   await addLateRollups(tx, ids, events);
   const matched = await matchAll(tx, events);
   const unmatched = matched.flatMap(({ event, reason }) => (reason === undefined ? [] : [{ event, reason }]));
-  const [watchers] = await Promise.all([watchersOf(tx, matched), endBatches(tx, ids, marksOf(matched), unmatched)]);
+  const [watchers] = await Promise.all([
+    watchersOf(tx, matched),
+    endBatches(tx, ids, { marks: marksOf(matched), unmatched }),
+  ]);
   await owed.store(tx, matched);
   return markUsed(tx, matched, watchers);
 }
@@ -56,14 +61,14 @@ export async function finishFree(tx: Db, ids: readonly string[], owed: OwedInAdv
  * The same for one organization's events in all open batches, which an advancing test clock finishes before it goes on.
  * Events of other organizations stay in their batch, so that nothing waits for them.
  */
-export async function finishOpenBatches(sql: Sql, organizationId: string): Promise<number> {
+export async function finishOpenBatches(scope: Scope<Sql>): Promise<number> {
   let done = 0;
   for (;;) {
-    const batches = await listOpenBatches(sql, organizationId, PAGE);
+    const batches = await listOpenBatches(scope, PAGE);
     if (batches.length === 0) return done;
     for (const { id, is_shared } of batches) {
-      await sql.begin(async (tx) => {
-        const own = is_shared ? await splitBatches(tx, [id], [organizationId]) : [{ id }];
+      await scope.db.begin(async (tx) => {
+        const own = is_shared ? await splitBatches(tx, [id], [scope.organizationId]) : [{ id }];
         await finishBatches(
           tx,
           own.map((batch) => batch.id),
@@ -75,7 +80,7 @@ export async function finishOpenBatches(sql: Sql, organizationId: string): Promi
 }
 
 /** Step `finish-event-batch`: of events that a command stored. */
-export async function finishBatchStep(ctx: Context, { batch_id }: { batch_id: string }): Promise<void> {
+export async function finishBatchStep(ctx: Context, { batch_id }: { batch_id: EventBatchId }): Promise<void> {
   const owed = createOwed();
   for (const watched of await finishBatches(ctx.db, [batch_id], owed))
     ctx.after({ nudge: 'periodic.work', payload: workOf(watched, ctx.now()) });
@@ -98,7 +103,7 @@ export async function sweepEventBatches(
 ): Promise<number> {
   let swept = 0;
   for (;;) {
-    const batches = await takeLostBatches(deps.sql, olderThan.toString(), now.toString(), PAGE);
+    const batches = await takeLostBatches(deps.sql, olderThan.toString(), { now: now.toString(), limit: PAGE });
     await deps.producer.addMany(
       'events.finish-batch',
       batches.map(({ id, organization_ids: owners }) => ({

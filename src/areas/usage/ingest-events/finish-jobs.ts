@@ -2,6 +2,7 @@ import { Busy } from '../../../platform/busy.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Sql } from '../../../platform/db/connect.ts';
 import { isLockTimeout } from '../../../platform/db/refusal-of-database.ts';
+import type { EventBatchId } from '../../../platform/ids.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import type { Handlers, JobInfo } from '../../../platform/queue/worker.ts';
 import { waitForLocks } from '../events/storage/sql.ts';
@@ -34,7 +35,7 @@ export const finishHandlers = (deps: FinishDeps): Pick<Handlers, 'events.finish-
       const owed = createOwed();
       const { watched, apart } = await (organizationId === undefined
         ? finishShared(deps.sql, part, owed)
-        : finishOwn(deps.sql, part, owed, info));
+        : finishOwn(deps.sql, part, { owed, info }));
       await owed.nudge(deps.producer);
       await nudgeWatchers(deps.producer, watched, realNow());
       await nudgeApart(deps.producer, apart);
@@ -46,7 +47,11 @@ export const finishHandlers = (deps: FinishDeps): Pick<Handlers, 'events.finish-
  * Of one organization: its job comes back while another transaction holds what it needs. Batches that are done are
  * done.
  */
-async function finishOwn(sql: Sql, ids: readonly string[], owed: OwedInAdvance, info: JobInfo): Promise<Finished> {
+async function finishOwn(
+  sql: Sql,
+  ids: readonly EventBatchId[],
+  { owed, info }: { owed: OwedInAdvance; info: JobInfo },
+): Promise<Finished> {
   try {
     const watched = await sql.begin(async (tx) => {
       await waitForLocks(tx, OWN_PATIENCE_MS);

@@ -1,5 +1,6 @@
 import type { Sql } from '../../../platform/db/connect.ts';
 import { isLockTimeout, isPassing } from '../../../platform/db/refusal-of-database.ts';
+import type { EventBatchId } from '../../../platform/ids.ts';
 import { waitForLocks } from '../events/storage/sql.ts';
 import { tryMatching } from '../unmatched-events/matching-lock.ts';
 import { finishFree } from './finish-batches.ts';
@@ -21,7 +22,7 @@ export interface Finished {
  * organization that is being healed are set apart. If a row is locked or finishing fails, the cause cannot be
  * attributed, and the events of each organization are set apart. Rule: everywhere.md#bounded-cost.
  */
-export async function finishShared(sql: Sql, ids: readonly string[], owed: OwedInAdvance): Promise<Finished> {
+export async function finishShared(sql: Sql, ids: readonly EventBatchId[], owed: OwedInAdvance): Promise<Finished> {
   try {
     return await sql.begin(async (tx) => {
       const [, held] = await Promise.all([waitForLocks(tx, SHARED_PATIENCE_MS), tryMatching(tx, ids)]);
@@ -34,7 +35,7 @@ export async function finishShared(sql: Sql, ids: readonly string[], owed: OwedI
   }
 }
 
-const splitAll = (sql: Sql, ids: readonly string[]): Promise<BatchApart[]> =>
+const splitAll = (sql: Sql, ids: readonly EventBatchId[]): Promise<BatchApart[]> =>
   sql.begin(async (tx) => {
     const [, apart] = await Promise.all([waitForLocks(tx, SHARED_PATIENCE_MS), splitBatches(tx, ids, null)]);
     return apart;

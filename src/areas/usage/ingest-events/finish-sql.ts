@@ -1,6 +1,15 @@
 import { TARGET_WALLET_KEY } from '../../../engine/metrics/group-values.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type {
+  EventBatchId,
+  ExternalSubscriptionId,
+  MetricId,
+  OrganizationId,
+  PlanId,
+  SubscriptionId,
+} from '../../../platform/ids.ts';
 import { plainArray, textArray } from '../events/storage/array-literal.ts';
 import type { CandidateSubscription, EventToMatch, UnmatchedReason } from '../match-events/match-event.ts';
 import { eventToMatch, joinLiveMetric } from '../match-events/match-sql.ts';
@@ -8,7 +17,7 @@ import { FURTHER_CODES, MOST_ROWS, placesOf } from '../unmatched-events/totals.t
 import type { EventForWallet } from './missing-wallets.ts';
 
 /** Takes batches, one worker at a time: their live events with their live metric. Those that are gone are done. */
-export const takeBatchEvents = (db: Db, batchIds: readonly string[]) => db<EventForWallet[]>`
+export const takeBatchEvents = (db: Db, batchIds: readonly EventBatchId[]) => db<EventForWallet[]>`
   with taken as materialized (
     select event_ids from event_batches where id = any (${plainArray(batchIds)}::uuid[]) order by id for update
   )
@@ -21,7 +30,7 @@ export const takeBatchEvents = (db: Db, batchIds: readonly string[]) => db<Event
 /** Subscriptions of external ids, each with its organization. */
 export const listCandidates = (
   db: Db,
-  keys: readonly { organization_id: string; external_subscription_id: string }[],
+  keys: readonly { organization_id: OrganizationId; external_subscription_id: ExternalSubscriptionId }[],
 ) => db<CandidateSubscription[]>`
   select s.id, s.organization_id, s.external_id, s.plan_id, s.status,
     ${isoText(db, db`s.started_at`)} as started_at,
@@ -34,8 +43,8 @@ export const listCandidates = (
 /**
  * Pairs of plan and metric that a live charge joins; whether one is paid in advance, and one accepts target wallets.
  */
-export const listChargedPairs = (db: Db, organizationIds: readonly string[], planIds: readonly string[]) => db<
-  { plan_id: string; billable_metric_id: string; pay_in_advance: boolean; accepts_target_wallet: boolean }[]
+export const listChargedPairs = (db: Db, organizationIds: readonly OrganizationId[], planIds: readonly PlanId[]) => db<
+  { plan_id: PlanId; billable_metric_id: MetricId; pay_in_advance: boolean; accepts_target_wallet: boolean }[]
 >`
   select plan_id, billable_metric_id, bool_or(pay_in_advance) as pay_in_advance,
     bool_or(accepts_target_wallet) as accepts_target_wallet
@@ -46,8 +55,8 @@ export const listChargedPairs = (db: Db, organizationIds: readonly string[], pla
   group by plan_id, billable_metric_id`;
 
 export interface ActivityMark {
-  organization_id: string;
-  subscription_id: string;
+  organization_id: OrganizationId;
+  subscription_id: SubscriptionId;
   /** Newest day on which an event was received, UTC. */
   day: string;
 }
@@ -64,9 +73,8 @@ export interface UnmatchedEvent {
  */
 export const finishBatches = (
   db: Db,
-  batchIds: readonly string[],
-  marks: readonly ActivityMark[],
-  unmatched: readonly UnmatchedEvent[],
+  batchIds: readonly EventBatchId[],
+  { marks, unmatched }: { marks: readonly ActivityMark[]; unmatched: readonly UnmatchedEvent[] },
 ) => db`
   with mark as materialized (
     select * from unnest(${plainArray(marks.map((mark) => mark.organization_id))}::uuid[],
@@ -126,8 +134,8 @@ export const finishBatches = (
   delete from event_batches where id = any (${plainArray(batchIds)}::uuid[])`;
 
 /** Batches whose job was lost, taken for another try; `olderThan` and `now` are real time. */
-export const takeLostBatches = (db: Db, olderThan: string, now: string, limit: number) => db<
-  { id: string; organization_ids: string[] }[]
+export const takeLostBatches = (db: Db, olderThan: string, { now, limit }: { now: string; limit: number }) => db<
+  { id: EventBatchId; organization_ids: OrganizationId[] }[]
 >`
   update event_batches set enqueued_at = ${now}
   where id in (
@@ -136,16 +144,16 @@ export const takeLostBatches = (db: Db, olderThan: string, now: string, limit: n
   returning id, organization_ids`;
 
 /** Open batches that hold events of an organization. */
-export const listOpenBatches = (db: Db, organizationId: string, limit: number) => db<
-  { id: string; is_shared: boolean }[]
+export const listOpenBatches = ({ db, organizationId }: Scope, limit: number) => db<
+  { id: EventBatchId; is_shared: boolean }[]
 >`
   select id, cardinality(organization_ids) > 1 as is_shared from event_batches
     where organization_ids @> array[${organizationId}::uuid] order by id limit ${limit}`;
 
 /** A batch with one organization's events, split from one of several organizations. */
 export interface BatchApart {
-  id: string;
-  organization_id: string;
+  id: EventBatchId;
+  organization_id: OrganizationId;
 }
 
 /**
@@ -153,7 +161,11 @@ export interface BatchApart {
  *
  * organizationIds  null: all of them
  */
-export const splitBatches = (db: Db, batchIds: readonly string[], organizationIds: readonly string[] | null) => {
+export const splitBatches = (
+  db: Db,
+  batchIds: readonly EventBatchId[],
+  organizationIds: readonly OrganizationId[] | null,
+) => {
   const owners = organizationIds && plainArray(organizationIds);
   return db<BatchApart[]>`
   with taken as (

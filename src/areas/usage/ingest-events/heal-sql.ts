@@ -1,5 +1,7 @@
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { EventId, ExternalSubscriptionId, MetricId, SubscriptionId } from '../../../platform/ids.ts';
 import { steps } from '../../../steps.ts';
 import type { HealSelection } from '../../catalog/usage-shapes/request-heal.ts';
 import { plainArray, textArray } from '../events/storage/array-literal.ts';
@@ -15,12 +17,12 @@ export interface OpenEvent extends EventToMatch {
 /** Open events of these codes and external ids; `either`: of one or the other. Without any, all. */
 export interface OpenSelection {
   codes?: readonly string[] | undefined;
-  external_subscription_ids?: readonly string[] | undefined;
+  external_subscription_ids?: readonly ExternalSubscriptionId[] | undefined;
   either?: boolean | undefined;
 }
 
 /** Takes the requests to heal of an organization that wait and of which no run tells; those it cannot read stay. */
-export async function takeRequests(db: Db, organizationId: string): Promise<HealSelection[]> {
+export async function takeRequests({ db, organizationId }: Scope): Promise<HealSelection[]> {
   const rows = await db<{ id: string; payload: unknown }[]>`
     select id, payload from after_steps
     where organization_id = ${organizationId} and job = 'heal-events' and failed_at is null
@@ -38,7 +40,11 @@ export async function takeRequests(db: Db, organizationId: string): Promise<Heal
 }
 
 /** The ids of a page of open unmatched events `u` whose event is live, of those that `own` selects. */
-const pageOf = (db: Db, organizationId: string, own: Fragment, after: string | null, limit: number) => db`
+const pageOf = (
+  { db, organizationId }: Scope,
+  own: Fragment,
+  { after, limit }: { after: string | null; limit: number },
+) => db`
   select u.event_id
   from unmatched_events u
   join events live on live.id = u.event_id and live.deleted_at is null
@@ -51,13 +57,13 @@ const pageOf = (db: Db, organizationId: string, own: Fragment, after: string | n
  * The same for a selection: each code and each external id is read in the order of its index, whatever else is open.
  */
 function selectedPage(
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   { codes, external_subscription_ids: ids, either }: OpenSelection,
   after: string | null,
   limit: number,
 ) {
-  const page = (own: Fragment) => pageOf(db, organizationId, own, after, limit);
+  const { db } = scope;
+  const page = (own: Fragment) => pageOf(scope, own, { after, limit });
   const ofCodes =
     codes &&
     db`
@@ -77,27 +83,24 @@ function selectedPage(
 
 /** A page of open unmatched events in the order of their ids. */
 export const listOpenEvents = (
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   selection: OpenSelection,
-  after: string | null,
-  limit: number,
-) => db<OpenEvent[]>`
+  { after, limit }: { after: string | null; limit: number },
+) => scope.db<OpenEvent[]>`
   with page as materialized (
-    select event_id from (${selectedPage(db, organizationId, selection, after, limit)}) as selected
+    select event_id from (${selectedPage(scope, selection, after, limit)}) as selected
     order by event_id limit ${limit}
   )
-  select ${eventToMatch(db)}, u.reason as former
+  select ${eventToMatch(scope.db)}, u.reason as former
   from page
-  join unmatched_events u on u.organization_id = ${organizationId} and u.event_id = page.event_id
+  join unmatched_events u on u.organization_id = ${scope.organizationId} and u.event_id = page.event_id
   join events e on e.id = page.event_id
-  ${joinLiveMetric(db)}
+  ${joinLiveMetric(scope.db)}
   order by page.event_id`;
 
 /** Number of open events of a run's selection: of one external id by its rows, else by the totals. */
 export async function countOpenEvents(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   { codes, external_subscription_ids: ids }: OpenSelection,
 ): Promise<number> {
   const ofCodes = codes === undefined ? db`` : db`and code = any (${codes})`;
@@ -119,8 +122,7 @@ export async function countOpenEvents(
  * dropped to make room.
  */
 export async function takeOverflown(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   codes: readonly string[] | undefined,
 ): Promise<string[]> {
   const rows = await db<{ code: string }[]>`
@@ -139,11 +141,10 @@ export async function takeOverflown(
  * read many rows, so it must not be called under the matching lock.
  */
 export const listRowless = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   { codes, after, until }: { codes: readonly string[]; after: string | null; until: string },
   limit: number,
-) => db<{ id: string }[]>`
+) => db<{ id: EventId }[]>`
   select e.id from events e
   where e.organization_id = ${organizationId} and e.code = any (${codes}) and e.deleted_at is null
     and e.id < ${until} ${after === null ? db`` : db`and e.id > ${after}`}
@@ -152,7 +153,7 @@ export const listRowless = (
   limit ${limit}`;
 
 /** Those of the events that are still live and without a row, and whose batch is done. Under the matching lock. */
-export const listStillRowless = (db: Db, organizationId: string, ids: readonly string[]) => db<EventToMatch[]>`
+export const listStillRowless = ({ db, organizationId }: Scope, ids: readonly EventId[]) => db<EventToMatch[]>`
   select ${eventToMatch(db)}
   from events e
   ${joinLiveMetric(db)}
@@ -164,7 +165,7 @@ export const listStillRowless = (db: Db, organizationId: string, ids: readonly s
   order by e.id`;
 
 /** Codes of metrics, deleted ones too. */
-export async function listCodes(db: Db, organizationId: string, metricIds: readonly string[]): Promise<string[]> {
+export async function listCodes({ db, organizationId }: Scope, metricIds: readonly MetricId[]): Promise<string[]> {
   const rows = await db<{ code: string }[]>`
     select distinct code from billable_metrics
     where organization_id = ${organizationId} and id = any (${metricIds}::uuid[])`;
@@ -176,8 +177,7 @@ export async function listCodes(db: Db, organizationId: string, metricIds: reado
  * matching lock.
  */
 export const writeHealed = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   changes: readonly { id: string; reason: UnmatchedReason | null }[],
   now: string,
 ) => db`
@@ -211,7 +211,7 @@ export const writeHealed = (
     last_seen_at = greatest(total.last_seen_at, excluded.last_seen_at)`;
 
 /** Marks active subscriptions whose usage grew, on the UTC day of `now`. */
-export const markUsed = (db: Db, organizationId: string, subscriptionIds: readonly string[], now: string) => db`
+export const markUsed = ({ db, organizationId }: Scope, subscriptionIds: readonly SubscriptionId[], now: string) => db`
   update subscriptions
   set usage_may_have_changed = true, last_received_event_on = greatest(last_received_event_on, ${utcDay(db, now)})
   where organization_id = ${organizationId} and id = any (${subscriptionIds}::uuid[]) and status = 'active'
@@ -221,11 +221,9 @@ const utcDay = (db: Db, now: string): Fragment => db`(${now}::timestamptz at tim
 
 /** Stores the progress of a healing run; the last page ends it. */
 export const moveRun = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   runId: string,
-  progress: { done: number; total: number; result: object; isOver: boolean },
-  now: string,
+  { progress, now }: { progress: { done: number; total: number; result: object; isOver: boolean }; now: string },
 ) => db`
   update runs set status = ${progress.isOver ? 'succeeded' : 'running'}, done = ${progress.done},
     total = ${progress.total},

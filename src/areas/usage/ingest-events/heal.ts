@@ -35,23 +35,23 @@ type HealStep = StepPayload<'heal-events'>;
  * @throws InOtherHands while another step heals the organization
  */
 export async function healEvents(ctx: Context, step: HealStep): Promise<void> {
-  if (!(await tryHealing(ctx.db, ctx.organizationId))) throw new InOtherHands('the organization is being healed');
+  if (!(await tryHealing(ctx))) throw new InOtherHands('the organization is being healed');
   // Under the healing lock alone: matching of events does not wait meanwhile.
   const selection = step.page?.selection ?? (await selectionOf(ctx, step));
   const now = ctx.now().toString();
   const before = step.page ?? { after: null, total: await totalOf(ctx, step, selection), examined: 0, healed: 0 };
-  await lockMatching(ctx.db, ctx.organizationId);
-  const events = await listOpenEvents(ctx.db, ctx.organizationId, selection, before.after, PAGE);
+  await lockMatching(ctx);
+  const events = await listOpenEvents(ctx, selection, { after: before.after, limit: PAGE });
   const matched = await matchAll(ctx.db, events);
   const changed = matched.filter(({ event, reason }) => reason !== event.former);
   const healed = matched.filter(({ reason }) => reason === undefined);
   if (changed.length > 0) {
     const changes = changed.map(({ event, reason }) => ({ id: event.id, reason: reason ?? null }));
-    await writeHealed(ctx.db, ctx.organizationId, changes, now);
+    await writeHealed(ctx, changes, now);
   }
   if (healed.length > 0) {
     const used = marksOf(healed).map((mark) => mark.subscription_id);
-    await markUsed(ctx.db, ctx.organizationId, used, now);
+    await markUsed(ctx, used, now);
     await markUsage(ctx, { ids: used });
     ctx.log.info({ organizationId: ctx.organizationId, events: healed.length }, 'unmatched events healed');
   }
@@ -59,8 +59,7 @@ export async function healEvents(ctx: Context, step: HealStep): Promise<void> {
   const total = Math.max(before.total, examined);
   const result = { examined, healed: before.healed + healed.length };
   const isOver = events.length < PAGE;
-  if (step.run_id !== undefined)
-    await moveRun(ctx.db, ctx.organizationId, step.run_id, runProgress(result, total, isOver), now);
+  if (step.run_id !== undefined) await moveRun(ctx, step.run_id, { progress: runProgress(result, total, isOver), now });
   if (!isOver)
     ctx.after({
       step: 'heal-events',
@@ -71,7 +70,7 @@ export async function healEvents(ctx: Context, step: HealStep): Promise<void> {
 
 /** Owes a scan of the events that are counted in totals only (event-verdicts.md#unmatched-events). */
 async function scanOverflown(ctx: Context, { codes: wanted, external_subscription_ids: ids, either }: OpenSelection) {
-  const codes = await takeOverflown(ctx.db, ctx.organizationId, ids && either ? undefined : wanted);
+  const codes = await takeOverflown(ctx, ids && either ? undefined : wanted);
   if (codes.length > 0) ctx.after({ step: 'recount-unmatched', payload: { codes, after: null, until: newId() } });
 }
 
@@ -80,15 +79,15 @@ async function scanOverflown(ctx: Context, { codes: wanted, external_subscriptio
  * next; events stored meanwhile are left to their own batches.
  */
 export async function recountUnmatched(ctx: Context, step: StepPayload<'recount-unmatched'>): Promise<void> {
-  const found = await listRowless(ctx.db, ctx.organizationId, step, PAGE);
+  const found = await listRowless(ctx, step, PAGE);
   if (found.length === 0) return;
-  await beginHealing(ctx.db, ctx.organizationId);
+  await beginHealing(ctx);
   const ids = found.map(({ id }) => id);
-  const events = await listStillRowless(ctx.db, ctx.organizationId, ids);
+  const events = await listStillRowless(ctx, ids);
   const matched = await matchAll(ctx.db, events);
   const unmatched = matched.flatMap(({ event, reason }) => (reason === undefined ? [] : [{ event, reason }]));
   const marks = marksOf(matched);
-  if (events.length > 0) await finishBatches(ctx.db, [], marks, unmatched);
+  if (events.length > 0) await finishBatches(ctx.db, [], { marks, unmatched });
   if (marks.length > 0) await markUsage(ctx, { ids: marks.map((mark) => mark.subscription_id) });
   if (found.length === PAGE) ctx.after({ step: 'recount-unmatched', payload: { ...step, after: ids.at(-1)! } });
 }
@@ -98,17 +97,17 @@ async function selectionOf(ctx: Context, step: HealStep): Promise<OpenSelection>
     const { code, external_subscription_id: id } = step;
     return { codes: code === undefined ? code : [code], external_subscription_ids: id === undefined ? id : [id] };
   }
-  const requests: HealSelection[] = [step, ...(await takeRequests(ctx.db, ctx.organizationId))];
+  const requests: HealSelection[] = [step, ...(await takeRequests(ctx))];
   if (requests.some(({ metric_ids, external_subscription_id }) => !metric_ids && !external_subscription_id)) return {};
   const metricIds = [...new Set(requests.flatMap(({ metric_ids }) => metric_ids ?? []))];
   const ids = [...new Set(requests.flatMap(({ external_subscription_id: id }) => id ?? []))];
-  const codes = metricIds.length > 0 ? await listCodes(ctx.db, ctx.organizationId, metricIds) : undefined;
+  const codes = metricIds.length > 0 ? await listCodes(ctx, metricIds) : undefined;
   return { codes, external_subscription_ids: ids.length > 0 ? ids : undefined, either: true };
 }
 
 /** Undefined if it is not watched. */
 const totalOf = async (ctx: Context, step: HealStep, selection: OpenSelection): Promise<number> =>
-  step.run_id === undefined ? 0 : countOpenEvents(ctx.db, ctx.organizationId, selection);
+  step.run_id === undefined ? 0 : countOpenEvents(ctx, selection);
 
 const runProgress = (result: { examined: number; healed: number }, total: number, isOver: boolean) => ({
   done: result.examined,

@@ -32,7 +32,7 @@ export function storeHandlers(
     storeEvents({ ...deps, patienceMs: APART_PATIENCE_MS }, batches),
   );
   const reply = (job: { from: string; cid: string }, answer: unknown) =>
-    publishReply(deps.redis, deps.config.REDIS_PREFIX, job.from, job.cid, answer);
+    publishReply(deps.redis, deps.config.REDIS_PREFIX, { to: job.from, cid: job.cid, reply: answer });
   const once = createOnceEach();
   async function storeJob(job: JobPayload<'events.store'>, info: JobInfo): Promise<void> {
     let verdicts: (Verdict | typeof HELD)[];
@@ -63,7 +63,7 @@ async function explained(
     batches.map((batch, index) => {
       const own = verdicts[index]!;
       if (own === HELD) return batch.events.map(() => HELD);
-      return batch.explain === undefined ? own : explainBatch(sql, batch, own, now);
+      return batch.explain === undefined ? own : explainBatch(sql, batch, { verdicts: own, now });
     }),
   );
 }

@@ -1,4 +1,5 @@
 import type { Db } from '../../../platform/db/connect.ts';
+import type { EventBatchId } from '../../../platform/ids.ts';
 import { holdOrganizationEvents } from '../../catalog/usage-shapes/lock.ts';
 import { meteredNumber } from '../../catalog/usage-shapes/numbers.ts';
 import { hourOf, lastOf, operationOf } from '../../catalog/usage-shapes/raw-buckets.ts';
@@ -15,7 +16,7 @@ import type { EventToMatch } from '../match-events/match-event.ts';
  */
 export async function addLateRollups(
   tx: Db,
-  batchIds: readonly string[],
+  batchIds: readonly EventBatchId[],
   events: readonly EventToMatch[],
 ): Promise<void> {
   const concerned = events.filter(
@@ -27,7 +28,7 @@ export async function addLateRollups(
   await addLastAndUniques(tx, batchIds);
 }
 
-const addLastAndUniques = (db: Db, batchIds: readonly string[]) => db`
+const addLastAndUniques = (db: Db, batchIds: readonly EventBatchId[]) => db`
   with event as materialized (
     select e.organization_id, e.external_subscription_id, e.timestamp, e.created_at, e.id, shape.id as shape_id,
       shape.aggregation_type, ${hourOf(db, db`e.timestamp`)} as hour, e.properties ->> shape.field_name as text,

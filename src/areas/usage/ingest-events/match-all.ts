@@ -1,4 +1,5 @@
 import type { Db } from '../../../platform/db/connect.ts';
+import type { MetricId, PlanId } from '../../../platform/ids.ts';
 import { groupRows } from '../../../platform/lists/group-rows.ts';
 import { type CandidateSubscription, type EventToMatch, type Match, matchEvent } from '../match-events/match-event.ts';
 import { type ActivityMark, listCandidates, listChargedPairs } from './finish-sql.ts';
@@ -50,14 +51,14 @@ export function marksOf(matched: readonly MatchedEvent<EventToMatch>[]): Activit
   return [...marks.values()];
 }
 
-const keyOf = (organizationId: string, externalId: string): string => `${organizationId} ${externalId}`;
+const keyOf = (one: string, other: string): string => `${one} ${other}`;
 
 async function chargedPairs(
   tx: Db,
   candidates: readonly CandidateSubscription[],
 ): Promise<
-  Record<'isCharged' | 'isPaidInAdvance', (planId: string, metricId: string) => boolean> & {
-    acceptsTargetWallet: (planId: string) => boolean;
+  Record<'isCharged' | 'isPaidInAdvance', (planId: PlanId, metricId: MetricId) => boolean> & {
+    acceptsTargetWallet: (planId: PlanId) => boolean;
   }
 > {
   if (candidates.length === 0)

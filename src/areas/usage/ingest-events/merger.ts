@@ -1,3 +1,4 @@
+import type { OrganizationId } from '../../../platform/ids.ts';
 import { merged, mergedApart } from '../../../platform/queue/merge-calls.ts';
 import type { IncomingBatch } from '../events/incoming-event.ts';
 
@@ -30,7 +31,7 @@ export const createMerger = <Verdicts>(store: StoreMerged<Verdicts>): StoreMerge
  */
 export function createMergersApart<Verdicts>(
   store: StoreMerged<Verdicts>,
-): (organizationId: string, batches: Batches) => Promise<Verdicts[]> {
+): (organizationId: OrganizationId, batches: Batches) => Promise<Verdicts[]> {
   const waiting: (() => void)[] = [];
   let taken = 0;
 

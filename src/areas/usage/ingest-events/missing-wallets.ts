@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { EventId, OrganizationId } from '../../../platform/ids.ts';
 import type { StepPayload } from '../../../steps.ts';
 import { listEventsById } from '../events/queries.ts';
 import { plainArray, textArray } from '../events/storage/array-literal.ts';
@@ -41,7 +42,7 @@ export async function findMissingWallets(
 }
 
 const listMissing = (tx: Db, named: readonly MatchedEvent<EventForWallet>[]) => tx<
-  { organization_id: string; event_id: string }[]
+  { organization_id: OrganizationId; event_id: EventId }[]
 >`
   select named.organization_id, named.event_id
   from unnest(${plainArray(named.map(({ event }) => event.organization_id))}::uuid[],
@@ -59,7 +60,7 @@ const listMissing = (tx: Db, named: readonly MatchedEvent<EventForWallet>[]) => 
 /** Step `tell-missing-wallets`: announces `event.error` for each of the events that is still live. */
 export async function tellMissingWalletsStep(ctx: Context, { event_ids }: MissingWallets): Promise<void> {
   const message = JSON.stringify({ target_wallet_code: ['target_wallet_code_not_found'] });
-  for (const event of await listEventsById(ctx.db, ctx.organizationId, event_ids))
+  for (const event of await listEventsById(ctx, event_ids))
     ctx.record({
       webhook: {
         type: 'event.error',

@@ -1,3 +1,4 @@
+import type { EventBatchId, OrganizationId } from '../../../platform/ids.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 
 /** Longest wait of stored batches for others to share their job; at low load they do not wait. */
@@ -8,7 +9,7 @@ const MOST_BATCHES = 50;
 /** Enqueues the asynchronous steps of stored batches. A lost nudge is made up by the sweeper of `event_batches`. */
 export interface FinisherNudge {
   /** organizationId  whose events alone the batch holds; without one, those of several */
-  add(batchId: string, organizationId?: string): void;
+  add(batchId: EventBatchId, organizationId?: OrganizationId): void;
   /** Sends what waits. */
   flush(): Promise<void>;
 }
@@ -23,7 +24,7 @@ export function createFinisherNudge(producer: Pick<Producer, 'add'>): FinisherNu
   const waiting = new Map<string | undefined, string[]>();
   let timer: NodeJS.Timeout | undefined;
 
-  async function send(organizationId: string | undefined): Promise<void> {
+  async function send(organizationId: OrganizationId | undefined): Promise<void> {
     const ids = waiting.get(organizationId);
     if (!ids) return;
     waiting.delete(organizationId);

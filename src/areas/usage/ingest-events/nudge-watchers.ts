@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { CustomerId, OrganizationId, SubscriptionId } from '../../../platform/ids.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import { type MarkToSet, markWatched, USAGE_ACTIVITY } from '../../catalog/usage-thresholds/marks.ts';
 import type { EventToMatch } from '../match-events/match-event.ts';
@@ -7,9 +8,9 @@ import { markWalletsOfUsage, WALLET_ONGOING } from '../wallet-marks/marks.ts';
 import type { MatchedEvent } from './match-all.ts';
 
 /** A subscription whose usage is to be looked at, or a customer whose wallets are. */
-export type Watched = { organization_id: string } & (
-  | { subscription_id: string; customer_key: string }
-  | { customer_id: string }
+export type Watched = { organization_id: OrganizationId } & (
+  | { subscription_id: SubscriptionId; customer_key: string }
+  | { customer_id: CustomerId }
 );
 
 /** Looks of one subscription are this far apart at least: usage that comes in a rush is counted once for all of it. */

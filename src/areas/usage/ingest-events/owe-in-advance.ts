@@ -1,6 +1,7 @@
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { json } from '../../../platform/db/values.ts';
+import type { CustomerId, OrganizationId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import { stepJob } from '../../../platform/records/nudge.ts';
@@ -24,8 +25,8 @@ export type BillInAdvance = StepPayload<typeof BILL_IN_ADVANCE_STEP>;
 /** A stored step with the customer whose rows it locks. */
 interface StoredStep {
   id: string;
-  organization_id: string;
-  customer_id: string | null;
+  organization_id: OrganizationId;
+  customer_id: CustomerId | null;
 }
 
 /** The after-steps that stored events leave: those that bill them in advance, and those that report missing wallets. */
@@ -60,14 +61,14 @@ export function createOwed(): OwedInAdvance {
   };
 }
 
-type NewStep = { id: string; organization_id: string } & (
+type NewStep = { id: string; organization_id: OrganizationId } & (
   | { job: typeof BILL_IN_ADVANCE_STEP; payload: BillInAdvance }
   | { job: typeof TELL_MISSING_WALLETS_STEP; payload: MissingWallets }
 );
 
 /** One step for several events of a subscription. */
 function stepsOf(matched: readonly MatchedEvent<EventToMatch>[]): NewStep[] {
-  const bySubscription = new Map<string, { organizationId: string; ids: string[] }>();
+  const bySubscription = new Map<string, { organizationId: OrganizationId; ids: string[] }>();
   for (const { event, subscription, isPaidInAdvance } of matched) {
     if (!isPaidInAdvance || !subscription) continue;
     const known = bySubscription.get(subscription.id);

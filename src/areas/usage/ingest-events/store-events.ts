@@ -171,7 +171,8 @@ async function attempt<Result>(
   for (let tried = 1; ; tried += 1) {
     const catalogs = await catalogsOf(deps, batches);
     try {
-      const run = async (db: Db) => then(await storeBatches(db, batches, catalogs, now, deps.patienceMs));
+      const run = async (db: Db) =>
+        then(await storeBatches(db, batches, { catalogs, now, patienceMs: deps.patienceMs }));
       return needsTransaction ? ((await deps.sql.begin(run)) as Result) : await run(deps.sql);
     } catch (error) {
       if ((error as { code?: string }).code !== '40P01' || tried === DEADLOCK_TRIES) throw error;

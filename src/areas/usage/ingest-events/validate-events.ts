@@ -12,9 +12,9 @@ const hourOf = (at: Temporal.Instant): Temporal.Instant => at.round({ smallestUn
 export const validateEvents = periodicJob({
   name: 'validate-events',
   item: z.object({ from: z.iso.datetime(), until: z.iso.datetime() }),
-  async select(sql, at, scope, limit) {
+  async select(sql, at, reach, limit) {
     const until = hourOf(at);
-    const organizations = await listUnchecked(sql, until, scope, limit);
+    const organizations = await listUnchecked(sql, until, reach, limit);
     return organizations.map(({ organization_id, sandbox, from }) => ({
       organization_id,
       sandbox,
@@ -24,8 +24,8 @@ export const validateEvents = periodicJob({
   },
   async work(ctx, { from, until }) {
     const end = Temporal.Instant.from(until);
-    if (!(await markChecked(ctx.db, ctx.organizationId, end))) return;
-    const faults = await listFaults(ctx.db, ctx.organizationId, Temporal.Instant.from(from), end);
+    if (!(await markChecked(ctx, end))) return;
+    const faults = await listFaults(ctx, Temporal.Instant.from(from), end);
     if (Object.values(faults).every((ids) => ids.length === 0)) return;
     // No event can miss a group key any longer, but the contract still requires the list.
     const object = { ...faults, missing_group_key: [] };

@@ -1,7 +1,9 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
-import { inScope } from '../../../platform/db/in-scope.ts';
-import type { Scope } from '../../../platform/periodic-job.ts';
+import { inReach } from '../../../platform/db/in-reach.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { OrganizationId } from '../../../platform/ids.ts';
+import type { Reach } from '../../../platform/periodic-job.ts';
 import { meteredNumber } from '../../catalog/usage-shapes/numbers.ts';
 
 /** Age from which events are no longer checked (periodic-jobs.md). */
@@ -12,7 +14,7 @@ const MOST_IDS = 10_000;
 const ID_SLACK_MINUTES = 60;
 
 export interface UncheckedOrganization {
-  organization_id: string;
+  organization_id: OrganizationId;
   sandbox: boolean;
   from: Temporal.Instant;
 }
@@ -21,29 +23,28 @@ export interface UncheckedOrganization {
  * Organizations with an enabled webhook endpoint and events created after the last check and before `until`, a full
  * hour. In real time ids bound the search, because they are as old as their events.
  */
-export const listUnchecked = (db: Db, until: Temporal.Instant, scope: Scope, limit: number) => {
+export const listUnchecked = (db: Db, until: Temporal.Instant, reach: Reach, limit: number) => {
   const oldest = until.subtract({ hours: OLDEST_HOURS });
   return db<UncheckedOrganization[]>`
   select organization.id as organization_id, organization.sandbox, since.at as "from"
   from organizations organization
   left join event_checks done on done.organization_id = organization.id
   cross join lateral (select greatest(done.checked_until, ${oldest}::timestamptz) as at) since
-  where ${inScope(db, scope, db`organization.id`)} and since.at < ${until}
+  where ${inReach(db, reach, db`organization.id`)} and since.at < ${until}
     and exists (
       select from webhook_endpoints endpoint where endpoint.organization_id = organization.id
         and endpoint.status = 'enabled')
     and exists (
       select from events e
       where e.organization_id = organization.id and e.created_at >= since.at and e.created_at < ${until}
-        ${scope === 'real-time' ? db`and e.id >= ${firstId(oldest)}` : db``})
+        ${reach === 'real-time' ? db`and e.id >= ${firstId(oldest)}` : db``})
   order by organization.id
   limit ${limit}`;
 };
 
 /** End of the first hour that is to be checked after `after`; null when no event waits for it. */
 export async function findNextCheck(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   after: Temporal.Instant,
 ): Promise<Temporal.Instant | null> {
   const [row] = await db<{ at: Temporal.Instant | null }[]>`
@@ -60,7 +61,7 @@ export async function findNextCheck(
 }
 
 /** Notes that the events before `until` were checked; false when they were already. */
-export async function markChecked(db: Db, organizationId: string, until: Temporal.Instant): Promise<boolean> {
+export async function markChecked({ db, organizationId }: Scope, until: Temporal.Instant): Promise<boolean> {
   const rows = await db`
     insert into event_checks (organization_id, checked_until) values (${organizationId}, ${until})
     on conflict (organization_id) do update set checked_until = excluded.checked_until
@@ -77,8 +78,7 @@ export interface EventFaults {
 
 /** Transaction ids of events created in `[from, until)` with a fault, by fault. Rule: events.md#after-storing. */
 export async function listFaults(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   from: Temporal.Instant,
   until: Temporal.Instant,
 ): Promise<EventFaults> {

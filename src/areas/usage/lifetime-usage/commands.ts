@@ -19,7 +19,7 @@ export async function updateLifetimeUsage(
   const subscription = await subscriptionWithLifetime(ctx, external_id);
   const historicalCents = body.external_historical_usage_amount_cents;
   if (historicalCents < 0) throw refuse.invalid({ historical_usage_amount_cents: ['value_is_out_of_range'] });
-  await putHistoricalUsage(ctx.db, ctx.organizationId, subscription, historicalCents, ctx.now());
+  await putHistoricalUsage(ctx, subscription, { historicalCents, now: ctx.now() });
   await markUsage(ctx, { external_id: subscription.external_id });
   return { lifetime_usage: await lifetimeUsageView(ctx, subscription) };
 }

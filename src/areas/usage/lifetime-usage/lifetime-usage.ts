@@ -31,7 +31,7 @@ export async function lifetimeUsageOf(
 ): Promise<LifetimeUsage> {
   const isActive = subscription.status === 'active';
   const [parts, current] = await Promise.all([
-    readLifetimeParts(ctx.db, ctx.organizationId, subscription),
+    readLifetimeParts(ctx, subscription),
     usage ?? (isActive ? wholeUsageOf(ctx, subscription, ctx.now()) : []),
   ]);
   const currentCents = isActive ? amountOf(usageToInvoice(current)) : ZERO_CENTS;

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Cents } from '../../../engine/money/cents.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { UsageThresholdId } from '../../../platform/ids.ts';
 
 /** What identifies a chain of subscriptions: a plan change keeps both. */
 export interface Chain {
@@ -19,7 +20,7 @@ export interface LifetimeParts {
 }
 
 export interface AppliedThreshold {
-  usage_threshold_id: string;
+  usage_threshold_id: UsageThresholdId;
   lifetime_usage_amount_cents: number;
   /** ISO text. */
   created_at: string;
@@ -27,8 +28,7 @@ export interface AppliedThreshold {
 
 /** One statement. Rule: usage-reads.md#lifetime-usage "historical", "invoiced". */
 export async function readLifetimeParts(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   { external_id, subscription_at }: Chain,
 ): Promise<LifetimeParts> {
   const [row] = await db<LifetimeParts[]>`
@@ -64,11 +64,9 @@ export async function readLifetimeParts(
 }
 
 export const putHistoricalUsage = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   chain: Chain,
-  historicalCents: number,
-  now: Temporal.Instant,
+  { historicalCents, now }: { historicalCents: number; now: Temporal.Instant },
 ) => db`
   insert into lifetime_usages (organization_id, external_subscription_id, subscription_at,
     historical_usage_amount_cents,

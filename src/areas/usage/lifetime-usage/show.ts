@@ -22,8 +22,7 @@ export async function showLifetimeUsage(ctx: Context, { external_id }: { externa
  * @throws Refusal 404 subscription, lifetime_usage
  */
 export async function subscriptionWithLifetime(ctx: Context, externalId: string): Promise<SubscriptionShown> {
-  const find = (status: SubscriptionShown['status']) =>
-    findShownByExternalId(ctx.db, ctx.organizationId, externalId, status);
+  const find = (status: SubscriptionShown['status']) => findShownByExternalId(ctx, externalId, status);
   const subscription = (await find('active')) ?? (await find('terminated'));
   if (subscription) return subscription;
   const isWaiting = (await find('pending')) ?? (await find('incomplete'));
@@ -33,7 +32,7 @@ export async function subscriptionWithLifetime(ctx: Context, externalId: string)
 export async function lifetimeUsageView(ctx: Context, subscription: SubscriptionShown) {
   const [usage, thresholds] = await Promise.all([
     lifetimeUsageOf(ctx, subscription),
-    listApplicableThresholds(ctx.db, ctx.organizationId, subscription.id),
+    listApplicableThresholds(ctx, subscription.id),
   ]);
   const reachedAt = ({
     threshold,

@@ -1,4 +1,12 @@
 import { AGGREGATION_TRAITS, type AggregationType } from '../../../engine/metrics/aggregation-types.ts';
+import type {
+  EventId,
+  ExternalSubscriptionId,
+  MetricId,
+  OrganizationId,
+  PlanId,
+  SubscriptionId,
+} from '../../../platform/ids.ts';
 import { meteredText } from '../../catalog/usage-shapes/numbers.ts';
 
 /** Why no charge takes an event, in the order in which the reasons are checked (event-verdicts.md#verdict). */
@@ -17,14 +25,14 @@ export type UnmatchedReason = (typeof UNMATCHED_REASONS)[number];
 
 /** Times are ISO texts of one form, which sort as the instants do. */
 export interface EventToMatch {
-  id: string;
-  organization_id: string;
-  external_subscription_id: string;
+  id: EventId;
+  organization_id: OrganizationId;
+  external_subscription_id: ExternalSubscriptionId;
   code: string;
   timestamp: string;
   created_at: string;
   /** Null: no live metric has the code. */
-  metric_id: string | null;
+  metric_id: MetricId | null;
   aggregation_type: AggregationType | null;
   recurring: boolean | null;
   /** Text of the metric's field; null if it is absent or the metric has none. */
@@ -33,10 +41,10 @@ export interface EventToMatch {
 
 /** A subscription of the event's external id. */
 export interface CandidateSubscription {
-  id: string;
-  organization_id: string;
+  id: SubscriptionId;
+  organization_id: OrganizationId;
   external_id: string;
-  plan_id: string;
+  plan_id: PlanId;
   status: 'pending' | 'incomplete' | 'active' | 'terminated' | 'canceled';
   started_at: string | null;
   terminated_at: string | null;
@@ -64,7 +72,7 @@ export interface Match {
 export function matchEvent(
   event: EventToMatch,
   candidates: readonly CandidateSubscription[],
-  isCharged: (planId: string, metricId: string) => boolean,
+  isCharged: (planId: PlanId, metricId: MetricId) => boolean,
 ): Match {
   const covering = resolve(event, candidates);
   const active = candidates.find((candidate) => candidate.status === 'active');
@@ -122,7 +130,7 @@ function reasonOf(
   event: EventToMatch,
   candidates: readonly CandidateSubscription[],
   taking: CandidateSubscription | undefined,
-  isCharged: (planId: string, metricId: string) => boolean,
+  isCharged: (planId: PlanId, metricId: MetricId) => boolean,
 ): UnmatchedReason | undefined {
   if (event.metric_id === null) return 'metric_not_found';
   if (event.external_subscription_id.trim() === '') return 'subscription_missing';

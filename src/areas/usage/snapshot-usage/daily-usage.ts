@@ -7,7 +7,9 @@ import { startOf } from '../../../engine/calendar/terms.ts';
 import { AmountOutOfRange, cents, sumCents } from '../../../engine/money/cents.ts';
 import { decimalText } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { SubscriptionId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
+import { idOf } from '../../../platform/schema/id.ts';
 import { listShown, type SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
 import { keepDailyUsage, listNewestSnapshots } from '../daily-usage/queries.ts';
 import { differenceOf, type SnapshotEntry, snapshotOf } from '../daily-usage/snapshot.ts';
@@ -32,9 +34,9 @@ import {
  */
 export const dailyUsage = periodicJob({
   name: 'daily-usage',
-  item: z.object({ subscription_id: z.guid() }),
-  select: async (sql, at, scope, limit) =>
-    (await listSubscriptionsToLookAt(sql, at, scope, limit)).map(({ organization_id, sandbox, id, since }) => ({
+  item: z.object({ subscription_id: idOf<SubscriptionId>() }),
+  select: async (sql, at, reach, limit) =>
+    (await listSubscriptionsToLookAt(sql, at, reach, limit)).map(({ organization_id, sandbox, id, since }) => ({
       organization_id,
       sandbox,
       item: { subscription_id: id },
@@ -42,20 +44,20 @@ export const dailyUsage = periodicJob({
       resource: { type: 'Subscription', id },
     })),
   work: (ctx, item, at) => look(ctx, item.subscription_id, at),
-  nextDueAt: (db, organizationId) => earliestLook(db, organizationId),
+  nextDueAt: (scope) => earliestLook(scope),
 });
 
-async function look(ctx: Context, subscriptionId: string, at: Temporal.Instant): Promise<void> {
-  const [subscription] = await listShown(ctx.db, ctx.organizationId, [subscriptionId]);
+async function look(ctx: Context, subscriptionId: SubscriptionId, at: Temporal.Instant): Promise<void> {
+  const [subscription] = await listShown(ctx, [subscriptionId]);
   if (subscription?.status !== 'active') return;
   const { zone } = subscription;
   const today = localDate(at, zone);
   const opening = dayStart(today, zone);
-  const closed = await listClosedWindows(ctx.db, ctx.organizationId, subscriptionId, opening);
+  const closed = await listClosedWindows(ctx, subscriptionId, opening);
   for (const window of closed) await snapshotIfCountable(ctx, subscription, window, lastDayOf(window, zone));
   // An event of today waits for the day to be over. In the first hour it may be one of yesterday, whose UTC day is
   // today.
-  const receivedOn = await readLastReceived(ctx.db, ctx.organizationId, subscriptionId);
+  const receivedOn = await readLastReceived(ctx, subscriptionId);
   const isDue = at.toZonedDateTimeISO(zone).hour === 0 || (receivedOn !== null && isDateBefore(receivedOn, today));
   if (isDue && isBefore(startOf(subscription), opening)) {
     const { period } = usagePeriod(subscription, opening.subtract({ microseconds: 1 }));
@@ -64,7 +66,7 @@ async function look(ctx: Context, subscriptionId: string, at: Temporal.Instant):
   }
   const { period } = usagePeriod(subscription, at);
   const opensToday = !isBefore(period.from, opening);
-  await noteLook(ctx.db, ctx.organizationId, subscriptionId, {
+  await noteLook(ctx, subscriptionId, {
     lookedAt: at,
     nextDayAt: dayEnd(today, zone),
     // The first day of the next period has passed without being read: events may arrive before they count.
@@ -91,15 +93,13 @@ async function snapshot(
   window: ClosedWindow,
   day: Temporal.PlainDate,
 ): Promise<void> {
-  const { db, organizationId } = ctx;
   const entries = await entriesOf(ctx, subscription, window);
-  const [newest, older] = await listNewestSnapshots(db, organizationId, subscription.id, window, day);
+  const [newest, older] = await listNewestSnapshots(ctx, subscription.id, { period: window, day });
   if (newest === undefined && entries.every(({ amount_cents }) => amount_cents === 0)) return;
   if (differenceOf(entries, newest?.usage ?? []).length === 0) return;
   const former = newest?.usage_date.equals(day) ? older : newest;
   await keepDailyUsage(
-    db,
-    organizationId,
+    ctx,
     {
       customer_id: subscription.customer_id,
       subscription_id: subscription.id,
@@ -122,13 +122,12 @@ async function entriesOf(
   subscription: SubscriptionShown,
   window: ClosedWindow,
 ): Promise<SnapshotEntry[]> {
-  const { db, organizationId } = ctx;
   const { from, to, invoice_id } = window;
-  const charges = await listPricedCharges(db, organizationId, [subscription.plan_id]);
+  const charges = await listPricedCharges(ctx, [subscription.plan_id]);
   const proration = { ...usagePeriod(subscription, to.subtract({ microseconds: 1 })), period: { from, to } };
   const counted = invoice_id === null ? charges : charges.filter((charge) => charge.pay_in_advance);
   const entries = snapshotOf(await usageOf(ctx, subscription, counted, { proration }));
   if (invoice_id === null) return entries;
-  const billed = await listBilledUsage(db, organizationId, subscription.id, invoice_id);
+  const billed = await listBilledUsage(ctx, subscription.id, invoice_id);
   return [...entries, ...billed.map((entry) => ({ ...entry, units: decimalText(entry.units) }))];
 }

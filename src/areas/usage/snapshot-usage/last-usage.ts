@@ -1,5 +1,6 @@
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId, SubscriptionId } from '../../../platform/ids.ts';
 import { listShown } from '../../subscriptions/subscriptions/queries.ts';
 import { snapshotIfCountable } from './daily-usage.ts';
 import { findLastWindow } from './sql.ts';
@@ -13,10 +14,10 @@ import { findLastWindow } from './sql.ts';
  */
 export async function snapshotLastUsage(
   ctx: Context,
-  { subscription_id, invoice_id }: { subscription_id: string; invoice_id: string },
+  { subscription_id, invoice_id }: { subscription_id: SubscriptionId; invoice_id: InvoiceId },
 ): Promise<void> {
-  const [subscription] = await listShown(ctx.db, ctx.organizationId, [subscription_id]);
-  const window = await findLastWindow(ctx.db, ctx.organizationId, subscription_id, invoice_id);
+  const [subscription] = await listShown(ctx, [subscription_id]);
+  const window = await findLastWindow(ctx, subscription_id, invoice_id);
   if (subscription === undefined || window === undefined) return;
   const lastDay = localDate(window.to.subtract({ microseconds: 1 }), subscription.zone);
   await snapshotIfCountable(ctx, subscription, window, lastDay);

@@ -1,8 +1,10 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
-import { inScope } from '../../../platform/db/in-scope.ts';
-import type { Scope } from '../../../platform/periodic-job.ts';
+import { inReach } from '../../../platform/db/in-reach.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { InvoiceId, OrganizationId, SubscriptionId } from '../../../platform/ids.ts';
+import type { Reach } from '../../../platform/periodic-job.ts';
 import type { SnapshotEntry } from '../daily-usage/snapshot.ts';
 
 /**
@@ -24,18 +26,18 @@ const looks = (db: Db) => db`
     where charge.organization_id = s.organization_id and charge.plan_id = s.plan_id and charge.deleted_at is null
       and metric.recurring))`;
 
-export const listSubscriptionsToLookAt = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<
-  { organization_id: string; sandbox: boolean; id: string; since: string }[]
+export const listSubscriptionsToLookAt = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<
+  { organization_id: OrganizationId; sandbox: boolean; id: string; since: string }[]
 >`
   select look.organization_id, organization.sandbox, look.id,
     to_char(look.look_at at time zone 'UTC', 'YYYY-MM-DD-HH24') as since
   from (${looks(db)}) look
   join organizations organization on organization.id = look.organization_id
-  where look.look_at <= ${at} and ${inScope(db, scope, db`look.organization_id`)}
+  where look.look_at <= ${at} and ${inReach(db, reach, db`look.organization_id`)}
   order by look.look_at, look.id
   limit ${limit}`;
 
-export async function earliestLook(db: Db, organizationId: string): Promise<Temporal.Instant | null> {
+export async function earliestLook({ db, organizationId }: Scope): Promise<Temporal.Instant | null> {
   const [row] = await db<{ at: Temporal.Instant | null }[]>`
     select min(look.look_at) as at from (${looks(db)}) look where look.organization_id = ${organizationId}`;
   return row!.at;
@@ -43,9 +45,8 @@ export async function earliestLook(db: Db, organizationId: string): Promise<Temp
 
 /** The UTC day on which a subscription's last event was received. */
 export async function readLastReceived(
-  db: Db,
-  organizationId: string,
-  subscriptionId: string,
+  { db, organizationId }: Scope,
+  subscriptionId: SubscriptionId,
 ): Promise<Temporal.PlainDate | null> {
   const [row] = await db<{ last_received_event_on: Temporal.PlainDate | null }[]>`
     select last_received_event_on from subscriptions
@@ -57,7 +58,7 @@ export async function readLastReceived(
 export interface ClosedWindow {
   from: Temporal.Instant;
   to: Temporal.Instant;
-  invoice_id: string | null;
+  invoice_id: InvoiceId | null;
 }
 
 /**
@@ -66,9 +67,8 @@ export interface ClosedWindow {
  * since then, which includes late events.
  */
 export const listClosedWindows = (
-  db: Db,
-  organizationId: string,
-  subscriptionId: string,
+  { db, organizationId }: Scope,
+  subscriptionId: SubscriptionId,
   until: Temporal.Instant,
 ) => db<ClosedWindow[]>`
   select line.charges_from_datetime as from, line.charges_to_datetime as to,
@@ -92,10 +92,9 @@ export const listClosedWindows = (
 
 /** The charges window of a subscription's last invoice, unless that was voided. */
 export async function findLastWindow(
-  db: Db,
-  organizationId: string,
-  subscriptionId: string,
-  invoiceId: string,
+  { db, organizationId }: Scope,
+  subscriptionId: SubscriptionId,
+  invoiceId: InvoiceId,
 ): Promise<ClosedWindow | undefined> {
   const [row] = await db<ClosedWindow[]>`
     select line.charges_from_datetime as from, line.charges_to_datetime as to, invoice.id as invoice_id
@@ -112,9 +111,11 @@ export async function findLastWindow(
  * The usage in arrears that an invoice bills for a subscription: without minimums, and without corrections of other
  * periods.
  */
-export const listBilledUsage = (db: Db, organizationId: string, subscriptionId: string, invoiceId: string) => db<
-  (Omit<SnapshotEntry, 'units'> & { units: Decimal })[]
->`
+export const listBilledUsage = (
+  { db, organizationId }: Scope,
+  subscriptionId: SubscriptionId,
+  invoiceId: InvoiceId,
+) => db<(Omit<SnapshotEntry, 'units'> & { units: Decimal })[]>`
   select fee.charge_id, fee.charge_filter_id, fee.grouped_by, metric.id as billable_metric_id,
     metric.code as billable_metric_code, fee.units, coalesce(fee.events_count, 0) as events_count, fee.amount_cents
   from fees fee
@@ -127,9 +128,8 @@ export const listBilledUsage = (db: Db, organizationId: string, subscriptionId: 
 
 /** Stores when a subscription was examined. */
 export const noteLook = (
-  db: Db,
-  organizationId: string,
-  subscriptionId: string,
+  { db, organizationId }: Scope,
+  subscriptionId: SubscriptionId,
   look: { lookedAt: Temporal.Instant; nextDayAt: Temporal.Instant; nextLookAt: Temporal.Instant },
 ) => db`
   insert into daily_usage_looks (organization_id, subscription_id, looked_at, next_day_at, next_look_at)

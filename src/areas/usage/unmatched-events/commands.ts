@@ -16,20 +16,20 @@ export async function healUnmatched(ctx: Context, { body }: { body: HealCreate |
     ...(body?.code ? { code: body.code } : {}),
     ...(body?.external_subscription_id ? { external_subscription_id: body.external_subscription_id } : {}),
   };
-  await insertRun(ctx.db, ctx.organizationId, { id, kind: 'heal', input: selection, created_at: ctx.now() });
+  await insertRun(ctx, { id, kind: 'heal', input: selection, created_at: ctx.now() });
   ctx.after({ step: 'heal-events', payload: { ...selection, run_id: id } });
-  return { heal: runView(await getRun(ctx.db, ctx.organizationId, id)) };
+  return { heal: runView(await getRun(ctx, id)) };
 }
 
 /** A run of healing in its current state. @throws Refusal 404 run */
 export async function showHeal(ctx: Context, { heal_id: id }: { heal_id: string }) {
-  return { heal: runView(await findRun(ctx.db, ctx.organizationId, ['heal'], id)) };
+  return { heal: runView(await findRun(ctx, ['heal'], id)) };
 }
 
 /** The run a moment later: most are finished by then. */
 export async function settleHeal(ctx: Context, { heal }: { heal: { svc_id: string } }) {
   for (let waited = 0; ; waited += LOOK_AGAIN_MS) {
-    const run = await getRun(ctx.db, ctx.organizationId, heal.svc_id);
+    const run = await getRun(ctx, heal.svc_id);
     if (run.finished_at !== null || waited >= PATIENCE_MS) return { heal: runView(run) };
     await wait(LOOK_AGAIN_MS);
   }

@@ -1,6 +1,8 @@
 import { InOtherHands } from '../../../platform/busy.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { isLockTimeout } from '../../../platform/db/refusal-of-database.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { EventBatchId } from '../../../platform/ids.ts';
 import { plainArray } from '../events/storage/array-literal.ts';
 import { waitForLocks } from '../events/storage/sql.ts';
 
@@ -20,7 +22,7 @@ const HEALER_PATIENCE_MS = 5000;
  *
  * @returns the organizations that are being healed
  */
-export async function tryMatching(db: Db, batchIds: readonly string[]): Promise<string[]> {
+export async function tryMatching(db: Db, batchIds: readonly EventBatchId[]): Promise<string[]> {
   const rows = await db<{ id: string }[]>`
     select organization.id
     from (
@@ -38,13 +40,13 @@ export async function tryMatching(db: Db, batchIds: readonly string[]): Promise<
  *
  * @throws InOtherHands when another transaction heals, or matchers take too long
  */
-export async function beginHealing(db: Db, organizationId: string): Promise<void> {
-  if (!(await tryHealing(db, organizationId))) throw new InOtherHands('the organization is being healed');
-  await lockMatching(db, organizationId);
+export async function beginHealing(scope: Scope): Promise<void> {
+  if (!(await tryHealing(scope))) throw new InOtherHands('the organization is being healed');
+  await lockMatching(scope);
 }
 
 /** Waits for matchers and keeps new ones out until the transaction ends; for who is the only healer. */
-export async function lockMatching(db: Db, organizationId: string): Promise<void> {
+export async function lockMatching({ db, organizationId }: Scope): Promise<void> {
   await waitForLocks(db, HEALER_PATIENCE_MS);
   try {
     await db`select pg_advisory_xact_lock(hashtextextended(${organizationId}, ${MATCHING_SEED}))`;
@@ -55,7 +57,7 @@ export async function lockMatching(db: Db, organizationId: string): Promise<void
 }
 
 /** Takes the lock of the organization's healing until the transaction ends, if it is free. */
-export async function tryHealing(db: Db, organizationId: string): Promise<boolean> {
+export async function tryHealing({ db, organizationId }: Scope): Promise<boolean> {
   const [row] = await db<{ isFree: boolean }[]>`
     select pg_try_advisory_xact_lock(hashtextextended(${organizationId}, ${HEALING_SEED})) as "isFree"`;
   return row!.isFree;

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
@@ -16,7 +17,7 @@ export interface UnmatchedRow extends ShownEvent {
   healed_at: Temporal.Instant | null;
 }
 
-const matches = (db: Db, organizationId: string, filters: Omit<UnmatchedListQuery, keyof Page>) => db`
+const matches = ({ db, organizationId }: Scope, filters: Omit<UnmatchedListQuery, keyof Page>) => db`
   from unmatched_events u
   join events e on e.id = u.event_id and e.deleted_at is null
   where u.organization_id = ${organizationId} and u.status = any (${filters.statuses ?? ['open']})
@@ -28,24 +29,19 @@ const matches = (db: Db, organizationId: string, filters: Omit<UnmatchedListQuer
 
 /** A page of unmatched events, newest first. Rule: event-verdicts.md#unmatched-events. */
 export const listUnmatched = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   filters: Omit<UnmatchedListQuery, keyof Page>,
   page: Page,
 ) => db<UnmatchedRow[]>`
   select e.id, e.transaction_id, e.external_subscription_id, e.code, ${isoText(db, db`e.timestamp`)} as timestamp,
     e.properties::text as properties, trim_scale(e.precise_total_amount_cents)::text as precise_total_amount_cents,
     ${isoText(db, db`e.created_at`)} as created_at, u.reason, u.status, u.first_seen_at, u.healed_at
-  ${matches(db, organizationId, filters)}
+  ${matches({ db, organizationId }, filters)}
   order by u.first_seen_at desc, u.event_id desc
   limit ${limitOf(page).limit} offset ${limitOf(page).offset}`;
 
-export async function countUnmatched(
-  db: Db,
-  organizationId: string,
-  filters: Omit<UnmatchedListQuery, keyof Page>,
-): Promise<number> {
-  const [row] = await db<{ count: number }[]>`select count(*) as count ${matches(db, organizationId, filters)}`;
+export async function countUnmatched(scope: Scope, filters: Omit<UnmatchedListQuery, keyof Page>): Promise<number> {
+  const [row] = await scope.db<{ count: number }[]>`select count(*) as count ${matches(scope, filters)}`;
   return row!.count;
 }
 
@@ -63,7 +59,7 @@ const SAMPLES = 5;
 const MOST_SUMS = 1000;
 
 /** Open events by reason and code, greatest count first, each with its newest transaction ids. */
-export const sumUnmatched = (db: Db, organizationId: string) => db<UnmatchedSum[]>`
+export const sumUnmatched = ({ db, organizationId }: Scope) => db<UnmatchedSum[]>`
   select total.reason, total.code, total.count, total.first_seen_at, total.last_seen_at,
     array(
       select e.transaction_id
@@ -96,15 +92,14 @@ export interface RunRow {
 }
 
 export const insertRun = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   run: { id: string; kind: string; input: object; created_at: Temporal.Instant },
 ) => db`
   insert into runs (id, organization_id, kind, input, created_at)
   values (${run.id}, ${organizationId}, ${run.kind}, ${json(run.input)}, ${run.created_at})`;
 
 /** A run of one of these kinds. @throws Refusal 404 run */
-export async function findRun(db: Db, organizationId: string, kinds: readonly string[], id: string): Promise<RunRow> {
+export async function findRun({ db, organizationId }: Scope, kinds: readonly string[], id: string): Promise<RunRow> {
   const [row] = isUuid(id)
     ? await db<RunRow[]>`
         select id, status, done, total, result, error, created_at, started_at, finished_at from runs
@@ -114,7 +109,7 @@ export async function findRun(db: Db, organizationId: string, kinds: readonly st
   return row;
 }
 
-export async function getRun(db: Db, organizationId: string, id: string): Promise<RunRow> {
+export async function getRun({ db, organizationId }: Scope, id: string): Promise<RunRow> {
   const [row] = await db<RunRow[]>`
     select id, status, done, total, result, error, created_at, started_at, finished_at from runs
     where organization_id = ${organizationId} and id = ${id}`;

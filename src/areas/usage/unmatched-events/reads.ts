@@ -8,17 +8,14 @@ import { unmatchedText } from './view.ts';
 
 /** Events that no charge takes, newest first. Rule: event-verdicts.md#unmatched-events. */
 export async function showUnmatched(ctx: Context, { query }: { query: UnmatchedListQuery }): Promise<Answer> {
-  const [rows, total] = await Promise.all([
-    listUnmatched(ctx.db, ctx.organizationId, query, query),
-    countUnmatched(ctx.db, ctx.organizationId, query),
-  ]);
+  const [rows, total] = await Promise.all([listUnmatched(ctx, query, query), countUnmatched(ctx, query)]);
   const meta = JSON.stringify(pageMeta(query, total));
   return new Answer(null, { json: `{"unmatched_events":[${rows.map(unmatchedText).join(',')}],"meta":${meta}}` });
 }
 
 /** Open events by reason and code, greatest count first. Rule: event-verdicts.md#unmatched-events. */
 export async function showUnmatchedSummary(ctx: Context) {
-  const sums = await sumUnmatched(ctx.db, ctx.organizationId);
+  const sums = await sumUnmatched(ctx);
   return {
     unmatched_summary: sums.map((sum) => ({
       ...sum,

@@ -1,6 +1,7 @@
 import { compareGroups, type GroupedBy } from '../../../engine/metrics/group-values.ts';
 import type { UsageShare } from '../../../engine/metrics/split-usage.ts';
 import { type Decimal, ZERO } from '../../../engine/money/decimal.ts';
+import type { ChargeFilterId } from '../../../platform/ids.ts';
 import type { TotalRow } from './queries.ts';
 import type { ChargeToCount, FilterToCount, WantedTexts } from './request.ts';
 
@@ -51,5 +52,5 @@ export function addBilledGroups<Row>(
 const isGroupOf = (groupedBy: GroupedBy, keys: readonly string[]): boolean =>
   Object.keys(groupedBy).length === keys.length && keys.every((key) => Object.hasOwn(groupedBy, key));
 
-const nameOf = (filterId: string | null, groupedBy: GroupedBy): string =>
+const nameOf = (filterId: ChargeFilterId | null, groupedBy: GroupedBy): string =>
   JSON.stringify([filterId, Object.entries(groupedBy).sort(([a], [b]) => (a < b ? -1 : 1))]);

@@ -6,6 +6,7 @@ import { presentUnits } from '../../../engine/metrics/presentation.ts';
 import { splitUsage } from '../../../engine/metrics/split-usage.ts';
 import { holdsTaken } from '../../../engine/metrics/usage-bucket.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { groupRows } from '../../../platform/lists/group-rows.ts';
 import { mapInSlices, type Pause } from '../../../platform/turns/turns.ts';
 import { sharedRaw, sharedRollups } from './ask.ts';
@@ -51,28 +52,27 @@ export async function countUsage(db: Db, request: CountRequest): Promise<Counted
   };
   const countings = await mapInSlices(request.charges, countingOf, pause);
   await Promise.all([
-    addBuckets(db, organizationId, { mode, pause }, summings),
-    addMembers(db, organizationId, { mode, pause }, listings),
+    addBuckets({ db, organizationId }, { mode, pause }, summings),
+    addMembers({ db, organizationId }, { mode, pause }, listings),
   ]);
   for (const { counting, window, plan } of [...summings.filter(({ days }) => days !== null), ...listings])
     scannings.push({ counting, window, plan });
   await Promise.all([
-    addRawSums(db, organizationId, summings, pause),
-    addEvents(db, organizationId, scannings, pause),
-    addBilledTotals(db, organizationId, countings),
+    addRawSums({ db, organizationId }, summings, pause),
+    addEvents({ db, organizationId }, scannings, pause),
+    addBilledTotals({ db, organizationId }, countings),
   ]);
   return mapInSlices(countings, (counting) => shared(counting, pause), pause);
 }
 
 /** Adds full hours from rollups; windows without a usable rollup are scanned. */
 async function addBuckets(
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   { mode, pause }: Pick<CountRequest, 'mode' | 'pause'>,
   summings: readonly Summing[],
 ): Promise<void> {
   const requests = mode === 'scan' ? [] : await sharedRollups(summings, pause);
-  const rows = requests.length === 0 ? [] : await sumBuckets(db, organizationId, requests);
+  const rows = requests.length === 0 ? [] : await sumBuckets(scope, requests);
   const add = (row: (typeof rows)[number]) => {
     if (row.events_count === null) return;
     const { texts } = row;
@@ -89,13 +89,12 @@ async function addBuckets(
 
 /** Adds members of unique counts from rollups; windows without a usable rollup are scanned. */
 async function addMembers(
-  db: Db,
-  organizationId: string,
+  scope: Scope,
   { mode, pause }: Pick<CountRequest, 'mode' | 'pause'>,
   listings: readonly Listing[],
 ): Promise<void> {
   const requests = mode === 'scan' ? [] : await sharedRollups(listings, pause);
-  const rows = requests.length === 0 ? [] : await listMembers(db, organizationId, requests);
+  const rows = requests.length === 0 ? [] : await listMembers(scope, requests);
   const add = ({ ns, texts, settled, members }: (typeof rows)[number]) => {
     if (settled === null || members === null) return;
     assert(texts !== null, 'a group is stored before its first member');
@@ -123,15 +122,10 @@ function scanUnanswered(
 /** Edges of windows whose days matter are read event by event. */
 const READ_OTHERWISE = { raw: [] };
 
-async function addRawSums(
-  db: Db,
-  organizationId: string,
-  summings: readonly Summing[],
-  pause: Pause | undefined,
-): Promise<void> {
+async function addRawSums(scope: Scope, summings: readonly Summing[], pause: Pause | undefined): Promise<void> {
   const readings = summings.map((each) => (each.days === null ? each : { ...each, plan: READ_OTHERWISE }));
   const requests = await sharedRaw(readings, pause);
-  const rows = requests.length === 0 ? [] : await countRawEvents(db, organizationId, requests);
+  const rows = requests.length === 0 ? [] : await countRawEvents(scope, requests);
   const namesOf = requests.map(allNames);
   const add = (row: (typeof rows)[number]) => {
     const texts = textsOf(namesOf[row.n]!, row.texts);
@@ -144,14 +138,9 @@ async function addRawSums(
   await mapInSlices(rows, add, pause);
 }
 
-async function addEvents(
-  db: Db,
-  organizationId: string,
-  scannings: readonly Scanning[],
-  pause: Pause | undefined,
-): Promise<void> {
+async function addEvents(scope: Scope, scannings: readonly Scanning[], pause: Pause | undefined): Promise<void> {
   const requests = await sharedRaw(scannings, pause);
-  const rows = requests.length === 0 ? [] : await listEvents(db, organizationId, requests);
+  const rows = requests.length === 0 ? [] : await listEvents(scope, requests);
   const namesOf = requests.map(allNames);
   const add = (row: (typeof rows)[number]) => {
     const shared = requests[row.n]!;
@@ -162,14 +151,14 @@ async function addEvents(
   await mapInSlices(rows, add, pause);
 }
 
-async function addBilledTotals(db: Db, organizationId: string, countings: readonly Counting[]): Promise<void> {
+async function addBilledTotals(scope: Scope, countings: readonly Counting[]): Promise<void> {
   const requests = countings.flatMap(({ charge: { carriedOver, proration } }, n): TotalRequest[] => {
     if (carriedOver === undefined) return [];
     assert(proration, 'a running total is of a period');
     const { subscriptionId, chargeId } = carriedOver;
     return [{ n, subscription_id: subscriptionId, charge_id: chargeId, before: proration.period.from.toString() }];
   });
-  const rows = requests.length === 0 ? [] : await listBilledTotals(db, organizationId, requests);
+  const rows = requests.length === 0 ? [] : await listBilledTotals(scope, requests);
   const rowsOf = groupRows(rows, ({ n }) => n);
   for (const [n, counting] of countings.entries())
     counting.totals = billedTotals(rowsOf.get(n) ?? [], counting.charge.only);

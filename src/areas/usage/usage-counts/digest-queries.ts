@@ -1,4 +1,5 @@
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { digestOfHashes, eventHash } from '../../catalog/usage-shapes/event-digest.ts';
 import { type RawRequest, selectedEvents } from './queries.ts';
 import { hasAllHours, type RollupRequest } from './rollup-queries.ts';
@@ -23,8 +24,7 @@ export interface DigestRow {
  * Windows whose hours no shape holds have no row of `is_rollup`.
  */
 export const sumDigests = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   hours: readonly DigestedHours[],
   events: readonly DigestedEvents[],
 ) => db<DigestRow[]>`
@@ -38,7 +38,7 @@ export const sumDigests = (
     join usage_shapes shape on shape.organization_id = ${organizationId} and shape.billable_metric_id = request.metric_id
       and shape.state = 'live' and shape.code = request.code and shape.aggregation_type = request.aggregation
       and shape.field_name is not distinct from request.field
-    where ${hasAllHours(db, organizationId)}
+    where ${hasAllHours({ db, organizationId })}
   )
   select answering.n, true as is_rollup, summed.*
   from answering
@@ -64,11 +64,11 @@ export const sumDigests = (
   from request
   cross join lateral (
     select count(*) as events_count, max(id::text collate "C") as max_id, (${digestOfHashes(db)})::text as digest
-    from (select e.id, ${eventHash(db, db`request.field`)} as hash ${selectedEvents(db, organizationId)}) as hashed
+    from (select e.id, ${eventHash(db, db`request.field`)} as hash ${selectedEvents({ db, organizationId })}) as hashed
   ) digested`;
 
 /** The same of events alone, of each stretch at most `limit`. */
-export const sumDigestsUpTo = (db: Db, organizationId: string, events: readonly DigestedEvents[], limit: number) => db<
+export const sumDigestsUpTo = ({ db, organizationId }: Scope, events: readonly DigestedEvents[], limit: number) => db<
   DigestRow[]
 >`
   with ${requestedEvents(db, events)}
@@ -77,7 +77,7 @@ export const sumDigestsUpTo = (db: Db, organizationId: string, events: readonly 
   cross join lateral (
     select count(*) as events_count, max(id::text collate "C") as max_id, (${digestOfHashes(db)})::text as digest
     from (
-      select e.id, ${eventHash(db, db`request.field`)} as hash ${selectedEvents(db, organizationId)} limit ${limit}
+      select e.id, ${eventHash(db, db`request.field`)} as hash ${selectedEvents({ db, organizationId })} limit ${limit}
     ) as hashed
   ) digested`;
 

@@ -2,6 +2,8 @@ import type { Temporal } from 'temporal-polyfill';
 import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { ChargeFilterId, ChargeId, SubscriptionId } from '../../../platform/ids.ts';
 import { meteredNumber } from '../../catalog/usage-shapes/numbers.ts';
 import { lastOf } from '../../catalog/usage-shapes/raw-buckets.ts';
 import { type Counted, eventKey } from './rollup-queries.ts';
@@ -35,7 +37,7 @@ export interface RawRow extends Counted {
 }
 
 /** Raw events by the texts of the needed properties, in the order of their names. */
-export const countRawEvents = (db: Db, organizationId: string, requests: readonly SharedRequest<RawRequest>[]) => db<
+export const countRawEvents = ({ db, organizationId }: Scope, requests: readonly SharedRequest<RawRequest>[]) => db<
   RawRow[]
 >`
   with ${requestedEvents(db, requests)}
@@ -51,7 +53,7 @@ export const countRawEvents = (db: Db, organizationId: string, requests: readonl
     from (
       select ${meteredNumber(db, db`(e.properties ->> request.field)`)} as value, e.timestamp, e.created_at, e.id,
         e.precise_total_amount_cents, ${neededTexts(db)} as texts
-      ${countedEvents(db, organizationId)}
+      ${countedEvents({ db, organizationId })}
     ) as metered
     group by texts
   ) counted`;
@@ -72,18 +74,16 @@ export interface EventRow {
  * Single raw events that an aggregation takes, in processing order: of unique counts those with the property, of others
  * those whose property is a number. Rule: aggregation.md#selecting-events.
  */
-export const listEvents = (db: Db, organizationId: string, requests: readonly SharedRequest<RawRequest>[]) => db<
-  EventRow[]
->`
-  with ${requestedEvents(db, requests)}
+export const listEvents = (scope: Scope, requests: readonly SharedRequest<RawRequest>[]) => scope.db<EventRow[]>`
+  with ${requestedEvents(scope.db, requests)}
   select request.n, to_jsonb(texts) as texts, text, operation, timestamp, key
   from request
   cross join lateral (
-    select texts, timestamp, created_at, id, text, operation, key from (${meteredEvents(db, organizationId)}) each
+    select texts, timestamp, created_at, id, text, operation, key from (${meteredEvents(scope)}) each
     where request.first is null and text is not null
     union all
     (
-      select texts, timestamp, created_at, id, text, operation, key from (${meteredEvents(db, organizationId)}) each
+      select texts, timestamp, created_at, id, text, operation, key from (${meteredEvents(scope)}) each
       where request.first is not null and request.names = '{}' and text is not null
       order by timestamp, created_at, id
       limit request.first
@@ -91,7 +91,7 @@ export const listEvents = (db: Db, organizationId: string, requests: readonly Sh
     union all
     select texts, timestamp, created_at, id, text, operation, key from (
       select each.*, row_number() over (partition by texts order by timestamp, created_at, id) as place
-      from (${meteredEvents(db, organizationId)}) each
+      from (${meteredEvents(scope)}) each
       where request.first is not null and request.names <> '{}' and text is not null
     ) placed
     where place <= request.first
@@ -99,13 +99,13 @@ export const listEvents = (db: Db, organizationId: string, requests: readonly Sh
   order by request.n, timestamp, created_at, id`;
 
 /** The events of a request with what an aggregation takes of them. */
-const meteredEvents = (db: Db, organizationId: string) => db`
-  select ${neededTexts(db)} as texts, e.timestamp, e.created_at, e.id,
+const meteredEvents = (scope: Scope) => scope.db`
+  select ${neededTexts(scope.db)} as texts, e.timestamp, e.created_at, e.id,
     case when request.aggregation = 'unique_count_agg' then e.properties ->> request.field
-      else (${meteredNumber(db, db`(e.properties ->> request.field)`)})::text end as text,
+      else (${meteredNumber(scope.db, scope.db`(e.properties ->> request.field)`)})::text end as text,
     case when request.aggregation = 'unique_count_agg' then e.properties ->> 'operation_type' end as operation,
-    case when request.aggregation = 'unique_count_agg' then ${eventKey(db, db`e`)} end as key
-  ${countedEvents(db, organizationId)}`;
+    case when request.aggregation = 'unique_count_agg' then ${eventKey(scope.db, scope.db`e`)} end as key
+  ${countedEvents(scope)}`;
 
 const requestedEvents = (db: Db, requests: readonly SharedRequest<RawRequest>[]) => db`
   request as materialized (
@@ -126,7 +126,7 @@ const neededTexts = (db: Db) => db`
   ) end`;
 
 /** The events of a request, as `e`. Rules: events.md#subscription-of-an-event, aggregation.md#selecting-events. */
-export const selectedEvents = (db: Db, organizationId: string) => db`
+export const selectedEvents = ({ db, organizationId }: Scope) => db`
   from events e
   where e.organization_id = ${organizationId} and e.external_subscription_id = request.subscription
     and e.code = request.code and e.timestamp >= request."from" and e.timestamp < request."to" and e.deleted_at is null
@@ -134,25 +134,25 @@ export const selectedEvents = (db: Db, organizationId: string) => db`
     and (request.end_id is null or e.timestamp < request.end_at or e.id < request.end_id)`;
 
 /** The same without late events that are left out. */
-const countedEvents = (db: Db, organizationId: string) => db`
-  ${selectedEvents(db, organizationId)} and not ${isLeftOut(db, organizationId)}`;
+const countedEvents = (scope: Scope) => scope.db`
+  ${selectedEvents(scope)} and not ${isLeftOut(scope)}`;
 
 /** Whether an event `e` is late for a request, and no correction has taken it in. */
-export const isLeftOut = (db: Db, organizationId: string) => db`
+export const isLeftOut = ({ db, organizationId }: Scope) => db`
   (coalesce(e.id > request.late_after_id, e.created_at >= request.late_since, false) and not exists (
     select from taken_late_events taken where taken.organization_id = ${organizationId} and taken.event_id = e.id))`;
 
 export interface TotalRequest {
   n: number;
-  subscription_id: string;
-  charge_id: string;
+  subscription_id: SubscriptionId;
+  charge_id: ChargeId;
   /** End of the billed periods that are looked at. */
   before: string;
 }
 
 export interface TotalRow {
   n: number;
-  charge_filter_id: string | null;
+  charge_filter_id: ChargeFilterId | null;
   grouped_by: GroupedBy;
   total: Decimal;
 }
@@ -161,7 +161,7 @@ export interface TotalRow {
  * Running totals that earlier periods ended with, from their newest fees or from corrections of them, one a filter and
  * group.
  */
-export const listBilledTotals = (db: Db, organizationId: string, requests: readonly TotalRequest[]) => db<TotalRow[]>`
+export const listBilledTotals = ({ db, organizationId }: Scope, requests: readonly TotalRequest[]) => db<TotalRow[]>`
   select distinct on (request.n, billed.charge_filter_id, billed.grouped_by)
     request.n, billed.charge_filter_id, billed.grouped_by, billed.total
   from jsonb_to_recordset(${JSON.stringify(requests)}::text::jsonb) as request (n int, subscription_id uuid,

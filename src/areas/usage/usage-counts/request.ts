@@ -5,11 +5,18 @@ import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import type { PresentedUnits } from '../../../engine/metrics/presentation.ts';
 import type { Moves, Proration } from '../../../engine/metrics/proration.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
+import type {
+  ChargeFilterId,
+  ChargeId,
+  ExternalSubscriptionId,
+  OrganizationId,
+  SubscriptionId,
+} from '../../../platform/ids.ts';
 import type { Pause } from '../../../platform/turns/turns.ts';
 
 /** Usage to count: any number of charges, of one or more subscriptions of one organization. */
 export interface CountRequest {
-  organizationId: string;
+  organizationId: OrganizationId;
   charges: readonly ChargeToCount[];
   /** `scan` reads raw events only; it is the reference for rollups. */
   mode?: 'rollup' | 'scan';
@@ -21,7 +28,7 @@ export interface CountRequest {
 export interface ChargeToCount {
   /** The caller's key of the entry, which the answer repeats. */
   key: string;
-  externalSubscriptionId: string;
+  externalSubscriptionId: ExternalSubscriptionId;
   metric: MetricToCount;
   /** In the order in which fees appear. */
   filters: readonly FilterToCount[];
@@ -57,8 +64,8 @@ export type WantedTexts = Readonly<Record<string, readonly string[]>>;
 
 /** Key of the fees of earlier periods with the running total. Rule: aggregation.md#weighted-sum "initial". */
 export interface CarriedOver {
-  subscriptionId: string;
-  chargeId: string;
+  subscriptionId: SubscriptionId;
+  chargeId: ChargeId;
   /** Whether, without such a fee, the total starts from the events before the subscription. */
   replacesAnother: boolean;
 }
@@ -106,7 +113,7 @@ export interface CountedCharge {
 
 export interface CountedShare {
   /** Null is the default bucket. */
-  filterId: string | null;
+  filterId: ChargeFilterId | null;
   groupedBy: GroupedBy;
   /** Not rounded. */
   units: Decimal;

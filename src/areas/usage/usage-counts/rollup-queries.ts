@@ -2,6 +2,8 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Texts } from '../../../engine/metrics/choose-filter.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { MetricId } from '../../../platform/ids.ts';
 import { meteredNumber } from '../../catalog/usage-shapes/numbers.ts';
 import { operationOf, sortableText } from '../../catalog/usage-shapes/raw-buckets.ts';
 import type { SharedRequest } from './share-requests.ts';
@@ -22,7 +24,7 @@ export interface Counted {
 
 export interface RollupRequest {
   subscription: string;
-  metric_id: string;
+  metric_id: MetricId;
   code: string;
   aggregation: string;
   field: string | null;
@@ -50,10 +52,10 @@ export type RollupRow =
  * too many groups. Shapes, buckets and open batches, whose last values the buckets lack, are read in one snapshot.
  * Buckets that several charges need are read once; if the shape keeps days, full days are read as one row.
  */
-export const sumBuckets = (db: Db, organizationId: string, requests: readonly SharedRequest<RollupRequest>[]) => db<
+export const sumBuckets = ({ db, organizationId }: Scope, requests: readonly SharedRequest<RollupRequest>[]) => db<
   RollupRow[]
 >`
-  with ${answeringShapes(db, organizationId, requests)}, ${waitingEvents(db, organizationId, 'latest_agg')}
+  with ${answeringShapes({ db, organizationId }, requests)}, ${waitingEvents({ db, organizationId }, 'latest_agg')}
   select scan.ns, grp.properties as texts, summed.events_count, summed.valid_count, summed.sum, summed.moment,
     summed.max,
     summed.amount, summed.last, summed.hour
@@ -67,9 +69,9 @@ export const sumBuckets = (db: Db, organizationId: string, requests: readonly Sh
       last_value::text]
         collate "C") filter (where last_ts is not null) as last
     from (
-      ${bucketsBetween(db, organizationId, db`scan."from"`, db`scan.day_from`)}
+      ${bucketsBetween({ db, organizationId }, db`scan."from"`, db`scan.day_from`)}
       union all
-      ${bucketsBetween(db, organizationId, db`scan.day_to`, db`scan."to"`)}
+      ${bucketsBetween({ db, organizationId }, db`scan.day_to`, db`scan."to"`)}
       union all
       select day, group_hash, events_count, valid_count, sum, moment, null, amount, null, null, null, null
       from usage_days d
@@ -109,10 +111,11 @@ export interface MemberRow {
  * in each group; if days matter all are listed with all hours; and so is every event of open batches, which the rows
  * lack.
  */
-export const listMembers = (db: Db, organizationId: string, requests: readonly SharedRequest<RollupRequest>[]) => db<
+export const listMembers = ({ db, organizationId }: Scope, requests: readonly SharedRequest<RollupRequest>[]) => db<
   MemberRow[]
 >`
-  with ${answeringShapes(db, organizationId, requests)}, ${waitingEvents(db, organizationId, 'unique_count_agg')},
+  with ${answeringShapes({ db, organizationId }, requests)},
+  ${waitingEvents({ db, organizationId }, 'unique_count_agg')},
   also_elsewhere as materialized (
     select distinct scan.s, substring(sha256(convert_to(e.properties ->> scan.field, 'UTF8')) for 16) as value_hash
     from scan
@@ -169,7 +172,7 @@ export const eventKey = (db: Db, event: Fragment) => db`
   ${sortableText(db, db`${event}.timestamp`)} || ' ' || ${sortableText(db, db`${event}.created_at`)} || ' ' || ${event}.id`;
 
 /** The hours of a scan's shape between two instants. */
-const bucketsBetween = (db: Db, organizationId: string, from: Fragment, to: Fragment) => db`
+const bucketsBetween = ({ db, organizationId }: Scope, from: Fragment, to: Fragment) => db`
   select hour, group_hash, events_count, valid_count, sum, moment, max, amount, last_ts, last_created_at, last_id,
     last_value
   from usage_buckets b
@@ -180,7 +183,7 @@ const bucketsBetween = (db: Db, organizationId: string, from: Fragment, to: Frag
  * `answering`: the charges that a rollup answers, by their position n. `scan`: the distinct reads for them; without
  * days their hours reach to "to".
  */
-const answeringShapes = (db: Db, organizationId: string, requests: readonly SharedRequest<RollupRequest>[]) => db`
+const answeringShapes = ({ db, organizationId }: Scope, requests: readonly SharedRequest<RollupRequest>[]) => db`
   request as materialized (
     select row_number() over () as s, request.*
     from jsonb_to_recordset(${JSON.stringify(requests.map(({ request, askers }) => ({ ...request, askers })))}::text::jsonb)
@@ -194,7 +197,7 @@ const answeringShapes = (db: Db, organizationId: string, requests: readonly Shar
     join usage_shapes shape on shape.organization_id = ${organizationId} and shape.billable_metric_id = request.metric_id
       and shape.state = 'live' and shape.code = request.code and shape.aggregation_type = request.aggregation
       and shape.field_name is not distinct from request.field and shape.property_names @> asker.names
-    where (shape.keeps_amounts or not request.amounts) and ${hasAllHours(db, organizationId)}
+    where (shape.keeps_amounts or not request.amounts) and ${hasAllHours({ db, organizationId })}
   ), scan as materialized (
     select s, subscription, code, field, aggregation, "from", "to", days, edges, shape_id, array_agg(n) as ns,
       case when keeps_days then coalesce(day_from, "to") else "to" end as day_from,
@@ -208,7 +211,7 @@ const answeringShapes = (db: Db, organizationId: string, requests: readonly Shar
  * Whether a `shape` holds all hours of a `request`'s subscription: it is not marked for scans, and no repair is
  * pending.
  */
-export const hasAllHours = (db: Db, organizationId: string) => db`
+export const hasAllHours = ({ db, organizationId }: Scope) => db`
   not exists (
     select from usage_raw_subscriptions raw
     where raw.organization_id = ${organizationId} and raw.shape_id = shape.id
@@ -223,7 +226,7 @@ export const hasAllHours = (db: Db, organizationId: string) => db`
  * Events of open batches in the windows of the answered charges of an aggregation; none is looked for without such a
  * charge.
  */
-const waitingEvents = (db: Db, organizationId: string, aggregation: 'latest_agg' | 'unique_count_agg') => db`
+const waitingEvents = ({ db, organizationId }: Scope, aggregation: 'latest_agg' | 'unique_count_agg') => db`
   waiting as materialized (
     select answering.n, e.timestamp, e.created_at, e.id, e.properties ->> answering.field as text,
       ${operationOf(db, db`e`)} as operation, (

@@ -1,4 +1,4 @@
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { newId } from '../../../platform/ids.ts';
 import { DIGEST_VERSION, readDigestSum } from '../../catalog/usage-shapes/event-digest.ts';
 import { sumsUpToDays } from '../../catalog/usage-shapes/shape.ts';
@@ -41,16 +41,11 @@ const MOST_DIGESTED_EVENTS = 100_000;
  *
  * Rule: invoice-verification.md#stored-inputs `events_watermark`.
  */
-export async function readWatermarks(
-  db: Db,
-  organizationId: string,
-  windows: readonly CountedWindow[],
-): Promise<Watermark[]> {
+export async function readWatermarks(scope: Scope, windows: readonly CountedWindow[]): Promise<Watermark[]> {
   if (windows.length === 0) return [];
   const plans = windows.map(({ window }) => planOfReading(window));
   const parts = await sumDigests(
-    db,
-    organizationId,
+    scope,
     plans.flatMap(({ hours }, n) => (hours === null ? [] : [hoursOf(n, windows[n]!, hours)])),
     plans.flatMap(({ raw }, n) => raw.map((range) => eventsOf(n, windows[n]!, range))),
   );
@@ -62,8 +57,7 @@ export async function readWatermarks(
   const unanswered = windows.flatMap((counted, n) =>
     marks[n] === undefined ? planOfScanning(counted.window).raw.map((range) => eventsOf(n, counted, range)) : [],
   );
-  const scanned =
-    unanswered.length === 0 ? [] : await sumDigestsUpTo(db, organizationId, unanswered, MOST_DIGESTED_EVENTS + 1);
+  const scanned = unanswered.length === 0 ? [] : await sumDigestsUpTo(scope, unanswered, MOST_DIGESTED_EVENTS + 1);
   return marks.map((mark, n) => mark ?? watermarkOfFew(scanned.filter((part) => part.n === n)));
 }
 

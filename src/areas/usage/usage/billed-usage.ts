@@ -3,7 +3,15 @@ import { VISIBLE_INVOICE_STATUSES } from '../../../engine/invoices/invoice-state
 import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import type { Cents } from '../../../engine/money/cents.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type {
+  ChargeFilterId,
+  ExternalCustomerId,
+  FeeId,
+  InvoiceId,
+  MetricId,
+  SubscriptionId,
+} from '../../../platform/ids.ts';
 import { MOST_COUNTED } from './plan-weight.ts';
 import type { ShownCharge } from './view.ts';
 
@@ -11,8 +19,8 @@ const BILLED = VISIBLE_INVOICE_STATUSES.filter((status) => status !== 'voided');
 
 /** The charges window of a line of an invoice. */
 export interface BilledPeriod {
-  invoice_id: string;
-  subscription_id: string;
+  invoice_id: InvoiceId;
+  subscription_id: SubscriptionId;
   /** `[from, to)`. */
   charges_from_datetime: Temporal.Instant;
   charges_to_datetime: Temporal.Instant;
@@ -22,9 +30,8 @@ export interface BilledPeriod {
 
 /** A page of billed charges periods of an external subscription id, newest first, of the `newest` ones. */
 export async function listBilledPeriods(
-  db: Db,
-  organizationId: string,
-  of: { externalCustomerId: string; externalId: string; newest: number },
+  { db, organizationId }: Scope,
+  of: { externalCustomerId: ExternalCustomerId; externalId: string; newest: number },
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ rows: BilledPeriod[]; total: number }> {
   const rows = await db<(Partial<BilledPeriod> & { total: number })[]>`
@@ -56,10 +63,10 @@ export async function listBilledPeriods(
 }
 
 export interface BilledFee {
-  invoice_id: string;
-  subscription_id: string;
-  charge_filter_id: string | null;
-  true_up_parent_fee_id: string | null;
+  invoice_id: InvoiceId;
+  subscription_id: SubscriptionId;
+  charge_filter_id: ChargeFilterId | null;
+  true_up_parent_fee_id: FeeId | null;
   grouped_by: GroupedBy;
   units: Decimal;
   total_aggregated_units: Decimal;
@@ -76,9 +83,8 @@ export interface BilledFee {
  * One statement.
  */
 export async function weightOfBilled(
-  db: Db,
-  organizationId: string,
-  lines: readonly { invoice_id: string; subscription_id: string }[],
+  { db, organizationId }: Scope,
+  lines: readonly { invoice_id: InvoiceId; subscription_id: SubscriptionId }[],
 ): Promise<number> {
   const [row] = await db<{ weight: number }[]>`
     select count(*)::int as weight from (
@@ -95,10 +101,9 @@ export async function weightOfBilled(
 
 /** Usage fees of lines of invoices with their charges, deleted ones too; of one metric when given. */
 export const listBilledFees = (
-  db: Db,
-  organizationId: string,
-  lines: readonly { invoice_id: string; subscription_id: string }[],
-  metricId: string | undefined,
+  { db, organizationId }: Scope,
+  lines: readonly { invoice_id: InvoiceId; subscription_id: SubscriptionId }[],
+  metricId: MetricId | undefined,
 ) => db<BilledFee[]>`
   select fee.invoice_id, fee.subscription_id, fee.charge_filter_id, fee.true_up_parent_fee_id, fee.grouped_by,
     fee.units,

@@ -3,6 +3,7 @@ import { lastInstant, shownEnd, shownStart } from '../../../engine/calendar/peri
 import { newDraft } from '../../../engine/invoices/draft.ts';
 import type { Proration } from '../../../engine/metrics/proration.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { CustomerId, ExternalCustomerId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { seconds } from '../../../platform/schema/view.ts';
 import { mapInSlices } from '../../../platform/turns/turns.ts';
@@ -40,7 +41,7 @@ export interface UsageInProgress {
  */
 export async function showCurrentUsage(
   ctx: Context,
-  { external_customer_id, query }: { external_customer_id: string; query: CurrentUsageQuery },
+  { external_customer_id, query }: { external_customer_id: ExternalCustomerId; query: CurrentUsageQuery },
 ) {
   const inProgress = await usageInProgress(ctx, external_customer_id, query);
   const { plan_amount_currency: currency } = inProgress.subscription;
@@ -72,16 +73,16 @@ export const periodView = ({ subscription, proration }: Pick<UsageInProgress, 's
 /** What current and projected usage have in common: finding, counting, pricing, taxing. */
 export async function usageInProgress(
   ctx: Context,
-  externalCustomerId: string,
+  externalCustomerId: ExternalCustomerId,
   query: CurrentUsageQuery,
 ): Promise<UsageInProgress> {
   const subject = JSON.stringify([externalCustomerId, query.external_subscription_id]);
   const [customer] = await Promise.all([
-    getCustomer(ctx.db, ctx.organizationId, externalCustomerId),
+    getCustomer(ctx, externalCustomerId),
     admit(ctx, subject, externalCustomerId, query.external_subscription_id),
   ]);
   const subscription = await activeSubscription(ctx, customer.id, query.external_subscription_id);
-  const allCharges = await listPricedCharges(ctx.db, ctx.organizationId, [subscription.plan_id], { pause: ctx.pause });
+  const allCharges = await listPricedCharges(ctx, [subscription.plan_id], { pause: ctx.pause });
   const charges = selectCharges(allCharges, query);
   const only = query.group ?? query.filter_by_group;
   if (query.full_usage === true) {
@@ -93,7 +94,7 @@ export async function usageInProgress(
     usageOf(ctx, subscription, charges, { proration, only }),
     query.apply_taxes === false
       ? []
-      : listHeldTaxes(ctx.db, ctx.organizationId, {
+      : listHeldTaxes(ctx, {
           chargeIds: charges.map(({ id }) => id),
           planIds: [subscription.plan_id],
           customerId: customer.id,
@@ -135,16 +136,20 @@ export async function usageInProgress(
 
 /** Waits for the organization's turn when the subscription's usage is heavy to read. */
 async function admit(
-  { heavy, db, organizationId }: Context,
+  ctx: Context,
   subject: string,
-  externalCustomerId: string,
+  externalCustomerId: ExternalCustomerId,
   externalId: string,
 ): Promise<void> {
-  await heavy?.admit(subject, () => planWeight(db, organizationId, { externalCustomerId, externalId }));
+  await ctx.heavy?.admit(subject, () => planWeight(ctx, { externalCustomerId, externalId }));
 }
 
-async function activeSubscription(ctx: Context, customerId: string, externalId: string): Promise<SubscriptionShown> {
-  const subscription = await findActiveOfCustomer(ctx.db, ctx.organizationId, customerId, externalId);
+async function activeSubscription(
+  ctx: Context,
+  customerId: CustomerId,
+  externalId: string,
+): Promise<SubscriptionShown> {
+  const subscription = await findActiveOfCustomer(ctx, customerId, externalId);
   if (!subscription) throw refuse.notAllowed('no_active_subscription');
   return subscription;
 }

@@ -1,7 +1,8 @@
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import { chooseTaxes, type FeeType } from '../../../engine/taxes/choose-taxes.ts';
 import type { Tax } from '../../../engine/taxes/tax.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { BillingEntityId, ChargeId, CustomerId, FixedChargeId, PlanId } from '../../../platform/ids.ts';
 
 /** A tax with the record that supplies it. */
 export type HeldTax = Tax & {
@@ -13,14 +14,13 @@ export type HeldTax = Tax & {
 
 /** Taxes of some charges, fixed charges, plans, a customer and its billing entity, oldest first: one statement. */
 export const listHeldTaxes = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   holders: {
-    chargeIds: readonly string[];
-    fixedChargeIds?: readonly string[];
-    planIds: readonly string[];
-    customerId: string;
-    billingEntityId: string;
+    chargeIds: readonly ChargeId[];
+    fixedChargeIds?: readonly FixedChargeId[];
+    planIds: readonly PlanId[];
+    customerId: CustomerId;
+    billingEntityId: BillingEntityId;
   },
 ) => db<HeldTax[]>`
   select tax.id, tax.code, tax.name, tax.description, tax.rate, held.holder, held.holder_id
@@ -57,7 +57,7 @@ export const listHeldTaxes = (
 export function taxesOfFee(
   held: readonly HeldTax[],
   feeType: FeeType,
-  owner: { chargeId?: string | undefined; fixedChargeId?: string | undefined; planId: string },
+  owner: { chargeId?: ChargeId | undefined; fixedChargeId?: FixedChargeId | undefined; planId: PlanId },
 ): readonly HeldTax[] {
   const of = (holder: HeldTax['holder'], id?: string) =>
     held.filter((tax) => tax.holder === holder && (id === undefined || tax.holder_id === id));

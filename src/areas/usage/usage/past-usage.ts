@@ -3,6 +3,7 @@ import { cents, roundToCents, sumCents } from '../../../engine/money/cents.ts';
 import { decimal, sum } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import { getRow } from '../../../platform/db/rows.ts';
+import type { ExternalCustomerId, InvoiceId, SubscriptionId } from '../../../platform/ids.ts';
 import { groupRows } from '../../../platform/lists/group-rows.ts';
 import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
 import { seconds } from '../../../platform/schema/view.ts';
@@ -30,22 +31,21 @@ const MOST_PERIODS = 1_000_000;
  */
 export async function showPastUsage(
   ctx: Context,
-  { external_customer_id, query }: { external_customer_id: string; query: PastUsageQuery },
+  { external_customer_id, query }: { external_customer_id: ExternalCustomerId; query: PastUsageQuery },
 ) {
   const { external_subscription_id: externalId, billable_metric_code: code } = query;
   const metric = code === undefined ? undefined : await getRow(ctx, billableMetrics, code);
   const periods = await listBilledPeriods(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     { externalCustomerId: external_customer_id, externalId, newest: periodsCount(query) },
     limitOf(query),
   );
   const lines = periods.rows.map(({ invoice_id, subscription_id }) => ({ invoice_id, subscription_id }));
   if (lines.length > 0) {
     const subject = JSON.stringify(['past', external_customer_id, query]);
-    await ctx.heavy?.admit(subject, () => weightOfBilled(ctx.db, ctx.organizationId, lines));
+    await ctx.heavy?.admit(subject, () => weightOfBilled(ctx, lines));
   }
-  const fees = lines.length === 0 ? [] : await listBilledFees(ctx.db, ctx.organizationId, lines, metric?.id);
+  const fees = lines.length === 0 ? [] : await listBilledFees(ctx, lines, metric?.id);
   const feesOf = groupRows(fees, keyOf);
   return {
     usage_periods: await mapInSlices(
@@ -57,7 +57,7 @@ export async function showPastUsage(
   };
 }
 
-const keyOf = ({ invoice_id, subscription_id }: { invoice_id: string; subscription_id: string }): string =>
+const keyOf = ({ invoice_id, subscription_id }: { invoice_id: InvoiceId; subscription_id: SubscriptionId }): string =>
   `${invoice_id} ${subscription_id}`;
 
 /** Anything except a positive whole number requests all periods. */

@@ -1,4 +1,5 @@
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { ExternalCustomerId } from '../../../platform/ids.ts';
 
 /** Limit of the weight: a heavier read waits for its turn anyway. */
 export const MOST_COUNTED = 1000;
@@ -8,9 +9,8 @@ export const MOST_COUNTED = 1000;
  * charges and filters of its plan, as far as `MOST_COUNTED`. One statement.
  */
 export async function planWeight(
-  db: Db,
-  organizationId: string,
-  { externalCustomerId, externalId }: { externalCustomerId: string; externalId?: string },
+  { db, organizationId }: Scope,
+  { externalCustomerId, externalId }: { externalCustomerId: ExternalCustomerId; externalId?: string },
 ): Promise<number> {
   const [row] = await db<{ weight: number }[]>`
     select count(*)::int as weight from (

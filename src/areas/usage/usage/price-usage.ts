@@ -8,12 +8,13 @@ import type { Properties } from '../../../engine/pricing/charge-model.ts';
 import { priceExponent } from '../../../engine/pricing/fee-amounts.ts';
 import { eventsNeeded } from '../../../engine/pricing/price.ts';
 import { type UsageFee, usageFee } from '../../../engine/pricing/usage-fee.ts';
+import type { SubscriptionId } from '../../../platform/ids.ts';
 import type { ChargeToCount, CountedShare, WantedTexts } from '../usage-counts/request.ts';
 import type { PricedCharge, PricedFilter } from './priced-charges.ts';
 
 /** The subscription and window of usage. */
 export interface Usage {
-  subscription: { id: string; external_id: string; previous_subscription_id: string | null };
+  subscription: { id: SubscriptionId; external_id: string; previous_subscription_id: SubscriptionId | null };
   /** The window with its days. */
   proration: Proration;
   /** Id of the subscription whose start at `window.from` replaced another one. */

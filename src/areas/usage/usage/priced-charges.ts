@@ -5,7 +5,8 @@ import type { RoundingFunction } from '../../../engine/metrics/round-units.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Properties } from '../../../engine/pricing/charge-model.ts';
 import type { ChargeModelName } from '../../../engine/pricing/charge-models.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { PlanId, PricingUnitId } from '../../../platform/ids.ts';
 import { mapInSlices, type Pause } from '../../../platform/turns/turns.ts';
 
 export interface PricedFilter {
@@ -32,7 +33,7 @@ export interface PricedMetric {
 /** A charge with everything needed to count and price its usage. */
 export interface PricedCharge {
   id: string;
-  plan_id: string;
+  plan_id: PlanId;
   code: string;
   charge_model: ChargeModelName;
   invoice_display_name: string | null;
@@ -43,7 +44,7 @@ export interface PricedCharge {
   accepts_target_wallet: boolean;
   properties: Properties;
   /** What its prices are in, when not in the currency of the plan. */
-  pricing_unit: { id: string; code: string; short_name: string } | null;
+  pricing_unit: { id: PricingUnitId; code: string; short_name: string } | null;
   /** Main units of the currency per pricing unit. */
   conversion_rate: Decimal | null;
   metric: PricedMetric;
@@ -60,9 +61,8 @@ type Row = Omit<PricedCharge, 'filters'> & { filters: (Omit<PricedFilter, 'creat
  * pause    called between two charges
  */
 export async function listPricedCharges(
-  db: Db,
-  organizationId: string,
-  planIds: readonly string[],
+  { db, organizationId }: Scope,
+  planIds: readonly PlanId[],
   { alsoIds = [], pause }: { alsoIds?: readonly string[]; pause?: Pause | undefined } = {},
 ): Promise<PricedCharge[]> {
   const rows = await db<Row[]>`

@@ -1,6 +1,7 @@
 import { type Currency, exponentOf } from '../../../engine/money/currency.ts';
 import { type Elapsed, elapsedDays, projectFee, projectUnits } from '../../../engine/pricing/projection.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { ExternalCustomerId } from '../../../platform/ids.ts';
 import { present } from '../../../platform/schema/view.ts';
 import { mapInSlices } from '../../../platform/turns/turns.ts';
 import { periodView, usageInProgress } from './current-usage.ts';
@@ -17,7 +18,7 @@ import { chargeUsageView, type ShownShare, shownShare } from './view.ts';
  */
 export async function showProjectedUsage(
   ctx: Context,
-  { external_customer_id, query }: { external_customer_id: string; query: ProjectedUsageQuery },
+  { external_customer_id, query }: { external_customer_id: ExternalCustomerId; query: ProjectedUsageQuery },
 ) {
   const inProgress = await usageInProgress(ctx, external_customer_id, { ...query, full_usage: undefined });
   const { subscription, proration, usage, totals } = inProgress;

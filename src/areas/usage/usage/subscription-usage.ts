@@ -82,14 +82,11 @@ export async function usageOfSeveral(ctx: Context, wanted: readonly WantedUsage[
   return Promise.all(
     wanted.map(async ({ subscription, charges, proration, only }, n) => {
       const exponent = exponentOf(subscription.plan_amount_currency as Currency);
-      const billed = await withBilledInAdvance(
-        ctx.db,
-        ctx.organizationId,
-        subscription.external_id,
+      const billed = await withBilledInAdvance(ctx, subscription.external_id, {
         proration,
-        charges.map((charge) => ({ charge, shares: sharesOf.get(keyOf(n, charge)) ?? [] })),
+        usage: charges.map((charge) => ({ charge, shares: sharesOf.get(keyOf(n, charge)) ?? [] })),
         only,
-      );
+      });
       const priced = async ({ charge, shares }: (typeof billed)[number]) => ({
         charge,
         shares: await mapInSlices(shares, sharePricer(charge, exponent), ctx.pause),
@@ -104,7 +101,7 @@ const keyOf = (n: number, charge: PricedCharge): string => `${n}-${charge.id}`;
 
 /** All usage of the charges period that holds `at`: four round trips at most. */
 export async function wholeUsageOf(ctx: Context, subscription: SubscriptionShown, at: Instant): Promise<ChargeUsage[]> {
-  const charges = await listPricedCharges(ctx.db, ctx.organizationId, [subscription.plan_id], { pause: ctx.pause });
+  const charges = await listPricedCharges(ctx, [subscription.plan_id], { pause: ctx.pause });
   return usageOf(ctx, subscription, charges, { proration: usagePeriod(subscription, at) });
 }
 

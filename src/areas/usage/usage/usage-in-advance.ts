@@ -1,7 +1,8 @@
 import { type GroupedBy, groupKeys } from '../../../engine/metrics/group-values.ts';
 import type { Proration } from '../../../engine/metrics/proration.ts';
 import { proratedUsageInAdvance, type RunningRecord, usageInAdvance } from '../../../engine/metrics/running-record.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { ChargeFilterId, ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { listNewestRecords } from '../in-advance-records/records.ts';
 import type { CountedShare, WantedTexts } from '../usage-counts/request.ts';
 import type { PricedCharge } from './priced-charges.ts';
@@ -21,12 +22,9 @@ export interface CountedUsage {
  * Rule: in-advance.md#units-of-one-event "current usage".
  */
 export async function withBilledInAdvance(
-  db: Db,
-  organizationId: string,
-  externalSubscriptionId: string,
-  proration: Proration,
-  usage: readonly CountedUsage[],
-  only: WantedTexts = {},
+  scope: Scope,
+  externalSubscriptionId: ExternalSubscriptionId,
+  { proration, usage, only = {} }: { proration: Proration; usage: readonly CountedUsage[]; only?: WantedTexts },
 ): Promise<readonly CountedUsage[]> {
   const keys = usage.flatMap(({ charge, shares }) =>
     charge.pay_in_advance
@@ -39,7 +37,7 @@ export async function withBilledInAdvance(
       : [],
   );
   if (keys.length === 0) return usage;
-  const records = await listNewestRecords(db, organizationId, externalSubscriptionId, keys);
+  const records = await listNewestRecords(scope, externalSubscriptionId, keys);
   return usage.map(({ charge, shares }) =>
     charge.pay_in_advance
       ? { charge, shares: shares.map((share) => billedShare(charge, share, records.shift(), proration)) }
@@ -48,7 +46,7 @@ export async function withBilledInAdvance(
 }
 
 /** The group keys that the restriction fixes to one value: records are kept by them too. */
-function fixedGroup(charge: PricedCharge, filterId: string | null, only: WantedTexts): GroupedBy {
+function fixedGroup(charge: PricedCharge, filterId: ChargeFilterId | null, only: WantedTexts): GroupedBy {
   const { properties } = charge.filters.find(({ id }) => id === filterId) ?? charge;
   const keys = groupKeys(properties, { acceptsTargetWallet: charge.accepts_target_wallet });
   return Object.fromEntries(

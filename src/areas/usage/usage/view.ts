@@ -5,17 +5,18 @@ import { type PresentedUnits, presentFewer } from '../../../engine/metrics/prese
 import { type Cents, sumCents, ZERO_CENTS } from '../../../engine/money/cents.ts';
 import { type Decimal, decimalText, sum } from '../../../engine/money/decimal.ts';
 import type { ChargeModelName } from '../../../engine/pricing/charge-models.ts';
+import type { ChargeFilterId, ChargeId, MetricId } from '../../../platform/ids.ts';
 import { groupRows } from '../../../platform/lists/group-rows.ts';
 import { inParts, mapInSlices, type Pause, sortInSlices } from '../../../platform/turns/turns.ts';
 import type { PricedShare } from './price-usage.ts';
 
 /** A charge as far as a usage answer shows it. */
 export interface ShownCharge {
-  id: string;
+  id: ChargeId;
   code: string;
   charge_model: ChargeModelName;
   invoice_display_name: string | null;
-  metric: { id: string; name: string; code: string; aggregation_type: AggregationType };
+  metric: { id: MetricId; name: string; code: string; aggregation_type: AggregationType };
   /** What its prices are in, when not in the currency. */
   pricing_unit?: { short_name: string } | null;
   conversion_rate?: Decimal | null;
@@ -32,7 +33,7 @@ interface ShownFilter {
 /** The figures of one filter and group. */
 export interface ShownShare {
   /** Null is the default bucket. */
-  filterId: string | null;
+  filterId: ChargeFilterId | null;
   groupedBy: GroupedBy;
   units: Decimal;
   totalUnits: Decimal;

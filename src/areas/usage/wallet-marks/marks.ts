@@ -1,8 +1,10 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
-import type { Scope } from '../../../platform/periodic-job.ts';
+import type { CustomerId, OrganizationId, SubscriptionId } from '../../../platform/ids.ts';
+import type { Reach } from '../../../platform/periodic-job.ts';
 
 /** The periodic job that treats marks. */
 export const WALLET_ONGOING = 'wallet-ongoing';
@@ -11,7 +13,7 @@ export const WALLET_ONGOING = 'wallet-ongoing';
  * Requests a new computation of the ongoing balances of a customer with active wallets: at once in real time, at the
  * next tick under a test clock. Rules: periodic-jobs.md#wallet-ongoing, top-ups.md#ongoing-balance "refresh".
  */
-export async function markWallets(ctx: Context, customerId: string): Promise<void> {
+export async function markWallets(ctx: Context, customerId: CustomerId): Promise<void> {
   const { count } = await ctx.db`
     insert into wallet_marks (id, organization_id, customer_id, marked_at)
     select gen_random_uuid(), ${ctx.organizationId}::uuid, ${customerId}::uuid, ${ctx.now()}
@@ -26,15 +28,15 @@ export async function markWallets(ctx: Context, customerId: string): Promise<voi
 }
 
 export interface MarkOfUsage {
-  organization_id: string;
-  subscription_id: string;
+  organization_id: OrganizationId;
+  subscription_id: SubscriptionId;
   /** The organization's own time. */
   at: string;
 }
 
 /** Marks the customers of used subscriptions, those with an active wallet. @returns what was marked */
 export const markWalletsOfUsage = (db: Db, marks: readonly MarkOfUsage[]) => db<
-  { organization_id: string; customer_id: string }[]
+  { organization_id: OrganizationId; customer_id: CustomerId }[]
 >`
   insert into wallet_marks (id, organization_id, customer_id, marked_at)
   select gen_random_uuid(), used.organization_id, used.customer_id, used.at
@@ -50,30 +52,30 @@ export const markWalletsOfUsage = (db: Db, marks: readonly MarkOfUsage[]) => db<
   returning organization_id, customer_id`;
 
 /** Marks of a customer that are there now. */
-export const listWalletMarks = (db: Db, organizationId: string, customerId: string) => db<{ id: string }[]>`
+export const listWalletMarks = ({ db, organizationId }: Scope, customerId: CustomerId) => db<{ id: string }[]>`
   select id from wallet_marks where organization_id = ${organizationId} and customer_id = ${customerId}`;
 
-export const dropWalletMarks = (db: Db, organizationId: string, ids: readonly string[]) => db`
+export const dropWalletMarks = ({ db, organizationId }: Scope, ids: readonly string[]) => db`
   delete from wallet_marks where organization_id = ${organizationId} and id = any (${ids}::uuid[])`;
 
 /** The first mark of an organization. */
-export async function earliestWalletMark(db: Db, organizationId: string): Promise<Temporal.Instant | null> {
+export async function earliestWalletMark({ db, organizationId }: Scope): Promise<Temporal.Instant | null> {
   const [row] = await db<{ at: Temporal.Instant | null }[]>`
     select min(marked_at) as at from wallet_marks where organization_id = ${organizationId}`;
   return row!.at;
 }
 
 /** Customers with a mark set at or before `at`, the longest marked first. */
-export const listMarkedCustomers = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<
-  { organization_id: string; sandbox: boolean; customer_id: string }[]
+export const listMarkedCustomers = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<
+  { organization_id: OrganizationId; sandbox: boolean; customer_id: CustomerId }[]
 >`
   select mark.organization_id, organization.sandbox, mark.customer_id
   from wallet_marks mark
   join organizations organization on organization.id = mark.organization_id
   where mark.marked_at <= ${at} and ${
-    scope === 'real-time'
+    reach === 'real-time'
       ? db`not exists (select from test_clocks clock where clock.organization_id = mark.organization_id)`
-      : db`mark.organization_id = ${scope.organizationId}`
+      : db`mark.organization_id = ${reach.organizationId}`
   }
   group by mark.organization_id, organization.sandbox, mark.customer_id
   order by min(mark.marked_at), mark.customer_id

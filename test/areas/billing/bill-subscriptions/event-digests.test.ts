@@ -203,7 +203,7 @@ test('the digest holds late, amended, moved and retracted events as they finally
 test('rollups of corrected events have the digests of those events', async () => {
   for (const { id } of await service.sql`
     select id from usage_shapes where organization_id = ${story.organizationId} and state = 'live'`) {
-    const shape = (await findLiveShape(service.sql, story.organizationId, id))!;
+    const shape = (await findLiveShape({ db: service.sql, organizationId: story.organizationId }, id))!;
     const hours = await service.sql<{ external_subscription_id: string; hour: Temporal.Instant }[]>`
       select distinct external_subscription_id, hour from usage_buckets where shape_id = ${id}`;
     expect(hours.length).toBeGreaterThan(4);
@@ -264,7 +264,7 @@ test('a window of many events is proven in parts by a run, even when many events
     select metric.id, shape.id as shape_id from billable_metrics metric
     join usage_shapes shape on shape.billable_metric_id = metric.id and shape.state = 'live'
     where metric.organization_id = ${story.organizationId} and metric.code = 'calls'`;
-  const shape = (await findLiveShape(service.sql, story.organizationId, metric!.shape_id))!;
+  const shape = (await findLiveShape({ db: service.sql, organizationId: story.organizationId }, metric!.shape_id))!;
   await service.sql.begin((tx) => refillSubscriptions(tx, shape, ['sub']));
   await story.advanceTo('2024-06-01T02:00:00Z');
   const invoice = await newest(4);
@@ -285,7 +285,7 @@ test('a window of many events is proven in parts by a run, even when many events
 
   // Without a rollup that answers, so many are not read.
   await service.sql`update usage_buckets set digest = 0 where shape_id = ${shape.id}`;
-  const [window] = await readWatermarks(service.sql, story.organizationId, [
+  const [window] = await readWatermarks({ db: service.sql, organizationId: story.organizationId }, [
     {
       externalSubscriptionId: 'sub',
       metric: { id: metric!.id, code: 'calls', aggregation_type: 'sum_agg', field_name: 'value' },

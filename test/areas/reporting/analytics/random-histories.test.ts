@@ -23,10 +23,10 @@ test('every report equals the slow computation, whether its sums were counted or
       const history = await openHistory(database.sql, dice);
       for (let n = 0; n < CHANGES; n += 1) {
         await history.change();
-        if (dice.chance(0.1)) await rollUpAnalytics(database.sql, history.organizationId);
+        if (dice.chance(0.1)) await rollUpAnalytics({ db: database.sql, organizationId: history.organizationId });
       }
       await compareAll(history);
-      await rollUpAnalytics(database.sql, history.organizationId);
+      await rollUpAnalytics({ db: database.sql, organizationId: history.organizationId });
       await compareAll(history);
       expect(await marksLeft(history)).toBe(0);
     }),

@@ -73,7 +73,7 @@ async function subscriptionFee(
 /** Both ways to read: before the pool has counted, and after. */
 async function readBoth(operation: string, query: object) {
   const first = await history.read(operation, NOW, query as Record<string, unknown>);
-  await rollUpAnalytics(database.sql, history.organizationId);
+  await rollUpAnalytics({ db: database.sql, organizationId: history.organizationId });
   expect(await history.read(operation, NOW, query as Record<string, unknown>)).toEqual(first);
   return first;
 }

@@ -164,7 +164,7 @@ async function build() {
   const addMany = async (_name: string, items: { payload: unknown }[]) =>
     void jobs.push(...items.map((item) => item.payload as (typeof jobs)[number]));
   await sweepBuildingShapes({ sql: database.sql, producer: { addMany } as never }, Temporal.Instant.from(RECEIVED));
-  for (const job of jobs) await buildShape(database.sql, job.organization_id, job.shape_id);
+  for (const job of jobs) await buildShape({ db: database.sql, organizationId: job.organization_id }, job.shape_id);
 }
 
 const TEXTS = ['a', '', 'ü"\\\n\u0001\u007f', null, 1.5, 1e21, true, ['x', 1], { b: 1, aa: null }];
@@ -214,8 +214,8 @@ describe('building a shape', () => {
         await store(...events(20, from).map((event) => incoming(organizationId, [event])));
     })();
     await Promise.all([
-      buildShape(database.sql, organizationId, shape_id),
-      buildShape(database.sql, organizationId, shape_id),
+      buildShape({ db: database.sql, organizationId }, shape_id),
+      buildShape({ db: database.sql, organizationId }, shape_id),
     ]);
     isBuilding = false;
     await writing;
@@ -274,7 +274,8 @@ describe('daily sums', () => {
     expect(looks()).toEqual([]);
     await store(incoming(organizationId, teams(1, 20)));
     expect(looks()).toHaveLength(1);
-    for (let look = 0; look < 2; look += 1) await guardGroups(database.sql, organizationId, metric.shapeId, 's');
+    for (let look = 0; look < 2; look += 1)
+      await guardGroups({ db: database.sql, organizationId }, metric.shapeId, 's');
     expect((await shapes()).map((shape) => shape.state)).toEqual(['live', 'building']);
     await refresh([metric.id]);
     await store(incoming(organizationId, teams(5, 30)));
@@ -401,7 +402,8 @@ test('a subscription with more than 10 000 groups in a month is read by scans', 
     from generate_series(1, ${groups}::int) n`;
   await crowd('many', 10_001);
   await crowd('some', 10_000);
-  for (const subscription of ['many', 'some']) await guardGroups(sql, organizationId, metric.shapeId, subscription);
+  for (const subscription of ['many', 'some'])
+    await guardGroups({ db: sql, organizationId }, metric.shapeId, subscription);
   const marked = await sql`select external_subscription_id as id from usage_raw_subscriptions
       where organization_id = ${organizationId}`;
   expect(marked).toEqual([{ id: 'many' }]);

@@ -109,7 +109,7 @@ const tally = (shares: Map<string, number>, key: unknown[], count: number) => {
 const sorted = (shares: Map<string, number>) => [...shares].sort(([a], [b]) => (a < b ? -1 : 1));
 
 test('what the verdicts say is what billing counts, for any events', { timeout: 120_000 }, async () => {
-  const charges = await listPricedCharges(database.sql, organizationId, [planId]);
+  const charges = await listPricedCharges({ db: database.sql, organizationId }, [planId]);
   const { store } = storage(database.sql);
   await fc.assert(
     fc.asyncProperty(fc.array(event, { minLength: 1, maxLength: 40 }), fc.boolean(), async (events, isLate) => {
@@ -127,7 +127,10 @@ test('what the verdicts say is what billing counts, for any events', { timeout: 
       );
       const [verdicts] = await store(batch);
       const records = before ?? (await subscribe(externalId));
-      const explained = await explainBatch(database.sql, batch, verdicts!, '2024-05-01T00:00:00.000000Z');
+      const explained = await explainBatch(database.sql, batch, {
+        verdicts: verdicts!,
+        now: '2024-05-01T00:00:00.000000Z',
+      });
       expect(sorted(told(explained))).toEqual(sorted(await counted(charges, externalId, records)));
     }),
     { numRuns: 40 },
@@ -196,6 +199,6 @@ test('explaining events takes two statements, whatever the size of the batch', a
   const batch = incoming(organizationId, [...events, ...events], { explain: 'full' });
   const [verdicts] = await storage(database.sql).store(batch);
   statements.length = 0;
-  await explainBatch(database.sql, batch, verdicts!, '2024-05-01T00:00:00.000000Z');
+  await explainBatch(database.sql, batch, { verdicts: verdicts!, now: '2024-05-01T00:00:00.000000Z' });
   expect(statements).toHaveLength(2);
 });

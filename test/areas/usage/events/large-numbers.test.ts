@@ -20,7 +20,7 @@ const SENDER = {
   remote_address: null,
 };
 const read = (form: 'batch' | 'tolerant', events: readonly object[], turns = new Turns()) =>
-  readEvents(form, { events }, LIMITS, SENDER, turns.pauseOf('o'));
+  readEvents(form, { events }, { limits: LIMITS, sender: SENDER, pause: turns.pauseOf('o') });
 
 describe('the canonical properties of an event', () => {
   test.each([1e-300, 1e300, 5e-324, -1.7976931348623157e308])(

@@ -168,13 +168,13 @@ test.each(SELECTIONS)(
       const filters = { ...none, ...of, ...times };
       for (const after of [null, place])
         for (const list of [listEvents, listEnrichedEvents]) {
-          const read = await rowsRead((db) => list(db, organizationId, filters, { page: 1, per_page: 20, after }));
+          const read = await rowsRead((db) => list({ db, organizationId }, filters, { page: 1, per_page: 20, after }));
           // 20 of each of three codes, twice behind a place, and the events that share the last instant.
           expect(read, JSON.stringify({ times, after })).toBeLessThan(500);
         }
       // As many as are counted one by one, and a few beside them; of a subscription as many of each of two codes.
       const isByCode = filters.external_subscription_id === 'sub-1' && filters.code === undefined;
-      const counted = await rowsRead((db) => countEvents(db, organizationId, filters));
+      const counted = await rowsRead((db) => countEvents({ db, organizationId }, filters));
       expect(counted, JSON.stringify(times)).toBeLessThan(isByCode ? 20_500 : 10_500);
     }
   },

@@ -160,7 +160,7 @@ describe('activity of subscriptions', () => {
     await store(incoming(organizationId, [{ timestamp: seconds(5) }]));
     await subscribe({ status: 'terminated', started: 2, terminated: 5 });
     const id = await subscribe({ started: 5 });
-    await finishOpenBatches(database.sql, organizationId);
+    await finishOpenBatches({ db: database.sql, organizationId });
     expect(jobs).toHaveLength(1);
     expect(await marked()).toEqual([]);
     await send({ timestamp: seconds(5) });
@@ -170,7 +170,7 @@ describe('activity of subscriptions', () => {
 
 /** Stores an event whose job is lost; `found` receives the batches that are enqueued again. */
 async function loseJob() {
-  await finishOpenBatches(database.sql, organizationId);
+  await finishOpenBatches({ db: database.sql, organizationId });
   const { store } = storage(database.sql);
   await store(incoming(organizationId, [{}]));
   const found: string[] = [];

@@ -69,7 +69,7 @@ const whileHeld = <Result>(lock: (tx: Db) => PromiseLike<unknown>, then: () => P
 test('an organization whose events are being healed delays no other: its own events are finished in a separate job', async () => {
   const job = await storeMixed();
   const left = await whileHeld(
-    (tx) => lockMatching(tx, busy),
+    (tx) => lockMatching({ db: tx, organizationId: busy }),
     async () => {
       const first = await work(job);
       expect(await unmatchedOf(neighbour)).toEqual(['a']);
@@ -90,7 +90,7 @@ test('an organization with locked rows of any kind delays no other in the same b
   const { store, jobs } = storage(database.sql);
   await store(incoming(busy, [{ code: 'a', properties: { v: 1 } }]), incoming(neighbour, [{ code: 'a' }]));
   const left = await whileHeld(
-    (tx) => lockOrganizationEvents(tx, busy), // a repair, for late rollups
+    (tx) => lockOrganizationEvents({ db: tx, organizationId: busy }), // a repair, for late rollups
     async () => {
       const first = await work(jobs[0]!.payload as FinishJob);
       expect(first.left.map((each) => each.organization_id).sort()).toEqual([busy, neighbour].sort());
@@ -103,7 +103,7 @@ test('an organization with locked rows of any kind delays no other in the same b
   await work(...left);
   expect(await unmatchedOf(busy)).toEqual(['a']);
   expect(await unmatchedOf(neighbour)).toEqual(['a']);
-  expect(await finishOpenBatches(database.sql, busy)).toBe(0);
+  expect(await finishOpenBatches({ db: database.sql, organizationId: busy })).toBe(0);
 });
 
 test('an organization whose events cannot be finished does not stop those of the others', async () => {
@@ -129,14 +129,14 @@ test('an organization whose events cannot be finished does not stop those of the
 test('events that a test clock waits for are finished without waiting for another organization', async () => {
   await storeMixed();
   await whileHeld(
-    (tx) => lockMatching(tx, neighbour),
+    (tx) => lockMatching({ db: tx, organizationId: neighbour }),
     async () => {
-      expect(await finishOpenBatches(database.sql, busy)).toBe(1);
+      expect(await finishOpenBatches({ db: database.sql, organizationId: busy })).toBe(1);
       expect(await unmatchedOf(busy)).toEqual(['a', 'b']);
     },
   );
   expect(await unmatchedOf(neighbour)).toEqual([]);
-  expect(await finishOpenBatches(database.sql, neighbour)).toBe(1);
+  expect(await finishOpenBatches({ db: database.sql, organizationId: neighbour })).toBe(1);
   expect(await unmatchedOf(neighbour)).toEqual(['a']);
   expect(await unmatchedOf(busy)).toEqual(['a', 'b']);
 });

@@ -54,7 +54,7 @@ const totals = async () =>
 
 test('events counted only in totals are found again by their code', async () => {
   await storage(database.sql).store(incoming(organizationId, [{}, {}, {}]));
-  await finishOpenBatches(database.sql, organizationId);
+  await finishOpenBatches({ db: database.sql, organizationId });
   // As if two of them had come beyond the limit of rows.
   await database.sql`
     delete from unmatched_events where event_id in (
@@ -79,7 +79,7 @@ test('one healing step serves all waiting requests, and none queues behind it', 
       '{"run_id":"0192d1f0-0000-7000-8000-000000000001"}']::jsonb[]) as payload`;
   const left = () => database.sql`select payload from after_steps where organization_id = ${organizationId}`;
   await database.sql.begin(async (tx) => {
-    expect(await tryHealing(tx, organizationId)).toBe(true);
+    expect(await tryHealing({ db: tx, organizationId })).toBe(true);
     await expect(run({ step: 'heal-events', payload: {} })).rejects.toThrow(InOtherHands);
   });
   expect(await left()).toHaveLength(3);
@@ -91,7 +91,7 @@ test('one healing step serves all waiting requests, and none queues behind it', 
       { code: 'other', external_subscription_id: 'c' },
     ]),
   );
-  await finishOpenBatches(database.sql, organizationId);
+  await finishOpenBatches({ db: database.sql, organizationId });
   await makeMetric(database.sql, organizationId, { code: 'other' });
   await run({ step: 'heal-events', payload: { metric_ids: [metric.id] } });
   expect(await left()).toEqual([{ payload: { run_id: '0192d1f0-0000-7000-8000-000000000001' } }]);
@@ -119,7 +119,7 @@ test('codes beyond a limit share one total, and healing keeps it right', async (
         codes.map((code) => ({ code })),
       ),
     );
-    await finishOpenBatches(sql, id);
+    await finishOpenBatches({ db: sql, organizationId: id });
   };
   const shared = async () =>
     await sql`
@@ -149,7 +149,7 @@ test('a total that healing empties is free for another code', async () => {
   const { sql } = database;
   const { organization_id: id } = await createOrganization(sql, { name: 'Acme', sandbox: false });
   await storage(sql).store(incoming(id, [{}, {}]));
-  await finishOpenBatches(sql, id);
+  await finishOpenBatches({ db: sql, organizationId: id });
   const metric = await makeMetric(sql, id);
   await run({ step: 'heal-events', payload: { metric_ids: [metric.id] } }, id);
   expect(await sql`select reason, count from unmatched_totals where organization_id = ${id}`).toEqual([
@@ -163,7 +163,7 @@ test('healing does not wait for another healing, in sandboxes too, and only brie
   const recount = { codes: ['calls'], after: null, until: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
   await storage(sql).store(incoming(id, [{}]));
   await sql.begin(async (tx) => {
-    expect(await tryHealing(tx, id)).toBe(true);
+    expect(await tryHealing({ db: tx, organizationId: id })).toBe(true);
     for (const step of [
       { step: 'heal-events', payload: {} },
       { step: 'recount-unmatched', payload: recount },

@@ -79,7 +79,7 @@ async function expectUnharmed(): Promise<void> {
 test('an organization whose events are locked delays no other, and its own are stored once the lock is gone', async () => {
   const holder = await service.sql.reserve();
   await holder`begin`;
-  await lockOrganizationEvents(holder as never, poisonous.organization.organization_id);
+  await lockOrganizationEvents({ db: holder as never, organizationId: poisonous.organization.organization_id });
   const locked = keepSending(poisonous, single('p'));
   await expectUnharmed();
   expect(locked).toEqual([]);

@@ -302,7 +302,7 @@ test('a writer that waited for a change of the catalog stores by the new one', a
   await store(incoming(organizationId, [{}]));
   let storing: Promise<unknown> | undefined;
   await sql.begin(async (tx) => {
-    await lockOrganizationEvents(tx, organizationId);
+    await lockOrganizationEvents({ db: tx, organizationId });
     await makeMetric(tx, organizationId, { shape: [] });
     storing = store(
       incoming(organizationId, [{ transaction_id: 'a' }]),

@@ -64,7 +64,7 @@ test('a value that cannot be stored sets its organization apart and no other, an
 });
 
 test.each([
-  ['its events are', (sql: TestDatabase['sql']) => lockOrganizationEvents(sql, poisonous)],
+  ['its events are', (sql: TestDatabase['sql']) => lockOrganizationEvents({ db: sql, organizationId: poisonous })],
   [
     'a key of them is',
     (sql: TestDatabase['sql']) =>
@@ -112,7 +112,7 @@ test('batches of one organization alone are set apart at once', async () => {
   const { deps } = storage(database.sql);
   const holder = await database.sql.reserve();
   await holder`begin`;
-  await lockOrganizationEvents(holder as unknown as TestDatabase['sql'], poisonous);
+  await lockOrganizationEvents({ db: holder as unknown as TestDatabase['sql'], organizationId: poisonous });
   expect(await storeShared(deps, [incoming(poisonous, [{}]), incoming(poisonous, [{}, {}])])).toEqual([HELD, HELD]);
   await holder`rollback`;
   holder.release();

@@ -55,7 +55,7 @@ test('events that no metric counts as sent are announced once', async () => {
     event('text', { n: '1e3' }),
     event('value', { n: 1, region: 'mars' }),
   );
-  expect(await validateEvents.nextDueAt(database.sql, organizationId, TICK.subtract({ hours: 1 }))).toEqual(
+  expect(await validateEvents.nextDueAt({ db: database.sql, organizationId }, TICK.subtract({ hours: 1 }))).toEqual(
     Temporal.Instant.from('2024-03-10T13:00:00Z'),
   );
   expect(await told()).toEqual([
@@ -72,7 +72,7 @@ test('events that no metric counts as sent are announced once', async () => {
     },
   ]);
   expect(await told()).toEqual([]);
-  expect(await validateEvents.nextDueAt(database.sql, organizationId, TICK)).toBeNull();
+  expect(await validateEvents.nextDueAt({ db: database.sql, organizationId }, TICK)).toBeNull();
 });
 
 test('the validation of events skips the hour in progress and hours more than a day ago', async () => {
@@ -88,5 +88,5 @@ test('nothing is announced for good events or for organizations without webhook 
   await database.sql`update webhook_endpoints set status = 'disabled' where organization_id = ${organizationId}`;
   await database.sql`delete from event_checks where organization_id = ${organizationId}`;
   expect(await told()).toEqual([]);
-  expect(await validateEvents.nextDueAt(database.sql, organizationId, TICK)).toBeNull();
+  expect(await validateEvents.nextDueAt({ db: database.sql, organizationId }, TICK)).toBeNull();
 });

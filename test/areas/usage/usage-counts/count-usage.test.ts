@@ -435,7 +435,7 @@ async function settle(step: string | undefined, subscription: string, jobs: { pa
       select distinct date_bin('1 hour', timestamp, timestamptz 'epoch') as hour from events
       where organization_id = ${organizationId} and external_subscription_id = ${subscription}`;
     for (const { shapeId } of shapes()) {
-      const shape = (await findLiveShape(tx, organizationId, shapeId))!;
+      const shape = (await findLiveShape({ db: tx, organizationId }, shapeId))!;
       await repairHours(
         tx,
         shape,
@@ -455,7 +455,7 @@ async function remove(subscription: string, ids: string[], repairs: boolean): Pr
       const keys = hours
         .filter((row) => row.code === code)
         .map((row) => ({ external_subscription_id: subscription, hour: row.hour }));
-      const shape = (await findLiveShape(tx, organizationId, shapeId))!;
+      const shape = (await findLiveShape({ db: tx, organizationId }, shapeId))!;
       if (repairs) await repairHours(tx, shape, keys);
       else
         for (const { hour } of keys)

@@ -3,6 +3,7 @@ import { localDate } from '../../../../engine/calendar/local-day.ts';
 import { holds, type Period } from '../../../../engine/calendar/period.ts';
 import type { Currency } from '../../../../engine/money/currency.ts';
 import type { Context } from '../../../../platform/context.ts';
+import type { ChargeId, ExternalSubscriptionId, FeeId, SubscriptionId } from '../../../../platform/ids.ts';
 import { newId } from '../../../../platform/ids.ts';
 import { listFeeInputs } from '../../../invoices/fee-explanations/queries.ts';
 import { listFeesByIds } from '../../../invoices/fees/queries.ts';
@@ -21,9 +22,9 @@ import { listStarted } from './chains-sql.ts';
 /** Subscriptions of an external id, with the charges that billed their events in advance. */
 export interface Terms {
   charges: ReadonlyMap<string, PricedCharge>;
-  payerOf(subscriptionId: string): PayerFacts;
-  currencyOf(subscriptionId: string): Currency;
-  lineOf(subscriptionId: string, inside: Temporal.Instant): BilledLine;
+  payerOf(subscriptionId: SubscriptionId): PayerFacts;
+  currencyOf(subscriptionId: SubscriptionId): Currency;
+  lineOf(subscriptionId: SubscriptionId, inside: Temporal.Instant): BilledLine;
   /** The line of the subscription that has the plan of a charge, or has billed by it, and covers an instant. */
   lineAt(charge: PricedCharge, at: Temporal.Instant): BilledLine | undefined;
 }
@@ -31,27 +32,26 @@ export interface Terms {
 /** The correction has locked the customers; locking them again has no effect. */
 export async function readTerms(
   ctx: Context,
-  externalSubscriptionId: string,
-  chargeIds: readonly string[],
+  externalSubscriptionId: ExternalSubscriptionId,
+  chargeIds: readonly ChargeId[],
 ): Promise<Terms> {
-  const { db, organizationId } = ctx;
-  const started = await listStarted(db, organizationId, externalSubscriptionId, [...new Set(chargeIds)]);
-  const charges = await listPricedCharges(db, organizationId, [], { alsoIds: [...new Set(chargeIds)] });
+  const started = await listStarted(ctx, externalSubscriptionId, [...new Set(chargeIds)]);
+  const charges = await listPricedCharges(ctx, [], { alsoIds: [...new Set(chargeIds)] });
   const billed: { subscription: BilledSubscription; payer: PayerFacts }[] = [];
   for (const customerId of [...new Set(started.map(({ customer_id }) => customer_id))].sort()) {
-    const payer = await lockPayer(db, organizationId, customerId);
+    const payer = await lockPayer(ctx, customerId);
     const ids = started.filter(({ customer_id }) => customer_id === customerId).map(({ id }) => id);
     const at = ctx.now();
     const line = { invoiceId: newId(), at, billedOn: localDate(at, payer.zone), zone: payer.zone };
-    const subscriptions = await readBilledSubscriptions(db, organizationId, ids, line);
+    const subscriptions = await readBilledSubscriptions(ctx, ids, line);
     billed.push(...subscriptions.map((subscription) => ({ subscription, payer })));
   }
   const known = (id: string) => billed.find(({ subscription }) => subscription.id === id)!;
-  const hasBilled = (id: string, chargeId: string) =>
+  const hasBilled = (id: string, chargeId: ChargeId) =>
     started.some((each) => each.id === id && each.charge_ids.includes(chargeId));
   const lineOf = (id: string, inside: Temporal.Instant): BilledLine => {
     const { subscription, payer } = known(id);
-    return currentLine(subscription, 'in_advance_charge', ctx.now(), payer.zone, inside);
+    return currentLine(subscription, 'in_advance_charge', { at: ctx.now(), zone: payer.zone, inside });
   };
   return {
     charges: new Map(charges.map((charge) => [charge.id, charge])),
@@ -79,14 +79,11 @@ export const isIn = ({ from, to }: Period, at: Temporal.Instant): boolean =>
 /** Fees with what they were computed from, by their ids. */
 export async function readIssued(
   ctx: Context,
-  feeIds: readonly string[],
+  feeIds: readonly FeeId[],
   which: 'standing' | 'deleted' = 'standing',
 ): Promise<Map<string, IssuedFee>> {
   if (feeIds.length === 0) return new Map();
-  const [fees, inputs] = await Promise.all([
-    listFeesByIds(ctx.db, ctx.organizationId, feeIds, which),
-    listFeeInputs(ctx.db, ctx.organizationId, feeIds),
-  ]);
+  const [fees, inputs] = await Promise.all([listFeesByIds(ctx, feeIds, which), listFeeInputs(ctx, feeIds)]);
   const byFee = new Map(inputs.map((row) => [row.fee_id, row.inputs]));
   return new Map(fees.map((fee) => [fee.id, { fee, inputs: byFee.get(fee.id) ?? null }]));
 }

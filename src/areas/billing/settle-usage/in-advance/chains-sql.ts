@@ -2,12 +2,21 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Period } from '../../../../engine/calendar/period.ts';
 import type { Decimal } from '../../../../engine/money/decimal.ts';
 import type { Db } from '../../../../platform/db/connect.ts';
+import type { Scope } from '../../../../platform/db/scope.ts';
 import { json } from '../../../../platform/db/values.ts';
+import type {
+  ChargeId,
+  CorrectionId,
+  CustomerId,
+  EventId,
+  ExternalSubscriptionId,
+  SubscriptionId,
+} from '../../../../platform/ids.ts';
 import type { RecordKey } from '../../../usage/in-advance-records/records.ts';
 
 /** Running records of one charge, filter, group and period that a correction is to walk again. */
 export interface Chain extends RecordKey {
-  subscription_id: string;
+  subscription_id: SubscriptionId;
   window: Period;
   since_record_id: string;
 }
@@ -18,7 +27,7 @@ export interface LinkRow extends RecordKey {
   current: Decimal;
   max: Decimal;
   max_prorated: Decimal;
-  event_id: string;
+  event_id: EventId;
   /** Of the event when it was billed, or moved here. */
   event_timestamp: Temporal.Instant;
   is_live: boolean;
@@ -38,7 +47,7 @@ const linkColumns = (db: Db) => db`
     as texts`;
 
 /** What some events were billed as. */
-export const listLinksOfEvents = (db: Db, organizationId: string, eventIds: readonly string[]) => db<LinkRow[]>`
+export const listLinksOfEvents = ({ db, organizationId }: Scope, eventIds: readonly EventId[]) => db<LinkRow[]>`
   select ${linkColumns(db)}
   from in_advance_records record
   join events event on event.organization_id = record.organization_id and event.id = record.event_id
@@ -46,9 +55,11 @@ export const listLinksOfEvents = (db: Db, organizationId: string, eventIds: read
   order by record.id`;
 
 /** A chain in the order in which it was billed. */
-export const listLinks = (db: Db, organizationId: string, externalSubscriptionId: string, chain: Chain) => db<
-  LinkRow[]
->`
+export const listLinks = (
+  { db, organizationId }: Scope,
+  externalSubscriptionId: ExternalSubscriptionId,
+  chain: Chain,
+) => db<LinkRow[]>`
   select ${linkColumns(db)}
   from in_advance_records record
   join events event on event.organization_id = record.organization_id and event.id = record.event_id
@@ -61,12 +72,9 @@ export const listLinks = (db: Db, organizationId: string, externalSubscriptionId
 
 /** Events of earlier periods whose units a recurring metric carries over: at most `limit`. */
 export const listCarried = (
-  db: Db,
-  organizationId: string,
-  externalSubscriptionId: string,
-  code: string,
-  before: Temporal.Instant,
-  limit: number,
+  { db, organizationId }: Scope,
+  externalSubscriptionId: ExternalSubscriptionId,
+  { code, before, limit }: { code: string; before: Temporal.Instant; limit: number },
 ) => db<Pick<LinkRow, 'event_id' | 'timestamp' | 'texts'>[]>`
   select event.id as event_id, event.timestamp,
     (select coalesce(jsonb_object_agg(property.key, property.value), '{}')
@@ -80,7 +88,7 @@ export const listCarried = (
   limit ${limit}`;
 
 /** By code the first moment at which corrected events were or are: rows (external_subscription_id, code, at). */
-export const firstMoments = (db: Db, organizationId: string, eventIds: readonly string[]) => db`
+export const firstMoments = ({ db, organizationId }: Scope, eventIds: readonly EventId[]) => db`
   select e.external_subscription_id, e.code, min(least(e.timestamp, former.at)) as at
   from events e
   left join lateral (
@@ -90,23 +98,22 @@ export const firstMoments = (db: Db, organizationId: string, eventIds: readonly 
   group by e.external_subscription_id, e.code`;
 
 /** Records of recurring metrics from the first moment on at which corrected events were or are. */
-export const listLaterRecords = (db: Db, organizationId: string, eventIds: readonly string[]) => db<
+export const listLaterRecords = (scope: Scope, eventIds: readonly EventId[]) => scope.db<
   (RecordKey & { record_id: string; event_timestamp: Temporal.Instant })[]
 >`
-  with moment as (${firstMoments(db, organizationId, eventIds)})
+  with moment as (${firstMoments(scope, eventIds)})
   select record.id as record_id, record.charge_id, record.charge_filter_id, record.grouped_by, record.event_timestamp
   from moment
-  join billable_metrics m on m.organization_id = ${organizationId} and m.code = moment.code and m.recurring
-  join charges c on c.organization_id = ${organizationId} and c.billable_metric_id = m.id and c.pay_in_advance
-  join in_advance_records record on record.organization_id = ${organizationId}
+  join billable_metrics m on m.organization_id = ${scope.organizationId} and m.code = moment.code and m.recurring
+  join charges c on c.organization_id = ${scope.organizationId} and c.billable_metric_id = m.id and c.pay_in_advance
+  join in_advance_records record on record.organization_id = ${scope.organizationId}
     and record.external_subscription_id = moment.external_subscription_id and record.charge_id = c.id
     and record.event_timestamp >= moment.at
   order by record.event_timestamp, record.id`;
 
 /** Moves the running record of an event to where the event is counted now. */
 export const moveRecord = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   recordId: string,
   to: Omit<RecordKey, 'charge_id'> & { timestamp: Temporal.Instant },
 ) => db`
@@ -116,8 +123,7 @@ export const moveRecord = (
 
 /** Stores the running records of a chain after it was repriced. */
 export async function updateRecords(
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   records: readonly { id: string; current: Decimal; max: Decimal; max_prorated: Decimal }[],
 ): Promise<void> {
   if (records.length === 0) return;
@@ -131,9 +137,8 @@ export async function updateRecords(
 
 /** Stores chains that a correction has to reprice; one that is stored already keeps its earliest start. */
 export async function insertChains(
-  db: Db,
-  organizationId: string,
-  correctionId: string,
+  { db, organizationId }: Scope,
+  correctionId: CorrectionId,
   chains: readonly Chain[],
 ): Promise<void> {
   if (chains.length === 0) return;
@@ -152,7 +157,7 @@ export async function insertChains(
 }
 
 /** Chains that a correction has still to settle, earliest first. */
-export async function listChains(db: Db, organizationId: string, correctionId: string): Promise<Chain[]> {
+export async function listChains({ db, organizationId }: Scope, correctionId: CorrectionId): Promise<Chain[]> {
   const rows = await db<(Omit<Chain, 'window'> & { from_datetime: Temporal.Instant; to_datetime: Temporal.Instant })[]>`
     select subscription_id, charge_id, charge_filter_id, grouped_by, from_datetime, to_datetime, since_record_id
     from correction_chains
@@ -161,17 +166,20 @@ export async function listChains(db: Db, organizationId: string, correctionId: s
   return rows.map(({ from_datetime: from, to_datetime: to, ...row }) => ({ ...row, window: { from, to } }));
 }
 
-export const markChainsSettled = (db: Db, organizationId: string, correctionId: string, now: Temporal.Instant) => db`
+export const markChainsSettled = (
+  { db, organizationId }: Scope,
+  correctionId: CorrectionId,
+  now: Temporal.Instant,
+) => db`
   update correction_chains set settled_at = ${now}
   where organization_id = ${organizationId} and correction_id = ${correctionId} and settled_at is null`;
 
 /** Started records of an external id, with those that charges have billed events of. */
 export const listStarted = (
-  db: Db,
-  organizationId: string,
-  externalSubscriptionId: string,
-  chargeIds: readonly string[],
-) => db<{ id: string; customer_id: string; charge_ids: string[] }[]>`
+  { db, organizationId }: Scope,
+  externalSubscriptionId: ExternalSubscriptionId,
+  chargeIds: readonly ChargeId[],
+) => db<{ id: SubscriptionId; customer_id: CustomerId; charge_ids: ChargeId[] }[]>`
   select s.id, s.customer_id, array(
       select charge.id::text from unnest(${chargeIds}::uuid[]) as charge (id)
       where exists (select from fees fee
@@ -182,8 +190,8 @@ export const listStarted = (
   order by s.started_at, s.id`;
 
 /** Subscriptions in which a live event falls under a charge paid in advance that has not billed it. */
-export const listUnbilled = (db: Db, organizationId: string, eventIds: readonly string[]) => db<
-  { subscription_id: string; event_id: string }[]
+export const listUnbilled = ({ db, organizationId }: Scope, eventIds: readonly EventId[]) => db<
+  { subscription_id: SubscriptionId; event_id: EventId }[]
 >`
   select distinct s.id as subscription_id, e.id as event_id
   from events e

@@ -1,15 +1,15 @@
 import type { Db } from '../../../../platform/db/connect.ts';
+import type { Scope } from '../../../../platform/db/scope.ts';
+import type { ChargeId, ExternalSubscriptionId, FeeId } from '../../../../platform/ids.ts';
 import type { FeeRow } from '../../../invoices/fees/queries.ts';
 
 /** The fee of each event under a charge, by transaction id; of a regenerated invoice the fee that counts. */
 export async function listFeesOfEvents(
-  db: Db,
-  organizationId: string,
-  externalSubscriptionId: string,
-  chargeId: string,
-  transactionIds: readonly string[],
+  { db, organizationId }: Scope,
+  externalSubscriptionId: ExternalSubscriptionId,
+  { chargeId, transactionIds }: { chargeId: ChargeId; transactionIds: readonly string[] },
 ): Promise<Map<string, string>> {
-  const rows = await db<{ transaction_id: string; fee_id: string }[]>`
+  const rows = await db<{ transaction_id: string; fee_id: FeeId }[]>`
     select fee.event_transaction_id as transaction_id, coalesce(copy.id, fee.id) as fee_id
     from fees fee
     left join lateral (
@@ -38,14 +38,12 @@ export const isCorrected = (db: Db) => db`
 
 /** The last fee of each event that corrections deleted without a replacement, by transaction id. */
 export async function listTakenOff(
-  db: Db,
-  organizationId: string,
-  externalSubscriptionId: string,
-  chargeId: string,
-  transactionIds: readonly string[],
+  { db, organizationId }: Scope,
+  externalSubscriptionId: ExternalSubscriptionId,
+  { chargeId, transactionIds }: { chargeId: ChargeId; transactionIds: readonly string[] },
 ): Promise<Map<string, string>> {
   if (transactionIds.length === 0) return new Map();
-  const rows = await db<{ transaction_id: string; fee_id: string; is_taken_off: boolean }[]>`
+  const rows = await db<{ transaction_id: string; fee_id: FeeId; is_taken_off: boolean }[]>`
     select distinct on (fee.event_transaction_id) fee.event_transaction_id as transaction_id, fee.id as fee_id,
       fee.deleted_at is not null and ${isCorrected(db)} as is_taken_off
     from fees fee
@@ -59,9 +57,9 @@ export async function listTakenOff(
 }
 
 /** Which of some fees corrections have settled something about, on their invoices or alone. */
-export async function listSettledFees(db: Db, organizationId: string, feeIds: readonly string[]): Promise<Set<string>> {
+export async function listSettledFees({ db, organizationId }: Scope, feeIds: readonly FeeId[]): Promise<Set<string>> {
   if (feeIds.length === 0) return new Set();
-  const rows = await db<{ id: string }[]>`
+  const rows = await db<{ id: FeeId }[]>`
     select fee.id from fees fee
     where fee.organization_id = ${organizationId} and fee.id = any (${feeIds}::uuid[]) and exists (
       select from correction_adjustments adjustment
@@ -72,9 +70,8 @@ export async function listSettledFees(db: Db, organizationId: string, feeIds: re
 
 /** Locks fees in the order of their ids and returns the current payment of those that still count. */
 export async function lockFees(
-  db: Db,
-  organizationId: string,
-  feeIds: readonly string[],
+  { db, organizationId }: Scope,
+  feeIds: readonly FeeId[],
 ): Promise<Map<string, Pick<FeeRow, 'payment_status' | 'invoice_id'>>> {
   if (feeIds.length === 0) return new Map();
   const rows = await db<Pick<FeeRow, 'id' | 'payment_status' | 'invoice_id'>[]>`

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../../../platform/canonical-json.ts';
 import type { Context } from '../../../../platform/context.ts';
+import type { EventId, ExternalSubscriptionId } from '../../../../platform/ids.ts';
 import { MOST_PERIODS } from '../../../usage/event-corrections/periods.ts';
 import type { CorrectionRow } from '../../../usage/event-corrections/queries.ts';
 import { bucketOf } from '../../../usage/in-advance/price-event.ts';
@@ -30,11 +31,10 @@ import { insertRenewals } from './renewals-sql.ts';
 export async function markChains(
   ctx: Context,
   correction: Pick<CorrectionRow, 'id' | 'external_subscription_id'>,
-  eventIds: readonly string[],
+  eventIds: readonly EventId[],
 ): Promise<void> {
-  const { db, organizationId } = ctx;
-  const links = await listLinksOfEvents(db, organizationId, eventIds);
-  const later = await listLaterRecords(db, organizationId, eventIds);
+  const links = await listLinksOfEvents(ctx, eventIds);
+  const later = await listLaterRecords(ctx, eventIds);
   if (links.length + later.length > 0) {
     const chargeIds = [...links, ...later].map(({ charge_id }) => charge_id);
     const terms = await readTerms(ctx, correction.external_subscription_id, chargeIds);
@@ -42,15 +42,19 @@ export async function markChains(
     for (const link of links) {
       const charge = terms.charges.get(link.charge_id)!;
       chains.push(...chainOf(terms, charge, link, link.event_timestamp));
-      const moved = await placeNow(ctx, terms, correction.external_subscription_id, charge, link);
+      const moved = await placeNow(ctx, terms, {
+        externalSubscriptionId: correction.external_subscription_id,
+        charge,
+        link,
+      });
       if (moved !== undefined) chains.push(...chainOf(terms, charge, moved, link.timestamp));
     }
     chains.push(...laterChains(terms, later));
-    await insertChains(db, organizationId, correction.id, chains);
+    await insertChains(ctx, correction.id, chains);
   }
-  await insertRenewals(db, organizationId, correction.id, eventIds);
+  await insertRenewals(ctx, correction.id, eventIds);
   const unbilled = new Map<string, string[]>();
-  for (const { subscription_id, event_id } of await listUnbilled(db, organizationId, eventIds))
+  for (const { subscription_id, event_id } of await listUnbilled(ctx, eventIds))
     unbilled.set(subscription_id, [...(unbilled.get(subscription_id) ?? []), event_id]);
   for (const [subscription_id, event_ids] of unbilled)
     ctx.after({ step: 'bill-in-advance', payload: { subscription_id, event_ids } });
@@ -90,14 +94,18 @@ function chainOf(
 async function placeNow(
   ctx: Context,
   terms: Terms,
-  externalSubscriptionId: string,
-  charge: PricedCharge,
-  link: LinkRow,
+  {
+    externalSubscriptionId,
+    charge,
+    link,
+  }: { externalSubscriptionId: ExternalSubscriptionId; charge: PricedCharge; link: LinkRow },
 ): Promise<Place | undefined> {
-  const { db, organizationId } = ctx;
   const { record_id, transaction_id } = link;
   if (!link.is_live || terms.lineAt(charge, link.timestamp) === undefined) return undefined;
-  const fees = await listFeesOfEvents(db, organizationId, externalSubscriptionId, charge.id, [transaction_id]);
+  const fees = await listFeesOfEvents(ctx, externalSubscriptionId, {
+    chargeId: charge.id,
+    transactionIds: [transaction_id],
+  });
   const issued = [...(await readIssued(ctx, [...fees.values()])).values()];
   const [bucket] = bucketOf(chargeAsBilled(charge, issued), link);
   if (bucket === undefined) return undefined;
@@ -108,6 +116,6 @@ async function placeNow(
     link.timestamp.equals(link.event_timestamp)
   )
     return undefined;
-  await moveRecord(db, organizationId, record_id, { ...place, timestamp: link.timestamp });
+  await moveRecord(ctx, record_id, { ...place, timestamp: link.timestamp });
   return { record_id, ...place };
 }

@@ -1,15 +1,24 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { GroupedBy } from '../../../../engine/metrics/group-values.ts';
-import type { Db } from '../../../../platform/db/connect.ts';
+import type { Scope } from '../../../../platform/db/scope.ts';
+import type {
+  ChargeFilterId,
+  ChargeId,
+  CorrectionId,
+  EventId,
+  FeeId,
+  InvoiceId,
+  SubscriptionId,
+} from '../../../../platform/ids.ts';
 import { MOST_PERIODS } from '../../../usage/event-corrections/periods.ts';
 import { firstMoments } from './chains-sql.ts';
 import { isCorrected } from './fees-sql.ts';
 
 /** A charge whose units the line of an invoice carried into the period that it opened, as fees on no invoice. */
 export interface Renewal {
-  subscription_id: string;
-  charge_id: string;
-  invoice_id: string;
+  subscription_id: SubscriptionId;
+  charge_id: ChargeId;
+  invoice_id: InvoiceId;
 }
 
 /**
@@ -18,8 +27,12 @@ export interface Renewal {
  *
  * Rules: in-advance.md#units-of-one-event, event-corrections.md#effect "recurring metric".
  */
-export const insertRenewals = (db: Db, organizationId: string, correctionId: string, eventIds: readonly string[]) => db`
-  with moment as (${firstMoments(db, organizationId, eventIds)})
+export const insertRenewals = (
+  { db, organizationId }: Scope,
+  correctionId: CorrectionId,
+  eventIds: readonly EventId[],
+) => db`
+  with moment as (${firstMoments({ db, organizationId }, eventIds)})
   insert into correction_renewals as kept (organization_id, correction_id, subscription_id, charge_id, billed_at,
     invoice_id)
   select ${organizationId}::uuid, ${correctionId}::uuid, subscription_id, charge_id, billed_at, invoice_id
@@ -46,12 +59,16 @@ export const insertRenewals = (db: Db, organizationId: string, correctionId: str
   on conflict (correction_id, subscription_id, charge_id, billed_at) do update set settled_at = null`;
 
 /** What a correction has still to settle, earliest first. */
-export const listRenewals = (db: Db, organizationId: string, correctionId: string) => db<Renewal[]>`
+export const listRenewals = ({ db, organizationId }: Scope, correctionId: CorrectionId) => db<Renewal[]>`
   select subscription_id, charge_id, invoice_id from correction_renewals
   where organization_id = ${organizationId} and correction_id = ${correctionId} and settled_at is null
   order by billed_at, subscription_id, charge_id`;
 
-export const markRenewalsSettled = (db: Db, organizationId: string, correctionId: string, now: Temporal.Instant) => db`
+export const markRenewalsSettled = (
+  { db, organizationId }: Scope,
+  correctionId: CorrectionId,
+  now: Temporal.Instant,
+) => db`
   update correction_renewals set settled_at = ${now}
   where organization_id = ${organizationId} and correction_id = ${correctionId} and settled_at is null`;
 
@@ -60,11 +77,10 @@ export const markRenewalsSettled = (db: Db, organizationId: string, correctionId
  * stay deleted.
  */
 export const listRenewedFees = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   { subscription_id, charge_id }: Renewal,
   from: Temporal.Instant,
-) => db<{ id: string; is_live: boolean; charge_filter_id: string | null; grouped_by: GroupedBy }[]>`
+) => db<{ id: FeeId; is_live: boolean; charge_filter_id: ChargeFilterId | null; grouped_by: GroupedBy }[]>`
   select fee.id, fee.deleted_at is null as is_live, fee.charge_filter_id, fee.grouped_by
   from fees fee
   where fee.organization_id = ${organizationId} and fee.subscription_id = ${subscription_id}

@@ -19,6 +19,7 @@ import { eventsNeeded } from '../../../../engine/pricing/price.ts';
 import type { Usage } from '../../../../engine/pricing/priced.ts';
 import { canonicalJson } from '../../../../platform/canonical-json.ts';
 import type { Context } from '../../../../platform/context.ts';
+import type { ExternalSubscriptionId } from '../../../../platform/ids.ts';
 import { refuse } from '../../../../platform/refusal.ts';
 import { type Bucket, bucketOf, type EventPriced, shownGroup } from '../../../usage/in-advance/price-event.ts';
 import type { PricedCharge } from '../../../usage/usage/priced-charges.ts';
@@ -56,34 +57,39 @@ const MOST_CARRIED = 100_000;
 export async function repriceChain(
   ctx: Context,
   terms: Terms,
-  externalSubscriptionId: string,
+  externalSubscriptionId: ExternalSubscriptionId,
   chain: Chain,
 ): Promise<RepricedEvent[]> {
-  const { db, organizationId } = ctx;
   const charge = terms.charges.get(chain.charge_id)!;
-  const rows = await listLinks(db, organizationId, externalSubscriptionId, chain);
+  const rows = await listLinks(ctx, externalSubscriptionId, chain);
   const ids = rows.filter(({ record_id }) => record_id >= chain.since_record_id).map((row) => row.transaction_id);
-  const feeIds = await listFeesOfEvents(db, organizationId, externalSubscriptionId, chain.charge_id, ids);
+  const feeIds = await listFeesOfEvents(ctx, externalSubscriptionId, {
+    chargeId: chain.charge_id,
+    transactionIds: ids,
+  });
   const without = ids.filter((id) => !feeIds.has(id));
-  const takenOff = await listTakenOff(db, organizationId, externalSubscriptionId, chain.charge_id, without);
+  const takenOff = await listTakenOff(ctx, externalSubscriptionId, {
+    chargeId: chain.charge_id,
+    transactionIds: without,
+  });
   const issuedFees = new Map([
     ...(await readIssued(ctx, [...feeIds.values()])),
     ...(await readIssued(ctx, [...takenOff.values()], 'deleted')),
   ]);
   const links = rows.map((row): Link => {
     const issued = issuedFees.get(feeIds.get(row.transaction_id) ?? takenOff.get(row.transaction_id) ?? '');
-    return linkOf(terms, chain, charge, row, issued);
+    return linkOf(terms, chain, { charge, row, issued });
   });
   const carried = charge.metric.recurring ? await carriedLinks(ctx, externalSubscriptionId, chain, charge) : [];
   const steps = walkChain([...carried, ...links], {
     aggregation: charge.metric.aggregation_type as ChainAggregation,
-    weighing: ({ row, issued }) => row && weighingOf(terms, chain, charge, row, issued),
+    weighing: ({ row, issued }) => row && weighingOf(terms, chain, { charge, row, issued }),
     since: chain.since_record_id,
   });
-  await updateRecords(db, organizationId, changedRecords(steps));
+  await updateRecords(ctx, changedRecords(steps));
   return steps.flatMap(({ link: { row, issued }, billed }): RepricedEvent[] => {
     if (row === undefined || issued === undefined || isSetByHand(issued)) return [];
-    const priced = billed && price(terms, chain, chargeAsBilled(charge, [issued]), row, billed);
+    const priced = billed && price(terms, chain, { charge: chargeAsBilled(charge, [issued]), row, billed });
     return [{ chain, event: row, issued, isTakenOff: takenOff.has(row.transaction_id), priced }];
   });
 }
@@ -91,13 +97,13 @@ export async function repriceChain(
 /** @throws Refusal 422 base: value_is_out_of_range, of more events than can be looked at */
 async function carriedLinks(
   ctx: Context,
-  externalSubscriptionId: string,
+  externalSubscriptionId: ExternalSubscriptionId,
   chain: Chain,
   charge: PricedCharge,
 ): Promise<Link[]> {
   const { code } = charge.metric;
   const before = chain.window.from;
-  const rows = await listCarried(ctx.db, ctx.organizationId, externalSubscriptionId, code, before, MOST_CARRIED + 1);
+  const rows = await listCarried(ctx, externalSubscriptionId, { code, before, limit: MOST_CARRIED + 1 });
   if (rows.length > MOST_CARRIED) throw refuse.invalid({ base: ['value_is_out_of_range'] });
   return rows.flatMap(({ event_id, timestamp, texts }): Link[] => {
     const [bucket] = bucketOf(charge, { texts });
@@ -121,7 +127,11 @@ async function carriedLinks(
 const isOf = (bucket: Bucket, { charge_filter_id, grouped_by }: Chain): boolean =>
   (bucket.filter?.id ?? null) === charge_filter_id && canonicalJson(bucket.group) === canonicalJson(grouped_by);
 
-function linkOf(terms: Terms, chain: Chain, charge: PricedCharge, row: LinkRow, issued: IssuedFee | undefined): Link {
+function linkOf(
+  terms: Terms,
+  chain: Chain,
+  { charge, row, issued }: { charge: PricedCharge; row: LinkRow; issued: IssuedFee | undefined },
+): Link {
   const [bucket] = bucketOf(chargeAsBilled(charge, issued ? [issued] : []), row);
   const isHere =
     row.is_live &&
@@ -156,9 +166,7 @@ const denominationOf = (terms: Terms, { subscription_id }: Chain, charge: Priced
 function weighingOf(
   terms: Terms,
   chain: Chain,
-  charge: PricedCharge,
-  row: LinkRow,
-  issued: IssuedFee | undefined,
+  { charge, row, issued }: { charge: PricedCharge; row: LinkRow; issued: IssuedFee | undefined },
 ): Proration | undefined {
   if (!charge.prorated) return undefined;
   const line = terms.lineOf(chain.subscription_id, row.timestamp);
@@ -173,7 +181,11 @@ function weighingOf(
   };
 }
 
-function price(terms: Terms, chain: Chain, charge: PricedCharge, row: LinkRow, billed: BilledLink): EventPriced {
+function price(
+  terms: Terms,
+  chain: Chain,
+  { charge, row, billed }: { charge: PricedCharge; row: LinkRow; billed: BilledLink },
+): EventPriced {
   const { change, event, units, eventsCount, amount, billedBefore } = billed;
   const denomination = denominationOf(terms, chain, charge);
   const filter = charge.filters.find(({ id }) => id === chain.charge_filter_id);

@@ -2,6 +2,7 @@ import { cents } from '../../../../engine/money/cents.ts';
 import { ZERO } from '../../../../engine/money/decimal.ts';
 import { canonicalJson } from '../../../../platform/canonical-json.ts';
 import type { Context } from '../../../../platform/context.ts';
+import type { InvoiceId } from '../../../../platform/ids.ts';
 import { readInvoice } from '../../../invoices/invoices/queries.ts';
 import type { CorrectionRow } from '../../../usage/event-corrections/queries.ts';
 import type { BilledItemKey } from '../billed-items.ts';
@@ -24,8 +25,7 @@ export async function settleChains(
   ctx: Context,
   correction: CorrectionRow,
 ): Promise<{ isSettled: boolean; adjustments: NewAdjustment[] }> {
-  const { db, organizationId } = ctx;
-  const chains = await listChains(db, organizationId, correction.id);
+  const chains = await listChains(ctx, correction.id);
   if (chains.length === 0) return { isSettled: true, adjustments: [] };
   const chargeIds = chains.map(({ charge_id }) => charge_id);
   const terms = await readTerms(ctx, correction.external_subscription_id, chargeIds);
@@ -34,8 +34,7 @@ export async function settleChains(
     events.push(...(await repriceChain(ctx, terms, correction.external_subscription_id, chain)));
 
   const settledFees = await listSettledFees(
-    db,
-    organizationId,
+    ctx,
     events.map(({ issued }) => issued.fee.id),
   );
   const byFee = new Map<string, RepricedEvent>();
@@ -49,12 +48,12 @@ export async function settleChains(
   for (const each of byFee.values()) {
     const { invoice_id, invoiceable } = each.issued.fee;
     if (!invoiceable || invoice_id === null) standalone.push(changeOfEvent(terms, each));
-    else if (await isIssued(db, organizationId, invoice_id))
+    else if (await isIssued(ctx, invoice_id))
       adjustments.push(...(await settleEvent(ctx, correction, each, invoice_id)));
     else isSettled = false;
   }
   adjustments.push(...(await settleStandalone(ctx, correction, terms, standalone)));
-  if (isSettled) await markChainsSettled(db, organizationId, correction.id, ctx.now());
+  if (isSettled) await markChainsSettled(ctx, correction.id, ctx.now());
   return { isSettled, adjustments };
 }
 
@@ -74,14 +73,17 @@ async function settleEvent(
   ctx: Context,
   correction: CorrectionRow,
   event: RepricedEvent,
-  invoiceId: string,
+  invoiceId: InvoiceId,
 ): Promise<NewAdjustment[]> {
-  const { db, organizationId } = ctx;
-  await lockInvoice(db, organizationId, invoiceId);
-  const { status } = await readInvoice(db, organizationId, invoiceId);
+  await lockInvoice(ctx, invoiceId);
+  const { status } = await readInvoice(ctx, invoiceId);
   if (status === 'voided' || status === 'deleted') return [];
-  const settled = await listSettled(db, organizationId, { invoiceId });
-  const made = await settleItems(ctx, correction, { invoiceId }, billedItemsOf(event, settled), settled);
+  const settled = await listSettled(ctx, { invoiceId });
+  const made = await settleItems(ctx, correction, {
+    billed: { invoiceId },
+    billedItems: billedItemsOf(event, settled),
+    settled,
+  });
   return made.filter((row) => row.delta_amount_cents !== 0);
 }
 

@@ -23,23 +23,21 @@ import { type StandaloneChange, settleStandalone } from './standalone.ts';
  * fee".
  */
 export async function settleRenewals(ctx: Context, correction: CorrectionRow): Promise<NewAdjustment[]> {
-  const { db, organizationId } = ctx;
-  const renewals = await listRenewals(db, organizationId, correction.id);
+  const renewals = await listRenewals(ctx, correction.id);
   if (renewals.length === 0) return [];
   const chargeIds = renewals.map(({ charge_id }) => charge_id);
   const terms = await readTerms(ctx, correction.external_subscription_id, chargeIds);
   const changes: StandaloneChange[] = [];
   for (const renewal of renewals) changes.push(...(await repriceRenewal(ctx, terms, renewal)));
   const settledFees = await listSettledFees(
-    db,
-    organizationId,
+    ctx,
     changes.flatMap(({ billedItem }) => billedItem.fee?.id ?? []),
   );
   const differing = changes.filter(
     ({ billedItem }) => isOther(billedItem) || settledFees.has(billedItem.fee?.id ?? ''),
   );
   const adjustments = await settleStandalone(ctx, correction, terms, differing);
-  await markRenewalsSettled(db, organizationId, correction.id, ctx.now());
+  await markRenewalsSettled(ctx, correction.id, ctx.now());
   return adjustments;
 }
 
@@ -48,13 +46,12 @@ const isOther = ({ fee, newCents, newUnits }: RepricedItem): boolean =>
 
 /** Fees set by hand stay, and deleted fees stay deleted. */
 async function repriceRenewal(ctx: Context, terms: Terms, renewal: Renewal): Promise<StandaloneChange[]> {
-  const { db, organizationId } = ctx;
-  const invoice = await readInvoice(db, organizationId, renewal.invoice_id);
+  const invoice = await readInvoice(ctx, renewal.invoice_id);
   const lines = await linesOfSource(ctx, invoice);
   const line = lines.find(({ subscription }) => subscription.id === renewal.subscription_id)!;
   const period = renewedPeriod(line);
   if (period === undefined) return [];
-  const rows = await listRenewedFees(db, organizationId, renewal, period.from);
+  const rows = await listRenewedFees(ctx, renewal, period.from);
   const live = rows.filter(({ is_live }) => is_live).map(({ id }) => id);
   const read = await readIssued(ctx, live);
   const issued = [...read.values()].filter(({ inputs }) => inputs?.window.renewed === true);

@@ -34,10 +34,8 @@ export async function settleStandalone(
   terms: Terms,
   changes: readonly StandaloneChange[],
 ): Promise<NewAdjustment[]> {
-  const { db, organizationId } = ctx;
   const standing = await lockFees(
-    db,
-    organizationId,
+    ctx,
     changes.flatMap(({ billedItem }) => billedItem.fee?.id ?? []),
   );
   const adjustments: NewAdjustment[] = [];
@@ -53,15 +51,15 @@ export async function settleStandalone(
       const fee = standing.get(billedItem.fee.id);
       if (fee === undefined || fee.payment_status === 'refunded') continue;
       const billed = { invoiceId: null, feeId: billedItem.fee.id };
-      const settled = await listSettled(db, organizationId, billed);
+      const settled = await listSettled(ctx, billed);
       const isSettled = [...settled.values()].some(({ settled_cents }) => settled_cents !== 0);
       const isPaid = fee.payment_status === 'succeeded' || fee.invoice_id !== null || isSettled;
       if (isPaid || correction.policy === 'ignore') {
-        const rows = await settleItems(ctx, correction, billed, [billedItem], settled);
+        const rows = await settleItems(ctx, correction, { billed, billedItems: [billedItem], settled });
         adjustments.push(...rows.filter((each) => each.delta_amount_cents !== 0));
         continue;
       }
-      await markFeeDeleted(db, organizationId, billedItem.fee.id, ctx.now());
+      await markFeeDeleted(ctx, billedItem.fee.id, ctx.now());
     } else if (correction.policy === 'ignore') {
       adjustments.push(row);
       continue;

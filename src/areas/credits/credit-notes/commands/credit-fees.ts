@@ -7,6 +7,7 @@ import type { InvoiceStatus } from '../../../../engine/invoices/invoice-states.t
 import { type Cents, cents, roundToCents } from '../../../../engine/money/cents.ts';
 import { max, ZERO } from '../../../../engine/money/decimal.ts';
 import type { Context } from '../../../../platform/context.ts';
+import type { CreditNoteId, FeeId } from '../../../../platform/ids.ts';
 import { listFeesByIds } from '../../../invoices/fees/queries.ts';
 import { readInvoice } from '../../../invoices/invoices/queries.ts';
 import type { Part } from '../../../usage/event-corrections/schema.ts';
@@ -20,7 +21,7 @@ interface Asked {
   index: number;
   cents: number;
   /** Fees that may be credited, in this order, each group with the progressive fees behind it. */
-  feeIds: readonly (readonly string[])[];
+  feeIds: readonly (readonly FeeId[])[];
   /** Nothing of it stands any more. */
   isAll?: boolean;
 }
@@ -35,9 +36,9 @@ interface Terms {
 /** What was given back of one fee. The note is null where coupons had paid for all of it. */
 interface Credited {
   index: number;
-  feeId: string;
+  feeId: FeeId;
   cents: number;
-  noteId: string | null;
+  noteId: CreditNoteId | null;
 }
 
 /**
@@ -55,8 +56,8 @@ export async function creditFees(
 ): Promise<Credited[]> {
   const askedIds = [...new Set(asked.flatMap(({ feeIds }) => feeIds.flat()))];
   if (askedIds.length === 0) return [];
-  const parts = await readProgressiveParts(ctx.db, ctx.organizationId, askedIds);
-  const found = await listFeesByIds(ctx.db, ctx.organizationId, withProgressive(parts, askedIds));
+  const parts = await readProgressiveParts(ctx, askedIds);
+  const found = await listFeesByIds(ctx, withProgressive(parts, askedIds));
   const fees = new Map(found.map((fee) => [fee.id, fee]));
   const invoiceIds = [...new Set(found.flatMap(({ invoice_id }) => invoice_id ?? []))].sort();
   await ctx.db`
@@ -65,8 +66,7 @@ export async function creditFees(
   const invoices = new Map<string, CreditedInvoice>();
   // Read once they are needed: seldom does a decrease go back along all progressive invoices of a period.
   const creditedInvoice = async (id: string): Promise<CreditedInvoice> => {
-    const read =
-      invoices.get(id) ?? (await readCreditedInvoice(ctx, await readInvoice(ctx.db, ctx.organizationId, id)));
+    const read = invoices.get(id) ?? (await readCreditedInvoice(ctx, await readInvoice(ctx, id)));
     invoices.set(id, read);
     return read;
   };

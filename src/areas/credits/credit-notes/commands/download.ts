@@ -22,7 +22,7 @@ export async function downloadCreditNoteXml(ctx: Context, { svc_id }: { svc_id: 
 }
 
 async function withDocument(ctx: Context, id: string, kind: 'credit_note' | 'credit_note_xml') {
-  const note = await getCreditNote(ctx.db, ctx.organizationId, id);
+  const note = await getCreditNote(ctx, id);
   const documentId = await askForDocument(ctx, { kind, subjectId: note.id, number: note.number });
   return { shown: await viewOf(ctx, note), url: await documentLink(ctx.db, ctx.config, documentId) };
 }

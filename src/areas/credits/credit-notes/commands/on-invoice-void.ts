@@ -72,7 +72,7 @@ async function makeForfeitedNote(ctx: Context, invoice: InvoiceRow): Promise<voi
   if (rest === 0) return;
   const parts = { creditCents: rest, refundCents: cents(0), offsetCents: cents(0) };
   const id = await makeNote(ctx, { credited, items, amounts, parts, reason: 'other' });
-  await forfeit(ctx, await readCreditNote(ctx.db, ctx.organizationId, id));
+  await forfeit(ctx, await readCreditNote(ctx, id));
 }
 
 /**
@@ -82,8 +82,8 @@ async function makeForfeitedNote(ctx: Context, invoice: InvoiceRow): Promise<voi
  * Rules: credit-notes.md#states, credit-notes.md#voided-invoices.
  */
 export async function giveBackToNotes(ctx: Context, invoice: InvoiceRow): Promise<void> {
-  for (const use of await listUsesOnInvoice(ctx.db, ctx.organizationId, invoice.id)) {
-    const note = await readCreditNote(ctx.db, ctx.organizationId, use.credit_note_id);
+  for (const use of await listUsesOnInvoice(ctx, invoice.id)) {
+    const note = await readCreditNote(ctx, use.credit_note_id);
     if (note.credit_status === 'voided') throw refuse.notAllowed('credit_note_voided');
     await changeCreditNote(ctx, note.id, {
       credit_status: 'available',
@@ -98,8 +98,8 @@ export async function giveBackToNotes(ctx: Context, invoice: InvoiceRow): Promis
  * Rules: activation-rules.md, ledger.md#l5.
  */
 export async function releaseNotes(ctx: Context, invoice: InvoiceRow): Promise<void> {
-  for (const use of await listUsesOnInvoice(ctx.db, ctx.organizationId, invoice.id)) {
-    const note = await readCreditNote(ctx.db, ctx.organizationId, use.credit_note_id);
+  for (const use of await listUsesOnInvoice(ctx, invoice.id)) {
+    const note = await readCreditNote(ctx, use.credit_note_id);
     const isVoided = note.credit_status === 'voided';
     if (!isVoided)
       await changeCreditNote(ctx, note.id, {

@@ -1,5 +1,6 @@
 import type { Cents } from '../../../../engine/money/cents.ts';
 import type { Context } from '../../../../platform/context.ts';
+import type { InvoiceId } from '../../../../platform/ids.ts';
 import { listFeesOfInvoice } from '../../../invoices/fees/queries.ts';
 import { creditFees } from './credit-fees.ts';
 
@@ -15,11 +16,11 @@ import { creditFees } from './credit-fees.ts';
  */
 export async function creditProgressiveExcess(
   ctx: Context,
-  invoiceId: string,
+  invoiceId: InvoiceId,
   excessCents: Cents,
   fallen: ReadonlyMap<string, Cents>,
 ): Promise<void> {
-  const fees = await listFeesOfInvoice(ctx.db, ctx.organizationId, invoiceId);
+  const fees = await listFeesOfInvoice(ctx, invoiceId);
   const greatest = fees.sort((a, b) => b.amount_cents - a.amount_cents).map(({ id }) => id);
   let rest: number = excessCents;
   const asked = greatest.flatMap((id) => {

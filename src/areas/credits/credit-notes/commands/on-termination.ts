@@ -15,6 +15,7 @@ import { cents, roundToCents } from '../../../../engine/money/cents.ts';
 import type { Decimal } from '../../../../engine/money/decimal.ts';
 import { trialEnd } from '../../../../engine/subscriptions/trial.ts';
 import type { Context } from '../../../../platform/context.ts';
+import type { CustomerId, FeeId, InvoiceId, SubscriptionId } from '../../../../platform/ids.ts';
 import { refuse } from '../../../../platform/refusal.ts';
 import type { FeeRow } from '../../../invoices/fees/queries.ts';
 import { dueOf } from '../../../invoices/invoices/amount-due.ts';
@@ -27,8 +28,8 @@ import { amountsOf, creditableOf, makeNote, zoneOf } from '../make-note.ts';
 export interface EndingSubscription {
   plan: PlanTerms & { amount_cents: number; trial_period: Decimal | null };
   subscription: SubscriptionTerms & {
-    id: string;
-    customer_id: string;
+    id: SubscriptionId;
+    customer_id: CustomerId;
     external_id: string;
     trial_ended_at: Temporal.Instant | null;
   };
@@ -58,7 +59,7 @@ export async function creditUnusedDays(ctx: Context, ending: EndingSubscription)
 
   await ctx.db`
     select from invoices where organization_id = ${ctx.organizationId} and id = ${last.invoice_id} for update`;
-  const credited = await readCreditedInvoice(ctx, await getVisibleInvoice(ctx.db, ctx.organizationId, last.invoice_id));
+  const credited = await readCreditedInvoice(ctx, await getVisibleInvoice(ctx, last.invoice_id));
   const fee = credited.fees.find(({ id }) => id === last.id)!;
   const worth = unusedDays({
     planAmountCents: last.plan_amount_cents ?? plan.amount_cents,
@@ -99,8 +100,8 @@ export async function creditUnusedDays(ctx: Context, ending: EndingSubscription)
 const LOST: ReadonlySet<string> = new Set(['voided', 'closed', 'deleted']);
 
 interface LastFee {
-  id: string;
-  invoice_id: string;
+  id: FeeId;
+  invoice_id: InvoiceId;
   amount_cents: number;
   /** Price of the whole period when the fee was made. */
   plan_amount_cents: number | null;
@@ -110,7 +111,7 @@ interface LastFee {
   tax_status: string | null;
 }
 
-async function findLastFee(ctx: Context, subscriptionId: string): Promise<LastFee | undefined> {
+async function findLastFee(ctx: Context, subscriptionId: SubscriptionId): Promise<LastFee | undefined> {
   const [fee] = await ctx.db<LastFee[]>`
     select fee.id, fee.invoice_id, fee.amount_cents,
       (fee.amount_details ->> 'plan_amount_cents')::bigint as plan_amount_cents,
@@ -138,7 +139,7 @@ function isPeriodBilled({ subscription }: EndingSubscription, fee: LastFee, peri
 async function trialEndOf(ctx: Context, ending: EndingSubscription, zone: string): Promise<PlainDate | undefined> {
   const { plan, subscription } = ending;
   const { customer_id, external_id } = subscription;
-  const firstStartedAt = await firstStartOf(ctx.db, ctx.organizationId, customer_id, external_id);
+  const firstStartedAt = await firstStartOf(ctx, customer_id, external_id);
   const end = trialEnd({ plan, subscription, firstStartedAt });
   return end === undefined ? undefined : localDate(end, zone);
 }

@@ -15,7 +15,7 @@ import { faultsOf } from './faults.ts';
  * Rule: other-routes.md "download_xml".
  */
 export async function downloadXmlOfInvoice(ctx: Context, { svc_id }: { svc_id: string }) {
-  const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
+  const invoice = await getVisibleInvoice(ctx, svc_id);
   if (invoice.status !== 'finalized') throw refuse.notFound('invoice');
   refuseFaults(faultsOf(await readEInvoice(ctx, invoice.id), invoice.self_billed));
   return downloadInvoiceXml(ctx, { svc_id });
@@ -23,7 +23,7 @@ export async function downloadXmlOfInvoice(ctx: Context, { svc_id }: { svc_id: s
 
 /** The same of a credit note. @throws Refusal 404 credit_note; 422 by field, what EN 16931 lacks */
 export async function downloadXmlOfNote(ctx: Context, { svc_id }: { svc_id: string }) {
-  const note = await getCreditNote(ctx.db, ctx.organizationId, svc_id);
+  const note = await getCreditNote(ctx, svc_id);
   refuseFaults(faultsOf(await readENote(ctx, note.id), note.self_billed));
   return downloadCreditNoteXml(ctx, { svc_id });
 }

@@ -24,7 +24,7 @@ export async function downloadInvoiceXml(ctx: Context, { svc_id }: { svc_id: str
 }
 
 async function withDocument(ctx: Context, id: string, kind: 'invoice' | 'invoice_xml') {
-  const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, id);
+  const invoice = await getVisibleInvoice(ctx, id);
   if (invoice.status !== 'finalized') throw refuse.notFound('invoice');
   const documentId = await askForDocument(ctx, { kind, subjectId: invoice.id, number: invoice.number });
   const { invoice: shown } = await showInvoice(ctx, invoice.id);

@@ -17,7 +17,7 @@ export async function retryInvoice(ctx: Context, { svc_id }: { svc_id: string })
   const invoice = await lockVisibleInvoice(ctx, svc_id);
   if (!canInvoiceMove(invoice.status, 'pending') || invoice.status !== 'failed')
     throw refuse.notAllowed('invalid_status');
-  await clearErrors(ctx.db, ctx.organizationId, invoice.id, ['tax_error', 'invoice_generation_error']);
+  await clearErrors(ctx, invoice.id, ['tax_error', 'invoice_generation_error']);
   await changeInvoice(ctx, invoice.id, { status: 'pending', tax_status: 'pending' });
   ctx.after({ step: TAX_STEP, payload: { invoice_id: invoice.id } });
   return showInvoice(ctx, invoice.id);

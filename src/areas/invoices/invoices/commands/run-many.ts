@@ -36,24 +36,24 @@ async function startRun(ctx: Context, kind: InvoiceRunKind, query: InvoicesQuery
     payment_statuses: query.payment_statuses ?? payment_status,
     statuses: [kind === 'invoices_finalize_all' ? 'draft' : 'failed'],
   };
-  await checkBillingEntityCodes(ctx.db, ctx.organizationId, query.billing_entity_codes ?? []);
+  await checkBillingEntityCodes(ctx, query.billing_entity_codes ?? []);
   const id = newId();
-  await insertRun(ctx.db, ctx.organizationId, { id, kind, input, created_at: ctx.now() });
+  await insertRun(ctx, { id, kind, input, created_at: ctx.now() });
   ctx.after({ step: RUN_STEP, payload: { run_id: id } });
-  return { run: runView(await getRun(ctx.db, ctx.organizationId, id)) };
+  return { run: runView(await getRun(ctx, id)) };
 }
 
 const KINDS: readonly InvoiceRunKind[] = ['invoices_finalize_all', 'invoices_retry_all'];
 
 /** A run over many invoices in its current state. @throws Refusal 404 run */
 export async function showRun(ctx: Context, { run_id: id }: { run_id: string }) {
-  return { run: runView(await findRun(ctx.db, ctx.organizationId, KINDS, id)) };
+  return { run: runView(await findRun(ctx, KINDS, id)) };
 }
 
 /** The run a moment later: most are finished by then. */
 export async function settleRun(ctx: Context, { run }: { run: { svc_id: string } }) {
   for (let waited = 0; ; waited += LOOK_AGAIN_MS) {
-    const row = await getRun(ctx.db, ctx.organizationId, run.svc_id);
+    const row = await getRun(ctx, run.svc_id);
     if (row.finished_at !== null || waited >= PATIENCE_MS) return { run: runView(row) };
     await wait(LOOK_AGAIN_MS);
   }

@@ -14,6 +14,6 @@ export const CrmIdSync = z.object({ external_id: text(), integration_code: text(
  * Rule: other-routes.md.
  */
 export async function syncCrmId(ctx: Context, { svc_id }: { svc_id: string }): Promise<never> {
-  await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
+  await getVisibleInvoice(ctx, svc_id);
   throw refuse.notFound('integration');
 }

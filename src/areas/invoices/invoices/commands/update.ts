@@ -41,7 +41,7 @@ function storeMetadata(
     if (former) known.delete(former.id);
     return { id: former?.id ?? newId(), key, value, created_at: former?.created_at ?? ctx.now().toString() };
   });
-  return replaceMetadata(ctx.db, ctx.organizationId, invoice.id, kept, ctx.now());
+  return replaceMetadata(ctx, invoice.id, { items: kept, now: ctx.now() });
 }
 
 /** The journal records that it was paid elsewhere (ledger.md#l20). */

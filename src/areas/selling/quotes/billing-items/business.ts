@@ -44,7 +44,7 @@ export async function businessFaults(
 
 async function addOnFaults(ctx: Context, items: readonly AddOnItem[], faults: Faults): Promise<void> {
   if (items.length === 0) return;
-  const found = await findAddOns(ctx.db, ctx.organizationId, { ids: items.map(({ id }) => id), codes: [] });
+  const found = await findAddOns(ctx, { ids: items.map(({ id }) => id), codes: [] });
   const codes = new Map(found.map(({ id, code }) => [id, code]));
   for (const [index, item] of items.entries()) {
     const path = `billing_items.addOns.${index}`;

@@ -14,8 +14,7 @@ export async function couponFaults(
 ): Promise<void> {
   if (items.length === 0) return;
   const rows = await listCouponsById(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     items.map(({ id }) => id),
   );
   const catalog = new Map(rows.map((row) => [row.id, row]));
@@ -26,14 +25,18 @@ export async function couponFaults(
     if (coupon?.status !== 'active') addFault(faults, `${path}.id`, 'coupon_not_found');
     else if (coupon.code !== item.payload.code) addFault(faults, `${path}.payload.code`, 'coupon_not_found');
     else {
-      termFaults(item, coupon, deal, path, faults);
+      termFaults(item, coupon, { deal, path, faults });
       await useFaults(ctx, coupon, { deal, isSecond: given.has(coupon.id), path }, faults);
       given.add(coupon.id);
     }
   }
 }
 
-function termFaults({ payload, overrides }: CouponItem, coupon: CouponRow, deal: Deal, path: string, faults: Faults) {
+function termFaults(
+  { payload, overrides }: CouponItem,
+  coupon: CouponRow,
+  { deal, path, faults }: { deal: Deal; path: string; faults: Faults },
+) {
   if (payload.type !== coupon.coupon_type) addFault(faults, `${path}.payload.type`, 'coupon_type_does_not_match');
   const currency = overrides?.amountCurrency ?? coupon.amount_currency;
   if (coupon.coupon_type === 'fixed_amount' && currency !== deal.currency)
@@ -56,8 +59,7 @@ async function useFaults(
 ): Promise<void> {
   const pair = { customerId: deal.customer.id, couponId: coupon.id };
   const isLimited = coupon.limited_plans || coupon.limited_billable_metrics;
-  if (isLimited && (isSecond || (await overlaps(ctx.db, ctx.organizationId, pair))))
-    addFault(faults, `${path}.id`, 'plan_overlapping');
-  if (!coupon.reusable && (isSecond || (await hadCoupon(ctx.db, ctx.organizationId, pair))))
+  if (isLimited && (isSecond || (await overlaps(ctx, pair)))) addFault(faults, `${path}.id`, 'plan_overlapping');
+  if (!coupon.reusable && (isSecond || (await hadCoupon(ctx, pair))))
     addFault(faults, `${path}.id`, 'coupon_is_not_reusable');
 }

@@ -15,12 +15,11 @@ import type { PlanItem } from './types.ts';
 export async function planFaults(ctx: Context, items: readonly PlanItem[], deal: Deal, faults: Faults): Promise<void> {
   if (items.length === 0) return;
   const plans = await listPlansById(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     items.map(({ id }) => id),
   );
   const forSale = plans.filter((plan) => !plan.deleted_at && !plan.pending_deletion && plan.parent_id === null);
-  const shown = await showPlans(ctx.db, ctx.organizationId, forSale);
+  const shown = await showPlans(ctx, forSale);
   const catalog = new Map(shown.map((each) => [each.plan.id, each]));
   const externalIds = new Set<string>();
   for (const [index, item] of items.entries()) {
@@ -28,11 +27,11 @@ export async function planFaults(ctx: Context, items: readonly PlanItem[], deal:
     const found = catalog.get(item.id);
     if (!found) addFault(faults, `${path}.id`, 'plan_not_found');
     else if (found.plan.code !== item.payload.code) addFault(faults, `${path}.payload.code`, 'plan_not_found');
-    else catalogFaults(item, found, deal, path, faults);
+    else catalogFaults(item, found, { deal, path, faults });
     dateFaults(ctx, item, deal, path, faults);
-    targetFaults(ctx, item, deal, path, faults);
+    targetFaults(ctx, item, { deal, path, faults });
     const { paymentMethodId } = item.payload;
-    if (paymentMethodId && !(await findMethod(ctx.db, ctx.organizationId, deal.customer.id, paymentMethodId)))
+    if (paymentMethodId && !(await findMethod(ctx, deal.customer.id, paymentMethodId)))
       addFault(faults, `${path}.payload.paymentMethodId`, 'payment_method_not_found');
     const externalId = externalIdOf(item, deal.orderType);
     // A second subscription of one external id would change the plan of the first.
@@ -43,7 +42,11 @@ export async function planFaults(ctx: Context, items: readonly PlanItem[], deal:
 }
 
 /** What the catalog says otherwise than the deal. */
-function catalogFaults(item: PlanItem, shown: PlanShown, deal: Deal, path: string, faults: Faults): void {
+function catalogFaults(
+  item: PlanItem,
+  shown: PlanShown,
+  { deal, path, faults }: { deal: Deal; path: string; faults: Faults },
+): void {
   const { payload, overrides } = item;
   for (const [index, { id, chargeModel }] of (payload.charges ?? []).entries()) {
     const charge = shown.charges.find((each) => each.charge.id === id)?.charge;
@@ -78,7 +81,11 @@ function dateFaults(ctx: Context, { payload }: PlanItem, { zone }: Deal, path: s
  * An amendment changes the plan of its subscription when it is executed, and neither its id, nor its start, nor its
  * billing time.
  */
-function targetFaults(ctx: Context, { payload }: PlanItem, deal: Deal, path: string, faults: Faults): void {
+function targetFaults(
+  ctx: Context,
+  { payload }: PlanItem,
+  { deal, path, faults }: { deal: Deal; path: string; faults: Faults },
+): void {
   const { target, zone } = deal;
   if (!target) return;
   if (payload.subscriptionExternalId !== undefined && payload.subscriptionExternalId !== target.external_id)

@@ -3,6 +3,7 @@ import type { TOP_UP_INTERVALS } from '../../../../engine/credits/wallet-interva
 import type { Currency } from '../../../../engine/money/currency.ts';
 import type { ChargeModelName } from '../../../../engine/pricing/charge-models.ts';
 import type { FixedChargeModel } from '../../../../engine/pricing/fixed-charge-rules.ts';
+import type { ChargeId, FixedChargeId, PaymentMethodId } from '../../../../platform/ids.ts';
 
 /** Terms of an add-on; an override has precedence over the payload. Rule: quotes.md#billing-items. */
 export interface AddOnTerms {
@@ -58,9 +59,9 @@ export interface PlanItem {
     billingTime?: 'calendar' | 'anniversary';
     startDate?: string;
     endDate?: string;
-    paymentMethodId?: string;
-    charges?: { id?: string; billableMetric?: { code?: string }; chargeModel?: ChargeModelName }[];
-    fixedCharges?: { id?: string; addOn?: { code?: string }; chargeModel?: FixedChargeModel }[];
+    paymentMethodId?: PaymentMethodId;
+    charges?: { id?: ChargeId; billableMetric?: { code?: string }; chargeModel?: ChargeModelName }[];
+    fixedCharges?: { id?: FixedChargeId; addOn?: { code?: string }; chargeModel?: FixedChargeModel }[];
   };
   overrides?: PlanTerms;
 }

@@ -32,7 +32,7 @@ export async function walletFaults(
     for (const issue of parsed.error?.issues ?? []) addFault(faults, camelPath(path, issue.path), 'invalid_value');
     if (payload.expirationAt && !isAfter(Temporal.Instant.from(payload.expirationAt), ctx.now()))
       addFault(faults, `${path}.expirationAt`, 'invalid_date');
-    if (parsed.success) amountFaults(item, parsed.data.rate_amount, deal, path, faults);
+    if (parsed.success) amountFaults(item, parsed.data.rate_amount, { deal, path, faults });
     ruleFaults(ctx, item, path, faults);
     const { feeTypes = [], billableMetricCodes: codes = [] } = payload.appliesTo ?? {};
     if (feeTypes.some((type) => !(WALLET_FEE_TYPES as readonly string[]).includes(type)))
@@ -43,7 +43,11 @@ export async function walletFaults(
 }
 
 /** Credits are worth something, and no more than an amount can hold. */
-function amountFaults({ payload }: WalletItem, rate: string, deal: Deal, path: string, faults: Faults): void {
+function amountFaults(
+  { payload }: WalletItem,
+  rate: string,
+  { deal, path, faults }: { deal: Deal; path: string; faults: Faults },
+): void {
   const worth = { rate: decimal(rate), exponent: exponentOf(deal.currency), min: null, max: null };
   const places = [
     { path, credits: payload },
@@ -54,7 +58,7 @@ function amountFaults({ payload }: WalletItem, rate: string, deal: Deal, path: s
   ];
   for (const place of places) {
     for (const field of ['paidCredits', 'grantedCredits'] as const) {
-      const found = creditFaults(field, place.credits[field] ?? null, worth, true);
+      const found = creditFaults(field, place.credits[field] ?? null, { limits: worth, ignoresLimits: true });
       if (Object.keys(found).length > 0) addFault(faults, `${place.path}.${field}`, 'invalid_value');
     }
   }

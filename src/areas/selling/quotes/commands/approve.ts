@@ -33,10 +33,9 @@ export async function approveQuoteVersion(
   ctx: Context,
   { svc_id, body }: { svc_id: string; body: QuoteVersionApprove | undefined },
 ) {
-  const { db, organizationId } = ctx;
   const { quote, version } = await lockVersion(ctx, svc_id);
   if (!canQuoteVersionMove(version.status, 'approved')) throw refuse.invalid({ status: ['not_approvable'] });
-  const customer = await readCustomer(db, organizationId, quote.customer_id);
+  const customer = await readCustomer(ctx, quote.customer_id);
   if (customer.deleted_at) throw refuse.notFound('customer');
   assert(version.currency, 'a version has the currency of its deal');
   const { items, faults } = readBillingItems(version.billing_items ?? {}, quote.order_type, { isApproval: true });
@@ -53,7 +52,7 @@ export async function approveQuoteVersion(
     );
   const dateFault = dealDateFault(ctx, body?.expires_at, { ends: endsOf(items), zone: zoneOf(customer) });
   if (dateFault) addFault(faults, 'expires_at', dateFault);
-  const entity = await getBillingEntity(db, organizationId, version.billing_entity_code);
+  const entity = await getBillingEntity(ctx, version.billing_entity_code);
   if (entity.archived_at && version.own_billing_entity_code)
     addFault(faults, 'billing_entity_code', 'billing_entity_not_found');
   refuseFaults(faults);
@@ -68,12 +67,9 @@ export async function approveQuoteVersion(
       end_date: payload.endDate ?? null,
     })),
   };
-  await markApproved(db, organizationId, version.id, { billingItems: items, displayVariables }, ctx.now());
-  await touchQuote(db, organizationId, quote.id, ctx.now());
-  const [touched, approved] = await Promise.all([
-    getQuote(db, organizationId, quote.id),
-    getQuoteVersion(db, organizationId, version.id),
-  ]);
+  await markApproved(ctx, version.id, { approval: { billingItems: items, displayVariables }, now: ctx.now() });
+  await touchQuote(ctx, quote.id, ctx.now());
+  const [touched, approved] = await Promise.all([getQuote(ctx, quote.id), getQuoteVersion(ctx, version.id)]);
   recordQuote(ctx, 'quote.approved', { quote: touched, version: approved });
   await announce(ctx, quoteApproved, { quote: touched, version: approved, expires_at: body?.expires_at ?? null });
   return { quote_version: quoteVersionExtendedView(approved) };
@@ -81,7 +77,7 @@ export async function approveQuoteVersion(
 
 /** The parties as a printed quote shows them now. Rule: quotes.md#approval "display variables". */
 async function displayed(ctx: Context, quote: QuoteRow, version: QuoteVersionRow, customer: CustomerRow) {
-  const { name } = await readOrganization(ctx.db, ctx.organizationId);
+  const { name } = await readOrganization(ctx);
   return {
     organization: { name },
     customer: {

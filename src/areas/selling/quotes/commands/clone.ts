@@ -15,16 +15,14 @@ import { voidVersion } from './void.ts';
  * Rule: quotes.md#routes.
  */
 export async function cloneQuoteVersion(ctx: Context, { svc_id }: { svc_id: string }) {
-  const { db, organizationId } = ctx;
   const { quote, version } = await lockVersion(ctx, svc_id);
-  const living = await findLivingVersion(db, organizationId, quote.id);
+  const living = await findLivingVersion(ctx, quote.id);
   if (living?.status === 'approved') throw refuse.invalid({ status: ['not_clonable'] });
   if (living) await voidVersion(ctx, living, 'superseded');
-  const [newest] = await listCurrentVersions(db, organizationId, [quote.id]);
+  const [newest] = await listCurrentVersions(ctx, [quote.id]);
   const id = newId();
   await insertVersion(
-    db,
-    organizationId,
+    ctx,
     {
       id,
       quote_id: quote.id,
@@ -36,11 +34,8 @@ export async function cloneQuoteVersion(ctx: Context, { svc_id }: { svc_id: stri
     },
     ctx.now(),
   );
-  await touchQuote(db, organizationId, quote.id, ctx.now());
-  const [touched, copy] = await Promise.all([
-    getQuote(db, organizationId, quote.id),
-    getQuoteVersion(db, organizationId, id),
-  ]);
+  await touchQuote(ctx, quote.id, ctx.now());
+  const [touched, copy] = await Promise.all([getQuote(ctx, quote.id), getQuoteVersion(ctx, id)]);
   recordQuote(ctx, 'quote.version_created', { quote: touched, version: copy });
   return { quote_version: quoteVersionExtendedView(copy) };
 }

@@ -21,8 +21,7 @@ import { insertQuote, insertQuoteOwners, insertVersion, nextNumber } from '../wr
  * Rules: quotes.md#lifecycle, quotes.md#approval, quotes.md#billing-items.
  */
 export async function createQuote(ctx: Context, { body }: { body: QuoteCreate }) {
-  const { db, organizationId } = ctx;
-  const customer = await getCustomer(db, organizationId, body.external_customer_id);
+  const customer = await getCustomer(ctx, body.external_customer_id);
   const target = await amended(ctx, customer, body);
   const terms = await termsOfDeal(ctx, { customer, target }, body);
   const { items, faults } = readBillingItems(body.billing_items, body.order_type, { isApproval: false });
@@ -32,8 +31,7 @@ export async function createQuote(ctx: Context, { body }: { body: QuoteCreate })
   const id = newId();
   const versionId = newId();
   await insertQuote(
-    db,
-    organizationId,
+    ctx,
     {
       id,
       customer_id: customer.id,
@@ -43,10 +41,9 @@ export async function createQuote(ctx: Context, { body }: { body: QuoteCreate })
     },
     ctx.now(),
   );
-  if (ownerIds.length > 0) await insertQuoteOwners(db, organizationId, id, ownerIds);
+  if (ownerIds.length > 0) await insertQuoteOwners(ctx, id, ownerIds);
   await insertVersion(
-    db,
-    organizationId,
+    ctx,
     {
       id: versionId,
       quote_id: id,
@@ -57,10 +54,7 @@ export async function createQuote(ctx: Context, { body }: { body: QuoteCreate })
     },
     ctx.now(),
   );
-  const [quote, version] = await Promise.all([
-    getQuote(db, organizationId, id),
-    getQuoteVersion(db, organizationId, versionId),
-  ]);
+  const [quote, version] = await Promise.all([getQuote(ctx, id), getQuoteVersion(ctx, versionId)]);
   recordQuote(ctx, 'quote.created', { quote, version });
   return { quote: quoteExtendedView(quote, version) };
 }
@@ -73,8 +67,8 @@ async function amended(ctx: Context, customer: CustomerRow, body: QuoteCreate): 
     return null;
   }
   if (!externalId) throw refuse.notFound('subscription');
-  const active = await findShownByExternalId(ctx.db, ctx.organizationId, externalId, 'active');
-  const live = active ?? (await findShownByExternalId(ctx.db, ctx.organizationId, externalId, 'pending'));
+  const active = await findShownByExternalId(ctx, externalId, 'active');
+  const live = active ?? (await findShownByExternalId(ctx, externalId, 'pending'));
   if (live?.customer_id !== customer.id) throw refuse.notFound('subscription');
   return live;
 }

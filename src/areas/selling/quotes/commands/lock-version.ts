@@ -1,4 +1,5 @@
 import type { Context } from '../../../../platform/context.ts';
+import type { QuoteVersionId } from '../../../../platform/ids.ts';
 import { lockQuote } from '../lock-quote.ts';
 import { getQuote, getQuoteVersion, type QuoteRow, type QuoteVersionRow } from '../queries.ts';
 
@@ -7,12 +8,12 @@ import { getQuote, getQuoteVersion, type QuoteRow, type QuoteVersionRow } from '
  *
  * @throws Refusal 404 quote_version; 422 base concurrency_conflict
  */
-export async function lockVersion(ctx: Context, id: string): Promise<{ quote: QuoteRow; version: QuoteVersionRow }> {
-  const { quote_id: quoteId } = await getQuoteVersion(ctx.db, ctx.organizationId, id);
+export async function lockVersion(
+  ctx: Context,
+  id: QuoteVersionId,
+): Promise<{ quote: QuoteRow; version: QuoteVersionRow }> {
+  const { quote_id: quoteId } = await getQuoteVersion(ctx, id);
   await lockQuote(ctx, quoteId);
-  const [quote, version] = await Promise.all([
-    getQuote(ctx.db, ctx.organizationId, quoteId),
-    getQuoteVersion(ctx.db, ctx.organizationId, id),
-  ]);
+  const [quote, version] = await Promise.all([getQuote(ctx, quoteId), getQuoteVersion(ctx, id)]);
   return { quote, version };
 }

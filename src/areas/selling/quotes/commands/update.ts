@@ -20,10 +20,9 @@ import { lockVersion } from './lock-version.ts';
  * Rules: quotes.md#lifecycle, quotes.md#approval, quotes.md#billing-items.
  */
 export async function updateQuoteVersion(ctx: Context, { svc_id, body }: { svc_id: string; body: QuoteVersionUpdate }) {
-  const { db, organizationId } = ctx;
   const { quote, version } = await lockVersion(ctx, svc_id);
   if (version.status !== 'draft') throw refuse.invalid({ status: ['not_editable'] });
-  const customer = await readCustomer(db, organizationId, quote.customer_id);
+  const customer = await readCustomer(ctx, quote.customer_id);
   const target = await targetOf(ctx, quote);
   const terms = await termsOfDeal(ctx, { customer, target }, body, {
     currency: version.currency,
@@ -34,22 +33,16 @@ export async function updateQuoteVersion(ctx: Context, { svc_id, body }: { svc_i
       ? { items: version.billing_items, faults: {} }
       : readBillingItems(body.billing_items, quote.order_type, { isApproval: false });
   refuseFaults(faults);
-  await updateVersion(
-    db,
-    organizationId,
-    version.id,
-    {
+  await updateVersion(ctx, version.id, {
+    fields: {
       ...terms,
       content: body.content === undefined ? version.content : body.content,
       billing_items: realigned(items, terms.currency),
     },
-    ctx.now(),
-  );
-  await touchQuote(db, organizationId, quote.id, ctx.now());
-  const [touched, changed] = await Promise.all([
-    getQuote(db, organizationId, quote.id),
-    getQuoteVersion(db, organizationId, version.id),
-  ]);
+    now: ctx.now(),
+  });
+  await touchQuote(ctx, quote.id, ctx.now());
+  const [touched, changed] = await Promise.all([getQuote(ctx, quote.id), getQuoteVersion(ctx, version.id)]);
   recordQuote(ctx, 'quote.updated', { quote: touched, version: changed, before: version });
   return { quote_version: quoteVersionExtendedView(changed) };
 }

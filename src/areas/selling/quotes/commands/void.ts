@@ -26,14 +26,10 @@ export async function voidVersion(
   version: QuoteVersionRow,
   reason: QuoteVersionVoidReason,
 ): Promise<QuoteVersionRow> {
-  const { db, organizationId } = ctx;
   assert(canVoidQuoteVersion(version.status, reason), 'a version is voided from the state that its reason asks for');
-  await markVoided(db, organizationId, version.id, reason, ctx.now());
-  await touchQuote(db, organizationId, version.quote_id, ctx.now());
-  const [quote, voided] = await Promise.all([
-    getQuote(db, organizationId, version.quote_id),
-    getQuoteVersion(db, organizationId, version.id),
-  ]);
+  await markVoided(ctx, version.id, { reason, now: ctx.now() });
+  await touchQuote(ctx, version.quote_id, ctx.now());
+  const [quote, voided] = await Promise.all([getQuote(ctx, version.quote_id), getQuoteVersion(ctx, version.id)]);
   recordQuote(ctx, 'quote.voided', { quote, version: voided });
   return voided;
 }

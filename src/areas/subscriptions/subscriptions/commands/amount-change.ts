@@ -1,7 +1,8 @@
 import { assert } from '../../../../engine/assert.ts';
 import { isUpgrade } from '../../../../engine/subscriptions/comparison-amount.ts';
 import type { Context } from '../../../../platform/context.ts';
-import type { Db } from '../../../../platform/db/connect.ts';
+import type { Scope } from '../../../../platform/db/scope.ts';
+import type { CustomerId, ExternalCustomerId, PlanId, SubscriptionId } from '../../../../platform/ids.ts';
 import type { SubscriptionRow } from '../queries.ts';
 import { getPlanFacts, lockCustomerById, lockSubscriptions } from '../writes.ts';
 import { cancelPending } from './cancel.ts';
@@ -9,9 +10,9 @@ import { changePlan } from './change-plan.ts';
 
 /** A plan change that waits for the end of a period. */
 interface PendingChange {
-  id: string;
+  id: SubscriptionId;
   previous_id: string;
-  customer_id: string;
+  customer_id: CustomerId;
   /** Whether the plan whose amount changed is the one to go to, else it is the one to leave. */
   is_target: boolean;
   target_amount_cents: number;
@@ -24,13 +25,13 @@ interface PendingChange {
  * @throws Refusal 405 cannot_terminate_with_pending_taxes, of such an upgrade
  * Rule: plans.md#charges-of-a-plan "amount change side effects".
  */
-export async function followAmountChange(ctx: Context, { plan_id: planId }: { plan_id: string }): Promise<void> {
-  const changes = await listPendingChanges(ctx.db, ctx.organizationId, planId);
+export async function followAmountChange(ctx: Context, { plan_id: planId }: { plan_id: PlanId }): Promise<void> {
+  const changes = await listPendingChanges(ctx, planId);
   if (changes.length === 0) return;
-  const plan = await getPlanFacts(ctx.db, ctx.organizationId, planId);
+  const plan = await getPlanFacts(ctx, planId);
   for (const change of changes) {
-    const customer = await lockCustomerById(ctx.db, ctx.organizationId, change.customer_id);
-    const rows = await lockSubscriptions(ctx.db, ctx.organizationId, [change.id, change.previous_id]);
+    const customer = await lockCustomerById(ctx, change.customer_id);
+    const rows = await lockSubscriptions(ctx, [change.id, change.previous_id]);
     const [pending, current] = [change.id, change.previous_id].map((id) => rows.find((row) => row.id === id));
     if (pending?.status !== 'pending' || current?.status !== 'active') continue;
     assert(customer, 'a subscription has a customer');
@@ -38,13 +39,13 @@ export async function followAmountChange(ctx: Context, { plan_id: planId }: { pl
       if (plan.amount_cents < change.target_amount_cents) await cancelPending(ctx, pending);
       continue;
     }
-    const currentPlan = await getPlanFacts(ctx.db, ctx.organizationId, current.plan_id);
+    const currentPlan = await getPlanFacts(ctx, current.plan_id);
     if (isUpgrade(currentPlan, plan))
       await changePlan(ctx, { ...upgradeOf(current, pending, customer.external_id, plan.code), plan, customer });
   }
 }
 
-const listPendingChanges = (db: Db, organizationId: string, planId: string) => db<PendingChange[]>`
+const listPendingChanges = ({ db, organizationId }: Scope, planId: PlanId) => db<PendingChange[]>`
   select pending.id, current.id as previous_id, pending.customer_id, pending.plan_id = ${planId} as is_target,
     target.amount_cents as target_amount_cents
   from subscriptions pending
@@ -59,7 +60,7 @@ const listPendingChanges = (db: Db, organizationId: string, planId: string) => d
 const upgradeOf = (
   current: SubscriptionRow,
   pending: SubscriptionRow,
-  externalCustomerId: string,
+  externalCustomerId: ExternalCustomerId,
   planCode: string,
 ) => ({
   current,

@@ -16,12 +16,12 @@ import { refuseStrangeMethod } from './input.ts';
  * Rule: subscriptions.md#fields "authorization".
  */
 export async function authorize(ctx: Context, body: SubscriptionCreate, asked: Authorization) {
-  const customer = await findCustomer(ctx.db, ctx.organizationId, body.external_customer_id);
+  const customer = await findCustomer(ctx, body.external_customer_id);
   if (customer?.payment_provider !== 'stripe')
     throw new Refusal(422, { error: 'Unprocessable Entity', code: 'stripe_required', error_details: {} });
   await refuseStrangeMethod(ctx, customer.id, body);
   const named = body.payment_method?.payment_method_id ?? null;
-  const method = await findMethod(ctx.db, ctx.organizationId, customer.id, named);
+  const method = await findMethod(ctx, customer.id, named);
   if (!method) throw refuse.invalid({ payment_method_id: ['customer_has_no_payment_method'] });
   if (!method.details.behaviour) throw refuse.invalid({ authorization: ['unsupported_value'] });
   const error = sandboxAuthorization(method.method_type, method.details.behaviour, asked.amount_cents);

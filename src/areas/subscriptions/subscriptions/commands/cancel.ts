@@ -11,13 +11,7 @@ export async function cancelPending(
   ctx: Context,
   pending: Pick<SubscriptionRow, 'id' | 'previous_subscription_id'>,
 ): Promise<void> {
-  await changeSubscription(
-    ctx.db,
-    ctx.organizationId,
-    pending.id,
-    { status: 'canceled', canceled_at: ctx.now() },
-    ctx.now(),
-  );
+  await changeSubscription(ctx, pending.id, { change: { status: 'canceled', canceled_at: ctx.now() }, now: ctx.now() });
   if (pending.previous_subscription_id !== null)
     await recordSubscription(ctx, 'subscription.updated', pending.previous_subscription_id);
 }

@@ -1,6 +1,7 @@
 import type { SwitchKind } from '../../../../engine/calendar/terms.ts';
 import { isUpgrade } from '../../../../engine/subscriptions/comparison-amount.ts';
 import type { Context } from '../../../../platform/context.ts';
+import type { BillingEntityId } from '../../../../platform/ids.ts';
 import { newId } from '../../../../platform/ids.ts';
 import { recordStartUnits } from '../../../catalog/fixed-charges/units.ts';
 import { markUsage } from '../../../catalog/usage-thresholds/marks.ts';
@@ -31,7 +32,7 @@ interface PlanChange {
   plan: PlanFacts;
   customer: LockedCustomer;
   body: SubscriptionCreate;
-  billingEntityId: string | null | undefined;
+  billingEntityId: BillingEntityId | null | undefined;
   /** Record of the change asked for before, whose rules this one has. */
   rulesOf?: string;
 }
@@ -53,19 +54,16 @@ export async function changePlan(ctx: Context, change: PlanChange): Promise<stri
     return current.id;
   }
   if (current.status === 'pending') {
-    await changeSubscription(
-      ctx.db,
-      ctx.organizationId,
-      current.id,
-      { plan_id: plan.id, ...definedOnly({ name: body.name }) },
-      ctx.now(),
-    );
+    await changeSubscription(ctx, current.id, {
+      change: { plan_id: plan.id, ...definedOnly({ name: body.name }) },
+      now: ctx.now(),
+    });
     await saveFirstUnits(ctx, plan, { ...current, zone: change.customer.zone }, body.plan_overrides);
     if (body.activation_rules) await saveRules(ctx, current, body.activation_rules);
     await recordSubscription(ctx, 'subscription.updated', current.id);
     return current.id;
   }
-  const currentPlan = await getPlanFacts(ctx.db, ctx.organizationId, current.plan_id);
+  const currentPlan = await getPlanFacts(ctx, current.plan_id);
   return isUpgrade(currentPlan, plan) ? upgrade(ctx, change, currentPlan) : downgrade(ctx, change);
 }
 
@@ -75,21 +73,18 @@ async function upgrade(ctx: Context, change: PlanChange, currentPlan: PlanFacts)
   await cancelPendingSuccessors(ctx, current);
   const pending = await insertSuccessor(ctx, change, 'upgrade');
   const next = { ...pending, started_at: now, trial_ended_at: null };
-  if (await waitForPayment(ctx, plan, next, customer.zone, now)) return next.id;
+  if (await waitForPayment(ctx, plan, { successor: next, zone: customer.zone, at: now })) return next.id;
 
   await endReplaced(ctx, current, currentPlan, { isMidway: true });
-  await changeSubscription(
-    ctx.db,
-    ctx.organizationId,
-    next.id,
-    {
+  await changeSubscription(ctx, next.id, {
+    change: {
       status: 'active',
       started_at: now,
       activated_at: now,
       next_billing_at: nextBillingFrom(plan, { ...next, terminated_at: null }, customer.zone, now),
     },
     now,
-  );
+  });
   await recordSubscription(ctx, 'subscription.terminated', current.id);
   await recordSubscription(ctx, 'subscription.started', next.id);
   await recordStartUnits(ctx, next, now, customer.zone);
@@ -140,7 +135,7 @@ async function insertSuccessor(
 ): Promise<NewSubscription> {
   const { current, plan, customer, body, rulesOf } = change;
   const next = { ...successor(ctx, change, kind), ...values };
-  await insertSubscription(ctx.db, ctx.organizationId, next);
+  await insertSubscription(ctx, next);
   await saveFirstUnits(ctx, plan, { ...next, terminated_at: null, zone: customer.zone }, body.plan_overrides);
   await saveThresholds(ctx, next.id, body);
   await inheritSections(ctx, { from: current.id, to: next.id }, body);

@@ -3,6 +3,7 @@ import { assert } from '../../../../engine/assert.ts';
 import { isDateAfter, isDateBefore, later } from '../../../../engine/calendar/instants.ts';
 import { localDate } from '../../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../../platform/context.ts';
+import type { BillingEntityId } from '../../../../platform/ids.ts';
 import { newId } from '../../../../platform/ids.ts';
 import { refuse } from '../../../../platform/refusal.ts';
 import { recordStartUnits } from '../../../catalog/fixed-charges/units.ts';
@@ -47,28 +48,28 @@ import { saveThresholds } from './thresholds.ts';
  * plan-changes.md#downgrade.
  */
 export async function createSubscription(ctx: Context, body: SubscriptionCreate): Promise<string> {
-  const sold = await findPlanForSale(ctx.db, ctx.organizationId, body.plan_code);
+  const sold = await findPlanForSale(ctx, body.plan_code);
   if (!sold) throw refuse.notFound('plan');
   refuseTwoThresholds(body);
   const billingEntityId = await billingEntityOf(ctx, body);
 
   const customer = await lockOrCreateCustomer(ctx, body.external_customer_id);
   await refuseStrangeMethod(ctx, customer.id, body);
-  const lineage = await lockLineage(ctx.db, ctx.organizationId, body.external_id);
+  const lineage = await lockLineage(ctx, body.external_id);
   const current = currentOf(lineage, customer);
   const overrides = isOverriding(body.plan_overrides) ? body.plan_overrides : undefined;
   if (overrides && current?.plan_id === sold.id) return overrideCurrent(ctx, current, overrides);
   const plan =
     overrides && !isForUnitsOnly(overrides)
-      ? await getPlanFacts(ctx.db, ctx.organizationId, await overriddenPlan(ctx, sold.id, overrides))
+      ? await getPlanFacts(ctx, await overriddenPlan(ctx, sold.id, overrides))
       : sold;
   if (current !== undefined) return changePlan(ctx, { current, lineage, plan, customer, body, billingEntityId });
 
   refuseDates(body, customer.zone, ctx.now());
   if (customer.currency === null)
-    await setFirstCurrency(ctx.db, ctx.organizationId, customer.id, plan.amount_currency, ctx.now());
+    await setFirstCurrency(ctx, customer.id, { currency: plan.amount_currency, now: ctx.now() });
   const subscription = newSubscription(ctx, { plan, customer, body, billingEntityId, lineage });
-  await insertSubscription(ctx.db, ctx.organizationId, subscription);
+  await insertSubscription(ctx, subscription);
   await saveFirstUnits(ctx, plan, { ...subscription, terminated_at: null, zone: customer.zone }, body.plan_overrides);
   await saveThresholds(ctx, subscription.id, body);
   await saveSections(ctx, subscription.id, body);
@@ -81,7 +82,7 @@ export async function createSubscription(ctx: Context, body: SubscriptionCreate)
 
 /** The same plan with overrides changes those of the current subscription. */
 async function overrideCurrent(ctx: Context, current: SubscriptionRow, overrides: PlanOverrides): Promise<string> {
-  const before = await getShown(ctx.db, ctx.organizationId, current.id);
+  const before = await getShown(ctx, current.id);
   await overrideSubscription(ctx, current, overrides);
   await recordSubscription(ctx, 'subscription.updated', current.id, before);
   return current.id;
@@ -108,7 +109,7 @@ interface Creation {
   plan: PlanFacts;
   customer: LockedCustomer;
   body: SubscriptionCreate;
-  billingEntityId: string | null | undefined;
+  billingEntityId: BillingEntityId | null | undefined;
   lineage: readonly SubscriptionRow[];
 }
 
@@ -179,7 +180,7 @@ async function billStart(ctx: Context, subscription: NewSubscription, plan: Plan
   assert(startedAt, 'an active subscription has started');
   const started = { ...subscription, trial_ended_at: null };
   if (!isDateBefore(localDate(subscription.subscription_at, zone), localDate(ctx.now(), zone)))
-    return announceStart(ctx, plan, started, zone, startedAt, ctx.now());
+    return announceStart(ctx, plan, { subscription: started, zone, startedAt, billedAt: ctx.now() });
   await recordSubscription(ctx, 'subscription.started', subscription.id);
   await recordStartUnits(ctx, subscription, startedAt, zone);
 }

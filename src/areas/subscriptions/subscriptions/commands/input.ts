@@ -1,5 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../../platform/context.ts';
+import type { BillingEntityId, CustomerId } from '../../../../platform/ids.ts';
 import { isUuid } from '../../../../platform/ids.ts';
 import { refuse } from '../../../../platform/refusal.ts';
 import { findMethod } from '../../../customers/payment-methods/queries.ts';
@@ -19,7 +20,7 @@ export async function billingEntityOf(ctx: Context, body: Given): Promise<string
     const { billing_entity_id: id } = body;
     return liveEntity(
       isUuid(id)
-        ? await ctx.db<{ id: string }[]>`
+        ? await ctx.db<{ id: BillingEntityId }[]>`
       select id from billing_entities
       where organization_id = ${ctx.organizationId} and id = ${id} and deleted_at is null and archived_at is null`
         : [],
@@ -27,7 +28,7 @@ export async function billingEntityOf(ctx: Context, body: Given): Promise<string
   }
   if (body.billing_entity_code) {
     return liveEntity(
-      await ctx.db<{ id: string }[]>`
+      await ctx.db<{ id: BillingEntityId }[]>`
       select id from billing_entities
       where organization_id = ${ctx.organizationId} and code = ${body.billing_entity_code} and deleted_at is null
         and archived_at is null`,
@@ -47,9 +48,9 @@ function liveEntity([row]: readonly { id: string }[]): string {
  *
  * @throws Refusal 422 payment_method. Rule: subscriptions.md#fields.
  */
-export async function refuseStrangeMethod(ctx: Context, customerId: string, body: Given): Promise<void> {
+export async function refuseStrangeMethod(ctx: Context, customerId: CustomerId, body: Given): Promise<void> {
   const id = body.payment_method?.payment_method_id;
-  if (!id || (isUuid(id) && (await findMethod(ctx.db, ctx.organizationId, customerId, id)))) return;
+  if (!id || (isUuid(id) && (await findMethod(ctx, customerId, id)))) return;
   throw refuse.invalid({ payment_method: ['invalid_payment_method'] });
 }
 

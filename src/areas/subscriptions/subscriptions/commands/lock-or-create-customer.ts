@@ -6,10 +6,10 @@ import type { LockedCustomer } from '../writes.ts';
 
 /** The live customer of an external id, made when there is none, locked. Rule: subscriptions.md#fields. */
 export async function lockOrCreateCustomer(ctx: Context, externalId: string): Promise<LockedCustomer> {
-  const known = await lockCustomer(ctx.db, ctx.organizationId, externalId);
+  const known = await lockCustomer(ctx, externalId);
   if (known) return factsOf(known);
   await upsertCustomer(ctx, { body: { external_id: externalId } });
-  const made = await lockCustomer(ctx.db, ctx.organizationId, externalId);
+  const made = await lockCustomer(ctx, externalId);
   assert(made, 'a customer that was just made is there');
   return factsOf(made);
 }

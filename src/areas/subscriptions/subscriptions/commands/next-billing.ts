@@ -3,6 +3,7 @@ import { billingDayFrom } from '../../../../engine/calendar/billing-day.ts';
 import { dayStart, localDate } from '../../../../engine/calendar/local-day.ts';
 import type { PlanTerms, SubscriptionTerms } from '../../../../engine/calendar/terms.ts';
 import type { Context } from '../../../../platform/context.ts';
+import type { BillingEntityId, CustomerId } from '../../../../platform/ids.ts';
 
 /**
  * The value of `next_billing_at`: start of the next local day, today included, on which the hourly run may bill a
@@ -21,7 +22,7 @@ export const nextBillingFrom = (
  */
 export async function recheckNextBilling(
   { db, organizationId }: Context,
-  owner: { customer_id: string } | { billing_entity_id: string },
+  owner: { customer_id: CustomerId } | { billing_entity_id: BillingEntityId },
 ): Promise<void> {
   await db`
     update subscriptions s set next_billing_at = s.next_billing_at - interval '26 hours'

@@ -11,5 +11,5 @@ export const saveSections = (ctx: Context, id: string, { invoice_custom_section:
 /** The record that follows a subscription selects the sections of the request, else those of its predecessor. */
 export async function inheritSections(ctx: Context, ids: { from: string; to: string }, given: Given): Promise<void> {
   if (given.invoice_custom_section !== undefined) return saveSections(ctx, ids.to, given);
-  await copySections(ctx.db, ctx.organizationId, 'subscription', ids, ctx.now());
+  await copySections(ctx, 'subscription', ids, ctx.now());
 }

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import { isInTrial } from '../../../../engine/subscriptions/trial.ts';
 import type { Context } from '../../../../platform/context.ts';
+import type { PlanId, SubscriptionId } from '../../../../platform/ids.ts';
 import type { StepPayload } from '../../../../steps.ts';
 import { hasFixedChargesInAdvance } from '../../../catalog/fixed-charges/queries.ts';
 import { recordStartUnits } from '../../../catalog/fixed-charges/units.ts';
@@ -18,24 +19,19 @@ import { nextBillingFrom } from './next-billing.ts';
 export async function startSubscription(
   ctx: Context,
   subscription: SubscriptionRow,
-  plan: PlanFacts,
-  zone: string,
-  at: Temporal.Instant,
+  { plan, zone, at }: { plan: PlanFacts; zone: string; at: Temporal.Instant },
 ): Promise<void> {
   const started = { ...subscription, started_at: at };
-  await changeSubscription(
-    ctx.db,
-    ctx.organizationId,
-    subscription.id,
-    {
+  await changeSubscription(ctx, subscription.id, {
+    change: {
       status: 'active',
       started_at: at,
       activated_at: ctx.now(),
       next_billing_at: nextBillingFrom(plan, started, zone, at),
     },
-    ctx.now(),
-  );
-  await announceStart(ctx, plan, started, zone, at, at);
+    now: ctx.now(),
+  });
+  await announceStart(ctx, plan, { subscription: started, zone, startedAt: at, billedAt: at });
 }
 
 /**
@@ -48,16 +44,23 @@ export async function startSubscription(
 export async function announceStart(
   ctx: Context,
   plan: PlanFacts,
-  subscription: Started & Parameters<typeof recordStartUnits>[1] & { id: string; plan_id: string },
-  zone: string,
-  startedAt: Temporal.Instant,
-  billedAt: Temporal.Instant,
+  {
+    subscription,
+    zone,
+    startedAt,
+    billedAt,
+  }: {
+    subscription: Started & Parameters<typeof recordStartUnits>[1] & { id: SubscriptionId; plan_id: PlanId };
+    zone: string;
+    startedAt: Temporal.Instant;
+    billedAt: Temporal.Instant;
+  },
 ): Promise<void> {
   const lines = await startLines(ctx, plan, subscription, startedAt);
   const waits = await evaluateRules(ctx, subscription.id, lines.length > 0);
   if (waits) {
     const change = { status: 'incomplete', activated_at: null, next_billing_at: null } as const;
-    await changeSubscription(ctx.db, ctx.organizationId, subscription.id, change, ctx.now());
+    await changeSubscription(ctx, subscription.id, { change, now: ctx.now() });
   }
   await recordSubscription(ctx, waits ? 'subscription.incomplete' : 'subscription.started', subscription.id);
   await recordStartUnits(ctx, subscription, startedAt, zone);
@@ -74,14 +77,20 @@ export async function announceStart(
 export async function waitForPayment(
   ctx: Context,
   plan: PlanFacts,
-  successor: Started & Parameters<typeof recordStartUnits>[1] & { id: string; plan_id: string },
-  zone: string,
-  at: Temporal.Instant,
+  {
+    successor,
+    zone,
+    at,
+  }: {
+    successor: Started & Parameters<typeof recordStartUnits>[1] & { id: string; plan_id: PlanId };
+    zone: string;
+    at: Temporal.Instant;
+  },
 ): Promise<boolean> {
   const lines = await startLines(ctx, plan, successor, at);
   if (!(await evaluateRules(ctx, successor.id, lines.length > 0))) return false;
   const change = { status: 'incomplete', started_at: at, activated_at: null, next_billing_at: null } as const;
-  await changeSubscription(ctx.db, ctx.organizationId, successor.id, change, ctx.now());
+  await changeSubscription(ctx, successor.id, { change, now: ctx.now() });
   await recordSubscription(ctx, 'subscription.incomplete', successor.id);
   await recordStartUnits(ctx, successor, at, zone);
   ctx.after({ step: BILL_STEP, payload: { lines, at: at.toString() } });
@@ -91,13 +100,13 @@ export async function waitForPayment(
 async function startLines(
   ctx: Context,
   plan: PlanFacts,
-  subscription: Started & { id: string; plan_id: string },
+  subscription: Started & { id: SubscriptionId; plan_id: PlanId },
   at: Temporal.Instant,
 ): Promise<BillStep['lines']> {
   const { id, plan_id } = subscription;
   if (await bearsStartInvoice(ctx, plan, subscription, at))
     return [{ subscription_id: id, reason: 'subscription_starting' }];
-  if (await hasFixedChargesInAdvance(ctx.db, ctx.organizationId, plan_id))
+  if (await hasFixedChargesInAdvance(ctx, plan_id))
     return [{ subscription_id: id, reason: 'in_advance_charge', fixed_charges: 'opening' }];
   return [];
 }
@@ -111,11 +120,10 @@ type Started = Pick<SubscriptionRow, 'customer_id' | 'external_id' | 'subscripti
 export const bearsOpeningLine = async (
   ctx: Context,
   plan: PlanFacts,
-  subscription: Started & { plan_id: string },
+  subscription: Started & { plan_id: PlanId },
   at: Temporal.Instant,
 ): Promise<boolean> =>
-  (await bearsStartInvoice(ctx, plan, subscription, at)) ||
-  hasFixedChargesInAdvance(ctx.db, ctx.organizationId, subscription.plan_id);
+  (await bearsStartInvoice(ctx, plan, subscription, at)) || hasFixedChargesInAdvance(ctx, subscription.plan_id);
 
 /** Name of the owed work that makes an invoice from known lines. */
 export const BILL_STEP = 'bill-subscriptions';
@@ -135,11 +143,6 @@ async function bearsStartInvoice(
 ): Promise<boolean> {
   if (!plan.pay_in_advance) return false;
   if (plan.trial_period === null || plan.trial_period.isZero()) return true;
-  const firstStartedAt = await firstStartOf(
-    ctx.db,
-    ctx.organizationId,
-    subscription.customer_id,
-    subscription.external_id,
-  );
+  const firstStartedAt = await firstStartOf(ctx, subscription.customer_id, subscription.external_id);
   return !isInTrial({ plan, subscription, firstStartedAt }, at);
 }

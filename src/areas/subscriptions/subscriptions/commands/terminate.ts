@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import { assert } from '../../../../engine/assert.ts';
 import { canSubscriptionMove } from '../../../../engine/subscriptions/subscription-states.ts';
 import type { Context } from '../../../../platform/context.ts';
+import type { CustomerId, PlanId, SubscriptionId } from '../../../../platform/ids.ts';
 import { announce } from '../../../../platform/reactions.ts';
 import { refuse } from '../../../../platform/refusal.ts';
 import { paidSubscriptionEnds } from '../../announcements.ts';
@@ -56,12 +57,12 @@ export async function deleteSubscription(ctx: Context, { external_id, query }: T
 
 /** Every record of an external id, oldest first, locked after the customers that own them. */
 export async function lockRecords(ctx: Context, externalId: string): Promise<SubscriptionRow[]> {
-  const owners = await ctx.db<{ customer_id: string }[]>`
+  const owners = await ctx.db<{ customer_id: CustomerId }[]>`
     select distinct customer_id from subscriptions
     where organization_id = ${ctx.organizationId} and external_id = ${externalId}
     order by customer_id`;
-  for (const owner of owners) await lockCustomerById(ctx.db, ctx.organizationId, owner.customer_id);
-  return lockLineage(ctx.db, ctx.organizationId, externalId);
+  for (const owner of owners) await lockCustomerById(ctx, owner.customer_id);
+  return lockLineage(ctx, externalId);
 }
 
 /**
@@ -77,7 +78,7 @@ export async function terminateSubscription(
   subscription: SubscriptionRow,
   asked: { creditNote?: CreditNoteOnTermination | undefined; invoice?: InvoiceOnTermination | undefined } = {},
 ): Promise<void> {
-  const plan = await getPlanFacts(ctx.db, ctx.organizationId, subscription.plan_id);
+  const plan = await getPlanFacts(ctx, subscription.plan_id);
   const invoice = asked.invoice ?? subscription.on_termination_invoice;
   const creditNote = plan.pay_in_advance
     ? (asked.creditNote ?? subscription.on_termination_credit_note ?? 'credit')
@@ -103,7 +104,7 @@ export async function terminateSubscription(
   else ctx.after({ step: 'invoice-differences', payload: { subscription_id: subscription.id } });
 }
 
-const closingStep = (subscriptionId: string, at: Temporal.Instant): BillStep => ({
+const closingStep = (subscriptionId: SubscriptionId, at: Temporal.Instant): BillStep => ({
   lines: [{ subscription_id: subscriptionId, reason: 'subscription_terminating' }],
   at: at.toString(),
 });
@@ -115,23 +116,20 @@ export async function endSubscription(
   change: SubscriptionChange & { terminated_at: Temporal.Instant },
 ): Promise<void> {
   assert(canSubscriptionMove(subscription.status, 'terminated'), 'only an active subscription is terminated');
-  await changeSubscription(
-    ctx.db,
-    ctx.organizationId,
-    subscription.id,
-    { ...change, status: 'terminated', next_billing_at: null },
-    ctx.now(),
-  );
+  await changeSubscription(ctx, subscription.id, {
+    change: { ...change, status: 'terminated', next_billing_at: null },
+    now: ctx.now(),
+  });
 }
 
 /** As endSubscriptionsOf, of a deleted customer. */
-export const endSubscriptionsOfCustomer = (ctx: Context, { customer_id }: { customer_id: string }): Promise<void> =>
+export const endSubscriptionsOfCustomer = (ctx: Context, { customer_id }: { customer_id: CustomerId }): Promise<void> =>
   endSubscriptionsOf(ctx, { customerId: customer_id });
 
 /** As endSubscriptionsOf, for deleted plans one after the other. */
 export async function endSubscriptionsOfPlans(
   ctx: Context,
-  { plan_ids }: { plan_ids: readonly string[] },
+  { plan_ids }: { plan_ids: readonly PlanId[] },
 ): Promise<void> {
   for (const planId of plan_ids) await endSubscriptionsOf(ctx, { planId });
 }
@@ -141,17 +139,15 @@ export async function endSubscriptionsOfPlans(
  * A subscription that waits for a payment keeps waiting when its plan is deleted, and is canceled with its customer.
  * Rules: plans.md#deletion, termination.md#ending-a-subscription "customer deletion".
  */
-async function endSubscriptionsOf(ctx: Context, owner: { customerId: string } | { planId: string }): Promise<void> {
-  const open = await ctx.db<{ id: string; customer_id: string }[]>`
+async function endSubscriptionsOf(ctx: Context, owner: { customerId: CustomerId } | { planId: PlanId }): Promise<void> {
+  const open = await ctx.db<{ id: SubscriptionId; customer_id: CustomerId }[]>`
     select id, customer_id from subscriptions
     where organization_id = ${ctx.organizationId} and status in ('active', 'pending', 'incomplete')
       and ${'customerId' in owner ? ctx.db`customer_id = ${owner.customerId}` : ctx.db`plan_id = ${owner.planId}`}
     order by customer_id, id`;
-  for (const customerId of new Set(open.map((row) => row.customer_id)))
-    await lockCustomerById(ctx.db, ctx.organizationId, customerId);
+  for (const customerId of new Set(open.map((row) => row.customer_id))) await lockCustomerById(ctx, customerId);
   const locked = await lockSubscriptions(
-    ctx.db,
-    ctx.organizationId,
+    ctx,
     open.map((row) => row.id),
   );
   for (const row of locked) {

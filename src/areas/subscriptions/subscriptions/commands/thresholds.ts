@@ -16,7 +16,7 @@ type Thresholds = Pick<
  */
 export async function saveThresholds(ctx: Context, id: string, body: Thresholds): Promise<void> {
   if (body.usage_thresholds)
-    await replaceThresholds(ctx.db, ctx.organizationId, { subscription_id: id }, body.usage_thresholds, ctx.now());
+    await replaceThresholds(ctx, { subscription_id: id }, { thresholds: body.usage_thresholds, now: ctx.now() });
   if (changesThresholds(body)) await markUsage(ctx, { ids: [id] });
 }
 

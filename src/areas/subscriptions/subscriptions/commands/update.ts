@@ -2,6 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { isDateAfter } from '../../../../engine/calendar/instants.ts';
 import { localDate } from '../../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../../platform/context.ts';
+import type { ExternalCustomerId } from '../../../../platform/ids.ts';
 import { type FieldErrors, refuse } from '../../../../platform/refusal.ts';
 import { recordStartUnits } from '../../../catalog/fixed-charges/units.ts';
 import { dropRules, saveRules } from '../activation-rules.ts';
@@ -51,8 +52,8 @@ export async function updateSubscription(
   const subscription = await lockMeant(ctx, externalId, status);
   const billingEntityId = await billingEntityOf(ctx, body);
   const [plan, customer] = [
-    await getPlanFacts(ctx.db, ctx.organizationId, subscription.plan_id),
-    await lockCustomerById(ctx.db, ctx.organizationId, subscription.customer_id),
+    await getPlanFacts(ctx, subscription.plan_id),
+    await lockCustomerById(ctx, subscription.customer_id),
   ];
   if (subscription.status === 'incomplete') throw refuse.notAllowed('subscription_incomplete');
   refusePurchaseOrder(subscription, body);
@@ -72,15 +73,15 @@ export async function updateSubscription(
     // A plan in arrears has nothing to credit and accepts any value.
     on_termination_credit_note: plan.pay_in_advance ? body.on_termination_credit_note : undefined,
   });
-  const before = await getShown(ctx.db, ctx.organizationId, subscription.id);
-  await changeSubscription(ctx.db, ctx.organizationId, subscription.id, change, ctx.now());
+  const before = await getShown(ctx, subscription.id);
+  await changeSubscription(ctx, subscription.id, { change, now: ctx.now() });
   const planId = overrides ? await overrideSubscription(ctx, subscription, overrides) : subscription.plan_id;
   await saveThresholds(ctx, subscription.id, body);
   await saveSections(ctx, subscription.id, body);
   if (body.activation_rules) await saveRules(ctx, { ...subscription, ...change }, body.activation_rules);
   if (body.usage_thresholds) await clearThresholdsOfCopy(ctx, planId);
   if (mayMove) {
-    const ownPlan = overrides ? await getPlanFacts(ctx.db, ctx.organizationId, planId) : plan;
+    const ownPlan = overrides ? await getPlanFacts(ctx, planId) : plan;
     await startWhenDue(ctx, { ...subscription, ...change, plan_id: planId }, ownPlan, customer!.zone);
   }
   await recordSubscription(ctx, 'subscription.updated', subscription.id, before);
@@ -120,7 +121,7 @@ const isUnstarted = (subscription: SubscriptionRow): boolean =>
 function refuseFrozen(
   subscription: SubscriptionRow,
   plan: PlanFacts,
-  externalCustomerId: string,
+  externalCustomerId: ExternalCustomerId,
   body: SubscriptionUpdate,
 ): void {
   const stored = {
@@ -152,7 +153,7 @@ async function startWhenDue(ctx: Context, subscription: SubscriptionRow, plan: P
   const now = ctx.now();
   const [day, today] = [localDate(subscription.subscription_at, zone), localDate(now, zone)];
   if (isDateAfter(day, today)) return;
-  if (day.equals(today)) return startSubscription(ctx, subscription, plan, zone, now);
+  if (day.equals(today)) return startSubscription(ctx, subscription, { plan, zone, at: now });
 
   const started = { ...subscription, started_at: subscription.subscription_at };
   const change: SubscriptionChange = {
@@ -162,7 +163,7 @@ async function startWhenDue(ctx: Context, subscription: SubscriptionRow, plan: P
     next_billing_at: nextBillingFrom(plan, started, zone, now),
   };
   await dropRules(ctx, subscription.id);
-  await changeSubscription(ctx.db, ctx.organizationId, subscription.id, change, now);
+  await changeSubscription(ctx, subscription.id, { change, now });
   await recordSubscription(ctx, 'subscription.started', subscription.id);
   await recordStartUnits(ctx, subscription, subscription.subscription_at, zone);
 }

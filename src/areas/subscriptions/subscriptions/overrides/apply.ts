@@ -1,6 +1,7 @@
 import { assert } from '../../../../engine/assert.ts';
 import type { PlanTerms } from '../../../../engine/calendar/terms.ts';
 import type { Context } from '../../../../platform/context.ts';
+import type { PlanId } from '../../../../platform/ids.ts';
 import { refuse } from '../../../../platform/refusal.ts';
 import { isUnitsOnly, overrideUnits, type UnitsHolder } from '../../../catalog/fixed-charges/overrides.ts';
 import { copyPlan } from '../../../catalog/plans/copy.ts';
@@ -26,7 +27,7 @@ export const isForUnitsOnly = (overrides: PlanOverrides): boolean =>
 /** Gives a new subscription units of its own, if it overrides nothing else. Rule: fixed-charges.md#override. */
 export async function saveFirstUnits(
   ctx: Context,
-  plan: PlanTerms & { id: string },
+  plan: PlanTerms & { id: PlanId },
   subscription: UnitsHolder,
   overrides: PlanOverrides | null | undefined,
 ): Promise<void> {
@@ -55,7 +56,7 @@ export function refuseTwoThresholds(body: {
  * @returns id of the copy
  * @throws Refusal as changeOverride
  */
-export async function overriddenPlan(ctx: Context, planId: string, overrides: PlanOverrides): Promise<string> {
+export async function overriddenPlan(ctx: Context, planId: PlanId, overrides: PlanOverrides): Promise<string> {
   const copy = await copyPlan(ctx, await showPlanById(ctx, planId));
   await changeOverride(ctx, copy, overrides);
   return copy.plan.id;
@@ -75,9 +76,9 @@ export async function overrideSubscription(
   overrides: PlanOverrides,
 ): Promise<string> {
   if (isForUnitsOnly(overrides)) {
-    const [plan] = await listPlansById(ctx.db, ctx.organizationId, [subscription.plan_id]);
+    const [plan] = await listPlansById(ctx, [subscription.plan_id]);
     if (plan?.parent_id === null) {
-      const { zone } = await getShown(ctx.db, ctx.organizationId, subscription.id);
+      const { zone } = await getShown(ctx, subscription.id);
       await overrideUnits(ctx, plan, { ...subscription, zone }, overrides.fixed_charges!);
       return plan.id;
     }
@@ -93,7 +94,7 @@ export async function ownPlan(ctx: Context, subscription: Overriding): Promise<P
   const shown = await showPlanById(ctx, subscription.plan_id);
   if (shown.plan.parent_id !== null) return shown;
   const copy = await copyPlan(ctx, shown, subscription.id);
-  await changeSubscription(ctx.db, ctx.organizationId, subscription.id, { plan_id: copy.plan.id }, ctx.now());
+  await changeSubscription(ctx, subscription.id, { change: { plan_id: copy.plan.id }, now: ctx.now() });
   return copy;
 }
 
@@ -101,9 +102,9 @@ export async function ownPlan(ctx: Context, subscription: Overriding): Promise<P
  * Moves thresholds from a subscription's override to the subscription itself. Rule:
  * progressive-billing.md#usage-thresholds.
  */
-export async function clearThresholdsOfCopy(ctx: Context, planId: string): Promise<void> {
-  const [plan] = await listPlansById(ctx.db, ctx.organizationId, [planId]);
-  if (plan?.parent_id) await replaceThresholds(ctx.db, ctx.organizationId, { plan_id: plan.id }, [], ctx.now());
+export async function clearThresholdsOfCopy(ctx: Context, planId: PlanId): Promise<void> {
+  const [plan] = await listPlansById(ctx, [planId]);
+  if (plan?.parent_id) await replaceThresholds(ctx, { plan_id: plan.id }, { thresholds: [], now: ctx.now() });
 }
 
 /**
@@ -121,13 +122,13 @@ export const lockPlansOf = (ctx: Context, externalId: string) => ctx.db`
   for share`;
 
 // Against the step that follows changes of the plan.
-const lockCopy = (ctx: Context, planId: string) => ctx.db`
+const lockCopy = (ctx: Context, planId: PlanId) => ctx.db`
   select id from plans
   where organization_id = ${ctx.organizationId} and id = ${planId} and parent_id is not null
   for update`;
 
-async function showPlanById(ctx: Context, planId: string): Promise<PlanShown> {
-  const [plan] = await listPlansById(ctx.db, ctx.organizationId, [planId]);
+async function showPlanById(ctx: Context, planId: PlanId): Promise<PlanShown> {
+  const [plan] = await listPlansById(ctx, [planId]);
   assert(plan, 'a subscription has a plan');
-  return showPlan(ctx.db, ctx.organizationId, plan);
+  return showPlan(ctx, plan);
 }

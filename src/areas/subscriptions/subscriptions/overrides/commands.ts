@@ -1,4 +1,5 @@
 import type { Context } from '../../../../platform/context.ts';
+import type { ChargeFilterId } from '../../../../platform/ids.ts';
 import { refuse } from '../../../../platform/refusal.ts';
 import { refuseFaults } from '../../../../platform/schema/faults.ts';
 import { identityOf } from '../../../catalog/charges/filter-values.ts';
@@ -43,7 +44,7 @@ export async function overrideCharge(ctx: Context, { body, ...address }: Address
       missing: 'billable_metric',
     });
     refuseFaults(faults);
-    await saveCharges(ctx.db, ctx.organizationId, charges, ctx.now());
+    await saveCharges(ctx, charges, ctx.now());
   });
   return { charge: chargeView(after) };
 }
@@ -60,7 +61,7 @@ export async function createOwnFilter(ctx: Context, { body, ...address }: Addres
 /** Changes a filter for one subscription. @throws Refusal 404 subscription, charge, charge_filter; 422 as editFilter */
 export async function updateOwnFilter(
   ctx: Context,
-  { body, filter_id, ...address }: Address & { filter_id: string; body: ChargeFilterUpdate },
+  { body, filter_id, ...address }: Address & { filter_id: ChargeFilterId; body: ChargeFilterUpdate },
 ) {
   let filter: ChargeFilterRow | undefined;
   const after = await changeOwnCharge(ctx, address, async ({ shown }) => {
@@ -70,11 +71,14 @@ export async function updateOwnFilter(
 }
 
 /** Removes a filter for one subscription and answers it. @throws Refusal 404 subscription, charge, charge_filter */
-export async function deleteOwnFilter(ctx: Context, { filter_id, ...address }: Address & { filter_id: string }) {
+export async function deleteOwnFilter(
+  ctx: Context,
+  { filter_id, ...address }: Address & { filter_id: ChargeFilterId },
+) {
   let filter: ChargeFilterRow | undefined;
   const after = await changeOwnCharge(ctx, address, async ({ shown }) => {
     filter = await filterMeant(ctx, shown, filter_id);
-    await deleteFilter(ctx.db, ctx.organizationId, filter.id, ctx.now());
+    await deleteFilter(ctx, filter.id, ctx.now());
   });
   return { filter: chargeFilterView(filter!, after.charge) };
 }
@@ -89,14 +93,14 @@ async function changeOwnCharge(
   const records = await lockRecords(ctx, external_id);
   const subscription = records.findLast(({ status }) => status === query.subscription_status);
   if (!subscription) throw refuse.notFound('subscription');
-  const before = await getShown(ctx.db, ctx.organizationId, subscription.id);
+  const before = await getShown(ctx, subscription.id);
   const plan = await ownPlan(ctx, subscription);
   const shown = chargeOf(plan, charge_code);
   await change({ plan, shown });
   await refreshShapes(ctx, [shown.charge.billable_metric_id], 'charges');
-  await flagDraftInvoicesOfPlans(ctx.db, ctx.organizationId, [plan.plan.id], ctx.now());
+  await flagDraftInvoicesOfPlans(ctx, [plan.plan.id], ctx.now());
   await recordSubscription(ctx, 'subscription.updated', subscription.id, before);
-  return chargeOf(await showPlan(ctx.db, ctx.organizationId, plan.plan), charge_code);
+  return chargeOf(await showPlan(ctx, plan.plan), charge_code);
 }
 
 /** The filter of a copy by an id: its own, or the one with the values of the plan's filter. */

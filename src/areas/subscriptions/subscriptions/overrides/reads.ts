@@ -1,4 +1,5 @@
 import type { Context } from '../../../../platform/context.ts';
+import type { ChargeFilterId } from '../../../../platform/ids.ts';
 import { isUuid } from '../../../../platform/ids.ts';
 import { pageMeta } from '../../../../platform/lists/pagination.ts';
 import { refuse } from '../../../../platform/refusal.ts';
@@ -31,17 +32,14 @@ export async function listOwnCharges(
   { external_id, query }: Omit<Address<OverrideListQuery>, 'charge_code'>,
 ) {
   const planId = await planOf(ctx, external_id, query);
-  const [charges, count] = await Promise.all([
-    listCharges(ctx.db, ctx.organizationId, planId, query),
-    countCharges(ctx.db, ctx.organizationId, planId),
-  ]);
-  const shown = await showCharges(ctx.db, ctx.organizationId, charges);
+  const [charges, count] = await Promise.all([listCharges(ctx, planId, query), countCharges(ctx, planId)]);
+  const shown = await showCharges(ctx, charges);
   return { charges: shown.map(chargeView), meta: pageMeta(query, count) };
 }
 
 /** @throws Refusal 404 subscription, charge */
 export async function showOwnCharge(ctx: Context, address: Address) {
-  const [shown] = await showCharges(ctx.db, ctx.organizationId, [await chargeAt(ctx, address)]);
+  const [shown] = await showCharges(ctx, [await chargeAt(ctx, address)]);
   return { charge: chargeView(shown!) };
 }
 
@@ -49,8 +47,8 @@ export async function showOwnCharge(ctx: Context, address: Address) {
 export async function listOwnFilters(ctx: Context, address: Address<OverrideListQuery>) {
   const charge = await chargeAt(ctx, address);
   const [filters, count] = await Promise.all([
-    listFilters(ctx.db, ctx.organizationId, charge.id, address.query),
-    countFilters(ctx.db, ctx.organizationId, charge.id),
+    listFilters(ctx, charge.id, address.query),
+    countFilters(ctx, charge.id),
   ]);
   return { filters: filters.map((filter) => chargeFilterView(filter, charge)), meta: pageMeta(address.query, count) };
 }
@@ -58,13 +56,13 @@ export async function listOwnFilters(ctx: Context, address: Address<OverrideList
 /**
  * The filter that an id of the copy's or of the plan's means. @throws Refusal 404 subscription, charge, charge_filter
  */
-export async function showOwnFilter(ctx: Context, { filter_id, ...address }: Address & { filter_id: string }) {
+export async function showOwnFilter(ctx: Context, { filter_id, ...address }: Address & { filter_id: ChargeFilterId }) {
   const charge = await chargeAt(ctx, address);
   const named = await findFilterMeant(ctx, charge, filter_id);
   const filter =
     named?.charge_id === charge.id
       ? named
-      : (await listFiltersOfCharges(ctx.db, ctx.organizationId, [charge.id])).find(
+      : (await listFiltersOfCharges(ctx, [charge.id])).find(
           ({ values }) => named && identityOf(values) === identityOf(named.values),
         );
   if (!filter) throw refuse.notFound('charge_filter');
@@ -78,17 +76,17 @@ export async function findFilterMeant(
   id: string,
 ): Promise<ChargeFilterRow | undefined> {
   if (!isUuid(id)) return undefined;
-  const own = await findFilter(ctx.db, ctx.organizationId, charge.id, id);
+  const own = await findFilter(ctx, charge.id, id);
   if (own || charge.parent_id === null) return own;
-  return findFilter(ctx.db, ctx.organizationId, charge.parent_id, id);
+  return findFilter(ctx, charge.parent_id, id);
 }
 
 async function chargeAt(ctx: Context, { external_id, charge_code, query }: Address): Promise<ChargeRow> {
-  return getChargeByCode(ctx.db, ctx.organizationId, await planOf(ctx, external_id, query), charge_code);
+  return getChargeByCode(ctx, await planOf(ctx, external_id, query), charge_code);
 }
 
 async function planOf(ctx: Context, externalId: string, { subscription_status }: OverrideQuery): Promise<string> {
-  const subscription = await findShownByExternalId(ctx.db, ctx.organizationId, externalId, subscription_status);
+  const subscription = await findShownByExternalId(ctx, externalId, subscription_status);
   if (!subscription) throw refuse.notFound('subscription');
   return subscription.plan_id;
 }

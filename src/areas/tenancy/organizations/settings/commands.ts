@@ -6,8 +6,8 @@ import type { SettingsUpdate, SettingsView } from './schema.ts';
 import { settingsView } from './view.ts';
 
 /** Settings of the caller's organization that `/organizations` does not carry. Rule: other-routes.md#records. */
-export async function showSettings({ db, organizationId, config }: Context) {
-  return { settings: settingsView(await readSettings(db, organizationId), config) };
+export async function showSettings(ctx: Context) {
+  return { settings: settingsView(await readSettings(ctx), ctx.config) };
 }
 
 /**
@@ -17,7 +17,7 @@ export async function showSettings({ db, organizationId, config }: Context) {
  *   rate_limits value_is_frozen
  */
 export async function updateSettings(ctx: Context, { body }: { body: SettingsUpdate }) {
-  const stored = await lockSettings(ctx.db, ctx.organizationId);
+  const stored = await lockSettings(ctx);
   const before = settingsView(stored, ctx.config);
   if (body.rate_limits && !areLimits(body.rate_limits, before))
     throw refuse.invalid({ rate_limits: ['value_is_frozen'] });
@@ -29,7 +29,7 @@ export async function updateSettings(ctx: Context, { body }: { body: SettingsUpd
     deny_when_overdue: body.deny_when_overdue ?? stored.deny_when_overdue,
     usage_policies: body.usage_policies === undefined ? stored.usage_policies : policiesOf(body),
   };
-  await updateSettingsRow(ctx.db, ctx.organizationId, changed, ctx.now());
+  await updateSettingsRow(ctx, changed, ctx.now());
   const after = settingsView(changed, ctx.config);
   ctx.record({
     activity: {

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import { assert } from '../../../../engine/assert.ts';
 import type { Db } from '../../../../platform/db/connect.ts';
+import type { Scope } from '../../../../platform/db/scope.ts';
 import { json } from '../../../../platform/db/values.ts';
 import { newId } from '../../../../platform/ids.ts';
 import type { Policy } from '../../../catalog/usage-policies/schema.ts';
@@ -27,21 +28,21 @@ const columns = (db: Db) => db`
   jsonb_build_object('events', rate_limit_events, 'events_bulk', rate_limit_events_bulk, 'access', rate_limit_access,
     'current_usage', rate_limit_current_usage, 'default', rate_limit_default) as rate_limits`;
 
-export async function readSettings(db: Db, organizationId: string): Promise<SettingsRow> {
+export async function readSettings({ db, organizationId }: Scope): Promise<SettingsRow> {
   const [row] = await db<SettingsRow[]>`select ${columns(db)} from organizations where id = ${organizationId}`;
   assert(row, 'the organization of a key exists');
   return row;
 }
 
 /** As readSettings, and nobody else changes them until the transaction ends. */
-export async function lockSettings(db: Db, organizationId: string): Promise<SettingsRow> {
+export async function lockSettings({ db, organizationId }: Scope): Promise<SettingsRow> {
   const [row] = await db<SettingsRow[]>`
     select ${columns(db)} from organizations where id = ${organizationId} for no key update`;
   assert(row, 'the organization of a key exists');
   return row;
 }
 
-export const updateSettingsRow = (db: Db, organizationId: string, row: SettingsFields, at: Temporal.Instant) => db`
+export const updateSettingsRow = ({ db, organizationId }: Scope, row: SettingsFields, at: Temporal.Instant) => db`
   update organizations set audit_logs_period_days = ${row.audit_logs_period_days}, wallet_limit = ${row.wallet_limit},
     hosted_page_wait_minutes = ${row.hosted_page_wait_minutes}, deny_when_overdue = ${row.deny_when_overdue},
     usage_policies = ${json(row.usage_policies)},
@@ -53,7 +54,7 @@ export const updateSettingsRow = (db: Db, organizationId: string, row: SettingsF
   where id = ${organizationId}`;
 
 /** How many active wallets a customer of the organization may have. */
-export async function readWalletLimit(db: Db, organizationId: string): Promise<number> {
+export async function readWalletLimit({ db, organizationId }: Scope): Promise<number> {
   const [row] = await db<{ wallet_limit: number }[]>`
     select wallet_limit from organizations where id = ${organizationId}`;
   assert(row, 'the organization of a key exists');

@@ -16,8 +16,7 @@ import { type Explanation, explain, type StoredEvent } from './verdict.ts';
 export async function explainBatch(
   db: Db,
   batch: IncomingBatch,
-  verdicts: readonly Verdict[],
-  now: string,
+  { verdicts, now }: { verdicts: readonly Verdict[]; now: string },
 ): Promise<Verdict[]> {
   const refuses = batch.atomic && !verdicts.every(isAccepted);
   if (batch.explain === undefined || refuses) return [...verdicts];
@@ -27,11 +26,15 @@ export async function explainBatch(
   const externalIds = unique(events.map((event) => event.external_subscription_id));
   const timestamps = events.map((event) => event.timestamp).sort();
   const [subscriptions, metrics] = await Promise.all([
-    listExplainedSubscriptions(db, batch.organization_id, externalIds, {
+    listExplainedSubscriptions({ db, organizationId: batch.organization_id }, externalIds, {
       from: timestamps[0]!,
       to: timestamps.at(-1)!,
     }),
-    listExplainedMetrics(db, batch.organization_id, unique(events.map((event) => event.code)), externalIds),
+    listExplainedMetrics(
+      { db, organizationId: batch.organization_id },
+      unique(events.map((event) => event.code)),
+      externalIds,
+    ),
   ]);
   const metricOf = new Map(metrics.map((metric) => [metric.code, metric]));
   return batch.events.map((event, index) => {

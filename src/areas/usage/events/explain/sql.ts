@@ -2,13 +2,14 @@ import type { Temporal } from 'temporal-polyfill';
 import type { BillingTime, Interval } from '../../../../engine/calendar/grid.ts';
 import type { AggregationType } from '../../../../engine/metrics/aggregation-types.ts';
 import type { FilterValues } from '../../../../engine/metrics/choose-filter.ts';
-import type { Db } from '../../../../platform/db/connect.ts';
 import { isoText } from '../../../../platform/db/iso-text.ts';
+import type { Scope } from '../../../../platform/db/scope.ts';
+import type { ChargeId, ExternalCustomerId, MetricId, PlanId } from '../../../../platform/ids.ts';
 import type { CandidateSubscription } from '../../match-events/match-event.ts';
 
 /** A subscription of an explained event, with the terms of its periods. */
 export interface ExplainedSubscription extends CandidateSubscription {
-  external_customer_id: string;
+  external_customer_id: ExternalCustomerId;
   plan_code: string;
   zone: string;
   billing_time: BillingTime;
@@ -31,8 +32,7 @@ export interface ExplainedSubscription extends CandidateSubscription {
  * from, to  first and last timestamp of the events: invoiced windows that hold none of them are left out
  */
 export const listExplainedSubscriptions = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   externalIds: readonly string[],
   span: { from: string; to: string },
 ) => db<ExplainedSubscription[]>`
@@ -65,7 +65,7 @@ export const listExplainedSubscriptions = (
 
 /** A live metric of an explained event, with the live charges on it of the subscriptions' plans. */
 export interface ExplainedMetric {
-  id: string;
+  id: MetricId;
   code: string;
   aggregation_type: AggregationType;
   field_name: string | null;
@@ -81,8 +81,8 @@ export interface GroupProperties {
 }
 
 export interface ExplainedCharge {
-  id: string;
-  plan_id: string;
+  id: ChargeId;
+  plan_id: PlanId;
   code: string;
   charge_model: string;
   pay_in_advance: boolean;
@@ -99,8 +99,7 @@ export interface ExplainedCharge {
 
 /** Live metrics by code, with their live charges on the plans of the subscriptions of external ids. */
 export const listExplainedMetrics = (
-  db: Db,
-  organizationId: string,
+  { db, organizationId }: Scope,
   codes: readonly string[],
   externalIds: readonly string[],
 ) => db<ExplainedMetric[]>`

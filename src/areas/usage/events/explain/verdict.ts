@@ -7,6 +7,7 @@ import { filterChooser, type Texts, textUnder } from '../../../../engine/metrics
 import { type GroupedBy, groupKeys, groupOf, TARGET_WALLET_KEY } from '../../../../engine/metrics/group-values.ts';
 import { propertyText } from '../../../../engine/metrics/property-text.ts';
 import { decimal, decimalText, ONE } from '../../../../engine/money/decimal.ts';
+import type { EventId, ExternalCustomerId, ExternalSubscriptionId, PlanId } from '../../../../platform/ids.ts';
 import { seconds } from '../../../../platform/schema/view.ts';
 import { type EventToMatch, isBeforeStart, matchEvent, type UnmatchedReason } from '../../match-events/match-event.ts';
 import type { ExplainedCharge, ExplainedMetric, ExplainedSubscription } from './sql.ts';
@@ -30,7 +31,7 @@ export interface Explanation {
   warnings: EventWarning[];
   billable_metric_code: string | null;
   svc_subscription_id: string | null;
-  external_customer_id: string | null;
+  external_customer_id: ExternalCustomerId | null;
   plan_code: string | null;
   period: { from: string; to: string; invoiced: boolean } | null;
   charges: {
@@ -47,8 +48,8 @@ export interface Explanation {
 
 /** An event as it is stored; times are ISO texts. */
 export interface StoredEvent {
-  id: string;
-  external_subscription_id: string;
+  id: EventId;
+  external_subscription_id: ExternalSubscriptionId;
   code: string;
   timestamp: string;
   created_at: string;
@@ -78,7 +79,7 @@ export function explain(
     recurring: metric?.recurring ?? null,
     value: metric?.field_name == null ? null : textUnder(texts, metric.field_name),
   };
-  const isCharged = (planId: string) => metric?.charges.some((each) => each.plan_id === planId) === true;
+  const isCharged = (planId: PlanId) => metric?.charges.some((each) => each.plan_id === planId) === true;
   const match = matchEvent(toMatch, candidates, isCharged);
   const taking = candidates.find(({ id }) => id === match.taking?.id);
   const taken = match.reason === undefined && metric !== undefined && taking !== undefined;

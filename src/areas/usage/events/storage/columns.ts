@@ -1,3 +1,4 @@
+import type { OrganizationId } from '../../../../platform/ids.ts';
 import type { KnownGroup, LiveShape } from '../../../catalog/usage-shapes/catalog.ts';
 import { eventDigest } from '../../../catalog/usage-shapes/event-digest.ts';
 import { groupJson } from '../../../catalog/usage-shapes/shape.ts';
@@ -13,14 +14,14 @@ const SEPARATOR = '\x1f';
 /** A prepared event and the request it came with. */
 export interface EventRow {
   prepared: PreparedEvent;
-  organization_id: string;
+  organization_id: OrganizationId;
   user_agent: string | null;
   remote_address: string | null;
 }
 
 /** A group that no transaction of this process has committed yet. */
 export interface NewGroup {
-  organization_id: string;
+  organization_id: OrganizationId;
   shape: LiveShape;
   group: KnownGroup;
 }
@@ -122,7 +123,7 @@ export function newGroupsOf(rows: readonly EventRow[]): NewGroup[] {
 }
 
 interface Bucket {
-  organization_id: string;
+  organization_id: OrganizationId;
   subscription: string;
   shape: LiveShape;
   /** ISO text up to the hour. */

@@ -2,6 +2,7 @@ import { assert } from '../../../../engine/assert.ts';
 import { numericValue } from '../../../../engine/metrics/numeric-text.ts';
 import { propertyText } from '../../../../engine/metrics/property-text.ts';
 import { type Decimal, ZERO } from '../../../../engine/money/decimal.ts';
+import type { ExternalSubscriptionId, OrganizationId } from '../../../../platform/ids.ts';
 import type { Catalog, LimitedMetric } from '../../../catalog/usage-shapes/catalog.ts';
 import { meteredText } from '../../../catalog/usage-shapes/numbers.ts';
 import { parseProperties } from '../property-json.ts';
@@ -15,8 +16,8 @@ export interface LimitedUsage {
 }
 
 export interface LimitedGroup {
-  organization_id: string;
-  external_subscription_id: string;
+  organization_id: OrganizationId;
+  external_subscription_id: ExternalSubscriptionId;
   metric: LimitedMetric;
   /** Units by which a count or a sum grows; null for other metrics. */
   units: Decimal | null;

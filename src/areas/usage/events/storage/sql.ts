@@ -1,5 +1,6 @@
 import type { Db } from '../../../../platform/db/connect.ts';
 import { isoText } from '../../../../platform/db/iso-text.ts';
+import type { EventBatchId, EventId, ExternalSubscriptionId, OrganizationId } from '../../../../platform/ids.ts';
 import { plainArray, textArray } from './array-literal.ts';
 import type { Columns } from './columns.ts';
 
@@ -11,8 +12,8 @@ export const waitForLocks = (db: Db, patienceMs: number) => db`
  * The test clocks of sandboxes, `for share` until the transaction ends; other sandboxes cannot get a clock meanwhile
  * (test-clocks.md#what-an-advance-promises).
  */
-export const holdClocks = (db: Db, organizationIds: readonly string[]) => db<
-  { organization_id: string; present: string; status: string }[]
+export const holdClocks = (db: Db, organizationIds: readonly OrganizationId[]) => db<
+  { organization_id: OrganizationId; present: string; status: string }[]
 >`
   select organization_id, status, ${isoText(db, db`frozen_time`)} as present
   from hold_clocks(${plainArray(organizationIds)}::uuid[])`;
@@ -30,7 +31,7 @@ export const holdClocks = (db: Db, organizationIds: readonly string[]) => db<
 export const insertEvents = (
   db: Db,
   columns: Columns,
-  batch: { id: string; now: string; patienceMs?: number | undefined },
+  batch: { id: EventBatchId; now: string; patienceMs?: number | undefined },
 ) => {
   const { organizations, events, buckets, groups, dirty } = columns;
   const patience = batch.patienceMs === undefined ? null : String(batch.patienceMs);
@@ -139,11 +140,11 @@ export const insertEvents = (
 /** The stored event with the key of one that was not inserted. */
 export interface StoredEvent {
   n: number;
-  id: string;
+  id: EventId;
   /** Same code, properties, amount, and timestamp where one was sent. */
   is_same: boolean;
   transaction_id: string;
-  external_subscription_id: string;
+  external_subscription_id: ExternalSubscriptionId;
   code: string;
   timestamp: string;
   properties: string;
@@ -158,9 +159,9 @@ export interface StoredEvent {
 export const findStored = (
   tx: Db,
   keys: readonly {
-    organization_id: string;
+    organization_id: OrganizationId;
     transaction_id: string;
-    external_subscription_id: string;
+    external_subscription_id: ExternalSubscriptionId;
     digest: string;
     timestamp: string | null;
   }[],

@@ -1,5 +1,6 @@
 import { assert } from '../../../../engine/assert.ts';
 import type { Db } from '../../../../platform/db/connect.ts';
+import type { EventBatchId, ExternalSubscriptionId, OrganizationId, UsageShapeId } from '../../../../platform/ids.ts';
 import { newId } from '../../../../platform/ids.ts';
 import { Refusal, refuse } from '../../../../platform/refusal.ts';
 import type { Catalog, LiveShape } from '../../../catalog/usage-shapes/catalog.ts';
@@ -15,7 +16,7 @@ export interface StoreOutcome {
   /** By batch, in the order of its events; undefined if the organization's catalog was stale and nothing was stored. */
   verdicts: (Verdict[] | undefined)[];
   /** Row of `event_batches` whose asynchronous steps are owed; null when nothing new was stored. */
-  batchId: string | null;
+  batchId: EventBatchId | null;
   /** What was stored of metrics under usage limits; null when nothing was. */
   limitedUsage: LimitedUsage | null;
   /**
@@ -27,9 +28,9 @@ export interface StoreOutcome {
 
 /** A subscription that may have too many groups of a shape for rollups. */
 export interface CrowdedShape {
-  organization_id: string;
-  shape_id: string;
-  external_subscription_id: string;
+  organization_id: OrganizationId;
+  shape_id: UsageShapeId;
+  external_subscription_id: ExternalSubscriptionId;
 }
 
 /** A batch in work: its prepared events, and the verdicts known so far. */
@@ -70,9 +71,7 @@ export const needTransaction = (batches: readonly IncomingBatch[]): boolean =>
 export async function storeBatches(
   db: Db,
   batches: readonly IncomingBatch[],
-  catalogs: ReadonlyMap<string, Catalog>,
-  now: string,
-  patienceMs?: number,
+  { catalogs, now, patienceMs }: { catalogs: ReadonlyMap<string, Catalog>; now: string; patienceMs?: number },
 ): Promise<StoreOutcome> {
   const sandboxes = [...new Set(batches.filter((batch) => batch.sandbox).map((batch) => batch.organization_id))];
   const presents = sandboxes.length === 0 ? NO_CLOCKS : await presentsOf(db, sandboxes, patienceMs);

@@ -1,8 +1,8 @@
-import type { Scope } from '../periodic-job.ts';
+import type { Reach } from '../periodic-job.ts';
 import type { Db } from './connect.ts';
 
 /** Rows of one organization, or of all organizations in real time: those with a test clock are left to its advances. */
-export const inScope = (db: Db, scope: Scope, organizationId: ReturnType<Db>) =>
-  scope === 'real-time'
+export const inReach = (db: Db, reach: Reach, organizationId: ReturnType<Db>) =>
+  reach === 'real-time'
     ? db`not exists (select from test_clocks clock where clock.organization_id = ${organizationId})`
-    : db`${organizationId} = ${scope.organizationId}`;
+    : db`${organizationId} = ${reach.organizationId}`;
