@@ -59,7 +59,7 @@ export type QueueName = keyof typeof queues;
 /** An id in a payload; who added the job has it from a row, so it is not read closely. */
 const id = <Id extends string = string>() => z.string() as unknown as z.ZodType<Id, Id>;
 
-/** Correlation of a request whose caller waits: the ingress process and the number of its request there. */
+/** Reply address of a request whose caller waits: its ingress process and the number of the request there. */
 const Caller = { from: z.string(), cid: z.string(), at: z.number() };
 
 /**
@@ -185,7 +185,7 @@ export const jobs = {
       ...Owner,
       webhook_endpoint_id: id<WebhookEndpointId>(),
       delivery_ids: z.array(id<WebhookDeliveryId>()).max(10),
-      /** The one delivery that is tried while the circuit of its endpoint is open. */
+      /** The single delivery that is tried while the circuit of its endpoint is open. */
       probe: z.boolean().optional(),
     }),
   },

@@ -34,7 +34,7 @@ export interface StepSpec {
 const { queue } = jobs['step.run'];
 const step = <Payload extends z.ZodRawShape>(payload: Payload) => ({ queue, payload: z.object(payload) });
 
-/** Text that a client chose or that names no row of ours. */
+/** A text chosen by a client, or one that is not the id of a row. */
 const text = z.string();
 const instant = z.iso.datetime({ offset: true });
 
@@ -57,9 +57,9 @@ export const steps = {
   'tell-missing-wallets': step({ event_ids: z.array(idOf<EventId>()) }),
   'heal-events': step({
     ...healSelection,
-    /** The run that shows how far it is, when a client asked for it. */
+    /** The run that shows the progress, if a client started it. */
     run_id: idOf().optional(),
-    /** What the first page came to look for, and where the pages before have come to. */
+    /** The selection of the first page, and the position reached by the pages before. */
     page: z
       .object({
         selection: z.object({
@@ -117,7 +117,7 @@ export const steps = {
   'bill-fixed-charges': step({
     subscription_id: idOf<SubscriptionId>(),
     fixed_charge_ids: z.array(idOf<FixedChargeId>()),
-    /** The records of these changes: what was recorded after them is billed by steps of its own. */
+    /** The records of these changes; later records are billed by their own steps. */
     record_ids: z.array(idOf()).optional(),
     at: instant,
   }),
@@ -148,13 +148,13 @@ export const steps = {
   'finalize-draft': step({ invoice_id: idOf<InvoiceId>() }),
   'run-invoices': step({
     run_id: idOf(),
-    /** The invoice that the steps before have come to. */
+    /** The invoice that the former steps have reached. */
     after: idOf().optional(),
   }),
   'verify-invoice': step({ run_id: idOf() }),
   'finalize-pending-invoice': step({ invoice_id: idOf<InvoiceId>() }),
   'check-vat-number': step({ check_id: idOf() }),
-  /** The credits that a wallet was made with. */
+  /** The credits that a wallet was created with. */
   'book-first-credits': step({
     wallet_id: idOf<WalletId>(),
     paid_credits: text.nullish(),
@@ -166,12 +166,12 @@ export const steps = {
   'refresh-wallets': step({ customer_id: idOf<CustomerId>() }),
   'collect-invoice': step({
     invoice_id: idOf<InvoiceId>(),
-    /** The customer had the time to pay on a hosted page. */
+    /** Whether the customer had time to pay on a hosted page. */
     has_waited: z.boolean().optional(),
   }),
   'collect-payment-request': step({ payment_request_id: idOf<PaymentRequestId>() }),
   'charge-sandbox-payment': step({ payment_id: idOf<PaymentId>() }),
-  /** What a sandbox tells later of a payment. */
+  /** A later report of a sandbox about a payment. */
   'tell-sandbox-event': step({
     connection_id: idOf(),
     payment_id: idOf<PaymentId>(),
@@ -183,7 +183,7 @@ export const steps = {
   'mail-document': step({ kind: z.enum(['invoice', 'credit_note', 'payment_receipt']), subject_id: idOf() }),
   'handle-provider-event': step({ inbound_event_id: idOf<InboundEventId>() }),
   'refund-sandbox-note': step({ credit_note_id: idOf<CreditNoteId>() }),
-  /** What a sandbox tells later of a refund. */
+  /** A later report of a sandbox about a refund. */
   'tell-sandbox-refund': step({ connection_id: idOf(), provider_refund_id: text, status: text }),
 } as const satisfies Record<string, StepSpec>;
 

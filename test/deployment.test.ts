@@ -35,7 +35,7 @@ test('docker compose gives the service an ordinary Postgres role', () => {
   expect(compose).toContain('create database meterstone owner meterstone;');
 });
 
-test('docker compose asks for a password at Redis and publishes the port of the ingress only', () => {
+test('docker compose sets a password for Redis and publishes only the port of the ingress', () => {
   expect(serviceOf('redis')).toContain('--requirepass');
   const published = [...compose.matchAll(/\n {2}(\S+):\n(?:(?!\n {2}\S)[\s\S])*?\n {4}ports:/g)].map(
     ([, name]) => name,
@@ -60,7 +60,7 @@ const exists = (path: string) => existsSync(join(projectRoot(), path));
 /** A file of the image: compiled from a source of the same name, or copied. */
 const isInImage = (path: string) => exists(path.replace(/^dist\/(.*)\.js$/, '$1.ts'));
 
-test('what the Dockerfile copies is in the project and in the context of the build', () => {
+test('the files that the Dockerfile copies are in the project and in the build context', () => {
   const sources = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths]) => paths!.split(' '));
   expect(sources).toContain('migrations');
   expect(sources.filter((path) => !exists(path))).toEqual([]);
@@ -98,7 +98,7 @@ test('docker compose builds every process from the Dockerfile, and each names a 
 
 const run = promisify(execFile);
 
-test('what docs/operations.md says that ships installs and runs by itself, with the driver mended', {
+test('the files that docs/operations.md lists as shipped install and run by themselves, with the patched driver', {
   timeout: 300_000,
 }, async () => {
   const page = readFileSync(join(projectRoot(), 'docs/operations.md'), 'utf8');

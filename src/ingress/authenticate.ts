@@ -75,7 +75,7 @@ export class KeyCache {
     return this.#lookUp(digest, asking);
   }
 
-  /** Forgets what is known about an organization's keys: they or its limits changed. */
+  /** Drops the cached keys of an organization, because they or its limits changed. */
   forget(organizationId: OrganizationId): void {
     this.#changes += 1;
     this.#unknown.clear();

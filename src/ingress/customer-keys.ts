@@ -77,7 +77,7 @@ export function createCustomerKeys(sql: Sql) {
   }
 
   return {
-    /** The customer of a command at `path` with this input; undefined when it locks none, or an unknown one. */
+    /** The customer of a command at `path` with this input; undefined if it locks none, or an unknown one. */
     keyOf(path: string, organizationId: OrganizationId, input: unknown): string | undefined {
       const { body, ...params } = input as CommandInput;
       const fields: Record<string, unknown> = { ...(body ?? {}), ...params };

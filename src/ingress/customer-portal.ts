@@ -28,7 +28,7 @@ import { sharedSql } from './shared-sql.ts';
 type Deps = SystemDeps & { limiters: Limiters; reads: FairGate; heavyReads: HeavyReads; turns: Turns };
 type Visit = Awaited<ReturnType<typeof visitOf>>;
 
-/** A document that is still being drawn is waited for this long; then the browser is asked to come again. */
+/** Longest wait for a document that is still being drawn; then the browser is told to retry. */
 const PATIENCE_MS = 5000;
 const RELOAD_SECONDS = 3;
 
@@ -41,9 +41,9 @@ const NOTICES: Readonly<Record<number, keyof PortalTexts['notices']>> = {
 };
 
 /**
- * `/customer-portal/{token}`: what a customer sees of itself, and its documents, for browsers without a key. The token
- * says who it is. Counts for the caller's address, as every call without a key does. Nothing changes here but that a
- * document is asked for that have not been asked for yet.
+ * `/customer-portal/{token}`: the page of a customer and its documents, for browsers without a key. The token
+ * identifies the customer. Requests count for the caller's address, as every call without a key does. The only change
+ * made here is the first request of a document.
  *
  * Rule: customers.md#deletion-portal-checkout.
  */
@@ -77,7 +77,7 @@ function answering(deps: Deps, serve: (visit: Visit) => Promise<void>) {
   };
 }
 
-/** Who visits, with the context of a read of its organization. */
+/** The visiting customer, with the context of a read in its organization. */
 async function visitOf(deps: Deps, request: Request, response: Response, signal: AbortSignal) {
   const { sql, config, log } = deps;
   const token = request.params.token as string;
@@ -103,7 +103,7 @@ async function showPage({ request, response, token, customer, mayAct, ctx, langu
   // The app parses no queries; this route reads its own.
   const url = new URL(request.originalUrl, 'http://portal');
   const portal = await readPortal(ctx, customer, pagesOf(url.searchParams));
-  // Relative, so that the page works behind a proxy that serves it below a path of its own.
+  // Relative, so that the page works behind a proxy that serves it below another path.
   const root = url.pathname.endsWith('/') ? '' : `${token}/`;
   sendPage(response, 200, portalPage(portal, { language, root, mayAct }));
 }

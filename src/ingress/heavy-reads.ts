@@ -4,25 +4,26 @@ import { refuse } from '../platform/refusal.ts';
 import { FairGate } from './fair-gate.ts';
 
 /**
- * What a read may weigh without waiting for its turn: charges, filters and groups. A hundred take some 10 ms of the
- * processor, as much as ten small reads.
+ * Weight up to which a read does not wait: charges, filters and groups. A hundred take some 10 ms of the processor, as
+ * much as ten small reads.
  */
 const LIGHT = 100;
 /**
- * Heavy reads of one organization at once: the processor is one, a second read would only hold memory (up to 100 MB).
+ * Heavy reads of one organization at once: there is one processor, so a second read would only take memory (up to 100
+ * MB).
  */
 const HEAVY_PER_ORGANIZATION = 1;
-/** Of all organizations: what they hold together stays below half a gigabyte. */
+/** Heavy reads of all organizations at once: together they take less than half a gigabyte. */
 const HEAVY_AT_ONCE = 4;
-/** A page that shows twenty subscriptions reads them together. */
+/** Heavy reads of one organization that may wait: a page with twenty subscriptions reads them together. */
 const HEAVY_WAITING = 20;
 /** Twins of one that waits: each holds a connection of its caller and no more. */
 const MOST_TWINS = 20;
-/** A sixth of what a read may take in all. */
+/** Longest wait, a sixth of a read's time limit. */
 const HEAVY_WAITS_MS = 5000;
-/** Weights that a process remembers, some 200 bytes each; beyond it the oldest go. */
+/** Weights that a process caches, some 200 bytes each; beyond it the oldest are dropped. */
 const MOST_WEIGHTS = 10_000;
-/** A plan that grew is weighed again after so long; what a read finds counts at once. */
+/** Life of a cached weight, because plans grow; a measured weight applies at once. */
 const WEIGHT_MS = 60_000;
 
 /** Whose read it is, what is asked, and until when the answer is wanted. */
@@ -67,7 +68,7 @@ export class HeavyReads {
   readonly #nowMs: () => number;
 
   /**
-   * @param onRefused hears the organization of each read that is refused
+   * @param onRefused called with the organization of each refused read
    * @param nowMs     a clock that only goes forward; tests bring their own
    */
   constructor(onRefused?: (organizationId: OrganizationId) => void, nowMs: () => number = () => performance.now()) {

@@ -5,7 +5,7 @@ import type { Operation } from '../platform/operation.ts';
 import { namesOf, schemasUnder, unwrapped } from '../platform/schema/schema-parts.ts';
 import type { Query } from './read-query.ts';
 
-/** Names in one answer at most, and characters of each: enough to find the mistake. */
+/** Names in one answer, and characters of each: enough to find the mistake. */
 const MOST_NAMES = 20;
 const NAME_MAX = 100;
 
@@ -28,8 +28,8 @@ const answersList = ({ method, answer }: Operation): boolean =>
 const isArray = (schema: unknown): boolean => schema instanceof z.ZodArray;
 
 /**
- * Paths of the fields of a body that its operation does not know, below the root where it has one: `charges[4].nmae`.
- * Where anything is taken, nothing is said.
+ * Paths of unknown fields in a body, below the root if it has one: `charges[4].nmae`. A part that accepts anything has
+ * no unknown fields.
  */
 export function unknownFields({ root, body, documentedBody }: BodyOfOperation, sent: unknown): string[] {
   if (!body) return [];
@@ -37,7 +37,7 @@ export function unknownFields({ root, body, documentedBody }: BodyOfOperation, s
     const schemas = documentedBody ? schemasUnder(documentedBody, root) : [body];
     return unknownBelow(schemas, isObject(sent) ? sent[root] : undefined, '');
   }
-  // A body that takes its root off by itself also takes what would stand under it.
+  // A body that removes its root itself also accepts the fields without root.
   const others = documentedBody ? namesOf(body) : [];
   return unknownBelow([documentedBody ?? body], sent, '').filter((path) => !others.includes(path));
 }
@@ -62,7 +62,7 @@ function unknownBelow(schemas: readonly z.ZodType[], value: unknown, path: strin
   });
 }
 
-/** A schema without its wrapping, or each of those it chooses from. */
+/** A schema without its wrappers, or each of its alternatives. */
 function formsOf(schema: z.ZodType): z.ZodType[] {
   const known = unwrapped(schema);
   return known instanceof z.ZodUnion ? known.options.flatMap((option) => formsOf(option as z.ZodType)) : [known];
@@ -73,7 +73,7 @@ const takesAnyObject = (form: z.ZodType): boolean =>
     ? form.def.catchall !== undefined
     : form instanceof z.ZodUnknown || form instanceof z.ZodAny || form instanceof z.ZodRecord;
 
-/** The warning header's value: visible characters only, whatever was sent. */
+/** The value of the warning header: visible characters only. */
 export const ignoredHeader = (names: readonly string[]): Record<string, string> =>
   names.length === 0
     ? {}

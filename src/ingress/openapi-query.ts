@@ -15,8 +15,7 @@ type Parameter = {
 
 /**
  * Parameters of an operation's query as clients send them: lists by `name[]`, values by key as `name[key]`, with the
- * types that the filters say of themselves (`meta`). Query schemas take whatever is sent, so their own shape says
- * nothing.
+ * types in the filters' `meta`. Query schemas accept anything, so their own shape shows nothing.
  */
 export function queryParameters(operation: Operation): Parameter[] {
   return Object.entries(queryFields(operation) ?? {}).map(([name, field]) => {
@@ -43,7 +42,7 @@ function meaning(operation: Operation, name: string): { description?: string } {
   return key === undefined ? {} : { description: WORDS.parameter[key]! };
 }
 
-/** What the filter nearest to the client says it takes; a text where none says anything. */
+/** The documented input of the filter nearest to the client; a text if none is documented. */
 function sentAs(field: z.ZodType): Record<string, unknown> {
   let outermost: unknown = field;
   while (outermost instanceof z.ZodType) {

@@ -40,7 +40,7 @@ const REFUSALS: Record<number, [name: string, description: string]> = {
   504: ['WritePending', 'The write goes on: its Idempotency-Key gets the answer'],
 };
 const ERROR_CONTENT = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
-/** The codes of these say what the status says. */
+/** Statuses whose codes repeat the status. */
 const WITHOUT_CODES = new Set([404, 413, 415, 429, 503, 504]);
 
 /**
@@ -127,8 +127,8 @@ function descriptionOf({ summary, permission, mode, method }: Operation): string
 type JsonSchema = Exclude<NonNullable<ZodMediaTypeObject['schema']>, z.ZodType>;
 
 /**
- * JSON Schema (OpenAPI 3.1 takes it as it is) of what travels, without running the schema: checks and rewritings of
- * ours may refuse whatever they are tried with. What has no JSON Schema is shown as any value.
+ * JSON Schema of transmitted values, as OpenAPI 3.1 uses it, without running the zod schema, whose checks might refuse
+ * any sample. A type without JSON Schema is shown as any value.
  */
 function travelling(schema: z.ZodType): JsonSchema {
   const { $schema: _, ...shape } = z.toJSONSchema(stripped(schema), {

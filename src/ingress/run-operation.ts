@@ -21,39 +21,37 @@ import { type Query, readQuery } from './read-query.ts';
 import { sharedSql } from './shared-sql.ts';
 import { mostValuesOf } from './value-limits.ts';
 
-/** Body of an operation whose row says no more: a plan of 500 charges is half of it. */
+/** Largest body of an operation without its own limit: a plan of 500 charges is half of it. */
 const BODY_LIMIT_BYTES = 1024 * 1024;
 
 const UNKNOWN_FILTER = 'value_must_be_blank';
 
-/** One request of an operation by a caller who is known. */
+/** One request of an operation by an identified caller. */
 export interface Call {
   operation: Operation;
   request: Request;
   response: Response;
   identity: Identity;
   requestId: string;
-  /** Of a read: aborted when its answer has been sent or its caller is gone. */
+  /** For a read: aborted when its answer has been sent or its caller is gone. */
   signal: AbortSignal;
-  /** Parameters of path, query and body as the caller wrote them, once they are read: for the API log. */
+  /** Parameters of path, query and body as sent, once they are read, for the API log. */
   sent: object | undefined;
-  /**
-   * The query and what the body's root holds, as the house knows them, once they are read: for the places of errors.
-   */
+  /** The query and the content of the body's root under the prefix `svc_`, once they are read, for error places. */
   read: { query: Query; body?: unknown } | undefined;
-  /** Unknown filters and fields, once they are read: for the warning header. */
+  /** Unknown filters and fields, once they are read, for the warning header. */
   ignored: string[];
 }
 
 /**
- * Reads what a request brings and runs its operation where that belongs: reads here, commands in the writes pool,
- * events through their lane. Notes in `call.sent` what was read.
+ * Reads the input of a request and runs its operation in the right place: reads here, commands in the writes pool,
+ * events through their lane. Stores the input in `call.sent`.
  *
  * @throws Refusal of the body, the parameters or the operation itself
  */
 export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome> {
   const { operation, request, response, identity, requestId } = call;
-  // Single events are too many to note each one (api-keys.md#authentication).
+  // Single events are too many to record each use of the key (api-keys.md#authentication).
   if (operation.name !== 'createEvent') deps.keyUsage.note(identity.apiKeyId);
   const sentParams = readParams(operation, request);
   const params = deps.wire.params(sentParams);
@@ -125,8 +123,8 @@ const askedBy = ({ identity, request, signal }: Call, form: object): Asked => ({
 });
 
 /**
- * Postgres cancels what a connection runs when the request arrives: now and then that is the statement after the one
- * that was meant. A read that is hit so is repeated; one that took too long ends with another text.
+ * Postgres cancels the statement that a connection runs when the request arrives, which may be a later one than
+ * intended. A read cancelled by mistake is repeated; a time-out has a different error text.
  */
 const isStruckByMistake = (error: unknown): boolean =>
   (error as { code?: unknown } | null)?.code === '57014' && /user request/.test((error as Error).message);
@@ -205,7 +203,7 @@ async function runCommand(
   return { status: reply.status, text: JSON.stringify(settled), headers: reply.headers };
 }
 
-/** An operation as it travels to the worker that runs it. */
+/** An operation in the form sent to the worker that runs it. */
 function commandOf(
   deps: EdgeDeps,
   { operation, request, identity, requestId, sent }: Call,

@@ -10,7 +10,7 @@ const encoded = new WeakMap<object, Buffer>();
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Sends one answer: serialised before, headers set once. An empty text goes out without a body. */
+/** Sends one serialised answer, setting headers once. An empty text is sent without a body. */
 export function send(
   response: Response,
   answer: { status: number; text: string; headers?: Record<string, string> | undefined; contentType?: string },
@@ -29,7 +29,7 @@ function encodedText(answer: { text: string }): Buffer {
   return bytes;
 }
 
-/** Sends text piece by piece; a caller who leaves ends it. Nothing can be said any more when it breaks off. */
+/** Sends text piece by piece and stops when the caller leaves. An error midway cannot be reported to the caller. */
 export async function sendStream(response: Response, outcome: Outcome, rate?: RateFigures): Promise<void> {
   if (!setHeaders(response, outcome, rate)) return;
   response.setHeader('Content-Type', outcome.contentType ?? 'text/plain');

@@ -9,23 +9,23 @@ interface Outgoing {
   contentType?: string;
 }
 
-/** The wire prefix at the edge: what comes in is translated to the house's `svc_`, what goes out to the setting's. */
+/** Translates the wire prefix: input to the internal `svc_`, output to the configured prefix. */
 export interface Wire {
   query(query: Query): Query;
   body(body: unknown): unknown;
   /** Parameters of a path. */
   params(params: Record<string, string>): Record<string, string>;
-  /** Parameters of a path as they are logged: beside those of query and body as they were sent. */
+  /** Parameters of a path as they are logged, beside those of query and body as sent. */
   sentParams(params: Record<string, string>): Record<string, string>;
   answer(answer: Outgoing): Outgoing;
   /** Lines of CSV, piece by piece. */
   stream(pieces: AsyncIterable<string>): AsyncIterable<string>;
-  /** A text about the interface: names in it are translated wherever they stand. */
+  /** A text about the interface, in which names are translated everywhere. */
   documentation(text: string): string;
 }
 
 /**
- * With the prefix `svc` everything passes untouched, with another one numbers keep the digits they have
+ * With the prefix `svc` everything passes unchanged; with another prefix numbers keep their digits
  * (everywhere.md#wire-prefix).
  */
 export function createWire(prefix: string): Wire {

@@ -9,15 +9,15 @@ import type { Log } from './log/log.ts';
 import type { Reactions } from './reactions.ts';
 import type { Pause } from './turns/turns.ts';
 
-/** Who caused an action: a key of the API, or the service itself (logs.md#activity-logs). */
+/** Who caused an action: an API key, or the service itself (logs.md#activity-logs). */
 export interface Actor {
   source: 'api' | 'system';
   apiKeyId: ApiKeyId | null;
-  /** Program that sent the request, as it names itself. */
+  /** The sending program, as it names itself. */
   client?: string | null;
 }
 
-/** One line of the audit trail: what happened to which record (logs.md#activity-logs). */
+/** One line of the audit trail: an action on a record (logs.md#activity-logs). */
 export interface Activity {
   /** For example `customer.created`. */
   type: string;
@@ -40,58 +40,58 @@ export interface WebhookEvent {
   object: object;
 }
 
-/** One line of the security log: what happened to a credential or a way out (logs.md#security-logs). */
+/** One line of the security log: an event about a credential or an outgoing connection (logs.md#security-logs). */
 export interface SecurityEvent {
   /** For example `api_key.created`; the part before the dot is the log's type. */
   event: `${string}.${string}`;
-  /** What it concerns; what changed as `{field: {deleted, added}}`. */
+  /** The resource concerned; changes as `{field: {deleted, added}}`. */
   resources: object;
 }
 
 /**
  * An after-step that the transaction still owes: stored as a row of its own by the commit and nudged after it. The
- * table of src/steps.ts ties name and payload.
+ * table in src/steps.ts defines its payload.
  */
 export type OwedStep<Name extends StepName = StepName> = {
   [Each in Name]: {
     step: Each;
     payload: StepPayload<Each>;
-    /** Business time before which it must not run; absent = at once. */
+    /** Business time before which it must not run; absent means at once. */
     dueAt?: Temporal.Instant;
   };
 }[Name];
 
 /**
- * Work that another row owes, which a sweep of its own finds (a run, an advancing clock): no step is stored, only the
- * queue's job of this name is added after the commit, with the payload and the organization's id.
+ * Work owed by another row that has its own sweep (a run, an advancing clock): no step is stored, and only a job of
+ * this name is added after the commit, with the payload and the organization's id.
  */
 export type RowNudge<Name extends JobOfOrganization = JobOfOrganization> = {
   [Each in Name]: { nudge: Each; payload: Omit<JobPayload<Each>, 'organization_id'> };
 }[Name];
 
-/** Jobs that name the organization whose work they are. */
+/** Jobs with an organization in their payload. */
 type JobOfOrganization = {
   [Name in JobName]: 'organization_id' extends keyof JobPayload<Name> ? Name : never;
 }[JobName];
 
-/** How a read that may compute much asks to begin. */
+/** Admission of a read that may compute much. */
 export interface HeavyWork {
   /**
-   * Waits for the organization's turn when the read is heavy, and keeps it until its answer is written.
+   * Waits for the organization's turn if the read is heavy, and keeps the place until its answer is written.
    *
-   * subject  what is read, within the organization: its weight is remembered
+   * subject what is read, within the organization; its weight is cached
    * weigh    counts charges, filters and groups, unless that was done lately
    *
    * @throws Refusal 503, when too many heavy reads of the organization wait, or this one has waited too long
    */
   admit(subject: string, weigh: () => Promise<number>): Promise<void>;
-  /** Remembers what a read turned out to weigh. */
+  /** Stores the measured weight of a read. */
   weighed(subject: string, weight: number): void;
 }
 
 /**
- * What a command, a query or a step of a flow gets: nothing in it is global. In a command `db` is the transaction that
- * also holds the idempotency row; whatever is recorded is written by the same transaction.
+ * The context of a command, a query or a step, without anything global. In a command `db` is the transaction that also
+ * has the idempotency row, and records are written by the same transaction.
  */
 export interface Context {
   readonly organizationId: OrganizationId;
@@ -100,31 +100,30 @@ export interface Context {
   readonly db: Db;
   readonly config: Config;
   readonly log: Log;
-  /** What follows what the areas announce; see `announce`. */
+  /** Reactions to what areas announce; see `announce`. */
   readonly reactions: Reactions;
   /** Present of the organization: its test clock, else real time; fixed for the whole command. */
   now(): Temporal.Instant;
   /**
    * Adds an audit line, an outgoing event and/or a line of the security log to the transaction. `keysChanged`: what the
-   * ingress knows with the organization's keys is no longer true; every ingress hears of it after the commit.
+   * ingress caches with the organization's keys is outdated; every ingress is notified after the commit.
    */
   record(entry: { activity?: Activity; webhook?: WebhookEvent; security?: SecurityEvent; keysChanged?: true }): void;
   /**
-   * Connection of reads that may keep something in Redis: it fails at once when Redis is away. Whatever is there may
-   * vanish at any time.
+   * Connection for reads that cache in Redis: it fails at once when Redis is away. The cache may vanish at any time.
    */
   readonly redis?: Redis;
-  /** Of reads: called between two pieces of a long computation, so that other organizations have their turns. */
+  /** For reads: called between two pieces of a long computation, so that organizations take turns. */
   readonly pause?: Pause;
   /** Of reads by a key: whether it holds a permission. Its route asked for one already. */
   readonly holds?: (resource: string, mode: 'read' | 'write') => boolean;
-  /** Of reads: admission of heavy ones, of which an organization has few at once. */
+  /** For reads: admission of heavy ones, of which an organization has few at once. */
   readonly heavy?: HeavyWork;
-  /** Adds owed work to the transaction: a step that it stores, or a nudge of a row that it wrote. */
+  /** Adds owed work to the transaction: a step to be stored, or a nudge for a row that it wrote. */
   after(owed: OwedStep | RowNudge): void;
   /**
-   * Whether anything of the organization is open or falls due after the present until `target`. Only in commands, for
-   * those of the test clock.
+   * Whether work of the organization is open or falls due after the present until `target`. Only in commands of the
+   * test clock.
    */
   fallsDue?(target: Temporal.Instant): Promise<boolean>;
 }

@@ -114,9 +114,9 @@ export interface Operation {
   exemptFromClock?: boolean;
   /** Whether the answer shows a secret that no later one does; it is stored encrypted. */
   revealsSecret?: boolean;
-  /** Not counted by the rate limiter while this holds for the caller (polling an advancing clock). */
+  /** The rate limiter does not count the request while this holds (polling an advancing clock). */
   uncountedWhile?: (db: Db, caller: { organizationId: OrganizationId; sandbox: boolean }) => Promise<boolean>;
-  /** Largest body, where 1 MiB is not enough. */
+  /** Largest body, if 1 MiB is not enough. */
   bodyLimitBytes?: number;
   /** Of the events lane: it reads the body itself while it arrives. */
   readsOwnBody?: boolean;

@@ -18,10 +18,7 @@ export interface DueItem<Item = unknown> {
   resource?: { type: string; id: string };
 }
 
-/**
- * Whose rows a selection looks at: all organizations on real time (those with a test clock left out), or one
- * organization.
- */
+/** The scope of a selection: all organizations in real time (without those with a test clock), or one organization. */
 export type Reach = { organizationId: OrganizationId } | 'real-time';
 
 /**

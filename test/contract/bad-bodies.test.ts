@@ -80,7 +80,7 @@ const NOT_PASSING: Record<string, number> = {
   updateAuditFinding: 404, // nothing was found
 };
 
-test('every write has a whole body here, which is accepted', async () => {
+test('every write has a complete sample body, which is accepted', async () => {
   const odd: unknown[] = [];
   for (const operation of commands) {
     const sendable = sendables[operation.name];
@@ -98,7 +98,7 @@ const ran = new Set<string>();
 const refused: Refused[] = [];
 
 test.each(Array.from({ length: SHARES }, (_, share) => share))(
-  'a field gone wrong is accepted, or refused by name: share %i of the writes',
+  'a body with one wrong field is accepted or refused by that field: share %i of the writes',
   async (share) => {
     const odd: unknown[] = [];
     for (const operation of commands.filter((_, index) => index % SHARES === share))
@@ -129,7 +129,7 @@ async function walk(operation: Operation): Promise<unknown[]> {
   return odd;
 }
 
-test('over HTTP each is refused with the same words, and not one row changes', async () => {
+test('over HTTP each wrong body is refused with the same words, and no row changes', async () => {
   const { organization_id } = owner.organization;
   const notes = ['api_logs', 'idempotency_keys', 'api_keys'];
   const before = await booksOf(service.sql, organization_id, notes);
@@ -152,7 +152,7 @@ const SENT_AT_ONCE = 20;
 
 test.each(
   written.filter(({ kind, readsOwnBody }) => kind !== 'command' && !readsOwnBody).map((operation) => [operation.name]),
-)('a field of %s gone wrong is accepted, or refused by name, over HTTP', async (name) => {
+)('a body of %s with one wrong field is accepted or refused by that field over HTTP', async (name) => {
   const operation = operationsByName.get(name)!;
   const { body } = sendables[name]!;
   const schema = schemaOf(operation)!;
@@ -187,7 +187,7 @@ const ODD_FILTERS = [
 // They are the same everywhere.
 const PAGES = ['page', 'per_page'];
 
-test('no filter of a read, whatever it says, is too much for it', async () => {
+test('no filter value of a read causes a failure', async () => {
   const odd: unknown[] = [];
   for (const operation of operations.filter(({ method }) => method === 'get')) {
     const path = pathOf(operation, world);

@@ -98,8 +98,8 @@ const inAnHour = () => Math.floor(Date.now() / 1000) + 3600;
 const customerId = async (externalId: string): Promise<string> =>
   (await story.client.get(`/customers/${externalId}`)).body.customer.svc_id;
 
-describe('the page', () => {
-  test('shows its customer what there is, on the clock of the organization', async () => {
+describe('the portal page', () => {
+  test('the portal page shows its customer everything at the time of the organization’s clock', async () => {
     const { status, text, headers } = await visit(await portalOf(story.client, 'acme'));
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
@@ -127,7 +127,7 @@ describe('the page', () => {
     expect(text).not.toContain('internal');
   });
 
-  test('escapes every name', async () => {
+  test('the portal page escapes every name', async () => {
     const { text } = await visit(await portalOf(story.client, 'acme'));
     expect(text).toContain(`<h1>${ESCAPED_NAME}</h1>`);
     expect(text).toContain('API &lt;calls&gt;');
@@ -194,7 +194,7 @@ describe('the page', () => {
     expect(rows.at(-1)![1]).toBe('Gone');
   });
 
-  test('pages its lists, and takes any number for a page', async () => {
+  test('the portal page pages its lists and accepts any number for a page', async () => {
     await story.customer({ external_id: 'many' });
     const id = await customerId('many');
     await service.sql`
@@ -212,7 +212,7 @@ describe('the page', () => {
       expect((await visit(`${path}?invoices=${encodeURIComponent(odd)}`)).status).toBe(200);
   });
 
-  test('offers an open page of a provider for what is due, and no draft', async () => {
+  test('the portal page links an open payment page for what is due, and shows no draft', async () => {
     const { client } = story;
     await client.post('/add_ons', {
       add_on: { name: 'Setup', code: 'setup', amount_cents: 700, amount_currency: 'USD' },
@@ -253,7 +253,7 @@ describe('the page', () => {
     expect((await visit(`${path}/invoices/${svc_id}/pdf`)).status).toBe(404);
   });
 
-  test('takes at most six round trips, whatever there is', async () => {
+  test('the portal page takes at most six round trips', async () => {
     const { client } = story;
     await story.customer({ external_id: 'busy' });
     const metric = async (code: string, fields: object) =>
@@ -300,18 +300,21 @@ describe('the page', () => {
   });
 });
 
-describe('its documents', () => {
-  test.each(['invoices', 'credit_notes', 'payment_receipts'])('%s come as PDF to keep', async (listed) => {
-    const subject = { invoices: invoice, credit_notes: creditNote, payment_receipts: receipt }[listed];
-    const path = `${await portalOf(story.client, 'acme')}/${listed}/${subject.svc_id}/pdf`;
-    const { headers, bytes } = await until(async () => {
-      const answer = await visit(path);
-      return answer.status === 200 ? answer : undefined;
-    });
-    expect(headers['content-type']).toBe('application/pdf');
-    expect(headers['content-disposition']).toBe(`attachment; filename="${subject.number}.pdf"`);
-    expect(bytes.subarray(0, 5).toString()).toBe('%PDF-');
-  });
+describe('documents of the portal page', () => {
+  test.each(['invoices', 'credit_notes', 'payment_receipts'])(
+    '%s can be downloaded from the portal as PDF',
+    async (listed) => {
+      const subject = { invoices: invoice, credit_notes: creditNote, payment_receipts: receipt }[listed];
+      const path = `${await portalOf(story.client, 'acme')}/${listed}/${subject.svc_id}/pdf`;
+      const { headers, bytes } = await until(async () => {
+        const answer = await visit(path);
+        return answer.status === 200 ? answer : undefined;
+      });
+      expect(headers['content-type']).toBe('application/pdf');
+      expect(headers['content-disposition']).toBe(`attachment; filename="${subject.number}.pdf"`);
+      expect(bytes.subarray(0, 5).toString()).toBe('%PDF-');
+    },
+  );
 
   test('the page announces a document that is drawn later, and asks for it again by itself', async () => {
     const [copy] = await service.sql`select id from invoices where number = 'MANY-1'`;
@@ -326,7 +329,7 @@ describe('its documents', () => {
     expect(new URL(back!, `http://x${path}/invoices/${copy!.id}/pdf`).pathname).toBe(path);
   });
 
-  test('those of others are not found, nor what is no id or no list', async () => {
+  test('documents of others, malformed ids and unknown lists are refused with 404', async () => {
     const other = await openStory(service, '2024-04-01T00:00:00Z');
     await other.customer();
     await story.customer({ external_id: 'sibling' });
@@ -350,8 +353,8 @@ describe('its documents', () => {
   });
 });
 
-describe('tokens', () => {
-  test('only ours open the page, and only until they end', async () => {
+describe('tokens of the portal page', () => {
+  test('only a signed token opens the portal page, and only until it expires', async () => {
     const sub = await customerId('acme');
     const good = await signed({ sub, exp: inAnHour(), aud: 'portal' });
     expect((await visit(good)).status).toBe(200);
@@ -376,7 +379,7 @@ describe('tokens', () => {
     }
   });
 
-  test('that of a deleted customer ends with it', async () => {
+  test('the portal token of a deleted customer stops working', async () => {
     await story.customer({ external_id: 'leaving' });
     const path = await portalOf(story.client, 'leaving');
     expect((await visit(path)).status).toBe(200);
@@ -384,7 +387,7 @@ describe('tokens', () => {
     expect((await visit(path)).status).toBe(401);
   });
 
-  test('every other verb is no route', async () => {
+  test('the portal page answers no other method', async () => {
     const path = await portalOf(story.client, 'acme');
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
       for (const each of [path, `${path}/invoices/${invoice.svc_id}/pdf`])

@@ -4,7 +4,7 @@ import { ignoredHeader, unknownFields, unknownFilters } from '../../src/ingress/
 import { operations } from '../../src/operations.ts';
 import { startService, type TestService } from '../support/service.ts';
 
-describe('fields that a schema does not know', () => {
+describe('unknown fields of a schema', () => {
   const Charge = z.object({ code: z.string(), properties: z.record(z.string(), z.unknown()) });
   const Plan = z
     .object({ name: z.string(), charges: z.array(Charge).nullish(), free: z.unknown().transform((value) => value) })
@@ -17,16 +17,16 @@ describe('fields that a schema does not know', () => {
     [{ charges: [{ code: 'a' }, { cdoe: 'b' }] }, ['charges[1].cdoe']],
     [{ constructor: 1, __proto__x: 2 }, ['constructor', '__proto__x']],
     [{ charges: 'none' }, []],
-  ])('%j: %j', (value, expected) => {
+  ])('unknown fields of %j are %j', (value, expected) => {
     expect(unknownFields({ body: Plan }, value)).toEqual(expected);
   });
 
-  test('of a list of thousands a few are named', () => {
+  test('of thousands of unknown fields a few are named', () => {
     const charges = Array.from({ length: 5000 }, () => ({ cdoe: 'b' }));
     expect(unknownFields({ body: Plan }, { charges }).length).toBeLessThan(30);
   });
 
-  test('a header holds visible characters only', () => {
+  test('the header with unknown fields holds visible characters only', () => {
     const header = ignoredHeader(['a\r\nX-Evil: 1', 'ü', '\ud800', 'x'.repeat(5000)])['X-Svc-Ignored']!;
     expect(header).toMatch(/^[\x21-\x7e ]+$/);
     expect(header.length).toBeLessThan(500);
@@ -60,7 +60,7 @@ describe('over HTTP', () => {
   });
   afterAll(() => service.stop());
 
-  test('an unknown filter of a list is refused in a sandbox and named elsewhere', async () => {
+  test('an unknown filter of a list is refused in a sandbox and named in a header elsewhere', async () => {
     const [sandbox, live] = [await service.org({ sandbox: true }), await service.org()];
     const path = '/payment_receipts?external_customer_id=acme&per_page=5&other[]=1';
     const refused = await sandbox.get(path);
@@ -103,7 +103,7 @@ describe('over HTTP', () => {
     }
   });
 
-  test('unknown fields of a body are ignored and named, in sandboxes too', async () => {
+  test('unknown fields of a body are ignored and named in a header, in sandboxes too', async () => {
     for (const sandbox of [true, false]) {
       const org = await service.org({ sandbox });
       const customer = { external_id: 'acme', nmae: 'Acme', billing_configuration: { document_lcoale: 'en' } };

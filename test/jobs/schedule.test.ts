@@ -197,12 +197,15 @@ describe('ticks of periodic jobs', () => {
     },
   );
 
-  test.each(periodicJobs.map((job) => [job.name, job] as const))('of %s selects nothing there', async (_name, job) => {
-    const { organization_id: organizationId } = await createOrganization(sql, { name: 'Empty', sandbox: true });
-    expect(await job.select(sql, realNow(), 'real-time', 10)).toEqual([]);
-    expect(await job.select(sql, realNow(), { organizationId }, 10)).toEqual([]);
-    expect(await job.nextDueAt({ db: sql, organizationId }, realNow())).toBeNull();
-  });
+  test.each(periodicJobs.map((job) => [job.name, job] as const))(
+    'a tick of %s selects nothing in an empty database',
+    async (_name, job) => {
+      const { organization_id: organizationId } = await createOrganization(sql, { name: 'Empty', sandbox: true });
+      expect(await job.select(sql, realNow(), 'real-time', 10)).toEqual([]);
+      expect(await job.select(sql, realNow(), { organizationId }, 10)).toEqual([]);
+      expect(await job.nextDueAt({ db: sql, organizationId }, realNow())).toBeNull();
+    },
+  );
 
   const TICK = '2024-04-01T02:00:00Z';
   const deps = (): SweepDeps & { producer: ReturnType<typeof recordingProducer> } => ({
@@ -212,7 +215,7 @@ describe('ticks of periodic jobs', () => {
   });
   const first = { lastAttempt: false };
 
-  test('is claimed by one of many', async () => {
+  test('a tick is claimed by one of many schedulers', async () => {
     const claims = await Promise.all(
       Array.from({ length: 8 }, () => claimTick(sql, 'a', { tickAt: at(TICK), realNow: realNow() })),
     );

@@ -33,7 +33,7 @@ export const paymentMethodWanted = announcement<{ customer: CustomerRow; provide
   'customer.payment_method_wanted',
 );
 
-/** Hosted pages of a connection no longer show what its settings say. */
+/** Hosted pages of a connection are outdated because its settings changed. */
 export const pagesOfProviderOutdated = announcement<{ payment_provider_id: PaymentProviderId }>(
   'payment_provider.pages_outdated',
 );

@@ -27,7 +27,7 @@ export interface Coalescer {
    * organization.
    */
   isFull(organizationId: OrganizationId): boolean;
-  /** Sends what is open and waits for its acknowledgement. */
+  /** Sends open requests and waits until they are acknowledged. */
   stop(): Promise<void>;
 }
 

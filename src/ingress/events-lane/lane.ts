@@ -52,9 +52,9 @@ export interface EventsLane {
   bulk(request: BulkRequest): Promise<EventsAnswer>;
   /** Input of the same operation as a command, for a request with an Idempotency-Key. */
   input(operation: string, request: EventsRequest): Promise<EventsInput>;
-  /** Whether so much waits that a request is to be refused before its body is read: 503 with `Retry-After: 1`. */
+  /** Whether a request must be refused before its body is read because too much waits: 503 with `Retry-After: 1`. */
   isFull(organizationId: OrganizationId): boolean;
-  /** Flushes what waits and answers it. */
+  /** Sends what waits and answers it. */
   stop(): Promise<void>;
 }
 

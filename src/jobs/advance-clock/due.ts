@@ -46,7 +46,7 @@ export async function fallsDue(
   jobs: AdvanceDeps['jobs'],
   { from, until }: { from: Temporal.Instant; until: Temporal.Instant },
 ): Promise<boolean> {
-  // Asked first: a batch that ends meanwhile leaves steps and marks, which are seen below.
+  // Checked first, because a batch that ends meanwhile leaves steps and marks, which are seen below.
   const batches = await listOpenBatches(scope, 1);
   if (batches.length > 0) return true;
   const [steps, next] = await Promise.all([

@@ -26,7 +26,7 @@ export async function settle(walker: Walker): Promise<number> {
   let done = 0;
   let former: string | undefined;
   for (;;) {
-    // In this order: a batch that another worker ends meanwhile leaves steps, which are seen after it.
+    // In this order, because a batch that another worker ends meanwhile leaves steps, which are seen after it.
     const batches = await attempt({ job: 'finish-batch' }, () =>
       finishOpenBatches({ db: deps.sql, organizationId: organization.id }),
     );

@@ -141,7 +141,7 @@ export async function storeEnd(
   if (count === 0) throw new LeaseLost();
 }
 
-/** Advances that no living worker has. */
+/** Advances without a living worker. */
 export const listAbandoned = (sql: Sql, realNow: Temporal.Instant, limit: number) => sql<
   { organization_id: OrganizationId }[]
 >`

@@ -93,7 +93,7 @@ const jsonOf = ({ scopeHash, fingerprint, request_id }: KeyToClaim) => ({
   request_id,
 });
 
-/** The stored answer, in a statement of its own: the insert's snapshot cannot see the twin's row. */
+/** The stored answer, in a separate statement because the insert's snapshot cannot see the twin's row. */
 export async function readKey({ db, organizationId }: Scope, scopeHash: Buffer): Promise<StoredAnswer | undefined> {
   const [row] = await db<StoredAnswer[]>`
     select fingerprint, request_id, http_status, body, headers, is_digest from idempotency_keys

@@ -17,17 +17,17 @@ import { type CommandDeps, type CommandJob, type CommandReply, replyOfRefusal, s
 
 type PreviewDeps = CommandDeps & { turns: Turns };
 
-/** A preview that takes longer is given up: within the write timeout, so that its caller hears of it. */
+/** Time limit of a preview, below the write timeout, so that its caller gets the error. */
 const MOST_MS = 8000;
-/** It locks no row; what changes a table that it reads, as a migration does, it does not wait for in line. */
+/** Lock wait of a preview: it locks no row, and does not queue behind a migration of a table that it reads. */
 const LOCK_TIMEOUT_MS = 1000;
-/** A row that was written after the preview's view of the data was taken: the next view has it. */
+/** A row was written after the preview's snapshot was taken; the next snapshot has it. */
 const TRIES = 3;
 /** Other previews of the organization have all seats, in other processes: about as long as a small one takes. */
 const SEAT_WAIT_MS = 50;
 
 /**
- * Handler of previews: reads of one view of the data, which lock nothing that others wait for and store nothing. One
+ * Handler of previews: reads in one snapshot, which lock nothing that others wait for and store nothing. A preview
  * whose caller no longer waits is not run. Rules: everywhere.md#bounded-cost, previews.md.
  */
 export function previewHandlers(deps: CommandDeps & { redis: Redis }): Pick<Handlers, 'preview.run'> {
@@ -78,7 +78,7 @@ async function preview(deps: PreviewDeps, job: CommandJob, untilMs: number, trie
   try {
     await deps.sql.begin('isolation level repeatable read', async (tx) => {
       answer = await withinTime(deps, tx, untilMs, async () => run(await contextOf(deps, tx, job), job.input));
-      throw done; // nothing is committed, whatever the operation did
+      throw done; // nothing is committed in any case
     });
     return answer;
   } catch (error) {
@@ -88,7 +88,7 @@ async function preview(deps: PreviewDeps, job: CommandJob, untilMs: number, trie
   }
 }
 
-/** Every statement ends by then, however many there are: the one under way is canceled. */
+/** Ends every statement at the deadline; a running one is cancelled. */
 async function withinTime<Result>(
   deps: CommandDeps,
   tx: Tx,
@@ -100,7 +100,8 @@ async function withinTime<Result>(
     select pg_backend_pid() as pid, set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, true),
       set_config('statement_timeout', ${String(leftMs)}, true)`;
   const timer = setTimeout(() => {
-    deps.sql`select pg_cancel_backend(${row!.pid})`.catch(() => {}); // the statement's own time ends it a little later
+    deps.sql`select pg_cancel_backend(${row!.pid})`.catch(() => {}); // the statement's own timeout ends it a little
+    // later
   }, leftMs);
   try {
     return await work();
@@ -120,6 +121,6 @@ const contextOf = async (deps: PreviewDeps, tx: Tx, job: CommandJob): Promise<Co
 });
 
 const codeOf = (error: unknown): unknown => (error as { code?: unknown } | null)?.code;
-/** Canceled: by its statement's time, or by that of the whole preview. */
+/** Cancelled by the timeout of a statement or of the whole preview. */
 const isOverdue = (error: unknown): boolean => codeOf(error) === '57014';
 const isOutdated = (error: unknown): boolean => codeOf(error) === '40001' || codeOf(error) === '40P01';

@@ -55,7 +55,7 @@ export interface CommandDeps {
   flows?: Readonly<Record<string, Operation['run']>>;
   /** Makes every ingress drop what it caches with the organization's keys. */
   announceKeys?: (organizationId: OrganizationId) => Promise<void>;
-  /** Whether anything of an organization is open or falls due in (from, until]. */
+  /** Whether work of an organization is open or falls due in (from, until]. */
   fallsDue?: (scope: Scope, from: Temporal.Instant, until: Temporal.Instant) => Promise<boolean>;
 }
 
@@ -117,7 +117,7 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
     });
     if (!claimed) {
       const { reply, isRepeat } = await replay(deps, tx, { job, scopeHash, fingerprint });
-      // The time of the request, so that the row is one however often the job is delivered.
+      // The time of the request, so that there is one row however often the job is delivered.
       const asked = Temporal.Instant.fromEpochMilliseconds(job.at);
       if (isRepeat && isLogged) await writeApiLogs(tx, [apiLogRow(deps, job, reply, asked)], asked);
       return { reply, nudges: { deliveries: [], steps: [] } };

@@ -12,14 +12,15 @@ import type { Registry } from './registry.ts';
 
 /** First page of a selection; while a page comes back full the next one is four times as long. */
 const FIRST_PAGE = 1000;
-/** More than this is left to the next tick: the items of one run are held in memory. */
+/** Items of one run, which are held in memory; the rest is left to the next tick. */
 const LARGEST_PAGE = 256_000;
 /** First key of the advisory locks of periodic jobs; the second one is the hash of the job's name. */
 const LOCK_SPACE = 7_236_105;
 
 /**
  * Runs one tick: a sweep does its work here, a job of clock B selects what is due and fans out one `periodic.work` per
- * item. Under the lock of its job: a tick is skipped while the former run still works (periodic-jobs.md "single").
+ * item. It holds the lock of its job, and a tick is skipped while the former run still works (periodic-jobs.md
+ * "single").
  */
 export async function runTick(
   deps: SweepDeps,

@@ -6,7 +6,7 @@ const SECRET_KEY = new RegExp(
   'i',
 );
 const URL_KEY = /(^|_)urls?$/i;
-/** User and password before the host, and values behind a question mark. */
+/** User and password before the host, and values after a question mark. */
 const USER_OF_URL = /^([a-z]+:\/\/)[^/?#]*@/i;
 const VALUE_OF_QUERY = /([?&][^=&#]*=)[^&#]*/g;
 const FILTERED = '[FILTERED]';
@@ -14,8 +14,8 @@ const BODY_MAX_BYTES = 64 * 1024;
 const CUT = '[TRUNCATED]';
 
 /**
- * JSON text of a request or an answer for the API log: values under telling keys become "[FILTERED]", those of pairs
- * with a telling key too, and what an address carries in its query; texts over 64 KiB are cut with "[TRUNCATED]". Rule:
+ * JSON text of a request or an answer for the API log: values under secret names become "[FILTERED]", also those of
+ * pairs with a secret name and in the query of an address; texts over 64 KiB are cut with "[TRUNCATED]". Rule:
  * logs.md#api-logs.
  */
 export function redactedText(value: unknown): string | null {
@@ -47,10 +47,7 @@ const withoutSecrets = (address: unknown): unknown =>
     ? address.replace(USER_OF_URL, `$1${FILTERED}@`).replaceAll(VALUE_OF_QUERY, `$1${FILTERED}`)
     : address;
 
-/**
- * The first 64 KiB of a text, with a mark where something is missing. Half of a character is none, and Postgres refuses
- * it.
- */
+/** The first 64 KiB of a text, with a mark if it was cut. Never cuts a surrogate pair; Postgres rejects half of one. */
 export function cutText(text: string): string {
   if (text.length * BYTES_OF_A_UNIT <= BODY_MAX_BYTES || Buffer.byteLength(text) <= BODY_MAX_BYTES) return text;
   const bytes = Buffer.from(text);
@@ -59,7 +56,7 @@ export function cutText(text: string): string {
   return `${bytes.toString('utf8', 0, end)}${CUT}`;
 }
 
-/** At most, of a UTF-16 unit in UTF-8. */
+/** Most bytes of a UTF-16 unit in UTF-8. */
 const BYTES_OF_A_UNIT = 3;
 
 const isContinuation = (byte: number): boolean => (byte & 0b1100_0000) === 0b1000_0000;

@@ -5,7 +5,7 @@ import type { OrganizationId } from '../ids.ts';
 import { refuse } from '../refusal.ts';
 import { realNow } from './real-clock.ts';
 
-/** Present of an organization without a lock: what reads use. Real time unless it is a sandbox with a test clock. */
+/** Present of an organization without a lock, for reads. Real time unless it is a sandbox with a test clock. */
 export async function readOrganizationNow({ db, organizationId }: Scope, sandbox: boolean): Promise<Temporal.Instant> {
   if (!sandbox) return realNow();
   const [clock] = await db<{ frozen_time: Temporal.Instant }[]>`
@@ -31,7 +31,7 @@ export async function holdClock(scope: Scope<Tx>): Promise<HeldClock | undefined
   const clock = await lockedClock(scope);
   if (clock) return clock;
   await holdClockCreation(scope.db, [scope.organizationId]);
-  return lockedClock(scope); // one may have been made before the lock was got
+  return lockedClock(scope); // one may have been created before the lock was taken
 }
 
 async function lockedClock({ db: tx, organizationId }: Scope<Tx>): Promise<HeldClock | undefined> {
@@ -40,12 +40,12 @@ async function lockedClock({ db: tx, organizationId }: Scope<Tx>): Promise<HeldC
   return clock;
 }
 
-/** Keeps organizations from getting a test clock until the transaction ends: their time is the real one. */
+/** Prevents organizations from getting a test clock until the transaction ends, so that their time stays real. */
 const holdClockCreation = (db: Db, organizationIds: readonly OrganizationId[]) => db`
   select pg_advisory_xact_lock_shared(hashtextextended(id, ${CREATION_SEED}))
   from unnest(${[...organizationIds].sort()}::text[]) id`;
 
-/** Waits for the writes under way of an organization without a clock, and keeps new ones waiting for the clock. */
+/** Waits for running writes of an organization without a clock, and lets new ones wait for the clock. */
 export const lockClockCreation = ({ db, organizationId }: Scope) => db`
   select pg_advisory_xact_lock(hashtextextended(${organizationId}, ${CREATION_SEED}))`;
 
@@ -67,7 +67,7 @@ export async function lockOrganizationNow(
   return clock?.frozen_time ?? realNow();
 }
 
-/** Whether an organization was made as a sandbox; that is fixed for its life. */
+/** Whether an organization was created as a sandbox, which never changes. */
 export async function isSandbox({ db, organizationId }: Scope): Promise<boolean> {
   const [row] = await db<{ sandbox: boolean }[]>`select sandbox from organizations where id = ${organizationId}`;
   return row?.sandbox ?? false;

@@ -5,7 +5,7 @@ import type { ReservedSql } from 'postgres';
 import { projectRoot } from '../project-root.ts';
 import type { Db, Sql } from './connect.ts';
 
-// Any 63-bit number of our own: one migration run at a time per database.
+// Any 63-bit number: one migration run at a time per database.
 const MIGRATION_LOCK = 7_236_104_411;
 
 /**
@@ -75,7 +75,7 @@ async function callIfThere(connection: ReservedSql, name: string): Promise<void>
   if (row!.there) await connection.unsafe(`select ${name}()`);
 }
 
-/** Whether the tables are those that this program was written for; `names` of the migrations that differ. */
+/** Whether the tables are those that this program was written for; `names` lists the migrations that differ. */
 export async function schemaState(
   db: Db,
   directory = join(projectRoot(), 'migrations'),
@@ -94,7 +94,7 @@ export async function pendingMigrations(db: Db): Promise<string[]> {
   return state === 'behind' ? names : [];
 }
 
-/** Whether the schema has a table of migrations with our columns: other programs have one of the same name. */
+/** Whether the schema has a migrations table with our columns; other programs have one of the same name. */
 async function isOurs(db: Db): Promise<boolean> {
   const [row] = await db<{ columns: number }[]>`
     select count(*)::int as columns from pg_attribute
@@ -105,7 +105,7 @@ async function isOurs(db: Db): Promise<boolean> {
 /** The first file of the numbering that the files of today replaced, one for each area. */
 const FORMER_FIRST_FILE = '0001_create_organizations.sql';
 
-/** Its tables are those of today, but no file says which of today's it has: none may be applied on top. */
+/** Its tables equal today's, but no file says which migrations it has, so none may be applied. */
 function refuseFormerNumbering(seen: ReadonlyMap<string, unknown>): void {
   if (seen.has(FORMER_FIRST_FILE))
     throw new Error(
@@ -115,13 +115,15 @@ function refuseFormerNumbering(seen: ReadonlyMap<string, unknown>): void {
     );
 }
 
-/** Tables, partitioned ones, views, materialized views and foreign tables: what a table of ours could collide with. */
+/**
+ * Tables, partitioned tables, views, materialized views and foreign tables: names that our tables could collide with.
+ */
 const KINDS_OF_TABLES = ['r', 'p', 'v', 'm', 'f'];
-/** Enough of them to recognize the database by. */
+/** Number of names that are listed, enough to recognize the database. */
 const NAMED_TABLES = 3;
 
 /**
- * A mistyped DATABASE_URL must not leave our tables among those of another program; what extensions brought does not
+ * A mistyped DATABASE_URL must not create our tables beside those of another program; objects of extensions do not
  * count.
  */
 async function refuseForeignSchema(connection: ReservedSql): Promise<void> {
@@ -154,7 +156,7 @@ const migrationFiles = (directory: string): string[] =>
     .filter((file) => file.endsWith('.sql'))
     .sort();
 
-// The schema of the search path, when it is not there: to ask for an existing one would take a permission more.
+// Creates the schema of the search path only if it is missing, because that takes one more permission.
 async function createSchema(connection: ReservedSql): Promise<void> {
   const [row] = await connection<{ wanted: string; found: string | null }[]>`
     select current_setting('search_path') as wanted, current_schema() as found`;

@@ -5,7 +5,7 @@ import type { Db, Fragment } from './connect.ts';
 import type { Scope, WriteScope } from './scope.ts';
 import { columnValues } from './values.ts';
 
-/** What a statement selects to read whole rows of a noun; it calls the row by the noun's name. */
+/** The select list for whole rows of a noun; the row has the noun's name in the statement. */
 export function columnsOf(db: Db, noun: Noun): Fragment {
   const stored = db`${db(storedNames(noun).map((column) => `${noun.name}.${column}`))}`;
   return Object.entries(noun.columns).reduce(

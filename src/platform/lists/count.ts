@@ -1,6 +1,6 @@
 import type { Db, Fragment } from '../db/connect.ts';
 
-/** Rows of a list that are counted one by one: some 20 ms. Of more it says about how many there are. */
+/** Rows of a list that are counted exactly, in some 20 ms; longer lists are estimated. */
 const MOST_COUNTED = 10_000;
 /** Rows that are looked for to know whether a list has more. */
 export const MOST_LOOKED_AT = MOST_COUNTED + 1;
@@ -8,7 +8,7 @@ export const MOST_LOOKED_AT = MOST_COUNTED + 1;
 /** How many rows a list has. */
 export interface Total {
   count: number;
-  /** By what Postgres knows of the tables: at least as many as were counted. */
+  /** Estimated from Postgres' statistics: at least as many as were counted. */
   isEstimated: boolean;
 }
 

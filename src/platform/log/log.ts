@@ -30,7 +30,7 @@ function withoutRow(error: Error): object {
   return written;
 }
 
-/** pm2 takes what a cluster's copy writes to `process.stdout`, and nothing that goes to the descriptor past it. */
+/** In a pm2 cluster only writes to `process.stdout` reach pm2, not writes to the file descriptor. */
 const destination = (): pino.DestinationStream =>
   process.env.pm_id === undefined
     ? pino.destination({ sync: false, minLength: 0 })

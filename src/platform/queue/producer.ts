@@ -30,9 +30,7 @@ export interface Producer {
     name: Name,
     items: { payload: JobPayload<Name>; options?: AddOptions }[],
   ): Promise<void>;
-  /**
-   * Notes what a committed transaction changed for access checks: no job, but a nudge like those that go out beside it.
-   */
+  /** Reports what a committed transaction changed for access checks; not a job, but sent beside the nudges. */
   accessChanged(organizationId: OrganizationId, scopes: readonly string[]): Promise<void>;
   queue(name: QueueName): Queue;
   close(): Promise<void>;

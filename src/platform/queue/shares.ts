@@ -1,11 +1,8 @@
 import type { OrganizationId } from '../ids.ts';
-/** Whose work a job is: the fields of its payload that say so. */
+/** Fields of a payload that name the owner of a job. */
 export interface Owner {
   organizationId: OrganizationId;
-  /**
-   * Anything that names one customer of the organization; absent where the job is of none, or of one that is not known
-   * yet.
-   */
+  /** Any key of one customer of the organization; absent if the job has none, or an unknown one. */
   customerKey: string | undefined;
 }
 

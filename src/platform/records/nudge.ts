@@ -6,9 +6,8 @@ import type { Nudges } from './write-records.ts';
 const DELIVERIES_PER_JOB = 10;
 
 /**
- * After commit: puts the jobs of recorded deliveries and steps into their queues, and notes what access checks may not
- * keep any longer. A nudge that is lost is made again by the sweepers, so a failure here is not an error of the
- * command.
+ * After the commit: enqueues the jobs of recorded deliveries and steps, and invalidates the cache of access checks.
+ * Sweepers make up for lost nudges, so a failure here is not an error of the command.
  */
 export async function nudge(producer: Producer, organizationId: OrganizationId, nudges: Nudges): Promise<void> {
   const byEndpoint = new Map<string, string[]>();
@@ -39,7 +38,7 @@ export async function nudge(producer: Producer, organizationId: OrganizationId, 
 /**
  * The job of an after-step.
  *
- * by  part of the job's id where the step was nudged before: the job of that nudge may have failed and still be stored
+ * by part of the job's id if the step was nudged before, because the failed job of that nudge may still be stored
  */
 export const stepJob = (
   step: { id: string; organization_id: OrganizationId; customer_id: CustomerId | null },

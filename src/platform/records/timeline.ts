@@ -11,7 +11,7 @@ export interface TimelineLine {
   resource_type?: string | null;
   resource_id?: string | null;
   external_customer_id?: ExternalCustomerId | null;
-  /** Instead of the external id: looked up. */
+  /** Instead of the external id, which is then looked up. */
   customer_id?: CustomerId | null;
   summary: object;
 }

@@ -35,7 +35,7 @@ export interface Records {
 
 export interface RecordsMeta {
   organizationId: OrganizationId;
-  /** Only sandboxes may have a test clock, whose timeline then shows what was recorded. */
+  /** Only sandboxes may have a test clock, whose timeline then shows the records. */
   sandbox?: boolean;
   actor: Actor;
   /** Business time of the command. */
@@ -48,7 +48,7 @@ export interface RecordsMeta {
 export interface StepToNudge {
   id: string;
   dueNow: boolean;
-  /** Customer of the record that its payload names (migration 0143). */
+  /** Customer of the record in its payload (migration 0143). */
   customerId: CustomerId | null;
 }
 

@@ -2,36 +2,35 @@ import type { OrganizationId } from '../ids.ts';
 import { refuse } from '../refusal.ts';
 
 /**
- * Longest piece of a computation between two looks at the network. A small read takes some six looks: with one such
- * piece before each it is answered 12 ms later than alone, by arithmetic.
+ * Longest piece of a computation between two turns of the event loop. A small read takes some six turns, so with one
+ * such piece before each it is answered 12 ms later (computed, not measured).
  */
 const SLICE_MS = 2;
 /** Most slices of one request: 5 s of the processor, a sixth of what a read may take in all. */
 const MOST_SLICES = 2500;
 /**
- * A piece that could not be cut and took so long is followed by a rest of the same length, so that several looks of a
- * small request fit between two of them: parsing a body of 100 000 values is one piece of some 20 ms.
+ * A piece that cannot be divided and takes this long is followed by a rest of the same length, so that several turns of
+ * a small request fit between two of them: parsing a body of 100 000 values is one piece of some 20 ms.
  */
 const LONG_PIECE_MS = 2 * SLICE_MS;
-/** Longest rest: a process that stood still for other reasons need not stand still again. */
+/** Longest rest, because a process that stood still for other reasons needs no longer one. */
 const MOST_REST_MS = 50;
 
-/** Called between two pieces of a long computation, which goes on when its answer has come. */
+/** Called between two pieces of a long computation, which continues when the promise resolves. */
 export type Pause = () => Promise<void> | undefined;
 
 interface Waiting {
-  /** Number of the request, in the order in which they came. */
+  /** Sequence number of the request. */
   request: number;
   goOn: () => void;
 }
 
 /**
- * Divides the processor time of this process among organizations: of all computations that pause, one goes on between
- * two looks at the network. Organizations have their turns one after the other, each with its oldest request, so that
- * few are half done and fill the memory.
+ * Divides the processor time of this process among organizations: of all paused computations one continues in each turn
+ * of the event loop. Organizations take turns, each with its oldest request, so that few unfinished ones take memory.
  */
 export class Turns {
-  /** Computations that wait, by organization, in the order in which organizations have their turns. */
+  /** Waiting computations by organization, in the order of turns. */
   readonly #lanes = new Map<string, Waiting[]>();
   #requests = 0;
   #isGoing = false;
@@ -43,7 +42,7 @@ export class Turns {
   }
 
   /**
-   * The pauses of one request. They are over at once while its slice is not used up.
+   * The pauses of one request. They end at once while its slice is not used up.
    *
    * @throws Refusal 503 from a pause, when `signal` is aborted or the request has used up its slices
    */
@@ -114,7 +113,7 @@ export async function mapInSlices<Item, Result>(
 /** Items that are sorted in one piece: some hundred microseconds. */
 const SORTED_AT_ONCE = 500;
 
-/** `items.toSorted(compare)`, as stable as that, in pieces: parts of it, then two parts at a time made one. */
+/** `items.toSorted(compare)`, equally stable, in pieces: sorted parts that are merged two at a time. */
 export async function sortInSlices<Item>(
   items: readonly Item[],
   compare: (a: Item, b: Item) => number,

@@ -257,7 +257,7 @@ function writes(): Promise<{ status: number; text: string }>[] {
   ];
 }
 
-test.each(KINDS)('all writes go through while a preview of %s is under way', async (_kind, body) => {
+test.each(KINDS)('all writes go through while a preview of %s runs', async (_kind, body) => {
   let answers: { status: number; text: string }[] = [];
   const { status } = await asked(
     'invoicePreview',
@@ -339,7 +339,7 @@ test.each(ADJUSTED)(
 const withoutIds = (answer: object) =>
   JSON.parse(JSON.stringify(answer), (key, value) => (key.endsWith('id') ? undefined : value));
 
-test('a preview sees one instant: what is written after its first statement changes nothing', async () => {
+test('a preview sees one instant: later writes do not change its result', async () => {
   const quiet = await asked('invoicePreview', { body: ofSub() });
   const busy = await asked(
     'invoicePreview',

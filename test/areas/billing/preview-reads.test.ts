@@ -57,7 +57,7 @@ test('while other previews of the organization have all seats a preview waits in
   expect(status, text).toBe(200);
 });
 
-test('a preview is no command: no key of it is kept, no number is taken, and the API log has it once', async () => {
+test('a preview is not a command: it keeps no idempotency key, takes no number and has one row in the API log', async () => {
   const count = async (table: string, condition = 'true') => {
     const [row] = await service.sql.unsafe(
       `select count(*) from ${table} where organization_id = '${story.organizationId}' and ${condition}`,
@@ -73,7 +73,7 @@ test('a preview is no command: no key of it is kept, no number is taken, and the
   await until(async () => (await count('api_logs', `request_path like '%/invoices/preview'`)) === 2);
 });
 
-test('a row that is being written stops no preview that would change it', async () => {
+test('a row that is being written does not block a preview that would change it', async () => {
   const changed = () =>
     story.client.post('/invoices/preview', {
       customer: { external_id: 'acme', name: 'Another' },

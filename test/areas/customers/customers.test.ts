@@ -24,7 +24,7 @@ const upserted = async (customer: object, client: Client = acme, options: Reques
   return answer.body.customer;
 };
 
-test('a new customer has every field of the contract, numbered and named in its organization', async () => {
+test('a new customer has every field of the contract, with a number and slug of its organization', async () => {
   const org = await service.org({ name: 'Acme' });
   const prefix = `ACM-${org.organization.organization_id.slice(-4).toUpperCase()}`;
 
@@ -84,7 +84,7 @@ test('a new customer has every field of the contract, numbered and named in its 
   expect((await upserted({ external_id: 'c2' }, org)).slug).toBe(`${prefix}-002`);
 });
 
-test('every field that is sent is stored and shown', async () => {
+test('every field of a customer that is sent is stored and shown', async () => {
   const sent = {
     external_id: 'full',
     account_type: 'partner',
@@ -161,7 +161,7 @@ test.each([
   [{ invoice_custom_section_codes: ['unknown'], unknown_field: 1 }, { applicable_invoice_custom_sections: [] }],
   [{ integration_customers: [] }, { integration_customers: [] }],
   [{ url: ' https://Hooli.xyz/\r\nabout\t' }, { url: 'https://Hooli.xyz/about' }],
-])('%o is taken as %o', async (sent, shown) => {
+])('a customer field sent as %o is stored as %o', async (sent, shown) => {
   const options = { beyondContract: 'json.md: texts, numbers and nulls are taken in other forms' };
   expect(await upserted({ external_id: 'spelling', ...sent }, acme, options)).toMatchObject(shown);
   expect((await acme.get('/customers/spelling')).body.customer).toMatchObject(shown);
@@ -258,7 +258,7 @@ test.each([
       shipping_country: ['not_a_valid_country_code'],
     },
   ],
-])('%o is refused with %o', async (sent, details) => {
+])('a customer with %o is refused with %o', async (sent, details) => {
   const answer = await upsert({ external_id: 'refused', ...sent });
   expect(answer.status).toBe(422);
   expect({ ...answer.body, error_places: undefined }).toEqual({
@@ -273,20 +273,20 @@ test.each([
 test.each([
   [{ billing_entity_code: 'nowhere' }, 'billing_entity'],
   [{ tax_codes: ['nothing'] }, 'tax'],
-])('%o names something unknown', async (sent, resource) => {
+])('a customer with %o names something unknown and is refused', async (sent, resource) => {
   const answer = await upsert({ external_id: 'unknown', ...sent });
   expect(answer.body).toEqual({ status: 404, error: 'Not Found', code: 'object_not_found', resource });
   expect((await acme.get('/customers/unknown')).status).toBe(404);
 });
 
-test('a number in metadata is its text, exactly', async () => {
+test('a number in metadata is stored as its exact text', async () => {
   const raw = '{"customer":{"external_id":"exact","metadata":[{"key":"k","value":9007199254740993}]}}';
   const { body } = await acme.post('/customers', undefined, { raw, headers: { 'content-type': 'application/json' } });
   expect(body.customer.metadata).toMatchObject([{ key: 'k', value: '9007199254740993' }]);
 });
 
-describe('an update', () => {
-  test('changes only what was sent: absent stays, null clears, a partial shipping address sets its parts', async () => {
+describe('updating a customer', () => {
+  test('an update changes only the fields sent: absent stays, null clears, a partial shipping address sets its parts', async () => {
     const before = await upserted({
       external_id: 'update',
       name: 'Before',
@@ -319,7 +319,7 @@ describe('an update', () => {
     expect(cleared.net_payment_term).toBeNull();
   });
 
-  test('replaces metadata: named entries change, others are new, the rest is gone; two may swap their keys', async () => {
+  test('an update replaces metadata: named entries change, new ones are added, the rest is removed; two may swap keys', async () => {
     const [a, b] = (
       await upserted({
         external_id: 'meta',
@@ -348,7 +348,7 @@ describe('an update', () => {
     expect((await upserted({ external_id: 'meta', metadata: [] })).metadata).toEqual([]);
   });
 
-  test('replaces taxes', async () => {
+  test('an update replaces the taxes of a customer', async () => {
     await acme.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: 20 } });
     await acme.post('/taxes', { tax: { name: 'City', code: 'city', rate: '1.5' } });
     const taxed = await upserted({ external_id: 'taxed', tax_codes: ['vat', 'city', 'vat'] });
@@ -362,7 +362,7 @@ describe('an update', () => {
     expect((await upserted({ external_id: 'taxed', tax_codes: [] })).taxes).toEqual([]);
   });
 
-  test('moves to another billing entity; an archived one keeps those it has', async () => {
+  test('a customer moves to another billing entity, and an archived one keeps its customers', async () => {
     const org = await service.org();
     await org.post('/billing_entities', { billing_entity: { code: 'eu', name: 'EU', timezone: 'Europe/Rome' } });
     const moved = await upserted({ external_id: 'm', billing_entity_code: 'eu' }, org);
@@ -377,7 +377,7 @@ describe('an update', () => {
     expect(listed.body.meta.total_count).toBe(1);
   });
 
-  test('stores a provider without a link, and forgets it with null', async () => {
+  test('an update stores a payment provider without a link, and null removes it', async () => {
     const named = await upserted({
       external_id: 'paying',
       billing_configuration: { payment_provider: 'stripe', payment_provider_code: 'main' },
@@ -394,7 +394,7 @@ describe('an update', () => {
     expect(forgotten.billing_configuration).not.toHaveProperty('payment_provider_code');
   });
 
-  test('may change the account type until something was billed', async () => {
+  test('an update may change the account type until something was billed', async () => {
     const customer = await upserted({ external_id: 'partner' });
     expect((await upserted({ external_id: 'partner', account_type: 'partner' })).account_type).toBe('partner');
     await service.sql`
@@ -409,7 +409,7 @@ describe('an update', () => {
     expect((await upsert({ external_id: 'partner', account_type: 'partner' })).status).toBe(200);
   });
 
-  test('of the payment term moves the due days of drafts; of taxes marks them for a new computation', async () => {
+  test('a new payment term moves the due days of drafts; new taxes flag drafts for a refresh', async () => {
     const customer = await upserted({ external_id: 'drafts' });
     await service.sql`
       insert into invoices (id, organization_id, billing_entity_id, customer_id, invoice_type, status, currency,
@@ -435,7 +435,7 @@ describe('an update', () => {
   });
 });
 
-test('fifty upserts of one external id at once make one customer, and its number is the next one', async () => {
+test('fifty upserts of one external id at once create one customer with the next number', async () => {
   const org = await service.org();
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, index) => upsert({ external_id: 'race', name: `n${index}` }, org)),
@@ -453,7 +453,7 @@ test('fifty upserts of one external id at once make one customer, and its number
   ]);
 });
 
-test('a created and an updated customer leave an audit line and an event; a deletion only a line', async () => {
+test('a created and an updated customer leave an audit line and an event, a deleted one only a line', async () => {
   const org = await service.org();
   const created = await upserted({ external_id: 'log', name: 'A' }, org);
   await upserted({ external_id: 'log', name: 'B' }, org);
@@ -487,7 +487,7 @@ test('a created and an updated customer leave an audit line and an event; a dele
 });
 
 describe('a deleted customer', () => {
-  test('is gone for every read, its external id is free, its number is not used again', async () => {
+  test('a deleted customer is not found by any read, its external id is free and its number is not used again', async () => {
     const org = await service.org();
     const customer = await upserted({ external_id: 'gone' }, org);
     const deleted = await org.delete('/customers/gone');
@@ -504,7 +504,7 @@ describe('a deleted customer', () => {
   });
 });
 
-test('a deleted customer leaves no subscription: active ones end, pending ones are canceled', async () => {
+test('deleting a customer ends its active subscriptions and cancels its pending ones', async () => {
   const org = await service.org();
   const { organization_id } = org.organization;
   const customer = await upserted({ external_id: 'leaving' }, org);
@@ -534,8 +534,8 @@ test('a deleted customer leaves no subscription: active ones end, pending ones a
   });
 });
 
-describe('links', () => {
-  test('the portal token names the customer, ends in 12 hours and is signed', async () => {
+describe('links for customers', () => {
+  test('the portal token names its customer, expires after 12 hours and is signed', async () => {
     const { svc_id } = await upserted({ external_id: 'portal' });
     const before = Math.floor(Date.now() / 1000);
     const { portal_url } = (await acme.get('/customers/portal/portal_url')).body.customer;
@@ -568,7 +568,7 @@ describe('links', () => {
     });
   });
 
-  test('there is no checkout without a linked provider', async () => {
+  test('a checkout link is refused without a linked provider', async () => {
     await upserted({ external_id: 'checkout' });
     const answer = await acme.post('/customers/checkout/checkout_url');
     expect(answer.body).toMatchObject({ status: 422, error_details: { base: ['no_linked_payment_provider'] } });
@@ -579,7 +579,7 @@ describe('links', () => {
   });
 });
 
-describe('the list', () => {
+describe('the list of customers', () => {
   let org: Org;
   beforeAll(async () => {
     org = await service.org();
@@ -630,11 +630,11 @@ describe('the list', () => {
     ['page=2&per_page=4', ['bee', 'ant']],
     ['page=0&per_page=-1', ['fox', 'elk', 'dog_1', 'cat', 'bee', 'ant']],
     ['page=9&per_page=4', []],
-  ])('?%s', async (query, externalIds) => {
+  ])('customers are listed with ?%s', async (query, externalIds) => {
     expect(await found(query)).toEqual(externalIds);
   });
 
-  test('has pages', async () => {
+  test('customers are listed in pages', async () => {
     const { body } = await org.get('/customers?page=2&per_page=4');
     expect(body.meta).toEqual({ current_page: 2, next_page: null, prev_page: 1, total_pages: 2, total_count: 6 });
     expect(body.customers[0]).not.toHaveProperty('error_details');
@@ -645,17 +645,17 @@ describe('the list', () => {
     ['customer_type=x', { customer_type: ['value_is_invalid'] }],
     ['currencies[]=x', { currencies: ['value_is_invalid'] }],
     ['countries[]=x', { countries: ['value_is_invalid'] }],
-  ])('refuses ?%s', async (query, details) => {
+  ])('a list of customers with ?%s is refused', async (query, details) => {
     expect((await org.get(`/customers?${query}`)).body).toMatchObject({ status: 422, error_details: details });
   });
 
-  test('refuses an unknown billing entity', async () => {
+  test('a list of customers of an unknown billing entity is refused', async () => {
     const answer = await org.get('/customers?billing_entity_codes[]=acme&billing_entity_codes[]=x');
     expect(answer.body).toMatchObject({ status: 404, resource: 'billing_entity' });
   });
 });
 
-test('organizations never meet', async () => {
+test('organizations do not see each other’s customers', async () => {
   const other = await service.org({ name: 'Other' });
   await upserted({ external_id: 'secret', name: 'Mine' });
   expect((await other.get('/customers/secret')).status).toBe(404);

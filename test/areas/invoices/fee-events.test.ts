@@ -51,7 +51,7 @@ afterAll(() => service.stop());
 
 const list = (query = '') => story.client.get(`/fees/${fee.fee_id}/events?${query}`);
 
-test('the first page of a window of many events reads a bounded number of them', async () => {
+test('the first page of the events behind a fee reads a bounded number of them', async () => {
   const read = await service.sql.begin(async (tx) => {
     const rows = await listEventsOfFee({ db: tx, organizationId: story.organizationId }, fee, { limit: 20, offset: 0 });
     expect(rows).toHaveLength(20);
@@ -64,7 +64,7 @@ test('the first page of a window of many events reads a bounded number of them',
   expect(read).toBeLessThan(200);
 });
 
-test('pages are the list in its order, events corrected after the fee among them as they were', async () => {
+test('pages of the events behind a fee follow the list in order, and events corrected later appear as they were', async () => {
   const retracted = await story.client.post('/events/corrections', {
     correction: { kind: 'retract', external_subscription_id: 'sub', transaction_id: 'event-0', reason: 'sent twice' },
   });
@@ -78,7 +78,7 @@ test('pages are the list in its order, events corrected after the fee among them
   expect(times).toEqual([...times].sort());
 });
 
-test('a long list is counted by estimate, and a page too deep in it is refused', async () => {
+test('a long list of events is counted by estimate, and a page too deep in it is refused', async () => {
   const { meta } = (await list()).body;
   expect(meta).toMatchObject({ current_page: 1, next_page: 2, total_count_estimated: true });
   expect(meta.total_count).toBeGreaterThan(10_000);

@@ -66,7 +66,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('every operation whose fields are marked as secret has a request here', () => {
+test('every operation with secret fields has a sample request in this test', () => {
   const names = takesSecret.map(({ name }) => name);
   expect(names.filter((name) => !requestOf(name))).toEqual([]);
   expect(Object.keys(REQUESTS).filter((name) => !names.includes(name))).toEqual([]);
@@ -81,7 +81,7 @@ test('a field whose name suggests a secret is marked', () => {
   expect(unmarked).toEqual([]);
 });
 
-test('no secret is readable in Redis or on the queue board while it waits, nor anywhere after it was worked off', async () => {
+test('no secret is readable in Redis or on the queue board while it waits, nor anywhere after it was processed', async () => {
   const client = await service.org({ sandbox: true });
   const secrets = [MARK, CARD, IBAN];
   const send = async ({ name, method }: Operation) => {
@@ -221,7 +221,7 @@ test('a dump of the database holds nothing that signs, opens or pays', async () 
   }
 });
 
-test('without a key a live connection is refused, one of a sandbox is not (FI12)', async () => {
+test('without a secrets key a live connection is refused and one of a sandbox is not (FI12)', async () => {
   const bare = await startService({ settings: { SECRETS_KEYS: '' } });
   try {
     const provider = { type: 'stripe', code: 'main', name: 'Main', secret_key: 'sk_test_1' };
@@ -238,7 +238,7 @@ test('without a key a live connection is refused, one of a sandbox is not (FI12)
   }
 });
 
-test('an ingress whose key is another one of the same name does not start; one that lacks it is not ready', async () => {
+test('an ingress whose key differs under the same name does not start, and one that lacks it is not ready', async () => {
   await service.org();
   const wrong = { ...service.config, SECRETS_KEYS: [{ id: 'test', bytes: Buffer.alloc(32, 'x') }] };
   await expect(startIngress(wrong, [])).rejects.toThrow(ConfigError);
@@ -260,7 +260,7 @@ test('an ingress whose key is another one of the same name does not start; one t
   expect(TEST_SECRETS_KEYS).toMatch(/^test:/);
 });
 
-test('links of a rotated key open until they expire', async () => {
+test('links signed with a rotated key work until they expire', async () => {
   const deployment = { db: service.sql, config: service.config };
   const link = (secret: string, hours: number) => {
     const documentId = '0190d7f0-0000-7000-8000-000000000001';

@@ -29,8 +29,8 @@ interface Input {
 }
 
 /**
- * Sets units, price or name of one fee of a draft by hand; the draft is computed again with it, now and whenever it is
- * later.
+ * Sets units, price or name of one fee of a draft by hand; the draft is computed with it now and at every later
+ * refresh.
  *
  * @throws Refusal 404 invoice, fee, subscription, charge, charge_filter, fixed_charge; 403, when it is no draft;
  *   422 adjusted_fee already_exists, charge invalid_charge_model
@@ -43,8 +43,8 @@ export async function createAdjustedFee(ctx: Context, input: Input) {
 }
 
 /**
- * The fee that an adjustment would make; nothing is stored, and nobody waits for it: the draft is computed as a refresh
- * computes it, and only its fees are written, to a table of the preview's own.
+ * The fee that an adjustment would make. Nothing is stored and nothing is locked: the draft is computed as a refresh
+ * computes it, and only its fees are written, to a temporary table of the preview.
  *
  * Rule: usage-fees.md#adjusted-fees.
  */
@@ -63,7 +63,7 @@ export async function previewAdjustedFee(ctx: Context, input: Input) {
   });
 }
 
-/** Stores what is set by hand, for the draft to be computed with. */
+/** Stores an adjustment, with which the draft is then computed. */
 async function adjust(ctx: Context, { svc_id, body }: Input): Promise<{ invoiceId: InvoiceId; feeId: FeeId }> {
   const invoice = await lockDraft(ctx, svc_id);
   const target = await adjustedThing(ctx, invoice, body);
@@ -84,9 +84,9 @@ async function adjust(ctx: Context, { svc_id, body }: Input): Promise<{ invoiceI
 }
 
 /**
- * Takes an adjustment back: the draft is computed again without it.
+ * Deletes an adjustment; the draft is computed again without it.
  *
- * @returns the fee as it then is; null when it was there by its adjustment only
+ * @returns the fee as it then is; null when only the adjustment had made it
  * @throws Refusal 404 invoice, adjusted_fee; 403, when it is no draft
  */
 export async function destroyAdjustedFee(ctx: Context, { svc_id, fee_id }: { svc_id: string; fee_id: FeeId }) {
@@ -112,7 +112,7 @@ async function refuseTwice(ctx: Context, invoice: InvoiceRow, target: Target): P
   if (adjusted.some((row) => keyOf(row) === keyOf(target))) throw refuse.invalid({ adjusted_fee: ['already_exists'] });
 }
 
-/** Models whose price depends on single events cannot be asked about units alone. */
+/** Models whose price depends on single events cannot be priced from units alone. */
 function refuseModel(
   { charge_model: model, prorated }: Target,
   { units, unit_precise_amount }: AdjustedFeeInput,

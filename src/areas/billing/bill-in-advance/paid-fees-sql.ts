@@ -73,7 +73,7 @@ export const listTaxesOfFees = ({ db, organizationId }: Scope, feeIds: readonly 
   group by tax.tax_id, tax.tax_code, tax.tax_name, tax.tax_rate, tax.tax_description
   order by min(tax.id::text)`;
 
-/** Nothing of the invoice is due: its fees were paid one by one. */
+/** Nothing of the invoice is due, because its fees were paid one by one. */
 export const markPaid = ({ db, organizationId }: Scope, invoiceId: InvoiceId) => db`
   update invoices set total_paid_amount_cents = total_amount_cents
   where organization_id = ${organizationId} and id = ${invoiceId}`;

@@ -27,7 +27,7 @@ export interface OneOffToMake {
   billedOn: PlainDate;
   sections: SectionChoice;
   wish: PaymentWish;
-  /** Ties the invoice to another one before it is announced. */
+  /** Links the invoice to another one before it is announced. */
   onOpened?: (invoiceId: InvoiceId) => Promise<void>;
 }
 

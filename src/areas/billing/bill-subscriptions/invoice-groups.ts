@@ -1,5 +1,5 @@
 import type { BillingEntityId, PaymentMethodId } from '../../../platform/ids.ts';
-/** What decides with which others a subscription is billed; a subscription due fits. */
+/** The fields that decide which subscriptions share an invoice; structural: a due subscription can be passed. */
 export interface Consolidated {
   id: string;
   payment_method_type: string | null;

@@ -165,7 +165,7 @@ const inTrial = (db: Db) => db`
   join plans plan on plan.organization_id = s.organization_id and plan.id = s.plan_id and plan.trial_period > 0
   join organizations organization on organization.id = s.organization_id`;
 
-/** Active subscriptions whose trial is over and not closed yet. */
+/** Active subscriptions whose trial is over and not yet closed. */
 export const listTrialsOver = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
   select s.organization_id, organization.sandbox, s.id, to_char(s.subscription_at at time zone 'UTC',
     'YYYY-MM-DD') as since

@@ -22,7 +22,7 @@ export async function billStep(ctx: Context, { lines, at }: BillStep): Promise<v
   const [owner] = subscriptions;
   assert(owner, 'a subscription that is to be billed exists');
   const payer = await lockPayer(ctx, owner.customer_id);
-  // One that waits may have run out of time before this.
+  // The payment may have timed out before this step runs.
   if (subscriptions.every(({ status }) => status === 'canceled')) return;
   const isGated = subscriptions.some(({ status }) => status === 'incomplete');
   const skipUsage = lines.every(({ reason }) => reason !== 'subscription_terminating');

@@ -34,7 +34,7 @@ export interface VoidedPurchase {
   /** The local day by which it is dated. */
   billedOn: PlainDate;
   originalFeeId: FeeId;
-  /** Ties the invoice to it before it is announced. */
+  /** Links the invoice to another one before it is announced. */
   onOpened: (invoiceId: InvoiceId) => Promise<void>;
 }
 

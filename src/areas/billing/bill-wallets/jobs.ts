@@ -70,7 +70,7 @@ export const expireWallets = periodicJob({
   select: async (sql, at, reach, limit) => (await listExpiredWallets(sql, at, reach, limit)).map(dueWallet),
   async work(ctx, item) {
     const wallet = await lockWallet(ctx, { id: item.wallet_id });
-    // Its time may have been prolonged since.
+    // Its end may have been moved since.
     if (!wallet?.expiration_at || isAfter(wallet.expiration_at, ctx.now())) return;
     await terminate(ctx, { id: wallet.id });
   },

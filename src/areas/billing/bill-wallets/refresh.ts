@@ -38,7 +38,7 @@ export async function workOffMarks(ctx: Context, customerId: CustomerId): Promis
   );
 }
 
-/** Step `refresh-wallets`: after the pause of a failed purchase. Also what follows when an invoice took from them. */
+/** Step `refresh-wallets`: runs after the pause of a failed purchase, and when an invoice took credits. */
 export const refreshWalletsStep = (ctx: Context, { customer_id }: { customer_id: CustomerId }): Promise<void> =>
   refreshWallets(ctx, customer_id);
 
@@ -68,7 +68,7 @@ async function refresh(ctx: Context, customerId: CustomerId): Promise<void> {
   );
   const ruleOf = (wallet: WalletRow) =>
     rules.find((rule) => rule.wallet_id === wallet.id && isInForce(rule, ctx.now()));
-  // Before the usage is read: what is settled meanwhile, it may not contain.
+  // Locked before the usage is read, because the usage may not contain holds that are settled meanwhile.
   const settled = await listAwaiting(ctx, customerId);
   const amounts = await usageOfCustomer(ctx, payer);
   for (const currency of new Set(wallets.map((wallet) => wallet.currency))) {

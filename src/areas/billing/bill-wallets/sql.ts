@@ -142,7 +142,7 @@ const ruleTables = (db: Db) => db`
   join billing_entities home on home.organization_id = customer.organization_id
     and home.id = customer.billing_entity_id`;
 
-/** Wallets whose interval rule adds credits on the customer's day of `at`, or should have before. */
+/** Wallets whose interval rule is due on the customer's day of `at`, or was before. */
 export const listDueTopUps = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
   select rule.organization_id, organization.sandbox, rule.wallet_id as id
   from ${ruleTables(db)}

@@ -42,7 +42,7 @@ async function usageOfSubscription(
   customer: { id: CustomerId; billing_entity_id: BillingEntityId },
 ): Promise<CurrencyAmount[]> {
   const subscription = await getShown(ctx, id);
-  // What is paid in advance has its invoices already.
+  // Charges in advance have their invoices already.
   const usage = (await wholeUsageOf(ctx, subscription, ctx.now())).filter(({ charge }) => !charge.pay_in_advance);
   if (usage.length === 0) return [];
   const held = await listHeldTaxes(ctx, {

@@ -61,7 +61,7 @@ export async function waitingFees(ctx: Context, lines: readonly BilledLine[]): P
   return correctionFees(ctx, asked, rows);
 }
 
-/** Fees of what a correction left to be billed by an invoice of its own. */
+/** Fees of the differences that a correction bills by an invoice of its own. */
 export async function ownFees(ctx: Context, line: BilledLine, correctionId: CorrectionId | null): Promise<LineFee[]> {
   const rows = await listOwn(ctx, line.subscription.id, correctionId);
   return correctionFees(ctx, [line], rows);
@@ -172,7 +172,7 @@ const listWaiting = (scope: Scope, subscriptionIds: readonly SubscriptionId[]) =
     and adjustment.subscription_id = any (${subscriptionIds}::uuid[])
   order by adjustment.from_datetime, adjustment.created_at, adjustment.id`;
 
-/** Of one correction; without one, all that waits for an invoice that will not come. */
+/** Differences of one correction; without one, all that wait for an invoice that will not come. */
 const listOwn = (
   { db, organizationId }: Scope,
   subscriptionId: SubscriptionId,
@@ -182,7 +182,7 @@ const listOwn = (
     ${correctionId === null ? db`` : db`and adjustment.booked_as = 'invoice' and adjustment.correction_id = ${correctionId}`}
   order by adjustment.from_datetime, adjustment.created_at, adjustment.id`;
 
-/** Remembers by which stored fee each difference is billed. */
+/** Stores which fee bills each difference. */
 export async function linkCorrections({ db, organizationId }: Scope, fees: readonly LineFee[]): Promise<void> {
   const links = fees.flatMap(({ id, correction }) =>
     (correction?.adjustmentIds ?? []).map((adjustment_id) => ({ adjustment_id, fee_id: id })),

@@ -67,7 +67,7 @@ const isEligible = (coupon: CouponRow, { charge, line }: LineFee): boolean =>
     ? charge !== undefined && coupon.metric_ids.includes(charge.metric.id)
     : coupon.plan_ids.includes(line.subscription.plan_id);
 
-/** Plans count with those derived from them. */
+/** Plans include their overrides. */
 const listCoupons = ({ db, organizationId }: Scope, ids: readonly AppliedCouponId[]) => db<CouponRow[]>`
   select applied.id, coupon.code, applied.frequency, applied.amount_currency, applied.percentage_rate,
     applied.frequency_duration_remaining, coupon.limited_plans, coupon.limited_billable_metrics,

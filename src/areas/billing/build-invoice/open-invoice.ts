@@ -68,6 +68,6 @@ export async function openInvoice(
   return { dates, graceDays: graceDays(dated) };
 }
 
-/** Takes an invoice back that turned out to have nothing to bill. */
+/** Deletes an invoice that has nothing to bill. */
 export const removeInvoice = ({ db, organizationId }: Scope, id: InvoiceId) => db`
   delete from invoices where organization_id = ${organizationId} and id = ${id}`;

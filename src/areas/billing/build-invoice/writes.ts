@@ -11,7 +11,7 @@ import { newId } from '../../../platform/ids.ts';
 import { issuerSnapshot } from '../../documents/render-documents/sql.ts';
 import type { LineFee } from './fees.ts';
 
-/** Drops what a former computation of a draft left. */
+/** Deletes what a former computation of a draft stored. */
 export async function clearComputation({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<void> {
   await db`delete from fees where organization_id = ${organizationId} and invoice_id = ${invoiceId}`;
   await db`delete from invoice_applied_taxes where organization_id = ${organizationId} and invoice_id = ${invoiceId}`;

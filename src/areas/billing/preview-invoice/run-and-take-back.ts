@@ -5,7 +5,7 @@ import { dryRun } from '../../../platform/records/nested.ts';
 import { BILL_STEP, type BillStep } from '../../subscriptions/subscriptions/commands/start.ts';
 import { copyOwnRows, type Imagining } from './copied-rows.ts';
 
-/** A present in which commands run without any announcement, with the invoices that they then owe. */
+/** A context in which commands run without announcements, with the invoices that they then owe. */
 export interface Imagined {
   at(instant: Temporal.Instant): Context;
   owed: BillStep[];

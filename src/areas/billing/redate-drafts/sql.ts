@@ -59,7 +59,7 @@ export interface NewDates {
   net_payment_term: number;
 }
 
-/** Gives drafts their new dates; what is no draft any more keeps its own. */
+/** Gives drafts their new dates; an invoice that is no longer a draft keeps its own. */
 export const writeDates = ({ db, organizationId }: Scope, rows: NewDates[]) => db`
   update invoices
   set issuing_date = row.issuing_date, expected_finalization_date = row.expected_finalization_date,

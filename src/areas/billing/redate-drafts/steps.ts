@@ -35,7 +35,7 @@ export async function finalizeCustomerDrafts(ctx: Context, owner: { customer_id:
   for (const { id } of await listDraftIds(ctx, owner)) finalizeSoon(ctx, id);
 }
 
-/** Step `finalize-draft`: one draft; what is none any more is left alone. */
+/** Step `finalize-draft`: finalizes one draft; does nothing if it is no longer a draft. */
 export async function finalizeOneDraft(ctx: Context, { invoice_id }: { invoice_id: InvoiceId }): Promise<void> {
   await finalizeDraft(ctx, invoice_id);
 }

@@ -51,7 +51,7 @@ const listFlagged = (db: Db, reach: Reach, limit: number) => db<FlaggedRow[]>`
   order by invoice.id
   limit ${limit}`;
 
-/** A flag is due since before anybody looks. */
+/** A flagged draft is due at once. */
 const earliestFlag = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
   select min(invoice.created_at) as at from invoices invoice
   where invoice.organization_id = ${organizationId} and ${flagged(db)}`;

@@ -31,7 +31,7 @@ export async function readFinalAt({ db, organizationId }: Scope, invoiceId: Invo
   return row!.at;
 }
 
-/** How many late events have not been taken in, in the order asked. Rule: everywhere.md#corrections. */
+/** The number of late events not taken in, for each request in order. Rule: everywhere.md#corrections. */
 export async function countLeftOut(scope: Scope, asked: readonly LateFor[]): Promise<number[]> {
   const requests = asked.map(({ externalSubscriptionId, code, window, late }, n) => ({
     n,

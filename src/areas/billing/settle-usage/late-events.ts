@@ -17,7 +17,9 @@ import { listLateGroups, listLateOrganizations, lockCursor, moveCursor } from '.
 import { settlePeriods } from './settle-periods.ts';
 import { insertPeriods } from './sql.ts';
 
-/** Events of a batch that was still being stored when later ones were looked at; settling them again finds nothing. */
+/**
+ * Overlap for events of a batch that was still being stored during the last look; settling them again finds nothing.
+ */
 const OVERLAP_MS = 600_000;
 /** Ids of events in one step. */
 const EVENTS_A_STEP = 5000;
@@ -65,7 +67,7 @@ export const lateEvents = periodicJob({
 
 const later = (a: string, b: string): string => (a < b ? b : a);
 
-/** The least id of some minutes earlier. */
+/** The smallest id of some minutes earlier. */
 function before(id: string): string {
   const made = Number.parseInt(id.replace('-', '').slice(0, 12), 16);
   return firstIdAt(Temporal.Instant.fromEpochMilliseconds(made - OVERLAP_MS));
@@ -79,7 +81,7 @@ type LateEvents = StepPayload<'settle-late-events'>;
  */
 export async function settleLateEvents(ctx: Context, late: LateEvents): Promise<void> {
   const customers = await lockForCorrection(ctx, late.external_subscription_id);
-  // Whether or not they make a difference by themselves: a later correction goes on from what they left.
+  // Taken in even without a difference of their own, because a later correction builds on them.
   await takeLateEvents(ctx, late.event_ids, ctx.now());
   const nothing = new Error('nothing to settle');
   try {

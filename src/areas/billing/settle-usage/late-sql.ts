@@ -42,7 +42,7 @@ const lateEvents = (db: Db, organizationId: Fragment, after: Fragment) => db`
   where e.organization_id = ${organizationId} and e.id > ${after} and e.deleted_at is null and late.policy <> 'ignore'
     and (late.after_id is null or e.id > late.after_id)`;
 
-/** Organizations with a policy for late events, and how far their events were looked at. */
+/** Organizations with a policy for late events, and how far their events were examined. */
 const withPolicy = (db: Db) => db`
   organizations organization
   left join late_event_cursors seen on seen.organization_id = organization.id
@@ -50,7 +50,7 @@ const withPolicy = (db: Db) => db`
     select from plans plan where plan.organization_id = organization.id
       and coalesce(plan.usage_policies ->> 'late_events', 'ignore') <> 'ignore'))`;
 
-/** Organizations with late events to settle, and those that are looked at for the first time. */
+/** Organizations with late events to settle, and those examined for the first time. */
 export const listLateOrganizations = (db: Db, reach: Reach, limit: number) => db<
   { organization_id: OrganizationId; sandbox: boolean; seen_id: string | null }[]
 >`

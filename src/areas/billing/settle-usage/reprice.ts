@@ -121,7 +121,7 @@ export async function repriceInvoice(
   ];
 }
 
-/** Fees of an invoice that corrections of others have nothing to do with. */
+/** Fees of an invoice that belong to other corrections. */
 async function issuedFees(ctx: Context, invoiceId: InvoiceId): Promise<IssuedFee[]> {
   const rows = await listFeesOfInvoice(ctx, invoiceId);
   const own = rows.filter(({ correction_id }) => correction_id === null);

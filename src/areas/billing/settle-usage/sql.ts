@@ -19,7 +19,7 @@ import { newId } from '../../../platform/ids.ts';
 import type { ConcernedCharge } from '../../usage/event-corrections/periods.ts';
 import { type BilledItemKey, type BilledItemKind, keyOfBilledItem } from './billed-items.ts';
 
-/** What items stand on: an issued invoice, or nothing but a fee, which no note can give back. */
+/** The document of items: an issued invoice, or only a fee, which no credit note can give back. */
 export type Billed = { invoiceId: InvoiceId } | { invoiceId: null; feeId: FeeId };
 
 /** What corrections have billed about an item so far, beyond its fee on the invoice. */
@@ -111,7 +111,7 @@ const aboutBilled = ({ db, organizationId }: Scope, billed: Billed) => db`
 export const lockInvoice = ({ db, organizationId }: Scope, id: InvoiceId) => db`
   select from invoices where organization_id = ${organizationId} and id = ${id} for update`;
 
-/** Whether an invoice was made in the place of a voided one. */
+/** Whether an invoice was made in place of a voided one. */
 export async function isMadeAnew({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<boolean> {
   const [row] = await db<{ is_anew: boolean }[]>`
     select voided_invoice_id is not null as is_anew from invoices
@@ -146,7 +146,7 @@ export async function insertPeriods(
     on conflict do nothing`;
 }
 
-/** Charges of the earliest invoice that a correction has still to settle. */
+/** Charges of the earliest invoice that a correction still has to settle. */
 export const listNextPeriods = ({ db, organizationId }: Scope, correctionId: CorrectionId) => db<ConcernedCharge[]>`
   select invoice_id, false as is_draft, subscription_id, charge_id, charges_from_datetime, charges_to_datetime
   from correction_periods
@@ -168,7 +168,7 @@ export const markSettled = (
 
 /** The outcome of a difference as it is stored. */
 export interface NewAdjustment extends BilledItemKey {
-  /** Null: of a fee that stands alone. */
+  /** Null for a standalone fee. */
   invoice_id: InvoiceId | null;
   fee_id: FeeId | null;
   window: Period;
@@ -182,7 +182,7 @@ export interface NewAdjustment extends BilledItemKey {
   booked_as: 'fee' | 'invoice' | 'credit_note' | 'recorded';
   /** Running total at the window's end, from which later periods continue; null if there is none. */
   total_units: Decimal | null;
-  /** The fee that stands in its place now. */
+  /** The fee that replaces it. */
   new_fee_id: FeeId | null;
   credit_note_id: CreditNoteId | null;
   uncreditable_amount_cents: number;
@@ -220,7 +220,7 @@ export async function insertAdjustments(
       late_events_left_out bigint)`;
 }
 
-/** Records of subscriptions for which a correction left something to an invoice of its own. */
+/** Subscription records whose differences a correction bills by an own invoice. */
 export const listToInvoice = ({ db, organizationId }: Scope, correctionId: CorrectionId) => db<
   { subscription_id: SubscriptionId; customer_id: CustomerId }[]
 >`
@@ -231,7 +231,7 @@ export const listToInvoice = ({ db, organizationId }: Scope, correctionId: Corre
     and adjustment.booked_as = 'invoice' and adjustment.billed_amount_cents <> 0 and adjustment.new_fee_id is null
   order by adjustment.subscription_id`;
 
-/** Drafts on which an increase stands that another correction has lowered since. */
+/** Drafts with an increase that another correction has reduced since. */
 export const flagDraftsOf = (scope: Scope, billed: Billed) => scope.db`
   update invoices set ready_to_be_refreshed = true
   where organization_id = ${scope.organizationId} and status = 'draft' and not ready_to_be_refreshed and id in (
@@ -239,7 +239,7 @@ export const flagDraftsOf = (scope: Scope, billed: Billed) => scope.db`
     join fees fee on fee.organization_id = adjustment.organization_id and fee.id = adjustment.new_fee_id
     where ${aboutBilled(scope, billed)})`;
 
-/** Records of subscriptions that go on: there will be a next invoice of theirs. */
+/** Subscription records that continue and will have a next invoice. */
 export async function listGoingOn({ db, organizationId }: Scope, ids: readonly SubscriptionId[]): Promise<Set<string>> {
   const rows = await db<{ id: SubscriptionId }[]>`
     select id from subscriptions
@@ -247,7 +247,7 @@ export async function listGoingOn({ db, organizationId }: Scope, ids: readonly S
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Whether an invoice has come to an end, whatever it is; what is to be issued still will be. */
+/** Whether an invoice has reached an end state; one that is yet to be issued has not. */
 export async function isIssued({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<boolean> {
   const [row] = await db<{ is_issued: boolean }[]>`
     select status not in ('draft', 'generating', 'open', 'pending', 'failed') as is_issued from invoices

@@ -38,7 +38,7 @@ export async function watchUsage(ctx: Context, subscriptionId: SubscriptionId): 
 async function compare(ctx: Context, subscriptionId: SubscriptionId): Promise<void> {
   const subscription = await getShown(ctx, subscriptionId);
   if (subscription.status !== 'active') return;
-  // Locked before usage is counted: the one who counts later compares later.
+  // Locked before usage is counted, so that later counts are also compared later.
   const alerts = await lockAlerts(ctx, { external_subscription_id: subscription.external_id });
   const thresholds = await listApplicableThresholds(ctx, subscription.id);
   if (alerts.length === 0 && thresholds.length === 0) return;

@@ -25,7 +25,7 @@ export interface ChargeRow {
   min_amount_cents: number;
   accepts_target_wallet: boolean;
   properties: Properties;
-  /** What its prices are in, when not in the currency of the plan. */
+  /** The pricing unit of its prices, if they are not in the currency of the plan. */
   pricing_unit_id: PricingUnitId | null;
   pricing_unit_code: string | null;
   /** Main units of the currency per pricing unit. */

@@ -84,7 +84,7 @@ export async function isCouponApplied({ db, organizationId }: Scope, id: CouponI
   return row!.found;
 }
 
-/** Live plans of codes, by code; overrides have none of their own. @throws Refusal 404 plans */
+/** Live plans by code; overrides cannot be named. @throws Refusal 404 plans */
 export const findTargetedPlans = ({ db, organizationId }: Scope, codes: readonly string[]) =>
   targets(
     codes,

@@ -18,7 +18,7 @@ export async function finishPlanDeletion(ctx: Context, { plan_id }: { plan_id: P
   const planIds = [...(await listOverrideIds(ctx, plan_id)), plan_id];
   await announce(ctx, plansEnd, { plan_ids: planIds });
   await markPlanDeleted(ctx, plan_id, ctx.now());
-  // Marked, and so locked, first: every earlier grant has been committed by now.
+  // Marking locks the plan, so every earlier grant has been committed by now.
   await deleteEntitlementsOfPlan(ctx, plan_id);
   for (const id of planIds) ctx.after({ step: 'finalize-plan-drafts', payload: { plan_id: id } });
   const charges = await listChargesOfPlans(ctx, planIds);

@@ -81,7 +81,7 @@ export const listPlansById = ({ db, organizationId }: Scope, ids: readonly PlanI
   select ${columns(db)} from plans p
   where p.organization_id = ${organizationId} and p.id = any (${ids}::uuid[])`;
 
-/** A page of live plans, newest first, each with the number of all of them; those pending deletion are among them. */
+/** A page of live plans, newest first, each row with the total number; plans pending deletion are included. */
 export const listPlans = (scope: Scope, page: Page) => scope.db<(PlanRow & { total_count: number })[]>`
   select ${columns(scope.db)}, count(*) over () as total_count from plans p where ${addressable(scope)}
   order by p.created_at desc, p.id desc

@@ -31,7 +31,7 @@ export async function updateTax(ctx: Context, { code, body }: { code: string; bo
   const tax = await lockRow(ctx, taxes, code);
   const newCode = body.code ?? tax.code;
   await refuseTakenCode(ctx, taxes, newCode, tax.id);
-  // Before and after: whom it no longer applies to needs a new computation too.
+  // Before and after the change, because drafts that lose the tax need a new computation too.
   await flagDraftsOfTax(ctx, tax.id);
   await updateRow(ctx, taxes, tax, { ...body, rate: body.rate === undefined ? undefined : new Decimal(body.rate) });
   if (body.applied_to_organization !== undefined) {

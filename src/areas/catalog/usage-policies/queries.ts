@@ -4,14 +4,14 @@ import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Policy, UsagePolicies } from './schema.ts';
 
-/** What an override says is what its plan says. */
+/** The policy of a plan, which for an override is that of its parent plan. */
 export const policyOfPlan = (db: Db, organizationId: Fragment, planId: Fragment, kind: keyof UsagePolicies) => db`
   (select coalesce(parent.usage_policies, plan.usage_policies) ->> ${kind}
    from plans plan left join plans parent on parent.organization_id = plan.organization_id
      and parent.id = plan.parent_id
    where plan.organization_id = ${organizationId} and plan.id = ${planId})`;
 
-/** What the plan of the newest subscription of an external id, or else the organization, says. */
+/** The policy of the newest subscription's plan of an external id, else the organization's. */
 export async function findPolicy(
   { db, organizationId }: Scope,
   externalSubscriptionId: ExternalSubscriptionId,

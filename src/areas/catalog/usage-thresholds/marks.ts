@@ -6,10 +6,10 @@ import { json } from '../../../platform/db/values.ts';
 import type { CustomerId, OrganizationId, PlanId, SubscriptionId } from '../../../platform/ids.ts';
 import type { Reach } from '../../../platform/periodic-job.ts';
 
-/** The periodic job that works marks off. */
+/** The periodic job that treats marks. */
 export const USAGE_ACTIVITY = 'usage-activity';
 
-/** Subscriptions that one change has looked at right away; a plan may have thousands, which wait for the tick. */
+/** Subscriptions that one change has evaluated right away; a plan may have thousands, which wait for the tick. */
 const MOST_NUDGED = 100;
 
 /**
@@ -19,8 +19,8 @@ const MOST_NUDGED = 100;
 export type MarkedSubscriptions = { ids: readonly string[] } | { external_id: string } | { plan_id: PlanId };
 
 /**
- * Asks for another look at the usage of active subscriptions, since their alerts or thresholds changed: at once in real
- * time, at the next tick under a test clock. Rules: periodic-jobs.md#usage-activity, alerts.md#evaluation.
+ * Requests an evaluation of the usage of active subscriptions, because their alerts or thresholds changed: at once in
+ * real time, at the next tick under a test clock. Rules: periodic-jobs.md#usage-activity, alerts.md#evaluation.
  */
 export async function markUsage(ctx: Context, subscriptions: MarkedSubscriptions): Promise<void> {
   const { db, organizationId } = ctx;
@@ -96,7 +96,7 @@ export const isWatched = (db: Db) => db`
       where threshold.organization_id = s.organization_id and threshold.plan_id in (plan.id, plan.parent_id)
         and threshold.deleted_at is null)))`;
 
-/** Marks of a subscription that are there now. */
+/** Current marks of a subscription. */
 export const listMarks = ({ db, organizationId }: Scope, subscriptionId: SubscriptionId) => db<{ id: string }[]>`
   select id from usage_marks where organization_id = ${organizationId} and subscription_id = ${subscriptionId}`;
 

@@ -51,7 +51,7 @@ export interface AppliedThresholdRow extends UsageThresholdRow {
   applied_at: Temporal.Instant;
 }
 
-/** What a progressive invoice answered to. */
+/** The thresholds that a progressive invoice billed. */
 export const listAppliedThresholds = ({ db, organizationId }: Scope, invoiceId: InvoiceId) => db<AppliedThresholdRow[]>`
   select ${columns(db)}, applied.lifetime_usage_amount_cents, applied.created_at as applied_at
   from applied_usage_thresholds applied

@@ -46,7 +46,7 @@ export async function createAlerts(ctx: Context, { body, ...place }: AlertPlace 
   const alerts = await readNewAlerts(ctx, target, given, refuseFaults);
   refuseFaults(takenFaults(alerts, await listAlertKeys(ctx, owner)));
   const stored = await insertAlerts(ctx, owner, { alerts, now: ctx.now() });
-  // Another transaction was faster: now its alerts are seen.
+  // Another transaction was faster; its alerts are visible now.
   if (stored < alerts.length) refuseFaults(takenFaults(alerts, await listAlertKeys(ctx, owner)));
   await target.look();
 

@@ -10,7 +10,7 @@ import { type AlertOwner, checkSubscription } from '../evaluate-alerts/queries.t
 import { evaluateWalletAlerts, figureOfWallet } from '../evaluate-alerts/wallet-alerts.ts';
 import { findWallet, lockWallet, type WalletRow } from '../wallets/queries.ts';
 
-/** Where alerts are asked for: below a subscription, or below a wallet of a customer. */
+/** The path below which alerts are requested: a subscription, or a wallet of a customer. */
 export type AlertPlace = { external_id: string } | { external_customer_id: ExternalCustomerId; wallet_code: string };
 
 /** The owner of alerts. */

@@ -9,13 +9,13 @@ export async function endUsesOfCoupon(ctx: Context, { coupon_id }: { coupon_id: 
   await terminateAppliedCoupons(ctx, { couponId: coupon_id }, ctx.now());
 }
 
-/** Ends what a deleted customer has. Rule: customers.md#deletion-portal-checkout. */
+/** Ends the applied coupons of a deleted customer. Rule: customers.md#deletion-portal-checkout. */
 export async function endCouponsOfCustomer(ctx: Context, { customer_id }: { customer_id: CustomerId }): Promise<void> {
   const owner = { customerId: customer_id };
   for (const id of await terminateAppliedCoupons(ctx, owner, ctx.now())) await recordAppliedCoupon(ctx, 'deleted', id);
 }
 
-/** Gives back what an invoice used that counts no more. Rule: coupons.md#voided-invoices. */
+/** Gives coupons back that a voided invoice used. Rule: coupons.md#voided-invoices. */
 export async function giveBackCoupons(ctx: Context, invoiceId: InvoiceId): Promise<void> {
   const used = await lockUsesOfInvoice(ctx, invoiceId);
   if (used.length > 0) await giveBack(ctx, used, ctx.now());

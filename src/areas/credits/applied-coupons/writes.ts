@@ -61,7 +61,9 @@ export async function terminateAppliedCoupons(
   return ended.map(({ id }) => id);
 }
 
-/** Locks the applied coupons that an invoice used, after their coupons: who deletes one goes the same way. */
+/**
+ * Locks the applied coupons that an invoice used after their coupons, in the same order as the deletion of a coupon.
+ */
 export async function lockUsesOfInvoice({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<string[]> {
   const used = await db<{ id: AppliedCouponId }[]>`
     select applied.id

@@ -195,7 +195,7 @@ export async function rewriteNote(
     where organization_id = ${organizationId} and id = ${note.id}`;
 }
 
-/** Items of a draft note with the fee that a new computation made for what theirs billed. */
+/** Moves items of a draft note to the fees of a new computation that bill the same. */
 export const listMovedItems = ({ db, organizationId }: Scope, noteId: CreditNoteId, invoiceId: InvoiceId) =>
   db<{ fee_id: FeeId; fee_amount_cents: number; precise_amount_cents: Decimal }[]>`
     select fee.id as fee_id, item.fee_amount_cents, item.precise_amount_cents

@@ -23,7 +23,7 @@ export async function checkAndHold(
     throw refuse.invalid({ 'hold.expires_in_seconds': [OUT_OF_RANGE] });
   const before = await findings(ctx, asked);
   if (!before.answer.access.allowed || before.wallets.length === 0) return before.answer;
-  // Each of them, since other holds lock their wallet alone.
+  // Each wallet is locked, because other holds lock their wallet alone.
   for (const { id } of before.wallets) await lockWallet(ctx, { id });
 
   const { answer, wallets } = await findings(ctx, asked);

@@ -51,7 +51,7 @@ export const updateHold = (ctx: Context, input: UpdateInput) => alone(ctx, input
 /** Gives held credit back. @throws Refusal 404 wallet, wallet_hold; 405 hold_not_open. Rule: wallet-holds.md. */
 export const releaseHold = (ctx: Context, input: Address) => alone(ctx, input, giveBack);
 
-/** One command by itself: a book of its own. */
+/** One command alone, with a book of its own. */
 async function alone<Input extends { svc_id: string; hold_id?: WalletHoldId; body?: object }>(
   ctx: Context,
   input: Input,

@@ -21,7 +21,7 @@ interface HeldWallet {
 /** What commands on one wallet ask about. */
 export interface BookNeeds {
   holdIds: readonly WalletHoldId[];
-  /** Of subscriptions that holds are for. */
+  /** Subscriptions that holds name. */
   externalSubscriptionIds: readonly ExternalSubscriptionId[];
 }
 

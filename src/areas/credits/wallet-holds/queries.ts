@@ -10,7 +10,7 @@ import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 export interface HoldRow {
   id: WalletHoldId;
   wallet_id: WalletId;
-  /** By the clock: what is past its time is expired, marked or not. */
+  /** Status by the clock: a hold past its time is expired whether it was marked or not. */
   status: HoldStatus;
   amount_cents: Cents;
   /** What could be held when the amount was last set. */

@@ -35,7 +35,7 @@ const jsonOf = (hold: HoldRow) => ({
   settlement_digest: hold.settlement_digest && Buffer.from(hold.settlement_digest).toString('hex'),
 });
 
-/** Ends those of the holds whose time is over, as they are then. One that is being changed is left to the next time. */
+/** Expires the holds whose time is over. A hold that is being changed is left to the next run. */
 export const closeExpired = ({ db, organizationId }: Scope, ids: readonly WalletHoldId[], now: Temporal.Instant) => db<
   (HoldRow & { customer_id: CustomerId })[]
 >`

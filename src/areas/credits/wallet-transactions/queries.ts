@@ -114,9 +114,7 @@ export interface OpenInbound {
   remaining_purchased_cents: Cents;
 }
 
-/**
- * Credits of a wallet that nothing has consumed, in the order in which they are; locked. Rule: wallets.md#traceability.
- */
+/** Unconsumed credits of a wallet in the order of their use; locked. Rule: wallets.md#traceability. */
 export const lockOpenInbound = ({ db, organizationId }: Scope, walletId: WalletId, onlyId: string | null) => db<
   OpenInbound[]
 >`

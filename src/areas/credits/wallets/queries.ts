@@ -86,7 +86,7 @@ const tables = (db: Db) => db`
   join billing_entities entity on entity.organization_id = wallet.organization_id
     and entity.id = wallet.billing_entity_id`;
 
-/** A wallet by its id, or by its code at a customer; of several with a code the active one, else the newest. */
+/** A wallet by its id, or by its code at a customer; of several with one code the active one, else the newest. */
 export type WalletKey = { id: string } | { customerId: CustomerId; code: string };
 
 /** The wallet of a code at a customer. @throws Refusal 404 customer */

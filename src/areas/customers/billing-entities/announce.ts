@@ -6,7 +6,7 @@ import { listSelectedSections } from '../invoice-custom-sections/queries.ts';
 import type { BillingEntityRow } from './queries.ts';
 import { billingEntityDetails } from './view.ts';
 
-/** A billing entity with its taxes and sections, as it is read on its own. */
+/** A billing entity with its taxes and sections, as it is shown when read by its code. */
 export async function detailsOf(ctx: Context, entity: BillingEntityRow) {
   return billingEntityDetails(
     entity,

@@ -95,7 +95,7 @@ export async function lockBillingEntity({ db, organizationId }: Scope, code: str
   return entity;
 }
 
-/** The entity of those who name none: the organization's oldest live one. */
+/** The default entity: the organization's oldest live one. */
 export async function getDefaultBillingEntity({ db, organizationId }: Scope): Promise<BillingEntityRow> {
   const [entity] = await db<BillingEntityRow[]>`
     select ${columns(db)} from billing_entities entity

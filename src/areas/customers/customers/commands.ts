@@ -55,7 +55,7 @@ export async function upsertCustomer(ctx: Context, { body }: { body: CustomerInp
   if (stored) return change(ctx, { stored, body, entity, fields, link, taxes });
 
   const id = await create(ctx, body.external_id, entity ?? (await getDefaultBillingEntity(ctx)), fields);
-  // The customer was made since we looked; its transaction is over, so we see it now and change it.
+  // The customer was created after the first look; its transaction is over, so it is visible now and can be changed.
   if (id === undefined) return upsertCustomer(ctx, { body });
   if (taxes?.length) await replaceCustomerTaxes(ctx, id, idsOf(taxes));
   if (body.metadata?.length) await storeMetadata(ctx, id, body.metadata, []);

@@ -20,7 +20,7 @@ export async function takeNumber(scope: Scope): Promise<{ number: number; prefix
   let taken = await takeFree(scope);
   if (taken.number === null) {
     await scope.db`select pg_advisory_xact_lock(hashtextextended(${scope.organizationId}, ${MAKING_SEED}))`;
-    taken = await takeFree(scope); // in a statement of its own: it sees what was made meanwhile
+    taken = await takeFree(scope); // a statement of its own, so that it sees numbers made meanwhile
   }
   if (taken.free < ENOUGH) await makeNumbers(scope);
   if (taken.number === null) taken = await takeFree(scope);
@@ -47,7 +47,7 @@ async function takeFree({ db, organizationId }: Scope) {
   return row;
 }
 
-/** Unless another transaction is making some. */
+/** Skipped while another transaction makes some. */
 const makeNumbers = ({ db, organizationId }: Scope) => db`
   with counted as (
     update organizations set customers_count = customers_count + ${MADE_AT_ONCE}

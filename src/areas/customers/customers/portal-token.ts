@@ -5,11 +5,11 @@ import type { Config } from '../../../platform/config.ts';
 import type { CustomerId } from '../../../platform/ids.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
 
-/** Where the pages of customers stand, outside the base path of the API: a browser opens them without a key. */
+/** Path of customers' pages, outside the base path of the API because a browser opens them without a key. */
 export const PORTAL_PATH = '/customer-portal';
 
 const AUDIENCE = 'portal';
-/** Claims and HMAC-SHA256, both in base64url; claims of ours have some 120 signs. */
+/** Claims and HMAC-SHA256, both in base64url; our claims have some 120 characters. */
 const FORM = /^([\w-]{1,512})\.([\w-]{43})$/;
 
 /** Claim of a link from which its holder may read, and do nothing. */
@@ -17,7 +17,7 @@ const READ = 'read';
 
 const Claims = z.object({ sub: z.uuid(), exp: z.int(), aud: z.literal(AUDIENCE), scope: z.literal(READ).optional() });
 
-/** What a token says, before anybody has looked at its signature. */
+/** The claims of a token before its signature is checked. */
 export interface ReadToken {
   customerId: CustomerId;
   /** Whether the page offers what its customer can do; else it only shows. */
@@ -46,7 +46,7 @@ export function portalUrl(config: Config, secret: string, of: { customerId: Cust
 
 const portalBase = (config: Config): string => config.CUSTOMER_PORTAL_URL?.replace(/\/+$/, '') ?? publicUrl(config);
 
-/** @returns undefined for what is no token of ours or has expired */
+/** @returns undefined for a malformed or expired token */
 export function readToken(token: string): ReadToken | undefined {
   const [, payload, signature] = FORM.exec(token) ?? [];
   if (payload === undefined || signature === undefined) return undefined;
@@ -63,7 +63,7 @@ function parsed(payload: string): unknown {
   }
 }
 
-/** Whether the token was signed with the secret; takes as long for every signature. */
+/** Whether the token was signed with the secret; compares in constant time. */
 export const isSigned = ({ payload, signature }: ReadToken, secret: string): boolean =>
   timingSafeEqual(Buffer.from(signature), Buffer.from(signatureOf(secret, payload)));
 

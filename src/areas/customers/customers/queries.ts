@@ -66,7 +66,7 @@ export interface CustomerFields {
   payment_provider: (typeof PAYMENT_PROVIDERS)[number] | null;
   payment_provider_code: string | null;
   provider_customer_id: string | null;
-  /** The connection that holds the customer; null while it is only named. */
+  /** The connection of the customer; null while only its provider is named. */
   payment_provider_id: PaymentProviderId | null;
   provider_payment_methods: string[];
 }
@@ -182,7 +182,7 @@ export async function listCustomers(
 }
 
 function conditions({ db, organizationId }: Scope, query: CustomerListQuery) {
-  // The first part keeps the list from being empty, which the driver would take for a value.
+  // The first part keeps the list from being empty, which the driver would treat as a value.
   const parts = [db``];
   const term = query.search_term;
   if (query.external_id !== undefined) parts.push(db`and customer.external_id = ${query.external_id}`);

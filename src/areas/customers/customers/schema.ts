@@ -52,10 +52,10 @@ const NAME_MAX = 255;
 const METADATA_MAX = 5;
 const METADATA_KEY_MAX = 20;
 const METADATA_VALUE_MAX = 100;
-/** Systems that a customer may stand in. */
+/** Number of external systems that a customer may be linked to. */
 const INTEGRATIONS_MAX = 100;
 
-/** Ways to pay, of which there are eight. */
+/** Kinds of payment methods: there are eight. */
 const METHODS_MAX = 100;
 
 const flag = () => resettable(boolean(), false);
@@ -118,9 +118,8 @@ const hasEachTypeOnce = (items: z.infer<typeof IntegrationCustomer>[]): boolean 
 };
 
 /**
- * Input of `POST /customers`. Absent keeps what is stored; null clears, and where a field cannot be empty, puts back
- * what a new customer has. Errors of nested fields carry the flat names of error-bodies.md#codes-by-field. Rule:
- * customers.md#fields.
+ * Input of `POST /customers`. Absent keeps what is stored; null clears, or restores the default where a field cannot be
+ * empty. Errors of nested fields carry the flat names of error-bodies.md#codes-by-field. Rule: customers.md#fields.
  */
 export const CustomerInput = z
   .object({
@@ -155,7 +154,7 @@ export const CustomerInput = z
     integration_customers: resettable(
       list(IntegrationCustomer, { max: INTEGRATIONS_MAX })
         .refine(hasEachTypeOnce, { error: 'invalid_count_per_integration_type', abort: true })
-        // Nothing is connected that could know the customer: a link without effect is refused by name.
+        // No such system can be connected, so a link without effect is refused by name.
         .refine((links) => links.length === 0, 'unsupported_value'),
       [],
     ),

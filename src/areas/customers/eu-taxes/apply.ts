@@ -105,7 +105,7 @@ async function holdTaxes(ctx: Context, customerId: CustomerId, taxes: readonly T
   await flagDraftsOfCustomer(ctx, customerId);
 }
 
-/** Puts the number of a customer to the register. `taxIds`: what the customer holds beside the tax of the answer. */
+/** Asks the register about a customer's number. `taxIds`: the customer's taxes beside that of the answer. */
 export async function askRegister(ctx: Context, customer: CustomerRow, taxIds: readonly TaxId[]): Promise<void> {
   const check_id = await saveCheck(
     ctx,
@@ -116,7 +116,7 @@ export async function askRegister(ctx: Context, customer: CustomerRow, taxIds: r
   else ctx.after({ nudge: CHECK_JOB, payload: { check_id } });
 }
 
-/** There is nothing to ask any more: invoices that waited go on. */
+/** Nothing is left to ask, so waiting invoices go on. */
 async function endCheck(ctx: Context, customerId: CustomerId): Promise<void> {
   if (await deleteCheck(ctx, customerId)) await releaseInvoices(ctx, customerId);
 }

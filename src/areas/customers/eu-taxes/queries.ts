@@ -38,7 +38,7 @@ export async function findCheck({ db, organizationId }: Scope, customerId: Custo
   return row;
 }
 
-/** A question that is still open, by its id. */
+/** An open question by its id. */
 export async function findOpenCheck({ db, organizationId }: Scope, id: string): Promise<CheckRow | undefined> {
   const [row] = await db<CheckRow[]>`
     select ${columns(db)} from vies_checks
@@ -46,7 +46,7 @@ export async function findOpenCheck({ db, organizationId }: Scope, id: string): 
   return row;
 }
 
-/** Whether the register still has to say which taxes a customer gets. */
+/** Whether the register has not yet answered for a customer. */
 export async function isAwaitingRegister({ db, organizationId }: Scope, customerId: CustomerId): Promise<boolean> {
   const [row] = await db<{ found: boolean }[]>`
     select exists (select from vies_checks
@@ -61,7 +61,7 @@ export const listAwaitingInvoices = ({ db, organizationId }: Scope, customerId: 
     and tax_status = 'pending'
   order by created_at, id`;
 
-/** Holds a live customer until the transaction ends; whether there is one. */
+/** Locks a live customer until the transaction ends; whether it exists. */
 export async function holdCustomer({ db, organizationId }: Scope, customerId: CustomerId): Promise<boolean> {
   const held = await db`
     select id from customers where organization_id = ${organizationId} and id = ${customerId} and deleted_at is null

@@ -13,7 +13,9 @@ export const inboundUrl = (
 ): string =>
   `${publicUrl(config)}/webhooks/${provider.provider_type}/${organizationId}?code=${encodeURIComponent(provider.code)}`;
 
-/** A connection as the API shows it: of its secrets the last four characters. Rule: provider-connections.md#routes. */
+/**
+ * A connection as the API shows it, with the last four characters of its secrets. Rule: provider-connections.md#routes.
+ */
 export const providerView = (row: ProviderRow, config: Config, organizationId: OrganizationId): ProviderView => ({
   svc_id: row.id,
   type: row.provider_type,

@@ -42,11 +42,11 @@ async function readWholeNote(ctx: Reading, noteId: CreditNoteId) {
   return { parts: { note, invoice, fees }, printed };
 }
 
-/** An invoice as its electronic document says it. */
+/** The electronic document of an invoice. */
 export const readEInvoice = async (ctx: Reading, invoiceId: InvoiceId): Promise<EDocument> =>
   eInvoice(...(await readWholeInvoice(ctx, invoiceId)));
 
-/** A credit note as its electronic document says it. */
+/** The electronic document of a credit note. */
 export async function readENote(ctx: Reading, noteId: CreditNoteId): Promise<EDocument> {
   const { parts, printed } = await readWholeNote(ctx, noteId);
   return eCreditNote(parts, printed);

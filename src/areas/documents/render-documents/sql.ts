@@ -41,7 +41,7 @@ export interface PaidPart {
   amount_cents: number;
 }
 
-/** What payments have settled of an invoice, oldest first. */
+/** Payments of an invoice, oldest first. */
 export const listPaidParts = ({ db, organizationId }: Scope, invoiceId: InvoiceId) => db<PaidPart[]>`
   select payment.created_at, share.amount_cents
   from payment_invoices share

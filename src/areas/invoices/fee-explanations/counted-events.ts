@@ -52,7 +52,7 @@ export const eventsOfWindow = ({ db, organizationId }: Scope, fee: CountedFee, p
       and ${inWindow(db, fee, part)}
   ) event`;
 
-/** The same of the fee's filter and group only, and only what its aggregation takes. */
+/** Of those, only the events of the fee's filter and group that its aggregation counts. */
 export const eventsOfFee = (scope: Scope, fee: CountedFee, part?: WindowPart): Fragment => scope.db`
   ${eventsOfWindow(scope, fee, part)}
   where ${isOfFee(scope.db, fee)}`;
@@ -90,7 +90,7 @@ export const countEventsOfFee = (scope: Scope, fee: CountedFee): Promise<Total> 
       select event.id from ${correctedEvents(scope, fee)}) event`,
   );
 
-/** The events of a fee that are still as they were when it was made. */
+/** The events of a fee that were not corrected since it was made. */
 function uncorrectedEvents({ db, organizationId }: Scope, fee: CountedFee): Fragment {
   const { metric, usage } = fee.inputs;
   const { from, to } = boundsOf(fee.inputs);
@@ -114,7 +114,7 @@ function uncorrectedEvents({ db, organizationId }: Scope, fee: CountedFee): Frag
     where ${isOfFee(db, fee)}`;
 }
 
-/** Those that were corrected since, as they were when the fee was made. */
+/** The events that were corrected since, as they were when the fee was made. */
 function correctedEvents({ db, organizationId }: Scope, fee: CountedFee): Fragment {
   const { metric, usage } = fee.inputs;
   const { from, to } = boundsOf(fee.inputs);

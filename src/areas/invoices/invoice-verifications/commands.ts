@@ -117,7 +117,7 @@ export async function verify(ctx: Context, invoice: InvoiceRow, level: Verificat
 /** @throws Refusal 404 verification */
 export async function showVerification(ctx: Context, { svc_id }: { svc_id: string }) {
   if (!isUuid(svc_id)) throw refuse.notFound('verification');
-  // The run is looked at first: when it is over, its result is there.
+  // The run is read first: if it is over, its result exists.
   const input = await findVerificationRun(ctx, svc_id);
   const run = input && runningView(await getRun(ctx, svc_id), input);
   if (run !== undefined && (run.finished_at === null || run.status === 'failed')) return { verification: run };

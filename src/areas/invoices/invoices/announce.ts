@@ -98,10 +98,7 @@ export async function recordDisputeLost(ctx: Context, invoiceId: InvoiceId): Pro
   });
 }
 
-/**
- * Announces that the document of an invoice is there, and where. Rule: webhooks.md#event-types
- * `invoice.generated`.
- */
+/** Announces the document of an invoice with its address. Rule: webhooks.md#event-types `invoice.generated`. */
 export async function recordInvoiceGenerated(ctx: Context, invoiceId: InvoiceId): Promise<void> {
   const invoice = await readInvoice(ctx, invoiceId);
   const customer = await readCustomer(ctx, invoice.customer_id);

@@ -10,7 +10,7 @@ import { listCreditsOfInvoice } from './credits.ts';
 import { type InvoiceRow, listLinesOfInvoice, readInvoice } from './queries.ts';
 import { type InvoiceParts, invoiceView } from './view.ts';
 
-/** An invoice of ours on its own, whatever its status: what commands answer. */
+/** An invoice as commands return it, whatever its status. */
 export async function showInvoice(ctx: Pick<Context, 'db' | 'config' | 'organizationId' | 'now'>, id: InvoiceId) {
   const invoice = await readInvoice(ctx, id);
   const [parts, urls] = await Promise.all([partsOf(ctx, invoice), urlsOf(ctx, invoice)]);

@@ -63,7 +63,7 @@ export async function bookPayment(
   });
 }
 
-/** Books that money which had come in was taken back (a returned debit). Rule: ledger.md#l17. */
+/** Books a payment that was taken back (a returned debit). Rule: ledger.md#l17. */
 export async function bookReversal(
   ctx: Context,
   payment: BookedPayment,

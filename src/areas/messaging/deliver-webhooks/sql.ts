@@ -112,7 +112,7 @@ export interface OutcomesOfJob {
 export interface HealthRow {
   organization_id: OrganizationId;
   webhook_endpoint_id: WebhookEndpointId;
-  /** None was acknowledged: so many failures on top. */
+  /** Failures in a row to add when no delivery was acknowledged. */
   failures: number;
   any_acknowledged: boolean;
 }

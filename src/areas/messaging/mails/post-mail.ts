@@ -63,7 +63,7 @@ export async function postMail(ctx: Context, mail: Mail): Promise<boolean> {
   return true;
 }
 
-/** Lets the mails go that waited for a document; to be called in the transaction that stored it, after that. */
+/** Releases mails that waited for a document; to be called in the transaction that stored it, afterwards. */
 export async function releaseMails(ctx: Context, documentId: DocumentId): Promise<void> {
   const waiting = await ctx.db<{ id: string }[]>`
     select id from mails

@@ -29,7 +29,7 @@ export const updateWebhookEndpointRow = (db: Db, endpoint: WebhookEndpointRow, n
     event_types = ${endpoint.event_types}, updated_at = ${now}
   where organization_id = ${endpoint.organization_id} and id = ${endpoint.id}`;
 
-/** Forgets the failures of the past: deliveries go out at once, also after a while of being disabled. */
+/** Resets the failures, so that deliveries are sent at once, also after a time of being disabled. */
 export const clearFailures = ({ db, organizationId }: Scope, id: WebhookEndpointId) => db`
   update webhook_endpoints
   set status = 'enabled', disabled_at = null, disabled_reason = null, failures_since = null, consecutive_failures = 0,

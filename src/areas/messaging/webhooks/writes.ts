@@ -43,7 +43,7 @@ export const insertDirectedEvent = (db: Db, event: DirectedEvent, realNow: Tempo
   values (${event.delivery_id}, ${event.organization_id}, ${event.webhook_endpoint_id}, ${event.id},
     ${event.webhook_url}, 1, ${realNow}, ${realNow}, ${realNow})`;
 
-/** Until the transaction ends no other replays to this endpoint: what it makes is on its way for the next one. */
+/** Holds off other replays to this endpoint until the transaction ends, so that they see these deliveries as sent. */
 export const lockReplays = (db: Db, endpointId: WebhookEndpointId) => db`
   select pg_advisory_xact_lock(hashtextextended('webhook replay to ' || ${endpointId}::text, 0))`;
 

@@ -76,7 +76,7 @@ const listDue = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => d
   order by customer.last_dunning_attempt_at nulls first, customer.id
   limit ${limit}`;
 
-/** One attempt at a customer: a payment request for each currency that is due and each billing entity. */
+/** Makes one attempt for a customer: a payment request for each currency and billing entity with a due balance. */
 async function dun(ctx: Context, customerId: CustomerId): Promise<void> {
   const now = ctx.now();
   await lockPayables(ctx, customerId, []);

@@ -47,7 +47,7 @@ export async function assignToEntity(
   await setCampaignOfEntity(ctx, billing_entity.id, campaign?.id ?? null);
 }
 
-/** As assignToEntity, with a campaign that is known. */
+/** As assignToEntity, with a known campaign. */
 export async function setCampaignOfEntity(
   ctx: Context,
   entityId: string,

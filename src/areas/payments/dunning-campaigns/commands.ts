@@ -145,7 +145,7 @@ async function storeThresholds(
     from jsonb_to_recordset(${json(rows)}::jsonb) as threshold (id uuid, amount_cents bigint, currency text)`;
 }
 
-/** Customers whose counters a campaign has moved. */
+/** Customers with counters of a campaign. */
 async function usersOf(ctx: Context, campaignId: DunningCampaignId): Promise<string[]> {
   const rows = await ctx.db<{ id: CustomerId }[]>`
     select customer.id from customers customer

@@ -26,7 +26,7 @@ export async function showInboundEvent(ctx: Context, { svc_id }: { svc_id: strin
 export async function retryInboundEvent(ctx: Context, { svc_id }: { svc_id: string }) {
   const { db, organizationId } = ctx;
   const { id } = await getInboundEvent(ctx, svc_id);
-  // The step before the event: who handles it locks in that order.
+  // The step is locked before the event, in the same order as the handler.
   await db`
     delete from after_steps
     where organization_id = ${organizationId} and job = ${HANDLE_STEP} and payload ->> 'inbound_event_id' = ${id}

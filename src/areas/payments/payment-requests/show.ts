@@ -30,5 +30,5 @@ export async function showRequests(ctx: Scope, rows: readonly RequestRow[]) {
   }));
 }
 
-/** One of them. */
+/** One payment request as the API shows it. */
 export const showRequest = async (ctx: Scope, row: RequestRow) => (await showRequests(ctx, [row]))[0]!;

@@ -54,7 +54,7 @@ export async function recordRequestFailure(
   });
 }
 
-/** Who could not be charged or refunded, where, and why. */
+/** The failed charge or refund: customer, provider and reason. */
 export async function failureOf(ctx: Context, customerId: CustomerId, error: ProviderError, payment?: PaymentRow) {
   const customer = await readCustomer(ctx, customerId);
   return {

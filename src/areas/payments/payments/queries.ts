@@ -96,7 +96,7 @@ export async function getPayment(scope: Scope, id: PaymentId): Promise<PaymentRo
   return row;
 }
 
-/** Payments by id, shown or not: what documents name. */
+/** Payments by id, shown or not, for documents. */
 export const listPaymentsByIds = ({ db, organizationId }: Scope, ids: readonly PaymentId[]) => db<PaymentRow[]>`
   select ${columns(db)} from ${tables(db)}
   where payment.organization_id = ${organizationId} and payment.id = any (${ids})`;
@@ -150,7 +150,7 @@ export interface ShareRow {
   amount_cents: number;
 }
 
-/** What a payment settles, oldest invoice first; at least one. */
+/** The parts of a payment, oldest invoice first; at least one. */
 export const listShares = ({ db, organizationId }: Scope, paymentId: PaymentId) => db<ShareRow[]>`
   select invoice.id as invoice_id, invoice.number as invoice_number, invoice.issuing_date, invoice.total_amount_cents,
     coalesce(share.amount_cents, 0) as amount_cents

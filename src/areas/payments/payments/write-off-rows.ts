@@ -31,7 +31,7 @@ export async function reverseWriteOffs(ctx: Context, invoiceId: InvoiceId, withP
   return sumOf(reversed);
 }
 
-/** The write-off that belongs to a payment counts no longer. @returns what it had come to */
+/** Reverses the write-off that belongs to a payment. @returns its amount */
 export async function reverseRounding(ctx: Context, invoiceId: InvoiceId, paymentId: PaymentId): Promise<number> {
   const reversed = await ctx.db<{ amount_cents: number }[]>`
     update invoice_settlements set reversed_at = ${ctx.now()}

@@ -79,7 +79,7 @@ async function send(
   { connection, note, refund }: { connection: Connected; note: CreditNoteRow; refund: RefundRow },
 ): Promise<RefundAnswer | undefined> {
   const payment = await readPayment({ db: deps.sql, organizationId }, refund.payment_id);
-  // Committed before the call: a process that dies in its middle leaves the time of the first attempt.
+  // Committed before the call, so that a process that dies during it leaves the time of the first attempt.
   const first = await noteRefundSent({ db: deps.sql, organizationId }, note.id, realNow());
   if (first.add({ hours: KEY_LIVES_HOURS }).epochMilliseconds < realNow().epochMilliseconds) {
     deps.log.error(

@@ -127,7 +127,7 @@ export const sumMovements = (scope: Scope, filters: PeriodFilters, months: Days)
   having sum(before) > 0 or sum(after) > 0
   order by 1, 2`;
 
-/** What filters keep of `counted`. Those of customers and subscriptions need a grain that separates them. */
+/** Condition of the filters on `counted`. Filters by customer and subscription need a grain that separates them. */
 function narrowed({ db, organizationId }: Scope, { query, billingEntityId }: PeriodFilters): Fragment {
   const parts: Fragment[] = [];
   if (query.currency !== undefined) parts.push(db`and counted.currency = ${query.currency}`);

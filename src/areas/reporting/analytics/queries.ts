@@ -17,7 +17,7 @@ const filtered = (db: Db, { currency, billingEntityId }: Omit<MonthFilters, 'day
   ${currency === undefined ? db`` : db`and counted.currency = ${currency}`}
   ${billingEntityId === undefined ? db`` : db`and counted.billing_entity_id = ${billingEntityId}`}`;
 
-/** When the reports of an organization begin, and in which currency it reports nothing. */
+/** When the reports of an organization begin, and the currency of months without revenue. */
 export async function readReporting({
   db,
   organizationId,
@@ -76,7 +76,7 @@ export const sumInvoicedUsage = (scope: Scope, filters: MonthFilters) => scope.d
   having sum(counted.entries_count) > 0
   order by 1 desc, 4 desc, 3, 2`;
 
-/** What recurs in a month: fees of weekly plans apart, with how many they are. */
+/** Monthly recurring revenue; weekly fees are apart, with their number. */
 export const sumMrr = (scope: Scope, filters: MonthFilters) => sumByKey<'' | 'weekly'>(scope, 'mrr', filters);
 
 const sumByKey = <Key extends string>(

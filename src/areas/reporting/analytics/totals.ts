@@ -13,7 +13,7 @@ export interface Days {
   to: Temporal.PlainDate;
 }
 
-/** Whose sums: of all customers together, or of each customer's subscriptions, of some customers or of all. */
+/** Whose sums are read: all customers together, or subscriptions of some or all customers. */
 export type Grain = 'whole' | 'each' | { customerIds: readonly CustomerId[] };
 
 /**

@@ -49,7 +49,7 @@ export async function countAudits(scope: Scope, query: AuditsQuery): Promise<num
   return row!.count;
 }
 
-/** Whether a run was asked for after `since`. */
+/** Whether a run was requested after `since`. */
 export async function wasAskedSince({ db, organizationId }: Scope, since: Temporal.Instant): Promise<boolean> {
   const [row] = await db<{ found: boolean }[]>`
     select exists (select from audit_runs
@@ -78,7 +78,7 @@ export interface FindingRow {
 const findingColumns = (db: Db): Fragment => db`
   id, "check", status, resource_type, resource_id, expected, actual, details, note, first_seen_at, last_seen_at`;
 
-/** Findings that are not resolved, unless other statuses are asked for. */
+/** Findings that are not resolved, unless other statuses are requested. */
 const findingsOf = ({ db, organizationId }: Scope, { checks, statuses }: FindingsQuery): Fragment => db`
   organization_id = ${organizationId} and status = any (${statuses ?? ['open', 'acknowledged']})
   ${checks === undefined ? db`` : db`and "check" = any (${checks})`}`;

@@ -17,11 +17,11 @@ import { LISTS, type List, type ListName, type Portal } from './reads.ts';
 import { datesOf } from './subscription-dates.ts';
 import type { PortalLanguage } from './texts/by-locale.ts';
 
-/** What every part of the page writes with. */
+/** Language and formats that every part of the page uses. */
 interface Writing {
   portal: Portal;
   language: PortalLanguage;
-  /** Address below which the documents stand, as seen from the page. */
+  /** Address of the documents, relative to the page. */
   root: string;
   /** Whether what the customer can do is offered: to pay. */
   mayAct: boolean;
@@ -40,7 +40,7 @@ const BADGES: Readonly<Record<PaymentState, string>> = {
 };
 const STATE_BADGES = { active: 'good', pending: '', incomplete: 'wait', terminated: '', canceled: '' } as const;
 
-/** The page of a customer: where it stands, what it subscribes to and uses, its credits and its documents. */
+/** The portal page: balances, subscriptions with usage, credits and documents. */
 export function portalPage(portal: Portal, shown: Pick<Writing, 'language' | 'root' | 'mayAct'>): string {
   const { customer } = portal;
   const { language } = shown;
@@ -69,7 +69,7 @@ ${portal.receipts.rows.length > 0 && listOf(writing, 'payment_receipts', words.r
   return pageOf(language, `${words.title} – ${nameOf(customer)}`, content);
 }
 
-/** As documents name a customer. */
+/** The customer's name as documents print it. */
 function nameOf({ legal_name, name, firstname, lastname, external_id }: PortalCustomer): string {
   const person = [firstname, lastname].filter((part) => part !== null).join(' ');
   return legal_name || name || person || external_id;
@@ -100,7 +100,7 @@ ${balance.credit_notes_amount_cents > 0 && tile(documents.creditNotes, balance.c
   });
 }
 
-/** A list under its heading, with the ways to its next pages. */
+/** A list under its heading, with links to its other pages. */
 function listOf<Row>(writing: Writing, name: ListName, title: string, list: List<Row>, show: (row: Row) => Html): Html {
   const { words } = writing.language;
   const rows =
@@ -114,7 +114,7 @@ ${rows}
 ${(list.page > 1 || list.hasMore) && ways}`;
 }
 
-/** The page with another page of one list; the others stay where they are. */
+/** A link to another page of one list, keeping the pages of the others. */
 function addressOf(portal: Portal, name: ListName, page: number): string {
   const lists = {
     subscriptions: portal.subscriptions,

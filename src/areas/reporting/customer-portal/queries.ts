@@ -36,7 +36,7 @@ export interface PortalCustomer {
   frozen_time: Temporal.Instant | null;
 }
 
-/** The live customer that a signed token names: no key and no organization come with it. */
+/** The live customer of a signed token, which comes without a key and an organization. */
 export async function findPortalCustomer(db: Db, id: CustomerId): Promise<PortalCustomer | undefined> {
   const [row] = await db<PortalCustomer[]>`
     select customer.id, customer.organization_id, customer.external_id, customer.name, customer.legal_name,

@@ -47,19 +47,19 @@ export interface List<Row> {
 
 export interface PortalUsage {
   proration: Proration;
-  /** By name of their metric. */
+  /** Sorted by name of their metric. */
   charges: readonly { name: string; units: Decimal; amountCents: Cents }[];
-  /** Of all of them, without taxes. */
+  /** Sum of all, without taxes. */
   amountCents: Cents;
 }
 
-/** Everything that a customer sees of itself. */
+/** Everything that the page shows of a customer. */
 export interface Portal {
   customer: PortalCustomer;
   now: Instant;
   balances: readonly CurrencyBalance[];
   subscriptions: List<SubscriptionShown>;
-  /** By id of the active subscriptions; null where units and prices make an amount that no number of ours can hold. */
+  /** By id of the active subscriptions; null where an amount overflows. */
   usage: ReadonlyMap<string, PortalUsage> | null;
   wallets: List<PortalWallet>;
   invoices: List<PortalInvoice>;
@@ -87,7 +87,7 @@ export async function admit(
   return { customer, mayAct: read.mayAct, now: customer.frozen_time ?? realNow() };
 }
 
-/** What a query like `?invoices=2` asks for; the first page of what it does not name. */
+/** The pages requested by a query like `?invoices=2`; the first page of lists that it does not name. */
 export function pagesOf(query: URLSearchParams): Pages {
   const pageOf = (list: ListName) => {
     const asked = query.get(list) ?? '';
@@ -117,7 +117,7 @@ export async function readPortal(ctx: Context, customer: PortalCustomer, pages: 
   return { customer, now: ctx.now(), balances, subscriptions, usage, wallets, invoices, creditNotes, receipts };
 }
 
-/** One row more than is shown: it says whether there is another page. */
+/** One row more than is shown, to know whether there is another page. */
 async function listOf<Row>(page: number, read: (slice: Slice) => PromiseLike<readonly Row[]>): Promise<List<Row>> {
   const rows = await read({ limit: ROWS + 1, offset: (page - 1) * ROWS });
   return { rows: rows.slice(0, ROWS), page, hasMore: rows.length > ROWS };

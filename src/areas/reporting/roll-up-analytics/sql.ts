@@ -27,7 +27,7 @@ export const takeMarks = ({ db, organizationId }: Scope, limit: number) => db<(S
     returning source_type, source_id)
   select source_type, source_id, count(*) as marks from taken group by 1, 2`;
 
-/** Takes back whatever the sources counted so far. */
+/** Subtracts the former entries of the sources. */
 export const takeBack = ({ db, organizationId }: Scope, sources: readonly Source[]) => db`
   with gone as (
     delete from analytics_entries
@@ -44,7 +44,7 @@ export const takeBack = ({ db, organizationId }: Scope, sources: readonly Source
     and total.billing_entity_id = less.billing_entity_id and total.currency = less.currency and total.key = less.key
     and total.code = less.code`;
 
-/** Counts what the sources are now. */
+/** Adds the current entries of the sources. */
 export const count = (scope: Scope, sources: readonly Source[]) => scope.db`
   with source as materialized (
     select * from unnest(${sources.map(({ source_type }) => source_type)}::text[],
@@ -64,7 +64,7 @@ export const count = (scope: Scope, sources: readonly Source[]) => scope.db`
   do update set amount = analytics_totals.amount + excluded.amount, units = analytics_totals.units + excluded.units,
     entries_count = analytics_totals.entries_count + excluded.entries_count`;
 
-/** Organizations of which something waits to be counted. */
+/** Organizations with marked sources. */
 export const listMarkedOrganizations = (sql: Sql, limit: number) => sql<{ organization_id: OrganizationId }[]>`
   with recursive marked as (
     (select organization_id from analytics_marks order by organization_id limit 1)

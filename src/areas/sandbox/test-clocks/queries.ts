@@ -135,7 +135,7 @@ export async function startAdvance(
   return row!;
 }
 
-/** Moves the clock over a time in which nothing falls due. */
+/** Moves the clock over a time without due work. */
 export async function arrive({ db, organizationId }: Scope, target: Temporal.Instant): Promise<TestClockRow> {
   const [row] = await db<TestClockRow[]>`
     update test_clocks set frozen_time = ${target}, started_from = frozen_time, steps_done = 0,
@@ -145,7 +145,7 @@ export async function arrive({ db, organizationId }: Scope, target: Temporal.Ins
   return row!;
 }
 
-/** Goes on towards the same target; after too many steps their count starts again, or nothing could be done. */
+/** Continues towards the same target; after too many steps the count starts again, or nothing could be done. */
 export async function resumeAdvance(scope: Scope, takenBy: Temporal.Instant): Promise<TestClockRow> {
   const { db, organizationId } = scope;
   const [row] = await db<TestClockRow[]>`

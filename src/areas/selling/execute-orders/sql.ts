@@ -6,7 +6,7 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import type { OrderId, OrganizationId, SubscriptionId } from '../../../platform/ids.ts';
 import type { Reach } from '../../../platform/periodic-job.ts';
 
-/** Keeps the plans of a deal as they are, and the one behind the subscription that it amends, in order of their ids. */
+/** Locks the plans of a deal, and the plan of the subscription that it amends, in order of their ids. */
 export const lockPlans = (
   ctx: Context,
   subscriptionId: SubscriptionId | null,
@@ -57,7 +57,7 @@ const formsWithZone = (db: Db) => db`
   join billing_entities entity
     on entity.organization_id = customer.organization_id and entity.id = customer.billing_entity_id`;
 
-/** Generated forms whose day of expiry has begun where the customer is, or is over. */
+/** Generated forms whose day of expiry has begun in the customer's zone. */
 export const listExpiredForms = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<Due[]>`
   select form.organization_id, organization.sandbox, form.id
   from ${formsWithZone(db)}

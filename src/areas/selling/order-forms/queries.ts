@@ -31,7 +31,7 @@ export interface OrderFormRow {
   expires_at: Temporal.Instant | null;
   signed_at: Temporal.Instant | null;
   voided_at: Temporal.Instant | null;
-  /** The file that was handed in with the signature. */
+  /** The uploaded file with the signature. */
   document_id: DocumentId | null;
   created_at: Temporal.Instant;
   updated_at: Temporal.Instant;

@@ -105,7 +105,7 @@ export async function getQuoteVersion({ db, organizationId }: Scope, id: QuoteVe
   return row;
 }
 
-/** The version of a quote that decides about it: the one with the highest number. Rule: quotes.md#lifecycle. */
+/** The current version of a quote: the one with the highest number. Rule: quotes.md#lifecycle. */
 export const listCurrentVersions = ({ db, organizationId }: Scope, quoteIds: readonly QuoteId[]) => db<
   QuoteVersionRow[]
 >`

@@ -107,6 +107,6 @@ export const markVoided = (
   update quote_versions set status = 'voided', void_reason = ${reason}, voided_at = ${now}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
-/** What happens to its versions changes a quote. */
+/** A change of a version updates its quote. */
 export const touchQuote = ({ db, organizationId }: Scope, id: QuoteId, now: Temporal.Instant) => db`
   update quotes set updated_at = ${now} where organization_id = ${organizationId} and id = ${id}`;

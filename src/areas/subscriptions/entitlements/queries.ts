@@ -47,7 +47,7 @@ const columns = (db: Db, subscriptionId: SubscriptionId) => db`
 
 interface Holder {
   subscriptionId: SubscriptionId;
-  /** The subscription's plan; of an override the grants of its own plan are read. */
+  /** The subscription's plan; for an override the grants of its parent plan are read. */
   planId: PlanId;
 }
 
@@ -68,7 +68,7 @@ export const listFeaturesOfSubscription = (scope: Scope, holder: Holder) => scop
     and (of_plan.id is not null or own.id is not null)
   order by of_plan.id is null, coalesce(of_plan.created_at, own.created_at), coalesce(of_plan.id, own.id)`;
 
-/** Features of some codes with all that a subscription has of them, whether it has anything or not. */
+/** Features by their codes with the grants of a subscription, whether it has any or not. */
 export const listFeaturesForSubscription = (scope: Scope, holder: Holder, codes: readonly string[]) => scope.db<
   FeatureOfSubscription[]
 >`

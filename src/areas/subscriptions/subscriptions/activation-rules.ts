@@ -161,7 +161,7 @@ export async function endRules(ctx: Context, subscriptionId: SubscriptionId, sta
     where organization_id = ${ctx.organizationId} and subscription_id = ${subscriptionId} and status = 'pending'`;
 }
 
-/** Whether a rule for which a subscription waits has run out at `at`. */
+/** Whether a rule for which a subscription waits has expired at `at`. */
 export async function isExpired(ctx: Context, subscriptionId: SubscriptionId, at: Temporal.Instant): Promise<boolean> {
   const rows = await ctx.db`
     select from subscription_activation_rules

@@ -25,7 +25,7 @@ export interface SubscriptionRow {
   customer_id: CustomerId;
   plan_id: PlanId;
   previous_subscription_id: SubscriptionId | null;
-  /** Of a record that follows another: what kind of switch that was when it was asked for. */
+  /** For a record that follows another: the kind of plan change when it was requested. */
   switch_kind: SwitchKind | null;
   billing_entity_id: BillingEntityId | null;
   external_id: string;

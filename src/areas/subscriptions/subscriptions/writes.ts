@@ -57,7 +57,7 @@ const planFacts = (db: Db) => db`
     bill_fixed_charges_monthly, trial_period
   from plans`;
 
-/** A plan that may be subscribed to: neither an override nor deleted nor about to be. Locked against its deletion. */
+/** A plan that can be subscribed to: neither an override nor deleted or being deleted. Locked against its deletion. */
 export async function findPlanForSale({ db, organizationId }: Scope, code: string): Promise<PlanFacts | undefined> {
   const [row] = await db<PlanFacts[]>`
     ${planFacts(db)}

@@ -58,11 +58,11 @@ export async function listApiKeys(
   return { rows: [...rows], totalCount: count!.total };
 }
 
-/** Keys of an organization are changed one after the other: what a change looks at stays as it is. */
+/** Locks the keys of an organization, so that they are changed one after the other. */
 export const lockKeysOfOrganization = ({ db, organizationId }: Scope) => db`
   select from organizations where id = ${organizationId} for no key update`;
 
-/** Permissions of a key, which may have expired while its request was under way. */
+/** Permissions of a key, which may have expired during its request. */
 export async function readPermissions({ db, organizationId }: Scope, id: ApiKeyId): Promise<Permissions> {
   const [row] = await db<{ permissions: Permissions }[]>`
     select permissions from api_keys where organization_id = ${organizationId} and id = ${id}`;
@@ -80,7 +80,7 @@ export async function hasOtherLastingKey({ db, organizationId }: Scope, id: ApiK
 
 /** Whether a key other than this one never expires and holds every permission of this one. */
 export async function hasOtherKeyHolding({ db, organizationId }: Scope, key: ApiKeyRow): Promise<boolean> {
-  // A resource without modes is no permission, yet `@>` would ask for it by name.
+  // A resource without modes is no permission, but `@>` would require its name.
   const held = Object.fromEntries(Object.entries(key.permissions).filter(([, modes]) => modes.length > 0));
   const [row] = await db<{ found: boolean }[]>`
     select exists (

@@ -13,7 +13,7 @@ export const updateApiKeyRow = (db: Db, key: ApiKeyRow) => db`
   update api_keys set name = ${key.name}, permissions = ${json(key.permissions)}, updated_at = ${key.updated_at}
   where organization_id = ${key.organization_id} and id = ${key.id}`;
 
-/** Lets a key be valid until `at`, or until the end that it has already. */
+/** Limits the validity of a key to `at`, or to an earlier end that it has already. */
 export const expireApiKey = (
   db: Db,
   key: ApiKeyRow,

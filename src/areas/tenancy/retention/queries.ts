@@ -16,7 +16,7 @@ export interface ChosenRetention {
   rules: Partial<Record<RetentionClassName, number | null>>;
 }
 
-/** What an organization chose. */
+/** The days that an organization chose. */
 export async function readRetention({ db, organizationId }: Scope): Promise<ChosenRetention> {
   const [row] = await db<ChosenRetention[]>`
     select audit_logs_period_days, (

@@ -42,13 +42,13 @@ interface Rebuild {
  * Rule: access-check.md "latency design".
  */
 export interface AccessCounters {
-  /** Undefined when there is nothing that may answer. */
+  /** Undefined if no valid hash exists. */
   read(organizationId: OrganizationId, externalId: string): Promise<KeptFacts | undefined>;
-  /** Begins a rebuild, before anything is read; undefined while another one is under way. */
+  /** Begins a rebuild before anything is read; undefined while another one is in progress. */
   open(organizationId: OrganizationId, externalId: string): Promise<Rebuild | undefined>;
-  /** Ends it; null: there is nothing to keep. */
+  /** Ends a rebuild; null stores nothing. */
   store(organizationId: OrganizationId, externalId: string, rebuild: Rebuild, facts: AccessFacts | null): Promise<void>;
-  /** Adds what a committed transaction stored: one call to Redis. Never fails. */
+  /** Adds the events of a committed transaction in one call to Redis. Never fails. */
   add(usage: LimitedUsage): Promise<void>;
 }
 

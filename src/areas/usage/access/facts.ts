@@ -23,7 +23,7 @@ import type { AccessCheck } from './schema.ts';
 
 /** All facts that access checks of one subscription need, as of one instant: JSON except for used units. */
 export interface AccessFacts {
-  /** Null: none is active, and nothing else is known. */
+  /** Null if none is active; then nothing else is known. */
   subscription: { id: SubscriptionId; customer_id: CustomerId; currency: string } | null;
   isOverdue: boolean;
   /** Features that it has. */
@@ -58,7 +58,7 @@ export interface CountedWindow {
   used: Decimal;
 }
 
-/** What a check needs to know; `all` for whatever may be asked. */
+/** The facts that a check needs; `all` for any check. */
 export type Needed = { featureCode: string | undefined } | 'all';
 
 /**

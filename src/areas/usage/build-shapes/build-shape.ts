@@ -119,7 +119,7 @@ async function refillPage(tx: Db, shape: BuildingShape): Promise<boolean> {
   return true;
 }
 
-/** Of subscriptions with many groups full days are kept too; those with too many are left to scans. */
+/** Subscriptions with many groups also keep full days; those with too many are marked for scans. */
 async function treatWide(
   tx: Db,
   shape: BuildingShape,

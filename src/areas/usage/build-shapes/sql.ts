@@ -69,7 +69,7 @@ export const setBuiltThrough = (db: Db, shape: BuildingShape) => db`
   update usage_shapes set built_through = ${shape.built_through}
   where organization_id = ${shape.organization_id} and id = ${shape.id} and state = 'building'`;
 
-/** Puts a shape's buckets of whole subscriptions in place of what is there. */
+/** Replaces a shape's buckets of whole subscriptions. */
 export async function refillSubscriptions(db: Db, shape: Shape, ids: readonly ExternalSubscriptionId[]): Promise<void> {
   await db`
     with unique_rows as (
@@ -199,7 +199,7 @@ export const takeDirtyHours = (db: Db, shape: Shape, limit: number) => db<HourKe
     for update)
   returning external_subscription_id, hour`;
 
-/** Subscriptions of a shape with more groups in some month than rolling up pays for (rollups.md#tables). */
+/** Subscriptions of a shape with too many groups in some month for rollups (rollups.md#tables). */
 export const listManyGroups = (
   db: Db,
   shape: Shape,
@@ -213,7 +213,7 @@ export const listManyGroups = (
     having count(distinct group_hash) > ${most}
   ) as crowded`;
 
-/** Marks subscriptions of a shape as answered by scan and drops their buckets. */
+/** Marks subscriptions of a shape for scans and drops their buckets. */
 export const markRaw = (
   db: Db,
   shape: Shape,

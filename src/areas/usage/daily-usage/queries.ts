@@ -33,7 +33,7 @@ export const listNewestSnapshots = (
   order by usage_date desc
   limit 2`;
 
-/** Keeps the snapshot of a day, in place of an earlier one of the same day and period. */
+/** Stores the snapshot of a day, replacing an earlier one of the same day and period. */
 export const keepDailyUsage = ({ db, organizationId }: Scope, row: DailyUsage, now: Temporal.Instant) => db`
   insert into daily_usages (id, organization_id, customer_id, subscription_id, external_subscription_id, usage_date,
     from_datetime, to_datetime, amount_currency, amount_cents, usage, usage_diff, created_at)

@@ -68,7 +68,7 @@ export async function applyCorrection(
     }),
     change: () => (payload === null ? retractEvents(ctx, ids, change) : amendEvent(ctx, ids[0]!, { payload, change })),
   });
-  // Who amends an event means it to be billed, whenever it came.
+  // An amended event is meant to be billed, however late it came.
   if (payload !== null) await takeLateEvents(ctx, ids, ctx.now());
   await markSubscriptions(ctx, externalId);
   await markUsage(ctx, { external_id: externalId });

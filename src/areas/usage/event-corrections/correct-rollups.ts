@@ -37,7 +37,7 @@ export async function holdShapes(
   if (areTakenAlone(await read())) await lockOrganizationEvents(scope);
   else await scope.db`select hold_shapes_version(${scope.organizationId}::uuid)`;
   const shapes = await read();
-  // A metric that was changed between the two looks.
+  // The metric changed between the two reads.
   if (areTakenAlone(shapes)) await lockOrganizationEvents(scope);
   return shapes;
 }

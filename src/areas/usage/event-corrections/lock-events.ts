@@ -60,7 +60,7 @@ export interface EventRange {
   properties: string | null;
 }
 
-/** What stands after `from`: the live events `e` of a range. */
+/** SQL after `from`: the live events `e` of a range. */
 export const eventsOfRange = ({ db, organizationId }: Scope, range: EventRange): Fragment => db`
   events e
   where e.organization_id = ${organizationId} and e.external_subscription_id = ${range.external_subscription_id}
@@ -103,7 +103,7 @@ export async function countUpTo(db: Db, source: Fragment, most: number): Promise
   return row!.count;
 }
 
-/** Whether a payload is another one than the stored: numbers of JSON by value. */
+/** Whether a payload differs from the stored one; JSON numbers are compared by value. */
 export async function isOtherPayload(db: Db, eventId: EventId, payload: EventPayload): Promise<boolean> {
   const [row] = await db<{ is_other: boolean }[]>`
     select timestamp <> ${payload.timestamp}::text::timestamptz or properties <> ${payload.properties}::text::jsonb
@@ -131,7 +131,7 @@ export const amendEvent = (
     precise_total_amount_cents = ${payload.precise_total_amount_cents}::text::numeric
   where organization_id = ${scope.organizationId} and id = ${eventId} and deleted_at is null`;
 
-/** Takes events away; their keys stay taken. */
+/** Retracts events; their transaction ids stay taken. */
 export const retractEvents = (scope: Scope, eventIds: readonly EventId[], change: Change) => scope.db`
   with former as (${keepVersions(scope, eventIds, change)})
   update events set version = version + 1, deleted_at = ${change.now}

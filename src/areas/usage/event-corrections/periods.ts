@@ -60,7 +60,7 @@ export const listConcernedCharges = (
   where nth <= ${MOST_PERIODS}
   order by charges_from_datetime, invoice_id, charge_id`;
 
-/** Draft invoices that are computed again with the corrected usage. */
+/** Draft invoices that are refreshed with the corrected usage. */
 export const flagDrafts = ({ db, organizationId }: Scope, invoiceIds: readonly InvoiceId[]) => db`
   update invoices set ready_to_be_refreshed = true
   where organization_id = ${organizationId} and id = any (${invoiceIds}::uuid[]) and status = 'draft'

@@ -146,7 +146,7 @@ export interface VersionRow {
   precise_total_amount_cents: string | null;
   valid_from: string;
   valid_to: string | null;
-  /** That made it; null: as received. */
+  /** The correction that made it; null for the state as received. */
   correction_id: CorrectionId | null;
   retracted: boolean;
 }

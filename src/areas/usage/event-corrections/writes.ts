@@ -6,7 +6,7 @@ import type { CorrectionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { CorrectionRow } from './queries.ts';
 
-/** Of a correction that is made. */
+/** Of a new correction. */
 export const insertCorrection = ({ db, organizationId }: Scope, row: CorrectionRow) => db`
   insert into event_corrections (id, organization_id, kind, status, policy, credit_note_part, reason, dry_run,
     external_subscription_id, transaction_id, input, api_key_id, total, done, draft_invoices_count, invoices_count,
@@ -35,12 +35,12 @@ export const updateProgress = (
     finished_at = ${finished_at}
   where organization_id = ${organizationId} and id = ${id}`;
 
-/** Remembers the events of a range; `source` is what stands after `from`, events `e`. */
+/** Stores the events of a range; `source` is the SQL after `from`, events `e`. */
 export const insertRangeEvents = ({ db, organizationId }: Scope, correctionId: CorrectionId, source: Fragment) => db`
   insert into event_correction_events (organization_id, correction_id, event_id)
   select ${organizationId}::uuid, ${correctionId}::uuid, e.id from ${source}`;
 
-/** Takes events of a range off its list, at most `limit`; locks those that are still live. */
+/** Takes at most `limit` events of a range off its list and locks those that are still live. */
 export const takeRangeEvents = ({ db, organizationId }: Scope, correctionId: CorrectionId, limit: number) => db<
   { id: string; code: string | null }[]
 >`

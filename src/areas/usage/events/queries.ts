@@ -36,7 +36,7 @@ export const listEventsById = ({ db, organizationId }: Scope, ids: readonly Even
 
 type Filters = Omit<EventListQuery, 'timestamp_from_started_at' | 'after' | keyof Page>;
 
-/** Which events of a list are wanted: a page by its number, or those behind a place. */
+/** The requested events of a list: a page by its number, or those after a position. */
 export interface EventPage extends Page {
   after: EventPlace | null;
 }
@@ -57,7 +57,7 @@ export const listEvents = (scope: Scope, filters: Filters, page: EventPage) => s
   select ${columns(scope.db)} from ${pageOfEvents(scope, filters, page)} ${inOrder(scope.db)}`;
 
 export interface EnrichedEvent extends ShownEvent {
-  /** Text of the property that the metric reads; "1" where it counts, null without metric or property. */
+  /** Text of the property that the metric reads; "1" if it counts events, null without metric or property. */
   value: string | null;
 }
 
@@ -73,8 +73,8 @@ export const listEnrichedEvents = (scope: Scope, filters: Filters, page: EventPa
   order by e.ordered_by desc, e.transaction_id, e.id desc`;
 
 /**
- * The rows `e` of a page. Behind a place, those of its instant and the older ones are looked for apart: each is one
- * stretch of an index, however many events share an instant.
+ * The rows `e` of a page. After a position, events of its instant and older ones are read separately: each is one range
+ * of an index, however many events share an instant.
  */
 function pageOfEvents(scope: Scope, filters: Filters, page: EventPage): Fragment {
   const { db } = scope;

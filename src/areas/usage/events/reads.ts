@@ -80,7 +80,7 @@ function isFromStart(query: EventListQuery): boolean {
   return true;
 }
 
-/** JSON texts of events by id, in the order asked; those that are gone are left out. */
+/** JSON texts of events by id, in the requested order; missing ones are left out. */
 export async function readEventsAgain(ctx: Context, ids: readonly EventId[]): Promise<string[]> {
   const byId = new Map((await listEventsById(ctx, ids)).map((event) => [event.id, event]));
   return ids.flatMap((id) => (byId.has(id) ? [eventText(byId.get(id)!)] : []));

@@ -24,7 +24,7 @@ import type { CountedShare } from '../usage-counts/request.ts';
 
 /** An event to be priced. */
 export interface EventToPrice {
-  /** Of a stored event; of one that is only imagined, undefined. */
+  /** Id of a stored event; undefined for an estimated one. */
   id?: EventId;
   timestamp: Instant;
   /** Texts of its properties. */

@@ -79,7 +79,7 @@ export async function finishOpenBatches(scope: Scope<Sql>): Promise<number> {
   }
 }
 
-/** Step `finish-event-batch`: of events that a command stored. */
+/** Step `finish-event-batch`: finishes the batch of events that a command stored. */
 export async function finishBatchStep(ctx: Context, { batch_id }: { batch_id: EventBatchId }): Promise<void> {
   const owed = createOwed();
   for (const watched of await finishBatches(ctx.db, [batch_id], owed))

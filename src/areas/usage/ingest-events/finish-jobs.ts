@@ -43,10 +43,7 @@ export const finishHandlers = (deps: FinishDeps): Pick<Handlers, 'events.finish-
   },
 });
 
-/**
- * Of one organization: its job comes back while another transaction holds what it needs. Batches that are done are
- * done.
- */
+/** A job of one organization comes back while another transaction holds what it needs. Finished batches are skipped. */
 async function finishOwn(
   sql: Sql,
   ids: readonly EventBatchId[],

@@ -16,7 +16,7 @@ import { eventToMatch, joinLiveMetric } from '../match-events/match-sql.ts';
 import { FURTHER_CODES, MOST_ROWS, placesOf } from '../unmatched-events/totals.ts';
 import type { EventForWallet } from './missing-wallets.ts';
 
-/** Takes batches, one worker at a time: their live events with their live metric. Those that are gone are done. */
+/** Takes batches, one worker at a time, with their live events and metrics. Missing batches are finished. */
 export const takeBatchEvents = (db: Db, batchIds: readonly EventBatchId[]) => db<EventForWallet[]>`
   with taken as materialized (
     select event_ids from event_batches where id = any (${plainArray(batchIds)}::uuid[]) order by id for update

@@ -21,7 +21,7 @@ export interface OpenSelection {
   either?: boolean | undefined;
 }
 
-/** Takes the requests to heal of an organization that wait and of which no run tells; those it cannot read stay. */
+/** Takes the waiting healing requests of an organization that have no run; unreadable ones stay. */
 export async function takeRequests({ db, organizationId }: Scope): Promise<HealSelection[]> {
   const rows = await db<{ id: string; payload: unknown }[]>`
     select id, payload from after_steps

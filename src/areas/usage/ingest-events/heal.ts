@@ -36,7 +36,7 @@ type HealStep = StepPayload<'heal-events'>;
  */
 export async function healEvents(ctx: Context, step: HealStep): Promise<void> {
   if (!(await tryHealing(ctx))) throw new InOtherHands('the organization is being healed');
-  // Under the healing lock alone: matching of events does not wait meanwhile.
+  // Only under the healing lock, so that matching of events does not wait.
   const selection = step.page?.selection ?? (await selectionOf(ctx, step));
   const now = ctx.now().toString();
   const before = step.page ?? { after: null, total: await totalOf(ctx, step, selection), examined: 0, healed: 0 };

@@ -5,29 +5,29 @@ import type { IncomingBatch } from '../events/incoming-event.ts';
 type Batches = readonly IncomingBatch[];
 
 /**
- * Statements at once in a process, and events in one: beyond, they only wait for each other
+ * Statements at once in a process, and events in one: more would only wait for each other
  * (storing-events.md#jobs-and-replies).
  */
 const MOST_IN_FLIGHT = 2;
 const MOST_EVENTS = 1000;
-/** Text of properties in a statement: two full jobs of the ingress. A second of work, also for the others in it. */
+/** Length of properties in one statement: two full jobs of the ingress, about a second of work for all in it. */
 const MOST_BYTES = 1024 * 1024;
-/** Statements at once of organizations that are stored apart, and of each of them one. */
+/** Concurrent statements of organizations that are stored apart; each organization has one. */
 const MOST_APART = 2;
 
-/** Puts the batches of a job into the next statement; resolves with their verdicts when that is committed. */
+/** Adds the batches of a job to the next statement; resolves with their verdicts after its commit. */
 export type StoreMerged<Verdicts> = (batches: Batches) => Promise<Verdicts[]>;
 
 /**
- * Merges jobs that arrive while statements are under way: what waits goes into one statement as soon as one of the
- * places is free. A job larger than a statement goes alone.
+ * Merges jobs that arrive while statements run: waiting jobs go into one statement as soon as a place is free. A job
+ * larger than a statement goes alone.
  */
 export const createMerger = <Verdicts>(store: StoreMerged<Verdicts>): StoreMerged<Verdicts> =>
   merged(inOneStatement(store), { mostInFlight: MOST_IN_FLIGHT, fitting });
 
 /**
- * Merges the jobs of each organization for itself, one statement of it at a time: what waits for locks of one, or is
- * slow, holds none of the places of the others' statements.
+ * Merges the jobs of each organization separately, one statement at a time, so that a slow or locked organization takes
+ * no place of the shared statements.
  */
 export function createMergersApart<Verdicts>(
   store: StoreMerged<Verdicts>,

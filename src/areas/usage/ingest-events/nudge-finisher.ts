@@ -8,9 +8,9 @@ const MOST_BATCHES = 50;
 
 /** Enqueues the asynchronous steps of stored batches. A lost nudge is made up by the sweeper of `event_batches`. */
 export interface FinisherNudge {
-  /** organizationId  whose events alone the batch holds; without one, those of several */
+  /** organizationId  set if the batch holds events of this organization only */
   add(batchId: EventBatchId, organizationId?: OrganizationId): void;
-  /** Sends what waits. */
+  /** Sends the waiting batches. */
   flush(): Promise<void>;
 }
 

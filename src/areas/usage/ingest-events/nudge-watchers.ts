@@ -7,22 +7,22 @@ import type { EventToMatch } from '../match-events/match-event.ts';
 import { markWalletsOfUsage, WALLET_ONGOING } from '../wallet-marks/marks.ts';
 import type { MatchedEvent } from './match-all.ts';
 
-/** A subscription whose usage is to be looked at, or a customer whose wallets are. */
+/** A subscription whose usage must be evaluated, or a customer whose wallets must be. */
 export type Watched = { organization_id: OrganizationId } & (
   | { subscription_id: SubscriptionId; customer_key: string }
   | { customer_id: CustomerId }
 );
 
-/** Looks of one subscription are this far apart at least: usage that comes in a rush is counted once for all of it. */
+/** Shortest time between two evaluations of one subscription, so that a burst of usage is counted once. */
 const COALESCE_MS = 500;
 
-/** Whether anybody watches usage of organizations at all, and whether any of their customers has a wallet. */
+/** Whether usage of organizations is watched at all, and whether any of their customers has a wallet. */
 export interface Watchers {
   usage: boolean;
   wallets: boolean;
 }
 
-/** Most organizations have no watchers: one look at them costs less than one at each subscription. */
+/** Most organizations have no watchers, and one check for each costs less than one for each subscription. */
 export async function watchersOf(tx: Db, matched: readonly MatchedEvent<EventToMatch>[]): Promise<Watchers> {
   const ids = [...new Set(matched.map(({ event }) => event.organization_id))];
   const [row] = await tx<Watchers[]>`
@@ -35,8 +35,8 @@ export async function watchersOf(tx: Db, matched: readonly MatchedEvent<EventToM
 }
 
 /**
- * Marks the active subscriptions of events that are watched, and the customers of any that have wallets. A watcher
- * that comes meanwhile looks at the usage by itself.
+ * Marks the watched active subscriptions of events, and their customers with wallets. A watcher created meanwhile
+ * evaluates the usage itself.
  */
 export async function markUsed(
   tx: Db,
@@ -56,7 +56,7 @@ export async function markUsed(
     });
   }
   if (marks.size === 0) return [];
-  // One after the other on the wire, without waiting between.
+  // Sent one after the other without waiting between.
   const [watched, wallets] = await Promise.all([
     watchers.usage ? markWatched(tx, [...marks.values()]) : [],
     watchers.wallets ? markWalletsOfUsage(tx, [...marks.values()]) : [],
@@ -64,7 +64,7 @@ export async function markUsed(
   return [...watched, ...wallets];
 }
 
-/** Payload of the job that looks at a subscription, or at the wallets of a customer. */
+/** Payload of the job that evaluates a subscription, or the wallets of a customer. */
 export const workOf = ({ organization_id, ...watched }: Watched, at: Temporal.Instant) =>
   'customer_id' in watched
     ? { job: WALLET_ONGOING, organization_id, at: at.toString(), item: { customer_id: watched.customer_id } }
@@ -77,9 +77,8 @@ export const workOf = ({ organization_id, ...watched }: Watched, at: Temporal.In
       };
 
 /**
- * After commit: has what was marked looked at. All nudges of half a second share one job at its end, which therefore
- * starts after the last mark it is for; the jobs `usage-activity` and `wallet-ongoing` find marks
- * whose nudge was lost.
+ * After the commit: nudges the evaluation of marks. Nudges within half a second share one job at its end, so that it
+ * starts after its last mark; the jobs `usage-activity` and `wallet-ongoing` find marks whose nudge was lost.
  */
 export async function nudgeWatchers(
   producer: Pick<Producer, 'addMany'>,

@@ -76,7 +76,7 @@ type Verdicts = StoreOutcome['verdicts'];
  */
 async function storeParts(deps: StoreDeps, batches: readonly IncomingBatch[]): Promise<Verdicts> {
   const parts = partsOf(batches);
-  if (parts.length > 1) await catalogsOf(deps, batches); // read once for both halves
+  if (parts.length > 1) await catalogsOf(deps, batches); // read once for both halves halves
   const results = await Promise.allSettled(parts.map((part) => storeOrSplit(deps, part)));
   return results.flatMap((result) => {
     if (result.status === 'rejected') throw result.reason;

@@ -60,7 +60,7 @@ export async function findNextCheck(
   return row!.at;
 }
 
-/** Notes that the events before `until` were checked; false when they were already. */
+/** Stores that events before `until` were checked; false if they were already. */
 export async function markChecked({ db, organizationId }: Scope, until: Temporal.Instant): Promise<boolean> {
   const rows = await db`
     insert into event_checks (organization_id, checked_until) values (${organizationId}, ${until})

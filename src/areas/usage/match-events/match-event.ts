@@ -31,7 +31,7 @@ export interface EventToMatch {
   code: string;
   timestamp: string;
   created_at: string;
-  /** Null: no live metric has the code. */
+  /** Null if no live metric has the code. */
   metric_id: MetricId | null;
   aggregation_type: AggregationType | null;
   recurring: boolean | null;

@@ -55,8 +55,7 @@ async function look(ctx: Context, subscriptionId: SubscriptionId, at: Temporal.I
   const opening = dayStart(today, zone);
   const closed = await listClosedWindows(ctx, subscriptionId, opening);
   for (const window of closed) await snapshotIfCountable(ctx, subscription, window, lastDayOf(window, zone));
-  // An event of today waits for the day to be over. In the first hour it may be one of yesterday, whose UTC day is
-  // today.
+  // An event of today waits for the day to end. In the first hour it may be one of yesterday, whose UTC day is today.
   const receivedOn = await readLastReceived(ctx, subscriptionId);
   const isDue = at.toZonedDateTimeISO(zone).hour === 0 || (receivedOn !== null && isDateBefore(receivedOn, today));
   if (isDue && isBefore(startOf(subscription), opening)) {

@@ -45,7 +45,7 @@ export async function beginHealing(scope: Scope): Promise<void> {
   await lockMatching(scope);
 }
 
-/** Waits for matchers and keeps new ones out until the transaction ends; for who is the only healer. */
+/** Waits for matchers and keeps new ones out until the transaction ends; for callers that are the only healer. */
 export async function lockMatching({ db, organizationId }: Scope): Promise<void> {
   await waitForLocks(db, HEALER_PATIENCE_MS);
   try {

@@ -67,7 +67,7 @@ export const sumDigests = (
     from (select e.id, ${eventHash(db, db`request.field`)} as hash ${selectedEvents({ db, organizationId })}) as hashed
   ) digested`;
 
-/** The same of events alone, of each stretch at most `limit`. */
+/** The same from events alone, at most `limit` of each stretch. */
 export const sumDigestsUpTo = ({ db, organizationId }: Scope, events: readonly DigestedEvents[], limit: number) => db<
   DigestRow[]
 >`

@@ -98,7 +98,7 @@ export const listEvents = (scope: Scope, requests: readonly SharedRequest<RawReq
   ) event
   order by request.n, timestamp, created_at, id`;
 
-/** The events of a request with what an aggregation takes of them. */
+/** The events of a request with the values that an aggregation reads. */
 const meteredEvents = (scope: Scope) => scope.db`
   select ${neededTexts(scope.db)} as texts, e.timestamp, e.created_at, e.id,
     case when request.aggregation = 'unique_count_agg' then e.properties ->> request.field
@@ -133,11 +133,11 @@ export const selectedEvents = ({ db, organizationId }: Scope) => db`
     and (request.start_id is null or e.timestamp > request.start_at or e.id > request.start_id)
     and (request.end_id is null or e.timestamp < request.end_at or e.id < request.end_id)`;
 
-/** The same without late events that are left out. */
+/** The same without late events that are not taken in. */
 const countedEvents = (scope: Scope) => scope.db`
   ${selectedEvents(scope)} and not ${isLeftOut(scope)}`;
 
-/** Whether an event `e` is late for a request, and no correction has taken it in. */
+/** Whether an event `e` is late for a request and no correction has taken it in. */
 export const isLeftOut = ({ db, organizationId }: Scope) => db`
   (coalesce(e.id > request.late_after_id, e.created_at >= request.late_since, false) and not exists (
     select from taken_late_events taken where taken.organization_id = ${organizationId} and taken.event_id = e.id))`;
@@ -146,7 +146,7 @@ export interface TotalRequest {
   n: number;
   subscription_id: SubscriptionId;
   charge_id: ChargeId;
-  /** End of the billed periods that are looked at. */
+  /** End of the billed periods that are examined. */
   before: string;
 }
 

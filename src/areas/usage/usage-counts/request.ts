@@ -66,7 +66,7 @@ export type WantedTexts = Readonly<Record<string, readonly string[]>>;
 export interface CarriedOver {
   subscriptionId: SubscriptionId;
   chargeId: ChargeId;
-  /** Whether, without such a fee, the total starts from the events before the subscription. */
+  /** Whether the total starts from events before the subscription if there is no such fee. */
   replacesAnother: boolean;
 }
 

@@ -222,10 +222,7 @@ export const hasAllHours = ({ db, organizationId }: Scope) => db`
       and dirty.external_subscription_id = request.subscription
   )`;
 
-/**
- * Events of open batches in the windows of the answered charges of an aggregation; none is looked for without such a
- * charge.
- */
+/** Events of open batches in the windows of the answered charges of an aggregation; skipped without such a charge. */
 const waitingEvents = ({ db, organizationId }: Scope, aggregation: 'latest_agg' | 'unique_count_agg') => db`
   waiting as materialized (
     select answering.n, e.timestamp, e.created_at, e.id, e.properties ->> answering.field as text,

@@ -19,7 +19,7 @@ import { isRestricted, selectCharges } from './select-charges.ts';
 import { type ChargeUsage, usageOf, usagePeriod } from './subscription-usage.ts';
 import { chargeUsageView, shownShare } from './view.ts';
 
-/** Usage of a subscription in progress, with the totals of an invoice over it. */
+/** Usage of a subscription in progress, with its totals as an invoice. */
 export interface UsageInProgress {
   subscription: SubscriptionShown;
   proration: Proration;
@@ -32,9 +32,9 @@ export interface UsageInProgress {
 }
 
 /**
- * Usage of a subscription in its charges period in progress, priced as an invoice at the period's end would, and
- * nothing stored. Six round trips at most, whatever the number of charges, filters and groups; nothing is cached, so an
- * accepted event shows in the next read.
+ * Usage of a subscription in its charges period in progress, priced as an invoice at the period's end would price it,
+ * without storing anything. Six round trips at most, whatever the number of charges, filters and groups; nothing is
+ * cached, so an accepted event shows in the next read.
  *
  * @throws Refusal 404 customer, charge; 405 no_active_subscription, full_usage_not_allowed
  * Rule: usage-reads.md#current-usage.
@@ -70,7 +70,7 @@ export const periodView = ({ subscription, proration }: Pick<UsageInProgress, 's
   currency: subscription.plan_amount_currency,
 });
 
-/** What current and projected usage have in common: finding, counting, pricing, taxing. */
+/** Common parts of current and projected usage: finding, counting, pricing, taxing. */
 export async function usageInProgress(
   ctx: Context,
   externalCustomerId: ExternalCustomerId,
@@ -104,7 +104,7 @@ export async function usageInProgress(
   const ofPlan = allCharges.reduce((total, { filters }) => total + 1 + filters.length, 0);
   const ofUsage = usage.reduce((total, { shares }) => total + shares.length, 0);
   ctx.heavy?.weighed(subject, Math.max(ofPlan, ofUsage));
-  // A fee of nothing changes no total: of a charge with hundreds of filters most are.
+  // A fee of zero changes no total, and with hundreds of filters most fees are zero.
   const feesOf = async ({ charge, shares }: ChargeUsage) => {
     const taxes = taxesOfFee(held, 'charge', { chargeId: charge.id, planId: subscription.plan_id });
     const feeOf = ({ fee: { amountCents, preciseAmountCents } }: PricedShare, index: number) =>

@@ -43,7 +43,7 @@ export interface PricedCharge {
   min_amount_cents: number;
   accepts_target_wallet: boolean;
   properties: Properties;
-  /** What its prices are in, when not in the currency of the plan. */
+  /** Pricing unit of its prices, if they are not in the currency of the plan. */
   pricing_unit: { id: PricingUnitId; code: string; short_name: string } | null;
   /** Main units of the currency per pricing unit. */
   conversion_rate: Decimal | null;

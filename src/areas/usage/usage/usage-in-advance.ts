@@ -45,7 +45,7 @@ export async function withBilledInAdvance(
   );
 }
 
-/** The group keys that the restriction fixes to one value: records are kept by them too. */
+/** The group keys that the restriction fixes to one value; records distinguish them too. */
 function fixedGroup(charge: PricedCharge, filterId: ChargeFilterId | null, only: WantedTexts): GroupedBy {
   const { properties } = charge.filters.find(({ id }) => id === filterId) ?? charge;
   const keys = groupKeys(properties, { acceptsTargetWallet: charge.accepts_target_wallet });

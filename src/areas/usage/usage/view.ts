@@ -10,14 +10,14 @@ import { groupRows } from '../../../platform/lists/group-rows.ts';
 import { inParts, mapInSlices, type Pause, sortInSlices } from '../../../platform/turns/turns.ts';
 import type { PricedShare } from './price-usage.ts';
 
-/** A charge as far as a usage answer shows it. */
+/** The fields of a charge that a usage answer shows. */
 export interface ShownCharge {
   id: ChargeId;
   code: string;
   charge_model: ChargeModelName;
   invoice_display_name: string | null;
   metric: { id: MetricId; name: string; code: string; aggregation_type: AggregationType };
-  /** What its prices are in, when not in the currency. */
+  /** Pricing unit of its prices, if they are not in the currency. */
   pricing_unit?: { short_name: string } | null;
   conversion_rate?: Decimal | null;
   /** In their order. */
@@ -42,7 +42,7 @@ export interface ShownShare {
   /** In cents of the charge's pricing unit; null without one. */
   pricingUnitCents: Cents | null;
   presented: readonly PresentedUnits[];
-  /** As it will be at the end of the period, of projected usage. */
+  /** Its projection to the end of the period, for projected usage. */
   projected?: {
     units: Decimal;
     amountCents: Cents;
@@ -192,7 +192,7 @@ interface SharesOfFilter {
   own: readonly ShownShare[];
 }
 
-/** One entry a filter, the default bucket last; those without a share only `withUnused`. */
+/** One entry for each filter, the default bucket last; filters without a share only `withUnused`. */
 function sharesByFilter(
   charge: ShownCharge,
   shares: readonly ShownShare[],
@@ -204,7 +204,7 @@ function sharesByFilter(
     .map((filter) => ({ filter, own: sharesOf.get(filter?.id ?? null) ?? [] }));
 }
 
-/** One filter: the values of the default bucket are `{}`, which no filter's are. */
+/** Key of a filter: the values of the default bucket are `{}`, which no filter has. */
 const filterUsage = (
   figures: ReturnType<typeof figuresOf>,
   { filter, own }: SharesOfFilter,
@@ -216,7 +216,7 @@ const filterUsage = (
   ...breakdownsOf(own, keys, withProjected),
 });
 
-/** One entry a group, over all filters that have a fee in it. */
+/** One entry for each group, over all filters with a fee in it. */
 async function groupedUsage(
   charge: ShownCharge,
   shares: readonly ShownShare[],
@@ -248,13 +248,13 @@ async function groupedUsage(
   );
 }
 
-/** The same for groups of the same values, whatever the order of their keys. */
+/** Merges groups with the same values, whatever the order of their keys. */
 const nameOf = ({ groupedBy }: ShownShare): string =>
   JSON.stringify(Object.entries(groupedBy).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 function byGroup({ groupedBy: a }: { groupedBy: GroupedBy }, { groupedBy: b }: { groupedBy: GroupedBy }): number {
   const keys = Object.keys(a);
-  // Most groups have the same keys: a set of both lists for each of 300 000 comparisons takes a tenth of a second.
+  // Most groups have the same keys: comparing them as sets in 300 000 comparisons would take a tenth of a second.
   for (const key in b) if (!Object.hasOwn(a, key)) keys.push(key);
   return compareGroups(keys, a, b);
 }

@@ -51,7 +51,7 @@ export const markWalletsOfUsage = (db: Db, marks: readonly MarkOfUsage[]) => db<
       and wallet.status = 'active')
   returning organization_id, customer_id`;
 
-/** Marks of a customer that are there now. */
+/** Current marks of a customer. */
 export const listWalletMarks = ({ db, organizationId }: Scope, customerId: CustomerId) => db<{ id: string }[]>`
   select id from wallet_marks where organization_id = ${organizationId} and customer_id = ${customerId}`;
 

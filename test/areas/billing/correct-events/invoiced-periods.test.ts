@@ -55,7 +55,7 @@ const retract = (story: Story, fields: object = {}) =>
     },
   });
 
-test('on a draft invoice the fee becomes 10000, and there is no adjustment (CO6)', async () => {
+test('correcting an event of a draft invoice changes its fee to 10000 and makes no adjustment (CO6)', async () => {
   const story = await march({}, { billing_configuration: { invoice_grace_period: 3 } });
   await story.advanceTo('2024-04-01T12:00:00Z');
   const [draft] = await story.invoices(1);
@@ -72,14 +72,14 @@ test('on a draft invoice the fee becomes 10000, and there is no adjustment (CO6)
   expect(final).toMatchObject({ status: 'finalized', fees_amount_cents: 10000 });
 });
 
-test('in a period that is not billed yet its invoice is right from the start', async () => {
+test('correcting an event of a period that is not billed yet makes its invoice right from the start', async () => {
   const story = await march();
   expect((await retract(story)).body.correction).toMatchObject({ draft_invoices_count: 0, invoices_count: 0 });
   await story.advanceTo('2024-04-01T12:00:00Z');
   expect((await story.invoices(1))[0]).toMatchObject({ status: 'finalized', fees_amount_cents: 10000 });
 });
 
-test('with the policy ignore it is recorded, and the invoice stays as it is', async () => {
+test('with the policy ignore a correction is recorded, and the invoice stays as it is', async () => {
   const story = await march();
   await story.advanceTo('2024-04-02T00:00:00Z');
   const [before] = await story.invoices(1);
@@ -124,7 +124,7 @@ test('a period that ends without an invoice is neither credited nor billed', asy
   expect((await story.client.get('/credit_notes')).body.credit_notes).toEqual([]);
 });
 
-test("the organization's policy holds where the request has none", async () => {
+test('the policy of the organization applies where the request has none', async () => {
   const story = await march();
   await story.advanceTo('2024-04-02T00:00:00Z');
   await service.sql`
@@ -132,7 +132,7 @@ test("the organization's policy holds where the request has none", async () => {
   expect((await retract(story)).body.correction).toMatchObject({ policy: 'ignore', status: 'settled' });
 });
 
-test('of a recurring metric every invoice from the event on is concerned', async () => {
+test('correcting an event of a recurring metric concerns every invoice from the event on', async () => {
   const story = await march({ recurring: true });
   await story.advanceTo('2024-05-02T00:00:00Z');
   const { body } = await retract(story, { policy: 'ignore' });

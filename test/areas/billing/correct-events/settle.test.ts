@@ -133,7 +133,7 @@ test('a retracted event is credited with its tax, once (CO1, CO9)', async () => 
   await sound(story, await story.invoices(1));
 });
 
-test('an increase is a fee on the next invoice, with the dates of its own period (CO2)', async () => {
+test('an increase becomes a fee on the next invoice with the dates of its own period (CO2)', async () => {
   const story = await march(GRADUATED_A, TWELVE);
   await story.advanceTo('2024-04-02T00:00:00Z');
   const correction = await amend(story, 'ten', '19');
@@ -177,7 +177,7 @@ test('each correction of a period bills the units that it adds itself', async ()
   ]);
 });
 
-test('corrections that wait for the same invoice are one fee of all their units', async () => {
+test('corrections that wait for the same invoice make one fee of all their units', async () => {
   const story = await march({ properties: { amount: '0.5' } }, [['some', '37']]);
   await story.advanceTo('2024-04-02T00:00:00Z');
   for (const n of ['43', '47', '45']) await amend(story, 'some', n);
@@ -188,7 +188,7 @@ test('corrections that wait for the same invoice are one fee of all their units'
   ]);
 });
 
-test('an own invoice bills an increase at once (CO3)', async () => {
+test('the policy of an own invoice bills an increase at once (CO3)', async () => {
   const story = await march(GRADUATED_A, TWELVE);
   await story.advanceTo('2024-04-02T00:00:00Z');
   await amend(story, 'ten', '19', { policy: 'debit_invoice' });
@@ -204,7 +204,7 @@ test('an own invoice bills an increase at once (CO3)', async () => {
   await sound(story, invoices);
 });
 
-test('what a true-up takes up again is not booked (CO4)', async () => {
+test('a decrease that a true-up absorbs is not booked (CO4)', async () => {
   const story = await march({ properties: { amount: '1' }, min_amount_cents: 1000 }, [
     ['five', '5'],
     ['three', '3'],
@@ -242,7 +242,7 @@ test('fewer units in as many packages change nothing (CO5)', async () => {
   expect(await notes(story)).toEqual([]);
 });
 
-test('the first payload of a retracted event is a repetition, and nothing is settled again (CO10)', async () => {
+test('sending the first payload of a retracted event again is a replay, and nothing is settled again (CO10)', async () => {
   const story = await march({}, TWELVE);
   await story.advanceTo('2024-04-02T00:00:00Z');
   await retract(story, 'two');
@@ -251,7 +251,7 @@ test('the first payload of a retracted event is a repetition, and nothing is set
   expect(await notes(story)).toHaveLength(1);
 });
 
-test('an event of a recurring metric is credited in each period from it on (CO12)', async () => {
+test('a retracted event of a recurring metric is credited in each period from it on (CO12)', async () => {
   const story = await openStory(service, '2024-01-01T00:00:00Z');
   await story.customer();
   const { body } = await story.client.post('/billable_metrics', {
@@ -371,7 +371,7 @@ test('what has moved to another group of an invoice is given back of the fee tha
   await sound(story, await story.invoices(1));
 });
 
-test('a correction leaves out late events that the policy ignored, and names how many', async () => {
+test('a correction leaves out late events that the policy ignored and says how many', async () => {
   const story = await march({ properties: { amount: '1' } }, [
     ['ten', '10'],
     ['three', '3'],
@@ -400,7 +400,7 @@ test('a correction leaves out late events that the policy ignored, and names how
   await sound(story, await story.invoices(1));
 });
 
-test('a late event is taken in by its policy even where it changes no amount', async () => {
+test('a late event is counted by its policy even where it changes no amount', async () => {
   const packages = { charge_model: 'package', properties: { amount: '100', package_size: 10, free_units: 0 } };
   const story = await march(packages, TWELVE, { plan: { usage_policies: { late_events: 'next_invoice' } } });
   await story.advanceTo('2024-04-02T00:00:00Z');
@@ -429,7 +429,7 @@ test.each([
   });
 });
 
-test('what a range takes away comes off the increase that waits as well as off the invoice', async () => {
+test('a retracted range reduces the waiting increase as well as the invoice', async () => {
   const story = await march({}, TWELVE);
   await story.advanceTo('2024-04-02T00:00:00Z');
   await amend(story, 'ten', '15');
@@ -442,7 +442,7 @@ test('what a range takes away comes off the increase that waits as well as off t
   await sound(story, invoices);
 });
 
-test('once its subscription has ended, an increase is invoiced at once', async () => {
+test('an increase is invoiced at once when its subscription has ended', async () => {
   const story = await march({}, TWELVE);
   await story.client.delete('/subscriptions/sub');
   expect((await story.invoices(1))[0].fees_amount_cents).toBe(12000);
@@ -453,7 +453,7 @@ test('once its subscription has ended, an increase is invoiced at once', async (
   await sound(story, invoices);
 });
 
-test('nothing is settled about a voided invoice', async () => {
+test('nothing is settled on a voided invoice', async () => {
   const story = await march({}, TWELVE);
   await story.advanceTo('2024-04-02T00:00:00Z');
   const [invoice] = await story.invoices(1);
@@ -488,7 +488,7 @@ test('one event retracted and amended many times at once ends in one price', asy
   await sound(story, invoices);
 });
 
-test('what waits for the next invoice is billed at once when the subscription ends without one', async () => {
+test('an increase that waits for the next invoice is billed at once when the subscription ends without one', async () => {
   const story = await march({}, TWELVE);
   await story.advanceTo('2024-04-02T00:00:00Z');
   await amend(story, 'ten', '11');

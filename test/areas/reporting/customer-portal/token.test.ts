@@ -10,7 +10,7 @@ const tokenOf = (url: string) => url.split('/').at(-1)!;
 const tokenWith = (claims: unknown) =>
   `${Buffer.from(typeof claims === 'string' ? claims : JSON.stringify(claims)).toString('base64url')}.${'s'.repeat(43)}`;
 
-describe('the address', () => {
+describe('the address of a portal page', () => {
   test.each([
     [{}, 'http://127.0.0.1:3000/customer-portal/'],
     [{ HOST: '0.0.0.0', PORT: '8080' }, 'http://127.0.0.1:8080/customer-portal/'],
@@ -19,13 +19,13 @@ describe('the address', () => {
       { PUBLIC_URL: 'https://billing.example', CUSTOMER_PORTAL_URL: 'https://my.example/account/' },
       'https://my.example/account/customer-portal/',
     ],
-  ])('with %o begins with %s', (settings, start) => {
+  ])('the portal address with %o begins with %s', (settings, start) => {
     expect(portalUrl(configOf(settings), 'secret', OF).startsWith(start)).toBe(true);
   });
 });
 
-describe('a token', () => {
-  test('is read back and is signed with its secret only', () => {
+describe('portal tokens', () => {
+  test('a portal token is read back and is signed with its own secret only', () => {
     const read = readToken(tokenOf(portalUrl(configOf(), 'secret', OF)))!;
     expect(read).toMatchObject(OF);
     expect(isSigned(read, 'secret')).toBe(true);
@@ -55,7 +55,7 @@ describe('a token', () => {
     [tokenWith({ sub: ID, exp: 1_700_000_000, aud: 'portal' }), 'an end in the past'],
     [tokenWith({ sub: ID, exp, aud: 'portal', scope: 'all' }), 'a scope that we do not give'],
     [tokenWith(null), 'null'],
-  ])('%s is none: %s', (token) => {
+  ])('%s is not a portal token: %s', (token) => {
     expect(readToken(token)).toBeUndefined();
   });
 });

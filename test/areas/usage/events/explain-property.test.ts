@@ -108,7 +108,7 @@ const tally = (shares: Map<string, number>, key: unknown[], count: number) => {
 };
 const sorted = (shares: Map<string, number>) => [...shares].sort(([a], [b]) => (a < b ? -1 : 1));
 
-test('what the verdicts say is what billing counts, for any events', { timeout: 120_000 }, async () => {
+test('the verdict of any event agrees with what billing counts', { timeout: 120_000 }, async () => {
   const charges = await listPricedCharges({ db: database.sql, organizationId }, [planId]);
   const { store } = storage(database.sql);
   await fc.assert(

@@ -43,7 +43,7 @@ const FILTERS = [
 ];
 
 for (const path of ['/events', '/events_enriched']) {
-  test.each(FILTERS)(`${path}?%s: pages behind a cursor are the list, in its order`, async (filters) => {
+  test.each(FILTERS)(`${path}?%s: pages behind a cursor equal the list in its order`, async (filters) => {
     const whole = (await few.get(`${path}?per_page=1000&${filters}`)).body;
     expect(whole.meta).not.toHaveProperty('next_cursor');
     expect(whole.meta).toMatchObject({ total_count: whole.events.length });
@@ -60,7 +60,7 @@ for (const path of ['/events', '/events_enriched']) {
   });
 }
 
-test('the order is by timestamp, newest first, then by transaction id, then the newest id', async () => {
+test('events are ordered by timestamp, newest first, then by transaction id, then the newest id', async () => {
   const { events } = (await few.get('/events?per_page=1000')).body;
   const key = ({ timestamp, transaction_id, svc_id }: Record<string, string>) => ({
     timestamp,
@@ -92,7 +92,7 @@ test('more than 10 000 events are counted by estimate, and the answer says so', 
   });
 });
 
-test('a page by number too deep in a long list is refused; behind the end of a short one it is empty', async () => {
+test('a page by number too deep in a long list of events is refused; one beyond the end of a short list is empty', async () => {
   expect((await many.get('/events?per_page=1000&page=51')).body.events).toHaveLength(1000);
   const deep = await many.get('/events?per_page=1000&page=52');
   expect(deep.status).toBe(422);
@@ -119,7 +119,7 @@ test.each([
   cursor(['2024-03-01T00:00:00.000000Z', 'a\0', ID]),
   cursor(['2024-03-01T00:00:00.000000Z', 7, ID]),
   cursor(['2024-03-01T00:00:00.000000Z', 'a', 'b']),
-])('after=%s is no cursor', async (after) => {
+])('the cursor after=%s is refused', async (after) => {
   const answer = await few.get(`/events?after=${after}`);
   expect(answer.status).toBe(422);
   expect(answer.body.error_details).toEqual({ after: ['value_is_invalid'] });

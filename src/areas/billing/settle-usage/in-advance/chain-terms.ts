@@ -25,7 +25,7 @@ export interface Terms {
   payerOf(subscriptionId: SubscriptionId): PayerFacts;
   currencyOf(subscriptionId: SubscriptionId): Currency;
   lineOf(subscriptionId: SubscriptionId, inside: Temporal.Instant): BilledLine;
-  /** The line of the subscription that has the plan of a charge, or has billed by it, and covers an instant. */
+  /** The line of the subscription on a charge's plan, or billed by it, that covers an instant. */
   lineAt(charge: PricedCharge, at: Temporal.Instant): BilledLine | undefined;
 }
 

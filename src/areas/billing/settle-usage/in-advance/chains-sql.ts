@@ -87,7 +87,7 @@ export const listCarried = (
   order by event.timestamp, event.id
   limit ${limit}`;
 
-/** By code the first moment at which corrected events were or are: rows (external_subscription_id, code, at). */
+/** The first moment of corrected events, before or after, by code: rows (external_subscription_id, code, at). */
 export const firstMoments = ({ db, organizationId }: Scope, eventIds: readonly EventId[]) => db`
   select e.external_subscription_id, e.code, min(least(e.timestamp, former.at)) as at
   from events e
@@ -97,7 +97,7 @@ export const firstMoments = ({ db, organizationId }: Scope, eventIds: readonly E
   where e.organization_id = ${organizationId} and e.id = any (${eventIds}::uuid[])
   group by e.external_subscription_id, e.code`;
 
-/** Records of recurring metrics from the first moment on at which corrected events were or are. */
+/** Running records of recurring metrics from the first moment of corrected events on. */
 export const listLaterRecords = (scope: Scope, eventIds: readonly EventId[]) => scope.db<
   (RecordKey & { record_id: string; event_timestamp: Temporal.Instant })[]
 >`
@@ -189,7 +189,7 @@ export const listStarted = (
   where s.organization_id = ${organizationId} and s.external_id = ${externalSubscriptionId} and s.started_at is not null
   order by s.started_at, s.id`;
 
-/** Subscriptions in which a live event falls under a charge paid in advance that has not billed it. */
+/** Subscriptions in which a live event falls under a charge in advance that has not billed it yet. */
 export const listUnbilled = ({ db, organizationId }: Scope, eventIds: readonly EventId[]) => db<
   { subscription_id: SubscriptionId; event_id: EventId }[]
 >`

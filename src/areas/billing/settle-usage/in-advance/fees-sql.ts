@@ -56,7 +56,7 @@ export async function listTakenOff(
   );
 }
 
-/** Which of some fees corrections have settled something about, on their invoices or alone. */
+/** Which of some fees corrections have settled, on invoices or standalone. */
 export async function listSettledFees({ db, organizationId }: Scope, feeIds: readonly FeeId[]): Promise<Set<string>> {
   if (feeIds.length === 0) return new Set();
   const rows = await db<{ id: FeeId }[]>`

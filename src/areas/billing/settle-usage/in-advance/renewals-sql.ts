@@ -58,7 +58,7 @@ export const insertRenewals = (
   where nth <= ${MOST_PERIODS}
   on conflict (correction_id, subscription_id, charge_id, billed_at) do update set settled_at = null`;
 
-/** What a correction has still to settle, earliest first. */
+/** Periods that a correction still has to settle, earliest first. */
 export const listRenewals = ({ db, organizationId }: Scope, correctionId: CorrectionId) => db<Renewal[]>`
   select subscription_id, charge_id, invoice_id from correction_renewals
   where organization_id = ${organizationId} and correction_id = ${correctionId} and settled_at is null

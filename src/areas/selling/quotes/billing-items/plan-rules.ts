@@ -41,7 +41,7 @@ export async function planFaults(ctx: Context, items: readonly PlanItem[], deal:
   }
 }
 
-/** What the catalog says otherwise than the deal. */
+/** Differences between the catalogue and the deal. */
 function catalogFaults(
   item: PlanItem,
   shown: PlanShown,

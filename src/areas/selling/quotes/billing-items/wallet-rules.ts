@@ -42,7 +42,7 @@ export async function walletFaults(
   }
 }
 
-/** Credits are worth something, and no more than an amount can hold. */
+/** Credits must be worth at least a cent, and fit into an amount. */
 function amountFaults(
   { payload }: WalletItem,
   rate: string,

@@ -13,7 +13,7 @@ interface PendingChange {
   id: SubscriptionId;
   previous_id: string;
   customer_id: CustomerId;
-  /** Whether the plan whose amount changed is the one to go to, else it is the one to leave. */
+  /** Whether the plan whose amount changed is the target; otherwise it is the current plan. */
   is_target: boolean;
   target_amount_cents: number;
 }

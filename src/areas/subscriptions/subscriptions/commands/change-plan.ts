@@ -33,7 +33,7 @@ interface PlanChange {
   customer: LockedCustomer;
   body: SubscriptionCreate;
   billingEntityId: BillingEntityId | null | undefined;
-  /** Record of the change asked for before, whose rules this one has. */
+  /** Record of the former requested change, whose rules this one keeps. */
   rulesOf?: string;
 }
 

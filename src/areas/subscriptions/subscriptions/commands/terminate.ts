@@ -122,7 +122,7 @@ export async function endSubscription(
   });
 }
 
-/** As endSubscriptionsOf, of a deleted customer. */
+/** As endSubscriptionsOf, for a deleted customer. */
 export const endSubscriptionsOfCustomer = (ctx: Context, { customer_id }: { customer_id: CustomerId }): Promise<void> =>
   endSubscriptionsOf(ctx, { customerId: customer_id });
 

@@ -121,7 +121,7 @@ export const lockPlansOf = (ctx: Context, externalId: string) => ctx.db`
   order by plan.id
   for share`;
 
-// Against the step that follows changes of the plan.
+// Guards against the step that applies changes of the plan.
 const lockCopy = (ctx: Context, planId: PlanId) => ctx.db`
   select id from plans
   where organization_id = ${ctx.organizationId} and id = ${planId} and parent_id is not null

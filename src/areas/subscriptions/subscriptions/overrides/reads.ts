@@ -53,9 +53,7 @@ export async function listOwnFilters(ctx: Context, address: Address<OverrideList
   return { filters: filters.map((filter) => chargeFilterView(filter, charge)), meta: pageMeta(address.query, count) };
 }
 
-/**
- * The filter that an id of the copy's or of the plan's means. @throws Refusal 404 subscription, charge, charge_filter
- */
+/** The filter by its id in the copy or in the plan. @throws Refusal 404 subscription, charge, charge_filter */
 export async function showOwnFilter(ctx: Context, { filter_id, ...address }: Address & { filter_id: ChargeFilterId }) {
   const charge = await chargeAt(ctx, address);
   const named = await findFilterMeant(ctx, charge, filter_id);

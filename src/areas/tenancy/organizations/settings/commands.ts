@@ -5,7 +5,7 @@ import { lockSettings, readSettings, updateSettingsRow } from './queries.ts';
 import type { SettingsUpdate, SettingsView } from './schema.ts';
 import { settingsView } from './view.ts';
 
-/** Settings of the caller's organization that `/organizations` does not carry. Rule: other-routes.md#records. */
+/** Settings of the caller's organization beyond `/organizations`. Rule: other-routes.md#records. */
 export async function showSettings(ctx: Context) {
   return { settings: settingsView(await readSettings(ctx), ctx.config) };
 }

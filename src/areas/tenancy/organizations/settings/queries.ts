@@ -8,7 +8,7 @@ import type { Policy } from '../../../catalog/usage-policies/schema.ts';
 import type { RateLimits } from '../own-rate-limits.ts';
 
 export interface SettingsFields {
-  /** Null: the setting's. */
+  /** Null uses the service's setting. */
   audit_logs_period_days: number | null;
   wallet_limit: number;
   hosted_page_wait_minutes: number;
@@ -18,7 +18,7 @@ export interface SettingsFields {
 
 export interface SettingsRow extends SettingsFields {
   personal_properties: unknown[];
-  /** Null where the organization has none of its own. */
+  /** Null if the organization has none of its own. */
   rate_limits: RateLimits;
 }
 
@@ -34,7 +34,7 @@ export async function readSettings({ db, organizationId }: Scope): Promise<Setti
   return row;
 }
 
-/** As readSettings, and nobody else changes them until the transaction ends. */
+/** As readSettings, locked until the transaction ends. */
 export async function lockSettings({ db, organizationId }: Scope): Promise<SettingsRow> {
   const [row] = await db<SettingsRow[]>`
     select ${columns(db)} from organizations where id = ${organizationId} for no key update`;

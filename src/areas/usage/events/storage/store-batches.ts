@@ -15,9 +15,9 @@ import { findStored, holdClocks, insertEvents, type StoredEvent, waitForLocks } 
 export interface StoreOutcome {
   /** By batch, in the order of its events; undefined if the organization's catalog was stale and nothing was stored. */
   verdicts: (Verdict[] | undefined)[];
-  /** Row of `event_batches` whose asynchronous steps are owed; null when nothing new was stored. */
+  /** Row of `event_batches` that owes asynchronous steps; null if nothing new was stored. */
   batchId: EventBatchId | null;
-  /** What was stored of metrics under usage limits; null when nothing was. */
+  /** Stored usage of metrics under limits; null if there is none. */
   limitedUsage: LimitedUsage | null;
   /**
    * To be called after the commit: marks stored groups as known, so that they are not sent again. Returns subscriptions
