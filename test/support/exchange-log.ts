@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { TEST_TYPE } from '../../src/areas/messaging/webhooks/writes.ts';
@@ -18,6 +18,7 @@ export interface Exchange {
 
 /** Folder where a test run leaves what it exchanged and what was notified, one JSON object a line. */
 const FOLDER = process.env.CONTRACT_LOG;
+if (FOLDER !== undefined) mkdirSync(FOLDER, { recursive: true });
 
 // Routes beside the contract that its reader takes for events by their transaction id (other-routes.md#common-ground).
 const TAKEN_FOR_EVENTS = /\/events\/(unmatched|corrections)(\?|$)/;

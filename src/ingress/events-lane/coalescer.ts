@@ -4,7 +4,7 @@ import type { Config } from '../../platform/config.ts';
 import type { OrganizationId } from '../../platform/ids.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import type { Replies } from '../../platform/replies/replies.ts';
-import { MOST_BYTES, openStoreLane, type StoreLane, type Waiting } from './store-lane.ts';
+import { MOST_BYTES, openStoreLane, type StoreLane, type Waiting } from './fill-jobs.ts';
 
 export interface CoalescerDeps {
   producer: Pick<Producer, 'add'>;

@@ -25,7 +25,7 @@ import {
 import { markChains } from '../settle-usage/in-advance/mark-chains.ts';
 import { settlePeriods } from '../settle-usage/settle-periods.ts';
 import { insertAdjustments, insertPeriods, type NewAdjustment } from '../settle-usage/sql.ts';
-import { inputOf, rangeOf } from './read-range.ts';
+import { inputOf, rangeOf } from './range-input.ts';
 import { retractEventsAtOnce } from './retract-at-once.ts';
 
 /** Events of one correction at most (event-corrections.md#routes). */

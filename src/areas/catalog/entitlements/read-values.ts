@@ -1,4 +1,4 @@
-import type { Values } from '../../../engine/entitlements/override.ts';
+import type { Values } from '../../../engine/entitlements/merge-overrides.ts';
 import { readValue } from '../../../engine/entitlements/value.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';

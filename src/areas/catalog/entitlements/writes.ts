@@ -1,5 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Values } from '../../../engine/entitlements/override.ts';
+import type { Values } from '../../../engine/entitlements/merge-overrides.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';

@@ -1,4 +1,4 @@
-import { grantValues, type Values } from '../../../engine/entitlements/override.ts';
+import { grantValues, type Values } from '../../../engine/entitlements/merge-overrides.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { PlanGrantJson } from '../entitlements/plan-grants.ts';

@@ -5,7 +5,7 @@ import { type CustomerRow, readCustomer } from '../../customers/customers/querie
 import type { mailFailed } from '../../messaging/announcements.ts';
 import type { MailDocument } from '../../messaging/mails/owe-mail.ts';
 import { postMail } from '../../messaging/mails/post-mail.ts';
-import { type Mailed, mailedDocuments } from './documents.ts';
+import { type Mailed, mailedDocuments } from './mailed-documents.ts';
 import type { ResendEmail } from './schema.ts';
 
 interface Asked {

@@ -7,7 +7,7 @@ import { boundsOf, type CountedFee, type WindowPart } from '../fee-explanations/
 import { hasEvents } from '../fee-explanations/explain.ts';
 import type { FeeInputsRow } from '../fee-explanations/queries.ts';
 import type { FeeRow } from '../fees/queries.ts';
-import type { Comparison } from './comparison.ts';
+import type { Comparison } from './differences.ts';
 import { countSince, digestPart, findPartEnd, listRawEvents, readFirstWatermark } from './queries.ts';
 import { startRecount } from './recount.ts';
 

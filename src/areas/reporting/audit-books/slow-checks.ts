@@ -1,6 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import type { InvoiceId } from '../../../platform/ids.ts';
-import { verify } from '../../invoices/invoice-verifications/commands.ts';
+import { verify } from '../../invoices/invoice-verifications/verify-invoice.ts';
 import { getVisibleInvoice } from '../../invoices/invoices/queries.ts';
 import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
 

@@ -1,4 +1,9 @@
-import { hideFeature, hidePrivilege, type Override, patchFeature } from '../../../engine/entitlements/override.ts';
+import {
+  hideFeature,
+  hidePrivilege,
+  type Override,
+  patchFeature,
+} from '../../../engine/entitlements/merge-overrides.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { readGiven } from '../../catalog/entitlements/read-values.ts';

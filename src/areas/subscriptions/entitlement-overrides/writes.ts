@@ -1,4 +1,4 @@
-import type { Override } from '../../../engine/entitlements/override.ts';
+import type { Override } from '../../../engine/entitlements/merge-overrides.ts';
 import type { Context } from '../../../platform/context.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { SubscriptionId } from '../../../platform/ids.ts';

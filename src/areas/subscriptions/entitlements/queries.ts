@@ -1,4 +1,4 @@
-import type { Override, Values } from '../../../engine/entitlements/override.ts';
+import type { Override, Values } from '../../../engine/entitlements/merge-overrides.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { EntitlementId, FeatureId, PlanId, SubscriptionId } from '../../../platform/ids.ts';

@@ -1,4 +1,4 @@
-import { type MergedValue, mergeFeature } from '../../../engine/entitlements/override.ts';
+import { type MergedValue, mergeFeature } from '../../../engine/entitlements/merge-overrides.ts';
 import { shownValue } from '../../../engine/entitlements/value.ts';
 import { privilegeView } from '../../catalog/entitlements/privilege.ts';
 import { type FeatureOfSubscription, overrideOf, planValuesOf } from './queries.ts';

@@ -2,7 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import type { GrantedPrivilege } from '../../../engine/access/decide.ts';
 import { limitWindow } from '../../../engine/access/limit-window.ts';
 import { startOf } from '../../../engine/calendar/terms.ts';
-import { mergeFeature } from '../../../engine/entitlements/override.ts';
+import { mergeFeature } from '../../../engine/entitlements/merge-overrides.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';

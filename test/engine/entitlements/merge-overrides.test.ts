@@ -7,7 +7,7 @@ import {
   NO_OVERRIDE,
   type Override,
   patchFeature,
-} from '../../../src/engine/entitlements/override.ts';
+} from '../../../src/engine/entitlements/merge-overrides.ts';
 
 const values = (of: Record<string, string>) => new Map(Object.entries(of));
 const own = (of: Record<string, string>, rest: Partial<Override> = {}): Override => ({
