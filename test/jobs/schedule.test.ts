@@ -16,7 +16,7 @@ import { realNow } from '../../src/platform/clock/real-clock.ts';
 import { cronOf, isTick, latestTick, nextTick, type Tick } from '../../src/platform/clock/ticks.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import type { Sql } from '../../src/platform/db/connect.ts';
-import { firstIdAt } from '../../src/platform/ids.ts';
+import { firstIdAt, newId } from '../../src/platform/ids.ts';
 import type { DueItem, PeriodicJob, SweepDeps, SweepJob } from '../../src/platform/periodic-job.ts';
 import { minuteOf, type ScheduleRow, schedule } from '../../src/schedule.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -241,8 +241,9 @@ describe('ticks of periodic jobs', () => {
   });
 
   test('a tick fans out one keyed job per item over several pages', async () => {
+    const organizationId = newId();
     const items: DueItem[] = Array.from({ length: 2500 }, (_, index) => ({
-      organization_id: 'o',
+      organization_id: organizationId,
       sandbox: false,
       item: { index },
       key: `k${index}-2024-04-01`,
@@ -253,8 +254,8 @@ describe('ticks of periodic jobs', () => {
     expect(run.producer.added).toHaveLength(2500);
     expect(run.producer.added[7]).toEqual({
       name: 'periodic.work',
-      payload: { job: 'bill', organization_id: 'o', at: TICK, item: { index: 7 } },
-      id: 'bill-o-k7-2024-04-01',
+      payload: { job: 'bill', organization_id: organizationId, at: TICK, item: { index: 7 } },
+      id: `bill-${organizationId}-k7-2024-04-01`,
     });
   });
 
