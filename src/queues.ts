@@ -90,7 +90,7 @@ const Command = z.object({
   }),
 });
 
-/** Most commands of one gathered job, so that its transaction stays short. */
+/** How many commands one gathered job holds at most, so that its transaction stays short. */
 const MOST_GATHERED = 100;
 
 /**

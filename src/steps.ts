@@ -103,7 +103,7 @@ export const steps = {
         z.object({
           subscription_id: idOf<SubscriptionId>(),
           reason: z.enum(['subscription_starting', 'subscription_terminating', 'in_advance_charge']),
-          /** Of a line in advance: those with which a subscription starts. */
+          /** For a line in advance: those with which a subscription starts. */
           fixed_charges: z.literal('opening').optional(),
         }),
       )

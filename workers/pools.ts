@@ -78,9 +78,9 @@ const commandDeps = (runtime: Runtime) => ({
   fallsDue: fallsDueBy(registryOf(runtime.config)),
 });
 
-/** Concurrent ticks, each with a connection for the lock of its job. */
+/** How many ticks run at the same time, each with a connection for the lock of its job. */
 const TICKS_AT_ONCE = 3;
-/** Organizations whose sums are updated at once, each with a connection. */
+/** Of how many organizations the sums are updated at the same time, each with a connection. */
 const ANALYTICS_AT_ONCE = 2;
 
 /** The pools: their queues with handlers and concurrency. One process each under pm2. */
@@ -202,14 +202,14 @@ async function sealFormer({ sql, config, log }: Runtime): Promise<void> {
 
 export type PoolName = keyof typeof pools;
 
-/** Statements at once of stored events (two, in two parts each) and of their explanations. */
+/** Statements that store events (two at the same time, in two parts each) or explain them. */
 const EVENTS_CONNECTIONS = 6;
 /** Deliveries are read and written by merged statements. */
 const WEBHOOKS_CONNECTIONS = 6;
 /** An advance of a clock and a tick of the schedule hold one connection for their lock while they use another. */
 const CONNECTIONS_OF_LOCKED_JOB = 2;
 
-/** Connections that a pool can use at once, if it gets that many. */
+/** How many connections a pool can use at the same time, if it gets that many. */
 const connections: Record<PoolName, (config: Config) => number> = {
   writes: (config) => config.CONCURRENCY_WRITES + BESIDE_JOBS,
   'credit-notes': (config) => config.CONCURRENCY_CREDIT_NOTES + BESIDE_JOBS,

@@ -95,7 +95,7 @@ async function secondsUsed({ sql, redis }: Environment, workers: number): Promis
   return redisSeconds + (postgresTicks + statOf(workers)!.own) / TICKS;
 }
 
-/** Of a process: its parent, its ticks and those of its ended children; undefined when it has ended. */
+/** For a process: its parent, its ticks and those of its ended children; undefined when it has ended. */
 function statOf(pid: number): { pid: number; parent: number; own: number; ended: number } | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

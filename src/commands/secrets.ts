@@ -3,7 +3,7 @@ import { type Closed, countAnswersByKey, countByKey, openAll, sealAgain } from '
 import { configuredKeys } from '../platform/secrets/secrets.ts';
 import { onDatabase } from './operator/on-database.ts';
 
-/** Most rows that are listed one by one; the rest is counted. */
+/** How many rows are listed one by one at most; the rest is counted. */
 const NAMED_ROWS = 20;
 
 const program = new Command('secrets').description(

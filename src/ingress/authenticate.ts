@@ -27,11 +27,14 @@ interface Entry {
 const KNOWN_MS = 60_000;
 const UNKNOWN_MS = 5_000;
 const LOOKUP_TIMEOUT_MS = 10_000;
-/** Keys that a process caches; beyond it the oldest are dropped. About 1 KB each. */
+/** How many keys a process caches; beyond it the oldest are dropped. About 1 KB each. */
 const MOST_KNOWN = 50_000;
 /** The same for invalid keys, cached separately: a flood of them displaces one another, never a valid key. */
 const MOST_UNKNOWN = 10_000;
-/** Keys of one address that are looked up at once; others wait, and are refused once the address is over its limit. */
+/**
+ * How many keys of one address are looked up at the same time; others wait, and are refused once the address is over
+ * its limit.
+ */
 const LOOKUPS_PER_ADDRESS = 4;
 /** Longest wait of a client that opens many connections with keys that are not cached. */
 const WAITING_PER_ADDRESS = 1000;

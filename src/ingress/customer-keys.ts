@@ -45,15 +45,15 @@ const BY_SEGMENT: Readonly<Record<string, Naming>> = {
 /** Parameters of the path, and fields of the body. */
 type CommandInput = { body?: unknown } & Record<string, unknown>;
 
-/** Records whose customer a process caches: about 10 MB. */
+/** For how many records a process caches the customer: about 10 MB. */
 const MOST_KNOWN = 50_000;
-/** Concurrent look-ups: they must not take more of the connections that answer reads. */
+/** How many look-ups run at the same time: they must not take more of the connections that answer reads. */
 const MOST_LOOK_UPS = 2;
 
 /**
- * Names the customer whose rows a command locks, so that no more than two of them run at once (`customer_key` of a
- * job). A record whose customer is not cached stands for itself, and its customer is looked up in the background for
- * the next time: commands on one record wait for each other anyway, and none waits for a look-up.
+ * Names the customer whose rows a command locks, so that no more than two of them run at the same time (`customer_key`
+ * of a job). A record whose customer is not cached stands for itself, and its customer is looked up in the background
+ * for the next time: commands on one record wait for each other anyway, and none waits for a look-up.
  */
 export function createCustomerKeys(sql: Sql) {
   const known = new Map<string, string>();

@@ -28,7 +28,7 @@ import { sharedSql } from './shared-sql.ts';
 type Deps = SystemDeps & { limiters: Limiters; reads: FairGate; heavyReads: HeavyReads; turns: Turns };
 type Visit = Awaited<ReturnType<typeof visitOf>>;
 
-/** Longest wait for a document that is still being drawn; then the browser is told to retry. */
+/** Longest wait for a document that is still being drawn; then the browser is asked to retry. */
 const PATIENCE_MS = 5000;
 const RELOAD_SECONDS = 3;
 

@@ -14,7 +14,7 @@ const PAGE = `<!doctype html>
 <script src="${DOCS_PATH}/show.js"></script>
 </body></html>`;
 
-// Folded and searchable, because drawing more than 300 operations at once keeps a browser busy for many seconds.
+// Folded and searchable, because drawing more than 300 operations together keeps a browser busy for many seconds.
 const SHOW = `SwaggerUIBundle({
   url: '/openapi.json', dom_id: '#ui', deepLinking: true, persistAuthorization: true,
   docExpansion: 'none', filter: true, defaultModelsExpandDepth: -1,

@@ -12,7 +12,7 @@ export interface ErrorCode {
   remedy: string;
 }
 
-/** Names for many operations at once. */
+/** Names of groups of operations. */
 export const GROUPS = {
   every: 'every operation',
   writes: 'every write',

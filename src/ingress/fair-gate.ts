@@ -1,9 +1,9 @@
 import { refuse } from '../platform/refusal.ts';
 
 export interface GateOptions {
-  /** Tasks of one key that run at once. */
+  /** How many tasks of one key run at the same time. */
   perKey: number;
-  /** Tasks of all keys that run at once. */
+  /** How many tasks of all keys run at the same time. */
   atOnce?: number;
   /** Tasks of one key that may wait; further ones are refused. */
   waitingPerKey: number;
@@ -19,8 +19,8 @@ interface Lane {
 }
 
 /**
- * Limits the tasks that run at once, for each key and in total. The rest waits, and waiting keys take turns, so that a
- * key with many tasks delays only itself.
+ * Limits the tasks that run at the same time, for each key and in total. The rest waits, and waiting keys take turns,
+ * so that a key with many tasks delays only itself.
  */
 export class FairGate {
   readonly #options: GateOptions & { atOnce: number };

@@ -9,18 +9,18 @@ import { answerOrPending } from './write-pending.ts';
 
 /** A job that takes longer frees its place, because that of a killed worker runs again only after about this time. */
 const SLOW_JOB_MS = 3000;
-/** Jobs of one record in flight: a second one only beside a slow first one. */
+/** How many jobs of one record are under way: a second one only beside a slow first one. */
 const MOST_IN_FLIGHT = 2;
 /**
- * Commands that may wait in this process for one record; more are refused. At 200 a second, more would reach the
+ * How many commands may wait in this process for one record; more are refused. At 200 a second, more would reach the
  * timeout.
  */
 const MOST_WAITING = 2000;
 /**
- * Commands of one job. Many at once cost less each, but all their answers and the requests that follow them are one
- * piece of work for this process, which delays all other requests. Measured with 100 callers of one wallet: jobs of 100
- * without a rest 1500 to 2300 holds a second and twice the p50 of another organization's writes; 25 with the rest below
- * 500 to 850 and 1.1 ×.
+ * How many commands one job holds. Many together cost less each, but all their answers and the requests that follow
+ * them are one piece of work for this process, which delays all other requests. Measured with 100 callers of one
+ * wallet: jobs of 100 without a rest 1500 to 2300 holds a second and twice the p50 of another organization's writes; 25
+ * with the rest below 500 to 850 and 1.1 ×.
  */
 const MOST_TOGETHER = 25;
 /** Weight in a job of a command that runs in its own transaction: it takes about as long as this many others. */

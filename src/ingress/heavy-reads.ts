@@ -9,19 +9,19 @@ import { FairGate } from './fair-gate.ts';
  */
 const LIGHT = 100;
 /**
- * Heavy reads of one organization at once: there is one processor, so a second read would only take memory (up to 100
- * MB).
+ * How many heavy reads of one organization run at the same time: there is one processor, so a second read would only
+ * take memory (up to 100 MB).
  */
 const HEAVY_PER_ORGANIZATION = 1;
-/** Heavy reads of all organizations at once: together they take less than half a gigabyte. */
+/** How many heavy reads of all organizations run at the same time: together they take less than half a gigabyte. */
 const HEAVY_AT_ONCE = 4;
-/** Heavy reads of one organization that may wait: a page with twenty subscriptions reads them together. */
+/** How many heavy reads of one organization may wait: a page with twenty subscriptions reads them together. */
 const HEAVY_WAITING = 20;
-/** Twins of one that waits: each holds a connection of its caller and no more. */
+/** How many callers may wait for the answer of the same read: each holds only the connection of that caller. */
 const MOST_TWINS = 20;
 /** Longest wait, a sixth of a read's time limit. */
 const HEAVY_WAITS_MS = 5000;
-/** Weights that a process caches, some 200 bytes each; beyond it the oldest are dropped. */
+/** How many weights a process caches, some 200 bytes each; beyond it the oldest are dropped. */
 const MOST_WEIGHTS = 10_000;
 /** Life of a cached weight, because plans grow; a measured weight applies at once. */
 const WEIGHT_MS = 60_000;
@@ -55,7 +55,7 @@ class HasTwin extends Error {
 class BeginAgain extends Error {}
 
 /**
- * Admits reads by what they weigh: of heavy ones an organization has one at once in this process, from its first dear
+ * Admits reads by what they weigh: an organization has one heavy read at a time in this process, from its first dear
  * statement until its answer is written, and a short line behind it. Light ones never wait here. The same read is in
  * the line once: who asks for it while it waits has its answer, which is computed after all of them have asked.
  */

@@ -5,7 +5,7 @@ import type { Operation } from '../platform/operation.ts';
 import { namesOf, schemasUnder, unwrapped } from '../platform/schema/schema-parts.ts';
 import type { Query } from './read-query.ts';
 
-/** Names in one answer, and characters of each: enough to find the mistake. */
+/** How many names one answer lists, and how many characters of each: enough to find the mistake. */
 const MOST_NAMES = 20;
 const NAME_MAX = 100;
 

@@ -17,10 +17,11 @@ import { addressOf } from './rate-limit.ts';
 import type { WindowStore } from './window-store.ts';
 
 const BODY_MAX = '1mb';
-/** Signed events of a connection in one second; its provider repeats refused ones. */
+/** How many signed events of a connection are taken in one second; its provider repeats refused ones. */
 const EVENTS_PER_SECOND = 50;
 /**
- * Events of an organization that are checked at once, and that may wait, so that it takes no more of the connections.
+ * How many events of an organization are checked at the same time, and how many may wait, so that it takes no more of
+ * the connections.
  */
 const AT_ONCE = 4;
 const WAITING = 100;

@@ -1,10 +1,14 @@
 /** Deepest nesting of a body: deeper than any document of the API; code that walks a body recurses. */
 const DEEPEST = 64;
-/** Members of one object: no object of the API has a hundred, and properties of an event hardly have more. */
+/**
+ * How many members one object may have: no object of the API has a hundred, and properties of an event hardly have
+ * more.
+ */
 const MOST_MEMBERS = 1000;
 /**
- * Commas and opening brackets of a batch of events, which is what it holds or a little more: 100 events with 1 000
- * properties each. JSON of so many takes 20 ms to parse. Bodies of other operations hold less, see value-limits.ts.
+ * How many commas and opening brackets a batch of events may have, which is as many values as it holds or a few more:
+ * 100 events with 1 000 properties each. JSON of so many takes 20 ms to parse. Bodies of other operations hold less,
+ * see value-limits.ts.
  */
 export const MOST_VALUES = 100_000;
 /** Characters of a number up to which a double holds its digits. */
@@ -132,7 +136,7 @@ export function shallowText(text: string): string {
   return depth > DEEPEST ? text : [...parts, text.slice(from)].join('');
 }
 
-/** Members of the outermost container that a shortened text keeps, and values of each inner container. */
+/** How many members of the outermost container a shortened text keeps, and how many values of each inner container. */
 const MOST_KEPT = 100;
 const MOST_KEPT_WITHIN = MOST_VALUES / MOST_KEPT;
 /** Text in place of a value with too many values. */

@@ -5,7 +5,9 @@ import { refuse } from '../platform/refusal.ts';
 import { FORMAT, TOO_LONG } from '../platform/schema/fields.ts';
 import { MOST_VALUES, type Shape, shapeOf } from './json-shape.ts';
 
-/** Characters of a number: the longest double has 1 076 when all its digits are written out (2^-1074). */
+/**
+ * How many characters a number may have: the longest double has 1 076 when all its digits are written out (2^-1074).
+ */
 const NUMBER_MAX = 1100;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** Digits that a double holds, and digits that distinguish two doubles. */

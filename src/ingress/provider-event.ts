@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { storableJson, storableText } from '../platform/schema/storable.ts';
 import { excessOf, shallowText, shortText } from './json-shape.ts';
 
-/** Characters of an id, which an index must hold, and of a type. */
+/** How many characters an id may have, which an index must hold, and how many a type. */
 const NAME_MAX = 255;
-/** Characters of an unreadable body that are stored to show what arrived. */
+/** How many characters of an unreadable body are stored to show what arrived. */
 const NOT_UNDERSTOOD_MAX = 1000;
 /** Type stored for such a body; no provider has an event of this name. */
 export const NOT_UNDERSTOOD = 'not_understood';

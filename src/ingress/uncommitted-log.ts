@@ -6,10 +6,10 @@ import type { Producer } from '../platform/queue/producer.ts';
 import { loggedRequest } from './logged-request.ts';
 import type { Call } from './run-operation.ts';
 
-// Rows of requests that changed nothing are sent together (logs.md#storage).
+// How many rows of requests that changed nothing are sent together (logs.md#storage).
 const ROWS_PER_JOB = 500;
 const FLUSH_EVERY_MS = 1000;
-// Most rows that wait here while Redis is away; further ones are dropped.
+// How many rows wait here at most while Redis is away; further ones are dropped.
 const MOST_WAITING = 20_000;
 // The command was sent and logs itself (504, 503), or the caller must not be logged (401, 429).
 const NOT_LOGGED = new Set([401, 429, 503, 504]);

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Operation } from '../platform/operation.ts';
 import { MOST_VALUES } from './json-shape.ts';
 
-/** Commas and brackets of an ordinary body; the largest record without lists has a few hundred. */
+/** How many commas and brackets an ordinary body may have; the largest record without lists has a few hundred. */
 export const FEW_VALUES = 4000;
 /**
  * Commas and brackets of a body with long lists, such as a plan with charges and filters: 10 000 filters with a price

@@ -115,9 +115,9 @@ export interface Context {
   readonly redis?: Redis;
   /** For reads: called between two pieces of a long computation, so that organizations take turns. */
   readonly pause?: Pause;
-  /** Of reads by a key: whether it holds a permission. Its route asked for one already. */
+  /** For reads by a key: whether it holds a permission. Its route asked for one already. */
   readonly holds?: (resource: string, mode: 'read' | 'write') => boolean;
-  /** For reads: admission of heavy ones, of which an organization has few at once. */
+  /** For reads: admission of heavy ones, of which an organization has few at the same time. */
   readonly heavy?: HeavyWork;
   /** Adds owed work to the transaction: a step to be stored, or a nudge for a row that it wrote. */
   after(owed: OwedStep | RowNudge): void;

@@ -59,7 +59,7 @@ export type WebhookEndpointId = Id<'webhook endpoint'>;
 export type ExternalCustomerId = Id<'external customer'>;
 export type ExternalSubscriptionId = Id<'external subscription'>;
 
-// Random bytes are fetched for many ids at once. Measured: 0.3 µs an id instead of 2.8 µs.
+// Random bytes are fetched for many ids together. Measured: 0.3 µs an id instead of 2.8 µs.
 const BYTES = 16;
 const pool = new Uint8Array(BYTES * 256);
 let used = pool.length;

@@ -1,6 +1,6 @@
 /** Shorter names are close to too many others: HOST is two letters from HOME. */
 const SHORTEST = 8;
-/** Letters omitted, added, replaced or swapped that still count as a misspelling. */
+/** How many letters may be omitted, added, replaced or swapped in what still counts as a misspelling. */
 const MOST_SLIPS = 2;
 
 /**

@@ -92,23 +92,23 @@ export interface Operation {
   query?: z.ZodType;
   /** Answer body, root key included. */
   answer: z.ZodType;
-  /** Whether the read may return a file to callers who accept `text/csv`; `asCsv` tells `run` to. */
+  /** Whether the read may return a file to callers who accept `text/csv`; with `asCsv`, `run` does so. */
   alsoCsv?: true;
   /** Reads run in the ingress; commands run in the writes pool, in one transaction; events have a lane of their own. */
   kind: 'read' | 'command' | 'events';
-  /** Of a command: the job that runs it, if not one of the writes pool. */
+  /** For a command: the job that runs it, if not one of the writes pool. */
   job?: CommandJobName;
-  /** Of a read that is too expensive for the ingress: the job that computes it, with its own time limit. */
+  /** For a read that is too expensive for the ingress: the job that computes it, with its own time limit. */
   computedBy?: 'preview.run';
-  /** Of a command: how those that wait for the same record run together. */
+  /** For a command: how those that wait for the same record run together. */
   gathers?: Gathering;
-  /** Of a read that is sent like a write: whether it is in the API log (logs.md#api-logs). */
+  /** For a read that is sent like a write: whether it is in the API log (logs.md#api-logs). */
   isLogged?: true;
-  /** Of a read: inputs with which it writes and therefore runs as a command. */
+  /** For a read: inputs with which it writes and therefore runs as a command. */
   writesWhen?: (input: OperationInput) => boolean;
   /** The Idempotency-Key header is accepted and ignored (idempotency.md: estimates, previews). */
   ignoresIdempotencyKey?: boolean;
-  /** Of a command: whether only its answer matters, so that it is not run if its caller has got a 504 meanwhile. */
+  /** For a command: whether only its answer matters, so that it is not run if its caller has got a 504 meanwhile. */
   onlyAnswers?: true;
   /** Whether it runs while the test clock advances, without locking it (the clock's own routes). */
   exemptFromClock?: boolean;
@@ -118,18 +118,18 @@ export interface Operation {
   uncountedWhile?: (db: Db, caller: { organizationId: OrganizationId; sandbox: boolean }) => Promise<boolean>;
   /** Largest body, if 1 MiB is not enough. */
   bodyLimitBytes?: number;
-  /** Of the events lane: it reads the body itself while it arrives. */
+  /** For the events lane: it reads the body itself while it arrives. */
   readsOwnBody?: boolean;
   /** Whether the documentation hides it (a PATCH twin of a PUT). */
   hidden?: boolean;
   run: (ctx: Context, input: OperationInput) => Promise<object | null>;
   /**
-   * Of a command whose answer is a list under the root `records`: reads records by their ids, as JSON texts. Answers
+   * For a command whose answer is a list under the root `records`: reads records by their ids, as JSON texts. Answers
    * above 1 MiB are kept as ids only (idempotency.md).
    */
   reread?: { records: string; read: (ctx: Context, ids: readonly string[]) => Promise<string[]> };
   /**
-   * Of a command whose answer reports an outcome that comes after its commit: waits for it in the ingress, with a
+   * For a command whose answer reports an outcome that comes after its commit: waits for it in the ingress, with a
    * reading context, and returns the body of the answer. The body of `run` is stored for replays.
    */
   settle?: (ctx: Context, body: OperationInput, input: OperationInput) => Promise<object>;

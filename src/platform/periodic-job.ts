@@ -50,7 +50,7 @@ export const periodicJob = <Item>(job: PeriodicJob<Item>): PeriodicJob<Item> => 
 
 export type SweepDeps = Pick<Runtime, 'sql' | 'redis' | 'producer' | 'config' | 'log' | 'reactions'>;
 
-/** A job of clock R that treats all organizations at once in place: cleaning, nudging, partitions. */
+/** A job of clock R that treats all organizations together in place: cleaning, nudging, partitions. */
 export interface SweepJob {
   name: string;
   sweep(deps: SweepDeps, at: Temporal.Instant): Promise<void>;

@@ -32,7 +32,7 @@ afterAll(() => server.close());
 test.each([
   ['/refuses', 400, 'Bad Request'],
   ['/breaks', 500, 'Internal Server Error'],
-])('an error of a console is shown with its own status: %s', async (path, status, error) => {
+])('a console page whose request fails at %s answers with its own status %i', async (path, status, error) => {
   const response = await fetch(url + path);
   expect(response.status).toBe(status);
   expect(await response.json()).toEqual({ status, error });

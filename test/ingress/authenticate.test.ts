@@ -57,7 +57,7 @@ test('a key that was read before its change was announced is not cached', async 
   expect(keys.identify('Bearer one', asking())).toMatchObject({ permissions: {} });
 });
 
-test('invalid keys cost no query once their address is over its limit, also when they arrive at once', async () => {
+test('invalid keys cost no query once their address is over its limit, also when they arrive together', async () => {
   const { sql, asked } = countingSql();
   const keys = new KeyCache(sql);
   const caller = asking(20);

@@ -35,7 +35,7 @@ function requests(heavy: HeavyReads) {
 
 afterEach(() => vi.useRealTimers());
 
-test('an organization has one heavy read at once until its answer is written, while light ones and other organizations go on', async () => {
+test('an organization has one heavy read at a time until it is answered; light ones and other organizations go on', async () => {
   const { admitted, ask, answer } = requests(new HeavyReads());
   for (const name of ['first', 'second', 'third']) ask(name, 500);
   ask('light', 100);

@@ -54,7 +54,7 @@ test('a step that failed for good is shown, counted and run again by the operato
   expect(await call('POST', `/${id}/run`)).toMatchObject({ status: 404, body: { resource: 'step' } });
 });
 
-test('all failed steps of a name are run again at once, and those of other names are not', async () => {
+test('all failed steps of a name are run again together, and those of other names are not', async () => {
   const { organization } = await service.org();
   const first = await failedStep(organization.organization_id, 'nobody-knows-1');
   const second = await failedStep(organization.organization_id, 'nobody-knows-1');

@@ -157,9 +157,9 @@ describe('decimals of 17 000 digits', () => {
   });
 
   test.each([
-    ['17 000', DIGITS, 'value_is_too_long'],
-    ['65', DIGITS.slice(0, 65), 'invalid_recurring_rule'],
-  ])('a decimal of 17 000 digits in a wallet rule is refused: %s', async (_, target_ongoing_balance, code) => {
+    ['17 000 digits', DIGITS, 'value_is_too_long'],
+    ['65 digits', DIGITS.slice(0, 65), 'invalid_recurring_rule'],
+  ])('a decimal of %s in a wallet rule is refused', async (_, target_ongoing_balance, code) => {
     const wallet = { external_customer_id: 'somebody', rate_amount: '1', currency: 'EUR' };
     const { svc_id } = (await made('/wallets', { wallet })).wallet;
     expect(
@@ -278,7 +278,7 @@ describe('signed provider events of any size', () => {
     ['twice', '{"id":"e7","type":"odd","type":"twice"}'],
     ['bytes', Buffer.from('{"id":"e8","type":"bytes","data":"\xff\xc0"}', 'latin1')],
     ['not_understood', '{"id":"e9"'],
-  ])('a signed provider event is stored and handled whatever it holds: %s', async (type, body) => {
+  ])('a signed provider event is stored and handled whatever it holds (type %s)', async (type, body) => {
     expect(await tell(body)).toBe(200);
     expect(await payloadOf(type)).toHaveLength(1);
     await until(

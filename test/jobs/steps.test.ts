@@ -80,7 +80,7 @@ describe('after-steps', () => {
     expect(producer.added.map((job) => job.name)).toEqual(['step.run']);
   });
 
-  test('an after-step that is nudged many times at once has one effect', async () => {
+  test('an after-step that is nudged many times at the same time has one effect', async () => {
     const { run } = setup();
     const org = await organization();
     const id = await addStep(org, 'tell');
@@ -111,7 +111,7 @@ describe('after-steps', () => {
   test.each([
     ['fail', 8, { code: 'internal_error', message: 'The work failed and was given up.', svc_resource_id: null }],
     ['refuse', 1, { code: 'not_like_this', message: 'Method Not Allowed', svc_resource_id: null }],
-  ])('an after-step that fails ends its run as failed: %s', async (job, attempts, error) => {
+  ])('an after-step of job %s ends its run as failed after %i attempts', async (job, attempts, error) => {
     const { run } = setup();
     const org = await organization();
     const runId = randomUUID();

@@ -38,6 +38,6 @@ test('each example of a setting is an accepted value', () => {
   }
 });
 
-test('several bad settings are named at once', () => {
+test('several bad settings are named together', () => {
   expect(() => loadConfig({ PORT: 'x', LOG_LEVEL: 'loud' })).toThrow(/PORT: must .*; LOG_LEVEL: must be one of trace/);
 });

@@ -53,7 +53,7 @@ test('organizations take turns, each with its oldest request', async () => {
   expect(order).toEqual(['a1', 'b', 'a2']);
 });
 
-test('of 20 computations at once one continues between two looks at the network', async () => {
+test('of 20 computations under way one continues between two looks at the network', async () => {
   let now = 0;
   const turns = new Turns(() => now);
   const seen: string[] = [];
@@ -105,7 +105,7 @@ test('a computation ends with 503 when its caller is gone or after 2500 slices',
 });
 
 test.each([0, 1, 500, 501, 3777])(
-  '%i items sorted in pieces equal those sorted at once, with equal ones in their order',
+  '%i items sorted in pieces equal those sorted in one piece, with equal ones in their order',
   async (count) => {
     const items = Array.from({ length: count }, (_, n) => ({ n, by: (n * 7919) % 97 }));
     const byKey = (a: { by: number }, b: { by: number }) => a.by - b.by;

@@ -8,7 +8,7 @@ export interface AlertThreshold {
   recurring: boolean;
 }
 
-/** Most steps of a recurring threshold that one evaluation reports: the last ones. */
+/** How many steps of a recurring threshold one evaluation reports at most: the last ones. */
 const MOST_STEPS = 100;
 
 /**

@@ -12,7 +12,7 @@ import { type RunningTotals, runningTotals } from '../pricing/running-totals.ts'
 import { chargedRuns, transactionCost } from '../pricing/transaction-limits.ts';
 import type { Recorder } from './step.ts';
 
-/** Most single events or pieces that are shown; the rest is one sum. Rule: fee-explanations.md. */
+/** How many single events or pieces are shown at most; the rest is one sum. Rule: fee-explanations.md. */
 const MOST_SHOWN = 100;
 
 const RULE = 'D.5';

@@ -18,7 +18,7 @@ import { newRecorder, type Recorder } from './step.ts';
 
 const LOCAL_DATES: DayCount = 'local_dates';
 
-/** Most pieces of prorated units that are shown; the rest is one sum. Rule: fee-explanations.md. */
+/** How many pieces of prorated units are shown at most; the rest is one sum. Rule: fee-explanations.md. */
 const MOST_PIECES = 100;
 
 /** A usage fee of a period. Rule: fee-explanations.md "charge, all models". */

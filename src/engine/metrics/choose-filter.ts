@@ -6,7 +6,7 @@ export const ALL_FILTER_VALUES = '__ALL_FILTER_VALUES__';
 /** Values by property key: matching values of a charge filter, or declared values of a metric. */
 export type FilterValues = Readonly<Record<string, readonly string[]>>;
 
-/** A charge filter; structural: its row with its values can be passed. */
+/** A charge filter; any object with these fields fits, so that its row with its values can be passed. */
 export interface ChargeFilter {
   id: string;
   created_at: Instant;

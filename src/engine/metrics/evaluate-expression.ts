@@ -25,9 +25,9 @@ interface Value {
 
 /** Property texts that count as numbers in an expression. */
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2})?$/;
-/** A longer text does not count as a number. */
+/** The longest text that counts as a number. */
 const MAX_NUMBER_LENGTH = 100;
-/** Digits beyond the precision change nothing. */
+/** How many digits rounding may name: those beyond the precision change nothing. */
 const MAX_DIGITS = 60;
 
 class EvaluationFault extends Error {}

@@ -32,7 +32,7 @@ export type ChainAggregation = 'count_agg' | 'sum_agg' | 'unique_count_agg';
 
 export interface ChainTerms<Link> {
   aggregation: ChainAggregation;
-  /** For a prorated charge: how the increase of an event is weighed by days. */
+  /** For a prorated charge: how the increase of an event is weighted by days. */
   weighing: (link: Link) => Proration | undefined;
   /** Record from which the chain is computed again; earlier billing stays unchanged. */
   since: string;
@@ -129,7 +129,7 @@ interface Arrived {
   wasActive: boolean;
   change: Decimal;
   units: Decimal;
-  /** Of the period only. */
+  /** How many events the period itself has. */
   eventsCount: number;
   amount: Decimal;
 }

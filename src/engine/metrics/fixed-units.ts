@@ -10,7 +10,7 @@ export interface UnitRecord {
 }
 
 export interface FixedUnits {
-  /** Priced: weighed by days for a prorated fixed charge. */
+  /** Priced: weighted by days for a prorated fixed charge. */
   units: Decimal;
   /** In force at the end; what is shown. */
   fullUnits: Decimal;

@@ -6,8 +6,8 @@ import type { Aggregate, HourBucket } from './usage-bucket.ts';
 import type { ValueEvent } from './usage-event.ts';
 
 /**
- * Sum of a recurring metric weighed by days: carried units count from the first day of the period and an event from its
- * own day, both to the last day.
+ * Sum of a recurring metric weighted by days: carried units count from the first day of the period and an event from
+ * its own day, both to the last day.
  *
  *   5 carried over; +12 and +12 on the 26th of May → 5 + 24 × 6 ÷ 31 = 9.64517, full 29
  *

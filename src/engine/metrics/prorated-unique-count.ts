@@ -6,8 +6,8 @@ import { billedDays, type Move, type Moves, type ProratedUnits, type Proration }
 import type { MemberEvent } from './usage-event.ts';
 
 /**
- * Unique count of a recurring metric weighed by days: every value counts the local days on which it was in use, the day
- * of its removal included. Removing and adding it again on one day is no interruption.
+ * Unique count of a recurring metric weighted by days: every value counts the local days on which it was in use, the
+ * day of its removal included. Removing and adding it again on one day is no interruption.
  *
  *   one value all May, another added on the 11th → 1 + 21 ÷ 31 = 1.67742, full 2
  *
@@ -49,9 +49,9 @@ export function proratedUniqueCount(
 interface Change {
   timestamp: Instant;
   operation: MemberEvent['operation'];
-  /** Of an add: the remove that ends it. */
+  /** The remove that ends an add. */
   end?: Change;
-  /** Of a remove: whether the add that it ends has weight. */
+  /** Whether the add that a remove ends has weight. */
   endsWeight?: boolean;
 }
 

@@ -3,7 +3,7 @@ import { lastInstant, type Period } from '../calendar/period.ts';
 import type { Decimal } from '../money/decimal.ts';
 import { dayNumbers } from './day-numbers.ts';
 
-/** The days that prorated units are weighed by. */
+/** The days that prorated units are weighted by. */
 export interface Proration {
   /** The charges period, as far as the subscription covers it. */
   period: Period;
@@ -14,9 +14,9 @@ export interface Proration {
   isUpgraded: boolean;
 }
 
-/** Units weighed by days. */
+/** Units weighted by days. */
 export interface ProratedUnits {
-  /** Weighed, rounded up at 5 digits. */
+  /** Weighted, rounded up at 5 digits. */
   units: Decimal;
   /** Ignoring time; what is shown. */
   fullUnits: Decimal;
@@ -27,7 +27,7 @@ export interface ProratedUnits {
 export interface Move {
   /** Ignoring time. */
   full: Decimal;
-  /** Weighed, but not yet divided. */
+  /** Weighted, but not yet divided. */
   weighed: Decimal;
 }
 

@@ -12,13 +12,13 @@ export interface RunningRecord {
   current: Decimal;
   /** Highest net units reached. */
   max: Decimal;
-  /** Sum of the units billed, weighed by days. */
+  /** Sum of the units billed, weighted by days. */
   maxProrated: Decimal;
 }
 
 /** Units of one event. */
 export interface EventUnits {
-  /** Priced: the increase above the highest net units so far; weighed by days for a prorated charge. */
+  /** Priced: the increase above the highest net units so far; weighted by days for a prorated charge. */
   billed: Decimal;
   /** Shown on the fee. */
   units: Decimal;
@@ -89,7 +89,7 @@ export const usageInAdvance = (net: Decimal, former: RunningRecord = NO_RECORD) 
 });
 
 /**
- * The same for a prorated charge: the weighed carried units and the units billed in the period. Without a record it is
+ * The same for a prorated charge: the weighted carried units and the units billed in the period. Without a record it is
  * the prorated aggregation when the subscription covers less than the full period, else the full units.
  *
  *   carried 5, then +1 on the 12th of July → 5 × 31 ÷ 31 + 20 ÷ 31

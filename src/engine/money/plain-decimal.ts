@@ -11,8 +11,8 @@ export interface DecimalParts {
 }
 
 /**
- * Characters of the longest plain form that is made. A double's range and 1 100 characters of a literal stay below 1
- * 800; longer ones are a defect of the input checks.
+ * How many characters the longest plain form has that is made. A double's range and 1 100 characters of a literal stay
+ * below 1 800; longer ones are a defect of the input checks.
  */
 const PLAIN_MAX = 10_000;
 const LITERAL = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;

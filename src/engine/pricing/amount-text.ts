@@ -4,7 +4,7 @@ import { type Decimal, decimal } from '../money/decimal.ts';
 /** Plain digits with an optional fraction and a short exponent, as number libraries print prices; no sign. */
 const AMOUNT = /^\d+(\.\d+)?(e[+-]?\d{1,2})?$/i;
 
-/** Characters of an amount: more than any price has, and few enough to compute with. */
+/** How many characters an amount may have: more than any price has, and few enough to compute with. */
 export const AMOUNT_TEXT_MAX = 64;
 
 /**

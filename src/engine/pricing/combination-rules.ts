@@ -5,7 +5,7 @@ import type { ChargeModelName } from './charge-models.ts';
 export interface Combination {
   charge_model: ChargeModelName;
   aggregation_type: AggregationType;
-  /** Of the metric. */
+  /** Whether the metric is recurring. */
   recurring: boolean;
   pay_in_advance: boolean;
   prorated: boolean;

@@ -22,7 +22,7 @@ export interface FixedChargeFee extends FeeAmounts {
 
 /**
  * Fee of a fixed charge for a period. A prorated graduated one places its full units in the ranges and prices the
- * weighed ones at that mix.
+ * weighted ones at that mix.
  *
  *   62 units for 5 of 31 days, then 3.1 for 5, at 0.1 + 10 up to 5 units → 10.5 × 0.1 + 10 = 11.05
  *

@@ -1,4 +1,4 @@
-/** Most presentation group keys of a charge. Rule: groups-and-filters.md#presentation. */
+/** How many presentation group keys a charge may have. Rule: groups-and-filters.md#presentation. */
 const MAX_PRESENTATION_KEYS = 2;
 
 /** Codes of what is wrong with pricing group keys: null, or a list of texts. Blank ones are dropped, not refused. */

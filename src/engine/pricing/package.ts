@@ -7,7 +7,7 @@ export interface Package {
   /** Units in a package, > 0. */
   size: Decimal;
   freeUnits: Decimal;
-  /** Of a package, in the main unit. */
+  /** The price of a package, in the main unit. */
   price: Decimal;
 }
 

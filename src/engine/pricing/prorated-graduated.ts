@@ -5,9 +5,9 @@ import type { Priced, Usage } from './priced.ts';
 import type { Range } from './ranges.ts';
 
 /**
- * Price of units weighed by days in ranges. The full units of each event move a running total through the ranges; every
- * piece of a move costs its range's price, weighed like the event, and is subtracted if the move leads down. The flat
- * amounts up to the range of the highest total are added.
+ * Price of units weighted by days in ranges. The full units of each event move a running total through the ranges;
+ * every piece of a move costs its range's price, weighted like the event, and is subtracted if the move leads down. The
+ * flat amounts up to the range of the highest total are added.
  *
  *   0–5 at 10 + 100, 6–15 at 5 + 50, 30 days; +2 on the 10th, +5 on the 16th
  *   → 2 × 21 ÷ 30 × 10 + 3 × 15 ÷ 30 × 10 + 2 × 15 ÷ 30 × 5 + 150 = 184
@@ -29,9 +29,9 @@ const priced = (amount: Decimal, fullUnits: Decimal): Priced => ({
 
 /** A part of one event's move that lies in one range. */
 export interface Piece {
-  /** Units of the part, negative when they are subtracted; 0 if only weighed units are priced. */
+  /** Units of the part, negative when they are subtracted; 0 if only weighted units are priced. */
   full: Decimal;
-  /** Weighed, not yet divided. */
+  /** Weighted, not yet divided. */
   weighed: Decimal;
   /** Number of the range, from 1. */
   tier: number;
@@ -61,7 +61,7 @@ export function proratedPieces(
   return { pieces, flat: flatAmounts(ranges, highest), fullUnits: total };
 }
 
-/** Pieces of one move from a running total on. Weighed units without full ones cost the first price. */
+/** Pieces of one move from a running total on. Weighted units without full ones cost the first price. */
 function piecesOf({ full, weighed }: Move, total: Decimal, ranges: readonly Range[]): Piece[] {
   if (full.isZero()) return [{ full, weighed, tier: 1, perUnit: pricePerUnit(ranges[0]!) }];
   const [low, high] = full.isNegative() ? [total.plus(full), total] : [total, total.plus(full)];

@@ -5,12 +5,12 @@ export type FeeType = (typeof FEE_TYPES)[number];
 export interface TaxLevels<Tax> {
   /** Given with the line of a one-off invoice; an empty list counts as not given. */
   explicit?: readonly Tax[];
-  /** Of the add-on, charge, fixed charge or minimum commitment. */
+  /** The taxes of the add-on, charge, fixed charge or minimum commitment. */
   own?: readonly Tax[];
-  /** Of the subscription's plan. */
+  /** The taxes of the subscription's plan. */
   plan?: readonly Tax[];
   customer: readonly Tax[];
-  /** Of the customer's billing entity. */
+  /** The taxes of the customer's billing entity. */
   billingEntity: readonly Tax[];
 }
 

@@ -4,7 +4,7 @@ import type { IncomingEvent, Verdict } from '../../areas/usage/events/incoming-e
 import type { FieldErrors } from '../../platform/refusal.ts';
 import type { ErrorPlace } from '../../platform/schema/error-places.ts';
 
-/** Errors that an answer lists; more are only counted. */
+/** How many errors an answer lists; more are only counted. */
 const MOST_ERRORS = 1000;
 
 interface LineError {

@@ -31,7 +31,7 @@ export interface Coalescer {
   stop(): Promise<void>;
 }
 
-/** Characters of an event in a job, beside its properties and keys. */
+/** How many characters an event takes in a job, beside its properties and keys. */
 const EVENT_BYTES = 220;
 /**
  * How long an organization whose events were held gets jobs of its own before it shares jobs again. Holding costs the

@@ -58,7 +58,7 @@ export interface EventsLane {
   stop(): Promise<void>;
 }
 
-/** Characters of a user agent that are stored with every event. */
+/** How many characters of a user agent are stored with every event. */
 const USER_AGENT_MAX = 255;
 const REPLAYED = { 'X-Svc-Replayed': 'true' };
 /** Events of a tolerant batch that count as one request (bulk-events.md#tolerant-batch). */

@@ -5,9 +5,12 @@ import { isPassing } from '../../platform/db/refusal-of-database.ts';
 import { Refusal } from '../../platform/refusal.ts';
 import { LeaseLost } from './sql.ts';
 
-/** Attempts of a job of an advance, in real time (test-clocks.md#what-an-advance-promises "failure"). */
+/** How many attempts a job of an advance has, in real time (test-clocks.md#what-an-advance-promises "failure"). */
 const ATTEMPTS = 3;
-/** Tries after an outage or a deadlock of the database, which say nothing about the job; then the queue retries. */
+/**
+ * How often a job is tried again after an outage or a deadlock of the database, which say nothing about the job; then
+ * the queue retries.
+ */
 const PASSING_ATTEMPTS = 6;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_MESSAGE = 500;

@@ -3,7 +3,7 @@ import { runJob, selectDue } from './run-job.ts';
 import { settle } from './settle.ts';
 import { isAfter, moveTo, type Walker } from './walker.ts';
 
-/** Rounds in which jobs that treat marks may set marks for each other at the target. */
+/** In how many rounds jobs that treat marks may set marks for each other at the target. */
 const MOST_ROUNDS = 10;
 
 /**

@@ -6,7 +6,7 @@ import { storeJobStart } from './sql.ts';
 import { moveTo, type Walker, workAtInstant } from './walker.ts';
 
 const FIRST_PAGE = 1000;
-/** Most items of one job at one instant; a sandbox has fewer. */
+/** How many items one job may have at one instant; a sandbox has fewer. */
 const LARGEST_PAGE = 256_000;
 
 /**

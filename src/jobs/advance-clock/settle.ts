@@ -8,7 +8,7 @@ import { listOpenSteps } from './sql.ts';
 import { instantOf, nudgeDeliveries, type Walker } from './walker.ts';
 
 const PAGE = 200;
-/** Most steps that one job may cause directly and indirectly; more indicate a loop. */
+/** How many steps one job may cause directly and indirectly; more indicate a loop. */
 const MOST_STEPS = 100_000;
 /** The sweeper may be running a listed step; wait this long, then look again. */
 const PAUSE_MS = 20;

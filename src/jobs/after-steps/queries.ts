@@ -11,7 +11,7 @@ import type { CustomerId, OrganizationId } from '../../platform/ids.ts';
 export type StepState = 'waiting' | 'unknown' | 'failed';
 export const STEP_STATES = ['waiting', 'unknown', 'failed'] as const satisfies readonly StepState[];
 
-/** Steps shown at once, and rerun at once. */
+/** How many steps are shown together, and run again together. */
 export const MOST_STEPS_SHOWN = 100;
 export const MOST_STEPS_RERUN = 1000;
 

@@ -21,7 +21,7 @@ type PreviewDeps = CommandDeps & { turns: Turns };
 const MOST_MS = 8000;
 /** Lock wait of a preview: it locks no row, and does not queue behind a migration of a table that it reads. */
 const LOCK_TIMEOUT_MS = 1000;
-/** A row was written after the preview's snapshot was taken; the next snapshot has it. */
+/** How often a preview is tried: a row may be written after its snapshot was taken, and the next snapshot has it. */
 const TRIES = 3;
 /** Other previews of the organization have all seats, in other processes: about as long as a small one takes. */
 const SEAT_WAIT_MS = 50;

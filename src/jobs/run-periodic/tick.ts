@@ -10,9 +10,9 @@ import type { JobPayload } from '../../queues.ts';
 import { finishTick } from '../periodic-jobs/queries.ts';
 import type { Registry } from './registry.ts';
 
-/** First page of a selection; while a page comes back full the next one is four times as long. */
+/** Length of the first page of a selection; while a page comes back full the next one is four times as long. */
 const FIRST_PAGE = 1000;
-/** Items of one run, which are held in memory; the rest is left to the next tick. */
+/** How many items one run may have, which are held in memory; the rest is left to the next tick. */
 const LARGEST_PAGE = 256_000;
 /** First key of the advisory locks of periodic jobs; the second one is the hash of the job's name. */
 const LOCK_SPACE = 7_236_105;

@@ -47,5 +47,5 @@ const faultsOf = ({ issues }: z.ZodError): string =>
     .map(({ path, code, message }) => `${path.join('.') || 'payload'}: ${code === 'custom' ? message : code}`)
     .join('; ');
 
-/** Faults that the row's error lists; the first ones show which field has changed. */
+/** How many faults the row's error lists; the first ones show which field has changed. */
 const MOST_FAULTS = 5;

@@ -8,7 +8,7 @@ import { stepJob } from '../../platform/records/nudge.ts';
 /** Age from which a step has lost its job. */
 const LOST_AFTER_SECONDS = 120;
 const PAGE = 1000;
-/** Steps of one sweep; the rest waits for the next minute. */
+/** How many pages of steps one sweep sends; the rest waits for the next minute. */
 const MOST_PAGES = 20;
 
 /**

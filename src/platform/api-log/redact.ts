@@ -56,7 +56,7 @@ export function cutText(text: string): string {
   return `${bytes.toString('utf8', 0, end)}${CUT}`;
 }
 
-/** Most bytes of a UTF-16 unit in UTF-8. */
+/** How many bytes a UTF-16 unit takes in UTF-8 at most. */
 const BYTES_OF_A_UNIT = 3;
 
 const isContinuation = (byte: number): boolean => (byte & 0b1100_0000) === 0b1000_0000;

@@ -1,7 +1,10 @@
 import type { Tx } from './connect.ts';
 import type { Scope } from './scope.ts';
 
-/** Previews of one organization at once, in all processes together. Migration 0018 makes tables for as many. */
+/**
+ * How many previews of one organization run at the same time, in all processes together. Migration 0018 makes tables
+ * for as many.
+ */
 const SEATS = 2;
 /** Namespace of the advisory locks of seats; the others are in src/areas/catalog/usage-shapes/lock.ts. */
 const SEATS_SEED = 5311;
@@ -21,7 +24,7 @@ export interface PreviewSchemas {
 
 /**
  * Takes tables of a preview's own until its transaction ends, which must be rolled back. They are made once, by a
- * migration: no preview writes to the catalog. Rows of previews under way are seen by nobody, but those of one
+ * migration: no preview writes to the catalog. Rows of previews under way are not seen by others, but those of one
  * organization would have the same keys and wait for each other; so each of them has a seat.
  *
  * @throws NoSeat

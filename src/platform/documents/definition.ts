@@ -20,11 +20,11 @@ const FIGURE_COLUMN_MIN = 46;
 /** Smallest width of the first column; wider figures wrap instead. */
 const FIRST_COLUMN_MIN = 150;
 const INDENTS: Record<Row['kind'], number> = { heading: 0, line: 0, part: 10, detail: 20 };
-/** Totals that stay on one page together, a little over half of it; there may be more payments and coupons. */
+/** How many totals stay on one page together, a little over half of it; there may be more payments and coupons. */
 const MOST_TOTALS_TOGETHER = 25;
-/** Characters of a text that stay on one page together, about half a page in the narrowest first column. */
+/** How many characters of a text stay on one page together, about half a page in the narrowest first column. */
 const MOST_CHARACTERS_TOGETHER = 1000;
-/** Rows of a figure column that are measured for its width; more would cost more than they help. */
+/** How many rows of a figure column are measured for its width; more would cost more than they help. */
 const ROWS_MEASURED = 5000;
 
 /**

@@ -6,7 +6,7 @@ import type { DocumentModel } from './model.ts';
 
 /** Time limit of a document; the largest one measured, 20 000 lines, takes a fraction of it. */
 const MOST_MS = 120_000;
-/** Heap of the thread in MiB, so that an absurd document does not end the process. */
+/** How large the heap of the thread may be in MiB, so that an absurd document does not end the process. */
 const MOST_HEAP_MB = 1536;
 
 export interface Renderer {

@@ -31,7 +31,7 @@ export type Resolve = (
   callback: (error: NodeJS.ErrnoException | null, addresses: dns.LookupAddress[]) => void,
 ) => void;
 
-// Longer ones do not fit an index entry of Postgres, and no receiver needs them.
+// Longer addresses do not fit an index entry of Postgres, and no receiver needs them.
 const URL_MAX_BYTES = 2048;
 const RESOLVE_WITHIN_MS = 1500;
 

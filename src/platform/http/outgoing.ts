@@ -2,7 +2,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { realNowMs } from '../clock/real-clock.ts';
 import { guardedLookup, RefusedAddress, type Resolve, type Target } from './addresses.ts';
 
-/** Bytes of an answer that are read and stored (webhooks.md#request). */
+/** How many bytes of an answer are read and stored (webhooks.md#request). */
 const ANSWER_MAX_BYTES = 8 * 1024;
 
 const CONNECT_TIMEOUT_MS = 5000;

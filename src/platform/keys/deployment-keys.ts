@@ -56,8 +56,8 @@ const findCurrent = async (db: Db, purpose: Purpose): Promise<KeyRow | undefined
 };
 
 /**
- * The current key; created by the first process that needs it, once for all processes. Its private half is in stored
- * form.
+ * The current key, which the first process that needs it creates for all processes. Its private half is in the form in
+ * which it is stored.
  */
 async function currentKey(deployment: Deployment, purpose: Purpose): Promise<KeyRow> {
   const { db } = deployment;

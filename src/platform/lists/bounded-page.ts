@@ -2,7 +2,10 @@ import { refuse } from '../refusal.ts';
 import type { Total } from './count.ts';
 import { limitOf, type Page } from './pagination.ts';
 
-/** Rows before a page that is requested by its number: Postgres reads all of them, about half a second. */
+/**
+ * How many rows there may be before a page that is requested by its number: Postgres reads all of them, about half a
+ * second.
+ */
 const MOST_SKIPPED = 50_000;
 
 /**

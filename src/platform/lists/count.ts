@@ -1,8 +1,8 @@
 import type { Db, Fragment } from '../db/connect.ts';
 
-/** Rows of a list that are counted exactly, in some 20 ms; longer lists are estimated. */
+/** How many rows of a list are counted exactly, in some 20 ms; longer lists are estimated. */
 const MOST_COUNTED = 10_000;
-/** Rows that are looked for to know whether a list has more. */
+/** How many rows are looked for to know whether a list has more. */
 export const MOST_LOOKED_AT = MOST_COUNTED + 1;
 
 /** How many rows a list has. */

@@ -66,7 +66,7 @@ export const amountFilter = textFilter
   .meta({ type: 'integer' });
 
 /**
- * Metadata keys by which one list may be filtered: more than a reader needs, and few enough for one cheap condition.
+ * By how many metadata keys one list may be filtered: more than a reader needs, and few enough for one cheap condition.
  */
 export const METADATA_KEYS_MAX = 10;
 

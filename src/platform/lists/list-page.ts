@@ -16,7 +16,7 @@ interface Listing {
 export const byName = (db: Db): Fragment => db`name, created_at desc, id desc`;
 export const newestFirst = (db: Db): Fragment => db`created_at desc, id desc`;
 
-/** A page of live rows with the `meta` of its list: two statements at once. */
+/** A page of live rows with the `meta` of its list: two statements at the same time. */
 export async function listPage<Given extends Noun>(
   { db, organizationId }: Scope,
   noun: Given,

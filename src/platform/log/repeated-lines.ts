@@ -4,7 +4,7 @@ import { realNowMs } from '../clock/real-clock.ts';
 /** Lines of one kind that are written in full in a minute; the rest is counted. */
 export const FULL_LINES_A_MINUTE = 5;
 const MINUTE_MS = 60_000;
-/** Kinds that are counted at once; lines of further kinds are always written. */
+/** How many kinds are counted at the same time; lines of further kinds are always written. */
 const MOST_KINDS = 1000;
 const WARN = 40;
 

@@ -4,7 +4,7 @@ declare module 'nodemailer' {
     code?: string;
     /** Reply of the server, as 451 or 550. */
     responseCode?: number;
-    /** Of a reply about one address. */
+    /** The address that a reply is about. */
     recipient?: string;
     rejectedErrors?: SendingError[];
   }

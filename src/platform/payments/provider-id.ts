@@ -1,4 +1,4 @@
-/** Characters of a provider's id: all real ones are shorter, and indexes must hold them. */
+/** How many characters a provider's id may have: all real ones are shorter, and indexes must hold them. */
 const ID_MAX = 255;
 
 /** The id of a payment, a method, a customer or a refund in a provider's message; undefined if it is not valid. */

@@ -14,7 +14,7 @@ const REFUND_TYPES = new Set(['charge.refund.updated', 'refund.updated', 'refund
 const textsOf = (metadata: Loose): Record<string, string> =>
   Object.fromEntries(Object.entries<Loose>(metadata ?? {}).filter(([, value]) => typeof value === 'string'));
 
-/** The provider's message for a refused payment; longer than any real one is cut. */
+/** How many characters of the provider's message for a refused payment are kept: more than any real one has. */
 const MESSAGE_MAX = 1000;
 const messageOf = (value: unknown): string =>
   typeof value === 'string' ? value.slice(0, MESSAGE_MAX).toWellFormed() : '';

@@ -1,8 +1,8 @@
-/** Runs at once: while one ends the next one begins. */
+/** How many runs go on at the same time: while one ends the next one begins. */
 const MOST_IN_FLIGHT = 2;
 
 export interface MergeOptions<Input> {
-  /** Runs at once: beyond, they only wait for each other. */
+  /** How many runs go on at the same time; further ones would only wait for each other. */
   mostInFlight?: number;
   /** How many of those that wait, oldest first, fit into one run: at least one. All of them, when absent. */
   fitting?: (waiting: readonly Input[]) => number;

@@ -3,11 +3,11 @@ import type { Redis } from 'ioredis';
 import { realNowMs } from '../clock/real-clock.ts';
 import type { Lane } from './shares.ts';
 
-/** Delay of a parked job in case every call of it is lost; spread out, so that a backlog does not come at once. */
+/** Delay of a parked job in case every call of it is lost; spread out, so that a backlog does not come all together. */
 const LAST_RESORT_MS = 600_000;
 /** Time after which a called job that has not arrived is called again, because its caller may have been killed. */
 const CALLED_AGAIN_MS = 2000;
-/** Lanes and jobs found by one sweep; further ones follow in the next. */
+/** How many lanes and jobs one sweep finds; further ones follow in the next. */
 const MOST_AT_ONCE = 100;
 
 interface ParkingRedis extends Redis {

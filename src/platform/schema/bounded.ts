@@ -4,7 +4,7 @@ import { INVALID, TOO_LONG } from './fields.ts';
 import { ISSUES_MAX, PROSE_MAX } from './sizes.ts';
 
 interface ListOptions {
-  /** Most elements. */
+  /** How many elements the list may have. */
   max: number;
   /** Code for a value that is not a list. */
   wrong?: Parameters<typeof z.array>[1];
@@ -13,16 +13,16 @@ interface ListOptions {
 }
 
 interface RecordOptions {
-  /** Most names. */
+  /** How many names the object may have. */
   max: number;
   wrong?: z.core.$ZodRecordParams | string;
   tooMany?: string;
 }
 
 interface ValueOptions {
-  /** Most elements of a list, and most names of an object, at any depth. */
+  /** How many elements a list may have, and how many names an object, at any depth. */
   max: number;
-  /** Most characters of a text, names included. */
+  /** How many characters a text may have, also one that is a name. */
   textMax?: number;
   tooMany?: string;
 }

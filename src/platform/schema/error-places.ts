@@ -6,11 +6,11 @@ import type { Refusal } from '../refusal.ts';
 import { INVALID, MANDATORY } from './fields.ts';
 import { closedList, fewValues, namesOf, schemasUnder } from './schema-parts.ts';
 
-/** Places of one answer: as many as issues are reported. */
+/** How many places one answer names: as many as issues are reported. */
 const PLACES_MAX = 100;
-/** Parts of an input that are searched for a name: a plan of 500 charges has as many. */
+/** How many parts of an input are searched for a name: a plan of 500 charges has as many. */
 const PARTS_MAX = 5000;
-/** Characters of a path, because names chosen by clients may be long. */
+/** How many characters a path may have, because names chosen by clients may be long. */
 const PATH_MAX = 500;
 /** Codes that a listed value can have too, so that they do not list accepted values. */
 const NOT_OF_THE_LIST = new Set(['value_is_frozen', 'value_already_exist', 'value_must_be_blank']);

@@ -9,8 +9,8 @@ import { ISSUES_MAX } from './sizes.ts';
 const CODE = /^[a-z][a-z0-9_]*$|^[a-z].*[:[]/;
 
 /**
- * All field errors of an input, refused at once: `{field: [codes]}`, nested fields with dotted keys. A rule without its
- * own code gets that of its kind. Only the first hundred errors are reported.
+ * All field errors of an input, refused together: `{field: [codes]}`, nested fields with dotted keys. A rule without
+ * its own code gets that of its kind. Only the first hundred errors are reported.
  *
  * isQuery whether the input is the query, not the body
  */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Longest list of accepted values in an error; longer ones are standards, such as currencies and countries. */
+/** The longest list of accepted values in an error; longer ones are standards, such as currencies and countries. */
 const ALLOWED_MAX = 50;
 
 /** A schema without its wrappers: the requirements for a value that is present. */

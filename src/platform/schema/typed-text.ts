@@ -19,13 +19,13 @@ const DASHES = /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g;
 const INVISIBLE = /[\0\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]/g;
 const EMAIL = /^[^\s@,;:<>()[\]\\"]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u;
 
-/** Mail addresses of one customer; a mail is sent to all of them. */
+/** How many mail addresses one customer may have; a mail is sent to all of them. */
 const EMAILS_MAX = 20;
-/** Characters of that many addresses, each 320 at most. */
+/** How many characters that many addresses may have, each 320 at most. */
 const EMAIL_TEXT_MAX = 7000;
-/** Characters of a country or currency code, a locale or a time zone, with blanks around them. */
+/** How many characters a country or currency code, a locale or a time zone may have, with blanks around them. */
 const WORD_MAX = 100;
-/** Characters of a web address that browsers accept. */
+/** How many characters a web address may have for browsers to accept it. */
 const URL_MAX = 2000;
 
 const AnyText = z.string(INVALID).max(LINE_MAX, TOO_LONG).refine(isStorable, INVALID);

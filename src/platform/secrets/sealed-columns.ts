@@ -3,9 +3,9 @@ import { json } from '../db/values.ts';
 import { isFormerForm, keyIdOf, type Place } from './seal.ts';
 import { configuredKeys, DEPLOYMENT_KEY_ID, openText, type SecretSettings, sealText } from './secrets.ts';
 
-/** Rows that one transaction seals again: a few milliseconds of AES, and locks of that many rows at most. */
+/** How many rows one transaction seals again: a few milliseconds of AES, and locks of that many rows at most. */
 const ROWS_AT_ONCE = 500;
-/** Texts of each field and key that a start opens: one would be enough, three also show a single damaged row. */
+/** How many texts of each field and key a start opens: one would be enough, three also show a single damaged row. */
 const SAMPLE_ROWS = 3;
 /** Counted for a text that was stored in plain form, before secrets were sealed there. */
 export const NOT_SEALED = 'not sealed';
@@ -200,7 +200,7 @@ async function replaceTexts(
       where t.id = given.id and t.${sql(column)} = given.text`;
     return count;
   }
-  // All texts of a row at once, because an update changes each row once. A row changed meanwhile is left to the next
+  // All texts of a row together, because an update changes each row once. A row changed meanwhile is left to the next
   // run.
   const { count } = await sql`
     update ${sql(table)} t set ${sql(column)} = t.${sql(column)} || fresh.texts

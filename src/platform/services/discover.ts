@@ -38,7 +38,7 @@ export interface Services {
   databaseUrl: string;
   redisUrl: string;
   origin: { postgres: 'given' | RunningPostgres['kind']; redis: 'given' | RunningRedis['kind'] };
-  /** Of the servers that were started or adopted. */
+  /** The process ids of the servers that were started or adopted. */
   pids: { postgres?: number; redis?: number };
   /**
    * Starts own servers again that have ended and returns their names. The port stays unless another program took it
@@ -59,8 +59,8 @@ interface Servers {
 
 /**
  * Provides Postgres and Redis: given URLs first, else servers on the data of `dataDir`, started or, if they run
- * already, adopted. Both are ready when the promise resolves. Several commands may do so at once on one folder; the
- * last to stop stops the servers.
+ * already, adopted. Both are ready when the promise resolves. Several commands may do so at the same time on one
+ * folder; the last to stop stops the servers.
  */
 export async function bringServices(input: ServicesInput): Promise<Services> {
   const log = input.log ?? (() => undefined);
@@ -112,7 +112,7 @@ async function prepareDataDir({ dataDir, throwaway }: ServicesInput): Promise<st
   return resolve(dataDir);
 }
 
-/** Starts or adopts the servers that are neither given nor alive, both at once; returns their names. */
+/** Starts or adopts the servers that are neither given nor alive, both at the same time; returns their names. */
 async function startMissing(input: ServicesInput, dataDir: string, servers: Servers): Promise<ServerName[]> {
   const log = input.log ?? (() => undefined);
   const options = { dataDir, log, throwaway: input.throwaway, durable: input.durable, programsDir: programsDir() };

@@ -13,9 +13,9 @@ export const ROLE = 'meterstone';
 
 /** Stored beside the data, so that data, password and port are lost or moved together. */
 export interface PostgresSettings {
-  /** Of the superuser. */
+  /** The password of the superuser. */
   password: string;
-  /** Of the role of the service; absent in data from before that role existed. */
+  /** The password of the role of the service; absent in data from before that role existed. */
   servicePassword?: string;
   port?: number;
 }

@@ -33,8 +33,8 @@ export interface RunFile {
 }
 
 /**
- * Makes this process the only launcher of a data folder. Of two that try at once only one succeeds; children of a
- * killed launcher are ended first.
+ * Makes this process the only launcher of a data folder. Of two that try at the same time only one succeeds; children
+ * of a killed launcher are ended first.
  *
  * @returns the run file to update, or the existing launcher
  */

@@ -5,7 +5,7 @@ import { findRunning } from './run-file.ts';
 export interface ServiceUrls {
   databaseUrl: string;
   redisUrl: string;
-  /** Of the `npm start` that is up on the same data. */
+  /** The address of the `npm start` that is up on the same data. */
   baseUrl?: string;
 }
 

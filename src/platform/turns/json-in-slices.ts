@@ -1,6 +1,6 @@
 import { mapInSlices, type Pause } from './turns.ts';
 
-/** Values that are written in one piece: far less than a slice takes, so that there are few pieces. */
+/** How many values are written in one piece: far less than a slice takes, so that there are few pieces. */
 const VALUES_AT_ONCE = 1000;
 
 /** The result of `JSON.stringify`, written in pieces with a pause after each. */

@@ -6,7 +6,7 @@ import { refuse } from '../refusal.ts';
  * such piece before each it is answered 12 ms later (computed, not measured).
  */
 const SLICE_MS = 2;
-/** Most slices of one request: 5 s of the processor, a sixth of what a read may take in all. */
+/** How many slices one request may take: 5 s of the processor, a sixth of what a read may take in all. */
 const MOST_SLICES = 2500;
 /**
  * A piece that cannot be divided and takes this long is followed by a rest of the same length, so that several turns of
@@ -110,7 +110,7 @@ export async function mapInSlices<Item, Result>(
   return results;
 }
 
-/** Items that are sorted in one piece: some hundred microseconds. */
+/** How many items are sorted in one piece: some hundred microseconds. */
 const SORTED_AT_ONCE = 500;
 
 /** `items.toSorted(compare)`, equally stable, in pieces: sorted parts that are merged two at a time. */

@@ -196,7 +196,7 @@ test('a preview of an adjustment shows what the adjustment then does, for fees t
   }
 });
 
-test('fifty adjustments of one fee at once adjust it once', async () => {
+test('fifty adjustments of one fee at the same time adjust it once', async () => {
   const fee_id = feeOf(draft, 'calls').svc_id;
   const answers = await Promise.all(Array.from({ length: 50 }, () => adjust({ fee_id, units: '5' })));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);

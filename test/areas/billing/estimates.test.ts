@@ -55,7 +55,12 @@ test('an estimate shows the fee with its taxes and stores nothing', async () => 
 test.each([
   ['no subscription', { external_subscription_id: '' }, 404, { resource: 'subscription' }],
   ['an unknown subscription', { external_subscription_id: 'x' }, 404, { resource: 'subscription' }],
-  ['a time that is none', { timestamp: 'soon', code: 'x' }, 422, { error_details: { timestamp: ['invalid_format'] } }],
+  [
+    'a timestamp that is no time',
+    { timestamp: 'soon', code: 'x' },
+    422,
+    { error_details: { timestamp: ['invalid_format'] } },
+  ],
   ['an unknown metric', { code: 'x' }, 404, { resource: 'billable_metric' }],
   [
     'a value that is no number',

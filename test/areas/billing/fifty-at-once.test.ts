@@ -47,7 +47,7 @@ async function finalizeBoth(customer: string): Promise<Invoice[]> {
 const sums = (invoices: readonly Invoice[], key: string): number[] =>
   invoices.map((invoice) => invoice[key]).sort((a: number, b: number) => b - a);
 
-test('one coupon used by two invoices at once gives its amount once', async () => {
+test('one coupon used by two invoices at the same time gives its amount once', async () => {
   const coupon = {
     name: 'Once',
     code: 'once',
@@ -71,7 +71,7 @@ describe('one credit note', () => {
 
   const balance = async () => (await ok(story.client.get(`/credit_notes/${note.svc_id}`))).credit_note;
 
-  test('one credit note used by two invoices at once is spent once', async () => {
+  test('one credit note used by two invoices at the same time is spent once', async () => {
     const bought = await story.oneOff(1000, 'notes');
     await ok(story.pay(bought.svc_id, 1000));
     note = (await ok(story.credit(bought, 1000))).credit_note;
@@ -86,7 +86,7 @@ describe('one credit note', () => {
     spentOn = invoices.find(({ credit_notes_amount_cents: spent }) => spent === 600);
   });
 
-  test('a credit note is restored once when the invoice that it paid is voided many times at once', async () => {
+  test('a credit note is restored once when its invoice is voided many times at the same time', async () => {
     const answers = await atOnce(() => story.client.post(`/invoices/${spentOn.svc_id}/void`));
     expect(succeeded(answers)).toHaveLength(1);
     const refused = answers.filter(({ status }) => status !== 200).map(({ body }) => body.code);
@@ -150,7 +150,7 @@ describe('one wallet', () => {
   });
 });
 
-test('the auditor finds nothing wrong after fifty attempts at once of everything', async () => {
+test('the auditor finds nothing wrong after fifty attempts of everything at the same time', async () => {
   const producer = createProducer(service.redis, service.config.REDIS_PREFIX);
   try {
     const log = createLog({ level: 'silent', process: 'test' });

@@ -125,21 +125,19 @@ describe('previews equal to the cent to the later invoice', () => {
   );
 
   test.each([
-    [true, '2024-03-15T09:00:00Z'],
-    [false, '2024-04-02T00:00:00Z'],
-  ])(
-    'a preview of a new subscription of a stored customer equals the later invoice, in advance: %s',
-    async (pay_in_advance, until) => {
-      await story.customer({ timezone: 'Asia/Tokyo' });
-      await story.plan({ amount_cents: 3100, pay_in_advance });
-      const shown = await preview({ customer: { external_id: 'acme' }, plan_code: 'plan', billing_time: 'calendar' });
-      await story.subscribe();
-      await story.advanceTo(until);
-      const [invoice] = await story.invoices(1);
-      expect(essence(shown)).toEqual(essence(invoice));
-      expect(shown.fees_amount_cents).toBe(1700);
-    },
-  );
+    ['in advance', '2024-03-15T09:00:00Z'],
+    ['in arrears', '2024-04-02T00:00:00Z'],
+  ])('a preview of a new subscription of a stored customer equals the later invoice %s', async (billed, until) => {
+    const pay_in_advance = billed === 'in advance';
+    await story.customer({ timezone: 'Asia/Tokyo' });
+    await story.plan({ amount_cents: 3100, pay_in_advance });
+    const shown = await preview({ customer: { external_id: 'acme' }, plan_code: 'plan', billing_time: 'calendar' });
+    await story.subscribe();
+    await story.advanceTo(until);
+    const [invoice] = await story.invoices(1);
+    expect(essence(shown)).toEqual(essence(invoice));
+    expect(shown.fees_amount_cents).toBe(1700);
+  });
 
   test.each([
     ['a start in advance', true, '2024-03-15T09:00:00Z'],

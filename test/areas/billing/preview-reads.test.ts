@@ -28,7 +28,7 @@ const previewNext = () =>
     subscriptions: { external_ids: ['sub'] },
   });
 
-test('a preview does not wait while its customer is billed, and many previews at once answer the same', async () => {
+test('a preview does not wait while its customer is billed, and many previews together answer the same', async () => {
   const quiet = await previewNext();
   expect(quiet.status, quiet.text).toBe(200);
   const meanwhile = await service.sql.begin(async (tx) => {

@@ -112,7 +112,7 @@ test('a chain of regenerated invoices keeps the first fee, and the period is bil
   expect(invoices.filter(({ issuing_date }: Invoice) => issuing_date === '2024-05-01')).toHaveLength(1);
 });
 
-test('fifty regenerations of one invoice at once make one', async () => {
+test('fifty regenerations of one invoice at the same time make one', async () => {
   await voidSource();
   const answers = await Promise.all(Array.from({ length: 50 }, () => regenerate({ fees: [{ id: idOf('plan') }] })));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);

@@ -126,7 +126,7 @@ describe('creating a billable metric', () => {
     expect(answer.body.error_details).toEqual(details);
   });
 
-  test('a metric with a taken code is refused, also when two are created at once', async () => {
+  test('a metric with a taken code is refused, also when two are created at the same time', async () => {
     const twins = await Promise.all(Array.from({ length: 4 }, () => create({ code: 'twin' })));
     expect(twins.map(({ status }) => status).sort()).toEqual([200, 422, 422, 422]);
     expect(twins.find(({ status }) => status === 422)!.body.error_details).toEqual({ code: ['value_already_exist'] });

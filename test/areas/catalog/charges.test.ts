@@ -171,7 +171,7 @@ describe('charges of a plan', () => {
   });
 
   test.each([['custom', { charge_model: 'custom' }, { charge_model: ['invalid_aggregation_type_or_charge_model'] }]])(
-    'a charge that cannot be priced yet is rejected with its reason: %s',
+    'a charge with the model %s, which cannot be priced yet, is refused with the reason',
     async (_what, fields, details) => {
       const { charges } = await planWith();
       expect((await org.post(charges, { charge: charge(fields) })).body.error_details).toEqual(details);

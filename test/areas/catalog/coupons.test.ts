@@ -215,7 +215,7 @@ describe('applied coupons', () => {
     expect((await apply('cid', 'twice')).body.resource).toBe('coupon');
   });
 
-  test('a coupon that is not reusable is applied once, however many requests arrive at once', async () => {
+  test('a coupon that is not reusable is applied once, however many requests arrive at the same time', async () => {
     await customer('many');
     await make({ code: 'single', reusable: false });
     const answers = await Promise.all(Array.from({ length: 50 }, () => apply('many', 'single')));

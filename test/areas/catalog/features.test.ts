@@ -159,7 +159,7 @@ describe('refused features', () => {
     expect(await faultsOf(create(fields))).toEqual(details);
   });
 
-  test('a feature with a taken code is refused, also when two are created at once', async () => {
+  test('a feature with a taken code is refused, also when two are created at the same time', async () => {
     await create({ code: 'taken' });
     expect(await faultsOf(create({ code: 'taken' }))).toEqual({ code: ['value_already_exist'] });
     const answers = await Promise.all(Array.from({ length: 10 }, () => create({ code: 'raced' })));

@@ -148,7 +148,7 @@ describe('updating a tax', () => {
   });
 });
 
-test('of twenty creations of one tax code at once one succeeds', async () => {
+test('of twenty creations of one tax code at the same time one succeeds', async () => {
   const org = await service.org();
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => org.post('/taxes', { tax: { name: 'R', code: 'race', rate: 1 } })),

@@ -176,7 +176,7 @@ test('several alerts are created together or not at all', async () => {
   expect(made.body.alerts.map(({ code }: { code: string }) => code)).toEqual(['a', 'b']);
 });
 
-test('of ten identical creations of an alert at once one succeeds', async () => {
+test('of ten identical creations of an alert at the same time one succeeds', async () => {
   const answers = await Promise.all(Array.from({ length: 10 }, () => create('race', {})));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   expect(answers.filter(({ status }) => status === 422)).toHaveLength(9);

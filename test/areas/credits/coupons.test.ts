@@ -148,7 +148,7 @@ test('a coupon limited to a plan also applies to its overrides and to no other p
   ]);
 });
 
-test('one coupon on two drafts that 50 commands finalize at once is used once', async () => {
+test('one coupon on two drafts that 50 commands finalize at the same time is used once', async () => {
   await story.customer({ billing_configuration: { invoice_grace_period: 5 } });
   await story.plan({ amount_cents: 800 });
   await story.plan({ amount_cents: 800, code: 'euro', amount_currency: 'EUR' });

@@ -105,7 +105,7 @@ describe('refused credit notes', () => {
     expect(await notesOf(story)).toEqual([]);
   });
 
-  test('a refused credit note names every error of the whole note at once', async () => {
+  test('a refused credit note names every error of the whole note together', async () => {
     const invoice = await story.oneOff(1000);
     const refused = await story.credit(invoice, 1000, { credit_amount_cents: 1002, refund_amount_cents: 5 });
     expect(refused.body.error_details).toEqual({
@@ -188,14 +188,14 @@ test('what is left of a credit note can be voided once', async () => {
   expect((await story.client.put('/credit_notes/x/void')).body).toMatchObject({ status: 404, resource: 'credit_note' });
 });
 
-test('of 50 credit notes over a whole fee at once one is created', async () => {
+test('of 50 credit notes over a whole fee at the same time one is created', async () => {
   const invoice = await story.oneOff(1000);
   const answers = await atOnce(() => story.credit(invoice, 1000));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   expect((await balances(service.sql, story.organizationId)).customer_credit).toBe(-1000);
 });
 
-test('one credit note on 50 invoices finalized at once is spent once', async () => {
+test('one credit note on 50 invoices finalized at the same time is spent once', async () => {
   const invoice = await story.oneOff(700);
   const { svc_id: id } = (await story.credit(invoice, 700)).body.credit_note;
   await story.plan({ pay_in_advance: true, amount_cents: 100, interval: 'weekly' });

@@ -62,7 +62,7 @@ const countOf = async (table: string, condition: string): Promise<number> => {
 };
 
 // wallet-holds.md, AC4 with more callers.
-test('a hundred holds on one wallet at once are decided in a few transactions, each with its own answer', async () => {
+test('a hundred simultaneous holds on one wallet are decided in a few transactions, each with its own answer', async () => {
   const answers = await Promise.all(times(CALLERS, (index) => hold({ reference: `r${index}` })));
   expect(statusesOf(answers)).toEqual({ 200: 10, 422: 90 });
   const refused = answers.filter(({ status }) => status === 422);

@@ -111,7 +111,7 @@ const plays = fc.array(fc.array(step, { minLength: 8, maxLength: 16, size: 'max'
   maxLength: CALLERS,
 });
 
-test('the held sum of a wallet equals its counting holds, whatever happens at once and wherever it is interrupted', {
+test('the held sum of a wallet equals its counting holds, whatever happens together and wherever it is interrupted', {
   timeout: 240_000,
 }, async () => {
   let held = 0;

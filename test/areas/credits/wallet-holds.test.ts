@@ -149,14 +149,14 @@ describe('refused holds', () => {
 });
 
 // wallet-holds.md, AC4.
-test('of 20 holds of 100 at once on a wallet of 1000 ten are opened', async () => {
+test('of 20 holds of 100 at the same time on a wallet of 1000 ten are opened', async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => hold(100)));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
   for (const { status, body } of answers) if (status !== 200) expect(body).toMatchObject(insufficient);
   expect(await available()).toBe(0);
 });
 
-test('50 holds of all sizes opened, released and settled at once never hold more than there is', async () => {
+test('50 holds of all sizes opened, released and settled at the same time never hold more than there is', async () => {
   const sizes = Array.from({ length: 50 }, (_, n) => 30 + 7 * n);
   const answers = await Promise.all(sizes.map((size) => hold(size)));
   const opened = answers.flatMap(({ status, body }) => (status === 200 ? [body.hold] : []));
@@ -204,7 +204,7 @@ test('a prolonged hold keeps counting, and one that ended can be neither settled
   expect(await available()).toBe(1000);
 });
 
-test('50 attempts at once with one key open one hold and settle it once', async () => {
+test('50 attempts at the same time with one key open one hold and settle it once', async () => {
   const headers = { 'Idempotency-Key': 'once' };
   const answers = await Promise.all(
     Array.from({ length: 50 }, () => story.client.post(holds(), { hold: { amount_cents: 100 } }, { headers })),

@@ -342,7 +342,7 @@ describe('wallets under concurrent requests', () => {
     expect((await journal()).prepaid_purchased).toBe(-1000);
   });
 
-  test('50 voids of one wallet at once take no more than there is', { timeout: 60_000 }, async () => {
+  test('50 voids of one wallet at the same time take no more than there is', { timeout: 60_000 }, async () => {
     const { svc_id: id } = await wallet(await customer());
     await move(id, { granted_credits: '10' });
     const answers = await times(() => move(id, { voided_credits: '1' }));

@@ -71,7 +71,7 @@ async function waitsDuring(work: Promise<unknown>): Promise<string[]> {
   return seen;
 }
 
-test('24 customers are created at once without waiting for each other', async () => {
+test('24 customers are created at the same time without waiting for each other', async () => {
   await makeMany('first', 1);
   let numbers: number[] = [];
   const making = async () => {
@@ -92,7 +92,7 @@ test('an open transaction that creates a customer delays no other one and gives 
   expect(await makeMany('next', 1)).toEqual([2]);
 });
 
-test('the first customers of an organization created at once get the first numbers', async () => {
+test('the first customers of an organization created at the same time get the first numbers', async () => {
   expect(await makeMany('c', CALLERS)).toEqual(upTo(CALLERS));
 });
 

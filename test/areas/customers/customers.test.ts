@@ -435,7 +435,7 @@ describe('updating a customer', () => {
   });
 });
 
-test('fifty upserts of one external id at once create one customer with the next number', async () => {
+test('fifty upserts of one external id at the same time create one customer with the next number', async () => {
   const org = await service.org();
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, index) => upsert({ external_id: 'race', name: `n${index}` }, org)),

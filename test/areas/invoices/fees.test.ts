@@ -75,13 +75,16 @@ test('a fee on an invoice can be neither changed nor deleted', async () => {
   ]);
 });
 
-test.each([['x'], ['01a1fede-6df5-7010-840b-a47ce8f9aa36']])('a fee is not found: %s', async (id) => {
-  const answers = await Promise.all([setStatus(id, 'failed'), story.client.delete(`/fees/${id}`)]);
-  expect(answers.map(({ status, body }) => [status, body.resource])).toEqual([
-    [404, 'fee'],
-    [404, 'fee'],
-  ]);
-});
+test.each([['x'], ['01a1fede-6df5-7010-840b-a47ce8f9aa36']])(
+  'a fee with the unknown id %s is not found',
+  async (id) => {
+    const answers = await Promise.all([setStatus(id, 'failed'), story.client.delete(`/fees/${id}`)]);
+    expect(answers.map(({ status, body }) => [status, body.resource])).toEqual([
+      [404, 'fee'],
+      [404, 'fee'],
+    ]);
+  },
+);
 
 test.each([
   ['event_transaction_id=loose', ['loose']],

@@ -137,7 +137,7 @@ describe('refreshing and finalizing invoices', () => {
     expect(await read(draft)).toMatchObject({ status: 'draft', total_amount_cents: 1100 });
   });
 
-  test('50 requests at once finalize an invoice once, and 50 refreshes leave one set of fees', async () => {
+  test('50 requests at the same time finalize an invoice once, and 50 refreshes leave one set of fees', async () => {
     const draft = await bill({ grace: 10 });
     expect(statuses(await atOnce(() => put(draft, '/refresh')))).toEqual({ 200: PARALLEL });
     expect((await read(draft)).fees).toHaveLength(1);
@@ -148,7 +148,7 @@ describe('refreshing and finalizing invoices', () => {
   });
 });
 
-test('50 refreshes, finalizations and voids at once leave one final or voided invoice', async () => {
+test('50 refreshes, finalizations and voids at the same time leave one final or voided invoice', async () => {
   const draft = await bill({ grace: 10 });
   const calls = [() => put(draft, '/refresh'), () => put(draft, '/finalize'), () => post(draft, '/void')];
   const answers = await Promise.all(Array.from({ length: 51 }, (_, index) => calls[index % 3]!()));
@@ -282,7 +282,7 @@ describe('voiding invoices', () => {
     expect((await read(invoice)).status).toBe('finalized');
   });
 
-  test('50 voids of one invoice at once void it once', async () => {
+  test('50 voids of one invoice at the same time void it once', async () => {
     const invoice = await bill();
     expect(statuses(await atOnce(() => post(invoice, '/void')))).toEqual({ 200: 1, 405: PARALLEL - 1 });
     expect(await activities(invoice, 'invoice.voided')).toHaveLength(1);

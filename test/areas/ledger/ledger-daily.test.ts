@@ -137,7 +137,7 @@ test('a ledger transaction that commits after later ones were rolled up is count
   expect(left!.count).toBe(0);
 });
 
-test('several ledger roll-ups at once count each transaction once', async () => {
+test('several ledger roll-ups at the same time count each transaction once', async () => {
   const { sql } = database;
   for (let posting = 0; posting < 40; posting += 1) await post({ db: sql, organizationId }, aPosting());
   await Promise.all(Array.from({ length: 8 }, () => rollUpTail(sql, 5)));

@@ -198,7 +198,7 @@ test('the same endpoint URL is refused twice in one organization and accepted in
   expect((await other.post('/webhook_endpoints', create({}))).status).toBe(200);
 });
 
-test('of twenty endpoints created at once ten are accepted', async () => {
+test('of twenty endpoints created at the same time ten are accepted', async () => {
   const org = await service.org();
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>

@@ -101,7 +101,7 @@ describe('manual payments', () => {
     expect((await pay(draft, { amount_cents: 1000 })).status).toBe(403);
   });
 
-  test('of identical payments at once one pays, and the rest find nothing due', async () => {
+  test('of identical payments at the same time one pays, and the rest find nothing due', async () => {
     const made = await invoice();
     const answers = await Promise.all(Array.from({ length: 20 }, () => pay(made)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);

@@ -128,7 +128,7 @@ test('write-offs with offsets, paid marks and voids keep the books balanced', as
   expect(await findings()).toEqual([]);
 });
 
-test('fifty write-offs at once write an invoice off once, and fifty reversals reverse it once', async () => {
+test('fifty write-offs at the same time write an invoice off once, and fifty reversals reverse it once', async () => {
   const made = await story.oneOff(1000);
   const statuses = async (ask: (invoice: Invoice) => ReturnType<typeof reverse>) =>
     (await Promise.all(Array.from({ length: 50 }, () => ask(made)))).filter(({ status }) => status === 200).length;

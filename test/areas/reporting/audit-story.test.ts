@@ -168,7 +168,7 @@ test.each<[string, string, () => string[], () => string[]]>([
   ],
   [
     'A07',
-    'a payment of another amount',
+    'a paid total that differs from the payments',
     () => [`update payment_invoices set amount_cents = amount_cents + 1 where ${noteOfRefund()}`],
     () => [`update payment_invoices set amount_cents = amount_cents - 1 where ${noteOfRefund()}`],
   ],
@@ -272,7 +272,7 @@ test.each<[string, string, () => string[], () => string[]]>([
   ],
   [
     'A21',
-    'a refund that nobody knows of',
+    'a refund without a state',
     () => [`update credit_notes set refund_status = null where ${noteOfRefund()}`],
     () => [`update credit_notes set refund_status = 'pending' where ${noteOfRefund()}`],
   ],
@@ -302,7 +302,7 @@ test.each<[string, string, () => string[], () => string[]]>([
   ],
   [
     'A24',
-    'a batch of events that nobody works on',
+    'a batch of events that no job works on',
     () => [
       `insert into event_batches (id, organization_ids, event_ids, created_at, enqueued_at)
        values (gen_random_uuid(), '{${story.organizationId}}', '{}', '2024-01-01Z', '2999-01-01Z')`,

@@ -73,7 +73,7 @@ test('a change that commits while its invoice is counted is counted afterwards',
   expect((await history.read('findAllGrossRevenues', NOW)).gross_revenues).toEqual(grossRevenue(world, { now: NOW }));
 });
 
-test('changes and several countings at once end in the right analytics sums', async () => {
+test('changes and several countings at the same time end in the right analytics sums', async () => {
   const history = await openHistory(sql, new Dice(13));
   const { organizationId } = history;
   let isChanging = true;

@@ -299,7 +299,7 @@ describe('test clocks', () => {
     expect((await org.get('/customers')).status).toBe(200);
   });
 
-  test('records get the time of the test clock and are announced with it, however many are written at once', async () => {
+  test('records get the time of the test clock and are announced with it, however many are written together', async () => {
     const org = await service.org({ sandbox: true });
     await org.post('/webhook_endpoints', { webhook_endpoint: { webhook_url: 'http://127.0.0.1:9/hook' } });
     await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));

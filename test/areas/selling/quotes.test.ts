@@ -164,9 +164,12 @@ describe('billing items of a draft quote', () => {
         'billing_items.walletCredits.0.payload.appliesTo': ['invalid_type'],
       },
     ],
-  ])('a billing item is refused: form %#: %s', async (orderType, billingItems, faults) => {
-    expect(await createFaults({ order_type: orderType, billing_items: billingItems })).toEqual(faults);
-  });
+  ])(
+    'a wrong billing item is refused by its form: example %# of a quote of type %s',
+    async (orderType, billingItems, faults) => {
+      expect(await createFaults({ order_type: orderType, billing_items: billingItems })).toEqual(faults);
+    },
+  );
 
   test('a draft quote may leave out what only the approval needs, and follows the currency of the deal', async () => {
     const version = await deals.quote({
@@ -502,7 +505,7 @@ test('each state of a quote version allows only its own moves', async () => {
   expect(all.map(({ version }: Shown) => version)).toEqual([3, 2, 1]);
 });
 
-test('approvals and clones at once leave one live version', async () => {
+test('approvals and clones at the same time leave one live version', async () => {
   const draft = await deals.quote(oneOff());
   const path = `/quote_versions/${draft.svc_id}`;
   const answers = await Promise.all(

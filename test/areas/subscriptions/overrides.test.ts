@@ -185,7 +185,7 @@ describe('charges of a subscription', () => {
     expect((await org.get(`${path}/charges?subscription_status=pending`)).status).toBe(404);
   });
 
-  test('twenty overrides at once make one copy and are all kept', async () => {
+  test('twenty overrides at the same time make one copy and are all kept', async () => {
     const plan = await catalog.plan({ charges: [charge({ filters: [] })] });
     const { path, external_id } = await subscribe(plan);
     const names = Array.from({ length: 10 }, (_, index) => `name ${index}`);

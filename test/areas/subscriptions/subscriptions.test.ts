@@ -46,7 +46,7 @@ describe('creating subscriptions', () => {
   });
 
   test.each([
-    ['nothing', {}, { external_customer_id: ['value_is_mandatory'], external_id: ['value_is_mandatory'] }],
+    ['no ids', {}, { external_customer_id: ['value_is_mandatory'], external_id: ['value_is_mandatory'] }],
     ['a blank id', { external_customer_id: 'c', external_id: ' ' }, { external_id: ['value_is_mandatory'] }],
     [
       'a wrong billing time',
@@ -65,7 +65,7 @@ describe('creating subscriptions', () => {
       { ending_at: ['invalid_date'] },
     ],
     [
-      'overrides',
+      'a negative amount in overrides',
       { external_customer_id: 'c', external_id: 's', plan_overrides: { amount_cents: -1 } },
       { 'plan_overrides.amount_cents': ['value_is_out_of_range'] },
     ],
@@ -90,7 +90,7 @@ describe('creating subscriptions', () => {
       { timeout_hours: ['value_must_be_positive_or_zero'] },
     ],
     [
-      'a payment method',
+      'an invalid payment method',
       { external_customer_id: 'c', external_id: 's', payment_method: { payment_method_id: 'x' } },
       { payment_method: ['invalid_payment_method'] },
     ],
@@ -114,7 +114,7 @@ describe('creating subscriptions', () => {
         consolidate_invoice: ['value_is_invalid'],
       },
     ],
-  ])('a subscription is refused by field: %s', async (_name, fields, details) => {
+  ])('a subscription with a wrong field is refused: %s', async (_name, fields, details) => {
     const { status, body } = await create(fields);
     expect(status).toBe(422);
     expect(body.error_details).toEqual(details);
@@ -220,7 +220,7 @@ describe('creating subscriptions', () => {
     expect(body.error_details).toEqual({ external_id: ['value_already_exist'] });
   });
 
-  test('twenty identical creations at once make one subscription', async () => {
+  test('twenty identical creations at the same time make one subscription', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () =>
         create({ external_customer_id: 'crowd', external_id: 'crowd', plan_code: 'advance' }),

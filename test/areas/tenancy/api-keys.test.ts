@@ -182,7 +182,7 @@ test('an organization cannot lock itself out: the last key that can grant everyt
   expect(last.body.error_details).toEqual(locked);
 });
 
-test('two keys that can grant everything cannot be weakened at once', async () => {
+test('two keys that can grant everything cannot be weakened at the same time', async () => {
   const org = await service.org();
   const [first] = (await org.get('/api_keys')).body.api_keys;
   const second = (await create(org, { permissions: first.permissions })).body.api_key;
@@ -192,7 +192,7 @@ test('two keys that can grant everything cannot be weakened at once', async () =
   expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
 });
 
-test('one key without expiry always remains, also when two are ended at once', async () => {
+test('one key without expiry always remains, also when two are ended at the same time', async () => {
   const org = await service.org();
   const [first] = (await org.get('/api_keys')).body.api_keys;
   await create(org, { expires_at: hours(1) });

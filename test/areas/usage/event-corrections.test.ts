@@ -345,7 +345,7 @@ test('a range is retracted as it was when it was requested', async () => {
   expect(retry).toMatchObject({ status: 405, body: { code: 'invalid_status' } });
 });
 
-test('two corrections of one event at once have one effect each, in order', async () => {
+test('two corrections of one event at the same time have one effect each, in order', async () => {
   const id = await subscription();
   await send(event(id, 'x', 'storage', '2024-03-05T10:20:00Z', { gb: '2' }));
   const answers = await Promise.all([

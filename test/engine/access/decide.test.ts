@@ -46,16 +46,16 @@ test('an access check of an unknown feature is denied', () => {
 
 // AC1.
 test.each([
-  ['1000', '999', '1', '1', false],
-  ['1000', '999', '2', '1', true],
-  ['1000', '1000', '1', '0', true],
-  ['1000', '1000', '0', '0', false],
-  ['1000', '1200.5', '0', '0', true],
-  ['0', '0', '0.000001', '0', true],
+  ['1000', '999', '1', '1', 'within'],
+  ['1000', '999', '2', '1', 'beyond'],
+  ['1000', '1000', '1', '0', 'beyond'],
+  ['1000', '1000', '0', '0', 'within'],
+  ['1000', '1200.5', '0', '0', 'beyond'],
+  ['0', '0', '0.000001', '0', 'beyond'],
 ])(
-  'with limit %s and %s used, %s more leave %s; beyond the limit %s',
-  (limit, used, requested, remaining, isReached) => {
+  'with limit %s and %s used, of which %s more are requested, %s remain and the request is %s the limit',
+  (limit, used, requested, remaining, where) => {
     const standing = standingOf(decimal(limit), decimal(used), decimal(requested));
-    expect([standing.remaining.toFixed(), standing.isReached]).toEqual([remaining, isReached]);
+    expect([standing.remaining.toFixed(), standing.isReached]).toEqual([remaining, where === 'beyond']);
   },
 );

@@ -25,7 +25,7 @@ test.each([
   ['decreasing', [200, 500, 800], 100, 300, 400, []],
   ['decreasing', [], 100, 50, -150, [-100]],
 ] as const)(
-  'an alert %s at %j, every %s: moving from %s to %s crosses %j',
+  'an alert for %s values at %j with a step of %s: a move from %s to %s crosses %j',
   (direction, oneTime, step, previous, current, crossed) => {
     const found = crossedThresholds(direction, thresholds([...oneTime], step), {
       previous: decimal(previous),

@@ -25,12 +25,12 @@ describe('day differences', () => {
   });
 
   test.each([
-    ['2023-05-31T23:59:59', false, 31],
-    ['2023-05-16T10:00', false, 16],
-    ['2023-05-16T10:00', true, 15],
-    ['2023-05-01T10:00', true, 0],
-  ])('a subscription from 1 May to %s, upgraded: %s, has %s days', (last, upgraded, days) => {
+    ['2023-05-31T23:59:59', 'no upgrade', 31],
+    ['2023-05-16T10:00', 'no upgrade', 16],
+    ['2023-05-16T10:00', 'an upgrade', 15],
+    ['2023-05-01T10:00', 'an upgrade', 0],
+  ])('a subscription from 1 May to %s that ends with %s has %s days', (last, end, days) => {
     const period = periodThrough(instant('2023-05-01'), instant(last));
-    expect(subscriptionDays(period, 'UTC', { upgraded })).toBe(days);
+    expect(subscriptionDays(period, 'UTC', { upgraded: end === 'an upgrade' })).toBe(days);
   });
 });

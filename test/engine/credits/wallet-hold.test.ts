@@ -10,15 +10,15 @@ import { cents } from '../../../src/engine/money/cents.ts';
 
 // wallet-holds.md.
 test.each([
-  // asked  available  partly   held
-  [100, 100, false, 100],
-  [100, 99, false, 0],
-  [100, 99, true, 99],
-  [100, 0, true, 0],
-  [100, -50, true, 0],
-  [100, 500, true, 100],
-])('%s cents requested of %s, in part: %s, are decided as %s', (asked, available, isPartial, held) => {
-  expect(heldAmount(cents(asked), cents(available), { isPartial })).toBe(held);
+  // asked  how  available  held
+  [100, 'in full', 100, 100],
+  [100, 'in full', 99, 0],
+  [100, 'in part', 99, 99],
+  [100, 'in part', 0, 0],
+  [100, 'in part', -50, 0],
+  [100, 'in part', 500, 100],
+])('of %s cents requested %s with %s available %s are held', (asked, how, available, held) => {
+  expect(heldAmount(cents(asked), cents(available), { isPartial: how === 'in part' })).toBe(held);
 });
 
 test.each([

@@ -277,14 +277,14 @@ describe('recurring rules (top-ups.md#recurring-rules)', () => {
   });
 
   test.each([
-    ['yearly', '2024-02-29', '2025-02-28', true],
-    ['yearly', '2024-02-29', '2028-02-28', false],
-    ['quarterly', '2024-01-15', '2024-04-15', true],
-    ['quarterly', '2024-01-15', '2024-03-15', false],
-    ['semiannual', '2024-08-31', '2025-02-28', true],
-    ['weekly', '2024-01-03', '2024-01-10', true],
-    ['monthly', '2024-01-15', '2023-12-15', false],
-  ] as const)('a %s rule from %s on %s tops up: %s', (interval, start, on, expected) => {
-    expect(isTopUpDay(interval, day(start), day(on))).toBe(expected);
+    ['yearly', '2024-02-29', 'tops up', '2025-02-28'],
+    ['yearly', '2024-02-29', 'does not top up', '2028-02-28'],
+    ['quarterly', '2024-01-15', 'tops up', '2024-04-15'],
+    ['quarterly', '2024-01-15', 'does not top up', '2024-03-15'],
+    ['semiannual', '2024-08-31', 'tops up', '2025-02-28'],
+    ['weekly', '2024-01-03', 'tops up', '2024-01-10'],
+    ['monthly', '2024-01-15', 'does not top up', '2023-12-15'],
+  ] as const)('a %s rule from %s %s on %s', (interval, start, verb, on) => {
+    expect(isTopUpDay(interval, day(start), day(on))).toBe(verb === 'tops up');
   });
 });

@@ -24,7 +24,7 @@ const SEATS = { max: '10', sso: 'false' };
 
 // entitlements.md#merge, table "Merge".
 test.each<[string, Record<string, string> | undefined, Override, Record<string, string> | undefined]>([
-  ['nobody grants it', undefined, NO_OVERRIDE, undefined],
+  ['neither grants it', undefined, NO_OVERRIDE, undefined],
   ['the plan grants it', SEATS, NO_OVERRIDE, SEATS],
   ['the plan grants it without values', {}, NO_OVERRIDE, {}],
   ['the subscription grants it', undefined, own({ max: '3' }), { max: '3' }],
@@ -105,11 +105,13 @@ test('entitlements are merged as in the example of the rules', () => {
 });
 
 // entitlements.md#routes: POST replaces, unless nothing is given; PATCH adds.
-test.each<[Record<string, string>, boolean, Record<string, string>]>([
-  [{ max: '5' }, true, { max: '5' }],
-  [{}, true, SEATS],
-  [{ max: '5' }, false, { max: '5', sso: 'false' }],
-  [{}, false, SEATS],
-])('a plan with %j, replacing %s, grants %j', (given, replaces, expected) => {
-  expect(Object.fromEntries(grantValues(values(SEATS), values(given), { replaces }))).toEqual(expected);
+test.each<[string, Record<string, string>, Record<string, string>]>([
+  ['replaced', { max: '5' }, { max: '5' }],
+  ['replaced', {}, SEATS],
+  ['added to', { max: '5' }, { max: '5', sso: 'false' }],
+  ['added to', {}, SEATS],
+])('a plan whose values are %s by %j grants %j', (how, given, expected) => {
+  expect(Object.fromEntries(grantValues(values(SEATS), values(given), { replaces: how === 'replaced' }))).toEqual(
+    expected,
+  );
 });

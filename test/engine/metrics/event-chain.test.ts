@@ -23,10 +23,10 @@ const billed = (links: readonly ChainLink[], aggregation: ChainAggregation, sinc
   );
 
 test.each([
-  ['golden-usage.md#in-advance', ['10', '-4', '8'], ['10/10/10', '0/0/6', '4/4/14']],
-  ['CO7', ['12', '-4', '8'], ['12/12/12', '0/0/8', '4/4/16']],
+  ['units given back (golden-usage.md#in-advance)', ['10', '-4', '8'], ['10/10/10', '0/0/6', '4/4/14']],
+  ['the first amended (CO7)', ['12', '-4', '8'], ['12/12/12', '0/0/8', '4/4/16']],
   ['the first retracted', [null, '-4', '8'], [undefined, '0/0/-4', '4/4/4']],
-])('a chain of events with a sum: %s', (_name, values, expected) => {
+])('events of a sum are billed one after the other: %s', (_name, values, expected) => {
   expect(billed(chain(values), 'sum_agg')).toEqual(expected);
 });
 

@@ -34,11 +34,11 @@ describe('maximum', () => {
 
 describe('latest value', () => {
   test.each([
-    ['9', ['3', '7', '5'], '5', 3],
-    ['10: a negative one is 0', ['5', '-2'], '0', 2],
-    ['texts that are no numbers are passed over', ['5', '4', null], '4', 2],
-    ['no event', [], '0', 0],
-  ])('the latest value: %s', (_case, texts, units, count) => {
+    ['is that of the last event (golden case 9)', ['3', '7', '5'], '5', 3],
+    ['is 0 when it is negative (golden case 10)', ['5', '-2'], '0', 2],
+    ['leaves out texts that are no numbers', ['5', '4', null], '4', 2],
+    ['is 0 without events', [], '0', 0],
+  ])('the latest value %s', (_case, texts, units, count) => {
     expect(figures(combineLatest([bucket(...texts)]))).toEqual([units, count]);
     expect(figures(combineLatest(events(...texts).map((event) => bucketOfEvents([event], event.timestamp))))).toEqual([
       units,

@@ -12,11 +12,18 @@ const carried = (units: string) => ({ units: decimal(units), eventsCount: 1 });
 
 describe('prorated sum (aggregation.md#prorated-sum)', () => {
   test.each<[string, string, string[], Proration, string, string]>([
-    ['82', '5', ['2024-05-26T10:00 +12', '2024-05-26T20:00 +12'], MAY, '9.64517', '29'],
-    ['only the last day', '0', ['2024-05-31 +8', '2024-05-31T23:59 +12'], MAY, '0.64517', '20'],
-    ['17 days remain', '5', [], proration('2024-05-15T13:00', '2024-05-31'), '2.74194', '5'],
     [
-      'from February on',
+      '5 units carried over and 24 on the 26th (golden case 82)',
+      '5',
+      ['2024-05-26T10:00 +12', '2024-05-26T20:00 +12'],
+      MAY,
+      '9.64517',
+      '29',
+    ],
+    ['events of the last day count for one day', '0', ['2024-05-31 +8', '2024-05-31T23:59 +12'], MAY, '0.64517', '20'],
+    ['a start on the 15th leaves 17 days', '5', [], proration('2024-05-15T13:00', '2024-05-31'), '2.74194', '5'],
+    [
+      'an event of 6 February counts 24 of 29 days',
       '0',
       ['2024-02-06 +10'],
       proration('2024-02-01', '2024-02-29', { periodDays: 29 }),
@@ -24,7 +31,7 @@ describe('prorated sum (aggregation.md#prorated-sum)', () => {
       '10',
     ],
     ['an event on the start belongs to the period', '0', ['2024-05-01 +3'], MAY, '3', '3'],
-    ['units given back weigh less', '10', ['2024-05-17 -4'], MAY, '8.06452', '6'],
+    ['units given back reduce it by the days left', '10', ['2024-05-17 -4'], MAY, '8.06452', '6'],
     [
       'the whole is not above itself',
       '2',
@@ -33,7 +40,7 @@ describe('prorated sum (aggregation.md#prorated-sum)', () => {
       '2.33334',
       '3',
     ],
-  ])('a prorated sum: %s', (_case, before, events, terms, units, full) => {
+  ])('a prorated sum is weighted by days: %s', (_case, before, events, terms, units, full) => {
     const result = proratedSum(before === '0' ? NOTHING_CARRIED : carried(before), values(...events), terms);
     expect([result.units.toFixed(), result.fullUnits.toFixed()]).toEqual([units, full]);
   });
@@ -106,7 +113,7 @@ describe('prorated sum (aggregation.md#prorated-sum)', () => {
 describe('prorated unique count (aggregation.md#prorated-unique-count)', () => {
   test.each<[string, string[], Proration, string, number]>([
     ['present all period', ['2024-04-10 add A'], MAY, '1', 1],
-    ['83: another added on day 11', ['2024-04-10 add A', '2024-05-11 add B'], MAY, '1.67742', 2],
+    ['another added on day 11 (golden case 83)', ['2024-04-10 add A', '2024-05-11 add B'], MAY, '1.67742', 2],
     ['added on day 16', ['2024-05-16T22:00 add A'], MAY, '0.51613', 1],
     ['present, removed on day 16', ['2024-04-10 add A', '2024-05-16T03:00 remove A'], MAY, '0.51613', 0],
     ['present, removed on the last day', ['2024-04-10 add A', '2024-05-31T01:00 remove A'], MAY, '1', 0],
@@ -150,8 +157,8 @@ describe('prorated unique count (aggregation.md#prorated-unique-count)', () => {
     ['removed in an earlier period', ['2024-04-10 add A', '2024-04-20 remove A'], MAY, '0', 0],
     ['added and removed twice changes nothing', ['2024-05-16 add A', '2024-05-17 add A'], MAY, '0.51613', 1],
     ['a remove of what is not there', ['2024-05-16 remove A'], MAY, '0', 0],
-    ['nothing', [], MAY, '0', 0],
-  ])('a prorated unique count: %s', (_case, events, terms, units, full) => {
+    ['no events', [], MAY, '0', 0],
+  ])('a prorated unique count is weighted by days: %s', (_case, events, terms, units, full) => {
     const result = proratedUniqueCount(members(...events), terms);
     expect([result.units.toFixed(), result.fullUnits.toNumber(), result.eventsCount]).toEqual([units, full, full]);
   });

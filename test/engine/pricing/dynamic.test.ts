@@ -14,11 +14,11 @@ const fee = (units: string, amounts: string, exponent = 2) =>
   });
 
 test.each([
-  ['12', '6', '1236.66', 1237],
+  ['golden case 12', '6', '1236.66', 1237],
   ['events without an amount', '6', '0', 0],
-  ['without units nothing is due', '0', '100', 0],
+  ['no units', '0', '100', 0],
   ['amounts below 0', '6', '-5', 0],
-])('a dynamic charge: %s', (_case, units, amounts, expected) => {
+])('a dynamic charge (%s) of %s units whose amounts sum up to %s costs %s cents', (_case, units, amounts, expected) => {
   expect(fee(units, amounts).amountCents).toBe(expected);
 });
 

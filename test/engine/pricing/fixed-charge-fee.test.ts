@@ -39,10 +39,15 @@ const shown = (fee: ReturnType<typeof fixedChargeFee>) => [fee.units.toFixed(), 
 
 describe('fees of fixed charges (fixed-charges.md#fee-of-a-period)', () => {
   test.each<[string, FixedCharge, number, number]>([
-    ['108', graduated(false), 62, 1031],
-    ['109', graduated(true), 62, 1105],
-    ['110', { charge_model: 'volume', properties: { volume_ranges: two(10) }, prorated: true }, 31, 1055],
-  ])('a fixed charge bills its period: case %s', (_case, fixedCharge, first, expected) => {
+    ['graduated, golden case 108', graduated(false), 62, 1031],
+    ['graduated and prorated, golden case 109', graduated(true), 62, 1105],
+    [
+      'volume and prorated, golden case 110',
+      { charge_model: 'volume', properties: { volume_ranges: two(10) }, prorated: true },
+      31,
+      1055,
+    ],
+  ])('a fixed charge bills its period: %s', (_case, fixedCharge, first, expected) => {
     expect(shown(fixedChargeFee(fixedCharge, units(first, fixedCharge), { exponent: 2 }))).toEqual(['3.1', expected]);
   });
 

@@ -123,11 +123,11 @@ describe('one fee per event (golden-usage.md#in-advance)', () => {
   });
 
   test.each([
-    ['84', '1', '1', '2024-02-23T01:02', ['2024-02-23T01:00', '2024-02-29'], 24, '0.24138'],
-    ['85', '29', '10', '2024-02-06T08:00', ['2024-02-01', '2024-02-29'], 24000, '240.00023'],
+    ['golden case 84', '1', '1', '2024-02-23T01:02', ['2024-02-23T01:00', '2024-02-29'], 24, '0.24138'],
+    ['golden case 85', '29', '10', '2024-02-06T08:00', ['2024-02-01', '2024-02-29'], 24000, '240.00023'],
     ['a seat of June', '30', '1', '2024-06-11T10:00', ['2024-06-05T12:12', '2024-06-30'], 2000, '20.0001'],
   ] as const)(
-    'a fee in advance weighed by days: case %s',
+    'a fee in advance is weighted by days (%s): at a price of %s a change of %s costs its share',
     (_case, amount, change, at, [from, last], expected, precise) => {
       const periodDays = from.startsWith('2024-02') ? 29 : 30;
       const weighing = { at: instant(at), proration: proration(from, last, { periodDays }) };

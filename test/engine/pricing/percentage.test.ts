@@ -35,47 +35,52 @@ const cents = (properties: Properties, usage: Usage) =>
 
 describe('percentage (golden-usage.md#percentage)', () => {
   test.each([
-    ['49', terms('1.3', { fixed: '2', F: 3, A: '250' }), [50, 100, 250, 400], 1115],
-    ['50', terms('1.3', { fixed: '2', F: 3 }), [50, 100, 250, 400], 720],
-    ['51', terms('1.3', { fixed: '2' }), [50, 100, 250, 400], 1840],
-    ['52', terms('1.3', { fixed: '2', F: 3, A: '500' }), [50, 100, 250, 400], 720],
-    ['53', terms('0', { fixed: '2' }), [50, 100, 250, 400], 800],
-    ['54', terms('2.9'), [1, 1, 1, 1], 12],
-    ['55', terms('1', { fixed: '5', F: 3 }), [10, 10, 10], 0],
-    ['55, then', terms('1', { fixed: '5', F: 3 }), [10, 10, 10, 10], 510],
-    ['56', terms('1', { fixed: '5', A: '15' }), [4, 4, 4], 0],
-    ['56, then', terms('1', { fixed: '5', A: '15' }), [4, 4, 4, 4], 501],
-    ['56, then again', terms('1', { fixed: '5', A: '15' }), [4, 4, 4, 4, 10], 1011],
-    ['57', terms('1', { fixed: '5', F: 3, A: '15' }), [1, 1, 1], 0],
-    ['57, then', terms('1', { fixed: '5', F: 3, A: '15' }), [1, 1, 1, 1], 501],
-    ['58', terms('1', { fixed: '5', F: 3, A: '15' }), [10], 0],
-    ['58, then', terms('1', { fixed: '5', F: 3, A: '15' }), [10, 10], 505],
-    ['58, then again', terms('1', { fixed: '5', F: 3, A: '15' }), [10, 10, 10], 1015],
-    ['59', terms('2.99', { fixed: '0', min: '1.75', max: '12' }), [10, 80, 10000], 1614],
-    ['59, fixed', terms('2.99', { fixed: '2', min: '1.75', max: '12' }), [10, 80, 10000], 1869],
-    ['60', terms('2.99', { fixed: '0', F: 2, A: '0', min: '1.75', max: '12' }), [10, 80, 10000], 1200],
-    ['no usage', terms('1', { fixed: '5', F: 3, A: '15' }), [], 0],
-    ['no usage with limits', terms('1', { fixed: '5', min: '2' }), [], 0],
-    ['events of value 0 pay no fixed amount', terms('1', { fixed: '5' }), [0, 0], 0],
-  ])('a percentage charge: golden case %s', (_case, properties, events, expected) => {
+    ['golden case 49', [50, 100, 250, 400], 1115, terms('1.3', { fixed: '2', F: 3, A: '250' })],
+    ['golden case 50', [50, 100, 250, 400], 720, terms('1.3', { fixed: '2', F: 3 })],
+    ['golden case 51', [50, 100, 250, 400], 1840, terms('1.3', { fixed: '2' })],
+    ['golden case 52', [50, 100, 250, 400], 720, terms('1.3', { fixed: '2', F: 3, A: '500' })],
+    ['golden case 53', [50, 100, 250, 400], 800, terms('0', { fixed: '2' })],
+    ['golden case 54', [1, 1, 1, 1], 12, terms('2.9')],
+    ['golden case 55', [10, 10, 10], 0, terms('1', { fixed: '5', F: 3 })],
+    ['golden case 55, then', [10, 10, 10, 10], 510, terms('1', { fixed: '5', F: 3 })],
+    ['golden case 56', [4, 4, 4], 0, terms('1', { fixed: '5', A: '15' })],
+    ['golden case 56, then', [4, 4, 4, 4], 501, terms('1', { fixed: '5', A: '15' })],
+    ['golden case 56, then again', [4, 4, 4, 4, 10], 1011, terms('1', { fixed: '5', A: '15' })],
+    ['golden case 57', [1, 1, 1], 0, terms('1', { fixed: '5', F: 3, A: '15' })],
+    ['golden case 57, then', [1, 1, 1, 1], 501, terms('1', { fixed: '5', F: 3, A: '15' })],
+    ['golden case 58', [10], 0, terms('1', { fixed: '5', F: 3, A: '15' })],
+    ['golden case 58, then', [10, 10], 505, terms('1', { fixed: '5', F: 3, A: '15' })],
+    ['golden case 58, then again', [10, 10, 10], 1015, terms('1', { fixed: '5', F: 3, A: '15' })],
+    ['golden case 59', [10, 80, 10000], 1614, terms('2.99', { fixed: '0', min: '1.75', max: '12' })],
+    ['golden case 59, fixed', [10, 80, 10000], 1869, terms('2.99', { fixed: '2', min: '1.75', max: '12' })],
+    ['golden case 60', [10, 80, 10000], 1200, terms('2.99', { fixed: '0', F: 2, A: '0', min: '1.75', max: '12' })],
+    ['no usage', [], 0, terms('1', { fixed: '5', F: 3, A: '15' })],
+    ['no usage with a minimum', [], 0, terms('1', { fixed: '5', min: '2' })],
+    ['events of value 0 pay no fixed amount', [0, 0], 0, terms('1', { fixed: '5' })],
+  ])('a percentage charge (%s) bills events of %j with %s cents', (_case, events, expected, properties) => {
     expect(cents(properties, summed(...events))).toBe(expected);
   });
 
-  test('an estimate of 400 units at 0.1 % (golden case 115)', () => {
+  test('an estimate of 400 units at 0.1 % is 40 cents (golden case 115)', () => {
     expect(cents(terms('0.1'), summed(400))).toBe(40);
   });
 
   test.each([
-    ['96: counted, one free event', terms('1', { fixed: '1', F: 1 }), counted(1), 0],
-    ['96, then', terms('1', { fixed: '1', F: 1 }), counted(2), 101],
-    ['a free total of counted units', terms('100', { A: '2.5' }), counted(4), 150],
+    ['one counted event is free where one is (golden case 96)', terms('1', { fixed: '1', F: 1 }), counted(1), 0],
+    [
+      'the second counted event is paid where one is free (golden case 96)',
+      terms('1', { fixed: '1', F: 1 }),
+      counted(2),
+      101,
+    ],
+    ['a free total takes its part of counted units', terms('100', { A: '2.5' }), counted(4), 150],
     ['a free total leaves whole events free', terms('0', { fixed: '1', A: '2.5' }), counted(4), 200],
-    ['unique values', terms('100', { F: 2 }), counted(5, 'unique_count_agg'), 300],
-    ['limits of counted events', terms('100', { min: '3', F: 1 }), counted(3), 600],
-    ['limits of counted events after a free total', terms('100', { max: '0.75', A: '2.5' }), counted(4), 125],
+    ['free events are subtracted from unique values', terms('100', { F: 2 }), counted(5, 'unique_count_agg'), 300],
+    ['limits hold for each counted event that is paid', terms('100', { min: '3', F: 1 }), counted(3), 600],
+    ['limits hold for counted events after a free total', terms('100', { max: '0.75', A: '2.5' }), counted(4), 125],
     ['a large count needs no list', terms('0', { fixed: '0.01', max: '5' }), counted(1_000_000), 1_000_000],
     ['other aggregations have no free units', terms('100', { F: 2 }), counted(5, 'weighted_sum_agg'), 500],
-    ['and are one transaction', terms('100', { max: '3' }), counted(5, 'weighted_sum_agg'), 300],
+    ['other aggregations are one transaction', terms('100', { max: '3' }), counted(5, 'weighted_sum_agg'), 300],
   ])('a percentage charge: %s', (_case, properties, usage, expected) => {
     expect(cents(properties, usage)).toBe(expected);
   });

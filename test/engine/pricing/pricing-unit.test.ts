@@ -22,12 +22,12 @@ describe('pricing units (pricing-units.md)', () => {
 
   test.each([
     // case, units, price, rate, exponent → cents, cents of the pricing unit
-    ['104', '300', '1', '0.5', 2, 15000, 30000],
+    ['golden case 104', '300', '1', '0.5', 2, 15000, 30000],
     ['a currency without cents', '300', '1.005', '2', 0, 603, 30150],
-    ['nothing', '0', '1', '2', 2, 0, 0],
+    ['no units', '0', '1', '2', 2, 0, 0],
     ['negative units', '-1', '1', '2', 2, 0, 0],
   ])(
-    'an amount is converted from a pricing unit: %s',
+    'an amount is converted from a pricing unit (%s): %s units at %s with the rate %s',
     (_case, units, amount, rate, exponent, expected, pricingUnitCents) => {
       const fee = usageFee({
         charge_model: 'standard',

@@ -56,14 +56,24 @@ describe('recurring sum in three tiers (golden-usage.md#prorated-graduated)', ()
     ['69', 75, ['2023-10-17 +20'], OCTOBER, '95.0', 38935],
     ['70', 95, [], proration('2023-10-18T10:00', '2023-10-31'), '95.0', 26742],
     ['71', 75, ['2023-10-17 +20'], proration('2023-10-01', '2023-10-18T10:00', { isUpgraded: true }), '95.0', 27194],
-  ])('a recurring prorated sum in three tiers: golden case %s', (_case, carried, events, terms, units, cents) => {
-    expect(shown(THREE, proratedSum(carry(carried), values(...events), terms))).toEqual([units, cents]);
-  });
+  ])(
+    'golden case %s: a prorated sum of %s units carried over and %j is priced in three tiers',
+    (_case, carried, events, terms, units, cents) => {
+      expect(shown(THREE, proratedSum(carry(carried), values(...events), terms))).toEqual([units, cents]);
+    },
+  );
 
   test.each<[string, Properties, number, string[], Proration, number]>([
-    ['a full month', tiers([5, '0', '0'], [null, '10', '0']), 6, [], proration('2023-12-01', '2023-12-31'), 1000],
     [
-      '+1 on the 7th',
+      '6 units for a full month',
+      tiers([5, '0', '0'], [null, '10', '0']),
+      6,
+      [],
+      proration('2023-12-01', '2023-12-31'),
+      1000,
+    ],
+    [
+      '6 units and one more on the 7th',
       tiers([5, '0', '0'], [null, '10', '0']),
       6,
       ['2023-12-07 +1'],
@@ -71,23 +81,30 @@ describe('recurring sum in three tiers (golden-usage.md#prorated-graduated)', ()
       1806,
     ],
     [
-      'and terminated the same day',
+      '6 units and one more on the day of the termination',
       tiers([5, '0', '0'], [null, '10', '0']),
       6,
       ['2023-12-07 +1'],
       proration('2023-12-01', '2023-12-07T18:00'),
       258,
     ],
-    ['10 at 12', tiers([5, '0', '0'], [null, '12', '0']), 10, [], proration('2024-01-01', '2024-01-31'), 6000],
     [
-      '+2 on January 6',
+      '10 units for a full month',
+      tiers([5, '0', '0'], [null, '12', '0']),
+      10,
+      [],
+      proration('2024-01-01', '2024-01-31'),
+      6000,
+    ],
+    [
+      '10 units and 2 more on January 6',
       tiers([5, '0', '0'], [null, '12', '0']),
       10,
       ['2024-01-06 +2'],
       proration('2024-01-01', '2024-01-31'),
       8013,
     ],
-  ])('a recurring prorated sum carried over: %s', (_case, properties, carried, events, terms, cents) => {
+  ])('a prorated sum with units carried over is priced: %s', (_case, properties, carried, events, terms, cents) => {
     expect(fee(properties, proratedSum(carry(carried), values(...events), terms)).amountCents).toBe(cents);
   });
 
@@ -121,8 +138,8 @@ describe('lists of full and prorated values (golden-usage.md#prorated-graduated)
     ['76', [4, 2, -3], ['2.8', '1', '-0.6'], 18050],
     ['77', [5, 2, -4, 10], ['3.5', '1', '-1.6', '2'], 19000],
     ['78', [5, -100], ['2', '-33.33'], 0],
-    ['given back as used', [6, -6], ['2', '-2'], 10000],
-  ])('lists of full and prorated values: golden case %s', (_case, full, prorated, cents) => {
+    ['beside 78', [6, -6], ['2', '-2'], 10000],
+  ])('golden case %s: full units %j that count as %j by days cost %s cents', (_case, full, prorated, cents) => {
     const list = full.map((value, index) => ({ full: decimal(value), weighed: decimal(prorated[index]!) }));
     const usage = {
       units: sum(list.map(({ weighed }) => weighed)),

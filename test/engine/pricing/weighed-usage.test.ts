@@ -74,7 +74,7 @@ test('a recurring sum bills the units carried over (golden case 86)', () => {
   ]);
 });
 
-test('negative full units are not shown, and the weighed units are priced', () => {
+test('negative full units are not shown, and the weighted units are priced', () => {
   const usage = proratedSum({ units: decimal(5), eventsCount: 1 }, values('2024-05-31 -6'), MAY);
   expect(shown('10', usage)).toEqual(['0.0', 4806]); // 5 − 6 ÷ 31 → 4.80646
 });

@@ -425,9 +425,9 @@ describe('lines without a subscription fee (subscription-fees.md#when-a-line-get
 
   test.each<[string, Case]>([
     ['in advance, billed the same day', { ...monthly, facts: { hasFeeOfSameDay: true } }],
-    ['only for fixed charges', { ...monthly, plan: {}, facts: { isOnlyForFixedCharges: true } }],
+    ['made only for fixed charges', { ...monthly, plan: {}, facts: { isOnlyForFixedCharges: true } }],
     ['in advance, terminated', { ...monthly, subscription: ended('2024-04-01') }],
-    ['canceled', { ...monthly, subscription: { status: 'canceled' } }],
+    ['of a canceled subscription', { ...monthly, subscription: { status: 'canceled' } }],
     [
       'G16 yearly in arrears, a later month',
       {
@@ -465,7 +465,7 @@ describe('lines without a subscription fee (subscription-fees.md#when-a-line-get
 
   test.each<[string, Case]>([
     ['arrears, billed the same day', { ...monthly, plan: {}, facts: { hasFeeOfSameDay: true } }],
-    ['incomplete', { ...monthly, subscription: { status: 'incomplete' } }],
+    ['of an incomplete subscription', { ...monthly, subscription: { status: 'incomplete' } }],
     ['in advance, terminated after the invoice', { ...monthly, subscription: ended('2024-04-02') }],
     ['yearly in advance, never billed', { amount: 12000, plan: yearly, started: '2024-03-10', at: '2024-03-10' }],
     [

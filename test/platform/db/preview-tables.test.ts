@@ -123,7 +123,7 @@ test('two previews of an organization have tables of their own, a third one none
   await Promise.all([second.leave(), other.leave(), third.leave()]);
 });
 
-test('the same rows can be copied by both at once, and the path ends with the savepoint', async () => {
+test('the same rows can be copied by both at the same time, and the path ends with the savepoint', async () => {
   const organizationId = newId();
   const copied = async ({ tx, rows }: { tx: Tx; rows: string }) => {
     await tx`set local lock_timeout = '5s'`;

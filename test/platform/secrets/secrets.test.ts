@@ -238,7 +238,7 @@ test('a rotated secret of links no longer signs and is accepted until its links 
   expect(await linkSecrets(deployment, 24)).toEqual([current]);
 });
 
-test('two processes that start at once seal every text once', async () => {
+test('two processes that start at the same time seal every text once', async () => {
   const { sql } = database;
   await acme(settings(undefined));
   const [one, two] = await Promise.all([sealFormerSecrets(sql, settings(A)), sealFormerSecrets(sql, settings(A))]);

@@ -38,7 +38,7 @@ test('a running service is found until it ends, by its owner only', async () => 
   expect(await filesOf(dataDir)).toEqual([]);
 });
 
-test('of several launchers at once one succeeds and the others find its run file', async () => {
+test('of several launchers at the same time one succeeds and the others find its run file', async () => {
   const dataDir = await newDataFolder();
   const results = await Promise.all(Array.from({ length: 8 }, () => claimRun(dataDir, silent)));
   expect(results.filter((result) => 'claimed' in result)).toHaveLength(1);

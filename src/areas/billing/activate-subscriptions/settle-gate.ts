@@ -65,7 +65,7 @@ async function pass(ctx: Context, subscription: SubscriptionRow, zone: string, a
   await markUsage(ctx, { ids: [subscription.id] });
 }
 
-/** Of the billing days that passed while it waited, only the last is billed. Rule: activation-rules.md "catch-up". */
+/** Only the last of the billing days that passed while it waited is billed. Rule: activation-rules.md "catch-up". */
 async function catchUpFrom(ctx: Context, subscription: SubscriptionRow, zone: string, at: Temporal.Instant) {
   assert(subscription.started_at, 'a subscription that waits has started');
   const plan = await getPlanFacts(ctx, subscription.plan_id);

@@ -48,7 +48,7 @@ export const bill = periodicJob({
   nextDueAt: async (scope) => (await earliestBilling(scope))[0]!.at,
 });
 
-/** Bills everything of a customer that is due at `at`. Running it twice, or ten times at once, bills once. */
+/** Bills everything of a customer that is due at `at`. Running it twice, or ten times at the same time, bills once. */
 export async function billCustomer(ctx: Context, customerId: CustomerId, at: Temporal.Instant): Promise<void> {
   // Sent together, carried out in this order: the customer is locked first.
   const [payer, subscriptions] = await Promise.all([

@@ -9,7 +9,7 @@ export interface BillingFacts {
   has_coupons: boolean;
   has_notes: boolean;
   has_wallets: boolean;
-  /** Of the organization, including deleted ones, which an invoice may still show. */
+  /** Whether the organization has any sections, deleted ones included, which an invoice may still show. */
   has_sections: boolean;
 }
 

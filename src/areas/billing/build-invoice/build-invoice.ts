@@ -24,18 +24,18 @@ export interface InvoiceToBuild {
   lines: readonly {
     subscription_id: SubscriptionId;
     reason: InvoicingReason;
-    /** Of a starting line: whether it exists because the trial is over. */
+    /** For a starting line: whether it exists because the trial is over. */
     endsTrial?: boolean;
-    /** Of a line in advance: the fixed charges of a start, or those whose units changed. */
+    /** For a line in advance: the fixed charges of a start, or those whose units changed. */
     fixedCharges?: BilledLine['fixedCharges'];
   }[];
   /** Billing instant. */
   at: Instant;
   /** Usage is left to the next invoice; set for an invoice that starts a subscription. */
   skipUsage: boolean;
-  /** Of a preview: it is computed completely, whatever the grace period, and takes no number. */
+  /** For a preview: it is computed completely, whatever the grace period, and takes no number. */
   isFinal?: boolean;
-  /** Of a subscription that waits for this invoice's payment: no grace period, open until it is paid. */
+  /** For a subscription that waits for this invoice's payment: no grace period, open until it is paid. */
   isGated?: boolean;
 }
 

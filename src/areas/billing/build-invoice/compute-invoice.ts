@@ -86,7 +86,7 @@ export async function compute(
   return { ...(await totalFees(ctx, { payer, issuer, fees, isFinalizing, lines: skipUsage ? [] : lines })), charges };
 }
 
-/** Counts the usage of every charge of every line at once. */
+/** Counts the usage of every charge of every line together. */
 async function countLines(ctx: Context, lines: readonly BilledLine[], charges: readonly PricedCharge[]) {
   const asked = lines.flatMap((line) => {
     const window = line.usageWindow;

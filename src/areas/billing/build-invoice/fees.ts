@@ -61,14 +61,14 @@ export interface LineFee {
   pricingUnitDetails?: Record<string, unknown> | null;
   /** End of what was counted, where that is not the end of the window. */
   countedUntil?: Instant;
-  /** Of a usage fee paid in advance. */
+  /** Set for a usage fee paid in advance. */
   inAdvance?: InAdvanceFee;
   /** Fee of a voided invoice that it was copied from, the first of a chain. */
   originalFeeId?: FeeId;
   /** What was set by hand about it, while it was on a draft. */
   adjustment?: AdjustedFeeRow;
   /**
-   * Of a fee that bills differences of a correction: the correction and the rows of its differences.
+   * For a fee that bills differences of a correction: the correction and the rows of its differences.
    * Rule: event-corrections.md#difference.
    */
   correction?: { id: CorrectionId; adjustmentIds: readonly string[] };

@@ -24,7 +24,7 @@ export interface BilledLine {
   endsTrial?: boolean | undefined;
   /** The window whose usage the line bills; undefined when it bills none. */
   usageWindow: Period | undefined;
-  /** Of a line in advance: the fixed charges of a start, or those whose units changed. */
+  /** For a line in advance: the fixed charges of a start, or those whose units changed. */
   fixedCharges?: 'opening' | UnitsChanges | undefined;
 }
 

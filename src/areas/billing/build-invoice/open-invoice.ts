@@ -18,7 +18,7 @@ export interface InvoiceHead {
   issuer: IssuerFacts;
   /** Time zone in which its lines are billed: the customer's, unless it replaces an older invoice. */
   zone?: string;
-  /** Of subscriptions, unless given otherwise. */
+  /** `subscription`, unless another type is given. */
   invoiceType?: InvoiceType;
   currency: string;
   purchaseOrderNumber: string | null;

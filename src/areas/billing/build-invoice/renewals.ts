@@ -43,7 +43,7 @@ export function renewedPeriod({
 export const isRenewed = (charge: PricedCharge): boolean => charge.pay_in_advance && charge.metric.recurring;
 
 /**
- * Fees of the units that lines carry into the period that starts, in full and not weighed by days: of invoiceable
+ * Fees of the units that lines carry into the period that starts, in full and not weighted by days: of invoiceable
  * charges they belong to the invoice of the line, of others they stand alone and are stored even when they are 0.
  *
  * Rules: in-advance.md#units-of-one-event, usage-fees.md#dates, usage-fees.md#when-a-fee-is-stored,

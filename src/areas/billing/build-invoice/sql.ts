@@ -133,8 +133,8 @@ type Row = Omit<BilledSubscription, 'moved_charges' | 'moved_fixed_charges' | 'b
 };
 
 /**
- * The subscriptions of the lines of one invoice, in no order. History is read up to the billing instant, so that a
- * refreshed draft computes what it computed at first.
+ * The subscriptions of the lines of one invoice, in no particular order. History is read up to the billing instant, so
+ * that a refreshed draft computes what it computed at first.
  */
 export async function readBilledSubscriptions(
   { db, organizationId }: Scope,

@@ -36,7 +36,7 @@ export interface ComputedInvoice {
   computation: Computation;
   /** A draft that was announced before; computing it again is not announced. */
   isKnown?: boolean;
-  /** Of a preview: it takes no number, because others would wait for the counter. */
+  /** For a preview: it takes no number, because others would wait for the counter. */
   staysUnnumbered?: boolean;
   /** The subscription waits for its payment; if there is something to pay, the invoice is open. */
   isGated?: boolean;

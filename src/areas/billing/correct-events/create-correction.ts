@@ -28,7 +28,7 @@ import { insertAdjustments, insertPeriods, type NewAdjustment } from '../settle-
 import { inputOf, rangeOf } from './range-input.ts';
 import { retractEventsAtOnce } from './retract-at-once.ts';
 
-/** Events of one correction at most (event-corrections.md#routes). */
+/** How many events one correction may concern (event-corrections.md#routes). */
 const MOST_EVENTS = 1_000_000;
 
 /**

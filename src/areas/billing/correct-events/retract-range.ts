@@ -8,7 +8,7 @@ import { settlePeriods } from '../settle-usage/settle-periods.ts';
 import { insertPeriods } from '../settle-usage/sql.ts';
 import { attempt } from './attempt.ts';
 
-/** Events retracted in one transaction: a tenth of a second, for which their buckets are held. */
+/** How many events one transaction retracts: a tenth of a second, for which their buckets are held. */
 const EVENTS_A_PAGE = 1000;
 /** Invoices settled in one transaction. */
 const INVOICES_A_STEP = 5;

@@ -5,7 +5,7 @@ import { LINE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
 import { isStorable } from '../../../platform/schema/storable.ts';
 import { FeeObject } from '../../invoices/fees/schema.ts';
 
-/** Properties of an event; a batch holds fewer events. */
+/** How many properties an event may have; a batch holds fewer events. */
 const PROPERTIES_MAX = 1000;
 
 const lenientText = anyValue({ max: SCALAR_MAX, textMax: LINE_MAX })
@@ -15,7 +15,7 @@ const lenientText = anyValue({ max: SCALAR_MAX, textMax: LINE_MAX })
     return typeof value === 'number' ? String(value) : '';
   })
   .refine(isStorable, FORMAT);
-/** As of an event that is stored: null and an empty list are none, anything else but an object is refused. */
+/** As of an event that is stored: null and an empty list mean no properties, anything else but an object is refused. */
 const properties = anyValue({ max: PROPERTIES_MAX })
   .optional()
   .transform((value, context): Record<string, unknown> => {

@@ -18,7 +18,7 @@ export interface Replaced {
   payer: PayerFacts;
   issuer: IssuerFacts;
   body: InvoiceRegeneration;
-  /** Of the new invoice: the given value, else that of the voided one. */
+  /** For the new invoice: the given value, else that of the voided one. */
   purchaseOrderNumber: string | null;
 }
 

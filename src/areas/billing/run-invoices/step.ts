@@ -9,7 +9,7 @@ import { isUncomputable } from '../build-invoice/generation-error.ts';
 import { finalizeInvoice } from '../finalize-invoice/finalize-invoice.ts';
 import { lockRun, moveRun, type RunError } from './sql.ts';
 
-/** Invoices of one step, whose transaction holds their customers. */
+/** How many invoices one step treats; its transaction holds their customers. */
 const PAGE = 20;
 
 const ACTIONS: Record<InvoiceRunKind, (ctx: Context, input: { svc_id: string }) => Promise<unknown>> = {

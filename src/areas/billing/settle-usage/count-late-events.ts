@@ -15,7 +15,7 @@ export interface LateFor {
 }
 
 /**
- * Events that arrived after the usage of an issued invoice was counted. The id of a fee tells when that was; for a
+ * Events that arrived after the usage of an issued invoice was counted. The id of a fee shows when that was; for a
  * charge without fees it is the instant at which the invoice became final.
  */
 export function lateFor(issued: readonly IssuedFee[], finalAt: Temporal.Instant): LateEvents {

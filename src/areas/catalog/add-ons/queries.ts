@@ -22,7 +22,7 @@ export const addOns = {
 };
 export type AddOnRow = RowOf<typeof addOns>;
 
-/** Live add-ons by id or code, in no order; locked against their deletion. */
+/** Live add-ons by id or code, in no particular order; locked against their deletion. */
 export const findAddOns = ({ db, organizationId }: Scope, by: { ids: readonly string[]; codes: readonly string[] }) =>
   db<AddOnRow[]>`
     select ${columnsOf(db, addOns)} from add_ons add_on

@@ -58,7 +58,7 @@ export type MetricDefinition = Omit<StoredOf<typeof billableMetrics>, 'id' | 'cr
 export const declaredValues = ({ filters }: Pick<BillableMetricRow, 'filters'>): FilterValues =>
   Object.fromEntries(filters.map(({ key, values }) => [key, values]));
 
-/** Metrics by id, deleted ones too, in no order. */
+/** Metrics by id, deleted ones too, in no particular order. */
 export const listBillableMetricsById = ({ db, organizationId }: Scope, ids: readonly MetricId[]) => db<
   BillableMetricRow[]
 >`
@@ -82,7 +82,7 @@ export async function lockBillableMetricByCode(scope: Scope, code: string): Prom
   return row;
 }
 
-/** Live metrics by id, in no order; they stay as they are for as long as the transaction lasts. */
+/** Live metrics by id, in no particular order; they cannot change before the transaction ends. */
 export async function lockBillableMetrics(
   { db, organizationId }: Scope,
   ids: readonly MetricId[],

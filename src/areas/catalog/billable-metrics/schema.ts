@@ -20,12 +20,12 @@ import { resettable } from '../../../platform/schema/typed-text.ts';
 
 /** Longest code and filter key: indexes of the database hold them. */
 const CODE_MAX = 255;
-/** Filters of a metric, and values of each: models, regions, customers' own plans. */
+/** How many filters a metric may have, and how many values each: models, regions, customers' own plans. */
 const FILTERS_MAX = 100;
 const FILTER_VALUES_MAX = 5000;
-/** Digits that rounding of units may keep or drop: as many as decimals are exact to. */
+/** How many digits rounding of units may keep or drop: as many as decimals are exact to. */
 const MAX_ROUNDING_PRECISION = 60;
-/** Characters of an expression, which is evaluated for every event. */
+/** How many characters an expression may have, because it is evaluated for every event. */
 const MAX_EXPRESSION_LENGTH = 4000;
 
 const Filter = z.object({

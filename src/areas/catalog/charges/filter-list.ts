@@ -15,7 +15,7 @@ interface FilterListInput {
   charge: Pick<ChargeRow, 'id' | 'charge_model'>;
   given: readonly ChargeFilterCreate[];
   stored: readonly ChargeFilterRow[];
-  /** Of the metric. */
+  /** The values that the metric declares. */
   declared: FilterValues;
   now: Temporal.Instant;
 }

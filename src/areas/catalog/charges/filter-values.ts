@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ALL_FILTER_VALUES, type FilterValues } from '../../../engine/metrics/choose-filter.ts';
 
-/** Characters of a filter's internal code before its digest. */
+/** How many characters a filter's internal code has at most before its digest. */
 const MAX_SLUG_LENGTH = 200;
 
 /** What makes two filters the same: their keys and the values of each, in whatever order. */

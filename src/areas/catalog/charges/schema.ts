@@ -30,12 +30,14 @@ const CODE_MAX = 300;
 const ownErrors = <Output>() =>
   renameErrors<Output>((path) => (path[0] === 'applied_pricing_unit' ? path.slice(-1) : path.slice(0, 1)));
 
-/** Keys of a filter (metrics hardly have ten), and values of a key. */
+/** How many keys a filter may have (metrics hardly have ten), and how many values a key. */
 const FILTER_KEYS_MAX = 100;
 const FILTER_VALUES_MAX = 500;
-/** Names of properties, and elements of a list in them: tiers of a graduated price above all. */
+/**
+ * How many properties a charge may have, and how many elements a list in them: tiers of a graduated price above all.
+ */
 const PROPERTIES_MAX = 500;
-/** Characters of a text in properties; amounts are texts. */
+/** How many characters a text in properties may have; amounts are texts. */
 const PROPERTY_TEXT_MAX = 1000;
 /** Deepest nesting of lists and objects in properties; no model has more than four. */
 const MAX_DEPTH = 20;

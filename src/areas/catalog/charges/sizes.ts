@@ -4,13 +4,13 @@ import { TOO_LONG } from '../../../platform/schema/fields.ts';
 import type { GivenCharge } from './prepare.ts';
 import type { ChargeShown } from './shown.ts';
 
-/** Charges of a plan, of usage and fixed ones each: every reading of usage prices them all. */
+/** How many charges of usage a plan may have, and how many fixed ones: every reading of usage prices them all. */
 export const CHARGES_MAX = 500;
-/** Filters of a charge: each is compared with every event and priced at every reading of usage. */
+/** How many filters a charge may have: each is compared with every event and priced at every reading of usage. */
 export const FILTERS_MAX = 500;
 /**
- * Filters of all charges of a plan together, as many as ten full charges. Measured: reading usage takes half a second
- * of the processor with so many; with all charges full there would be 250 000.
+ * How many filters all charges of a plan may have together: as many as ten full charges. Measured: reading usage takes
+ * half a second of the processor with so many; with all charges full there would be 250 000.
  */
 export const PLAN_FILTERS_MAX = 5000;
 

@@ -70,7 +70,7 @@ export type CouponDefinition = Omit<
   'id' | 'status' | 'created_at' | 'terminated_at' | 'deleted_at'
 >;
 
-/** Live coupons by id, in no order. */
+/** Live coupons by id, in no particular order. */
 export const listCouponsById = ({ db, organizationId }: Scope, ids: readonly CouponId[]) => db<CouponRow[]>`
   select ${columnsOf(db, coupons)} from coupons coupon
   where coupon.organization_id = ${organizationId} and coupon.id = any (${ids}::uuid[])

@@ -22,7 +22,7 @@ export const EXPIRATIONS = ['no_expiration', 'time_limit'] as const;
 const CODE_MAX = 255;
 /** More than any number of billing periods, and what the column holds. */
 export const PERIODS_MAX = 2_147_483_647;
-// What the column holds: 10 digits, 5 of them decimals.
+// The largest percentage that the column holds: 10 digits, 5 of them decimals.
 const PERCENT_MAX = new Decimal('99999.99999');
 
 /** Percentage of a coupon: 0 or more; above 100 acts as 100. */

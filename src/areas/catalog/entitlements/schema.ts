@@ -23,7 +23,7 @@ export interface GivenFeature {
 const isRecord = (given: unknown): given is Record<string, unknown> =>
   typeof given === 'object' && given !== null && !Array.isArray(given);
 
-/** Features that are given at once, and privileges of one. */
+/** How many features may be given together, and how many privileges of one. */
 const FEATURES_MAX = 500;
 
 /**

@@ -6,11 +6,11 @@ import { anyValue, list } from '../../../platform/schema/bounded.ts';
 import { INVALID, oneOf, optionalText, text } from '../../../platform/schema/fields.ts';
 import { renameErrors } from '../../../platform/schema/flat-errors.ts';
 
-/** Characters of codes and names, and of a description. Rule: entitlements.md#records. */
+/** How many characters codes and names may have, and how many a description. Rule: entitlements.md#records. */
 const NAME_MAX = 255;
 const DESCRIPTION_MAX = 600;
 
-/** Privileges of a feature, with a limit each, and options of one that is chosen from a list. */
+/** How many privileges a feature may have, and how many options one that is chosen from a list. */
 const PRIVILEGES_MAX = 100;
 const OPTIONS_MAX = 500;
 

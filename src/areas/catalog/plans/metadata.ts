@@ -6,7 +6,7 @@ import { LINE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
 
 /** Limits of the metadata of one record. Rules: credit-notes.md#metadata, error-bodies.md#codes-by-field. */
 const MAX_KEYS = 50;
-// More are refused unread; a few too many are reported together with all other errors.
+// More keys than this are refused unread; a few too many are reported together with all other errors.
 const KEYS_AT_ALL_MAX = 2 * MAX_KEYS;
 const MAX_KEY_LENGTH = 100;
 const MAX_VALUE_LENGTH = 255;

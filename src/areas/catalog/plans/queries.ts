@@ -76,7 +76,7 @@ export async function lockPlanByCode(scope: Scope, code: string): Promise<PlanRo
   return row;
 }
 
-/** Plans by id, deleted ones and overrides too, in no order. */
+/** Plans by id, deleted ones and overrides too, in no particular order. */
 export const listPlansById = ({ db, organizationId }: Scope, ids: readonly PlanId[]) => db<PlanRow[]>`
   select ${columns(db)} from plans p
   where p.organization_id = ${organizationId} and p.id = any (${ids}::uuid[])`;

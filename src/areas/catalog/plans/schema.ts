@@ -29,7 +29,7 @@ export const INTERVALS = ['weekly', 'monthly', 'quarterly', 'semiannual', 'yearl
 
 /** Longest code: an index of the database holds it. */
 const CODE_MAX = 255;
-/** Days of a trial: about a century. */
+/** How many days a trial may last: about a century. */
 const MAX_TRIAL_DAYS = 36_525;
 
 /** Days of trial. */

@@ -5,7 +5,7 @@ import { optionalText, text } from '../../../platform/schema/fields.ts';
 
 /** Longest code: an index of the database holds it. */
 const CODE_MAX = 255;
-/** Characters of a short name and of a description. Rule: pricing-units.md. */
+/** How many characters a short name may have, and how many a description. Rule: pricing-units.md. */
 const SHORT_NAME_MAX = 3;
 const DESCRIPTION_MAX = 600;
 

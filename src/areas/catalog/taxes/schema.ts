@@ -6,7 +6,7 @@ import { resettable } from '../../../platform/schema/typed-text.ts';
 
 /** Longest code: an index of the database holds it. */
 const CODE_MAX = 255;
-// Far above any tax, and what the column holds.
+// The greatest rate: far above any tax, and within what the column holds.
 const RATE_MAX = new Decimal('1e18');
 
 const blankToAbsent = (value: unknown): unknown =>

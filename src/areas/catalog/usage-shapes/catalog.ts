@@ -48,7 +48,7 @@ export interface KnownGroup {
   isStored: boolean;
 }
 
-/** Organizations kept in memory at most; the oldest go first. */
+/** How many organizations are kept in memory; beyond it the oldest go first. */
 const MOST_CATALOGS = 2000;
 
 /** Catalogs of a process, kept until a writing transaction finds a newer version. */

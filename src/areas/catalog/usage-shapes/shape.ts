@@ -24,7 +24,7 @@ export interface Shape {
 export type ShapeDefinition = Pick<Shape, 'code' | 'aggregation_type' | 'field_name' | 'property_names'>;
 
 /**
- * Groups of one subscription and month beyond which sums of full days are kept beside those of hours
+ * With more groups of one subscription and month than this, sums of full days are kept beside those of hours
  * (rollups.md#figures).
  */
 export const MOST_GROUPS_BY_HOURS = 20;

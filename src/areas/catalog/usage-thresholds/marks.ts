@@ -9,7 +9,7 @@ import type { Reach } from '../../../platform/periodic-job.ts';
 /** The periodic job that treats marks. */
 export const USAGE_ACTIVITY = 'usage-activity';
 
-/** Subscriptions that one change has evaluated right away; a plan may have thousands, which wait for the tick. */
+/** How many subscriptions one change has evaluated right away; a plan may have thousands, which wait for the tick. */
 const MOST_NUDGED = 100;
 
 /**

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { list } from '../../../platform/schema/bounded.ts';
 import { boolean, integer, optionalText } from '../../../platform/schema/fields.ts';
 
-/** Thresholds of one plan or subscription: each is compared with every change of usage. */
+/** How many thresholds one plan or subscription may have: each is compared with every change of usage. */
 const MOST_THRESHOLDS = 100;
 
 const UsageThresholdInput = z.object({

@@ -7,7 +7,7 @@ import { refuse } from '../../../platform/refusal.ts';
 import { anyValue, list, named } from '../../../platform/schema/bounded.ts';
 import { PROSE_MAX } from '../../../platform/schema/sizes.ts';
 
-/** Alerts of one request: as many as a subscription has. */
+/** How many alerts one request may create: as many as a subscription may have. */
 const ALERTS_MAX = 100;
 /** An alert has at most 20 thresholds, which the command checks; the schema accepts a few more for that. */
 const PARTS_MAX = 200;

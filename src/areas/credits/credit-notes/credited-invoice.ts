@@ -21,7 +21,7 @@ export interface CreditedInvoice {
   creditedOf: ReadonlyMap<string, number>;
   /** What the invoice billed of fees without tax, by fee. */
   untaxedOf: ReadonlyMap<string, Decimal>;
-  /** Of a top-up invoice, while its wallet may be used. */
+  /** Set for a top-up invoice while its wallet may be used. */
   topUp: TopUp | undefined;
 }
 

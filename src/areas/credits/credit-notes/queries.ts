@@ -83,7 +83,7 @@ export interface CreditNoteRow {
   updated_at: Temporal.Instant;
   items: CreditNoteItemJson[];
   applied_taxes: CreditNoteTaxJson[];
-  /** Of its documents, once they have been made. */
+  /** Ids of its documents, once they have been made. */
   document_id: DocumentId | null;
   missing_characters: string | null;
   xml_document_id: DocumentId | null;

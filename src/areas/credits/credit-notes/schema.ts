@@ -9,7 +9,7 @@ import { LINE_MAX, PROSE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.
 import { Metadata, metadataErrors } from '../../catalog/plans/metadata.ts';
 import { MissingCharacters } from '../../messaging/documents/missing-characters.ts';
 
-/** Fees of an invoice that one note may name. */
+/** How many fees of an invoice one note may name. */
 const ITEMS_MAX = 5000;
 const word = anyValue({ max: SCALAR_MAX, textMax: LINE_MAX });
 const items = anyValue({ max: ITEMS_MAX, textMax: LINE_MAX });

@@ -51,7 +51,7 @@ export interface NewNote {
   billing_entity_id: BillingEntityId;
   customer_id: CustomerId;
   invoice_id: InvoiceId;
-  /** Of the invoice; the note's number is made from it. */
+  /** The invoice's number, from which that of the note is made. */
   invoice_number: string;
   status: CreditNoteStatus;
   currency: string;

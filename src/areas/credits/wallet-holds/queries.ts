@@ -31,7 +31,7 @@ export interface HoldRow {
 const statusAt = (db: Db, now: Temporal.Instant) =>
   db`case when hold.status = 'open' and hold.expires_at <= ${now} then 'expired' else hold.status end`;
 
-/** Of `hold` and its `wallet`. */
+/** The columns of a hold, from the tables `hold` and `wallet`. */
 export const holdColumns = (db: Db, now: Temporal.Instant) => db`
   hold.id, hold.wallet_id, ${statusAt(db, now)} as status, hold.amount_cents, hold.available_cents,
   hold.settled_amount_cents, wallet.currency, hold.reference, hold.external_subscription_id, hold.event_transaction_id,

@@ -7,7 +7,7 @@ import { boolean, INVALID, integer, optionalText } from '../../../platform/schem
 import { HoldTerms } from '../../usage/access/schema.ts';
 
 const REFERENCE_MAX = 255;
-/** Of an event, and characters of the value of one. */
+/** How many properties an event may have, and how many characters the value of one. */
 const PROPERTIES_MAX = 1000;
 const VALUE_MAX = 1024 * 1024;
 const amount = () => integer({ min: 1 });

@@ -81,7 +81,7 @@ export async function getTransaction(scope: Scope, id: WalletTransactionId): Pro
   return row;
 }
 
-/** Transactions by id, in no order. */
+/** Transactions by id, in no particular order. */
 export const listTransactionsById = ({ db, organizationId }: Scope, ids: readonly WalletTransactionId[]) => db<
   TransactionRow[]
 >`

@@ -30,7 +30,7 @@ export interface TransactionWishes {
   purchase_order_number?: string | null;
   /** The custom sections of its invoice; absent, the wallet decides. */
   sections?: SectionChoice;
-  /** Of an interval rule: the local day that it is for. */
+  /** The local day that a top-up of an interval rule is for. */
   top_up_on?: Temporal.PlainDate | null;
 }
 
@@ -38,7 +38,7 @@ export interface NewTransaction extends TransactionWishes {
   wallet: { id: WalletId; customer_id: CustomerId };
   booked: BookedCredits;
   transaction_status: TransactionRow['transaction_status'];
-  /** Of settled inbound ones: the part that was bought. */
+  /** The part of a settled inbound transaction that was bought. */
   purchasedCents?: Cents;
   isPending?: boolean;
   invoice_id?: InvoiceId;

@@ -27,7 +27,7 @@ export const creditsInput = (field: 'paid_credits' | 'granted_credits' | 'voided
     });
 
 const MOST_PAIRS = 15;
-/** Of wallets and their rules. */
+/** How many pairs of metadata a wallet may have, and how many a rule of one. */
 export const MOST_PAIRS_OF_WALLET = 5;
 /** A longer list is refused without reading it. */
 const PAIRS_READ_MAX = 1000;

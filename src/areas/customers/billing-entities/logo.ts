@@ -3,7 +3,7 @@ import { z } from 'zod';
 const DATA_URI = /^data:image\/(?:png|jpe?g);base64,([A-Za-z0-9+/\s]+={0,2})\s*$/;
 const ANY_DATA_URI = /^data:/;
 const MAX_BYTES = 800 * 1024;
-/** Base64 adds a third; lines and header add a little. */
+/** The longest text of a logo: base64 adds a third, lines and header add a little. */
 const MAX_CHARACTERS = 1.5 * MAX_BYTES;
 
 /**

@@ -27,7 +27,7 @@ const ADJUSTMENTS = ['align_with_finalization_date', 'keep_anchor'] as const;
 const CODE_MAX = 255;
 const FOOTER_MAX = 600;
 const PREFIX_MAX = 10;
-/** Kinds of mails, of which there are three, each named once or twice. */
+/** How many kinds of mails a list may name; there are three, each named once or twice. */
 const EMAIL_SETTINGS_MAX = 100;
 
 const days = () => resettable(integer({ min: 0, max: TERM_DAYS_MAX }), 0);

@@ -11,7 +11,7 @@ import { askRegister } from './register.ts';
 import { answerCheck } from './take-answer.ts';
 import { takeCheck } from './writes.ts';
 
-/** Questions that one sweep enqueues; the rest waits a minute. */
+/** How many questions one sweep enqueues; the rest waits a minute. */
 const SWEEP_MOST = 1000;
 
 /**

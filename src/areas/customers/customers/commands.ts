@@ -37,8 +37,8 @@ const DRAFT_DATING = [
 ] as const;
 
 /**
- * Makes a customer, or changes the live one of the same external id: only keys that were sent. Two that are made at
- * once become one customer; the later request is an update. Rule: customers.md#saving.
+ * Makes a customer, or changes the live one of the same external id: only keys that were sent. Two that are made at the
+ * same time become one customer; the later request is an update. Rule: customers.md#saving.
  *
  * @throws Refusal 404 billing_entity, unknown or archived
  * @throws Refusal 404 tax

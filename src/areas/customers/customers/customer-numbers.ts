@@ -1,11 +1,11 @@
 import { assert } from '../../../engine/assert.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 
-/** Free numbers that are made together. */
+/** How many free numbers are made together. */
 const MADE_AT_ONCE = 128;
 /**
  * Below this many free numbers more are made. It is the number of transactions that may create customers of one
- * organization at once, so that none waits for new numbers.
+ * organization at the same time, so that none waits for new numbers.
  */
 const ENOUGH = 64;
 // Namespace of the advisory locks of transactions that make numbers; that of clocks is 5306, that of events in

@@ -52,10 +52,10 @@ const NAME_MAX = 255;
 const METADATA_MAX = 5;
 const METADATA_KEY_MAX = 20;
 const METADATA_VALUE_MAX = 100;
-/** Number of external systems that a customer may be linked to. */
+/** How many external systems a customer may be linked to. */
 const INTEGRATIONS_MAX = 100;
 
-/** Kinds of payment methods: there are eight. */
+/** How many kinds of payment methods a list may name; there are eight. */
 const METHODS_MAX = 100;
 
 const flag = () => resettable(boolean(), false);

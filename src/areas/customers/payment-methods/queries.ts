@@ -63,7 +63,7 @@ export async function readMethod({ db, organizationId }: Scope, id: PaymentMetho
   return row!;
 }
 
-/** A page of a customer's methods, newest first, and their number. */
+/** A page of a customer's methods, newest first, and how many there are. */
 export async function listMethods(
   { db, organizationId }: Scope,
   customerId: CustomerId,

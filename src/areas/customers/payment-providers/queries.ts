@@ -78,7 +78,9 @@ export const listProvidersNamed = ({ db, organizationId }: Scope, name: string |
  * Rules: provider-connections.md#secrets, provider-connections.md#deleted-connections.
  */
 const KEPT_DAYS = 30;
-/** Deleted connections of one code whose events are accepted; a code may have been used several times. */
+/**
+ * How many deleted connections of one code have their events still accepted; a code may have been used several times.
+ */
 const MOST_DELETED = 5;
 
 /** Whether a connection was deleted so recently that its secrets are kept, by its organization's time. */
@@ -113,7 +115,7 @@ export const listRetiredProviders = (db: Db, now: Temporal.Instant, limit: numbe
   order by provider.deleted_at, provider.id
   limit ${limit}`;
 
-/** A page of connections, oldest first, and their number. */
+/** A page of connections, oldest first, and how many there are. */
 export async function listProviders(
   { db, organizationId }: Scope,
   types: readonly string[] | undefined,

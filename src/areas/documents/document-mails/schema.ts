@@ -3,7 +3,7 @@ import { list } from '../../../platform/schema/bounded.ts';
 import { LINE_MAX } from '../../../platform/schema/sizes.ts';
 
 const FORMAT = 'invalid_email_format';
-/** Addresses of one kind. */
+/** How many addresses a mail may have of each kind: to, cc and bcc. */
 const MOST_ADDRESSES = 50;
 
 const addresses = list(z.email(FORMAT).max(LINE_MAX, FORMAT), {

@@ -22,7 +22,7 @@ interface CustomerNames {
   metadata: { key: string; value: string; display_in_invoice: boolean }[];
 }
 
-/** What an invoice prints beside its figures: its parties as they were when it was finalized. */
+/** What an invoice prints beside its figures, with its parties as they were when it was finalized. */
 export async function readPrinted({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<Printed> {
   const [row] = await db<Printed[]>`
     select coalesce(invoice.issuer_snapshot, ${issuerSnapshot(db)}) as issuer, invoice.customer_snapshot as customer,

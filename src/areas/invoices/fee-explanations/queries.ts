@@ -14,7 +14,7 @@ export interface FeeInputsRow {
   created_at: Temporal.Instant;
 }
 
-/** Stored inputs of fees, in no order; none of imported ones. */
+/** Stored inputs of fees, in no particular order; none of imported ones. */
 export const listFeeInputs = ({ db, organizationId }: Scope, feeIds: readonly FeeId[]) => db<FeeInputsRow[]>`
   select fee_id, engine_version, inputs, digest, events_watermark, created_at from fee_inputs
   where organization_id = ${organizationId} and fee_id = any (${feeIds}::uuid[])`;

@@ -17,9 +17,12 @@ import {
 import type { VerificationCreate, VerificationLevel } from './schema.ts';
 import { verify } from './verify-invoice.ts';
 
-/** Fees of an invoice up to which events are counted again during the request. Rule: invoice-verification.md#route. */
+/**
+ * How many fees an invoice has at most whose events are counted again during the request. Rule:
+ * invoice-verification.md#route.
+ */
 const MOST_FEES_AT_ONCE = 500;
-/** Events up to which that is done, about 20 µs each, well within the time limit of a request. */
+/** How many events are counted during the request, about 20 µs each, well within the time limit of a request. */
 const MOST_EVENTS_AT_ONCE = 100_000;
 
 /** Owed work: a verification that takes long. */

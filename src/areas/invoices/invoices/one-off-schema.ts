@@ -17,7 +17,7 @@ import { textList } from '../../../platform/schema/typed-text.ts';
 import { SectionChoice } from '../../customers/invoice-custom-sections/schema.ts';
 
 const PURCHASE_ORDER_NUMBER_MAX = 255;
-/** Above any quantity that is sold, and far below what the columns hold. */
+/** The largest number of units: above any quantity that is sold, and far below what the columns hold. */
 const MOST_UNITS = '1e15';
 const MAX_FEES = 1000;
 /** Checked by the command. */

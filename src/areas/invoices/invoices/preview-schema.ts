@@ -9,7 +9,7 @@ import { CODES_MAX, INSTANT_MAX, SCALAR_MAX } from '../../../platform/schema/siz
 import { addressFields, clearable, timeZone } from '../../../platform/schema/typed-text.ts';
 import { PERIODS_MAX, percentage } from '../../catalog/coupons/schema.ts';
 
-/** Coupons that one preview may try, and subscriptions that one invoice may bill. */
+/** How many coupons one preview may try, and how many subscriptions one invoice may bill. */
 const COUPONS_MAX = 100;
 const SUBSCRIPTIONS_MAX = 500;
 /** Longest code and external id, as where they are stored. */

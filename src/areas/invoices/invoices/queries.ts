@@ -182,7 +182,7 @@ export const listLinesOfInvoice = ({ db, organizationId }: Scope, invoiceId: Inv
 export interface InvoiceFilters {
   search_term?: string | undefined;
   external_customer_id?: ExternalCustomerId | undefined;
-  /** Of one live customer, whatever the filter says. */
+  /** Only invoices of this live customer, whatever the filter says. */
   customerId?: CustomerId | undefined;
   billing_entity_codes?: readonly string[] | undefined;
   currency?: string | undefined;

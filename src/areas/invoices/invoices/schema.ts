@@ -186,7 +186,7 @@ export const InvoiceEnvelope = z.object({
       z.object({ svc_id: z.string(), error_code: z.string(), details: z.record(z.string(), z.unknown()) }),
     ),
     applied_invoice_custom_sections: z.array(AppliedSectionView),
-    /** Of an invoice read on its own that was verified. */
+    /** Shown with a verified invoice that is read on its own. */
     last_verification: z.object({ status: z.string(), level: z.string(), verified_at: z.string() }).optional(),
   }),
 });

@@ -20,7 +20,7 @@ import {
 } from './queries.ts';
 import type { BalancesQuery, EntriesQuery, EntryView } from './schema.ts';
 
-/** Rows of one export, and of a page of it. */
+/** How many rows one export may have, and how many one page of it. */
 const MOST_EXPORTED = 1_000_000;
 const EXPORT_PAGE = 1000;
 

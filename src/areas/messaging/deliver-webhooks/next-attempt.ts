@@ -1,4 +1,4 @@
-/** What a receiver may ask for at most with Retry-After (webhooks.md#delivery). */
+/** The longest wait that a receiver may ask for with Retry-After (webhooks.md#delivery). */
 const RETRY_AFTER_MAX_MS = 3_600_000;
 const JITTER = 0.2;
 

@@ -105,7 +105,7 @@ async function disable(deps: SendDeps, endpoint: EndpointOfDelivery, at: Tempora
   deps.log.warn({ organization_id, webhook_endpoint_id: id, reason: 'gone' }, 'webhook endpoint disabled');
 }
 
-/** Runs `work` on every item, `lanes` at once, and gives the results in order. */
+/** Runs `work` on every item, `lanes` of them at the same time, and gives the results in order. */
 async function inLanes<Item, Result>(
   lanes: number,
   items: Item[],

@@ -3,11 +3,11 @@ import type { WebhookDeliveryId, WebhookEndpointId } from '../../../platform/ids
 
 /** Deliveries of one endpoint in flight at most (webhooks.md#delivery). */
 const PER_ENDPOINT = 8;
-/** What a job needs beside its attempts: reading, signing, writing. */
+/** Time that a job needs beside its attempts: reading, signing, writing. */
 const BESIDE_ATTEMPTS_MS = 15_000;
 const DELIVERIES_PER_JOB = 10;
 
-/** What a job may do now: send `ids`, `lanes` of them at once. */
+/** What a job may do now: send `ids`, `lanes` of them at the same time. */
 export interface Held {
   lanes: number;
   ids: string[];

@@ -1,11 +1,11 @@
 import { realNowMs } from '../../../platform/clock/real-clock.ts';
 import type { WebhookEndpointId } from '../../../platform/ids.ts';
 
-/** Jobs of one endpoint that a process holds, under way or waiting: more could not send at once. */
+/** How many jobs of one endpoint a process holds, under way or waiting: more could not send at the same time. */
 const JOBS_PER_ENDPOINT = 8;
 /** Slots freed by other processes are not announced: a waiting job looks again after this time. */
 const LOOK_AGAIN_MS = 250;
-/** A job waits here no longer, so that a stopping process is soon done. */
+/** A job waits here no longer than this, so that a stopping process is soon done. */
 const WAIT_AT_MOST_MS = 5000;
 
 /** Time away of a job that goes back to the queue, in the middle and to either side (webhooks.md#sending, rule 5). */

@@ -21,7 +21,7 @@ export const OVERDUE_MS = 120_000;
 /** Deliveries of a recovered endpoint that are overdue by this much waited behind its circuit. */
 export const HEALED_OVERDUE_MS = 10_000;
 export const FIRST_ATTEMPTS_PER_JOB = 10;
-/** Deliveries of one endpoint that a walk has in Redis at once: 100 jobs, some 200 KB. */
+/** How many deliveries of one endpoint a walk has in Redis at the same time: 100 jobs, some 200 KB. */
 const WINDOW = 1000;
 /** Backlog that a walk sends in one turn for an endpoint whose new events arrive faster than it accepts them. */
 const LEAST_OF_A_TURN = 50;

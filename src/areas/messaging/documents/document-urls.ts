@@ -4,8 +4,8 @@ import { missingOf } from './missing-characters.ts';
 import { documentLinks } from './signed-link.ts';
 
 /**
- * Documents that exist for a subject; null where none does. Structural: a row of an invoice or a credit note can be
- * passed.
+ * Documents that exist for a subject; null where none does. Any object with these fields fits, so that a row of an
+ * invoice or a credit note can be passed.
  */
 interface Drawn {
   document_id: DocumentId | null;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import type { DocumentKind } from './queries.ts';
 
-/** Missing characters that are listed for one document; with more it needs another font anyway. */
+/** How many missing characters are listed for one document; with more it needs another font anyway. */
 const MOST_NAMED = 100;
 
 /** The characters of a drawn document that no font has, as they are kept with it. */

@@ -90,7 +90,7 @@ export type ChosenTypes = { types: string[] | null } | { code: string };
 
 /**
  * The types an endpoint listens to, from what a client sent: trimmed, lower-cased, without blanks and repetitions. Null
- * and exactly `["*"]` are all types of the contract, `[]` is none. Rule: webhooks.md#endpoints.
+ * and exactly `["*"]` mean all types of the contract, `[]` means none. Rule: webhooks.md#endpoints.
  *
  * @returns the types, or the code of the refusal
  */

@@ -13,7 +13,7 @@ const SIGNATURE_ALGORITHMS = ['jwt', 'hmac'] as const;
 export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number];
 
 const NAME_MAX = 255;
-/** Types of events are a hundred. */
+/** How many types of events a list may name; there are a hundred. */
 const TYPES_MAX = 1000;
 const OVERLAP_HOURS_MAX = 168;
 

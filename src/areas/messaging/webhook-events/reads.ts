@@ -7,7 +7,7 @@ import { getWebhookEvent, listDeliveriesOfEvent, listFeed, readFeedEnds, type We
 import type { FeedMeta, FeedQuery } from './schema.ts';
 import { webhookEventView } from './view.ts';
 
-/** Most rows that one answer examines when a filter matches nothing. */
+/** How many rows one answer examines at most when a filter matches nothing. */
 const EXAMINED_AT_MOST = 10_000;
 /** Events are numbered five times a second. */
 const LOOK_AGAIN_MS = 200;

@@ -67,7 +67,7 @@ export async function sendTestEvent(ctx: Context, { svc_id }: { svc_id: string }
 export async function rotateHmacKey(ctx: Context, { body }: { body?: SecretRotation }) {
   const formerUntil = realNow().add({ hours: body?.expires_in_hours ?? OVERLAP_HOURS });
   await replaceHmacKey(ctx, ctx.organizationId, randomUUID(), formerUntil);
-  // It signs for all endpoints at once: a change of theirs (logs.md#security-logs).
+  // The key signs for all endpoints, so that its change counts as a change of theirs (logs.md#security-logs).
   ctx.record({
     security: {
       event: 'webhook_endpoint.updated',

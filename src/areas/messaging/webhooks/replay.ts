@@ -6,7 +6,7 @@ import { getWebhookEndpoint } from '../webhook-endpoints/queries.ts';
 import type { ReplayInput } from './schema.ts';
 import { insertReplay, lockReplays } from './writes.ts';
 
-/** Deliveries of one call (webhooks.md#delivery-log). */
+/** How many deliveries one call may send again (webhooks.md#delivery-log). */
 const AT_MOST = 10_000;
 /** Fifty a second (event-feed.md). */
 const APART_MS = 20;

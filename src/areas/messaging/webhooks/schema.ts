@@ -52,7 +52,7 @@ export const HmacKeyEnvelope = z.object({
   webhook: z.object({ hmac_key: z.string(), former_expires_at: z.iso.datetime().nullable() }),
 });
 
-/** Statuses are four; each may be named again. */
+/** How many statuses a filter may name; there are four, and each may be named again. */
 const STATUSES_MAX = 100;
 
 /**

@@ -6,7 +6,7 @@ import type { SweepJob } from '../../../platform/periodic-job.ts';
 const KEPT_DAYS = 90;
 const HOURS_OF_A_DAY = 24;
 const PAGE = 1000;
-/** Rows deleted in one run; the rest waits for the next day. */
+/** How many pages of rows one run deletes; the rest waits for the next day. */
 const MOST_PAGES = 100;
 
 /**

@@ -4,7 +4,7 @@ import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
 import { listRetiredProviders } from '../../customers/payment-providers/queries.ts';
 import { connected } from '../provider-network/network.ts';
 
-/** Connections of one run, each a call to its provider; more wait for the next day. */
+/** How many connections one run cleans, each with a call to its provider; more wait for the next day. */
 const AT_ONCE = 100;
 
 /**

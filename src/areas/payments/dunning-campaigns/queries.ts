@@ -59,7 +59,7 @@ export async function getCampaign(scope: Scope, code: string): Promise<CampaignR
   return row;
 }
 
-/** A page of campaigns by name, and their number. Rule: payment-requests.md#dunning-campaigns. */
+/** A page of campaigns by name, and how many there are. Rule: payment-requests.md#dunning-campaigns. */
 export async function listCampaigns(
   { db, organizationId }: Scope,
   query: CampaignsQuery,

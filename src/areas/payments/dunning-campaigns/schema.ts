@@ -11,7 +11,7 @@ const CODE_MAX = 255;
 const DESCRIPTION_MAX = 600;
 const BCC_MAX = 10;
 const NUMBER_MAX = 100_000;
-/** One a currency. */
+/** How many thresholds a campaign may have: one for each currency. */
 const THRESHOLDS_MAX = 200;
 const EMAIL = /^[^@\s,]+@[^@\s,]+\.[^@\s,]+$/;
 

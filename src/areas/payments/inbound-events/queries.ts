@@ -48,7 +48,7 @@ export async function getInboundEvent({ db, organizationId }: Scope, id: Inbound
   return row;
 }
 
-/** A page of the events of providers, newest first, and its number. */
+/** A page of the events of providers, newest first, and how many there are. */
 export async function listInboundEvents(
   { db, organizationId }: Scope,
   query: InboundEventsQuery,

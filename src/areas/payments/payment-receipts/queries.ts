@@ -44,7 +44,7 @@ export async function getReceipt({ db, organizationId }: Scope, id: PaymentRecei
   return row;
 }
 
-/** A page of receipts, newest first, and their number. */
+/** A page of receipts, newest first, and how many there are. */
 export async function listReceipts(
   { db, organizationId }: Scope,
   invoiceId: InvoiceId | undefined,

@@ -10,7 +10,7 @@ import type { RequestCreate } from './schema.ts';
 import { showRequest } from './show.ts';
 
 /**
- * Asks a customer to pay several overdue invoices at once.
+ * Asks a customer to pay several overdue invoices together.
  *
  * @throws Refusal 404 customer, invoice, payment_method; 405 in the order of the rule
  * Rule: payment-requests.md#payment-requests.

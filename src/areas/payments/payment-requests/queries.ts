@@ -67,7 +67,7 @@ export interface RequestFilters {
   billingEntityCodes?: readonly string[] | undefined;
 }
 
-/** A page of payment requests, newest first, and their number. Rule: payment-requests.md#payment-requests. */
+/** A page of payment requests, newest first, and how many there are. Rule: payment-requests.md#payment-requests. */
 export async function listRequests(
   { db, organizationId }: Scope,
   filters: RequestFilters,

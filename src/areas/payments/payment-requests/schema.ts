@@ -10,7 +10,7 @@ import { MethodReference } from '../../customers/payment-methods/schema.ts';
 
 const REQUEST_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 
-/** Invoices that one request asks for: all are locked and shown together. */
+/** How many invoices one request may ask for: all are locked and shown together. */
 const INVOICES_MAX = 1000;
 
 /** Input of `POST /payment_requests`. Rule: payment-requests.md#payment-requests. */

@@ -15,7 +15,7 @@ import { settlePayment } from './settle.ts';
 import { paymentView } from './view.ts';
 import { insertPayment, lockPayables } from './writes.ts';
 
-/** Characters of a reference. */
+/** How many characters a reference may have. */
 const REFERENCE_MAX = 40;
 
 /**

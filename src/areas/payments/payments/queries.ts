@@ -113,7 +113,7 @@ export interface PaymentFilters {
   invoiceId?: InvoiceId | undefined;
 }
 
-/** A page of payments, newest first, and their number. Rule: payments.md#payment-object. */
+/** A page of payments, newest first, and how many there are. Rule: payments.md#payment-object. */
 export async function listPayments(
   scope: Scope,
   filters: PaymentFilters,

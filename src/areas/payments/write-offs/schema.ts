@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { integer, text } from '../../../platform/schema/fields.ts';
 
-/** Characters of a reason. */
+/** How many characters a reason may have. */
 const REASON_MAX = 600;
 
 /** Without an amount all that is due. Rule: ledger.md#write-off. */

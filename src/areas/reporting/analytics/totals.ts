@@ -4,7 +4,7 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import type { CustomerId } from '../../../platform/ids.ts';
 import { entriesOf, nilUuid, type Report } from './entries.ts';
 
-/** Sources that a read may count itself; with more it waits for the pool. */
+/** How many sources a read may count itself; with more it waits for the pool. */
 export const MOST_UNCOUNTED = 2000;
 
 export interface Days {

@@ -20,5 +20,5 @@ export interface Check {
   find(ctx: Context): PromiseLike<readonly Finding[]>;
 }
 
-/** Findings of one check that are kept; more would not help to repair them. */
+/** How many findings of one check are kept; more would not help to repair them. */
 export const MOST_FINDINGS = 100;

@@ -5,12 +5,12 @@ import type { ExternalSubscriptionId, UsageShapeId } from '../../../platform/ids
 import { findLiveShape, listDifferingHours } from '../../usage/build-shapes/sql.ts';
 import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
 
-/** Hours of rollups up to which all of an organization are compared; beyond it a sample. */
+/** Up to this number all hours of rollups of an organization are compared; beyond it a sample. */
 const MOST_HOURS_COMPARED = 10_000;
 const SAMPLE_PERCENT = 1;
-/** Hours compared in one statement. */
+/** How many hours one statement compares. */
 const HOURS_A_PAGE = 200;
-/** Newest events whose fees are checked. */
+/** How many events have their fees checked: the newest ones. */
 const MOST_EVENTS = 10_000;
 const BILLED_AFTER = { minutes: 10 } as const;
 

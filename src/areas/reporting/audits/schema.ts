@@ -7,7 +7,7 @@ import { LINE_MAX } from '../../../platform/schema/sizes.ts';
 export const AUDIT_MODES = ['incremental', 'full', 'manual'] as const;
 export type AuditMode = (typeof AUDIT_MODES)[number];
 
-/** Checks are thirty. */
+/** How many checks a list may name; there are thirty. */
 const CHECKS_MAX = 100;
 /** Codes of checks, as the table of auditor.md has them. */
 const CODE = /^A\d{2}$/;

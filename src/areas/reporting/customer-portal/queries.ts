@@ -32,7 +32,7 @@ export interface PortalCustomer {
   /** The metadata that documents print. */
   metadata: { key: string; value: string }[];
   sandbox: boolean;
-  /** Of the organization's test clock. */
+  /** The time of the organization's test clock. */
   frozen_time: Temporal.Instant | null;
 }
 

@@ -29,7 +29,7 @@ import {
   type Slice,
 } from './queries.ts';
 
-/** Rows of a list on the page; further ones are pages of the list. */
+/** How many rows of a list are on the page; further ones are pages of the list. */
 const ROWS = 12;
 const MOST_PAGES = 999;
 

@@ -2,7 +2,7 @@ import type { Sql } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { count, lockSums, takeBack, takeMarks } from './sql.ts';
 
-/** Marks taken in one transaction. */
+/** How many marks one transaction takes. */
 const MARKS_AT_ONCE = 500;
 
 /**

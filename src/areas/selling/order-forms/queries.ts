@@ -60,7 +60,7 @@ export async function getOrderForm({ db, organizationId }: Scope, id: OrderFormI
   return row;
 }
 
-/** A page of order forms, newest first, and their number. Rule: lists.md#filters-and-order. */
+/** A page of order forms, newest first, and how many there are. Rule: lists.md#filters-and-order. */
 export async function listOrderForms(
   { db, organizationId }: Scope,
   query: OrderFormsQuery,

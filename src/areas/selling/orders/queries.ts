@@ -69,7 +69,7 @@ export async function getOrder({ db, organizationId }: Scope, id: OrderId): Prom
   return row;
 }
 
-/** A page of orders, newest first, and their number. Rule: lists.md#filters-and-order. */
+/** A page of orders, newest first, and how many there are. Rule: lists.md#filters-and-order. */
 export async function listOrders(
   { db, organizationId }: Scope,
   query: OrdersQuery,

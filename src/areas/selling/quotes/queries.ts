@@ -125,7 +125,7 @@ export async function findLivingVersion(
   return row;
 }
 
-/** A page of a quote's versions, newest first, and their number. */
+/** A page of a quote's versions, newest first, and how many there are. */
 export async function listVersions(
   { db, organizationId }: Scope,
   quoteId: QuoteId,
@@ -144,7 +144,7 @@ export async function listVersions(
   return { rows, totalCount: count!.total };
 }
 
-/** A page of quotes, newest first, and their number. Rule: lists.md#filters-and-order. */
+/** A page of quotes, newest first, and how many there are. Rule: lists.md#filters-and-order. */
 export async function listQuotes(
   { db, organizationId }: Scope,
   query: QuotesQuery,

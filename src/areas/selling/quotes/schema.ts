@@ -12,7 +12,7 @@ import { LINE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
 
 /** Longest content: a document of some hundred pages. */
 const CONTENT_MAX = 500_000;
-/** Number of parts in a list of items; structure.ts has the limit of each list. */
+/** How many parts a list of items may have; structure.ts has the limit of each list. */
 const PARTS_MAX = 1000;
 const MOST_OWNERS = 50;
 

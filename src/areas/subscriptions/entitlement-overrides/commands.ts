@@ -102,7 +102,7 @@ async function lockMeant(ctx: Context, { external_id, query }: Address): Promise
   return subscription;
 }
 
-// Of several records with a status, the one that reads show.
+// Whether reads show `some` rather than `other`, of two records with one status.
 function isLater(some: SubscriptionRow, other: SubscriptionRow): boolean {
   const ended = (each: SubscriptionRow) => each.terminated_at?.epochNanoseconds ?? null;
   const started = (each: SubscriptionRow) => each.started_at?.epochNanoseconds ?? -(2n ** 63n);

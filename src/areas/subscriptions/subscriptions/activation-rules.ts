@@ -14,7 +14,7 @@ import type { SubscriptionRow } from './queries.ts';
 
 const POSITIVE_OR_ZERO = 'value_must_be_positive_or_zero';
 
-/** Limit of the list: with more rules than types one type would appear twice. */
+/** How many rules a list may have: with more rules than types one type would appear twice. */
 const RULES_MAX = 10;
 /** A century, so that dates derived from it can still be written. */
 const TIMEOUT_HOURS_MAX = 876_600;

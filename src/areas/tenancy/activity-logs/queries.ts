@@ -49,7 +49,7 @@ export async function getActivityLog(
 }
 
 /**
- * A page of the entries since an instant of real time, newest first, and their number.
+ * A page of the entries since an instant of real time, newest first, and how many there are.
  *
  * @throws Refusal 422 page: value_is_out_of_range, too deep in a list that goes on there
  */

@@ -3,7 +3,7 @@ import { PERMISSION_RESOURCES, type PermissionResource, type Permissions } from 
 
 const KNOWN: ReadonlySet<string> = new Set(PERMISSION_RESOURCES);
 const MODES = ['read', 'write'] as const;
-/** Most wrong words that an error names. */
+/** How many wrong words an error names at most. */
 const SHOWN_AT_MOST = 100;
 
 /**

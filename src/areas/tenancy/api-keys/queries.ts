@@ -40,7 +40,7 @@ export async function getApiKey(
   return row;
 }
 
-/** A page of the keys valid at `now`, newest first, and their number. */
+/** A page of the keys valid at `now`, newest first, and how many there are. */
 export async function listApiKeys(
   { db, organizationId }: Scope,
   page: Page,

@@ -7,7 +7,7 @@ import { permissionsOf } from './permissions-input.ts';
 
 const NAME_MAX = 255;
 
-/** Resources are fifty; a message names a hundred wrong ones. */
+/** How many resources permissions may name; there are fifty, and a message names a hundred wrong ones. */
 const PERMISSIONS_MAX = 500;
 
 const permissions = anyValue({ max: PERMISSIONS_MAX, textMax: NAME_MAX })

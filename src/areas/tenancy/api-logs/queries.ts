@@ -47,7 +47,7 @@ export async function getApiLog(
 }
 
 /**
- * A page of the rows since an instant of real time, newest first, and their number.
+ * A page of the rows since an instant of real time, newest first, and how many there are.
  *
  * @throws Refusal 422 page: value_is_out_of_range, too deep in a list that goes on there
  */

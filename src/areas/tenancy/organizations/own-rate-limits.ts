@@ -9,7 +9,7 @@ import { OUT_OF_RANGE } from '../../../platform/schema/fields.ts';
 /** Requests per second by category; null uses the service's setting. */
 export type RateLimits = Record<RateCategory, number | null>;
 
-/** Far above what one deployment answers, within the column's type. */
+/** The highest limit: far above what one deployment answers, within the column's type. */
 const MOST_PER_SECOND = 1_000_000;
 
 /**

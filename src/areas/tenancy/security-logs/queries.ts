@@ -34,7 +34,7 @@ export async function getSecurityLog(
   return row;
 }
 
-/** A page of the lines since an instant of real time, newest first, and their number. */
+/** A page of the lines since an instant of real time, newest first, and how many there are. */
 export async function listSecurityLogs(
   scope: Scope,
   query: SecurityLogsQuery,

@@ -58,7 +58,7 @@ export async function countWindows(
 const isRecurringTotal = ({ metric }: WindowToCount): boolean =>
   metric.recurring && metric.aggregation_type === 'weighted_sum_agg';
 
-/** Units are weighed over the window itself; over a lifetime, by the billing period's days. */
+/** Units are weighted over the window itself; over a lifetime, by the billing period's days. */
 const prorationOf = ({ period, window }: WindowToCount, billing: Proration): Proration => ({
   ...billing,
   period: window,

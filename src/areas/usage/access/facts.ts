@@ -51,8 +51,8 @@ export interface CountedWindow {
   from: string | null;
   to: string;
   /**
-   * Whether it opens where another subscription of the external id ended, so that events of that instant are told
-   * apart.
+   * Whether it opens where another subscription of the external id ended, so that events of that instant are
+   * distinguished.
    */
   isHeir: boolean;
   used: Decimal;

@@ -24,18 +24,21 @@ import {
   takeDirtyHours,
 } from './sql.ts';
 
-/** Subscriptions recomputed in one transaction. */
+/** How many subscriptions one transaction recomputes. */
 const SUBSCRIPTIONS_A_PAGE = 20;
-/** Dirty hours drained in one transaction; at most one page is left for the switch, which keeps writers out. */
+/** How many dirty hours one transaction drains; at most one page is left for the switch, which keeps writers out. */
 const HOURS_A_PAGE = 500;
-/** Rounds of draining while writers continue; a busier shape is switched with the rest left. */
+/** How many rounds of draining there are while writers continue; a busier shape is switched with the rest left. */
 const MOST_ROUNDS = 50;
-/** Groups of one subscription and month beyond which buckets cost more than they save (rollups.md#tables). */
+/** With more groups of one subscription and month than this, buckets cost more than they save (rollups.md#tables). */
 export const MOST_GROUPS = 10_000;
 /** Page size, because one subscription may hold many millions of events. */
 const STATEMENT_TIMEOUT = '15min';
 
-/** Events of an organization up to which a new shape is built at once, in the step of the command that needs it. */
+/**
+ * With at most so many events of an organization a new shape is built at once, in the step of the command that needs
+ * it.
+ */
 const BUILT_AT_ONCE = 20_000;
 
 /**

@@ -21,9 +21,9 @@ import {
 } from './sql.ts';
 
 const SAMPLE_PERCENT = 1;
-/** Hours examined in one run. */
+/** How many hours one run examines. */
 const MOST_HOURS = 50_000;
-/** Hours compared or repaired in one statement; writers wait for the duration of a repair. */
+/** How many hours one statement compares or repairs; writers wait for the duration of a repair. */
 const HOURS_A_PAGE = 200;
 const BUCKETS_A_PAGE = 10_000;
 

@@ -259,7 +259,7 @@ export async function findLiveShape({ db, organizationId }: Scope, shapeId: Usag
 }
 
 /**
- * Of the given hours those whose rollups differ from the raw events: one statement, one snapshot. Hours from before
+ * For the given hours those whose rollups differ from the raw events: one statement, one snapshot. Hours from before
  * digests existed are compared without digest, and the greatest id is not compared, since it stays when its event is
  * retracted. Last values and members are not compared while an open batch has yet to add events of the hour.
  */

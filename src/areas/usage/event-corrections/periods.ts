@@ -13,7 +13,7 @@ export interface ConcernedCharge {
   charges_to_datetime: Temporal.Instant;
 }
 
-/** Most periods of a recurring metric that one correction changes (event-corrections.md#effect). */
+/** How many periods of a recurring metric one correction changes at most (event-corrections.md#effect). */
 export const MOST_PERIODS = 36;
 
 /**

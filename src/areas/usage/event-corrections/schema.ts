@@ -16,7 +16,7 @@ export type Kind = (typeof KINDS)[number];
 export type Status = (typeof STATUSES)[number];
 export type Part = (typeof PARTS)[number];
 
-/** Most characters of a reason. */
+/** How many characters a reason may have. */
 const REASON_MAX = 255;
 const PROPERTIES = { max: 1000, textMax: 1024 * 1024 };
 const UNSUPPORTED = 'unsupported_value';

@@ -6,7 +6,7 @@ import type { CorrectionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { CorrectionRow } from './queries.ts';
 
-/** Of a new correction. */
+/** Stores a new correction. */
 export const insertCorrection = ({ db, organizationId }: Scope, row: CorrectionRow) => db`
   insert into event_corrections (id, organization_id, kind, status, policy, credit_note_part, reason, dry_run,
     external_subscription_id, transaction_id, input, api_key_id, total, done, draft_invoices_count, invoices_count,

@@ -1,14 +1,14 @@
 import { refuse } from '../../../platform/refusal.ts';
 
-/** Most events of a batch, as the operator sets them. */
+/** How many events a batch may hold, as the operator sets it. */
 export interface EventLimits {
   EVENTS_BATCH_MAX_LENGTH: number;
   TOLERANT_BATCH_MAX_LENGTH: number;
 }
 
 /**
- * Characters of all canonical properties of a batch: as many as its body may have; only numbers with exponents become
- * longer than sent.
+ * How many characters all canonical properties of a batch may have: as many as its body may have; only numbers with
+ * exponents become longer than sent.
  */
 export const BATCH_PROPERTIES_MAX = 5 * 1024 * 1024;
 

@@ -15,7 +15,10 @@ import type { LimitedUsage } from './storage/limited-usage.ts';
 import { storeBatches } from './storage/store-batches.ts';
 import { isoOfMs } from './timestamps.ts';
 
-/** The shared lock is held after the first try, so the second try cannot meet a stale catalog. */
+/**
+ * How often a write is tried: the shared lock is held after the first try, so the second try cannot meet a stale
+ * catalog.
+ */
 const TRIES = 2;
 
 /**

@@ -18,8 +18,9 @@ const AMOUNT_FRACTION_DIGITS = 15;
 const AMOUNT = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?$/;
 
 /**
- * Characters of the properties of one event in their canonical form, which is the one stored: as many as a body of one
- * event has. Only numbers with an exponent grow: a thousand of `1e-300` are 7 KB as sent and 0.3 MB as stored.
+ * How many characters the properties of one event may have in their canonical form, which is the one stored: as many as
+ * a body of one event has. Only numbers with an exponent grow: a thousand of `1e-300` are 7 KB as sent and 0.3 MB as
+ * stored.
  */
 const PROPERTIES_MAX = 1024 * 1024;
 
@@ -28,8 +29,8 @@ const NO_AMOUNT = { text: null, asSent: 'null' };
 
 /**
  * Checks one event as it was sent and gives it an id: checks 2, 4 and 5 of events.md#order-of-checks and the limits of
- * events.md#fields, all errors at once. Unknown keys are ignored; a missing subscription is "".
- * Plain checks, since this runs for every event of the busiest route.
+ * events.md#fields, all errors together. Unknown keys are ignored; a missing subscription is "". Plain checks, since
+ * this runs for every event of the busiest route.
  *
  * propertiesMax  characters of the canonical properties
  */

@@ -2,7 +2,7 @@ import { isKeptNumber, KeptNumber } from '../../../engine/metrics/property-text.
 import { type DecimalParts, decimalParts, plainLength, plainText } from '../../../engine/money/plain-decimal.ts';
 import { isStorable } from '../../../platform/schema/storable.ts';
 
-/** Nesting that Postgres and the call stack bear easily; real events have one or two levels. */
+/** Deepest nesting, which Postgres and the call stack bear easily; real events have one or two levels. */
 const MAX_DEPTH = 200;
 /** Texts that need neither escaping nor a check of their code units. */
 const SIMPLE = /^[ !#-[\]-~]*$/;

@@ -16,7 +16,7 @@ import {
 } from './schema.ts';
 
 const shared = { permission: 'event', tag: 'events' } as const;
-/** A batch holds a hundred events, of which each may be large. */
+/** The largest body of a batch: it holds a hundred events, each of which may be large. */
 const BATCH_LIMIT_BYTES = 5 * 1024 * 1024;
 const lane = { ...shared, method: 'post', kind: 'events', category: 'events' } as const;
 

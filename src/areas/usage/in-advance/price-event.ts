@@ -172,7 +172,7 @@ function toCountBefore(bucket: Bucket, n: number, context: EventContext, event: 
     // Events of the same instant with a greater id come after it.
     replacedBy: event.id ?? newId(),
   };
-  // Charges in advance bill full units: the increase is weighed by days, not the stock.
+  // Charges in advance bill full units: the increase is weighted by days, not the stock.
   const unweighed = { ...charge, prorated: false };
   const before = toCount(unweighed, { ...usage, only }, `${n}`);
   const asked = [before];

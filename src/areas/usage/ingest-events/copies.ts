@@ -1,4 +1,7 @@
-/** Finished jobs that are remembered: far more than run at once, so that a late copy finds the end of the first. */
+/**
+ * How many finished jobs are remembered: far more than run at the same time, so that a late copy finds the end of the
+ * first.
+ */
 const MOST_REMEMBERED = 1000;
 
 /**
@@ -9,8 +12,8 @@ export type OnceEach = (key: string, work: () => Promise<void>) => Promise<void>
 
 /**
  * A process whose event loop is blocked for longer than the lease of its jobs, as on a busy machine, gets them a second
- * time while they run. Storing them again would wait for the rows of the first, take the places of other jobs, and
- * block again.
+ * time while they run. Storing its events again would wait for the rows that the first run holds, take the places of
+ * other jobs, and block again.
  */
 export function createOnceEach(): OnceEach {
   const works = new Map<string, Promise<void>>();

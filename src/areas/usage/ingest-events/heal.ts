@@ -21,7 +21,7 @@ import {
 } from './heal-sql.ts';
 import { marksOf, matchAll } from './match-all.ts';
 
-/** Open events examined in one transaction (event-verdicts.md#unmatched-events). */
+/** How many open events one transaction examines (event-verdicts.md#unmatched-events). */
 const PAGE = 1000;
 
 type HealStep = StepPayload<'heal-events'>;

@@ -5,14 +5,17 @@ import type { IncomingBatch } from '../events/incoming-event.ts';
 type Batches = readonly IncomingBatch[];
 
 /**
- * Statements at once in a process, and events in one: more would only wait for each other
- * (storing-events.md#jobs-and-replies).
+ * How many statements a process runs at the same time, and how many events one holds: more would only wait for each
+ * other (storing-events.md#jobs-and-replies).
  */
 const MOST_IN_FLIGHT = 2;
 const MOST_EVENTS = 1000;
-/** Length of properties in one statement: two full jobs of the ingress, about a second of work for all in it. */
+/**
+ * How long all properties in one statement may be together: two full jobs of the ingress, about a second of work for
+ * all in it.
+ */
 const MOST_BYTES = 1024 * 1024;
-/** Concurrent statements of organizations that are stored apart; each organization has one. */
+/** How many statements of organizations that are stored apart run at the same time; each organization has one. */
 const MOST_APART = 2;
 
 /** Adds the batches of a job to the next statement; resolves with their verdicts after its commit. */

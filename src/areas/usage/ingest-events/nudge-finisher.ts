@@ -3,7 +3,7 @@ import type { Producer } from '../../../platform/queue/producer.ts';
 
 /** Longest wait of stored batches for others to share their job; at low load they do not wait. */
 const GATHER_MS = 100;
-/** Batches of one job. */
+/** How many batches one job holds. */
 const MOST_BATCHES = 50;
 
 /** Enqueues the asynchronous steps of stored batches. A lost nudge is made up by the sweeper of `event_batches`. */

@@ -17,7 +17,7 @@ import {
 
 /** Name of the owed work that bills events in advance. */
 const BILL_IN_ADVANCE_STEP = 'bill-in-advance';
-/** Events of one step, which is one transaction with the customer's row locked. */
+/** How many events one step treats, which is one transaction with the customer's row locked. */
 const MOST_EVENTS = 20;
 
 export type BillInAdvance = StepPayload<typeof BILL_IN_ADVANCE_STEP>;

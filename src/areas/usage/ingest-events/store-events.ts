@@ -30,11 +30,11 @@ export interface StoreDeps {
 
 /** Number of events from which two statements of half of them take less time than one. */
 const WORTH_TWO = 600;
-/** Tries of a statement that Postgres chose as the victim of a deadlock. */
+/** How often a statement is tried that Postgres chose as the victim of a deadlock. */
 const DEADLOCK_TRIES = 4;
 /**
- * Tries after catalog changes: people edit metrics, so a second change between two tries is rare and a tenth is a
- * defect.
+ * How often a statement is tried after catalog changes: people edit metrics, so a second change between two tries is
+ * rare and a tenth is a defect.
  */
 const STALE_TRIES = 10;
 

@@ -7,7 +7,9 @@ import { type StoreDeps, storeEvents } from './store-events.ts';
 const SHARED_PATIENCE_MS = 1000;
 /** Longest wait of one organization's part of a failed statement, which must be attributed quickly. */
 const OWN_PATIENCE_MS = 250;
-/** Concurrent parts: as many as a shared statement has connections, and one more for a locked one. */
+/**
+ * How many parts run at the same time: as many as a shared statement has connections, and one more for a locked one.
+ */
 const PARTS_AT_ONCE = 3;
 
 /** Verdicts of a batch, or HELD if it must come again without other organizations. */

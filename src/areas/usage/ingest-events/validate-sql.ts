@@ -8,7 +8,7 @@ import { meteredNumber } from '../../catalog/usage-shapes/numbers.ts';
 
 /** Age from which events are no longer checked (periodic-jobs.md). */
 export const OLDEST_HOURS = 24;
-/** Transaction ids of one list of a notification. */
+/** How many transaction ids one list of a notification holds. */
 const MOST_IDS = 10_000;
 /** Ids contain the time of their creation; a request may take a while before its event is created. */
 const ID_SLACK_MINUTES = 60;

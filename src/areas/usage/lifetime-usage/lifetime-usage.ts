@@ -9,7 +9,7 @@ export interface LifetimeUsage {
   id: string;
   historicalCents: Cents;
   invoicedCents: Cents;
-  /** Of the charges period in progress, what its invoice will bill; 0 of a subscription that is not active. */
+  /** What the invoice of the charges period in progress will bill; 0 for a subscription that is not active. */
   currentCents: Cents;
   totalCents: Cents;
   /** Thresholds that progressive invoices billed, oldest first. */

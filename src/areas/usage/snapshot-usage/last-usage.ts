@@ -7,7 +7,7 @@ import { findLastWindow } from './sql.ts';
 
 /**
  * Step `snapshot-last-usage`: stores the usage that the last invoice of a subscription bills for the day on which it
- * ended, so that the days of its last period add up to the billed amount: usage weighed by a whole period, or taken
+ * ended, so that the days of its last period add up to the billed amount: usage weighted by a whole period, or taken
  * over by another plan, is subtracted. It runs each time that a draft is computed.
  *
  * Rules: usage-reads.md#daily-usage, everywhere.md#ignored-events.

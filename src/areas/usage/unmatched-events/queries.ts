@@ -55,7 +55,7 @@ export interface UnmatchedSum {
 }
 
 const SAMPLES = 5;
-/** Most pairs of reason and code in a summary; clients choose the codes. */
+/** How many pairs of reason and code a summary lists at most; clients choose the codes. */
 const MOST_SUMS = 1000;
 
 /** Open events by reason and code, greatest count first, each with its newest transaction ids. */

@@ -1,7 +1,7 @@
 import type { Db } from '../../../platform/db/connect.ts';
 
 /**
- * Open rows of one (organization, reason, code); beyond them only the counter grows
+ * How many open rows there are of one (organization, reason, code); beyond them only the counter grows
  * (event-verdicts.md#unmatched-events).
  */
 export const MOST_ROWS = 100_000;

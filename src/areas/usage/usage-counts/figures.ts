@@ -25,7 +25,7 @@ export interface Portion extends SummedBucket {
 /** The rows of one filter and group. */
 export interface ShareRead {
   portions: readonly Portion[];
-  /** Of the time before the period. */
+  /** What was counted before the period. */
   before: readonly Portion[];
   /** In processing order. */
   events: readonly ReadEvent[];

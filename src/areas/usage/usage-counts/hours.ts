@@ -66,7 +66,7 @@ function floorTo(instant: Instant, unit: bigint): Instant {
   return Temporal.Instant.fromEpochNanoseconds(nanoseconds - (((nanoseconds % unit) + unit) % unit));
 }
 
-/** The full UTC days within full hours; null: there is none. */
+/** The full UTC days within full hours; null if there is none. */
 export function fullDays({ from, to }: FullHours): FullHours | null {
   const first = from && ceilDay(from);
   const last = floorTo(to, DAY_NS);

@@ -32,7 +32,7 @@ export interface RawRequest {
 export interface RawRow extends Counted {
   /** Position of the request. */
   n: number;
-  /** Of all requested names. */
+  /** The texts of all requested names. */
   texts: (string | null)[];
 }
 

@@ -42,7 +42,7 @@ export interface ChargeToCount {
   only?: WantedTexts;
   /** The charges period and its days; needed where units depend on time. */
   proration?: Proration;
-  /** Whether units are weighed by days. */
+  /** Whether units are weighted by days. */
   isProrated?: boolean;
   /** Late events that are not counted; forces a read from raw events. */
   leftOut?: LateEvents;
@@ -123,7 +123,7 @@ export interface CountedShare {
   moves?: Moves;
   /** The running total at the end, of weighted sums. */
   totalUnits?: Decimal;
-  /** Of single events in processing order, when asked for. */
+  /** The values of single events in processing order, when asked for. */
   values?: readonly Decimal[];
   /** Sum over the events, when asked for. */
   preciseTotalAmountCents?: Decimal;

@@ -28,7 +28,10 @@ export interface CountedWindow extends Pick<ChargeToCount, 'externalSubscription
   metric: Pick<ChargeToCount['metric'], 'id' | 'code' | 'aggregation_type' | 'field_name'>;
 }
 
-/** Most events that are digested one by one if no rollup has their digest, so that an invoice never waits for them. */
+/**
+ * How many events are digested one by one at most if no rollup has their digest, so that an invoice never waits for
+ * them.
+ */
 const MOST_DIGESTED_EVENTS = 100_000;
 
 /**

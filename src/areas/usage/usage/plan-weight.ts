@@ -1,7 +1,7 @@
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { ExternalCustomerId } from '../../../platform/ids.ts';
 
-/** Limit of the weight: a heavier read waits for its turn anyway. */
+/** The greatest weight that is counted: a heavier read waits for its turn anyway. */
 export const MOST_COUNTED = 1000;
 
 /**

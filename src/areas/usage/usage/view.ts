@@ -134,7 +134,7 @@ const totalsOf = (shares: readonly Totals[]): Totals => ({
     : {}),
 });
 
-/** Shares that are added up in one piece: half a millisecond. */
+/** How many shares are added up in one piece: half a millisecond. */
 const ADDED_AT_ONCE = 500;
 
 const figuresOf = (charge: ShownCharge, shares: readonly ShownShare[]) => figuresView(charge, totalsOf(shares));

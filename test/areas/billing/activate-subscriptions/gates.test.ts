@@ -234,7 +234,7 @@ describe('a gated subscription that is not paid', () => {
   });
 });
 
-test('of two identical gated creations at once one waits and the other is refused; the first is announced, numbered and booked once', async () => {
+test('of three identical gated creations at the same time one waits, is announced and booked once', async () => {
   await ok(
     story.client.post('/webhook_endpoints', {
       webhook_endpoint: { webhook_url: 'https://hooks.example.com/', name: 'W' },

@@ -62,7 +62,7 @@ test('10, then 5, then 15 units bill 10000, nothing and 5000 (golden case 113)',
   expect((await story.invoices(3)).map(fees)).toEqual([[[10, 10000]], [[0, 0]], [[5, 5000]]]);
 });
 
-test('many changes of units at once bill every unit in use exactly once', async () => {
+test('many changes of units at the same time bill every unit in use exactly once', async () => {
   const story = await open();
   const wanted = [12, 31, 17, 25, 11, 40, 15, 22];
   const answers = await Promise.all(
@@ -122,7 +122,7 @@ test('fewer units without the flag hold from the next period on', async () => {
   expect((await story.invoices(2)).map(fees)).toEqual([[[10, 10000]], [[4, 4000]]]);
 });
 
-test('units in arrears that rise in the middle of the month are weighed by their days', async () => {
+test('units in arrears that rise in the middle of the month are weighted by their days', async () => {
   const story = await openStory(service, '2025-02-01T00:00:00Z');
   await story.customer();
   await story.client.post('/add_ons', {

@@ -226,7 +226,7 @@ test('running the work again, or sending the event again, makes no second fee', 
   expect(await fees(story, 1)).toHaveLength(1);
 });
 
-test('events sent at once by many callers add up exactly', async () => {
+test('events sent at the same time by many callers add up exactly', async () => {
   const story = await subscribed(SUM, {
     charge_model: 'graduated',
     invoiceable: false,

@@ -27,7 +27,7 @@ const settled = (story: Story) =>
     return owed!.count === 0;
   });
 
-test('fifty terminations at once end a subscription once, with one invoice', { timeout: 60_000 }, async () => {
+test('fifty terminations at the same time end a subscription once, with one invoice', { timeout: 60_000 }, async () => {
   const story = await openStory(service, '2026-03-10T08:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 3100 });
@@ -45,7 +45,7 @@ test('fifty terminations at once end a subscription once, with one invoice', { t
   expect(await rows(story)).toEqual([{ plan: 'plan', status: 'terminated' }]);
 });
 
-test('fifty upgrades at once make one new record and one invoice', { timeout: 60_000 }, async () => {
+test('fifty upgrades at the same time make one new record and one invoice', { timeout: 60_000 }, async () => {
   const story = await openStory(service, '2026-03-10T08:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 3100 });
@@ -65,7 +65,7 @@ test('fifty upgrades at once make one new record and one invoice', { timeout: 60
   ]);
 });
 
-test('fifty downgrades at once leave one pending record', { timeout: 60_000 }, async () => {
+test('fifty downgrades at the same time leave one pending record', { timeout: 60_000 }, async () => {
   const story = await openStory(service, '2026-03-10T08:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 3100 });
@@ -80,7 +80,7 @@ test('fifty downgrades at once leave one pending record', { timeout: 60_000 }, a
   ]);
 });
 
-test('terminations and upgrades at once leave at most one record alive, and no invoice twice', {
+test('terminations and upgrades at the same time leave at most one record alive, and no invoice twice', {
   timeout: 60_000,
 }, async () => {
   const story = await openStory(service, '2026-03-10T08:00:00Z');

@@ -182,13 +182,14 @@ test('a plan in arrears that ends has nothing to credit (G43)', async () => {
   expect(closing).toMatchObject({ taxes_amount_cents: 2000, total_amount_cents: 12000 });
 });
 
-describe('an upgrade on 12 February with 500 of usage a month, weighed by days', () => {
+describe('an upgrade on 12 February with 500 of usage a month, weighted by days', () => {
   test.each([
-    ['G49', true, { fees: [18000], usage: [190], total: 16390 }, { fees: [29000], usage: [310], total: 29310 }],
-    ['G50', false, { fees: [1100], usage: [190], total: 1290 }, { fees: [18000], usage: [310], total: 18310 }],
+    ['G49', 'in advance', { fees: [18000], usage: [190], total: 16390 }, { fees: [29000], usage: [310], total: 29310 }],
+    ['G50', 'in arrears', { fees: [1100], usage: [190], total: 1290 }, { fees: [18000], usage: [310], total: 18310 }],
   ])(
-    'golden case %s: an upgrade on 12 February with 500 of usage weighed by days, in advance: %s',
-    async (_name, pay_in_advance, upgrade, march) => {
+    'golden case %s: an upgrade on 12 February with 500 of usage weighted by days is billed %s',
+    async (_name, billed, upgrade, march) => {
+      const pay_in_advance = billed === 'in advance';
       const story = await openStory(service, '2024-01-01T00:00:00Z');
       await story.customer();
       const plan = { amount_cents: 2900, pay_in_advance };
@@ -216,9 +217,9 @@ describe('an upgrade on 12 February with 500 of usage a month, weighed by days',
 
 describe('a void with credit of an invoice of 1200', () => {
   test.each([
-    ['G75', { credit_amount: 1200 }, [[1200, 'available']]],
+    ['all of it is credited (G75)', { credit_amount: 1200 }, [[1200, 'available']]],
     [
-      'G76',
+      '500 are credited, and the rest is voided (G76)',
       { credit_amount: 500 },
       [
         [500, 'available'],

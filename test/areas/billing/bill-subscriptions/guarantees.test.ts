@@ -45,7 +45,7 @@ const customerId = async (story: Story): Promise<string> => {
   return row!.id;
 };
 
-test('ten sweeps at once make one invoice', async () => {
+test('ten sweeps at the same time make one invoice', async () => {
   const story = await openStory(service, '2024-02-01T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 3100 });
@@ -105,7 +105,7 @@ test('missed local days are caught up in order, each with the timestamp of its f
 });
 
 test.each(['per_customer', 'per_billing_entity'])(
-  'fifty invoices at once are numbered without gaps or duplicates: %s',
+  'fifty invoices made at the same time are numbered without gaps or duplicates by the setting %s',
   async (document_numbering) => {
     const story = await openStory(service, '2024-02-01T00:00:00Z');
     const { body } = await story.client.get('/billing_entities');

@@ -68,10 +68,10 @@ const unmatched = (story: Story, count: number): Promise<[string, string][]> =>
 test.each<[string, object, object]>([
   ['sum', { aggregation_type: 'sum_agg' }, GRADUATED],
   ['sum by volume', { aggregation_type: 'sum_agg' }, VOLUME],
-  ['max', { aggregation_type: 'max_agg' }, GRADUATED],
-  ['latest', { aggregation_type: 'latest_agg' }, GRADUATED],
+  ['maximum', { aggregation_type: 'max_agg' }, GRADUATED],
+  ['latest value', { aggregation_type: 'latest_agg' }, GRADUATED],
   ['weighted sum', { aggregation_type: 'weighted_sum_agg', weighted_interval: 'seconds' }, GRADUATED],
-])('three events without a number open no group: %s', async (_name, metric, charge) => {
+])('three events without a number make no group under the aggregation %s', async (_name, metric, charge) => {
   const story = await march(metric, charge);
   expect(await unmatched(story, 3)).toEqual(REASONS);
   const fees = await billed(story, '2024-04-01T01:00:00Z', 1);
@@ -84,13 +84,16 @@ test.each<[string, object, object]>([
   ['prorated sum', { aggregation_type: 'sum_agg' }, { ...GRADUATED, prorated: true }],
   ['prorated sum by volume', { aggregation_type: 'sum_agg' }, { ...VOLUME, prorated: true }],
   ['weighted sum', { aggregation_type: 'weighted_sum_agg', weighted_interval: 'seconds' }, GRADUATED],
-])('events without a number open no group in the next period either: recurring %s', async (_name, metric, charge) => {
-  const story = await march({ ...metric, recurring: true }, charge);
-  expect(await billed(story, '2024-04-01T01:00:00Z', 1)).toMatchObject([{ units: '2.0', amount_cents: 5200 }]);
-  const fees = await billed(story, '2024-05-01T01:00:00Z', 2);
-  expect(fees).toMatchObject([{ units: '2.0', amount_cents: 5200 }]);
-  expect(fees[0].item.grouped_by).toEqual({ team: 'a' });
-});
+])(
+  'events without a number make no group in the next period either under the recurring aggregation %s',
+  async (_name, metric, charge) => {
+    const story = await march({ ...metric, recurring: true }, charge);
+    expect(await billed(story, '2024-04-01T01:00:00Z', 1)).toMatchObject([{ units: '2.0', amount_cents: 5200 }]);
+    const fees = await billed(story, '2024-05-01T01:00:00Z', 2);
+    expect(fees).toMatchObject([{ units: '2.0', amount_cents: 5200 }]);
+    expect(fees[0].item.grouped_by).toEqual({ team: 'a' });
+  },
+);
 
 test('a unique count accepts any text and ignores an event without the property', async () => {
   const story = await march({ aggregation_type: 'unique_count_agg' }, GRADUATED);
@@ -103,7 +106,7 @@ test('a unique count accepts any text and ignores an event without the property'
   ]);
 });
 
-test('events without a number open no group of a filter, and a filter with only such events has no usage', async () => {
+test('events without a number make no group of a filter, and a filter with only such events has no usage', async () => {
   const filters = [
     { values: { team: ['a', 'b'] }, properties: { ...GRADUATED.properties, pricing_group_keys: ['team', 'user'] } },
     { values: { team: ['c'] }, properties: { amount: '7' } },

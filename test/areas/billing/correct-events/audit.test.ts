@@ -118,7 +118,7 @@ test.each<[string, string, () => string, () => string, string | null, string | n
     null,
   ],
   [
-    'a difference that is none',
+    'a difference whose new amount is wrong',
     'in advance',
     () => `update correction_adjustments set new_amount_cents = new_amount_cents - 1 ${of('in advance')}`,
     () => `update correction_adjustments set new_amount_cents = new_amount_cents + 1 ${of('in advance')}`,

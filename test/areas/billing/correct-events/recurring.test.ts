@@ -191,7 +191,7 @@ test('retracting the event of a seat in advance bills the seat at its next use',
   await sound(story);
 });
 
-test('an increase of prorated units in advance is weighed by the same days as their fee', async () => {
+test('an increase of prorated units in advance is weighted by the same days as their fee', async () => {
   const story = await seats('sum_agg', { pay_in_advance: true, prorated: true, properties: { amount: '31' } });
   await story.advanceTo('2024-03-08T00:00:00Z');
   await send(story, 'ten', '10', '2024-03-08T00:00:00Z');

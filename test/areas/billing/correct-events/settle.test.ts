@@ -462,7 +462,7 @@ test('nothing is settled on a voided invoice', async () => {
   expect(await notes(story)).toEqual([]);
 });
 
-test('one event retracted and amended many times at once ends in one price', async () => {
+test('one event retracted and amended many times at the same time ends in one price', async () => {
   const story = await march({}, TWELVE);
   await story.advanceTo('2024-04-02T00:00:00Z');
   const post = (fields: object) =>

@@ -201,7 +201,7 @@ describe('upgrades', () => {
     });
   });
 
-  test('50 upgrades at once make one new record and one credit note', async () => {
+  test('50 upgrades at the same time make one new record and one credit note', async () => {
     const story = await openStory(service, '2024-02-01T00:00:00Z');
     await story.customer();
     await story.plan({ ...MONTHLY, amount_cents: 2900 });
@@ -217,7 +217,7 @@ describe('upgrades', () => {
   }, 60_000);
 });
 
-test('50 terminations at once credit unused days once', async () => {
+test('50 terminations at the same time credit unused days once', async () => {
   const story = await openStory(service, '2024-02-01T00:00:00Z');
   await story.customer();
   await story.plan({ ...MONTHLY, amount_cents: 2900 });

@@ -119,15 +119,15 @@ test('managed EU taxes are created and marked when an entity of the Union switch
 });
 
 test.each([
-  ['11', { country: 'US' }, 'svc_eu_tax_exempt'],
-  ['12', { country: 'IT' }, 'svc_eu_it_standard'],
+  ['a customer outside the Union is exempt (golden case 11)', { country: 'US' }, 'svc_eu_tax_exempt'],
+  ['a private customer in Italy (golden case 12)', { country: 'IT' }, 'svc_eu_it_standard'],
   [
-    '15',
+    'a customer on the Canary Islands (golden case 15)',
     { country: 'ES', zipcode: '35001', tax_identification_number: 'ESX9999999X' },
     'svc_eu_es_exception_canary_islands',
   ],
-  ['without country', {}, 'svc_eu_fr_standard'],
-  ['a malformed number', { country: 'IT', tax_identification_number: 'IT123' }, 'svc_eu_it_standard'],
+  ['a customer without country', {}, 'svc_eu_fr_standard'],
+  ['a customer with a malformed number', { country: 'IT', tax_identification_number: 'IT123' }, 'svc_eu_it_standard'],
 ])('a customer’s EU tax is chosen at once: %s', async (_name, fields, code) => {
   expect(await save(fields)).toEqual([code]);
   expect(await held()).toEqual([code]);

@@ -44,21 +44,29 @@ const document = (fields: object = {}, category: VatCategory = 'S'): EDocument =
 // EN 16931 by the names of its rules.
 describe('documents that EN 16931 does not accept', () => {
   test.each([
-    ['BR-09', document({ seller: party({ country: null }) }), { 'billing_entity.country': ['value_is_mandatory'] }],
-    ['BR-11', document({ buyer: party({ country: null }) }), { 'customer.country': ['value_is_mandatory'] }],
     [
-      'BR-S-02',
+      'the seller has no country (BR-09)',
+      document({ seller: party({ country: null }) }),
+      { 'billing_entity.country': ['value_is_mandatory'] },
+    ],
+    [
+      'the buyer has no country (BR-11)',
+      document({ buyer: party({ country: null }) }),
+      { 'customer.country': ['value_is_mandatory'] },
+    ],
+    [
+      'the seller has no VAT number (BR-S-02)',
       document({ seller: party({ tax_identification_number: null }) }),
       { 'billing_entity.tax_identification_number': ['value_is_mandatory'] },
     ],
     [
-      'BR-CO-26',
+      'the seller has no number at all (BR-CO-26)',
       document({ seller: party({ tax_identification_number: null, legal_number: null }) }, 'Z'),
       { 'billing_entity.legal_number': ['value_is_mandatory'] },
     ],
-    ['BR-DEC', document({ currency: 'KWD' }), { currency: ['unsupported_value'] }],
+    ['the currency has three decimals (BR-DEC)', document({ currency: 'KWD' }), { currency: ['unsupported_value'] }],
     [
-      'BR-CO-17',
+      'the tax does not match the taxed amount (BR-CO-17)',
       document({
         vat: [
           {
@@ -74,15 +82,15 @@ describe('documents that EN 16931 does not accept', () => {
       { sub_total_excluding_taxes_amount_cents: ['does_not_match_taxed_amount'] },
     ],
     [
-      'none: tax within rounding',
+      'no fault, the tax is off by rounding only',
       document({
         vat: [{ category: 'S', rate: decimal(19), lineCents: 9810, allowanceCents: 0, netCents: 9810, taxCents: 1860 }],
       }),
       {},
     ],
-    ['none: all is there', document(), {}],
-    ['none: JPY has no decimals', document({ currency: 'JPY' }), {}],
-  ])('an electronic document is refused: %s', (_rule, of, faults) => {
+    ['no fault, everything is there', document(), {}],
+    ['no fault, JPY has no decimals', document({ currency: 'JPY' }), {}],
+  ])('faults of an electronic document are found: %s', (_rule, of, faults) => {
     expect(faultsOf(of, false)).toEqual(faults);
   });
 
@@ -150,14 +158,14 @@ describe('tax numbers of the parties', () => {
   });
 
   test.each([
-    ['FR32123456789', true],
-    ['EL123456789', true],
-    ['XI123456789', true],
-    ['T1234567890123', false],
-    ['ZZ123', false],
-    ['12-3456789', false],
-    ['', false],
-  ])('%s is a VAT number: %s', (number, expected) => {
+    ['FR32123456789', 'is', true],
+    ['EL123456789', 'is', true],
+    ['XI123456789', 'is', true],
+    ['T1234567890123', 'is not', false],
+    ['ZZ123', 'is not', false],
+    ['12-3456789', 'is not', false],
+    ['', 'is not', false],
+  ])('the text "%s" %s a VAT number', (number, _verb, expected) => {
     expect(isVatId(number)).toBe(expected);
   });
 });

@@ -301,9 +301,9 @@ describe('payments shown on a printed invoice', () => {
   };
 
   test.each([
-    ['nothing', {}, [], { text: '€180.00 due', note: 'Payable until May 1, 2026' }, []],
+    ['none', {}, [], { text: '€180.00 due', note: 'Payable until May 1, 2026' }, []],
     [
-      'a part',
+      'two that pay a part',
       { total_paid_amount_cents: 8000 },
       [on('2026-04-10', 5000), on('2026-04-12', 3000)],
       { text: '€100.00 due', note: 'Payable until May 1, 2026' },
@@ -314,7 +314,7 @@ describe('payments shown on a printed invoice', () => {
       ],
     ],
     [
-      'all',
+      'one that pays all',
       { total_paid_amount_cents: 18000, payment_status: 'succeeded' },
       [on('2026-04-10', 18000)],
       { text: '€180.00 paid', note: 'Paid on Apr 10, 2026' },
@@ -324,7 +324,7 @@ describe('payments shown on a printed invoice', () => {
       ],
     ],
     [
-      'all, by hand',
+      'a success that was set by hand',
       { payment_status: 'succeeded' },
       [],
       { text: '€180.00 paid', note: 'Paid' },
@@ -334,7 +334,7 @@ describe('payments shown on a printed invoice', () => {
       ],
     ],
     [
-      'all but what was given up and credited',
+      'one that pays all but what was given up and credited',
       {
         total_paid_amount_cents: 10000,
         total_written_off_amount_cents: 3000,
@@ -350,7 +350,7 @@ describe('payments shown on a printed invoice', () => {
       ],
     ],
     [
-      'nothing, all of it given up',
+      'none, since all was given up',
       { total_written_off_amount_cents: 18000 },
       [],
       null,

@@ -267,7 +267,7 @@ test('endpoints get the event types they ask for by either name, and types beyon
   ]);
 });
 
-test('an endpoint never has more than eight open deliveries at once, and all arrive once', async () => {
+test('an endpoint never has more than eight open deliveries at the same time, and all arrive once', async () => {
   const hooks = await receiver();
   // Nobody is answered until eight wait, however slowly they come; then everybody is, a moment later.
   const held: (() => void)[] = [];

@@ -26,7 +26,7 @@ const delivered = (endpointId: string, count: number) =>
     return rows.filter((row) => row.status === 'succeeded').length === count;
   });
 
-test('two processes together open at most eight deliveries of an endpoint at once and send each once', async () => {
+test('two processes open at most eight deliveries of an endpoint at the same time and send each once', async () => {
   stage = await openStage();
   stage.work();
   stage.work();

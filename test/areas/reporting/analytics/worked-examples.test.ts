@@ -190,28 +190,28 @@ describe('monthly recurring revenue', () => {
     expect(await mrr()).toEqual({ '2025-03': 4763 });
   });
 
-  test.each<[string, boolean, string, number, string, string, Record<string, number>]>([
-    // interval, in advance, issued, cents, period from, to (exclusive), result
-    ['quarterly', true, '2025-01-01', 30_000, '2025-01-01', '2025-04-01', year('2025-01', 10_000, 3)],
+  test.each<[string, string, string, number, string, string, Record<string, number>]>([
+    // interval, when billed, issued, cents, period from, to (exclusive), result
+    ['quarterly', 'in advance', '2025-01-01', 30_000, '2025-01-01', '2025-04-01', year('2025-01', 10_000, 3)],
     [
       'quarterly',
-      false,
+      'in arrears',
       '2025-04-01',
       10_001,
       '2025-01-01',
       '2025-04-01',
       { '2025-02': 3334, '2025-03': 3334, '2025-04': 3333 },
     ],
-    ['quarterly', true, '2025-02-15', 15_000, '2025-02-15', '2025-04-01', { '2025-02': 7500, '2025-03': 7500 }],
-    ['semiannual', true, '2025-01-01', 60_000, '2025-01-01', '2025-07-01', year('2025-01', 10_000, 6)],
-    ['semiannual', false, '2025-07-01', 60_000, '2025-01-01', '2025-07-01', year('2025-02', 10_000, 6)],
-    ['yearly', true, '2025-01-15', 120_000, '2025-01-15', '2026-01-15', year('2025-01', 10_000)],
-    ['yearly', false, '2026-01-01', 120_000, '2025-01-01', '2026-01-01', year('2025-02', 10_000)],
+    ['quarterly', 'in advance', '2025-02-15', 15_000, '2025-02-15', '2025-04-01', { '2025-02': 7500, '2025-03': 7500 }],
+    ['semiannual', 'in advance', '2025-01-01', 60_000, '2025-01-01', '2025-07-01', year('2025-01', 10_000, 6)],
+    ['semiannual', 'in arrears', '2025-07-01', 60_000, '2025-01-01', '2025-07-01', year('2025-02', 10_000, 6)],
+    ['yearly', 'in advance', '2025-01-15', 120_000, '2025-01-15', '2026-01-15', year('2025-01', 10_000)],
+    ['yearly', 'in arrears', '2026-01-01', 120_000, '2025-01-01', '2026-01-01', year('2025-02', 10_000)],
   ])(
-    'monthly recurring revenue spreads a %s fee, in advance %s, issued %s, of %s cents',
-    async (interval, pay_in_advance, issued, cents, from, to, result) => {
+    'monthly recurring revenue spreads a %s fee billed %s, issued %s, of %s cents',
+    async (interval, billed, issued, cents, from, to, result) => {
       await subscriptionFee(
-        { interval, pay_in_advance },
+        { interval, pay_in_advance: billed === 'in advance' },
         { issued, cents, from: `${from}T00:00:00Z`, to: `${to}T00:00:00Z` },
       );
       expect(await mrr()).toEqual(result);

@@ -4,19 +4,24 @@ import type { PortalInvoice } from '../../../../src/areas/reporting/customer-por
 
 test.each([
   // status     total  due   overdue  →
-  ['succeeded', 1000, 0, false, 'paid'],
-  ['succeeded', 0, 0, false, 'paid'],
-  ['pending', 1000, 0, false, 'settled'],
-  ['pending', 1000, 1000, false, 'open'],
-  ['pending', 1000, 400, false, 'partlyPaid'],
-  ['pending', 1000, 400, true, 'overdue'],
-  ['failed', 1000, 1000, false, 'failed'],
-  ['failed', 1000, 1000, true, 'overdue'],
-  ['failed', 1000, 0, false, 'settled'],
+  ['succeeded', 1000, 0, 'not overdue', 'paid'],
+  ['succeeded', 0, 0, 'not overdue', 'paid'],
+  ['pending', 1000, 0, 'not overdue', 'settled'],
+  ['pending', 1000, 1000, 'not overdue', 'open'],
+  ['pending', 1000, 400, 'not overdue', 'partlyPaid'],
+  ['pending', 1000, 400, 'overdue', 'overdue'],
+  ['failed', 1000, 1000, 'not overdue', 'failed'],
+  ['failed', 1000, 1000, 'overdue', 'overdue'],
+  ['failed', 1000, 0, 'not overdue', 'settled'],
 ] as const)(
-  'payment %s of %i with %i due (overdue: %s) is shown as %s',
-  (payment_status, total, due, isOverdue, state) => {
-    const invoice = { payment_status, total_amount_cents: total, due_amount_cents: due, payment_overdue: isOverdue };
+  'an invoice with payment %s, of %i with %i due and %s, is shown as %s',
+  (payment_status, total, due, term, state) => {
+    const invoice = {
+      payment_status,
+      total_amount_cents: total,
+      due_amount_cents: due,
+      payment_overdue: term === 'overdue',
+    };
     expect(paymentStateOf(invoice as PortalInvoice)).toBe(state);
   },
 );

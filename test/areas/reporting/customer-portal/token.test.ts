@@ -44,7 +44,7 @@ describe('portal tokens', () => {
 
   const exp = 4_000_000_000;
   test.each([
-    ['', 'nothing'],
+    ['', 'it is empty'],
     ['a.b', 'too short'],
     [`${tokenWith({ sub: ID, exp, aud: 'portal' })}x`, 'too long'],
     [tokenWith('not json'), 'no JSON'],
@@ -54,8 +54,8 @@ describe('portal tokens', () => {
     [tokenWith({ sub: ID, aud: 'portal' }), 'no end'],
     [tokenWith({ sub: ID, exp: 1_700_000_000, aud: 'portal' }), 'an end in the past'],
     [tokenWith({ sub: ID, exp, aud: 'portal', scope: 'all' }), 'a scope that we do not give'],
-    [tokenWith(null), 'null'],
-  ])('%s is not a portal token: %s', (token) => {
+    [tokenWith(null), 'its claims are null'],
+  ])('the text "%s" is not a portal token: %s', (token) => {
     expect(readToken(token)).toBeUndefined();
   });
 });

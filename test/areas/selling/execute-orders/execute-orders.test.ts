@@ -75,7 +75,7 @@ test('an order that is only recorded creates nothing', async () => {
   await deals.invoices(0);
 });
 
-test('50 executions of an order at once have one effect', async () => {
+test('50 executions of an order at the same time have one effect', async () => {
   const items = {
     plans: [planItem(deals.planShown)],
     walletCredits: [walletItem()],

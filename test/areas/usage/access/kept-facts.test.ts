@@ -88,7 +88,7 @@ test.each([
   [104, '10'],
   [105, '11'],
   [900, '11'],
-])('transaction %i is counted unless the cached facts contain it: %s', async (transaction, total) => {
+])('after transaction %i, counted unless the cached facts contain it, the usage is %s', async (transaction, total) => {
   await keep();
   await add(transaction);
   expect(await used()).toBe(total);
@@ -99,7 +99,7 @@ test.each([
 test.each([
   [104, '10'],
   [105, '11'],
-])('what transaction %i adds while facts are read is counted by the same rule: %s', async (transaction, total) => {
+])('when transaction %i adds while facts are read, the usage is %s by the same rule', async (transaction, total) => {
   await keep(facts(), () => add(transaction));
   expect(await used()).toBe(total);
 });

@@ -120,7 +120,7 @@ describe('verdicts of events', () => {
   });
 
   test.each(['/events', '/events/batch', '/events/bulk'])(
-    '%s does not tell what an event adds to an amount',
+    '%s refuses to explain what an event adds to an amount',
     async (path) => {
       const body = { event: event(), events: [event()] };
       const line = { raw: JSON.stringify(event()), headers: { 'content-type': 'application/x-ndjson' } };
@@ -167,7 +167,7 @@ describe('verdicts of events', () => {
     ['subscription_not_found', { external_subscription_id: 'other' }],
     ['before_subscription', { timestamp: NOW - 90_000 }],
     ['property_missing', { properties: {} }],
-  ])('the verdict of an event: %s', async (reason, changes) => {
+  ])('the verdict of an event that is not counted gives the reason %s', async (reason, changes) => {
     await subscribed([{}]);
     expect(await explained(changes)).toMatchObject({ outcome: 'not_counted', reasons: [reason] });
   });

@@ -109,7 +109,7 @@ describe('events that no charge takes', () => {
       async () => [await charge({ aggregation_type: 'sum_agg', field_name: 'v' }), await subscribe()],
       { properties: { v: '1e3' } },
     ],
-  ])('an event is listed as unmatched: %s', async (reason, prepare, event) => {
+  ])('an event that no charge takes is listed as unmatched with the reason %s', async (reason, prepare, event) => {
     await prepare();
     await send({ timestamp: seconds(3), ...event });
     expect(await reasons()).toEqual([reason]);

@@ -37,7 +37,7 @@ const kept = (story: Story, count: number) =>
     return rows.length >= count ? rows.map(({ day, amount, units }) => [day, amount, units]) : undefined;
   });
 
-test('the last day of a terminated subscription takes back what was weighed by the whole period', async () => {
+test('the last day of a terminated subscription takes back what was weighted by the whole period', async () => {
   const story = await april();
   await story.advanceTo('2025-04-10T10:00:00Z');
   await story.client.delete('/subscriptions/sub');

@@ -28,7 +28,7 @@ export interface LinkRow extends RecordKey {
   max: Decimal;
   max_prorated: Decimal;
   event_id: EventId;
-  /** Of the event when it was billed, or moved here. */
+  /** The time of the event when it was billed, or moved here. */
   event_timestamp: Temporal.Instant;
   is_live: boolean;
   transaction_id: string;

@@ -45,7 +45,7 @@ interface Link extends ChainLink {
   issued: IssuedFee | undefined;
 }
 
-/** Most events of earlier periods that a recurring metric carries over. */
+/** How many events of earlier periods a recurring metric carries over at most. */
 const MOST_CARRIED = 100_000;
 
 /**
@@ -162,7 +162,7 @@ const denominationOf = (terms: Terms, { subscription_id }: Chain, charge: Priced
   conversionRate: charge.conversion_rate,
 });
 
-/** Weighed by the days of its fee, unless the event is in another period now. */
+/** Weighted by the days of its fee, unless the event is in another period now. */
 function weighingOf(
   terms: Terms,
   chain: Chain,

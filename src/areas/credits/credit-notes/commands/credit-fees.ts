@@ -29,7 +29,7 @@ interface Asked {
 interface Terms {
   description: string | null;
   part: Part;
-  /** Of the invoices that give back: what is not final yet gets a draft, which follows it. */
+  /** For the invoices that give back: what is not final yet gets a draft, which follows it. */
   statuses?: readonly InvoiceStatus[];
 }
 

@@ -161,7 +161,7 @@ function sellerNumbers(document: EDocument): Numbers {
   return { tax: { number, scheme: isVatId(number) ? 'VAT' : 'TAX' } };
 }
 
-/** Of a buyer EN 16931 knows VAT numbers only; another one identifies it. */
+/** EN 16931 knows no other number of a buyer than a VAT number; another one identifies the buyer. */
 function buyerNumbers(document: EDocument): Numbers {
   const number = document.buyer.tax_identification_number;
   if (!number) return {};

@@ -2,9 +2,9 @@
 export interface DocumentTexts {
   titles: { invoice: string; selfBilledInvoice: string; creditNote: string; receipt: string };
   number: string;
-  /** Of the document itself, an invoice. */
+  /** Label of the date of the document itself, an invoice. */
   issuedOn: string;
-  /** Of an invoice that another document names. */
+  /** Label of the date of an invoice that another document names. */
   invoiceDate: string;
   noteNumber: string;
   noteIssuedOn: string;

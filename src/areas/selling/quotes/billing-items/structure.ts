@@ -28,7 +28,7 @@ import {
 } from './reader.ts';
 import type { BillingItems } from './types.ts';
 
-/** Items of one kind in a deal: more than is sold at once, and few enough for one transaction. */
+/** How many items of one kind a deal may have: more than is sold together, and few enough for one transaction. */
 const MOST_ITEMS = 100;
 const MOST_PARTS = 200;
 

@@ -3,11 +3,11 @@ import { anyValue, list, named } from '../../../../platform/schema/bounded.ts';
 import { boolean, INVALID, integer, oneOf } from '../../../../platform/schema/fields.ts';
 import { POLICIES } from '../../../catalog/usage-policies/schema.ts';
 
-/** Days that logs may be shown. Rule: other-routes.md#records. */
+/** How many days logs may be shown. Rule: other-routes.md#records. */
 const LOGS_DAYS_MAX = 400;
-/** Active wallets of one customer. Rule: other-routes.md#records. */
+/** How many active wallets one customer may have. Rule: other-routes.md#records. */
 const WALLETS_MAX = 100;
-/** Names of properties, and of categories of limits. */
+/** How many properties may be named, and how many categories of limits. */
 const WORDS_MAX = 100;
 const UNSUPPORTED = 'unsupported_value';
 

@@ -118,7 +118,7 @@ export async function storeBatches(
 
 /** New groups of one subscription and shape after which they are counted. */
 const LOOK_EVERY = 2000;
-/** Groups of one shape that are cached; beyond it all are dropped at once, never while a statement uses them. */
+/** How many groups of one shape are cached; beyond it all are dropped together, never while a statement uses them. */
 const MOST_GROUPS = 20_000;
 
 function remember(rows: readonly EventRow[], newGroups: readonly NewGroup[]): CrowdedShape[] {
