@@ -16,7 +16,7 @@ import { send } from './send-answer.ts';
 /** Longest wait for a document that is still being drawn; slower ones are returned to a later request. */
 const PATIENCE_MS = 10_000;
 const LOOK_EVERY_MS = 100;
-/** Characters of a file without a font, percent-encoded because headers allow no others. */
+/** Header that lists the characters of a file that no font has, percent-encoded because headers allow no others. */
 const MISSING = 'X-Svc-Missing-Characters';
 
 /**

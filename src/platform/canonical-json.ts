@@ -24,7 +24,7 @@ export function canonicalJson(value: unknown): string {
   return `{${members.join(',')}}`;
 }
 
-/** The same text for all literals of a value. */
+/** The text of a number, which is the same for all literals of one value. */
 function numberText(literal: string): string {
   const parts = decimalParts(literal);
   if (plainLength(parts) <= PLAIN_MAX) return plainText(parts);

@@ -11,7 +11,7 @@ test.each([
   [0, 1_000, 'SIGKILL', 1, 1_000],
   [0, 8_000, 'SIGABRT', 1, 1_000],
 ] as const)(
-  'after %i failed starts, a process that ran %i ms and ended by %s counts %i',
+  'after %i failed starts a process that ran %i ms and ended with signal %s makes their number %i',
   (before, livedMs, signal, failed, pause) => {
     expect(failedStartsInARow(before, { livedMs, signal })).toBe(failed);
     expect(pauseMs(failed)).toBe(pause);

@@ -12,7 +12,7 @@ export interface Addresses {
   ready: string;
 }
 
-/** Number of ports tried one after the other if none was requested. */
+/** How many ports are tried one after the other if none was requested. */
 const NEXT_PORTS = 20;
 
 /**

@@ -6,7 +6,7 @@ import { alignedTotal, type NoteAmounts } from './credit-note-amounts.ts';
 export interface NoteParts {
   /** Credit for later invoices. */
   creditCents: Cents;
-  /** Paid back. */
+  /** What is paid back. */
   refundCents: Cents;
   /** Settles the same invoice at once. */
   offsetCents: Cents;

@@ -23,7 +23,7 @@ const MOST_MS = 8000;
 const LOCK_TIMEOUT_MS = 1000;
 /** How often a preview is tried: a row may be written after its snapshot was taken, and the next snapshot has it. */
 const TRIES = 3;
-/** Other previews of the organization have all seats, in other processes: about as long as a small one takes. */
+/** Pause while other previews of the organization have all seats: about as long as a small one takes. */
 const SEAT_WAIT_MS = 50;
 
 /**

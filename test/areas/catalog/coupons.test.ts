@@ -190,7 +190,7 @@ describe('applied coupons', () => {
       { billable_metric_codes: ['calls'] },
       200,
     ],
-  ])('applying a coupon: %s', async (name, first, second, status) => {
+  ])('a second coupon meets the first one: %s', async (name, first, second, status) => {
     const external = `limited ${name}`;
     await customer(external);
     await make({ code: `${name} 1`, applies_to: first });

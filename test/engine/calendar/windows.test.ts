@@ -117,14 +117,17 @@ describe('windows of a line (billing-periods.md#examples)', () => {
       days('2024-03-31', '2024-04-29'),
       '=',
     ],
-  ])('row %s of the examples: %o run %s has its windows', (_row, terms, run, own, charges, fixed) => {
-    const windows = lineWindows({ plan: plan(terms), subscription: JAN_31, zone: UTC, at: instant(run) });
-    expect([shown(windows.subscription), shown(windows.charges), shown(windows.fixedCharges)]).toEqual([
-      own,
-      charges,
-      fixed === '=' ? charges : fixed,
-    ]);
-  });
+  ])(
+    'row %s of the examples: a plan with %o that is billed at %s has its windows',
+    (_row, terms, run, own, charges, fixed) => {
+      const windows = lineWindows({ plan: plan(terms), subscription: JAN_31, zone: UTC, at: instant(run) });
+      expect([shown(windows.subscription), shown(windows.charges), shown(windows.fixedCharges)]).toEqual([
+        own,
+        charges,
+        fixed === '=' ? charges : fixed,
+      ]);
+    },
+  );
 
   test('a plan in advance bills the coming period and past usage (rows 3 and 4)', () => {
     const input = { plan: plan({ pay_in_advance: true }), subscription: subscription('2024-01-30'), zone: UTC };

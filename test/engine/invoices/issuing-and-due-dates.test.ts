@@ -46,14 +46,17 @@ describe('dates of a periodic invoice run 2024-03-01, net 30 (invoices.md#dates)
     ['current_period_end', 'keep_anchor', 3, '02-29', '03-30', '03-04'],
     ['current_period_end', 'align_with_finalization_date', 0, '02-29', '03-30', '03-01'],
     ['current_period_end', 'align_with_finalization_date', 3, '03-04', '04-03', '03-04'],
-  ])('a periodic invoice is dated: %s, %s, grace %s', (anchor, adjustment, grace, ...expected) => {
-    const invoice = periodic({
-      invoice_grace_period: grace,
-      subscription_invoice_issuing_date_anchor: anchor,
-      subscription_invoice_issuing_date_adjustment: adjustment,
-    });
-    expect(shown(datesAtCreation(invoice, date('2024-03-01')))).toEqual(expected);
-  });
+  ])(
+    'a periodic invoice is dated by %s and %s with a grace period of %s days',
+    (anchor, adjustment, grace, ...expected) => {
+      const invoice = periodic({
+        invoice_grace_period: grace,
+        subscription_invoice_issuing_date_anchor: anchor,
+        subscription_invoice_issuing_date_adjustment: adjustment,
+      });
+      expect(shown(datesAtCreation(invoice, date('2024-03-01')))).toEqual(expected);
+    },
+  );
 });
 
 describe('dates of other invoices (invoices.md#dates)', () => {

@@ -37,28 +37,28 @@ const DECLARED = { cloud: ['aws', 'gcp'], region: ['eu', 'us'] };
 
 describe('the one bucket of an event (groups-and-filters.md#matching-filters)', () => {
   test.each<[string, ChargeFilter[], Record<string, string | null>, string | undefined]>([
-    ['most keys', [F1, F2], { region: 'eu', cloud: 'aws' }, 'F2'],
-    ['only one matches', [F1, F2], { region: 'eu', cloud: 'gcp' }, 'F1'],
-    ['none matches', [F1, F2], { region: 'us' }, undefined],
-    ['no properties', [F1, F2], {}, undefined],
-    ['an absent property', [F1, F2], { region: null }, undefined],
-    ['the narrower values', [G1, G2], { cloud: 'aws' }, 'G2'],
-    ['the only values', [G1, G2], { cloud: 'gcp' }, 'G1'],
-    ['the older of two equal ones', [H2, H1], { cloud: 'aws' }, 'H1'],
-    ['a value that the metric does not declare', [K1], { cloud: 'azure' }, undefined],
-    ['a wildcard', [K1], { cloud: 'gcp' }, 'K1'],
+    ['the filter with most keys', [F1, F2], { region: 'eu', cloud: 'aws' }, 'F2'],
+    ['the only filter that matches', [F1, F2], { region: 'eu', cloud: 'gcp' }, 'F1'],
+    ['the default where no filter matches', [F1, F2], { region: 'us' }, undefined],
+    ['the default of an event without properties', [F1, F2], {}, undefined],
+    ['the default of an event whose property is absent', [F1, F2], { region: null }, undefined],
+    ['the filter with the narrower values', [G1, G2], { cloud: 'aws' }, 'G2'],
+    ['the only filter with its value', [G1, G2], { cloud: 'gcp' }, 'G1'],
+    ['the older of two equal filters', [H2, H1], { cloud: 'aws' }, 'H1'],
+    ['the default of a value that the metric does not declare', [K1], { cloud: 'azure' }, undefined],
+    ['a wildcard of declared values', [K1], { cloud: 'gcp' }, 'K1'],
     ['explicit narrower than the wildcard', [K1, G2], { cloud: 'aws' }, 'G2'],
     ['a wildcard equal to explicit values is tied', [K2, K1], { cloud: 'aws' }, 'K1'],
-    ['different keys, as many: the older', [REGION, CLOUD], { region: 'eu', cloud: 'aws' }, 'CLOUD'],
+    ['the older of two filters with as many other keys', [REGION, CLOUD], { region: 'eu', cloud: 'aws' }, 'CLOUD'],
     [
-      'the same instant: the smaller id',
+      'the smaller id of two filters made at the same instant',
       [filter('b', { cloud: ['aws'] }), filter('a', { cloud: ['aws'] })],
       { cloud: 'aws' },
       'a',
     ],
     ['of three tied ones the older of two whose third is narrower', THREE, { region: 'eu', cloud: 'gcp' }, 'CLOUDS'],
-    ['the same whatever their order', THREE.toReversed(), { region: 'eu', cloud: 'gcp' }, 'CLOUDS'],
-    ['an inherited key', [filter('odd', { constructor: ['x'] })], {}, undefined],
+    ['the same of three tied ones in another order', THREE.toReversed(), { region: 'eu', cloud: 'gcp' }, 'CLOUDS'],
+    ['the default of a key that objects inherit', [filter('odd', { constructor: ['x'] })], {}, undefined],
   ])('an event falls into one bucket: %s', (_name, filters, texts, chosen) => {
     expect(filterChooser(filters, DECLARED)(texts)?.id).toBe(chosen);
   });

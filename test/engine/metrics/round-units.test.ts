@@ -16,6 +16,9 @@ test.each<[string, RoundingFunction | null, number | null, string]>([
   ['-0.4', 'round', 0, '0.0'],
   ['12.341', null, 1, '12.341'],
   ['1.5', 'floor', 20, '1.5'],
-])('%s units rounded %s to %s digits are %s', (units, rounding_function, rounding_precision, expected) => {
-  expect(decimalText(roundUnits(decimal(units), { rounding_function, rounding_precision }))).toBe(expected);
-});
+])(
+  '%s units with the rounding %s and the precision %s are %s',
+  (units, rounding_function, rounding_precision, expected) => {
+    expect(decimalText(roundUnits(decimal(units), { rounding_function, rounding_precision }))).toBe(expected);
+  },
+);

@@ -68,7 +68,7 @@ describe('one fee per event (golden-usage.md#in-advance)', () => {
     ['nor does a negative one', graduated([0, null, '1', '50']), [-6, 10, 3], [0, 5400, 300]],
     ['nor events that never use anything', graduated([0, null, '1', '50']), [-6, 6, -1], [0, 0, 0]],
     ['what was given back whole is used again', graduated([0, null, '1', '50']), [2, -2, 3], [5200, 0, 100]],
-  ])('each event of a sum costs its own fee: case %s', (_case, charge, values, expected, units) => {
+  ])('golden case %s: each event of a sum costs its own fee', (_case, charge, values, expected, units) => {
     const fees = feesOfSum(charge, values);
     expect(cents(fees)).toEqual(expected);
     expect(fees.map(({ eventsCount }) => eventsCount)).toEqual(values.map(() => 1));

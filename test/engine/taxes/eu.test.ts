@@ -26,7 +26,7 @@ test.each([
   ['a French territory, a malformed number', 'FR', '97110', malformed, 'svc_eu_fr_standard'],
   ['a valid number here, a postcode of a territory', null, '97600', valid('FR'), 'svc_eu_fr_exception_mayotte'],
   ['a valid number, a customer elsewhere', 'US', null, valid('IT'), 'svc_eu_reverse_charge'],
-] as const)('the EU tax of a sale: %s', (_name, country, postcode, number, expected) => {
+] as const)('the EU tax of a sale is chosen: %s', (_name, country, postcode, number, expected) => {
   const choice = chooseEuTax({ sellerCountry: 'FR', country, postcode, number });
   expect(choice === 'ask-register' ? 'ask' : choice.code).toBe(expected);
 });

@@ -102,7 +102,7 @@ test.each([
   'http://example.com:99999/',
   '',
   `http://example.com/${'x'.repeat(2048)}`,
-])('the URL %s is refused', (url) => {
+])('the URL "%s" is refused', (url) => {
   expect(() => targetOf(url, { allowPrivate: false })).toThrow(RefusedAddress);
 });
 

@@ -24,7 +24,7 @@ export interface Address {
   hold_id: WalletHoldId;
 }
 
-/** A command on the holds of one wallet, decided with its book. On @throws Refusal the book is unchanged. */
+/** A command on the holds of one wallet, decided with its book. If it throws a Refusal, the book is unchanged. */
 export type Decision<Input> = (ctx: Context, book: HoldBook, input: Input) => HoldRow;
 
 type CreateInput = { svc_id: string; body: HoldCreate };

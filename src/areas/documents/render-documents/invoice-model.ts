@@ -151,7 +151,7 @@ const shippingOf = (customer: InvoiceParts['customer']) => ({
   country: customer.shipping_country,
 });
 
-/** A table a subscription, in the order of the lines, and one for all that belongs to none. */
+/** A table for each subscription, in the order of the lines, and one for all that belongs to no subscription. */
 function tablesOf({ fees, subscriptions }: InvoiceParts, texts: DocumentTexts, format: Format): DocumentTable[] {
   const tables = subscriptions.map((subscription): DocumentTable => {
     const title = subscriptionName(subscription);

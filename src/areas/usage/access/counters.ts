@@ -23,7 +23,7 @@ const MOST_MILLIONTHS = '9000000000000000';
 
 export interface KeptFacts {
   facts: AccessFacts;
-  /** Since the facts were read from Postgres. */
+  /** Time since the facts were read from Postgres. */
   ageMs: number;
 }
 

@@ -146,16 +146,19 @@ test.each<[string, object, object, (object | [object, string])[], object]>([
     ],
     { units: '2.0', events_count: 2, amount_cents: 200 },
   ],
-])('%s costs the same in current usage and on the invoice', async (_name, metric, charge, events, expected) => {
-  const story = await subscribed({ metric, charge, now: '2024-03-01T00:00:00Z' });
-  for (const [index, each] of events.entries()) {
-    const [properties, amount] = Array.isArray(each) ? each : [each];
-    await send(story, `2024-03-02T00:00:0${index}Z`, properties, amount);
-  }
-  expect(await charged(story)).toMatchObject(expected);
-  const [fee] = await billed(story, '2024-04-01T02:00:00Z', 1);
-  expect(fee).toMatchObject(expected);
-});
+])(
+  'usage of case %s costs the same in current usage and on the invoice',
+  async (_name, metric, charge, events, expected) => {
+    const story = await subscribed({ metric, charge, now: '2024-03-01T00:00:00Z' });
+    for (const [index, each] of events.entries()) {
+      const [properties, amount] = Array.isArray(each) ? each : [each];
+      await send(story, `2024-03-02T00:00:0${index}Z`, properties, amount);
+    }
+    expect(await charged(story)).toMatchObject(expected);
+    const [fee] = await billed(story, '2024-04-01T02:00:00Z', 1);
+    expect(fee).toMatchObject(expected);
+  },
+);
 
 const CLOUDS = { filters: [{ key: 'cloud', values: ['aws', 'gcp'] }] };
 const priced = (amount: string, values: object) => ({ values, properties: { amount } });
