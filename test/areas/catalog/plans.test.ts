@@ -114,7 +114,7 @@ describe('creating a plan', () => {
     ['quarterly', true, null],
     ['semiannual', true, true],
     ['yearly', undefined, false],
-  ])('a %s plan set to bill charges monthly (%s) shows %s', async (interval, asked, shown) => {
+  ])('a %s plan whose monthly charges are sent as %s shows %s', async (interval, asked, shown) => {
     const plan = await catalog.plan({ interval, bill_charges_monthly: asked, bill_fixed_charges_monthly: asked });
     expect(plan).toMatchObject({ interval, bill_charges_monthly: shown, bill_fixed_charges_monthly: shown });
     expect('metadata' in plan).toBe(false);

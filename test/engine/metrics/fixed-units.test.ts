@@ -31,7 +31,7 @@ test.each([
   // cases 109 and 110
   [JANUARY, ['62 @ 2025-01-22', '3.1 @ 2025-01-27'], '10.5', '3.1'],
   [JANUARY, ['31 @ 2025-01-22', '3.1 @ 2025-01-27'], '5.5', '3.1'],
-])('units of a fixed charge, case %#: %j', (period, lines, weighed, full) => {
+])('units of a fixed charge are weighted by days: example %#', (period, lines, weighed, full) => {
   const { units, fullUnits } = fixedUnits(records(...lines), period, { prorated: true });
   expect([units.toFixed(), fullUnits.toFixed()]).toEqual([weighed, full]);
   expect(fixedUnits(records(...lines), period, { prorated: false }).units.toFixed()).toBe(full);

@@ -30,7 +30,7 @@ describe('in advance (charges.md#combinations)', () => {
     ['volume', 'no no no no no no no'],
     ['dynamic', '- yes - - - - -'],
     ['custom', '- - - - - - yes'],
-  ])('a charge in advance may combine %s: %s', (charge_model, row) => {
+  ])('a charge in advance with the model %s may combine the aggregations: %s', (charge_model, row) => {
     for (const [index, answer] of row.split(' ').entries()) {
       const faults = combinationFaults(
         combination({ charge_model, aggregation_type: typed(METRICS[index]!), pay_in_advance: true }),
@@ -68,7 +68,7 @@ describe('prorated (charges.md#combinations)', () => {
       .prorated;
 
   test.each(CHARGE_MODELS.filter((model) => model !== 'custom'))(
-    'a prorated charge may combine: %s',
+    'a prorated charge may have the model %s only as the table allows',
     (charge_model) => {
       const inArrears = ['standard', 'graduated', 'volume'].includes(charge_model);
       expect(faults({ charge_model }) === undefined).toBe(inArrears);

@@ -34,24 +34,29 @@ const cents = (fees: readonly { amountCents: number }[]) => fees.map(({ amountCe
 
 describe('one fee per event (golden-usage.md#in-advance)', () => {
   test.each<[string, Charge, number[], number[], string[]?]>([
-    ['88', standard('1'), [10, -4, 8], [1000, 0, 400], ['10.0', '0.0', '4.0']],
-    ['90', graduated([0, 5, '0.02', '0.01'], [6, null, '0.01', '0.01']), [3, 1, 2], [7, 2, 4]],
+    ['golden case 88', standard('1'), [10, -4, 8], [1000, 0, 400], ['10.0', '0.0', '4.0']],
+    ['golden case 90', graduated([0, 5, '0.02', '0.01'], [6, null, '0.01', '0.01']), [3, 1, 2], [7, 2, 4]],
     [
-      '91',
+      'golden case 91',
       { charge_model: 'package', properties: { amount: '100', free_units: 3, package_size: 2 } },
       [3, 1, 2],
       [0, 10000, 10000],
     ],
-    ['92', percentage({ rate: '5', fixed_amount: '1', free_units_per_events: 2 }), [8, 5, 3], [0, 0, 115]],
+    ['golden case 92', percentage({ rate: '5', fixed_amount: '1', free_units_per_events: 2 }), [8, 5, 3], [0, 0, 115]],
     [
-      '93',
+      'golden case 93',
       percentage({ rate: '5', fixed_amount: '1', free_units_per_total_aggregation: '120' }),
       [100, 10, 20, 20],
       [0, 0, 150, 200],
     ],
-    ['94', percentage({ rate: '5', fixed_amount: '1', free_units_per_total_aggregation: '3' }), [5, 1], [110, 105]],
     [
-      '95',
+      'golden case 94',
+      percentage({ rate: '5', fixed_amount: '1', free_units_per_total_aggregation: '3' }),
+      [5, 1],
+      [110, 105],
+    ],
+    [
+      'golden case 95',
       percentage({
         rate: '1',
         fixed_amount: '0.5',
@@ -61,14 +66,19 @@ describe('one fee per event (golden-usage.md#in-advance)', () => {
       [100, 1000, 10000],
       [175, 200, 200],
     ],
-    ['97', PERCENT_RANGES, [50, 100, 300], [2000, 3200, 12000]],
-    ['100', standard('20'), [10], [20000]],
-    ['101', standard('10'), [10], [10000]],
+    ['golden case 97', PERCENT_RANGES, [50, 100, 300], [2000, 3200, 12000]],
+    ['golden case 100', standard('20'), [10], [20000]],
+    ['golden case 101', standard('10'), [10], [10000]],
     ['a first event of value 0 uses nothing and pays nothing', graduated([0, null, '1', '5']), [0, 2], [0, 700]],
-    ['nor does a negative one', graduated([0, null, '1', '50']), [-6, 10, 3], [0, 5400, 300]],
-    ['nor events that never use anything', graduated([0, null, '1', '50']), [-6, 6, -1], [0, 0, 0]],
-    ['what was given back whole is used again', graduated([0, null, '1', '50']), [2, -2, 3], [5200, 0, 100]],
-  ])('golden case %s: each event of a sum costs its own fee', (_case, charge, values, expected, units) => {
+    [
+      'a first event with a negative value uses nothing and pays nothing',
+      graduated([0, null, '1', '50']),
+      [-6, 10, 3],
+      [0, 5400, 300],
+    ],
+    ['events that never use anything pay nothing', graduated([0, null, '1', '50']), [-6, 6, -1], [0, 0, 0]],
+    ['what was given back as a whole is used again', graduated([0, null, '1', '50']), [2, -2, 3], [5200, 0, 100]],
+  ])('each event of a sum costs its own fee: %s', (_case, charge, values, expected, units) => {
     const fees = feesOfSum(charge, values);
     expect(cents(fees)).toEqual(expected);
     expect(fees.map(({ eventsCount }) => eventsCount)).toEqual(values.map(() => 1));
@@ -76,10 +86,10 @@ describe('one fee per event (golden-usage.md#in-advance)', () => {
   });
 
   test.each<[string, Charge, number, number[]]>([
-    ['87', standard('10'), 2, [1000, 1000]],
-    ['89', graduated([0, 2, '0', '0'], [3, null, '2', '0']), 3, [0, 0, 200]],
-    ['96', percentage({ rate: '1', fixed_amount: '1', free_units_per_events: 1 }), 2, [0, 101]],
-  ])('each event of a count costs its own fee: case %s', (_case, charge, count, expected) => {
+    ['golden case 87', standard('10'), 2, [1000, 1000]],
+    ['golden case 89', graduated([0, 2, '0', '0'], [3, null, '2', '0']), 3, [0, 0, 200]],
+    ['golden case 96', percentage({ rate: '1', fixed_amount: '1', free_units_per_events: 1 }), 2, [0, 101]],
+  ])('each event of a count costs its own fee: %s', (_case, charge, count, expected) => {
     expect(cents(feesOfCount(charge, count))).toEqual(expected);
   });
 

@@ -46,19 +46,19 @@ const cents = (charge_model: ChargeModelName, properties: Properties, units: str
 
 describe('graduated (golden-usage.md#graduated)', () => {
   test.each([
-    [A, '0', 200],
-    [A, '1', 1200],
-    [A, '10', 10200],
-    [A, '10.5', 10750],
-    [A, '11', 11000],
-    [A, '12', 11500],
-    [A, '20', 15500],
-    [A, '21', 16300],
-    [B, '0.05', 50],
-    [B, '0.5', 300],
-    [B, '1', 550],
-    [B, '3', 950],
-  ])('golden case %#: %s units in graduated ranges', (properties, units, amount) => {
+    ['0', 200, A],
+    ['1', 1200, A],
+    ['10', 10200, A],
+    ['10.5', 10750, A],
+    ['11', 11000, A],
+    ['12', 11500, A],
+    ['20', 15500, A],
+    ['21', 16300, A],
+    ['0.05', 50, B],
+    ['0.5', 300, B],
+    ['1', 550, B],
+    ['3', 950, B],
+  ])('%s units in graduated ranges cost %s cents', (units, amount, properties) => {
     expect(cents('graduated', properties, units)).toBe(amount);
   });
 
@@ -90,16 +90,16 @@ describe('graduated (golden-usage.md#graduated)', () => {
 
 describe('graduated percentage (golden-usage.md#graduated-percentage)', () => {
   test.each([
-    [C, '0', 20000],
-    [C, '1', 20001],
-    [C, '10', 20010],
-    [C, '11', 50012],
-    [C, '12', 50014],
-    [C, '21', 90033],
-    [D, '50', 250],
-    [D, '100', 500],
-    [D, '150', 1600],
-  ])('golden case %#: %s units in graduated percentages', (properties, units, amount) => {
+    ['0', 20000, C],
+    ['1', 20001, C],
+    ['10', 20010, C],
+    ['11', 50012, C],
+    ['12', 50014, C],
+    ['21', 90033, C],
+    ['50', 250, D],
+    ['100', 500, D],
+    ['150', 1600, D],
+  ])('%s units in graduated percentages cost %s cents', (units, amount, properties) => {
     expect(cents('graduated_percentage', properties, units)).toBe(amount);
   });
 });

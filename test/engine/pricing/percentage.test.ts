@@ -157,9 +157,12 @@ describe('values of events that a price needs', () => {
     [terms('1', { F: 3, min: '1' }), 'count_agg', 'none'],
     [terms('1', { F: 3 }), 'max_agg', 'none'],
     [terms('1', { max: '1' }), 'weighted_sum_agg', 'none'],
-  ])('single values needed by a percentage price: case %#', (properties, aggregation, expected) => {
-    expect(eventsNeeded('percentage', properties, aggregation)).toEqual(expected);
-  });
+  ])(
+    'a percentage price needs single values only where it prices them: example %#',
+    (properties, aggregation, expected) => {
+      expect(eventsNeeded('percentage', properties, aggregation)).toEqual(expected);
+    },
+  );
 
   test('models other than percentage need no single values', () => {
     expect(eventsNeeded('standard', { amount: '1' }, 'sum_agg')).toBe('none');

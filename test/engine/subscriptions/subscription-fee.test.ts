@@ -320,7 +320,7 @@ describe('worked amounts (subscription-fees.md#worked-amounts) and starts (G01â€
       10000,
       '31/31',
     ],
-  ])('a subscription fee: %s', (_name, given, cents, share) => {
+  ])('a subscription fee is billed for its days: %s', (_name, given, cents, share) => {
     expect(fee(given)).toEqual({ cents, days: share });
   });
 

@@ -53,7 +53,7 @@ test('taxes named on the line replace all others (G77)', async () => {
 test.each([
   ['2 × 5000 and 1 × 3333', [{ units: 2 }, { unit_amount_cents: 3333 }], ['vat_20'], [13333, 2667, 16000]],
   ['1.5 × 999', [{ units: '1.5', unit_amount_cents: 999 }], [], [1499, 0, 1499]],
-])('a one-off invoice: %s', async (_name, fees, tax_codes, [amount, tax, total]) => {
+])('a one-off invoice of %s is totaled', async (_name, fees, tax_codes, [amount, tax, total]) => {
   const { body } = await invoice(fees.map((fee) => ({ add_on_code: 'setup', tax_codes, ...fee })));
   expect(body.invoice).toMatchObject({
     fees_amount_cents: amount,

@@ -180,11 +180,11 @@ test('a subscription with a future start starts with the first tick of its local
 });
 
 test.each([
-  ['G19', { plan_code: 'plan', consolidate_invoice: false }, 2],
-  ['G20', { plan_code: 'euro' }, 2],
-  ['together', { plan_code: 'plan' }, 1],
-  ['apart by purchase order', { plan_code: 'plan', purchase_order_number: 'PO-1' }, 2],
-])('golden case %s: two subscriptions of one customer (%o) make %i invoices', async (_name, second, count) => {
+  ['unless consolidated (G19)', { plan_code: 'plan', consolidate_invoice: false }, 2],
+  ['in two currencies (G20)', { plan_code: 'euro' }, 2],
+  ['on one plan', { plan_code: 'plan' }, 1],
+  ['with different purchase orders', { plan_code: 'plan', purchase_order_number: 'PO-1' }, 2],
+])('two subscriptions of one customer %s (the second with %o) make %i invoices', async (_name, second, count) => {
   const story = await openStory(service, '2024-01-15T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 3100 });

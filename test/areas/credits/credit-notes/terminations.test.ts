@@ -162,21 +162,25 @@ describe('upgrades', () => {
   test.each([
     ['G47', 'calendar', [871, 968, 1226], [806, 1210]],
     ['G48', 'anniversary', [1000, 1161, 1471], [968, 1451]],
-  ])('golden case %s: two upgrades within an hour, %s', async (_name, billingTime, fees, credits) => {
-    const story = await openStory(service, '2024-03-05T12:12:00Z');
-    await story.tax(25);
-    await story.customer();
-    for (const amount of [1000, 1500, 1900]) await story.plan({ ...MONTHLY, amount_cents: amount, code: `p${amount}` });
-    const subscribe = (plan: string) => story.subscribe({ plan_code: plan, billing_time: billingTime });
-    await subscribe('p1000');
-    await story.advanceTo('2024-03-12T12:12:00Z');
-    await subscribe('p1500');
-    await story.advanceTo('2024-03-12T13:12:00Z');
-    await subscribe('p1900');
-    await story.advanceTo('2024-03-12T13:13:00Z');
-    expect((await story.invoices(3)).map((invoice) => invoice.fees_amount_cents)).toEqual(fees);
-    expect((await notesOf(story)).map((note) => note.credit_amount_cents)).toEqual(credits);
-  });
+  ])(
+    'golden case %s: two upgrades within an hour are billed and credited with %s billing',
+    async (_name, billingTime, fees, credits) => {
+      const story = await openStory(service, '2024-03-05T12:12:00Z');
+      await story.tax(25);
+      await story.customer();
+      for (const amount of [1000, 1500, 1900])
+        await story.plan({ ...MONTHLY, amount_cents: amount, code: `p${amount}` });
+      const subscribe = (plan: string) => story.subscribe({ plan_code: plan, billing_time: billingTime });
+      await subscribe('p1000');
+      await story.advanceTo('2024-03-12T12:12:00Z');
+      await subscribe('p1500');
+      await story.advanceTo('2024-03-12T13:12:00Z');
+      await subscribe('p1900');
+      await story.advanceTo('2024-03-12T13:13:00Z');
+      expect((await story.invoices(3)).map((invoice) => invoice.fees_amount_cents)).toEqual(fees);
+      expect((await notesOf(story)).map((note) => note.credit_amount_cents)).toEqual(credits);
+    },
+  );
 
   test('an upgrade credits its own day, to the cent as its preview says (G46)', async () => {
     const story = await openStory(service, '2023-06-29T00:00:00Z');
