@@ -91,7 +91,7 @@ async function guard({ pids }: Services, folder: string): Promise<() => void> {
   };
 }
 
-/** One transaction a table: dropping all together takes more locks than a server grants by default. */
+/** One transaction for each table: dropping all together takes more locks than a server grants by default. */
 async function dropSchema(sql: Sql, name: string): Promise<void> {
   const tables = await sql<{ name: string }[]>`select tablename as name from pg_tables where schemaname = ${name}`;
   await sql`select drop_preview_tables()`;

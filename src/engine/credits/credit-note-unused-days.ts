@@ -29,7 +29,7 @@ export interface UnusedDaysInput {
 export interface UnusedDays {
   /** The amount to give back before coupons and taxes, truncated to 5 decimals; 0 if there is nothing. */
   unusedCents: Decimal;
-  /** The same for the used days. */
+  /** The amount of the used days, in the same way. */
   usedCents: Decimal;
 }
 

@@ -41,9 +41,9 @@ interface Sent {
 }
 
 /**
- * Stores events as they arrive, one a line, in chunks of 500: while one is stored only the next one is read, so memory
- * does not grow with the body and a slow database slows the sender down. A line that is not an event is reported and
- * skipped.
+ * Stores events as they arrive, one on each line, in chunks of 500: while one is stored only the next one is read, so
+ * memory does not grow with the body and a slow database slows the sender down. A line that is not an event is reported
+ * and skipped.
  *
  * sender organization and key of the sender, and the time of reception
  *

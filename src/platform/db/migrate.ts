@@ -9,9 +9,9 @@ import type { Db, Sql } from './connect.ts';
 const MIGRATION_LOCK = 7_236_104_411;
 
 /**
- * Applies the files of migrations/ that this schema has not seen, in order, one transaction a file (unless its first
- * line is `-- no transaction`). A file that was edited after it landed is an error. The tables of previews are out of a
- * file's way and follow what it changes.
+ * Applies the files of migrations/ that this schema has not seen, in order, one transaction for each file (unless its
+ * first line is `-- no transaction`). A file that was edited after it landed is an error. The tables of previews are
+ * out of a file's way and follow what it changes.
  *
  * @returns the names of the files applied now
  * @throws Error for a person to read when the schema holds another program's tables, or those of a version before the

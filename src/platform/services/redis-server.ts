@@ -31,7 +31,7 @@ export interface RedisInput {
 }
 
 export interface RunningRedis {
-  /** With the password. */
+  /** Address, with the password. */
   url: string;
   /** `adopted`: it was running, left over by a crash or started by another command on the same data. */
   kind: RedisProgram['kind'] | 'adopted';

@@ -52,29 +52,41 @@ test('a merged value says where it comes from', () => {
 
 // entitlements.md#merge, table "PATCH per feature".
 test.each<[string, Record<string, string> | undefined, Override, Record<string, string>, Override]>([
-  ['neither grants it', undefined, { ...NO_OVERRIDE, isHidden: true }, { max: '5' }, own({ max: '5' })],
-  ['exactly the plan', SEATS, own({ max: '25' }), { max: '10', sso: 'false' }, NO_OVERRIDE],
-  ['exactly the plan, hidden', SEATS, hideFeature(values(SEATS)), SEATS, NO_OVERRIDE],
+  [
+    'a value where neither granted the feature',
+    undefined,
+    { ...NO_OVERRIDE, isHidden: true },
+    { max: '5' },
+    own({ max: '5' }),
+  ],
+  ['exactly the values of the plan', SEATS, own({ max: '25' }), { max: '10', sso: 'false' }, NO_OVERRIDE],
+  ['the values of the plan where the feature was hidden', SEATS, hideFeature(values(SEATS)), SEATS, NO_OVERRIDE],
   ['nothing where the plan has no values', {}, { ...NO_OVERRIDE, isHidden: true }, {}, NO_OVERRIDE],
   ['nothing where the plan has values', SEATS, NO_OVERRIDE, {}, own({})],
   ['another value', SEATS, NO_OVERRIDE, { max: '25' }, own({ max: '25' })],
-  ['another value again', SEATS, own({ max: '25' }), { max: '30' }, own({ max: '30' })],
+  ['another value in place of an own one', SEATS, own({ max: '25' }), { max: '30' }, own({ max: '30' })],
   ['one value of the plan', SEATS, own({ max: '25', sso: 'true' }), { max: '10' }, own({ sso: 'true' })],
   [
-    'a hidden one, other value',
+    'another value of a hidden privilege',
     SEATS,
     own({}, { hiddenPrivileges: new Set(['sso']) }),
     { sso: 'true' },
     own({ sso: 'true' }),
   ],
   [
-    'a hidden one, value of the plan',
+    'the value of the plan of a hidden privilege',
     SEATS,
     own({}, { hiddenPrivileges: new Set(['sso']) }),
     { sso: 'false' },
     own({}),
   ],
-  ['of the subscription alone', undefined, own({ max: '5' }), { sso: 'true' }, own({ max: '5', sso: 'true' })],
+  [
+    'a value where only the subscription grants the feature',
+    undefined,
+    own({ max: '5' }),
+    { sso: 'true' },
+    own({ max: '5', sso: 'true' }),
+  ],
 ])('an override is patched with %s', (_with, plan, before, given, after) => {
   expect(patchFeature(plan && values(plan), before, values(given))).toEqual(after);
 });

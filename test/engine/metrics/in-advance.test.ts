@@ -132,11 +132,11 @@ describe('units of one event (in-advance.md#units-of-one-event)', () => {
 
 describe('current usage in advance (in-advance.md#units-of-one-event)', () => {
   test.each([
-    ['without a record', '6', undefined, '6', '6'],
-    ['with what was given back', '5', { current: '5', max: '10' }, '10', '5'],
-    ['with what was carried over', '8', { current: '-1', max: '2' }, '11', '8'],
-    ['net units below 0', '-2', { current: '-2', max: '0' }, '0', '0'],
-  ])('current usage in advance: %s', (_case, net, record, units, shown) => {
+    ['is the net units without a record', '6', undefined, '6', '6'],
+    ['includes what was given back', '5', { current: '5', max: '10' }, '10', '5'],
+    ['includes what was carried over', '8', { current: '-1', max: '2' }, '11', '8'],
+    ['is 0 with net units below 0', '-2', { current: '-2', max: '0' }, '0', '0'],
+  ])('current usage in advance %s', (_case, net, record, units, shown) => {
     const former = record && { ...NO_RECORD, current: decimal(record.current), max: decimal(record.max) };
     const usage = usageInAdvance(decimal(net), former);
     expect([usage.units.toFixed(), usage.fullUnits.toFixed()]).toEqual([units, shown]);
@@ -148,7 +148,7 @@ describe('current usage in advance (in-advance.md#units-of-one-event)', () => {
     // full units, weighed, period, record → priced, shown
     ['a full period bills carried units in full', '5', '4', JULY, undefined, '5', '5'],
     [
-      'a partial period is weighed',
+      'a partial period is weighted by days',
       '5',
       '2.74194',
       proration('2024-07-15T10:00', '2024-07-31'),

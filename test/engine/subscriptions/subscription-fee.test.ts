@@ -62,13 +62,13 @@ describe('worked amounts (subscription-fees.md#worked-amounts) and starts (G01â€
   test.each<[string, Case, number, string]>([
     ['G01 monthly in advance', { amount: 1000, plan: advance, started: '2024-03-05', at: '2024-03-05' }, 871, '27/31'],
     [
-      'G02 same, anniversary',
+      'G02 monthly in advance, anniversary',
       { amount: 1000, plan: advance, started: '2024-03-05', at: '2024-03-05', billing: 'anniversary' },
       1000,
       '31/31',
     ],
     [
-      'G03 a later run',
+      'G03 monthly in advance, a later run',
       { amount: 700, plan: advance, started: '2023-06-16', at: '2024-02-01', facts: { hasOlderFee: true } },
       700,
       '29/29',
@@ -128,7 +128,7 @@ describe('worked amounts (subscription-fees.md#worked-amounts) and starts (G01â€
       '29/29',
     ],
     [
-      'G08 second',
+      'G08 anniversary in arrears, second',
       {
         amount: 1000,
         started: '2024-01-31T01:00',

@@ -65,7 +65,8 @@ function usageSinceStart(
 }
 
 /**
- * The greatest figure among a metric's fees, one a charge, filter and group; undefined when no charge is on the metric.
+ * The greatest figure among a metric's fees, one for each charge, filter and group; undefined when no charge is on the
+ * metric.
  */
 function highest(
   usage: readonly ChargeUsage[],

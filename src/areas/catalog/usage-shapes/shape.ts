@@ -3,8 +3,8 @@ import type { AggregationType } from '../../../engine/metrics/aggregation-types.
 import type { MetricId, OrganizationId, UsageShapeId } from '../../../platform/ids.ts';
 
 /**
- * How the events of a metric are rolled up: by hour and by the texts of these properties. One shape a metric is live;
- * another may be in building to take its place. Rule: rollups.md#tables.
+ * How the events of a metric are rolled up: by hour and by the texts of these properties. One shape of each metric is
+ * live; another may be built to take its place. Rule: rollups.md#tables.
  */
 export interface Shape {
   id: UsageShapeId;

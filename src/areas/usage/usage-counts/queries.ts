@@ -158,8 +158,8 @@ export interface TotalRow {
 }
 
 /**
- * Running totals that earlier periods ended with, from their newest fees or from corrections of them, one a filter and
- * group.
+ * Running totals that earlier periods ended with, from their newest fees or from corrections of them, one for each
+ * filter and group.
  */
 export const listBilledTotals = ({ db, organizationId }: Scope, requests: readonly TotalRequest[]) => db<TotalRow[]>`
   select distinct on (request.n, billed.charge_filter_id, billed.grouped_by)

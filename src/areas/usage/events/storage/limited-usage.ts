@@ -8,7 +8,7 @@ import { meteredText } from '../../../catalog/usage-shapes/numbers.ts';
 import { parseProperties } from '../property-json.ts';
 import type { EventRow } from './columns.ts';
 
-/** Events of one transaction that count toward usage limits, one group a subscription and metric. */
+/** Events of one transaction that count toward usage limits, one group for each subscription and metric. */
 export interface LimitedUsage {
   /** Number of the transaction that stored them. */
   transaction: string;
