@@ -17,9 +17,7 @@ import { listLateGroups, listLateOrganizations, lockCursor, moveCursor } from '.
 import { settlePeriods } from './settle-periods.ts';
 import { insertPeriods } from './sql.ts';
 
-/**
- * Overlap for events of a batch that was still being stored during the last look; settling them again finds nothing.
- */
+/** Overlap for events of a batch that was still being stored during the last look. */
 const OVERLAP_MS = 600_000;
 /** Ids of events in one step. */
 const EVENTS_A_STEP = 5000;
@@ -45,6 +43,8 @@ export const lateEvents = periodicJob({
   async work(ctx) {
     const seen = await lockCursor(ctx);
     if (seen === undefined) return;
+    // Whether an event is late is decided when it is stored, so each is looked at once, late or not.
+    const seenNow = newId();
     const groups = await listLateGroups(ctx, before(seen));
     for (const { external_subscription_id, window_from, policy, event_ids } of groups)
       for (let n = 0; n < event_ids.length; n += EVENTS_A_STEP)
@@ -57,7 +57,7 @@ export const lateEvents = periodicJob({
             event_ids: event_ids.slice(n, n + EVENTS_A_STEP),
           },
         });
-    await moveCursor(ctx, groups.flatMap(({ event_ids }) => event_ids).reduce(later, seen));
+    await moveCursor(ctx, seenNow);
   },
   async nextDueAt({ db: sql, organizationId }, after) {
     const due = await listLateOrganizations(sql, { organizationId }, 1);
@@ -65,9 +65,7 @@ export const lateEvents = periodicJob({
   },
 });
 
-const later = (a: string, b: string): string => (a < b ? b : a);
-
-/** The smallest id of some minutes earlier. */
+/** The smallest id that could have been made `OVERLAP_MS` before `id`. */
 function before(id: string): string {
   const made = Number.parseInt(id.replace('-', '').slice(0, 12), 16);
   return firstIdAt(Temporal.Instant.fromEpochMilliseconds(made - OVERLAP_MS));

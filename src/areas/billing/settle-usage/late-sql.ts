@@ -50,13 +50,21 @@ const withPolicy = (db: Db) => db`
     select from plans plan where plan.organization_id = organization.id
       and coalesce(plan.usage_policies ->> 'late_events', 'ignore') <> 'ignore'))`;
 
-/** Organizations with late events to settle, and those examined for the first time. */
+/**
+ * Organizations whose events are to be looked at: in real time all with a policy, because looking at the events of an
+ * hour for each is cheaper than asking which have late ones; else the one of the clock, while it has late events.
+ */
 export const listLateOrganizations = (db: Db, reach: Reach, limit: number) => db<
   { organization_id: OrganizationId; sandbox: boolean; seen_id: string | null }[]
 >`
   select organization.id as organization_id, organization.sandbox, seen.seen_id
   from ${withPolicy(db)} and ${inReach(db, reach, db`organization.id`)}
-    and (seen.seen_id is null or exists (select from ${lateEvents(db, db`organization.id`, db`seen.seen_id`)}))
+    ${
+      reach === 'real-time'
+        ? db``
+        : db`and (seen.seen_id is null or exists (
+            select from ${lateEvents(db, db`organization.id`, db`seen.seen_id`)}))`
+    }
   order by organization.id
   limit ${limit}`;
 
@@ -83,12 +91,14 @@ export async function lockCursor({ db, organizationId }: Scope): Promise<string 
 }
 
 export const moveCursor = ({ db, organizationId }: Scope, seenId: string) => db`
-  update late_event_cursors set seen_id = ${seenId} where organization_id = ${organizationId}`;
+  update late_event_cursors set seen_id = greatest(seen_id, ${seenId}) where organization_id = ${organizationId}`;
 
-/** Late events by subscription and window, in the order of the windows. */
+/** Late events that no correction has priced, by subscription and window, in the order of the windows. */
 export const listLateGroups = ({ db, organizationId }: Scope, after: string) => db<LateGroup[]>`
   select e.external_subscription_id, late.window_from, min(late.policy) as policy,
     array_agg(e.id::text order by e.id) as event_ids
   from ${lateEvents(db, db`${organizationId}::uuid`, db`${after}::uuid`)}
+    and not exists (
+      select from taken_late_events taken where taken.organization_id = ${organizationId} and taken.event_id = e.id)
   group by e.external_subscription_id, late.window_from
   order by late.window_from, e.external_subscription_id`;
