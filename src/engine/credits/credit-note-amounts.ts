@@ -14,8 +14,6 @@ export interface CreditedFee {
   amountCents: Cents;
   /** The amount subtracted by coupons and progressive credits. */
   preciseCouponsAmountCents: Decimal;
-  /** What of that its invoice billed nevertheless, without tax; 0 when absent. */
-  untaxedAmountCents?: Decimal;
   taxes: readonly CarriedTax[];
 }
 
@@ -62,7 +60,7 @@ export interface EarlierTaxes {
  */
 export function noteAmounts(items: readonly CreditedItem[], closing: readonly EarlierTaxes[] = []): NoteAmounts {
   const preciseItems = sum(items.map(({ preciseAmountCents }) => preciseAmountCents));
-  const preciseCoupons = stored(sum(items.map(discountOf)));
+  const preciseCoupons = stored(sum(items.map(couponsOf)));
   const bases = taxBases(items);
   const overpaid = sum(closing.map((note) => decimal(note.taxesAmountCents).minus(note.preciseTaxesAmountCents)));
   const ownTaxes = sum(bases.map(({ tax, base }) => taxed(base, tax)));
@@ -96,14 +94,6 @@ export const alignedTotal = (amounts: NoteAmounts): Cents =>
 /** Share of the fee's coupons for an item; zero for a fee of 0. */
 export const couponsOf = ({ fee, preciseAmountCents }: CreditedItem): Decimal =>
   fee.amountCents === 0 ? ZERO : fee.preciseCouponsAmountCents.times(preciseAmountCents).div(fee.amountCents);
-
-/** The same as far as it lowered what was billed. Rule: credit-note-amounts.md#billed-without-tax. */
-const discountOf = (item: CreditedItem): Decimal => {
-  const { amountCents, untaxedAmountCents: untaxed = ZERO } = item.fee;
-  return untaxed.isZero()
-    ? couponsOf(item)
-    : couponsOf(item).minus(untaxed.times(item.preciseAmountCents).div(amountCents));
-};
 
 const stored = (value: Decimal): Decimal => roundToDigits(value, NOTE_DIGITS);
 

@@ -72,9 +72,7 @@ export async function settleItems(
   const goingOn = await listGoingOn(ctx, [...new Set(billedItems.map((billedItem) => billedItem.subscription_id))]);
   const rises = shown.filter(({ restCents }) => restCents >= 0).map((each) => rise(billed, each, correction, goingOn));
   const falls = shown.filter(({ restCents }) => restCents < 0);
-  // What was netted within the invoice was billed by other fees of it: they give it back where the own ones cannot.
-  const netted = differences.flatMap((each) => feesOf(billed, each));
-  return [...kept, ...rises, ...(await settleFalls(ctx, billed, { falls, correction, netted }))];
+  return [...kept, ...rises, ...(await settleFalls(ctx, billed, falls, correction))];
 }
 
 function differencesOf(billedItems: readonly RepricedItem[], settled: ReadonlyMap<string, SettledItem>): Difference[] {
@@ -86,12 +84,6 @@ function differencesOf(billedItems: readonly RepricedItem[], settled: ReadonlyMa
   const rests = netDeltas(differences.map(({ deltaCents }) => deltaCents));
   return differences.map((each, index) => ({ ...each, restCents: rests[index]! }));
 }
-
-/** The fees that billed something: its own, and those of increases. */
-const feesOf = (billed: Billed, { billedItem, settled }: Difference): string[] => [
-  ...(billedItem.fee && billed.invoiceId !== null ? [billedItem.fee.id] : []),
-  ...(settled?.feeIds ?? []),
-];
 
 type Recorded = Pick<Difference, 'billedItem' | 'settled' | 'oldCents' | 'deltaCents' | 'restCents'>;
 
@@ -143,7 +135,8 @@ function rise(billed: Billed, difference: Difference, { policy }: Terms, goingOn
 async function settleFalls(
   ctx: Context,
   billed: Billed,
-  { falls, correction, netted }: { falls: readonly Difference[]; correction: Terms; netted: readonly string[] },
+  falls: readonly Difference[],
+  correction: Terms,
 ): Promise<NewAdjustment[]> {
   if (falls.length === 0 || correction.policy === 'ignore') return falls.map((each) => recorded(billed, each));
   const rows = falls.map((each) => {
@@ -157,18 +150,20 @@ async function settleFalls(
           {
             index,
             cents: left,
-            isAll: each.billedItem.newCents === 0,
-            feeIds: [feesOf(billed, each), netted],
+            feeIds: [
+              [
+                ...(each.billedItem.fee && billed.invoiceId !== null ? [each.billedItem.fee.id] : []),
+                ...(each.settled?.feeIds ?? []),
+              ],
+            ],
           },
         ]
       : [],
   );
-  const all = await creditFees(ctx, asked, {
+  const credited = await creditFees(ctx, asked, {
     description: correction.reason,
     part: correction.credit_note_part,
   });
-  // Beyond the difference: what was billed without tax of usage that has fallen to nothing.
-  const credited = all.filter((credit) => credit.cents > 0);
   return rows.flatMap(({ each, waiting, row, left }, index) => {
     const own = credited.filter((credit) => credit.index === index);
     const [first, ...others] = own;

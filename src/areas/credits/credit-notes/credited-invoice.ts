@@ -1,8 +1,7 @@
 import type { CreditedFee, EarlierTaxes } from '../../../engine/credits/credit-note-amounts.ts';
 import { type FeeLeft, feesWithTaxes, type NotedInvoice } from '../../../engine/credits/credit-note-limits.ts';
-import { untaxedAmounts } from '../../../engine/credits/untaxed-amounts.ts';
 import { type Cents, cents } from '../../../engine/money/cents.ts';
-import { type Decimal, decimal, ZERO } from '../../../engine/money/decimal.ts';
+import { decimal } from '../../../engine/money/decimal.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { CreditNoteId } from '../../../platform/ids.ts';
 import { type FeeRow, listFeesOfInvoice } from '../../invoices/fees/queries.ts';
@@ -19,8 +18,6 @@ export interface CreditedInvoice {
   earlierTaxes: readonly EarlierTaxes[];
   /** In cents, by fee; a fee that is missing was not credited. */
   creditedOf: ReadonlyMap<string, number>;
-  /** What the invoice billed of fees without tax, by fee. */
-  untaxedOf: ReadonlyMap<string, Decimal>;
   /** Set for a top-up invoice while its wallet may be used. */
   topUp: TopUp | undefined;
 }
@@ -42,15 +39,6 @@ export async function readCreditedInvoice(
       taxesAmountCents: note.taxes_amount_cents,
       preciseTaxesAmountCents: decimal(note.precise_taxes_amount_cents),
     })),
-    untaxedOf: untaxedAmounts({
-      couponsCents: invoice.coupons_amount_cents,
-      progressiveCreditCents: invoice.progressive_billing_credit_amount_cents,
-      fees: fees.map((fee) => ({
-        id: fee.id,
-        isUsage: fee.fee_type === 'charge',
-        preciseCouponsAmountCents: fee.precise_coupons_amount_cents,
-      })),
-    }),
     topUp: invoice.invoice_type === 'credit' ? await findTopUp(ctx, invoice.id) : undefined,
     creditedOf: new Map(sums.fees.map(({ fee_id, credited_cents }) => [fee_id, credited_cents])),
   };
@@ -95,10 +83,9 @@ export const feesWithTaxesOf = ({ fees }: CreditedInvoice): Cents =>
   feesWithTaxes(fees.map((fee) => ({ amountCents: fee.amount_cents, taxesRate: fee.taxes_rate })));
 
 /** A fee as the rules of notes see it. */
-export const creditedFee = ({ untaxedOf }: CreditedInvoice, fee: FeeRow): CreditedFee => ({
+export const creditedFee = (fee: FeeRow): CreditedFee => ({
   amountCents: cents(fee.amount_cents),
   preciseCouponsAmountCents: fee.precise_coupons_amount_cents,
-  untaxedAmountCents: untaxedOf.get(fee.id) ?? ZERO,
   taxes: fee.applied_taxes.map((tax) => ({
     id: tax.tax_id,
     code: tax.tax_code,

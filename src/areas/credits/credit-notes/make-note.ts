@@ -1,14 +1,12 @@
 import { localDate } from '../../../engine/calendar/local-day.ts';
-import { alignedTotal, type NoteAmounts, noteAmounts } from '../../../engine/credits/credit-note-amounts.ts';
-import { creditableOfInvoice } from '../../../engine/credits/credit-note-limits.ts';
+import { type NoteAmounts, noteAmounts } from '../../../engine/credits/credit-note-amounts.ts';
 import { alignParts, type NoteParts } from '../../../engine/credits/credit-note-parts.ts';
 import type { CreditNoteReason } from '../../../engine/credits/credit-note-states.ts';
-import { type Cents, cents, roundToCents } from '../../../engine/money/cents.ts';
-import { decimal } from '../../../engine/money/decimal.ts';
+import { roundToCents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { CustomerId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
-import { type CreditedInvoice, creditableOfFee, creditedFee, feesLeft } from './credited-invoice.ts';
+import { type CreditedInvoice, creditableOfFee, creditedFee } from './credited-invoice.ts';
 import { finishNote } from './finish-note.ts';
 import { insertCreditNote, type NewItem } from './writes.ts';
 
@@ -64,7 +62,7 @@ export async function makeNote(ctx: Context, note: NoteToMake): Promise<string> 
  */
 export function amountsOf(credited: CreditedInvoice, items: readonly NewItem[]): NoteAmounts {
   return noteAmounts(
-    items.map(({ fee, preciseAmountCents }) => ({ fee: creditedFee(credited, fee), preciseAmountCents })),
+    items.map(({ fee, preciseAmountCents }) => ({ fee: creditedFee(fee), preciseAmountCents })),
     closesInvoice(credited, items) ? credited.earlierTaxes : [],
   );
 }
@@ -74,13 +72,6 @@ function closesInvoice(credited: CreditedInvoice, items: readonly NewItem[]): bo
   for (const { fee, preciseAmountCents } of items)
     taken.set(fee.id, (taken.get(fee.id) ?? 0) + roundToCents(preciseAmountCents));
   return credited.fees.every((fee) => creditableOfFee(credited, fee) <= (taken.get(fee.id) ?? 0));
-}
-
-/** What may still be credited of an invoice, taxes included. Rule: credit-note-amounts.md#what-is-left. */
-export function creditableOf(credited: CreditedInvoice): Cents {
-  if (credited.untaxedOf.size === 0) return creditableOfInvoice(credited.noted, feesLeft(credited));
-  const items = credited.fees.map((fee) => ({ fee, preciseAmountCents: decimal(creditableOfFee(credited, fee)) }));
-  return credited.noted.isDraft ? cents(0) : alignedTotal(amountsOf(credited, items));
 }
 
 /** The customer's zone, else its billing entity's. */

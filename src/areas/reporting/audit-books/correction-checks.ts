@@ -16,8 +16,7 @@ export const CORRECTION_CHECKS: readonly Check[] = [
           and adjustment.kind is not null and adjustment.delta_amount_cents is not null
       ), credited as (
         -- What was netted within an invoice adds up to nothing; what coupons had paid for altogether has no note.
-        -- A note of an invoice that was credited with a progressive one gives back what that leaves of its items, and
-        -- beyond the difference what was billed without tax (credit-note-amounts.md#billed-without-tax).
+        -- A note of an invoice that was credited with a progressive one gives back what that leaves of its items.
         select correction_id, invoice_id, sum(billed_amount_cents - settled_amount_cents) as cents,
           coalesce(array_agg(distinct credit_note_id) filter (where credit_note_id is not null), '{}') as note_ids
         from adjustment
@@ -53,11 +52,10 @@ export const CORRECTION_CHECKS: readonly Check[] = [
           jsonb_build_object('invoice_id', credited.invoice_id, 'credit_note_ids', to_jsonb(credited.note_ids))
         from credited
         cross join lateral (
-          select coalesce(sum(case when untaxed.cents >= 1 then 0
-              when invoice.progressive_billing_credit_amount_cents > 0 then note.sub_total_excluding_taxes_amount_cents
-              else items.cents end), 0) as least_cents,
+          select coalesce(sum(case when invoice.progressive_billing_credit_amount_cents > 0
+              then note.sub_total_excluding_taxes_amount_cents else items.cents end), 0) as least_cents,
             coalesce(sum(case when invoice.progressive_billing_credit_amount_cents > 0
-              and invoice.coupons_amount_cents = 0 and untaxed.cents < 1
+              and invoice.coupons_amount_cents = 0
               then note.sub_total_excluding_taxes_amount_cents else items.cents end), 0) as most_cents
           from credit_notes note
           join invoices invoice on invoice.organization_id = note.organization_id and invoice.id = note.invoice_id
@@ -66,13 +64,6 @@ export const CORRECTION_CHECKS: readonly Check[] = [
             from credit_note_items item
             where item.organization_id = note.organization_id and item.credit_note_id = note.id
           ) items
-          cross join lateral (
-            select coalesce(sum(fee.precise_coupons_amount_cents), 0) - invoice.coupons_amount_cents
-              - invoice.progressive_billing_credit_amount_cents as cents
-            from fees fee
-            where fee.organization_id = invoice.organization_id and fee.invoice_id = invoice.id
-              and fee.deleted_at is null and invoice.progressive_billing_credit_amount_cents > 0
-          ) untaxed
           where note.organization_id = ${organizationId} and note.id = any (credited.note_ids)
             and note.status = 'finalized'
         ) given

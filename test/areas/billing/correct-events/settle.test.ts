@@ -356,21 +356,6 @@ test('what was late while a policy was off is not billed once it is on again, an
   await sound(story, invoices);
 });
 
-test('what has moved to another group of an invoice is given back of the fee that billed it', async () => {
-  const story = await march({ properties: { amount: '10', pricing_group_keys: ['team'] } }, TWELVE);
-  await story.advanceTo('2024-04-02T00:00:00Z');
-  const moved = await correct(story, { kind: 'amend', transaction_id: 'two', properties: { n: '2', team: 'red' } });
-  expect(moved.adjustments).toMatchObject([
-    { delta_amount_cents: 2000, booked_as: 'recorded' },
-    { delta_amount_cents: -2000, booked_as: 'recorded' },
-  ]);
-  expect((await retract(story, 'two')).adjustments).toMatchObject([
-    { delta_amount_cents: -2000, booked_as: 'credit_note', uncreditable_amount_cents: 0 },
-  ]);
-  expect((await notes(story)).map((note: { total_amount_cents: number }) => note.total_amount_cents)).toEqual([2400]);
-  await sound(story, await story.invoices(1));
-});
-
 test('a correction leaves out late events that the policy ignored and says how many', async () => {
   const story = await march({ properties: { amount: '1' } }, [
     ['ten', '10'],

@@ -1,18 +1,20 @@
 import { itemFor, ownPart } from '../../../../engine/corrections/progressive-part.ts';
 import { alignedTotal } from '../../../../engine/credits/credit-note-amounts.ts';
-import { offsettableOfInvoice, refundableOfInvoice } from '../../../../engine/credits/credit-note-limits.ts';
+import {
+  creditableOfInvoice,
+  offsettableOfInvoice,
+  refundableOfInvoice,
+} from '../../../../engine/credits/credit-note-limits.ts';
 import type { NoteParts } from '../../../../engine/credits/credit-note-parts.ts';
-import { progressivePart } from '../../../../engine/credits/untaxed-amounts.ts';
 import type { InvoiceStatus } from '../../../../engine/invoices/invoice-states.ts';
 import { type Cents, cents, roundToCents } from '../../../../engine/money/cents.ts';
-import { max, ZERO } from '../../../../engine/money/decimal.ts';
 import type { Context } from '../../../../platform/context.ts';
 import type { CreditNoteId, FeeId } from '../../../../platform/ids.ts';
 import { listFeesByIds } from '../../../invoices/fees/queries.ts';
 import { readInvoice } from '../../../invoices/invoices/queries.ts';
 import type { Part } from '../../../usage/event-corrections/schema.ts';
-import { type CreditedInvoice, creditableOfFee, readCreditedInvoice } from '../credited-invoice.ts';
-import { amountsOf, creditableOf, makeNote } from '../make-note.ts';
+import { type CreditedInvoice, creditableOfFee, feesLeft, readCreditedInvoice } from '../credited-invoice.ts';
+import { amountsOf, makeNote } from '../make-note.ts';
 import { readProgressiveParts, withProgressive } from '../progressive-parts.ts';
 import type { NewItem } from '../writes.ts';
 
@@ -22,8 +24,6 @@ interface Asked {
   cents: number;
   /** Fees that may be credited, in this order, each group with the progressive fees behind it. */
   feeIds: readonly (readonly FeeId[])[];
-  /** Nothing of it stands any more. */
-  isAll?: boolean;
 }
 
 interface Terms {
@@ -73,31 +73,23 @@ export async function creditFees(
 
   const items = new Map<string, (NewItem & { index: number; cents: number })[]>();
   const taken = new Map<string, number>();
-  for (const { index, cents: wanted, feeIds, isAll } of [...asked].sort((a, b) => b.cents - a.cents)) {
+  for (const { index, cents: wanted, feeIds } of [...asked].sort((a, b) => b.cents - a.cents)) {
     let left = wanted;
-    let isWhole = false;
     for (const feeId of new Set(feeIds.flatMap((group) => withProgressive(parts, group)))) {
-      if (left === 0 && !isWhole) break;
+      if (left === 0) break;
       const fee = fees.get(feeId);
       const credited = fee?.invoice_id ? await creditedInvoice(fee.invoice_id) : undefined;
       if (fee === undefined || credited === undefined || !statuses.includes(credited.invoice.status)) continue;
-      const untaxed = credited.untaxedOf.get(feeId);
-      isWhole ||= isAll === true && untaxed !== undefined;
-      const before = progressivePart(Math.min(parts.get(feeId)?.cents ?? 0, fee.amount_cents), {
-        untaxed,
-        taxesRate: fee.taxes_rate,
-      });
-      const billed = { amountCents: fee.amount_cents, progressiveCents: roundToCents(max(before, ZERO)) };
+      const before = Math.min(parts.get(feeId)?.cents ?? 0, fee.amount_cents);
+      const billed = { amountCents: fee.amount_cents, progressiveCents: before };
       const creditable = creditableOfFee(credited, fee) - (taken.get(feeId) ?? 0);
-      const most = ownPart(billed, creditable);
-      const amount = isWhole ? most : Math.min(left, most);
+      const amount = Math.min(left, ownPart(billed, creditable));
       if (amount <= 0) continue;
-      const given = Math.min(left, amount);
-      left -= given;
+      left -= amount;
       const preciseAmountCents = itemFor(billed, amount);
       taken.set(feeId, (taken.get(feeId) ?? 0) + roundToCents(preciseAmountCents));
       const own = items.get(credited.invoice.id) ?? [];
-      items.set(credited.invoice.id, [...own, { index, cents: given, fee, preciseAmountCents }]);
+      items.set(credited.invoice.id, [...own, { index, cents: amount, fee, preciseAmountCents }]);
     }
   }
 
@@ -127,7 +119,7 @@ export async function creditFees(
  * credit-note-amounts.md#creation.
  */
 function partsOf(credited: CreditedInvoice, totalCents: Cents, part: Part): NoteParts {
-  const creditable = creditableOf(credited);
+  const creditable = creditableOfInvoice(credited.noted, feesLeft(credited));
   const most = part === 'refund' ? Math.min(totalCents, refundableOfInvoice(credited.noted, creditable)) : 0;
   const refundCents = cents(most - (most % credited.noted.refundStepCents));
   const offsetCents = cents(
