@@ -72,12 +72,16 @@ CREATE OR REPLACE FUNCTION public.drop_preview_tables()
 AS $function$
 declare
   own constant text := current_schema();
-  seat text;
+  part text;
 begin
-  execute format('drop schema if exists %I cascade', own || '_preview_draft');
-  foreach seat in array array['1', '2'] loop
-    execute format('drop schema if exists %I cascade', own || '_preview_' || seat);
-    execute format('drop schema if exists %I cascade', own || '_preview_fees_' || seat);
+  -- In the order in which a preview takes them, so that neither waits for the other for ever.
+  foreach part in array array['_preview_1', '_preview_2', '_preview_fees_1', '_preview_fees_2', '_preview_draft'] loop
+    continue when to_regnamespace(quote_ident(own || part)) is null;
+    if obj_description(to_regnamespace(quote_ident(own || part)), 'pg_namespace')
+        is distinct from 'Tables of previews.' then
+      raise exception 'schema % is not of this service, which needs its name for previews', own || part;
+    end if;
+    execute format('drop schema %I cascade', own || part);
   end loop;
 end $function$;
 comment on function drop_preview_tables() is 'Before a migration, which may change what they follow.';
@@ -162,12 +166,14 @@ begin
   perform drop_preview_tables();
   foreach schema_name in array array['_preview_1', '_preview_2', '_preview_fees_1', '_preview_fees_2'] loop
     execute format('create schema %I', own || schema_name);
+    execute format('comment on schema %I is %L', own || schema_name, 'Tables of previews.');
     foreach table_name in array case when schema_name like '%fees%' then fees else rows end loop
       execute format('create unlogged table %I.%I (like %I.%I including all)', own || schema_name, table_name, own,
         table_name);
     end loop;
   end loop;
   execute format('create schema %I', own || '_preview_draft');
+  execute format('comment on schema %I is %L', own || '_preview_draft', 'Tables of previews.');
   foreach table_name in array computed loop
     execute format($view$create view %I.%I as select * from %I.%I where invoice_id is distinct from
       nullif(current_setting('meterstone.previewed_draft', true), '')::uuid$view$, own || '_preview_draft', table_name,

@@ -101,6 +101,12 @@ export class HeavyReads {
   }
 
   async #answerOf<Answer>(first: First, asked: Asked, compute: (heavy: HeavyWork) => Promise<Answer>): Promise<Answer> {
+    // Who hangs up leaves the line to others.
+    const leave = () => {
+      first.twins -= 1;
+    };
+    if (asked.signal.aborted) leave();
+    else asked.signal.addEventListener('abort', leave, { once: true });
     try {
       return (await first.answer) as Answer;
     } catch (error) {

@@ -10,6 +10,8 @@ const flag = (fallback: boolean) =>
     .transform((text) => text === 'true' || text === '1');
 const seconds = whole;
 const HIGHEST_PORT = 65_535;
+/** Postgres cuts names at 63 bytes; those of the schemas of previews are up to 15 longer than the service's own. */
+const LONGEST_SCHEMA = 48;
 /** An address with one of these schemes; '' if unset, which `npm start` fills in. */
 const address = (schemes: RegExp) => z.string().regex(schemes, 'must be an address').or(z.literal('')).default('');
 
@@ -68,6 +70,7 @@ const Settings = z.object({
   DATABASE_SCHEMA: z
     .string()
     .regex(/^[a-z_][a-z0-9_]*$/, 'must be a name of a-z, 0-9 and _')
+    .max(LONGEST_SCHEMA)
     .default('public')
     .describe('Schema that holds the tables'),
   DATABASE_POOL: whole(12).describe(

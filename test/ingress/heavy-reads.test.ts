@@ -203,3 +203,21 @@ test('beyond twenty others the same read is refused, and what it waits for refus
   expect(new Set(answers.slice(1).map((answer) => answer.split(' ')[1]))).toEqual(new Set(['503']));
   expect(told).toEqual(['a', 'a']);
 });
+
+test('those of the same read who hang up make room for others', async () => {
+  const { ask, close, answers } = twins(new HeavyReads());
+  ask('first');
+  await settled();
+  ask('second');
+  await settled();
+  for (let n = 0; n < 20; n += 1) ask(`${n}`);
+  await settled();
+  ask('too many');
+  await settled();
+  for (let n = 0; n < 20; n += 1) await close(`${n}`);
+  ask('patient');
+  await settled();
+  await close('first');
+  expect(answers).toContain('too many 503');
+  expect(answers).toContain('patient of 0');
+});

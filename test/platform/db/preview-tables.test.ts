@@ -85,6 +85,16 @@ test('a database that was restored from a dump of the one schema gets them back'
   await restored.drop();
 });
 
+test('a schema of the same name that is not ours stays, and the migration says why it ends', async () => {
+  const shared = await createTestDatabase();
+  await shared.sql`select drop_preview_tables()`;
+  await shared.sql`create schema public_preview_1`;
+  await shared.sql`create table public_preview_1.orders as select 7 as amount`;
+  await expect(migrate(shared.sql)).rejects.toThrow('schema public_preview_1 is not of this service');
+  expect(await shared.sql`select amount from public_preview_1.orders`).toEqual([{ amount: 7 }]);
+  await shared.drop();
+});
+
 /** Takes tables in a transaction that lasts until `end` is called. */
 async function seated(organizationId: string) {
   let end = () => {};

@@ -356,6 +356,22 @@ test('what was late while a policy was off is not billed once it is on again, an
   await sound(story, invoices);
 });
 
+test('in real time each event is looked at once, whether it is late or not', async () => {
+  const client = await service.org();
+  const organization = client.organization.organization_id;
+  expect((await client.put('/organizations/settings', { settings: NEXT_INVOICE })).status).toBe(200);
+  const event = { transaction_id: 'in-time', external_subscription_id: 'unknown', code: 'units' };
+  const { svc_id } = (await client.post('/events', { event })).body.event;
+  const at = new Date().toISOString();
+  const payload = { job: 'late-events', organization_id: organization, at, item: {} };
+  await service.ingress.producer.add('periodic.work', payload, { id: `late-${organization}` });
+  await until(async () => {
+    const [seen] = await service.sql<{ seen_id: string }[]>`
+      select seen_id from late_event_cursors where organization_id = ${organization}`;
+    return seen !== undefined && seen.seen_id > svc_id;
+  });
+});
+
 test('a correction leaves out late events that the policy ignored and says how many', async () => {
   const story = await march({ properties: { amount: '1' } }, [
     ['ten', '10'],
