@@ -77,7 +77,10 @@ export function createCustomerKeys(sql: Sql) {
   }
 
   return {
-    /** The customer of a command at `path` with this input; undefined if it locks none, or an unknown one. */
+    /**
+     * Key of the customer that the input of a command at `path` names, or of the named record while its customer is
+     * not cached; undefined if the input names neither.
+     */
     keyOf(path: string, organizationId: OrganizationId, input: unknown): string | undefined {
       const { body, ...params } = input as CommandInput;
       const fields: Record<string, unknown> = { ...(body ?? {}), ...params };

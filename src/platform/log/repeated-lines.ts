@@ -62,7 +62,8 @@ function saying([first, ...rest]: Args, leftOut: number): Args {
   return [facts, ...(typeof first === 'string' ? [first] : []), ...rest] as unknown as Args;
 }
 
-// Counts of kinds that stopped are lost without a next line; those of the last minutes are kept.
+// When the map is full, drops the kinds whose minute is over. How many of their lines were left out is then never
+// logged.
 function forgetOld(kinds: Map<string, Kind>, at: number): void {
   if (kinds.size < MOST_KINDS) return;
   for (const [key, kind] of kinds) if (at - kind.sinceMs >= MINUTE_MS) kinds.delete(key);

@@ -81,7 +81,8 @@ function wholeOf({ root, body, documentedBody }: Operation, { body: value }: Inp
   const sent = root === undefined ? value : { [root]: value };
   const whole: Part = { path: [], schemas: schema ? [schema] : [], value: sent };
   if (root !== undefined || !isObject(value)) return whole;
-  // Some operations remove the root themselves.
+  // An operation that declares no root may still remove one from its body, so the body is also placed under every
+  // object field that it lacks.
   const roots = fieldsOf(whole).filter(
     (name) => !Object.hasOwn(value, name) && fieldsOf(childOf(whole, name)!).length > 0,
   );

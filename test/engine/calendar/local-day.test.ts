@@ -15,7 +15,7 @@ test.each([
   ],
   ['a day whose midnight comes twice', '2024-11-03', 'America/Havana', '2024-11-03T04:00:00Z', '2024-11-04T05:00:00Z'],
   ['a day that the zone skipped', '2011-12-30', 'Pacific/Apia', '2011-12-30T10:00:00Z', '2011-12-30T10:00:00Z'],
-])('%s begins at %s in %s', (_name, day, zone, start, end) => {
+])('%s, %s in %s, lasts from %s to %s', (_name, day, zone, start, end) => {
   expect(dayStart(date(day), zone).toString()).toBe(start);
   expect(dayEnd(date(day), zone).toString()).toBe(end);
 });

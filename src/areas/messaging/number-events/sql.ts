@@ -39,8 +39,8 @@ export const lockHeads = (tx: Tx, organizationIds: OrganizationId[]) => tx<FeedH
   for update skip locked`;
 
 /**
- * Numbers at most `limit` events of each organization and moves its counter: one statement, later than the one that
- * locked, so that it sees all that a former pass wrote.
+ * Numbers at most `limit` events of each organization and moves its counter: one statement, run after `lockHeads`, so
+ * that it sees everything an earlier pass wrote.
  *
  * @returns how many events each got
  */

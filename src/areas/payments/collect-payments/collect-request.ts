@@ -40,7 +40,7 @@ export async function collectRequest(
   if (isStarted) await noteAttempt(ctx, request);
 }
 
-/** Mails a link to pay, if a page can be opened. */
+/** Mails that invoices are overdue, with a link to a payment page if the provider is a sandbox. */
 export async function mailLink(ctx: Context, request: RequestRow): Promise<void> {
   const { db, organizationId } = ctx;
   const customer = await readCustomer(ctx, request.customer_id);

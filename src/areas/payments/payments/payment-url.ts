@@ -32,7 +32,10 @@ export async function makePaymentUrl(ctx: Context, { svc_id }: { svc_id: string 
   };
 }
 
-/** The page of an invoice and its customer, see makePaymentUrl; its address may have to be awaited. */
+/**
+ * The customer of an invoice and the address of its payment page, or the page's id while the provider has not given the
+ * address (see `awaitPage`). Refusals: see `makePaymentUrl`.
+ */
 export async function invoicePage(ctx: Context, invoice: InvoiceRow) {
   const customer = await readCustomer(ctx, invoice.customer_id);
   if (customer.payment_provider === null) throw no('no_linked_payment_provider');

@@ -6,7 +6,7 @@ import { classOf, RETENTION_CLASS_NAMES, type RetentionClassName } from './class
 
 const daysField = (name: RetentionClassName) => {
   const { isFixed, min, max } = classOf(name);
-  // The command checks whether it equals the effective value.
+  // Any value of a fixed class is accepted here; the command refuses one that is not the value in force.
   return (
     isFixed ? anyValue({ max: SCALAR_MAX, textMax: LINE_MAX }) : integer({ min, ...(max === undefined ? {} : { max }) })
   ).optional();

@@ -55,7 +55,8 @@ async function look(ctx: Context, subscriptionId: SubscriptionId, at: Temporal.I
   const opening = dayStart(today, zone);
   const closed = await listClosedWindows(ctx, subscriptionId, opening);
   for (const window of closed) await snapshotIfCountable(ctx, subscription, window, lastDayOf(window, zone));
-  // An event of today waits for the day to end. In the first hour it may be one of yesterday, whose UTC day is today.
+  // A subscription that received an event today is counted after the day has ended. In the first local hour it is
+  // counted anyway: the day of receipt is kept in UTC, and an event of the local yesterday may have today's.
   const receivedOn = await readLastReceived(ctx, subscriptionId);
   const isDue = at.toZonedDateTimeISO(zone).hour === 0 || (receivedOn !== null && isDateBefore(receivedOn, today));
   if (isDue && isBefore(startOf(subscription), opening)) {

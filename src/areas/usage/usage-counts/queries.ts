@@ -32,7 +32,7 @@ export interface RawRequest {
 export interface RawRow extends Counted {
   /** Position of the request. */
   n: number;
-  /** The texts of all requested names. */
+  /** Texts of the properties named in the request, in that order; null where the event has none. */
   texts: (string | null)[];
 }
 

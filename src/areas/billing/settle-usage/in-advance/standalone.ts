@@ -16,7 +16,7 @@ import type { RepricedEvent } from './reprice-chain.ts';
 
 /** A fee on no invoice, and what it would be now. */
 export interface StandaloneChange {
-  /** Absent when there is no fee yet. */
+  /** Its `fee` is undefined when there is none yet. */
   billedItem: RepricedItem;
   /** The fee as it is now; undefined if there would be none. */
   again: () => LineFee | undefined;
