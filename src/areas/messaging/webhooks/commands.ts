@@ -67,7 +67,7 @@ export async function sendTestEvent(ctx: Context, { svc_id }: { svc_id: string }
 export async function rotateHmacKey(ctx: Context, { body }: { body?: SecretRotation }) {
   const formerUntil = realNow().add({ hours: body?.expires_in_hours ?? OVERLAP_HOURS });
   await replaceHmacKey(ctx, ctx.organizationId, randomUUID(), formerUntil);
-  // The secret signs for every endpoint, so its rotation is logged as a change of the endpoints (logs.md#security-logs).
+  // The secret signs for every endpoint: its rotation is logged as a change of endpoints (logs.md#security-logs).
   ctx.record({
     security: {
       event: 'webhook_endpoint.updated',
