@@ -76,6 +76,17 @@ describe('over HTTP', () => {
     }
   });
 
+  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf[]', 'constructor[x]'])(
+    'a filter that is named like a member of every object, %s, is as unknown as any other',
+    async (name) => {
+      const [sandbox, live] = [await service.org({ sandbox: true }), await service.org()];
+      for (const path of ['/customers', '/plans', '/invoices', '/customers/x/current_usage'])
+        expect((await sandbox.get(`${path}?${name}=1`)).status).toBeLessThan(500);
+      expect((await sandbox.get(`/plans?${name}=1`)).status).toBe(422);
+      expect((await live.delete(`/subscriptions/none?${name}=1`)).status).toBe(422);
+    },
+  );
+
   test('so is that of a report', async () => {
     const path = '/analytics/gross_revenue?external_customer=acme';
     const refused = await (await service.org({ sandbox: true })).get(path);

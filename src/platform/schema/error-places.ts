@@ -132,7 +132,9 @@ function placesOfElement(whole: Part, index: string, found: unknown): ErrorPlace
 const isList = (schema: z.ZodType): boolean => schema instanceof z.ZodArray;
 
 function partOfQuery(operation: Operation, { query }: Input, path: Path): Part {
-  const field = queryFields(operation)?.[String(path[0])];
+  const fields = queryFields(operation) ?? {};
+  const name = String(path[0]);
+  const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
   return { path: ['query', ...path], schemas: field ? [field] : [], value: valueAt(query, path) };
 }
 

@@ -39,7 +39,8 @@ export function renameErrors<Output>(rename: (path: PropertyKey[]) => PropertyKe
  */
 export const flatErrors = <Output>(prefixes: Record<string, string>): z.core.$ZodCheck<Output> =>
   renameErrors(([parent, field, ...rest]) => {
-    const prefix = prefixes[String(parent)];
+    const name = String(parent);
+    const prefix = Object.hasOwn(prefixes, name) ? prefixes[name] : undefined;
     if (field !== undefined && prefix !== undefined) return [prefix + String(field), ...rest];
     return [parent, field, ...rest].filter((each) => each !== undefined);
   });
