@@ -1,3 +1,4 @@
+import { COMMITMENT_NAME } from '../../../engine/invoices/commitment-name.ts';
 import type { InvoicingReason } from '../../../engine/invoices/invoice-types.ts';
 import { type Cents, cents, sumCents } from '../../../engine/money/cents.ts';
 import { exponentOf } from '../../../engine/money/currency.ts';
@@ -21,7 +22,6 @@ import type { BilledLine } from './lines.ts';
 /** Fees that count towards a minimum commitment. */
 const COUNTED: readonly FeeType[] = ['subscription', 'charge', 'fixed_charge'];
 const RECONCILING: readonly InvoicingReason[] = ['subscription_periodic', 'subscription_terminating'];
-const DEFAULT_NAME = 'Minimum commitment - True up';
 
 interface Asked {
   line: BilledLine;
@@ -95,7 +95,7 @@ function commitmentFee(line: BilledLine, reconciled: Reconciled, amountCents: Ce
       code: subscription.plan_code,
       name: subscription.plan_name,
       description: subscription.plan_description,
-      displayName: commitment.invoice_display_name ?? DEFAULT_NAME,
+      displayName: commitment.invoice_display_name ?? COMMITMENT_NAME,
     },
     amountCents,
     preciseAmountCents,

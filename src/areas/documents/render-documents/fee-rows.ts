@@ -1,3 +1,4 @@
+import { COMMITMENT_NAME } from '../../../engine/invoices/commitment-name.ts';
 import type { Row } from '../../../platform/documents/model.ts';
 import { filterDisplayName } from '../../catalog/charges/view.ts';
 import type { FeeRow } from '../../invoices/fees/queries.ts';
@@ -74,7 +75,10 @@ function lineRows(fee: FeeRow, name: string, format: Format, texts: DocumentText
 const nameOf = (fee: FeeRow): string => fee.invoice_display_name ?? fee.item_name;
 
 function lineName(fee: FeeRow, title: string | null, texts: DocumentTexts): string {
-  if (fee.fee_type === 'commitment') return texts.commitment;
+  if (fee.fee_type === 'commitment') {
+    const own = fee.invoice_display_name;
+    return own === null || own === COMMITMENT_NAME ? texts.commitment : own;
+  }
   if (fee.fee_type !== 'subscription') return nameOf(fee);
   return nameOf(fee) === title ? texts.subscriptionFee : `${texts.subscriptionFee} – ${nameOf(fee)}`;
 }

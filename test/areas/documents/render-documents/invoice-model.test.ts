@@ -217,6 +217,12 @@ describe('contents of a printed invoice', () => {
         fee({ charge_id: 'empty', units: decimal(0), amount_cents: 0 }),
         fee({ fee_type: 'subscription', item_name: 'Premium', units: decimal(1), precise_unit_amount: decimal(10) }),
         fee({ fee_type: 'commitment', units: decimal(1), precise_unit_amount: decimal(10) }),
+        fee({
+          fee_type: 'commitment',
+          invoice_display_name: 'Least spend',
+          units: decimal(1),
+          precise_unit_amount: decimal(10),
+        }),
       ]),
     ).toEqual([
       ['line', 'Subscription', '1', '€10.00', '20%', '€10.00'],
@@ -225,6 +231,7 @@ describe('contents of a printed invoice', () => {
       ['part', 'region: eu · team: (none)', '200', '€0.05', '20%', '€10.00'],
       ['part', 'Calls', '200', '€0.05', '20%', '€10.00'],
       ['line', 'Minimum commitment – true-up', '1', '€10.00', '20%', '€10.00'],
+      ['line', 'Least spend', '1', '€10.00', '20%', '€10.00'],
     ]);
   });
 
