@@ -10,7 +10,7 @@ import { migrate } from '../../src/platform/db/migrate.ts';
 import { projectRoot } from '../../src/platform/project-root.ts';
 import { bringServices, type Services } from '../../src/platform/services/discover.ts';
 import { choosePort } from '../../src/platform/services/ports.ts';
-import { TEST_SECRETS_KEYS } from '../support/service.ts';
+import { TEST_SECRETS, TEST_SECRETS_KEYS } from '../support/service.ts';
 import { ready } from './processes.ts';
 import { Producer } from './producer.ts';
 
@@ -70,7 +70,7 @@ afterAll(async () => {
 }, 60_000);
 
 test('scaling and reloading pm2 under load loses no request and no job', { timeout: 180_000 }, async () => {
-  const organization = await createOrganization(sql, { name: 'Reloaded', sandbox: false });
+  const organization = await createOrganization(sql, { name: 'Reloaded', sandbox: false }, TEST_SECRETS);
   const producer = new Producer(url, organization.api_key);
   const running = producer.run(EVENTS_PER_SECOND, SECONDS);
   await pm2('scale', 'events', '2');
@@ -94,7 +94,7 @@ test('scaling and reloading pm2 under load loses no request and no job', { timeo
 test('a pm2 reload keeps the port open however long the new copy takes to start', { timeout: 400_000 }, async () => {
   const statuses = new Set<number>();
   const use = async () => {
-    const organization = await createOrganization(sql, { name: 'Slowly reloaded', sandbox: false });
+    const organization = await createOrganization(sql, { name: 'Slowly reloaded', sandbox: false }, TEST_SECRETS);
     const producer = new Producer(url, organization.api_key);
     await producer.run(20, 10);
     for (const status of producer.statuses.keys()) statuses.add(status);

@@ -9,6 +9,7 @@ import { type Config, loadConfig } from '../../src/platform/config.ts';
 import type { Sql } from '../../src/platform/db/connect.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import type { Operation } from '../../src/platform/operation.ts';
+import type { SecretSettings } from '../../src/platform/secrets/secrets.ts';
 import { type PoolName, pools, startPools } from '../../workers/pools.ts';
 import { type Client, createClient } from './client.ts';
 import { createTestDatabase } from './database.ts';
@@ -22,7 +23,10 @@ const PATIENT_WRITE_SECONDS = 60;
 export const UNSCHEDULED = (Object.keys(pools) as PoolName[]).filter((name) => name !== 'scheduler');
 
 /** One key for every test service: what one seals, another on the same database opens. */
-export const TEST_SECRETS_KEYS = `test:${Buffer.alloc(32, 'k').toString('base64')}`;
+const TEST_KEY = { id: 'test', bytes: Buffer.alloc(32, 'k') };
+export const TEST_SECRETS_KEYS = `${TEST_KEY.id}:${TEST_KEY.bytes.toString('base64')}`;
+/** The same for what a test makes by itself in the database of processes that it has started. */
+export const TEST_SECRETS: SecretSettings = { SECRETS_KEYS: [TEST_KEY] };
 
 export interface TestService {
   url: string;
