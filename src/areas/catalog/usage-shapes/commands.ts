@@ -69,12 +69,13 @@ function planOf(wanted: WantedShape, present: readonly Shape[]): { retire: strin
  */
 export async function rebuildShape(db: Db, shape: Shape, now: Temporal.Instant): Promise<void> {
   const { organization_id: organizationId, billable_metric_id: metricId } = shape;
+  const scope = { db, organizationId };
   await lockShapeDefinitions(db, [metricId]);
-  const present = await listShapes({ db, organizationId }, [metricId]);
+  const present = await listShapes(scope, [metricId]);
   if (present.some(({ state }) => state === 'building') || !present.some(({ id }) => id === shape.id)) return;
-  await lockOrganizationEvents({ db, organizationId });
-  await raiseShapesVersion({ db, organizationId });
-  await insertBuildingShape({ db, organizationId }, newId(), shape, now);
+  await lockOrganizationEvents(scope);
+  await raiseShapesVersion(scope);
+  await insertBuildingShape(scope, newId(), shape, now);
 }
 
 /** To be called under the organization's exclusive lock: writers then fetch the catalog again. */

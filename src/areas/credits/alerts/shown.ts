@@ -6,9 +6,7 @@ import { type AlertRow, countAlerts, getAlert, listAlerts } from '../evaluate-al
 import { alertView } from '../evaluate-alerts/view.ts';
 import { type AlertPlace, findTarget } from './target.ts';
 
-type Reading = Scope;
-
-async function viewsOf(ctx: Reading, alerts: readonly AlertRow[]) {
+async function viewsOf(ctx: Scope, alerts: readonly AlertRow[]) {
   const ids = alerts.flatMap(({ billable_metric_id }) => billable_metric_id ?? []);
   const metrics = ids.length === 0 ? [] : await listBillableMetricsById(ctx, ids);
   const byId = new Map(metrics.map((metric) => [metric.id, metric]));
@@ -16,10 +14,10 @@ async function viewsOf(ctx: Reading, alerts: readonly AlertRow[]) {
 }
 
 /** One alert as answers have it. */
-export const showAlert = async (ctx: Reading, alert: AlertRow) => ({ alert: (await viewsOf(ctx, [alert]))[0]! });
+export const showAlert = async (ctx: Scope, alert: AlertRow) => ({ alert: (await viewsOf(ctx, [alert]))[0]! });
 
 /** Alerts of a page, with its meta. */
-export const showAlerts = async (ctx: Reading, alerts: readonly AlertRow[], page: Page, total = alerts.length) => ({
+export const showAlerts = async (ctx: Scope, alerts: readonly AlertRow[], page: Page, total = alerts.length) => ({
   alerts: await viewsOf(ctx, alerts),
   meta: pageMeta(page, total),
 });

@@ -17,17 +17,15 @@ export interface Mailed {
   title: string;
 }
 
-type Reading = Scope;
-
 /** How each kind is read. @throws Refusal 404 of the kind */
 export const mailedDocuments = {
-  async invoice(ctx: Reading, id: string): Promise<Mailed> {
+  async invoice(ctx: Scope, id: string): Promise<Mailed> {
     const invoice = await getVisibleInvoice(ctx, id);
     const { number, customer_id, billing_entity_id } = invoice;
     const owner = { id: invoice.id, number, customer_id, billing_entity_id };
     return { ...owner, kind: 'invoice', setting: 'invoice.finalized', resourceType: 'Invoice', title: 'invoice' };
   },
-  async credit_note(ctx: Reading, id: string): Promise<Mailed> {
+  async credit_note(ctx: Scope, id: string): Promise<Mailed> {
     const note = await getCreditNote(ctx, id);
     const { number, customer_id, billing_entity_id } = note;
     const owner = { id: note.id, number, customer_id, billing_entity_id };
@@ -39,7 +37,7 @@ export const mailedDocuments = {
       title: 'credit note',
     };
   },
-  async payment_receipt(ctx: Reading, id: string): Promise<Mailed> {
+  async payment_receipt(ctx: Scope, id: string): Promise<Mailed> {
     const { number, customer_id, billing_entity_id, ...receipt } = await getReceipt(ctx, id);
     return {
       id: receipt.id,

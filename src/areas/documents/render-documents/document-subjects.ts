@@ -28,12 +28,10 @@ interface DocumentSubject {
   announce(ctx: Context, subjectId: string): Promise<void>;
 }
 
-type Reading = Scope;
-
-const readWholeInvoice = (ctx: Reading, invoiceId: InvoiceId) =>
+const readWholeInvoice = (ctx: Scope, invoiceId: InvoiceId) =>
   Promise.all([readInvoice(ctx, invoiceId).then((invoice) => partsOf(ctx, invoice)), readPrinted(ctx, invoiceId)]);
 
-async function readWholeNote(ctx: Reading, noteId: CreditNoteId) {
+async function readWholeNote(ctx: Scope, noteId: CreditNoteId) {
   const note = await readCreditNote(ctx, noteId);
   const [[invoice, printed], fees] = await Promise.all([
     readWholeInvoice(ctx, note.invoice_id),
@@ -43,11 +41,11 @@ async function readWholeNote(ctx: Reading, noteId: CreditNoteId) {
 }
 
 /** The electronic document of an invoice. */
-export const readEInvoice = async (ctx: Reading, invoiceId: InvoiceId): Promise<EDocument> =>
+export const readEInvoice = async (ctx: Scope, invoiceId: InvoiceId): Promise<EDocument> =>
   eInvoice(...(await readWholeInvoice(ctx, invoiceId)));
 
 /** The electronic document of a credit note. */
-export async function readENote(ctx: Reading, noteId: CreditNoteId): Promise<EDocument> {
+export async function readENote(ctx: Scope, noteId: CreditNoteId): Promise<EDocument> {
   const { parts, printed } = await readWholeNote(ctx, noteId);
   return eCreditNote(parts, printed);
 }

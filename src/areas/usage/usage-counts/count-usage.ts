@@ -51,16 +51,14 @@ export async function countUsage(db: Db, request: CountRequest): Promise<Counted
     return counting;
   };
   const countings = await mapInSlices(request.charges, countingOf, pause);
-  await Promise.all([
-    addBuckets({ db, organizationId }, { mode, pause }, summings),
-    addMembers({ db, organizationId }, { mode, pause }, listings),
-  ]);
+  const scope = { db, organizationId };
+  await Promise.all([addBuckets(scope, { mode, pause }, summings), addMembers(scope, { mode, pause }, listings)]);
   for (const { counting, window, plan } of [...summings.filter(({ days }) => days !== null), ...listings])
     scannings.push({ counting, window, plan });
   await Promise.all([
-    addRawSums({ db, organizationId }, summings, pause),
-    addEvents({ db, organizationId }, scannings, pause),
-    addBilledTotals({ db, organizationId }, countings),
+    addRawSums(scope, summings, pause),
+    addEvents(scope, scannings, pause),
+    addBilledTotals(scope, countings),
   ]);
   return mapInSlices(countings, (counting) => shared(counting, pause), pause);
 }
