@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { redactedPart } from '../platform/payments/redact-event.ts';
 import { storableJson, storableText } from '../platform/schema/storable.ts';
 import { excessOf, shallowText, shortText } from './json-shape.ts';
 
@@ -26,7 +27,9 @@ export function readProviderEvent(body: string): ToldEvent {
   const event = parse(body);
   if (event)
     return { providerEventId: nameOf(event.id), type: nameOf(event.type), payload: storableJson(event) as object };
-  const kept = storableText(body.slice(0, NOT_UNDERSTOOD_MAX));
+  // Digits at the cut may be the first ones of a card's number.
+  const start = body.length > NOT_UNDERSTOOD_MAX ? body.slice(0, NOT_UNDERSTOOD_MAX).replace(/[\d\s-]+$/, '') : body;
+  const kept = redactedPart(storableText(start));
   return { providerEventId: digestOf(body), type: NOT_UNDERSTOOD, payload: { [NOT_UNDERSTOOD]: kept } };
 }
 

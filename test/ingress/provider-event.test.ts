@@ -57,6 +57,12 @@ describe('events of payment providers', () => {
     expect(readProviderEvent(body)).toEqual({ providerEventId: sha256(body), type: 'not_understood', payload });
   });
 
+  test('of an unreadable provider event no digits of a card are stored, also where it is cut', () => {
+    const kept = ({ payload }: { payload: object }) => (payload as { not_understood: string }).not_understood;
+    expect(kept(readProviderEvent('card 4242 4242 4242 4242, cvc'))).toBe('card [card …4242], cvc');
+    expect(kept(readProviderEvent(`${'x'.repeat(984)} 4242 4242 4242 4242`))).toBe('x'.repeat(984));
+  });
+
   test('an unreadable provider event is stored in part', () => {
     expect(readProviderEvent(`\0${'x'.repeat(900_000)}`).payload).toEqual({ not_understood: 'x'.repeat(999) });
   });

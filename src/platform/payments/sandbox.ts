@@ -1,3 +1,4 @@
+import { hasCheckDigit } from './card-numbers.ts';
 import type { ChargeOutcome, ProviderError } from './port.ts';
 import { refundWordOf, wordOf } from './status-words.ts';
 
@@ -55,12 +56,7 @@ export function sandboxMethodOf(input: {
 /** A card number with a valid check digit (Luhn) that is not a test card, so probably a real one. */
 export function isRealCard(given: string): boolean {
   const number = given.replaceAll(/[\s-]/g, '');
-  if (!/^\d{12,19}$/.test(number) || Object.hasOwn(CARDS, number)) return false;
-  const sum = [...number].reverse().reduce((total, digit, index) => {
-    const doubled = Number(digit) * (index % 2 === 0 ? 1 : 2);
-    return total + (doubled > 9 ? doubled - 9 : doubled);
-  }, 0);
-  return sum % 10 === 0;
+  return /^\d{12,19}$/.test(number) && !Object.hasOwn(CARDS, number) && hasCheckDigit(number);
 }
 
 /** Something that the provider reports later, on the organization's clock. */

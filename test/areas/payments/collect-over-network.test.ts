@@ -186,6 +186,20 @@ describe('provider connections', () => {
   });
 });
 
+test('no number of a card that an event holds is stored (FI20)', async () => {
+  const intent = { id: 'pi_foreign', note: '4242 4242 4242 4242', order: '1234567890123456', client_secret: 'pi_s' };
+  expect(await tell('payment_intent.succeeded', intent, 'evt_card')).toBe(200);
+  const [stored] = await service.sql<{ payload: Loose }[]>`
+    select payload from inbound_events where provider_event_id = 'evt_card'`;
+  expect(stored!.payload.data.object).toEqual({
+    id: 'pi_foreign',
+    note: '[card …4242]',
+    order: '1234567890123456',
+    client_secret: '[redacted]',
+  });
+  expect(await service.sql`select from api_logs where request_path like '/webhooks/%'`).toHaveLength(0);
+});
+
 describe('charges over the network', () => {
   test('a stored card pays a final invoice', async () => {
     await store('pm_ok');
