@@ -85,6 +85,7 @@ test('verifying a fresh invoice finds no difference at both levels, and the resu
     compared: { fees: 4 },
     differences: [],
     not_verified: [],
+    since: { events_added: 0, corrections: 0 },
   });
   expect(await verify('events')).toMatchObject({ status: 'equal', since: { events_added: 0, corrections: 0 } });
   const read = await story.client.get(`/verifications/${verification.svc_id}`);
@@ -126,8 +127,23 @@ test('a verification reports late events and corrections as information, not as 
     },
   });
   expect(retracted.status).toBe(200);
-  expect(await verify('events')).toMatchObject({ status: 'equal', since: { events_added: 1, corrections: 2 } });
+  for (const level of ['events', 'inputs', undefined] as const)
+    expect(await verify(level)).toMatchObject({ status: 'equal', since: { events_added: 1, corrections: 2 } });
 });
+
+test.each([200_000, null])(
+  'of an invoice with %s events, level inputs leaves unknown what arrived later, and level events becomes a run',
+  async (count) => {
+    const set = (value: number | null) => service.sql`
+      update fee_inputs set events_watermark = events_watermark || ${JSON.stringify({ count: value })}::text::jsonb
+      where fee_id = ${feeOf('calls').svc_id}`;
+    await set(count);
+    expect(await verify()).toMatchObject({ status: 'equal', since: null });
+    expect((await verify('events')).status).toBe('pending');
+    await set(3);
+    expect(await verify()).toMatchObject({ since: { events_added: 1, corrections: 2 } });
+  },
+);
 
 test('a verification names a raw event that was changed by hand', async () => {
   await service.sql`update events set properties = '{"calls":8,"zone":"y"}' where transaction_id = 'c'`;

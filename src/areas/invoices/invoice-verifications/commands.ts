@@ -37,7 +37,8 @@ interface VerificationRun {
 /**
  * Computes an issued invoice again: every fee and the totals from what was stored with them and, at level `events`, the
  * usage from the raw events as they were then. Nothing but the result is written. The events of more than 500 fees, or
- * more than 100 000 events, are counted by a run, whose id finds the result.
+ * more than 100 000 events, are counted by a run, whose id finds the result. At level `inputs`, which is always
+ * answered at once, what arrived after such an invoice stays unknown.
  *
  * @throws Refusal 404 invoice; 405 invalid_status, unless it is finalized or voided
  * Rule: invoice-verification.md#route.
@@ -46,10 +47,11 @@ export async function verifyInvoice(ctx: Context, { svc_id, body }: { svc_id: st
   const invoice = await getVisibleInvoice(ctx, svc_id);
   if (invoice.status !== 'finalized' && invoice.status !== 'voided') throw refuse.notAllowed('invalid_status');
   const level = body?.level ?? 'inputs';
-  const { fees, events } = level === 'events' ? await sizeOfInvoice(ctx, invoice.id) : { fees: 0, events: 0 };
-  if (fees > MOST_FEES_AT_ONCE || events > MOST_EVENTS_AT_ONCE)
+  const { fees, events } = await sizeOfInvoice(ctx, invoice.id);
+  const isLarge = fees > MOST_FEES_AT_ONCE || events === null || events > MOST_EVENTS_AT_ONCE;
+  if (isLarge && level === 'events')
     return { verification: await verifyLater(ctx, { invoice_id: invoice.id, level }, fees) };
-  const verification = await verify(ctx, invoice, level);
+  const verification = await verify(ctx, invoice, { level, isLarge });
   await insertVerification(ctx, verification, ctx.now());
   return { verification };
 }
@@ -67,7 +69,7 @@ export async function verifyInvoiceStep(ctx: Context, { run_id: id }: { run_id: 
   const run = await lockVerificationRun(ctx, id);
   if (!run) return;
   const invoice = await readInvoice(ctx, run.invoice_id);
-  const verification = { ...(await verify(ctx, invoice, run.level)), svc_id: id };
+  const verification = { ...(await verify(ctx, invoice, { level: run.level, isLarge: true })), svc_id: id };
   await insertVerification(ctx, verification, ctx.now());
   await finishRun(ctx, id, ctx.now());
 }

@@ -11,11 +11,45 @@ import type { Comparison } from './differences.ts';
 import { countSince, digestPart, findPartEnd, listRawEvents, readFirstWatermark } from './queries.ts';
 import { startRecount } from './recount.ts';
 
-/** Events that arrived after the invoice: information, not a difference. */
+/** What arrived after the invoice: information, not a difference. */
 export interface Since {
   events_added: number;
   corrections: number;
 }
+
+/**
+ * What arrived in the windows of the fees after they were made, at both levels.
+ *
+ * mostAdded how many added events of a window are counted at most; undefined counts all of them
+ */
+export const readSince = (
+  ctx: Context,
+  { fees, stored }: { fees: readonly FeeRow[]; stored: ReadonlyMap<string, FeeInputsRow> },
+  mostAdded?: number,
+): Promise<Since> => countSince(ctx, windowsOf(countedFees(fees, stored)), mostAdded);
+
+/** The usage fees whose events are known, in the order of the invoice. */
+const countedFees = (fees: readonly FeeRow[], stored: ReadonlyMap<string, FeeInputsRow>): UsageFee[] =>
+  fees.flatMap((fee) => {
+    const row = stored.get(fee.id);
+    if (row === undefined || !hasEvents(row)) return [];
+    const { external_subscription_id, subscription_id, charge_id } = fee;
+    const window = `${subscription_id} ${charge_id} ${row.inputs.window.renewed ?? false}`;
+    return [{ ...row, external_subscription_id, window: row.inputs.usage?.event === undefined ? window : undefined }];
+  });
+
+/** A fee with the name of its window, which several fees of a charge share; fees of one event have none. */
+type UsageFee = CountedFee & { window: string | undefined };
+
+/** The first fee of each window. */
+const windowsOf = (fees: readonly UsageFee[]): UsageFee[] => [
+  ...new Map(
+    fees
+      .filter(({ window }) => window !== undefined)
+      .reverse()
+      .map((fee) => [fee.window, fee]),
+  ).values(),
+];
 
 /**
  * Aggregates the raw events behind usage fees, as they were up to the watermark, and compares them with the stored
@@ -24,33 +58,20 @@ export interface Since {
 export async function verifyEvents(
   ctx: Context,
   comparison: Comparison,
-  { fees, stored, since }: { fees: readonly FeeRow[]; stored: ReadonlyMap<string, FeeInputsRow>; since: Since },
+  { fees, stored }: { fees: readonly FeeRow[]; stored: ReadonlyMap<string, FeeInputsRow> },
 ): Promise<void> {
-  const seen = new Set<string>();
-  for (const fee of fees) {
-    const row = stored.get(fee.id);
-    if (row === undefined || !hasEvents(row)) continue;
-    const counted = { ...row, external_subscription_id: fee.external_subscription_id };
-    const window = `${fee.subscription_id} ${fee.charge_id} ${row.inputs.window.renewed ?? false}`;
-    if (row.inputs.usage?.event === undefined && !seen.has(window)) {
-      seen.add(window);
-      if (!(await verifyWindow(ctx, comparison, { feeId: fee.id, counted, since }))) continue;
-    }
-    await verifyUsage(ctx, comparison, fee.id, counted);
+  const counted = countedFees(fees, stored);
+  const firstOfWindow = new Set(windowsOf(counted));
+  for (const fee of counted) {
+    if (firstOfWindow.has(fee) && !(await verifyWindow(ctx, comparison, fee))) continue;
+    await verifyUsage(ctx, comparison, fee.fee_id, fee);
   }
 }
 
 /** Compares the events of a charge's window with the watermark; false if there is none. */
-async function verifyWindow(
-  ctx: Context,
-  comparison: Comparison,
-  { feeId, counted, since }: { feeId: FeeId; counted: CountedFee; since: Since },
-): Promise<boolean> {
+async function verifyWindow(ctx: Context, comparison: Comparison, counted: CountedFee): Promise<boolean> {
   const mark = counted.events_watermark;
-  const path = `fees[${feeId}].events`;
-  const added = await countSince(ctx, counted);
-  since.events_added += added.events_added;
-  since.corrections += added.corrections;
+  const path = `fees[${counted.fee_id}].events`;
   if (mark === null || mark.digest === null) {
     comparison.notVerified.push({ path, reason: 'events_not_digested' });
     return false;

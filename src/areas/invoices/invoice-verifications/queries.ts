@@ -107,26 +107,42 @@ export const listRawEvents = (scope: Scope, fee: CountedFee, part?: WindowPart) 
   from ${eventsOfFee(scope, fee, part)}
   order by event.timestamp, event.created_at, event.id`;
 
-/** What arrived in the window of a fee after it was made. */
+/** What arrived in the windows of these fees after they were made; of each window at most `mostAdded` events. */
 export async function countSince(
   { db, organizationId }: Scope,
-  { fee_id, inputs, external_subscription_id, events_watermark }: CountedFee,
+  fees: readonly CountedFee[],
+  mostAdded: number | undefined,
 ): Promise<{ events_added: number; corrections: number }> {
-  const { window, metric } = inputs;
+  const windows = fees.map(({ fee_id, inputs: { window, metric }, external_subscription_id, events_watermark }) => ({
+    fee_id,
+    subscription: external_subscription_id,
+    code: metric?.code ?? null,
+    from: window.fee.from,
+    to: window.fee.to,
+    max_id: events_watermark?.max_id ?? null,
+  }));
   const [row] = await db<{ events_added: number; corrections: number }[]>`
-    select
-      (select count(*) from events e
-       where e.organization_id = ${organizationId} and e.external_subscription_id = ${external_subscription_id}
-         and e.code = ${metric?.code ?? null} and e.deleted_at is null
-         and e.timestamp >= ${window.fee.from}::timestamptz and e.timestamp < ${window.fee.to}::timestamptz
-         and (${events_watermark?.max_id ?? null}::uuid is null or e.id > ${events_watermark?.max_id ?? null}::uuid)
-      ) as events_added,
-      (select count(distinct version.correction_id) from event_versions version
-       join events e on e.organization_id = version.organization_id and e.id = version.event_id
-       where version.organization_id = ${organizationId} and version.correction_id > ${fee_id}
-         and e.external_subscription_id = ${external_subscription_id} and version.code = ${metric?.code ?? null}
-         and version.timestamp >= ${window.fee.from}::timestamptz and version.timestamp < ${window.fee.to}::timestamptz
-      ) as corrections`;
+    select coalesce(sum(added.count), 0)::bigint as events_added,
+      coalesce(sum(corrected.count), 0)::bigint as corrections
+    from jsonb_to_recordset(${JSON.stringify(windows)}::text::jsonb) as counted (fee_id uuid, subscription text,
+      code text, "from" timestamptz, "to" timestamptz, max_id uuid)
+    cross join lateral (
+      select count(*) as count from (
+        select from events e
+        where e.organization_id = ${organizationId} and e.external_subscription_id = counted.subscription
+          and e.code = counted.code and e.deleted_at is null
+          and e.timestamp >= counted."from" and e.timestamp < counted."to"
+          and (counted.max_id is null or e.id > counted.max_id)
+        limit ${mostAdded ?? null}
+      ) event
+    ) added
+    cross join lateral (
+      select count(distinct version.correction_id) as count from event_versions version
+      join events e on e.organization_id = version.organization_id and e.id = version.event_id
+      where version.organization_id = ${organizationId} and version.correction_id > counted.fee_id
+        and e.external_subscription_id = counted.subscription and version.code = counted.code
+        and version.timestamp >= counted."from" and version.timestamp < counted."to"
+    ) corrected`;
   return row!;
 }
 
@@ -151,13 +167,15 @@ export async function findVerification({ db, organizationId }: Scope, id: string
   return row && { svc_id: row.id, svc_invoice_id: row.invoice_id, level: row.level, status: row.status, ...row.result };
 }
 
-/** Fees of an invoice, and how many events have to be read for them. */
+/** Fees of an invoice, and how many events have to be read for them; null if they were too many to be counted. */
 export async function sizeOfInvoice(
   { db, organizationId }: Scope,
   invoiceId: InvoiceId,
-): Promise<{ fees: number; events: number }> {
-  const [row] = await db<{ fees: number; events: number }[]>`
-    select count(*) as fees, coalesce(sum((inputs.events_watermark ->> 'count')::bigint), 0)::bigint as events
+): Promise<{ fees: number; events: number | null }> {
+  const [row] = await db<{ fees: number; events: number | null }[]>`
+    select count(*) as fees,
+      case when count(*) filter (where inputs.events_watermark -> 'count' = 'null') = 0
+        then coalesce(sum((inputs.events_watermark ->> 'count')::bigint), 0)::bigint end as events
     from fees
     left join fee_inputs inputs on inputs.organization_id = fees.organization_id and inputs.fee_id = fees.id
     where fees.organization_id = ${organizationId} and fees.invoice_id = ${invoiceId} and fees.deleted_at is null`;

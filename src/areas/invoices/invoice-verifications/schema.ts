@@ -34,7 +34,7 @@ const Verification = z.object({
   compared: z.object({ fees: z.int(), amounts: z.int() }),
   differences: z.array(Difference),
   not_verified: z.array(z.object({ path: z.string(), reason: z.string() })),
-  since: z.object({ events_added: z.int(), corrections: z.int() }),
+  since: z.object({ events_added: z.int(), corrections: z.int() }).nullable(),
   verified_at: z.string(),
 });
 export type Verification = z.infer<typeof Verification>;

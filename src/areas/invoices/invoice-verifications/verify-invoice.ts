@@ -12,13 +12,27 @@ import { type FeeInputsRow, listFeeInputs } from '../fee-explanations/queries.ts
 import { type FeeRow, listFeesOfInvoice } from '../fees/queries.ts';
 import type { InvoiceRow } from '../invoices/queries.ts';
 import { type Comparison, causeOf, newComparison } from './differences.ts';
-import { type Since, verifyEvents } from './events.ts';
+import { readSince, type Since, verifyEvents } from './events.ts';
 import { findInvoiceInputs, type InvoiceInputsRow } from './queries.ts';
 import type { Difference, Verification, VerificationLevel } from './schema.ts';
 import { type TotalledFee, type Totals, totalsOf } from './totals.ts';
 
-/** Computes an issued invoice again. Reads only. */
-export async function verify(ctx: Context, invoice: InvoiceRow, level: VerificationLevel): Promise<Verification> {
+/**
+ * How many added events of a window are counted at level `inputs`, which answers at once: some tens of milliseconds.
+ * More are counted at level `events`.
+ */
+const MOST_ADDED_AT_ONCE = 100_000;
+
+/**
+ * Computes an issued invoice again. Reads only.
+ *
+ * isLarge whether looking for what arrived later would read many events; at level `inputs` it is then left unknown
+ */
+export async function verify(
+  ctx: Context,
+  invoice: InvoiceRow,
+  { level, isLarge }: { level: VerificationLevel; isLarge: boolean },
+): Promise<Verification> {
   const fees = await listFeesOfInvoice(ctx, invoice.id);
   const ids = fees.map(({ id }) => id);
   const [inputs, whole] = [await listFeeInputs(ctx, ids), await findInvoiceInputs(ctx, invoice.id)];
@@ -27,8 +41,8 @@ export async function verify(ctx: Context, invoice: InvoiceRow, level: Verificat
   const checked = fees.map((fee) => verifyFee(comparison, fee, stored.get(fee.id)));
   if (whole === undefined) comparison.notVerified.push({ path: 'inputs', reason: 'inputs_not_stored' });
   else verifyTotals(comparison, invoice, { row: whole, fees, checked });
-  const since: Since = { events_added: 0, corrections: 0 };
-  if (level === 'events') await verifyEvents(ctx, comparison, { fees, stored, since });
+  if (level === 'events') await verifyEvents(ctx, comparison, { fees, stored });
+  const since = await sinceOf(ctx, { fees, stored, level, isLarge });
   return {
     svc_id: newId(),
     svc_invoice_id: invoice.id,
@@ -41,6 +55,18 @@ export async function verify(ctx: Context, invoice: InvoiceRow, level: Verificat
     since,
     verified_at: seconds(ctx.now()),
   };
+}
+
+async function sinceOf(
+  ctx: Context,
+  {
+    level,
+    isLarge,
+    ...of
+  }: { fees: readonly FeeRow[]; stored: ReadonlyMap<string, FeeInputsRow>; level: VerificationLevel; isLarge: boolean },
+): Promise<Since | null> {
+  if (level === 'events') return readSince(ctx, of);
+  return isLarge ? null : readSince(ctx, of, MOST_ADDED_AT_ONCE);
 }
 
 const statusOf = ({ differences, notVerified }: Comparison): Verification['status'] => {

@@ -72,7 +72,7 @@ async function verifySample(ctx: Context): Promise<Finding[]> {
   const found: Finding[] = [];
   for (const { id } of sample) {
     const invoice = await getVisibleInvoice(ctx, id);
-    const { status, differences } = await verify(ctx, invoice, 'inputs');
+    const { status, differences } = await verify(ctx, invoice, { level: 'inputs', isLarge: true });
     if (status === 'different')
       found.push({
         resource_id: id,
