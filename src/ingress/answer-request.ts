@@ -4,6 +4,7 @@ import { Refusal, refuse } from '../platform/refusal.ts';
 import { bodyWithPlaces } from '../platform/schema/error-places.ts';
 import type { Identity } from './authenticate.ts';
 import { authorise } from './authorise.ts';
+import { authorizationOf } from './authorization.ts';
 import { answeredInTime } from './database-in-time.ts';
 import type { EdgeDeps, Outcome } from './edge-deps.ts';
 import { ignoredHeader } from './ignored-fields.ts';
@@ -75,7 +76,7 @@ async function authenticate(deps: EdgeDeps, request: Request, response: Response
     await deps.limiters.address(request, response);
     throw refuse.unauthorized();
   };
-  const found = deps.keys.identify(request.headers.authorization, {
+  const found = deps.keys.identify(authorizationOf(request), {
     address: addressOf(request),
     refuseIfOver: () => deps.limiters.refuseIfAddressIsOver(request, response),
     refuseUnknown,

@@ -53,7 +53,7 @@ async function serve(
   // The app parses no queries; this route reads its own.
   const query = new URL(request.originalUrl, 'http://documents').searchParams;
   const documentId = request.params.id as string;
-  const link = { documentId, expires: query.get('expires'), signature: query.get('signature') };
+  const link = { documentId, expires: onlyOf(query, 'expires'), signature: onlyOf(query, 'signature') };
   await checkDocumentLink({ db: sql, config }, link);
   const file = await awaitFile(sql, documentId, { response, patienceMs: PATIENCE_MS });
   if (!file) throw refuse.unavailable();
@@ -61,6 +61,12 @@ async function serve(
   if (file.missing_characters !== '')
     response.setHeader(headerName(MISSING, config.WIRE_PREFIX), encodeURIComponent(file.missing_characters));
   sendFile(response, file, 'inline');
+}
+
+/** The value of a parameter that was sent once; null otherwise, for a link that was added to is no link of ours. */
+function onlyOf(query: URLSearchParams, name: string): string | null {
+  const [value, ...others] = query.getAll(name);
+  return value !== undefined && others.length === 0 ? value : null;
 }
 
 /** A complete file. */

@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { Config } from '../platform/config.ts';
+import { authorizationOf } from './authorization.ts';
 
 const LOOPBACK_ADDRESS = /^(?:::ffff:)?127(?:\.\d{1,3}){3}$|^::1$/;
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
@@ -22,7 +23,7 @@ export function operatorOnly(config: Config): RequestHandler {
       response.status(403).type('text/plain').send('Set QUEUE_BOARD_PASSWORD to open the consoles to other machines.');
       return;
     }
-    const given = Buffer.from(request.headers.authorization ?? '');
+    const given = Buffer.from(authorizationOf(request) ?? '');
     const wanted = Buffer.from(`Basic ${Buffer.from(`operator:${password}`).toString('base64')}`);
     if (given.length === wanted.length && timingSafeEqual(given, wanted)) return next();
     response.setHeader('WWW-Authenticate', 'Basic realm="Meterstone"');

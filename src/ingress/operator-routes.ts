@@ -4,6 +4,7 @@ import type { Config } from '../platform/config.ts';
 import type { Log } from '../platform/log/log.ts';
 import { refuse } from '../platform/refusal.ts';
 import { BASE_PATH } from './answer-request.ts';
+import { authorizationOf } from './authorization.ts';
 import type { EdgeLocals, Limiters } from './rate-limit.ts';
 import { answerOfError } from './refusals.ts';
 import { requestIdOf } from './request-id.ts';
@@ -45,7 +46,7 @@ async function answer(
   response.setHeader('X-Request-Id', requestId);
   let outcome: { status: number; body: object; headers?: Record<string, string> };
   try {
-    if (!isToken(request.headers.authorization, token)) {
+    if (!isToken(authorizationOf(request), token)) {
       await deps.limiters.address(request, response);
       throw refuse.unauthorized();
     }

@@ -1,3 +1,4 @@
+import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { columnValues } from '../../src/platform/db/values.ts';
@@ -17,9 +18,11 @@ const probe: Operation = {
   run: async (ctx) => ({ probe: { svc_id: ctx.organizationId } }),
 };
 
+const OPERATOR_TOKEN = 'operator-token-of-the-test-0123456789';
+
 let service: TestService;
 beforeAll(async () => {
-  service = await startService({ operations: [probe], pools: ['writes'] });
+  service = await startService({ operations: [probe], pools: ['writes'], settings: { OPERATOR_TOKEN } });
 });
 afterAll(() => service.stop());
 
@@ -40,6 +43,33 @@ test('a request without a key is refused with 401, an unknown path with 404', as
     status: 404,
     body: { code: 'object_not_found', resource: 'route' },
   });
+});
+
+test('junk after the token and several Authorization headers are refused with 401, by the operator routes too', async () => {
+  const { organization } = await service.org();
+  const [valid, operator] = [`Bearer ${organization.api_key}`, `Bearer ${OPERATOR_TOKEN}`];
+  const statusOf = async (path: string, ...values: string[]) => {
+    const headers = values.flatMap((value, index) => [index % 2 === 0 ? 'Authorization' : 'authorization', value]);
+    const { statusCode, body } = await request(`${service.url}/api/v1${path}`, { headers });
+    await body.dump();
+    return statusCode;
+  };
+  for (const [path, own] of [
+    ['/probes', valid],
+    ['/operations/jobs', operator],
+  ] as const) {
+    expect(await statusOf(path, own)).toBe(200);
+    for (const values of [
+      [`${own} junk`],
+      [`${own}, ${own}`],
+      [own, own],
+      [own, 'Bearer nope'],
+      ['Bearer nope', own],
+      [],
+    ])
+      expect([values, await statusOf(path, ...values)]).toEqual([values, 401]);
+  }
+  expect(await statusOf('/probes', `bearer   ${organization.api_key}`)).toBe(200);
 });
 
 test.each(['OPTIONS', 'HEAD'])(

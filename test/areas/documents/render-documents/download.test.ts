@@ -132,6 +132,13 @@ test('a document link that was changed or has expired is refused', async () => {
   expect(await refusal({ signature: 'x'.repeat(43) })).toEqual(invalid);
   expect(await refusal({ signature: null })).toEqual(invalid);
   expect(await refusal({ expires: '99999999999' })).toEqual(invalid);
+  for (const name of ['expires', 'signature'])
+    for (const value of [url.searchParams.get(name)!, '99999999999']) {
+      const twice = new URL(url);
+      twice.searchParams.append(name, value);
+      const answer = await fetch(twice);
+      expect([answer.status, await answer.json()]).toEqual(invalid);
+    }
   const short = await startedWith(0);
   expect(short).toEqual([403, { status: 403, error: 'Forbidden', code: 'link_expired' }]);
 });
