@@ -11,16 +11,30 @@ const NAME_MAX = 100;
 
 /**
  * Parameters of a query that an operation does not know, by the names they were sent with, where a misspelt one
- * changes what is answered or done: of lists, and of every operation that takes some.
+ * changes what is answered or done: of lists, of every write, and of every read that takes some.
  *
  * sent, query  the same parameters in the same order, before and after the wire prefix was translated
  */
 export function unknownFilters(operation: Operation, sent: Query, query: Query): string[] {
-  const fields = queryFields(operation) ?? (answersList(operation) ? pageQuery : undefined);
-  if (!fields) return [];
   const names = Object.keys(sent);
+  const fields = names.length === 0 ? undefined : (knownFilters(operation) ?? (isWrite(operation) ? {} : undefined));
+  if (!fields) return [];
   return Object.keys(query).flatMap((name, index) => (Object.hasOwn(fields, name) ? [] : [names[index]!]));
 }
+
+/**
+ * Whether an unknown parameter of a query is refused, and not only named in a header. A write that takes parameters
+ * would do more than was asked for, or store events that were sent to be looked at. In a sandbox every misspelt one is
+ * a mistake to be found; elsewhere a client that reads may be newer than this service. Rule:
+ * lists.md#filters-and-order.
+ */
+export const refusesUnknownFilters = (operation: Operation, sandbox: boolean): boolean =>
+  sandbox || (isWrite(operation) && knownFilters(operation) !== undefined);
+
+const isWrite = ({ kind }: Operation): boolean => kind === 'command' || kind === 'events';
+
+const knownFilters = (operation: Operation): Record<string, z.ZodType> | undefined =>
+  queryFields(operation) ?? (answersList(operation) ? pageQuery : undefined);
 
 const answersList = ({ method, answer }: Operation): boolean =>
   method === 'get' && answer instanceof z.ZodObject && Object.values(answer.shape).some(isArray);

@@ -13,7 +13,7 @@ import type { Identity } from './authenticate.ts';
 import type { EdgeDeps, Outcome } from './edge-deps.ts';
 import type { Asked } from './heavy-reads.ts';
 import { type Idempotency, idempotencyOf } from './idempotency-key.ts';
-import { unknownFields, unknownFilters } from './ignored-fields.ts';
+import { refusesUnknownFilters, unknownFields, unknownFilters } from './ignored-fields.ts';
 import { loggedRequest, pathOf } from './logged-request.ts';
 import { type BodyOptions, readBody } from './read-body.ts';
 import { readInput, readParams } from './read-input.ts';
@@ -58,18 +58,23 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   const sentQuery = readQuery(request.url);
   const query = deps.wire.query(sentQuery);
   call.read = { query };
+  const filters = unknownFilters(operation, sentQuery, query);
+  const unwanted = refusesUnknownFilters(operation, identity.sandbox) ? filters : [];
   if (operation.kind === 'events') {
     deps.handOver.refuseIfInVain('events');
     if (deps.events.isFull(identity.organizationId)) throw refuse.unavailable();
   }
-  if (operation.readsOwnBody)
+  if (operation.readsOwnBody) {
+    refuseFilters(unwanted);
     return deps.events.bulk({ identity, requestId, request, query, translate: deps.wire.body });
+  }
   const takesBody = operation.method !== 'get';
   const pause = deps.turns.pauseOf(identity.organizationId);
   const sentBody = takesBody ? await readBody(request, response, bodyOptions(operation, pause)) : undefined;
   call.sent = { ...sentQuery, ...deps.wire.sentParams(sentParams), ...(typeof sentBody === 'object' ? sentBody : {}) };
   const body = deps.wire.body(sentBody);
   call.read = { query, body: rootOf(operation, body) };
+  refuseFilters(unwanted);
   const idempotency = takesBody ? readIdempotency(call, query, body) : null;
   if (operation.kind === 'events') {
     const countMore = () => deps.limiters.organization[operation.category ?? 'default'](request, response);
@@ -77,14 +82,6 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
     if (idempotency === null) return deps.events.answer(operation.name, sent);
     return runCommand(deps, call, await deps.events.input(operation.name, sent), idempotency);
   }
-  const filters = unknownFilters(operation, sentQuery, query);
-  // A write would do more than was asked for. In a sandbox every misspelt filter is a mistake to be found; elsewhere a
-  // client that reads may be newer than this service.
-  if (filters.length > 0 && (identity.sandbox || operation.kind === 'command'))
-    throw refuse.invalid(
-      Object.fromEntries(filters.map((name) => [name, [UNKNOWN_FILTER]])),
-      filters.map((name) => ({ field: name, code: UNKNOWN_FILTER, path: [name], isQuery: true })),
-    );
   const input = { ...params, ...readInput(operation, query, body) };
   call.ignored = [...filters, ...unknownFields(operation, body)];
   if (operation.kind === 'command') return runCommand(deps, call, input, idempotency);
@@ -113,6 +110,15 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   };
   if (takesBody) return readAgainIfStruck(deps.heavyReads.of(identity.organizationId, call.signal));
   return deps.heavyReads.answer(askedBy(call, form), readAgainIfStruck);
+}
+
+/** @throws Refusal 422, of the names if there are any */
+function refuseFilters(names: readonly string[]): void {
+  if (names.length === 0) return;
+  throw refuse.invalid(
+    Object.fromEntries(names.map((name) => [name, [UNKNOWN_FILTER]])),
+    names.map((name) => ({ field: name, code: UNKNOWN_FILTER, path: [name], isQuery: true })),
+  );
 }
 
 /** Requests of one key with the same path, query and form have the same answer. */

@@ -35,7 +35,7 @@ describe('unknown fields of a schema', () => {
 
 // A report that leaves a misspelt filter out tells of everybody; a write that does bills everybody.
 describe('filters that an operation does not know', () => {
-  const narrowed = operations.filter(({ kind, query, hidden }) => kind !== 'events' && query && !hidden);
+  const narrowed = operations.filter(({ query, hidden }) => query && !hidden);
 
   test.each(narrowed.map((each) => [each.name, each] as const))('%s names each of them', (_name, operation) => {
     expect(unknownFilters(operation, { lago_filetr: '', page: '' }, { svc_filetr: '', page: '' })[0]).toBe(
@@ -112,6 +112,40 @@ describe('over HTTP', () => {
         { on_termination_invoise: ['value_must_be_blank'] },
       ]);
     }
+  });
+
+  // Each is an option that is misspelt, and whoever misses it would find the events stored all the same.
+  const event = { transaction_id: 'one', external_subscription_id: 'sub', code: 'calls' };
+  const line = { raw: JSON.stringify(event), headers: { 'content-type': 'application/x-ndjson' } };
+  test.each([
+    ['/events?explian=true', { event }, {}, 'explian', 'value_must_be_blank'],
+    ['/events?dry_run=true', { event }, {}, 'dry_run', 'value_must_be_blank'],
+    ['/events?explain=ture', { event }, {}, 'explain', 'value_is_invalid'],
+    ['/events', { event }, { headers: { 'x-svc-explain': 'ture' } }, 'explain', 'value_is_invalid'],
+    ['/events/batch?mdoe=tolerant', { events: [event] }, {}, 'mdoe', 'value_must_be_blank'],
+    ['/events/batch?mode=tolerent', { events: [event] }, {}, 'mode', 'value_is_invalid'],
+    ['/events/bulk?explian=true', undefined, line, 'explian', 'value_must_be_blank'],
+    ['/events/bulk?explain=ture', undefined, line, 'explain', 'value_is_invalid'],
+  ])('POST %s with %j %j stores nothing and names what it does not know', async (path, body, options, name, code) => {
+    for (const sandbox of [true, false])
+      for (const key of [undefined, 'one']) {
+        const org = await service.org({ sandbox });
+        const sent = (options as { headers?: Record<string, string> }).headers;
+        const headers = { ...sent, ...(key === undefined ? {} : { 'idempotency-key': key }) };
+        const answer = await org.post(path, body, { ...options, headers });
+        expect([answer.status, answer.body.error_details]).toEqual([422, { [name]: [code] }]);
+        expect((await org.get('/events')).body.events).toEqual([]);
+      }
+  });
+
+  test('a write that takes no parameters names them, and refuses them in a sandbox', async () => {
+    const [sandbox, live] = [await service.org({ sandbox: true }), await service.org()];
+    const [path, body] = ['/customers?dry_run=true', { customer: { external_id: 'acme' } }];
+    const named = await live.post(path, body);
+    expect([named.status, named.headers['x-svc-ignored']]).toEqual([200, 'dry_run']);
+    const refused = await sandbox.post(path, body);
+    expect([refused.status, refused.body.error_details]).toEqual([422, { dry_run: ['value_must_be_blank'] }]);
+    expect((await sandbox.get('/customers')).body.customers).toEqual([]);
   });
 
   test('unknown fields of a body are ignored and named in a header, in sandboxes too', async () => {

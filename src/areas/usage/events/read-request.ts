@@ -72,13 +72,19 @@ export function batchForm(query: Readonly<Record<string, unknown>>): EventsForm 
  * Whether an explanation is requested, by the header or in the query (event-verdicts.md#verdict).
  *
  * @throws Refusal 422 explain unsupported_value, for `amount`: the share of an event in an amount is unknown
+ * @throws Refusal 422 explain value_is_invalid, for what says neither yes nor no
  */
 export function asksToExplain(header: unknown, query: Readonly<Record<string, unknown>>): boolean {
   if (query.explain === 'amount') throw refuse.invalid({ explain: ['unsupported_value'] });
-  return (
-    (header !== undefined && booleanFilter.parse(header) === true) ||
-    (query.explain !== undefined && booleanFilter.parse(query.explain) === true)
-  );
+  return [header, query.explain].map(saysYes).includes(true);
+}
+
+/** Blank or missing says no. */
+function saysYes(sent: unknown): boolean {
+  if (sent === undefined || sent === '') return false;
+  const answer = booleanFilter.parse(sent);
+  if (answer === undefined) throw refuse.invalid({ explain: [INVALID] });
+  return answer;
 }
 
 /** The transaction id of a refused event as text; null if it has none. */
