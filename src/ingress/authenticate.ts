@@ -137,8 +137,8 @@ const valid = (identity: Identity | null, nowMs: number): Identity | null =>
 
 function bearerToken(header: string | undefined): string | null {
   if (header === undefined) return null;
-  const [scheme, token, ...others] = header.split(/\s+/);
-  return scheme?.toLowerCase() === 'bearer' && token && others.length === 0 ? token : null;
+  const [scheme, token] = header.split(/\s+/);
+  return scheme?.toLowerCase() === 'bearer' && token ? token : null;
 }
 
 async function findIdentity(sql: Sql, digest: Buffer): Promise<Identity | null> {
