@@ -2473,11 +2473,13 @@ create table payment_providers (
   deleted_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  live boolean,
   constraint payment_providers_pkey PRIMARY KEY (id),
   constraint payment_providers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint payment_providers_status_check CHECK ((status = ANY (ARRAY['connected'::text, 'unverified'::text, 'failing'::text])))
 );
 comment on table payment_providers is 'Connections to payment providers. Secrets are sealed.';
+comment on column payment_providers.live is 'Whether it moves real money. Null: only the provider knows, until the next check of the connection.';
 CREATE UNIQUE INDEX payment_providers_code_key ON public.payment_providers USING btree (organization_id, code) WHERE (deleted_at IS NULL);
 
 create table payment_receipts (

@@ -170,6 +170,34 @@ test.each(files)('no function of %s takes a connection and an organization apart
   expect(SEPARATE.exec(readFileSync(join(root, path), 'utf8'))?.[0]).toBeUndefined();
 });
 
+/**
+ * Names of payment providers: only their folders in platform/payments know them, the rest reads the table of types.
+ * `sandbox` and `custom` are ordinary words too, so they count only where a connection's type is compared with them.
+ */
+const PROVIDER_NAME =
+  /'(stripe|gocardless|adyen|cashfree|flutterwave|moneyhash)'|(provider_?type|emulates)\W{1,12}'(sandbox|custom)'/i;
+/** Examples of the description show requests as clients send them, with the names of the published interface. */
+const SHOWS_REQUESTS = /^src\/ingress\/body-examples\//;
+const OF_ONE_PROVIDER = /^src\/platform\/payments\/[a-z]+\//;
+
+test.each(files.filter((path) => !OF_ONE_PROVIDER.test(path) && !SHOWS_REQUESTS.test(path)))(
+  '%s names no payment provider',
+  (path) => {
+    expect(PROVIDER_NAME.exec(readFileSync(join(root, path), 'utf8'))?.[0]).toBeUndefined();
+  },
+);
+
+/** The double of sandboxes is no driver: steps of the areas run it, which need to know how it behaves. */
+const RUNS_THE_DOUBLE = 'src/platform/payments/sandbox/behaviour.ts';
+
+test.each(files.filter((path) => !path.startsWith('src/platform/payments/')))(
+  '%s reaches payment providers through the table of their types',
+  (path) => {
+    const direct = inProject(path).filter(({ target }) => OF_ONE_PROVIDER.test(target) && target !== RUNS_THE_DOUBLE);
+    expect(direct.map(({ target }) => target)).toEqual([]);
+  },
+);
+
 /** Files whose ids are those of a provider, or that know no records. */
 const FOREIGN_IDS = /^src\/(engine|platform\/(payments|secrets|services|keys|vat-numbers|mail))\//;
 

@@ -6,13 +6,13 @@ import { holdClock } from '../platform/clock/organization-clock.ts';
 import { realNow } from '../platform/clock/real-clock.ts';
 import { isUuid } from '../platform/ids.ts';
 import type { Log } from '../platform/log/log.ts';
-import { isSignedBySandbox, isSignedByStripe } from '../platform/payments/signatures.ts';
+import { descriptorOf } from '../platform/payments/providers.ts';
 import { nudge } from '../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../platform/records/system-transaction.ts';
 import { Refusal } from '../platform/refusal.ts';
 import { isStorable } from '../platform/schema/storable.ts';
 import { FairGate } from './fair-gate.ts';
-import { readProviderEvent } from './provider-event.ts';
+import { readProviderEvents } from './provider-event.ts';
 import { addressOf } from './rate-limit.ts';
 import type { WindowStore } from './window-store.ts';
 
@@ -98,7 +98,7 @@ async function take(deps: SystemDeps, windows: Windows, request: Request): Promi
   }
   const { totalHits } = await windows.increment(connection.id);
   if (totalHits > EVENTS_PER_SECOND) return 429;
-  const event = readProviderEvent(body.toString('utf8'));
+  const events = readProviderEvents(body.toString('utf8'), descriptorOf(connection.provider_type)!.inbound.eventsIn);
   const nudges = await systemTransaction(
     deps,
     { id: organizationId!, sandbox: connection.sandbox },
@@ -106,7 +106,7 @@ async function take(deps: SystemDeps, windows: Windows, request: Request): Promi
       (connection.sandbox ? (await holdClock({ db: tx, organizationId: organizationId! }))?.frozen_time : undefined) ??
       realNow(),
     async (ctx) => {
-      await storeInboundEvent(ctx, { connectionId: connection.id, ...event });
+      for (const event of events) await storeInboundEvent(ctx, { connectionId: connection.id, ...event });
     },
   );
   if (nudges) await nudge(deps.producer, organizationId!, nudges);
@@ -127,11 +127,9 @@ async function signerOf<Connection extends ProviderRow>(
 }
 
 async function isSigned(deps: SystemDeps, connection: ProviderRow, request: Request, body: Buffer): Promise<boolean> {
-  const isStripe = connection.provider_type === 'stripe';
-  const header = request.header(isStripe ? 'stripe-signature' : 'x-sandbox-signature') ?? '';
-  const holder = { db: deps.sql, config: deps.config };
-  const secret = await readSecret(holder, connection, isStripe ? 'inbound_secret' : 'webhook_secret');
-  if (secret === undefined) return false;
-  if (!isStripe) return isSignedBySandbox(body, header, secret);
-  return isSignedByStripe(body, header, secret, Math.trunc(realNow().epochMilliseconds / 1000));
+  const inbound = descriptorOf(connection.provider_type)?.inbound;
+  const secret = inbound && (await readSecret({ db: deps.sql, config: deps.config }, connection, inbound.secret));
+  if (!inbound || secret === undefined) return false;
+  const nowSeconds = Math.trunc(realNow().epochMilliseconds / 1000);
+  return inbound.isSigned({ body, header: (name) => request.header(name), secret, nowSeconds });
 }

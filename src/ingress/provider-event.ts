@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Inbound } from '../platform/payments/descriptor.ts';
 import { redactedPart } from '../platform/payments/redact-event.ts';
 import { storableJson, storableText } from '../platform/schema/storable.ts';
 import { excessOf, shallowText, shortText } from './json-shape.ts';
@@ -17,34 +18,38 @@ export interface ToldEvent {
 }
 
 /**
- * A payment provider's signed body in a form that can be stored. It is never refused, because it may be about money,
- * and a provider repeats a refused event for days and then stops sending: invalid characters are replaced, parts that
- * are too deep or too large are shortened, and an unreadable body is stored in part under its digest.
+ * The events of a payment provider's signed body in a form that can be stored. It is never refused, because it may be
+ * about money, and a provider repeats a refused event for days and then stops sending: invalid characters are replaced,
+ * parts that are too deep or too large are shortened, and an unreadable body is stored in part under its digest.
  *
  * Rule: provider-connections.md#inbound-events.
  */
-export function readProviderEvent(body: string): ToldEvent {
-  const event = parse(body);
-  if (event)
-    return { providerEventId: nameOf(event.id), type: nameOf(event.type), payload: storableJson(event) as object };
+export function readProviderEvents(body: string, eventsIn: Inbound['eventsIn']): ToldEvent[] {
+  const parsed = parse(body);
+  const events = parsed ? eventsIn(parsed) : [];
+  if (events.length > 0)
+    return events.map(({ id, type, payload }) => ({
+      providerEventId: nameOf(id),
+      type: nameOf(type),
+      payload: storableJson(payload) as object,
+    }));
   // Digits at the cut may be the first ones of a card's number.
   const start = body.length > NOT_UNDERSTOOD_MAX ? body.slice(0, NOT_UNDERSTOOD_MAX).replace(/[\d\s-]+$/, '') : body;
   const kept = redactedPart(storableText(start));
-  return { providerEventId: digestOf(body), type: NOT_UNDERSTOOD, payload: { [NOT_UNDERSTOOD]: kept } };
+  return [{ providerEventId: digestOf(body), type: NOT_UNDERSTOOD, payload: { [NOT_UNDERSTOOD]: kept } }];
 }
 
-function parse(body: string): { id: string; type: string } | undefined {
+function parse(body: string): Record<string, unknown> | undefined {
   let text = body.startsWith('\ufeff') ? body.slice(1) : body;
   if (excessOf(text) === 'depth') text = shallowText(text);
   if (excessOf(text) === 'values') text = shortText(text);
-  let event: { id?: unknown; type?: unknown } | null;
+  let value: unknown;
   try {
-    event = JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     return undefined;
   }
-  if (typeof event?.id !== 'string' || event.id === '' || typeof event.type !== 'string') return undefined;
-  return event as { id: string; type: string };
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
 }
 
 /** A name in a length that an index holds; a shortened one gets a digest, so that it stays different from others. */

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { readProviderEvent } from '../../src/ingress/provider-event.ts';
+import { readProviderEvents } from '../../src/ingress/provider-event.ts';
+import { oneEventABody } from '../../src/platform/payments/descriptor.ts';
 
+const readProviderEvent = (body: string) => readProviderEvents(body, oneEventABody)[0]!;
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const nested = (levels: number) => `${'['.repeat(levels)}1${']'.repeat(levels)}`;
 

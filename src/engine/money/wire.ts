@@ -2,7 +2,7 @@ import { assert } from '../assert.ts';
 import { type Currency, exponentOf } from './currency.ts';
 
 /** The units in which a provider's interface takes amounts of a currency. */
-interface WireUnit {
+export interface WireUnit {
   /** Decimals of the wire's unit. */
   exponent: number;
   /** Amounts must be a multiple of it. */
@@ -20,48 +20,6 @@ export interface WireAmount {
   /** The rest of the amount: less than one step. */
   restCents: number;
 }
-
-const whole: WireUnit = { exponent: 0, step: 1 };
-const wholeInHundredths: WireUnit = { exponent: 2, step: 100 };
-const tens: WireUnit = { exponent: 3, step: 10 };
-
-/**
- * Amounts on Stripe's wire, where they differ from ISO 4217. ISK and UGX are two-decimal there, and whole;
- * three-decimal amounts end in 0; MGA has no decimals. Rule: payments.md#amounts-on-the-wire.
- */
-export const STRIPE_WIRE: WireTable = {
-  BIF: whole,
-  CLP: whole,
-  DJF: whole,
-  GNF: whole,
-  JPY: whole,
-  KMF: whole,
-  KRW: whole,
-  MGA: whole,
-  PYG: whole,
-  RWF: whole,
-  VND: whole,
-  VUV: whole,
-  XAF: whole,
-  XOF: whole,
-  XPF: whole,
-  ISK: wholeInHundredths,
-  UGX: wholeInHundredths,
-  BHD: tens,
-  JOD: tens,
-  KWD: tens,
-  OMR: tens,
-  TND: tens,
-  CLF: null,
-  IQD: null,
-  IRR: null,
-  LYD: null,
-};
-
-const NO_WIRE: WireTable = {};
-
-/** The wire of a connection; the double of sandboxes takes our amounts as they are. */
-export const wireOf = (providerType: string): WireTable => (providerType === 'stripe' ? STRIPE_WIRE : NO_WIRE);
 
 /**
  * An amount in the provider's units: rounded down to the provider's step, so that it never exceeds the due amount.

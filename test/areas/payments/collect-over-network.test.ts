@@ -11,7 +11,7 @@ import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { connectDatabase } from '../../../src/platform/db/connect.ts';
 import { isUuid } from '../../../src/platform/ids.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
-import { isSignedByStripe } from '../../../src/platform/payments/signatures.ts';
+import { isSignedByStripe } from '../../../src/platform/payments/stripe/signature.ts';
 import { openRuntime } from '../../../src/platform/process/runtime.ts';
 import { reactions } from '../../../src/reactions.ts';
 import { violationsOf } from '../../contract/check-webhook.ts';

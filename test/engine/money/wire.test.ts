@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CURRENCIES } from '../../../src/engine/money/currency.ts';
-import { fromWire, STRIPE_WIRE, stepCents, toWire, wireOf } from '../../../src/engine/money/wire.ts';
+import { fromWire, stepCents, toWire } from '../../../src/engine/money/wire.ts';
+import { wireOf } from '../../../src/platform/payments/providers.ts';
+import { STRIPE_WIRE } from '../../../src/platform/payments/stripe/wire.ts';
 
 // payments.md#amounts-on-the-wire; docs.stripe.com/currencies.
 describe('an amount on the wire of Stripe', () => {

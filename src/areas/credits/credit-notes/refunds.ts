@@ -1,10 +1,11 @@
 import type { Temporal } from 'temporal-polyfill';
-import { stepCents, wireOf } from '../../../engine/money/wire.ts';
+import { stepCents } from '../../../engine/money/wire.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { CreditNoteId, InvoiceId, PaymentId, PaymentProviderId } from '../../../platform/ids.ts';
 import type { ProviderError } from '../../../platform/payments/port.ts';
+import { can, isOverNetwork, type StoredConnection, wireOf } from '../../../platform/payments/providers.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 import type { CreditNoteRow } from './queries.ts';
 
@@ -12,9 +13,6 @@ import type { CreditNoteRow } from './queries.ts';
 export const REFUND_STEP = 'refund-sandbox-note';
 /** Refunds a note over the network: a job outside any transaction; the refund's row is what is owed. */
 const REFUND_JOB = 'payment.refund';
-
-/** Other providers cannot refund; their notes wait for `PUT`. Rule: credit-notes.md#refunds. */
-const REFUNDING_PROVIDERS = ['stripe', 'gocardless', 'adyen'];
 
 /** The refund of a note at the provider of a payment. */
 export interface RefundRow {
@@ -39,7 +37,7 @@ export async function oweRefund(
   if (note.refund_status !== 'pending' || invoice.payment_status !== 'succeeded') return;
   if (invoice.payment_dispute_lost_at !== null) return;
   const payment = await findRefundingPayment(ctx, note.invoice_id);
-  if (!payment) return;
+  if (!payment || !isRefundable(note.refund_amount_cents, payment)) return;
   const owed = await ctx.db`
     insert into credit_note_refunds (organization_id, credit_note_id, payment_id, payment_provider_id, created_at,
       updated_at)
@@ -48,8 +46,8 @@ export async function oweRefund(
     on conflict do nothing returning credit_note_id`;
   if (owed.length === 0) return;
   const payload = { credit_note_id: note.id };
-  if (payment.provider_type === 'sandbox') ctx.after({ step: REFUND_STEP, payload });
-  else ctx.after({ nudge: REFUND_JOB, payload });
+  if (isOverNetwork(payment.provider_type)) ctx.after({ nudge: REFUND_JOB, payload });
+  else ctx.after({ step: REFUND_STEP, payload });
 }
 
 /**
@@ -64,12 +62,16 @@ export async function readRefundStep(
   return payment ? stepCents(wireOf(payment.provider_type), invoice.currency) : 1;
 }
 
+const isRefundable = (cents: number, payment: StoredConnection & { amount_cents: number }): boolean =>
+  cents === payment.amount_cents || can(payment, 'partial_refund');
+
+/** The newest payment of an invoice, if its provider refunds; otherwise its notes wait for `PUT`. */
 async function findRefundingPayment(ctx: Scope, invoiceId: InvoiceId) {
   const [newest] = await ctx.db<
-    { id: PaymentId; payment_provider_id: PaymentProviderId | null; provider_type: string; provider_name: string }[]
+    (StoredConnection & { id: PaymentId; payment_provider_id: PaymentProviderId; amount_cents: number })[]
   >`
-    select payment.id, payment.payment_provider_id, provider.provider_type,
-      coalesce(provider.emulates, provider.provider_type) as provider_name
+    select payment.id, payment.payment_provider_id, payment.amount_cents, provider.provider_type, provider.emulates,
+      provider.settings
     from payment_invoices share
     join payments payment on payment.organization_id = share.organization_id and payment.id = share.payment_id
     left join payment_providers provider
@@ -78,7 +80,7 @@ async function findRefundingPayment(ctx: Scope, invoiceId: InvoiceId) {
       and payment.payment_status = 'succeeded'
     order by payment.created_at desc, payment.id desc
     limit 1`;
-  return newest && REFUNDING_PROVIDERS.includes(newest.provider_name) ? newest : undefined;
+  return newest && can(newest, 'refund') ? newest : undefined;
 }
 
 export async function findRefund({ db, organizationId }: Scope, noteId: CreditNoteId): Promise<RefundRow | undefined> {

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import { contractOf } from '../../../platform/payments/contract-providers.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { customerLeftProvider, paymentMethodWanted } from '../announcements.ts';
 import type { ProviderLink } from './provider-link.ts';
@@ -19,7 +20,9 @@ const NEED_SETUP: ReadonlySet<string> = new Set([
 ]);
 
 export const needsSetup = (customer: CustomerRow): boolean =>
-  customer.payment_provider !== 'stripe' || customer.provider_payment_methods.some((method) => NEED_SETUP.has(method));
+  customer.payment_provider === null ||
+  !contractOf(customer.payment_provider).offersKindsOfMethod ||
+  customer.provider_payment_methods.some((method) => NEED_SETUP.has(method));
 
 /**
  * Follows a changed link: methods of the former provider are discarded, the customer is created at the new one and

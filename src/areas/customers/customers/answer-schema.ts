@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PageMeta } from '../../../platform/lists/pagination.ts';
+import { CONTRACT_PROVIDERS } from '../../../platform/payments/contract-providers.ts';
 import { TaxView } from '../../catalog/taxes/view.ts';
 import { SectionView } from '../invoice-custom-sections/schema.ts';
 import {
@@ -7,7 +8,6 @@ import {
   CUSTOMER_TYPES,
   ISSUING_DATE_ADJUSTMENTS,
   ISSUING_DATE_ANCHORS,
-  PAYMENT_PROVIDERS,
   PROVIDER_PAYMENT_METHODS,
   ZERO_AMOUNT_OPTIONS,
 } from './schema.ts';
@@ -63,7 +63,7 @@ export const CustomerBaseView = z.object({
     subscription_invoice_issuing_date_anchor: z.enum(ISSUING_DATE_ANCHORS).nullable(),
     subscription_invoice_issuing_date_adjustment: z.enum(ISSUING_DATE_ADJUSTMENTS).nullable(),
     document_locale: z.string().optional(),
-    payment_provider: z.enum(PAYMENT_PROVIDERS).optional(),
+    payment_provider: z.enum(CONTRACT_PROVIDERS).optional(),
     payment_provider_code: z.string().optional(),
     provider_customer_id: z.string().optional(),
     provider_payment_methods: z.array(z.enum(PROVIDER_PAYMENT_METHODS)).optional(),
@@ -107,7 +107,7 @@ export const CheckoutUrlEnvelope = z.object({
   customer: z.object({
     svc_customer_id: z.uuid(),
     external_customer_id: z.string(),
-    payment_provider: z.enum(PAYMENT_PROVIDERS),
+    payment_provider: z.enum(CONTRACT_PROVIDERS),
     payment_provider_code: z.string(),
     checkout_url: z.url(),
   }),

@@ -1,5 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
+import { isContractProvider } from '../../../platform/payments/contract-providers.ts';
+import { descriptorOf, isOverNetwork } from '../../../platform/payments/providers.ts';
 import { contractName, listProvidersNamed, type ProviderRow } from '../payment-providers/queries.ts';
 import type { CustomerFields, CustomerRow } from './queries.ts';
 import type { CustomerInput } from './schema.ts';
@@ -75,19 +77,19 @@ export async function providerLink(
   });
   const knownId = givenId ?? (isSame ? (stored?.provider_customer_id ?? null) : null);
   const isMade = knownId === null;
-  changes.provider_customer_id = knownId ?? (connection.provider_type === 'sandbox' ? `cus_sandbox_${newId()}` : null);
+  changes.provider_customer_id = knownId ?? (isOverNetwork(connection.provider_type) ? null : `cus_sandbox_${newId()}`);
   const endsFormer = stored?.payment_provider_id != null && (!isSame || knownId !== stored.provider_customer_id);
   return { changes, faults, endsFormer, ...(isMade ? { madeAt: connection } : {}) };
 }
 
-// The contract's name for the caller's provider: a sandbox appears under the name that it emulates.
+// The contract's name for the caller's provider: a type that the contract does not know appears under another name.
 async function nameOf(
   ctx: Context,
   provider: NonNullable<Configuration['payment_provider']>,
   code: string | null,
 ): Promise<CustomerFields['payment_provider']> {
-  if (provider !== 'sandbox') return provider;
+  if (isContractProvider(provider)) return provider;
   const connections = await listProvidersNamed(ctx, null, code);
-  const sandbox = connections.find(({ provider_type }) => provider_type === 'sandbox');
-  return sandbox ? contractName(sandbox) : 'stripe';
+  const emulating = connections.find(({ provider_type }) => provider_type === provider);
+  return emulating ? contractName(emulating) : descriptorOf(provider)!.appearsAs!;
 }

@@ -6,6 +6,7 @@ import type { BillingEntityId, CustomerId, OrganizationId, PaymentProviderId } f
 import { containsPattern } from '../../../platform/lists/filters.ts';
 import { metadataCondition } from '../../../platform/lists/metadata-condition.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
+import type { ContractProvider } from '../../../platform/payments/contract-providers.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type {
   ACCOUNT_TYPES,
@@ -13,7 +14,6 @@ import type {
   CustomerListQuery,
   ISSUING_DATE_ADJUSTMENTS,
   ISSUING_DATE_ANCHORS,
-  PAYMENT_PROVIDERS,
   ZERO_AMOUNT_OPTIONS,
 } from './schema.ts';
 
@@ -63,7 +63,7 @@ export interface CustomerFields {
   subscription_invoice_issuing_date_anchor: (typeof ISSUING_DATE_ANCHORS)[number] | null;
   subscription_invoice_issuing_date_adjustment: (typeof ISSUING_DATE_ADJUSTMENTS)[number] | null;
   document_locale: string | null;
-  payment_provider: (typeof PAYMENT_PROVIDERS)[number] | null;
+  payment_provider: ContractProvider | null;
   payment_provider_code: string | null;
   provider_customer_id: string | null;
   /** The connection of the customer; null while only its provider is named. */

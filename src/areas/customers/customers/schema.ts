@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { isCurrency } from '../../../engine/money/currency.ts';
 import { booleanFilter, listFilter, metadataFilter, textFilter } from '../../../platform/lists/filters.ts';
 import { pageQuery } from '../../../platform/lists/pagination.ts';
+import { CONTRACT_PROVIDERS } from '../../../platform/payments/contract-providers.ts';
+import { EMULATING_TYPES } from '../../../platform/payments/providers.ts';
 import { list } from '../../../platform/schema/bounded.ts';
 import { isCountry } from '../../../platform/schema/countries.ts';
 import { elementErrors } from '../../../platform/schema/element-errors.ts';
@@ -34,7 +36,6 @@ export const CUSTOMER_TYPES = ['company', 'individual'] as const;
 export const ZERO_AMOUNT_OPTIONS = ['inherit', 'skip', 'finalize'] as const;
 export const ISSUING_DATE_ANCHORS = ['next_period_start', 'current_period_end'] as const;
 export const ISSUING_DATE_ADJUSTMENTS = ['align_with_finalization_date', 'keep_anchor'] as const;
-export const PAYMENT_PROVIDERS = ['stripe', 'gocardless', 'cashfree', 'adyen', 'flutterwave', 'moneyhash'] as const;
 export const PROVIDER_PAYMENT_METHODS = [
   'card',
   'sepa_debit',
@@ -66,7 +67,7 @@ const BillingConfiguration = z.object({
   subscription_invoice_issuing_date_anchor: clearable(oneOf(ISSUING_DATE_ANCHORS)),
   subscription_invoice_issuing_date_adjustment: clearable(oneOf(ISSUING_DATE_ADJUSTMENTS)),
   document_locale: clearable(locale()),
-  payment_provider: clearable(oneOf(['sandbox', ...PAYMENT_PROVIDERS])),
+  payment_provider: clearable(oneOf([...EMULATING_TYPES, ...CONTRACT_PROVIDERS])),
   payment_provider_code: cleanText(),
   // An index holds it beside the method.
   provider_customer_id: cleanText({ max: NAME_MAX }),

@@ -1,6 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
-import { sandboxMethodOf } from '../../../platform/payments/sandbox.ts';
+import { isOverNetwork } from '../../../platform/payments/providers.ts';
+import { sandboxMethodOf } from '../../../platform/payments/sandbox/behaviour.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { type CustomerRow, lockCustomer } from '../customers/queries.ts';
 import { findProviderById } from '../payment-providers/queries.ts';
@@ -22,7 +23,7 @@ export async function createMethod(ctx: Context, input: { external_id: string; b
     customer.payment_provider_id === null ? undefined : await findProviderById(ctx, customer.payment_provider_id);
   if (!provider || customer.provider_customer_id === null)
     throw refuse.invalid({ base: ['no_linked_payment_provider'] });
-  if (provider.provider_type !== 'sandbox') throw refuse.notAllowed('feature_not_supported');
+  if (isOverNetwork(provider.provider_type)) throw refuse.notAllowed('feature_not_supported');
   const code = input.body.payment_provider_code;
   if (code !== undefined && code !== null && code !== provider.code)
     throw refuse.invalid({ base: ['payment_provider_not_found'] });

@@ -4,9 +4,9 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import type { CustomerId, PaymentMethodId, PaymentProviderId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
-import type { SandboxBehaviour } from '../../../platform/payments/sandbox.ts';
+import type { ContractProvider } from '../../../platform/payments/contract-providers.ts';
+import type { SandboxBehaviour } from '../../../platform/payments/sandbox/behaviour.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import type { ContractProvider } from '../payment-providers/schema.ts';
 
 /** A way to pay that a customer has stored at a provider. */
 export interface MethodRow {

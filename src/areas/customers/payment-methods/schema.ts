@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
-import { isRealCard } from '../../../platform/payments/sandbox.ts';
+import { CONTRACT_PROVIDERS } from '../../../platform/payments/contract-providers.ts';
+import { isRealCard } from '../../../platform/payments/sandbox/behaviour.ts';
 import { boolean, cleanText, INVALID } from '../../../platform/schema/fields.ts';
 import { secret } from '../../../platform/schema/secret-field.ts';
 import { LINE_MAX } from '../../../platform/schema/sizes.ts';
-import { CONTRACT_PROVIDERS } from '../payment-providers/schema.ts';
 
 /**
  * A test card. A real card number is refused here and reaches neither a queue nor a log.

@@ -1,37 +1,20 @@
 import { lockClockCreation } from '../../../platform/clock/organization-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
+import type { Given, ProviderDescriptor } from '../../../platform/payments/descriptor.ts';
+import { descriptorOf, isOverNetwork, PROVIDERS } from '../../../platform/payments/providers.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { pagesOfProviderOutdated, providerDeleted } from '../announcements.ts';
 import { recordProvider } from './announce.ts';
 import { findProvider, findProviderById, getProvider, type ProviderRow } from './queries.ts';
-import type { ProviderCreate, ProviderType, ProviderUpdate } from './schema.ts';
-import { demandKeyFor, isTestKey, sealSecrets } from './secrets.ts';
+import type { ProviderCreate, ProviderUpdate } from './schema.ts';
+import { demandKeyFor, LIVE_KEY_IN_SANDBOX, sealSecrets } from './secrets.ts';
 import { providerView } from './view.ts';
 import { deleteProviderRow, insertProvider, renameOfCustomers, updateProviderRow } from './writes.ts';
 
-/**
- * Secrets and switches of the providers that can be connected; the others are refused by name.
- * Rule: provider-connections.md#routes.
- */
-const CONNECTABLE: Partial<
-  Record<
-    ProviderType,
-    {
-      mandatory?: 'secret_key';
-      secrets: readonly ('secret_key' | 'webhook_secret')[];
-      switches: readonly ('supports_3ds' | 'require_terms_of_service_consent')[];
-    }
-  >
-> = {
-  sandbox: { secrets: ['webhook_secret'], switches: [] },
-  stripe: {
-    mandatory: 'secret_key',
-    secrets: ['secret_key'],
-    switches: ['supports_3ds', 'require_terms_of_service_consent'],
-  },
-};
+/** A connection of this code could not be read: its path is that of the table of types. */
+const RESERVED_CODE = 'types';
 
 /** Asks a connection's provider to check the credentials and to send its events. */
 export const CONNECT_JOB = 'payment.connect';
@@ -41,28 +24,34 @@ export const CONNECT_JOB = 'payment.connect';
  * commit (`unverified` until then).
  *
  * @throws Refusal 422 type, of a sandbox outside sandbox organizations or a provider that cannot be connected yet;
- *   code; the mandatory secret; in a sandbox a live key, or any real connection beside a test clock; a secret outside
- *   sandboxes, where no key seals it (secrets_key_missing)
+ *   code; a missing mandatory field; a field of another type; in a sandbox a live key, or any real connection beside a
+ *   test clock; a secret outside sandboxes, where no key seals it (secrets_key_missing)
  * Rules: provider-connections.md#routes, provider-connections.md#sandboxes-reach-no-live-account,
  * provider-connections.md#secrets.
  */
 export async function createProvider(ctx: Context, { body }: { body: ProviderCreate }) {
-  const known = CONNECTABLE[body.type];
-  if (!known) throw refuse.invalid({ type: ['unsupported_value'] });
-  if (body.type === 'sandbox' && !ctx.sandbox) throw refuse.invalid({ type: ['value_is_invalid'] });
-  if (known.mandatory && !body[known.mandatory]?.trim())
-    throw refuse.invalid({ [known.mandatory]: ['value_is_mandatory'] });
-  if (body.type !== 'sandbox') await refuseRealMoneyInSandbox(ctx, body);
+  const type = descriptorOf(body.type);
+  if (!type) throw refuse.invalid({ type: ['unsupported_value'] });
+  if (type.isForSandboxesOnly && !ctx.sandbox) throw refuse.invalid({ type: ['value_is_invalid'] });
+  refuseFieldsOfOthers(type, body);
+  refuseMissing(type, body);
+  const given = { secrets: secretsOf(type, body), settings: settingsOf(type, body) };
+  if (type.open) await refuseRealMoneyInSandbox(ctx, type, given);
+  if (body.code === RESERVED_CODE) throw refuse.invalid({ code: ['value_is_invalid'] });
   if (await findProvider(ctx, body.code)) throw refuse.invalid({ code: ['value_already_exist'] });
   const id = newId();
-  const given = secretsOf(body);
-  demandKeyFor(ctx, given);
-  const sealed = await sealSecrets(ctx, id, given);
-  const settings = settingsOf(body);
-  const status = body.type === 'sandbox' ? 'connected' : 'unverified';
-  await insertProvider(ctx, body, { id, ...sealed, settings, status });
+  demandKeyFor(ctx, given.secrets);
+  const sealed = await sealSecrets(ctx, id, given.secrets);
+  await insertProvider(ctx, body, {
+    id,
+    ...sealed,
+    settings: given.settings,
+    emulates: type.appearsAs ? (body.emulates ?? type.appearsAs) : null,
+    isLive: type.isLive(given) ?? null,
+    status: type.open ? 'unverified' : 'connected',
+  });
   const provider = (await findProviderById(ctx, id))!;
-  if (body.type !== 'sandbox') connect(ctx, id);
+  if (type.open) connect(ctx, id);
   recordProvider(ctx, 'created', provider);
   return answer(ctx, provider);
 }
@@ -80,18 +69,29 @@ export async function updateProvider(ctx: Context, { code, body }: { code: strin
   if (body.emulates !== undefined && body.emulates !== stored.emulates)
     throw refuse.invalid({ emulates: ['value_is_frozen'] });
   const newCode = body.code ?? stored.code;
+  if (newCode === RESERVED_CODE && stored.code !== newCode) throw refuse.invalid({ code: ['value_is_invalid'] });
   if (newCode !== stored.code && (await findProvider(ctx, newCode)))
     throw refuse.invalid({ code: ['value_already_exist'] });
-  const given = secretsOf(body);
-  refuseLiveKeyInSandbox(ctx, given);
-  demandKeyFor(ctx, given);
-  const sealed = await sealSecrets(ctx, stored.id, given);
-  const isTried = stored.provider_type !== 'sandbox' && (given.secret_key !== undefined || newCode !== stored.code);
-  const settings = settingsOf(body);
-  const status = isTried ? 'unverified' : stored.status;
-  await updateProviderRow(ctx, stored, { given: body, kept: { ...sealed, settings, status } });
+  const type = descriptorOf(stored.provider_type)!;
+  refuseFieldsOfOthers(type, body);
+  const given = { secrets: secretsOf(type, body), settings: { ...stored.settings, ...settingsOf(type, body) } };
+  refuseLiveAccountInSandbox(ctx, type, given);
+  demandKeyFor(ctx, given.secrets);
+  const sealed = await sealSecrets(ctx, stored.id, given.secrets);
+  const hasNewSecret = type.secrets.some(({ name }) => name in given.secrets);
+  const isTried = type.open !== undefined && (hasNewSecret || newCode !== stored.code);
+  await updateProviderRow(ctx, stored, {
+    given: body,
+    kept: {
+      ...sealed,
+      settings: given.settings,
+      isLive: type.isLive(given) ?? stored.live,
+      status: isTried ? 'unverified' : stored.status,
+    },
+  });
   if (newCode !== stored.code) await renameOfCustomers(ctx, stored.id, newCode);
-  if (changesConsent(stored, body)) await announce(ctx, pagesOfProviderOutdated, { payment_provider_id: stored.id });
+  if (changesPages(type, stored, given.settings))
+    await announce(ctx, pagesOfProviderOutdated, { payment_provider_id: stored.id });
   if (isTried) connect(ctx, stored.id);
   const changed = (await findProviderById(ctx, stored.id))!;
   recordProvider(ctx, 'updated', changed, stored);
@@ -115,7 +115,7 @@ export async function deleteProvider(ctx: Context, { code }: { code: string }) {
 /** Tries the credentials of a connection again. @throws Refusal 404 payment_provider */
 export async function checkProvider(ctx: Context, { code }: { code: string }) {
   const provider = await getProvider(ctx, code);
-  if (provider.provider_type !== 'sandbox') connect(ctx, provider.id);
+  if (isOverNetwork(provider.provider_type)) connect(ctx, provider.id);
   return answer(ctx, provider);
 }
 
@@ -123,23 +123,21 @@ export async function checkProvider(ctx: Context, { code }: { code: string }) {
  * A sandbox cannot use an account that really charges, and with simulated time no account at all: simulated days would
  * become real calls within seconds. Rule: provider-connections.md#sandboxes-reach-no-live-account.
  */
-async function refuseRealMoneyInSandbox(ctx: Context, body: ProviderCreate): Promise<void> {
-  refuseLiveKeyInSandbox(ctx, secretsOf(body));
+async function refuseRealMoneyInSandbox(ctx: Context, type: ProviderDescriptor, given: Given): Promise<void> {
+  refuseLiveAccountInSandbox(ctx, type, given);
   if (!ctx.sandbox) return;
   await lockClockCreation(ctx);
   const clocks = await ctx.db`select from test_clocks where organization_id = ${ctx.organizationId}`;
   if (clocks.length > 0) throw refuse.invalid({ type: ['value_is_invalid'] });
 }
 
-function refuseLiveKeyInSandbox(ctx: Context, { secret_key: key }: Record<string, string>): void {
-  if (ctx.sandbox && key !== undefined && !isTestKey(key))
-    throw refuse.invalid({ secret_key: ['live_key_in_sandbox'] });
+function refuseLiveAccountInSandbox(ctx: Context, type: ProviderDescriptor, given: Given): void {
+  if (ctx.sandbox && type.isLive(given)) throw refuse.invalid({ [type.liveField]: [LIVE_KEY_IN_SANDBOX] });
 }
 
-/** Open pages are closed because they ask for consent by the former settings. Rule: provider-connections.md#routes. */
-const changesConsent = ({ settings }: ProviderRow, body: ProviderUpdate): boolean =>
-  body.require_terms_of_service_consent !== undefined &&
-  body.require_terms_of_service_consent !== (settings.require_terms_of_service_consent ?? false);
+/** Open pages are closed because they were made by the former settings. Rule: provider-connections.md#routes. */
+const changesPages = (type: ProviderDescriptor, { settings }: ProviderRow, now: Given['settings']): boolean =>
+  type.settings.some(({ name, isOnPages }) => isOnPages && (settings[name] ?? false) !== (now[name] ?? false));
 
 const connect = (ctx: Context, id: string): void =>
   ctx.after({ nudge: CONNECT_JOB, payload: { payment_provider_id: id } });
@@ -148,17 +146,36 @@ const answer = (ctx: Context, provider: ProviderRow) => ({
   payment_provider: providerView(provider, ctx.config, ctx.organizationId),
 });
 
-const SECRETS = ['secret_key', 'webhook_secret'] as const;
-const SWITCHES = ['supports_3ds', 'require_terms_of_service_consent'] as const;
+/** A field of which only the table of types knows the name. */
+const sentValue = (body: object, name: string): unknown => (body as Record<string, unknown>)[name];
 
-const secretsOf = (body: ProviderUpdate): Record<string, string> =>
-  Object.fromEntries(SECRETS.map((name) => [name, body[name]?.trim()]).filter(([, value]) => value)) as Record<
-    string,
-    string
-  >;
+/** A secret or setting that only other types have would have no effect. Rule: provider-connections.md#types. */
+function refuseFieldsOfOthers(type: ProviderDescriptor, body: ProviderUpdate): void {
+  const own = new Set([...type.secrets, ...type.settings].map(({ name }) => name));
+  const strange = PROVIDERS.flatMap(({ secrets, settings }) => [...secrets, ...settings])
+    .map(({ name }) => name)
+    .filter((name) => !own.has(name) && (sentValue(body, name) ?? undefined) !== undefined);
+  if (!type.appearsAs && body.emulates !== undefined) strange.push('emulates');
+  if (strange.length > 0) throw refuse.invalid(Object.fromEntries(strange.map((name) => [name, ['value_is_invalid']])));
+}
 
-const settingsOf = (body: ProviderUpdate): Record<string, boolean> =>
-  Object.fromEntries(SWITCHES.map((name) => [name, body[name]]).filter(([, value]) => value !== undefined)) as Record<
-    string,
-    boolean
-  >;
+function refuseMissing(type: ProviderDescriptor, body: ProviderCreate): void {
+  const isMissing = (value: unknown) => value === undefined || value === null || String(value).trim() === '';
+  const missing = [...type.secrets, ...type.settings].filter(
+    ({ name, isMandatory }) => isMandatory && isMissing(sentValue(body, name)),
+  );
+  if (missing.length > 0)
+    throw refuse.invalid(Object.fromEntries(missing.map(({ name }) => [name, ['value_is_mandatory']])));
+}
+
+const secretsOf = (type: ProviderDescriptor, body: ProviderUpdate): Record<string, string> =>
+  Object.fromEntries(
+    type.secrets
+      .map(({ name }) => [name, String(sentValue(body, name) ?? '').trim()] as const)
+      .filter(([, text]) => text !== ''),
+  );
+
+const settingsOf = (type: ProviderDescriptor, body: ProviderUpdate): Record<string, unknown> =>
+  Object.fromEntries(
+    type.settings.map(({ name }) => [name, sentValue(body, name)] as const).filter(([, value]) => value !== undefined),
+  );

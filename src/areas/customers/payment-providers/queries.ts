@@ -3,8 +3,9 @@ import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { OrganizationId, PaymentProviderId } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
+import type { ContractProvider } from '../../../platform/payments/contract-providers.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import type { ContractProvider, ProviderType } from './schema.ts';
+import type { ProviderType } from './schema.ts';
 
 /** A connection to a payment provider. */
 export interface ProviderRow {
@@ -17,7 +18,9 @@ export interface ProviderRow {
   /** Sealed texts by name. */
   secrets: Record<string, string>;
   secrets_last4: Record<string, string>;
-  settings: Record<string, boolean>;
+  settings: Record<string, unknown>;
+  /** Whether it moves real money; null while only the provider knows. */
+  live: boolean | null;
   status: 'connected' | 'unverified' | 'failing';
   last_error: string | null;
   inbound_endpoint_id: string | null;
@@ -28,7 +31,7 @@ export interface ProviderRow {
 
 const columns = (db: Db) => db`
   provider.id, provider.provider_type, provider.emulates, provider.code, provider.name, provider.success_redirect_url,
-  provider.secrets, provider.secrets_last4, provider.settings, provider.status, provider.last_error,
+  provider.secrets, provider.secrets_last4, provider.settings, provider.live, provider.status, provider.last_error,
   provider.inbound_endpoint_id, provider.deleted_at, provider.created_at,
   (select count(*) from customers customer where customer.organization_id = provider.organization_id
     and customer.payment_provider_id = provider.id and customer.deleted_at is null) as customers_count`;

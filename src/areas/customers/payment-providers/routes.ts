@@ -1,7 +1,14 @@
 import type { Operation } from '../../../platform/operation.ts';
 import { checkProvider, createProvider, deleteProvider, updateProvider } from './commands.ts';
-import { listProvidersPage, showProvider } from './reads.ts';
-import { ProviderCreate, ProviderEnvelope, ProviderList, ProvidersQuery, ProviderUpdate } from './schema.ts';
+import { listProvidersPage, listProviderTypes, showProvider } from './reads.ts';
+import {
+  ProviderCreate,
+  ProviderEnvelope,
+  ProviderList,
+  ProvidersQuery,
+  ProviderTypes,
+  ProviderUpdate,
+} from './schema.ts';
 
 const common = { permission: 'payment_provider', tag: 'payment_providers', answer: ProviderEnvelope } as const;
 
@@ -39,6 +46,16 @@ export const paymentProviderOperations: Operation[] = [
     answer: ProviderList,
     kind: 'read',
     run: listProvidersPage,
+  },
+  {
+    ...common,
+    name: 'findAllPaymentProviderTypes',
+    method: 'get',
+    path: '/payment_providers/types',
+    summary: 'List the types of connection to payment providers',
+    answer: ProviderTypes,
+    kind: 'read',
+    run: listProviderTypes,
   },
   {
     ...common,

@@ -1,34 +1,39 @@
 import { z } from 'zod';
 import { listFilter } from '../../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
-import { boolean, oneOf, oneOfOffered, optionalText, text } from '../../../platform/schema/fields.ts';
+import { CAPABILITIES } from '../../../platform/payments/capabilities.ts';
+import { CONTRACT_PROVIDERS } from '../../../platform/payments/contract-providers.ts';
+import { CONNECTABLE_TYPES, EMULATING_TYPES, PROVIDERS } from '../../../platform/payments/providers.ts';
+import { oneOf, oneOfOffered, optionalText, text } from '../../../platform/schema/fields.ts';
 import { secret } from '../../../platform/schema/secret-field.ts';
 import { clearable, webUrl } from '../../../platform/schema/typed-text.ts';
 
-/** Providers of the contract. */
-export const CONTRACT_PROVIDERS = ['stripe', 'gocardless', 'cashfree', 'adyen', 'flutterwave', 'moneyhash'] as const;
-export type ContractProvider = (typeof CONTRACT_PROVIDERS)[number];
-
-/** What a connection may be: a provider of the contract, or one that behaves like it. Rule: provider-connections.md. */
-export const PROVIDER_TYPES = ['sandbox', ...CONTRACT_PROVIDERS] as const;
+/** What a connection may be: a provider of the contract, or one that appears under such a name. */
+export const PROVIDER_TYPES = [...EMULATING_TYPES, ...CONTRACT_PROVIDERS] as const;
 export type ProviderType = (typeof PROVIDER_TYPES)[number];
 
-/** Connections to these are refused by name (CONNECTABLE of commands.ts). */
-const NOT_YET = CONTRACT_PROVIDERS.filter((type) => type !== 'stripe');
+/** Connections to these are refused by name, since no driver has them. */
+const NOT_YET = PROVIDER_TYPES.filter((type) => !CONNECTABLE_TYPES.includes(type));
 
 const URL_MAX = 1024;
 const CODE_MAX = 255;
 const SECRET_MAX = 1024;
+
+/** Secrets and settings of all types; `createProvider` refuses those of another type. */
+const SECRET_FIELDS: Record<string, z.ZodType<string | null | undefined>> = Object.fromEntries(
+  PROVIDERS.flatMap(({ secrets }) => secrets.map(({ name }) => [name, secret(optionalText({ max: SECRET_MAX }))])),
+);
+const SETTING_FIELDS: Record<string, z.ZodType> = Object.fromEntries(
+  PROVIDERS.flatMap(({ settings }) => settings.map(({ name, input }) => [name, input.optional()])),
+);
 
 const fields = {
   code: text({ max: CODE_MAX }),
   name: text({ max: CODE_MAX }),
   success_redirect_url: clearable(webUrl().refine((url) => url.length <= URL_MAX, 'value_is_too_long')),
   emulates: oneOf(CONTRACT_PROVIDERS).optional(),
-  secret_key: secret(optionalText({ max: SECRET_MAX })),
-  webhook_secret: secret(optionalText({ max: SECRET_MAX })),
-  supports_3ds: boolean().optional(),
-  require_terms_of_service_consent: boolean().optional(),
+  ...SECRET_FIELDS,
+  ...SETTING_FIELDS,
 };
 
 /** Input of `POST /payment_providers`. Rule: provider-connections.md#routes. */
@@ -42,6 +47,10 @@ export type ProviderUpdate = z.infer<typeof ProviderUpdate>;
 export const ProvidersQuery = z.object({ ...pageQuery, types: listFilter });
 export type ProvidersQuery = z.infer<typeof ProvidersQuery>;
 
+const LAST4_FIELDS: Record<string, z.ZodType<string | undefined>> = Object.fromEntries(
+  Object.keys(SECRET_FIELDS).map((name) => [`${name}_last4`, z.string().optional()]),
+);
+
 const textOrNull = z.string().nullable();
 export const ProviderView = z.object({
   svc_id: z.uuid(),
@@ -50,10 +59,12 @@ export const ProviderView = z.object({
   code: z.string(),
   name: z.string(),
   success_redirect_url: textOrNull,
-  secret_key_last4: z.string().optional(),
-  webhook_secret_last4: z.string().optional(),
-  supports_3ds: z.boolean().optional(),
-  require_terms_of_service_consent: z.boolean().optional(),
+  ...LAST4_FIELDS,
+  ...SETTING_FIELDS,
+  settings: z.object(SETTING_FIELDS),
+  capabilities: z.array(z.enum(CAPABILITIES)),
+  /** Whether it moves real money; null while only the provider knows. */
+  live: z.boolean().nullable(),
   status: z.enum(['connected', 'unverified', 'failing']),
   last_error: textOrNull,
   inbound_url: z.string(),
@@ -63,3 +74,17 @@ export const ProviderView = z.object({
 export type ProviderView = z.infer<typeof ProviderView>;
 export const ProviderEnvelope = z.object({ payment_provider: ProviderView });
 export const ProviderList = z.object({ payment_providers: z.array(ProviderView), meta: PageMeta });
+
+/** A row of the table of types, by which a client can offer every type without a list of its own. */
+const ProviderTypeView = z.object({
+  type: z.enum(PROVIDER_TYPES),
+  /** Only sandbox organizations may have it. */
+  sandbox_only: z.boolean(),
+  /** The name of the published interface under which it appears by default; null if it has one itself. */
+  emulates: z.enum(CONTRACT_PROVIDERS).nullable(),
+  secrets: z.array(z.object({ name: z.string(), mandatory: z.boolean() })),
+  settings: z.array(z.object({ name: z.string(), mandatory: z.boolean() })),
+  capabilities: z.array(z.enum(CAPABILITIES)),
+});
+export const ProviderTypes = z.object({ payment_provider_types: z.array(ProviderTypeView) });
+export type ProviderTypes = z.infer<typeof ProviderTypes>;

@@ -50,11 +50,18 @@ export async function readSecret(
   return sealed === undefined ? undefined : openText(deployment, sealed, placeOf(provider.id, name));
 }
 
-/**
- * Whether a Stripe key, full or restricted, is a test key, which moves no money.
- * Rule: provider-connections.md#sandboxes-reach-no-live-account.
- */
-export const isTestKey = (secretKey: string): boolean => /^[sr]k_test_/.test(secretKey);
+/** The open secrets of a connection, by their names. */
+export async function readSecrets(
+  deployment: Deployment,
+  provider: Pick<ProviderRow, 'id' | 'secrets'>,
+): Promise<Record<string, string>> {
+  const opened: Record<string, string> = {};
+  for (const name of Object.keys(provider.secrets)) {
+    const text = await readSecret(deployment, provider, name);
+    if (text !== undefined) opened[name] = text;
+  }
+  return opened;
+}
 
 /** Error that a sandbox connection shows, and is refused with, when its key or account is live. */
 export const LIVE_KEY_IN_SANDBOX = 'live_key_in_sandbox';

@@ -1,5 +1,6 @@
 import type { Config } from '../../../platform/config.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
+import { capabilitiesOf } from '../../../platform/payments/providers.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
 import { seconds } from '../../../platform/schema/view.ts';
 import type { ProviderRow } from './queries.ts';
@@ -25,6 +26,9 @@ export const providerView = (row: ProviderRow, config: Config, organizationId: O
   success_redirect_url: row.success_redirect_url,
   ...Object.fromEntries(Object.entries(row.secrets_last4).map(([name, last4]) => [`${name}_last4`, last4])),
   ...row.settings,
+  settings: row.settings,
+  capabilities: [...capabilitiesOf(row)],
+  live: row.live,
   status: row.status,
   last_error: row.last_error,
   inbound_url: inboundUrl(config, organizationId, row),

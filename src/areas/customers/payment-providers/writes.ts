@@ -1,6 +1,7 @@
 import type { WriteScope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { PaymentProviderId } from '../../../platform/ids.ts';
+import type { ContractProvider } from '../../../platform/payments/contract-providers.ts';
 import type { ProviderRow } from './queries.ts';
 import type { ProviderCreate, ProviderUpdate } from './schema.ts';
 
@@ -9,20 +10,20 @@ interface Kept {
   secrets: object;
   secrets_last4: object;
   settings: object;
+  isLive: boolean | null;
   status: string;
 }
 
 export const insertProvider = (
   { db, organizationId, now }: WriteScope,
   given: ProviderCreate,
-  kept: Kept & { id: string },
+  kept: Kept & { id: string; emulates: ContractProvider | null },
 ) => db`
   insert into payment_providers (id, organization_id, provider_type, emulates, code, name, success_redirect_url,
-    secrets, secrets_last4, settings, status, created_at, updated_at)
-  values (${kept.id}, ${organizationId}, ${given.type},
-    ${given.type === 'sandbox' ? (given.emulates ?? 'stripe') : null}, ${given.code}, ${given.name},
+    secrets, secrets_last4, settings, live, status, created_at, updated_at)
+  values (${kept.id}, ${organizationId}, ${given.type}, ${kept.emulates}, ${given.code}, ${given.name},
     ${given.success_redirect_url ?? null}, ${json(kept.secrets)}, ${json(kept.secrets_last4)}, ${json(kept.settings)},
-    ${kept.status}, ${now()}, ${now()})`;
+    ${kept.isLive}, ${kept.status}, ${now()}, ${now()})`;
 
 /** Changes a connection: what is absent stays, secrets and settings by their names. */
 export const updateProviderRow = (
@@ -34,7 +35,7 @@ export const updateProviderRow = (
     success_redirect_url = ${given.success_redirect_url === undefined ? stored.success_redirect_url : given.success_redirect_url},
     secrets = secrets || ${json(kept.secrets)}::jsonb,
     secrets_last4 = secrets_last4 || ${json(kept.secrets_last4)}::jsonb,
-    settings = settings || ${json(kept.settings)}::jsonb,
+    settings = settings || ${json(kept.settings)}::jsonb, live = ${kept.isLive},
     status = ${kept.status}, updated_at = ${now()}
   where organization_id = ${organizationId} and id = ${stored.id}`;
 

@@ -1,5 +1,6 @@
 import type { OrganizationId, PaymentId } from '../../../platform/ids.ts';
 import { ProviderRefusal } from '../../../platform/payments/port.ts';
+import { can } from '../../../platform/payments/providers.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { readPayment } from '../payments/queries.ts';
 import { connected, transact } from '../provider-network/network.ts';
@@ -22,7 +23,7 @@ export async function cancelOverNetwork(
   const connection = await connected(deps, organizationId, payment.payment_provider_id);
   if (!connection) return;
   try {
-    await connection.provider.cancel(payment.provider_payment_id);
+    if (can(connection.row, 'cancel')) await connection.provider.cancel(payment.provider_payment_id);
   } catch (error) {
     // It has ended by itself; the outcome is read below.
     if (!(error instanceof ProviderRefusal)) throw error;

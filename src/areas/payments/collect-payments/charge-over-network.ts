@@ -5,11 +5,8 @@ import type { SystemDeps } from '../../../platform/records/system-transaction.ts
 import { Outage } from '../../../platform/refusal.ts';
 import { readMethod } from '../../customers/payment-methods/queries.ts';
 import { type PaymentRow, readPayment } from '../payments/queries.ts';
-import { connected, transact } from '../provider-network/network.ts';
+import { connected, isKeyForgotten, transact } from '../provider-network/network.ts';
 import { applyAnswer, leavePending, lockPayment } from './apply-outcome.ts';
-
-/** Stripe forgets idempotency keys after a day, so an older charge is never sent again, only queried. */
-const KEY_LIVES_HOURS = 23;
 
 /**
  * Job `payment.charge`: sends a charge with the key of its payment, outside any transaction, and stores the outcome.
@@ -28,7 +25,7 @@ export async function chargeOverNetwork(
   if (!connection || payment.payment_method_id === null || payment.provider_customer_id === null) return;
   const first = await noteAttempt(deps, organizationId, payment);
   if (first === undefined) return;
-  if (first.add({ hours: KEY_LIVES_HOURS }).epochMilliseconds < realNow().epochMilliseconds) {
+  if (isKeyForgotten(connection.row, first)) {
     deps.log.error({ organizationId, paymentId: id }, 'a charge of unknown outcome is too old to be sent again');
     return;
   }
@@ -42,7 +39,7 @@ export async function chargeOverNetwork(
     description: payment.invoices.map(({ number }) => number).join(', '),
     metadata: { payment_id: id, payable_type: payment.payable_type, payable_id: payment.payable_id },
   });
-  if (outcome.kind === 'unreachable') throw new Outage('stripe', outcome.error.message);
+  if (outcome.kind === 'unreachable') throw new Outage(connection.row.provider_type, outcome.error.message);
   await transact(deps, organizationId, async (ctx) => {
     const now = await lockPayment(ctx, id);
     if (outcome.kind === 'answered') return applyAnswer(ctx, now, outcome);

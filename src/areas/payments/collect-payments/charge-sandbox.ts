@@ -1,6 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import type { PaymentId } from '../../../platform/ids.ts';
-import { sandboxCharge } from '../../../platform/payments/sandbox.ts';
+import { sandboxCharge } from '../../../platform/payments/sandbox/behaviour.ts';
 import type { StepPayload } from '../../../steps.ts';
 import { readMethod } from '../../customers/payment-methods/queries.ts';
 import { storeInboundEvent } from '../inbound-events/store.ts';

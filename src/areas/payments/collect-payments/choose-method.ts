@@ -1,6 +1,8 @@
 import type { Context } from '../../../platform/context.ts';
 import type { CustomerId, PaymentMethodId } from '../../../platform/ids.ts';
+import { can } from '../../../platform/payments/providers.ts';
 import { findMethod, type MethodRow } from '../../customers/payment-methods/queries.ts';
+import { findProviderById } from '../../customers/payment-providers/queries.ts';
 
 export interface MethodWish {
   type: string | null;
@@ -9,7 +11,8 @@ export interface MethodWish {
 
 /**
  * The method that pays: the first one named by the wishes (`manual` means none), else the customer's default, also if
- * the named one was discarded since. Undefined means no automatic charge. Rule: payments.md#payment-methods.
+ * the named one was discarded since. Undefined means no automatic charge: also if its provider charges nobody who is
+ * away. Rules: payments.md#payment-methods, provider-connections.md#capabilities.
  */
 export async function chooseMethod(
   ctx: Context,
@@ -19,5 +22,7 @@ export async function chooseMethod(
   const wish = wishes.find(({ type, id }) => type === 'manual' || id !== null);
   if (wish?.type === 'manual') return undefined;
   const wished = wish?.id ? await findMethod(ctx, customerId, wish.id) : undefined;
-  return wished ?? findMethod(ctx, customerId, null);
+  const method = wished ?? (await findMethod(ctx, customerId, null));
+  const provider = method && (await findProviderById(ctx, method.payment_provider_id));
+  return provider && can(provider, 'off_session_charge') ? method : undefined;
 }

@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import type { PaymentRequestId } from '../../../platform/ids.ts';
+import { isOverNetwork } from '../../../platform/payments/providers.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { findProviderById } from '../../customers/payment-providers/queries.ts';
 import { postMail } from '../../messaging/mails/post-mail.ts';
@@ -47,7 +48,7 @@ export async function mailLink(ctx: Context, request: RequestRow): Promise<void>
   const provider =
     customer.payment_provider_id === null ? undefined : await findProviderById(ctx, customer.payment_provider_id);
   const page =
-    provider?.provider_type === 'sandbox'
+    provider && !isOverNetwork(provider.provider_type)
       ? await openPaymentPage(ctx, customer.id, provider, {
           type: 'PaymentRequest',
           id: request.id,

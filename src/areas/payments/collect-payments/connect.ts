@@ -3,6 +3,7 @@ import { realNow } from '../../../platform/clock/real-clock.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { CustomerId, OrganizationId, PaymentProviderId } from '../../../platform/ids.ts';
 import { ProviderRefusal } from '../../../platform/payments/port.ts';
+import { can } from '../../../platform/payments/providers.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { needsSetup, recordMade } from '../../customers/customers/announce-link.ts';
@@ -32,7 +33,7 @@ export async function connectProvider(
   const refusal = isRefused ? LIVE_KEY_IN_SANDBOX : checked.ok ? null : checked.error.message;
   let inbound: { id: string; secret: string } | undefined;
   let inboundRefusal: string | null = null;
-  if (refusal === null) {
+  if (refusal === null && can(row, 'register_inbound')) {
     try {
       inbound = await provider.registerInbound(inboundUrl(deps.config, organizationId, row), row.inbound_endpoint_id);
     } catch (error) {
@@ -44,7 +45,7 @@ export async function connectProvider(
     const sealed = inbound ? (await sealSecrets(ctx, id, { inbound_secret: inbound.secret })).secrets : {};
     await ctx.db`
       update payment_providers set status = ${refusal === null ? 'connected' : 'failing'},
-        last_error = ${refusal ?? inboundRefusal}, secrets = secrets || ${json(sealed)}::jsonb,
+        last_error = ${refusal ?? inboundRefusal}, live = ${checked.ok ? checked.live : row.live}, secrets = secrets || ${json(sealed)}::jsonb,
         inbound_endpoint_id = ${inbound?.id ?? row.inbound_endpoint_id}, updated_at = ${ctx.now()}
       where organization_id = ${organizationId} and id = ${id}`;
     const error = refusal ?? inboundRefusal;

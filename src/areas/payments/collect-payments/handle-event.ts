@@ -2,9 +2,8 @@ import type { Context } from '../../../platform/context.ts';
 import type { CustomerId, InboundEventId, PaymentId, PaymentMethodId } from '../../../platform/ids.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import type { ProviderEvent } from '../../../platform/payments/port.ts';
-import { parseSandboxEvent } from '../../../platform/payments/sandbox-events.ts';
+import { descriptorOf } from '../../../platform/payments/providers.ts';
 import { paymentStatusOf, refundStatusOf } from '../../../platform/payments/status-words.ts';
-import { parseStripeEvent } from '../../../platform/payments/stripe-events.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { findRefundAtProvider } from '../../credits/credit-notes/refunds.ts';
 import { discardMethod, storeMethod } from '../../customers/payment-methods/writes.ts';
@@ -46,7 +45,7 @@ export async function handleProviderEvent(
 }
 
 const parse = (provider: ProviderRow, payload: Record<string, unknown>): ProviderEvent =>
-  provider.provider_type === 'sandbox' ? parseSandboxEvent(payload) : parseStripeEvent(payload);
+  descriptorOf(provider.provider_type)?.inbound.parse(payload) ?? { kind: 'ignored' };
 
 async function handle(ctx: Context, provider: ProviderRow, type: string, event: ProviderEvent): Promise<void> {
   const { db, organizationId } = ctx;

@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { CreditNoteId, CustomerId, OrganizationId, PaymentId, PaymentProviderId } from '../../../platform/ids.ts';
+import { NETWORK_TYPES } from '../../../platform/payments/providers.ts';
 import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
 
 /** Work that is still there after this time has lost its job. */
@@ -26,7 +27,7 @@ export const retryProviderEvents: SweepJob = {
       from payments payment
       join payment_providers provider
         on provider.organization_id = payment.organization_id and provider.id = payment.payment_provider_id
-        and provider.provider_type = 'stripe'
+        and provider.provider_type = any (${NETWORK_TYPES})
       where payment.payment_type = 'provider'
         and (payment.payment_status = 'pending' and payment.error is null and payment.updated_at < ${lost}
           or payment.payment_status = 'processing' and payment.provider_payment_id is not null
@@ -82,7 +83,7 @@ async function sweepRefunds(
       and invoice.payment_dispute_lost_at is null
     join payment_providers provider
       on provider.organization_id = refund.organization_id and provider.id = refund.payment_provider_id
-      and provider.provider_type = 'stripe'
+      and provider.provider_type = any (${NETWORK_TYPES})
     where refund.provider_refund_id is null and refund.error is null and refund.updated_at < ${lost}
       and (refund.sent_at is null or refund.sent_at > ${at.subtract({ hours: GIVEN_UP_AFTER_HOURS })})
     order by refund.updated_at limit ${PAGE}`;
@@ -98,7 +99,7 @@ async function sweepRefunds(
       and note.refund_status = 'pending'
     join payment_providers provider
       on provider.organization_id = refund.organization_id and provider.id = refund.payment_provider_id
-      and provider.provider_type = 'stripe'
+      and provider.provider_type = any (${NETWORK_TYPES})
     where refund.provider_refund_id is not null and refund.status in ('pending', 'requires_action')
       and refund.updated_at < ${at.subtract({ minutes: LOOK_AFTER_MINUTES })}
     order by refund.updated_at limit ${PAGE}`;

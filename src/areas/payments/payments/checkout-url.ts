@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import { can } from '../../../platform/payments/providers.ts';
 import type { PayloadOf } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { paymentMethodWanted } from '../../customers/announcements.ts';
@@ -7,9 +8,6 @@ import type { CustomerRow } from '../../customers/customers/queries.ts';
 import { getCustomer, readCustomer } from '../../customers/customers/queries.ts';
 import { findProviderById } from '../../customers/payment-providers/queries.ts';
 import { awaitPage, openSetupPage } from './provider-pages.ts';
-
-/** Providers without a page to store a payment method. Rule: payments.md#providers. */
-const WITHOUT_SETUP: ReadonlySet<string> = new Set(['cashfree', 'flutterwave']);
 
 /**
  * Link to a page where the customer stores a payment method.
@@ -24,7 +22,7 @@ export async function makeCheckoutUrl(ctx: Context, { external_id }: { external_
     customer.payment_provider_id === null ? undefined : await findProviderById(ctx, customer.payment_provider_id);
   if (!provider || customer.provider_customer_id === null)
     throw refuse.invalid({ base: ['no_linked_payment_provider'] });
-  if (WITHOUT_SETUP.has(customer.payment_provider ?? '')) throw refuse.notAllowed('feature_not_supported');
+  if (!can(provider, 'setup_page')) throw refuse.notAllowed('feature_not_supported');
   if (!needsSetup(customer))
     throw refuse.invalid({ provider_payment_methods: ['no_payment_methods_to_setup_available'] });
   const page = await openSetupPage(ctx, customer, provider);

@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import type { InvoiceId, PaymentId } from '../../../platform/ids.ts';
+import { NETWORK_TYPES } from '../../../platform/payments/providers.ts';
 import type { PaymentChange } from '../../invoices/announcements.ts';
 import { closePages } from './provider-pages.ts';
 
@@ -21,7 +22,7 @@ export async function giveUpPayments(ctx: Context, invoiceId: InvoiceId): Promis
       cancel_owed_at = case when charged_at is not null and exists (
         select from payment_providers provider
         where provider.organization_id = payments.organization_id and provider.id = payments.payment_provider_id
-          and provider.provider_type <> 'sandbox') then ${ctx.now()}::timestamptz end
+          and provider.provider_type = any (${NETWORK_TYPES})) then ${ctx.now()}::timestamptz end
     where organization_id = ${ctx.organizationId} and payable_type = 'Invoice' and payable_id = ${invoiceId}
       and payment_status in ('pending', 'processing')
     returning id, cancel_owed_at is not null as is_owed`;

@@ -1,14 +1,12 @@
-import { toWire, wireOf } from '../../../engine/money/wire.ts';
+import { toWire } from '../../../engine/money/wire.ts';
 import type { Context } from '../../../platform/context.ts';
+import { can, nameCan, wireOf } from '../../../platform/payments/providers.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { findProviderById } from '../../customers/payment-providers/queries.ts';
 import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { getVisibleInvoice, type InvoiceRow } from '../../invoices/invoices/queries.ts';
 import { awaitPage, openPaymentPage } from './provider-pages.ts';
-
-/** Providers whose pages need no customer record. Rule: payments.md#payment-url. */
-const NEED_NO_CUSTOMER: ReadonlySet<string> = new Set(['cashfree', 'flutterwave']);
 
 const no = (code: string) => refuse.invalid({ base: [code] });
 
@@ -39,15 +37,16 @@ export async function makePaymentUrl(ctx: Context, { svc_id }: { svc_id: string 
 export async function invoicePage(ctx: Context, invoice: InvoiceRow) {
   const customer = await readCustomer(ctx, invoice.customer_id);
   if (customer.payment_provider === null) throw no('no_linked_payment_provider');
-  if (customer.payment_provider === 'gocardless') throw no('invalid_payment_provider');
+  if (!nameCan(customer.payment_provider, 'payment_page')) throw no('invalid_payment_provider');
   if (invoice.payment_status === 'succeeded' || invoice.status === 'draft' || dueOf(invoice) <= 0)
     throw no('invalid_invoice_status_or_payment_status');
   const provider =
     customer.payment_provider_id === null ? undefined : await findProviderById(ctx, customer.payment_provider_id);
   if (!provider || provider.deleted_at !== null) throw no('missing_payment_provider');
-  if (customer.provider_customer_id === null && !NEED_NO_CUSTOMER.has(customer.payment_provider))
+  if (!can(provider, 'payment_page')) throw no('invalid_payment_provider');
+  if (customer.provider_customer_id === null && can(provider, 'customers'))
     throw no('missing_payment_provider_customer');
-  if (provider.provider_type !== 'sandbox' && !toWire(wireOf(provider.provider_type), dueOf(invoice), invoice.currency))
+  if (!toWire(wireOf(provider.provider_type, provider.settings), dueOf(invoice), invoice.currency))
     throw refuse.invalid({ currency: ['unsupported_value'] });
   await ctx.db`select from invoices where organization_id = ${ctx.organizationId} and id = ${invoice.id} for update`;
   const page = await openPaymentPage(ctx, customer.id, provider, {

@@ -5,6 +5,9 @@ import type { Context } from '../../../platform/context.ts';
 import { columnValues } from '../../../platform/db/values.ts';
 import type { CustomerId, InvoiceId, PaymentProviderId } from '../../../platform/ids.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
+import type { ContractProvider } from '../../../platform/payments/contract-providers.ts';
+import type { ProviderError } from '../../../platform/payments/port.ts';
+import { isOverNetwork } from '../../../platform/payments/providers.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
 import type { PayloadOf } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -80,7 +83,7 @@ async function openPage(
     payable_type: payable?.type ?? null,
     payable_id: payable?.id ?? null,
     token,
-    url: provider.provider_type === 'sandbox' ? sandboxPageUrl(ctx.config, token) : '',
+    url: isOverNetwork(provider.provider_type) ? '' : sandboxPageUrl(ctx.config, token),
     amount_cents: payable?.amountCents ?? null,
     provider_page_id: null,
   };
@@ -139,6 +142,12 @@ function oweEnds(ctx: Context, closed: readonly ClosedPage[]): void {
 const POLL_MS = 50;
 const POLLS = 160;
 
+interface AwaitedPage {
+  url: string;
+  error: ProviderError | null;
+  provider_name: ContractProvider;
+}
+
 /**
  * Waits for the address of a page that a job opens at its provider; until then commands pass on the page's id. An
  * address never changes.
@@ -148,10 +157,14 @@ const POLLS = 160;
 export async function awaitPage(ctx: Context, urlOrId: string): Promise<string> {
   if (!isUuid(urlOrId)) return urlOrId;
   for (let poll = 0; poll < POLLS; poll += 1) {
-    const [page] = await ctx.db<{ url: string; error: { code: string; message: string } | null }[]>`
-      select url, error from payment_pages where organization_id = ${ctx.organizationId} and id = ${urlOrId}`;
+    const [page] = await ctx.db<AwaitedPage[]>`
+      select page.url, page.error, coalesce(provider.emulates, provider.provider_type) as provider_name
+      from payment_pages page
+      join payment_providers provider
+        on provider.organization_id = page.organization_id and provider.id = page.payment_provider_id
+      where page.organization_id = ${ctx.organizationId} and page.id = ${urlOrId}`;
     if (page?.url) return page.url;
-    if (page?.error) throw refuse.thirdParty('stripe', page.error.message);
+    if (page?.error) throw refuse.thirdParty(page.provider_name, page.error.message);
     await pause(POLL_MS);
   }
   throw refuse.unavailable();

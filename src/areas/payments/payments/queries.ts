@@ -13,8 +13,8 @@ import type {
 } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
+import type { ContractProvider } from '../../../platform/payments/contract-providers.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import type { ContractProvider } from '../../customers/payment-providers/schema.ts';
 import type { PaymentStatus } from './states.ts';
 
 /** A payment with the fields of customer, connection and invoices that its answer shows. */

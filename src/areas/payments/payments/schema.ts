@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { textFilter } from '../../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { CONTRACT_PROVIDERS } from '../../../platform/payments/contract-providers.ts';
 import { anyValue } from '../../../platform/schema/bounded.ts';
 import { MANDATORY, TOO_LONG } from '../../../platform/schema/fields.ts';
 import { LINE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
 import { MethodReference } from '../../customers/payment-methods/schema.ts';
-import { CONTRACT_PROVIDERS } from '../../customers/payment-providers/schema.ts';
 import { PAYMENT_STATUSES } from './states.ts';
 
 const asCents = (value: unknown): unknown =>

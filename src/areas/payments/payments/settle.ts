@@ -1,5 +1,6 @@
-import { stepCents, wireOf } from '../../../engine/money/wire.ts';
+import { stepCents } from '../../../engine/money/wire.ts';
 import type { Context } from '../../../platform/context.ts';
+import { wireOf } from '../../../platform/payments/providers.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { dueOf, isOver } from '../../invoices/invoices/amount-due.ts';
 import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';

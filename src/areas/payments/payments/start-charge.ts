@@ -1,10 +1,11 @@
 import type { Temporal } from 'temporal-polyfill';
-import { toWire, type WireAmount, wireOf } from '../../../engine/money/wire.ts';
+import { toWire, type WireAmount } from '../../../engine/money/wire.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { CustomerId, InvoiceId, PaymentId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
+import { isOverNetwork, wireOf } from '../../../platform/payments/providers.ts';
 import type { MethodRow } from '../../customers/payment-methods/queries.ts';
-import { findProviderById } from '../../customers/payment-providers/queries.ts';
+import { findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
 import { changePayment, insertPayment } from './writes.ts';
 
 /** Charges a payment at a sandbox connection: no network, so a step of its own transaction does it. */
@@ -38,7 +39,7 @@ interface UnderWay {
 export async function startCharge(ctx: Context, charge: Charge): Promise<boolean> {
   const { db, organizationId } = ctx;
   const provider = await findProviderById(ctx, charge.method.payment_provider_id);
-  const { amountCents, wire } = onWire(provider?.provider_type, charge);
+  const { amountCents, wire } = onWire(provider, charge);
   const [underWay] = await db<UnderWay[]>`
     select id, payment_status, error from payments
     where organization_id = ${organizationId} and payable_type = ${charge.payable.type}
@@ -80,11 +81,11 @@ export async function startCharge(ctx: Context, charge: Charge): Promise<boolean
 
 /** The chargeable part of an amount; if that is zero, the whole amount, which the provider's driver refuses. */
 function onWire(
-  providerType: string | undefined,
+  provider: ProviderRow | undefined,
   { amountCents, currency }: Charge,
 ): { amountCents: number; wire?: WireAmount } {
-  if (providerType === undefined || providerType === 'sandbox') return { amountCents };
-  const wire = toWire(wireOf(providerType), amountCents, currency);
+  if (!provider || !isOverNetwork(provider.provider_type)) return { amountCents };
+  const wire = toWire(wireOf(provider.provider_type, provider.settings), amountCents, currency);
   return wire && wire.wire > 0 ? { amountCents: wire.chargedCents, wire } : { amountCents };
 }
 
@@ -97,6 +98,7 @@ export async function oweCharge(
 ): Promise<void> {
   const provider = await findProviderById(ctx, providerId);
   const payload = { payment_id: paymentId };
-  if (provider?.provider_type === 'sandbox') ctx.after({ step: CHARGE_STEP, payload, ...(dueAt ? { dueAt } : {}) });
+  if (provider && !isOverNetwork(provider.provider_type))
+    ctx.after({ step: CHARGE_STEP, payload, ...(dueAt ? { dueAt } : {}) });
   else ctx.after({ nudge: CHARGE_JOB, payload });
 }

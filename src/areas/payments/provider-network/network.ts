@@ -1,13 +1,16 @@
+import type { Temporal } from 'temporal-polyfill';
 import { holdClock, isSandbox } from '../../../platform/clock/organization-clock.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
 import type { PaymentProvider } from '../../../platform/payments/port.ts';
-import { stripeProvider } from '../../../platform/payments/stripe.ts';
+import { descriptorOf } from '../../../platform/payments/providers.ts';
 import { nudge } from '../../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
 import { findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
-import { isTestKey, LIVE_KEY_IN_SANDBOX, readSecret } from '../../customers/payment-providers/secrets.ts';
+import { LIVE_KEY_IN_SANDBOX, readSecrets } from '../../customers/payment-providers/secrets.ts';
+
+const HOUR_MS = 3_600_000;
 
 /** A connection with its driver. */
 export interface Connected {
@@ -25,16 +28,13 @@ export async function connected(
   providerId: string | null,
 ): Promise<Connected | undefined> {
   const row = providerId === null ? undefined : await findProviderById({ db: deps.sql, organizationId }, providerId);
-  if (row?.provider_type !== 'stripe') return undefined;
-  const secretKey = await readSecret({ db: deps.sql, config: deps.config }, row, 'secret_key');
-  if (secretKey === undefined || (await isWalledOff(deps, organizationId, row, secretKey))) return undefined;
-  const provider = stripeProvider({
-    secretKey,
-    supports3ds: row.settings.supports_3ds ?? false,
-    requiresConsent: row.settings.require_terms_of_service_consent ?? false,
-    apiUrl: deps.config.STRIPE_API_URL,
-  });
-  return { row, provider };
+  const type = descriptorOf(row?.provider_type);
+  if (!row || !type?.open) return undefined;
+  const secrets = await readSecrets({ db: deps.sql, config: deps.config }, row);
+  if (type.secrets.some(({ name, isMandatory }) => isMandatory && secrets[name] === undefined)) return undefined;
+  const isLive = type.isLive({ secrets, settings: row.settings }) ?? row.live ?? true;
+  if (await isWalledOff(deps, organizationId, row, isLive)) return undefined;
+  return { row, provider: type.open({ code: row.code, secrets, settings: row.settings }, deps.config) };
 }
 
 /**
@@ -46,10 +46,10 @@ async function isWalledOff(
   { sql, log }: SystemDeps,
   organizationId: OrganizationId,
   provider: ProviderRow,
-  secretKey: string,
+  isLiveAccount: boolean,
 ): Promise<boolean> {
   if (!(await isSandbox({ db: sql, organizationId }))) return false;
-  const isLive = !isTestKey(secretKey) || provider.last_error === LIVE_KEY_IN_SANDBOX;
+  const isLive = isLiveAccount || provider.last_error === LIVE_KEY_IN_SANDBOX;
   const clocks = await sql`select from test_clocks where organization_id = ${organizationId}`;
   if (!isLive && clocks.length === 0) return false;
   log.warn({ organizationId, payment_provider_id: provider.id }, 'a call out of a sandbox was refused');
@@ -58,6 +58,13 @@ async function isWalledOff(
     where organization_id = ${organizationId} and id = ${provider.id}`;
   return true;
 }
+
+/**
+ * Whether a call that was first sent at `sentAt` must not be repeated, because its provider no longer recognises the
+ * idempotency key and would do it a second time.
+ */
+export const isKeyForgotten = ({ provider_type }: ProviderRow, sentAt: Temporal.Instant): boolean =>
+  sentAt.epochMilliseconds + (descriptorOf(provider_type)?.keyLivesHours ?? 0) * HOUR_MS < realNow().epochMilliseconds;
 
 /** Runs one transaction at the organization's present, also while its test clock moves, and nudges what it owes. */
 export async function transact(

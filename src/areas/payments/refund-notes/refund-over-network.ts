@@ -8,11 +8,8 @@ import { type CreditNoteRow, readCreditNote } from '../../credits/credit-notes/q
 import { findRefund, noteRefundSent, type RefundRow } from '../../credits/credit-notes/refunds.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
 import { readPayment } from '../payments/queries.ts';
-import { type Connected, connected, transact } from '../provider-network/network.ts';
+import { type Connected, connected, isKeyForgotten, transact } from '../provider-network/network.ts';
 import { applyRefund, type RefundAnswer } from './apply-refund.ts';
-
-/** Stripe forgets idempotency keys after a day, so an older refund is never sent again and needs a person. */
-const KEY_LIVES_HOURS = 23;
 
 /** Rule: credit-notes.md#refunds. */
 const REASONS: Record<CreditNoteReason, RefundReason | null> = {
@@ -81,7 +78,7 @@ async function send(
   const payment = await readPayment({ db: deps.sql, organizationId }, refund.payment_id);
   // Committed before the call, so that a process that dies during it leaves the time of the first attempt.
   const first = await noteRefundSent({ db: deps.sql, organizationId }, note.id, realNow());
-  if (first.add({ hours: KEY_LIVES_HOURS }).epochMilliseconds < realNow().epochMilliseconds) {
+  if (isKeyForgotten(connection.row, first)) {
     deps.log.error(
       { organizationId, creditNoteId: note.id },
       'a refund of unknown outcome is too old to be sent again',

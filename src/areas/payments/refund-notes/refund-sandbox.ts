@@ -1,6 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import type { CreditNoteId } from '../../../platform/ids.ts';
-import { type SandboxBehaviour, sandboxRefund } from '../../../platform/payments/sandbox.ts';
+import { type SandboxBehaviour, sandboxRefund } from '../../../platform/payments/sandbox/behaviour.ts';
 import { refundStatusOf } from '../../../platform/payments/status-words.ts';
 import { findRefund } from '../../credits/credit-notes/refunds.ts';
 import { lockCreditNote } from '../../credits/credit-notes/writes.ts';

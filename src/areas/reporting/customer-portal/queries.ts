@@ -11,6 +11,7 @@ import type {
   PaymentReceiptId,
   WalletId,
 } from '../../../platform/ids.ts';
+import { NETWORK_TYPES } from '../../../platform/payments/providers.ts';
 import { dueCents } from '../../invoices/invoices/amount-due.ts';
 
 /** Facts about a customer, its billing entity and its organization that the page needs. */
@@ -96,7 +97,7 @@ export const listPortalInvoices = (
      where page.organization_id = invoice.organization_id and page.payable_type = 'Invoice'
        and page.payable_id = invoice.id and page.closed_at is null and page.expires_at > ${now} and page.url <> ''
        and page.amount_cents = ${dueCents(db, 'invoice')} and invoice.payment_status <> 'succeeded'
-       and provider.provider_type <> 'sandbox' and provider.deleted_at is null
+       and provider.provider_type = any (${NETWORK_TYPES}) and provider.deleted_at is null
      order by page.created_at desc, page.id desc limit 1) as payment_url
   from invoices invoice
   where invoice.organization_id = ${organizationId} and invoice.customer_id = ${customerId}

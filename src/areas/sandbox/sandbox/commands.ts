@@ -1,12 +1,13 @@
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
-import { sandboxMethodOf } from '../../../platform/payments/sandbox.ts';
+import { isOverNetwork } from '../../../platform/payments/providers.ts';
+import { sandboxMethodOf } from '../../../platform/payments/sandbox/behaviour.ts';
 import { wordOf } from '../../../platform/payments/status-words.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { findMethod } from '../../customers/payment-methods/queries.ts';
 import { storeMethod } from '../../customers/payment-methods/writes.ts';
-import { findProviderById } from '../../customers/payment-providers/queries.ts';
+import { contractName, findProviderById } from '../../customers/payment-providers/queries.ts';
 import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { listInvoicesByIds } from '../../invoices/invoices/queries.ts';
 import { storeInboundEvent } from '../../payments/inbound-events/store.ts';
@@ -28,7 +29,7 @@ export async function confirmPayment(ctx: Context, { svc_id, body }: { svc_id: s
   const provider =
     payment.payment_provider_id === null ? undefined : await findProviderById(ctx, payment.payment_provider_id);
   const isWaiting = payment.payment_status === 'processing' && Object.keys(payment.next_action).length > 0;
-  if (provider?.provider_type !== 'sandbox' || !isWaiting) throw refuse.notAllowed('invalid_status');
+  if (!provider || isOverNetwork(provider.provider_type) || !isWaiting) throw refuse.notAllowed('invalid_status');
   const type = body.outcome === 'succeeded' ? 'payment_intent.succeeded' : 'payment_intent.payment_failed';
   await storeInboundEvent(ctx, {
     connectionId: provider.id,
@@ -37,7 +38,7 @@ export async function confirmPayment(ctx: Context, { svc_id, body }: { svc_id: s
     payload: {
       type,
       provider_payment_id: payment.provider_payment_id,
-      status: wordOf(provider.emulates ?? 'stripe', body.outcome),
+      status: wordOf(contractName(provider), body.outcome),
       ...(body.outcome === 'failed'
         ? { error: { code: 'authentication_failed', message: 'The customer did not confirm the payment.' } }
         : {}),

@@ -2,6 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { lockClockCreation } from '../../../platform/clock/organization-clock.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
+import { DOUBLE } from '../../../platform/payments/providers.ts';
 import { writeTimeline } from '../../../platform/records/timeline.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { MANDATORY, OUT_OF_RANGE } from '../../../platform/schema/fields.ts';
@@ -48,7 +49,7 @@ export async function createTestClock(ctx: Context, { body }: ClockInput): Promi
   await lockClockCreation(ctx);
   const connected = await ctx.db`
     select from payment_providers
-    where organization_id = ${ctx.organizationId} and provider_type <> 'sandbox' and deleted_at is null limit 1`;
+    where organization_id = ${ctx.organizationId} and provider_type <> ${DOUBLE} and deleted_at is null limit 1`;
   if (connected.length > 0) throw refuse.notAllowed('provider_connected');
   const newest = await findNewestRecordAt(ctx);
   refuseOutside(frozenTime, newest && before(EARLIEST, newest) ? newest : EARLIEST, LATEST);

@@ -1,5 +1,6 @@
 import type { Context } from '../../../../platform/context.ts';
-import { sandboxAuthorization } from '../../../../platform/payments/sandbox.ts';
+import { nameCan } from '../../../../platform/payments/providers.ts';
+import { sandboxAuthorization } from '../../../../platform/payments/sandbox/behaviour.ts';
 import { Refusal, refuse } from '../../../../platform/refusal.ts';
 import { findCustomer } from '../../../customers/customers/queries.ts';
 import { findMethod } from '../../../customers/payment-methods/queries.ts';
@@ -17,7 +18,7 @@ import { refuseStrangeMethod } from './input.ts';
  */
 export async function authorize(ctx: Context, body: SubscriptionCreate, asked: Authorization) {
   const customer = await findCustomer(ctx, body.external_customer_id);
-  if (customer?.payment_provider !== 'stripe')
+  if (!customer || !nameCan(customer.payment_provider, 'authorize'))
     throw new Refusal(422, { error: 'Unprocessable Entity', code: 'stripe_required', error_details: {} });
   await refuseStrangeMethod(ctx, customer.id, body);
   const named = body.payment_method?.payment_method_id ?? null;

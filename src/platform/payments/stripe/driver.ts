@@ -1,14 +1,15 @@
 import Stripe from 'stripe';
-import { fromWire, STRIPE_WIRE, toWire } from '../../engine/money/wire.ts';
-import { Outage } from '../refusal.ts';
+import { fromWire, toWire } from '../../../engine/money/wire.ts';
+import { Outage } from '../../refusal.ts';
 import {
   type ChargeOutcome,
   type PaymentProvider,
   type ProviderError,
   ProviderRefusal,
   type Received,
-} from './port.ts';
-import { paymentStatusOf } from './status-words.ts';
+} from '../port.ts';
+import { paymentStatusOf } from '../status-words.ts';
+import { STRIPE_WIRE } from './wire.ts';
 
 /** Longest wait for one answer of Stripe; the job is then tried again. */
 const TIMEOUT_MS = 20_000;

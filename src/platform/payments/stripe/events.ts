@@ -1,6 +1,7 @@
-import { fromWire, STRIPE_WIRE } from '../../engine/money/wire.ts';
-import type { ProviderEvent, Received } from './port.ts';
-import { providerId } from './provider-id.ts';
+import { fromWire } from '../../../engine/money/wire.ts';
+import type { ProviderEvent, Received } from '../port.ts';
+import { providerId } from '../provider-id.ts';
+import { STRIPE_WIRE } from './wire.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a stored event is read defensively, field by field
 type Loose = any;

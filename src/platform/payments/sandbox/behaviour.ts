@@ -1,6 +1,6 @@
-import { hasCheckDigit } from './card-numbers.ts';
-import type { ChargeOutcome, ProviderError } from './port.ts';
-import { refundWordOf, wordOf } from './status-words.ts';
+import { hasCheckDigit } from '../card-numbers.ts';
+import type { ChargeOutcome, ProviderError } from '../port.ts';
+import { refundWordOf, wordOf } from '../status-words.ts';
 
 /** The behaviour of a test method when charged. Rule: provider-connections.md#sandbox-provider. */
 export type SandboxBehaviour =

@@ -1,5 +1,5 @@
-import type { ProviderEvent } from './port.ts';
-import { providerId } from './provider-id.ts';
+import type { ProviderEvent } from '../port.ts';
+import { providerId } from '../provider-id.ts';
 
 /** An event of a sandbox connection, as it was stored. Rule: provider-connections.md#sandbox-provider. */
 export function parseSandboxEvent(payload: Record<string, unknown>): ProviderEvent {

@@ -1,0 +1,48 @@
+import type { WireTable } from '../../engine/money/wire.ts';
+import type { Capability } from './capabilities.ts';
+import { type ContractProvider, contractOf, isContractProvider } from './contract-providers.ts';
+import type { ProviderDescriptor } from './descriptor.ts';
+import { sandboxDescriptor } from './sandbox/descriptor.ts';
+import { stripeDescriptor } from './stripe/descriptor.ts';
+
+/** The types of connection that can be made, one row each. Rule: provider-connections.md#types. */
+export const PROVIDERS: readonly ProviderDescriptor[] = [sandboxDescriptor, stripeDescriptor];
+
+/** Types that can be connected, in the order of the table. */
+export const CONNECTABLE_TYPES: readonly string[] = PROVIDERS.map(({ type }) => type);
+
+/** Types whose name the published interface does not know, so that they appear under another one. */
+export const EMULATING_TYPES = [sandboxDescriptor.type] as const;
+
+/** Types reached over the network, so by jobs outside any transaction. */
+export const NETWORK_TYPES: readonly string[] = PROVIDERS.filter(({ open }) => open).map(({ type }) => type);
+
+/** The name of the double of sandboxes. */
+export const DOUBLE = sandboxDescriptor.type;
+
+/** The row of a type; undefined for one that cannot be connected. */
+export const descriptorOf = (type: string | undefined): ProviderDescriptor | undefined =>
+  PROVIDERS.find((row) => row.type === type);
+
+export const isOverNetwork = (type: string): boolean => NETWORK_TYPES.includes(type);
+
+/** What is stored of a connection, as far as its abilities depend on it. */
+export interface StoredConnection {
+  provider_type: string;
+  emulates: ContractProvider | null;
+  settings: Readonly<Record<string, unknown>>;
+}
+
+export const capabilitiesOf = (connection: StoredConnection): readonly Capability[] =>
+  descriptorOf(connection.provider_type)?.capabilities(connection) ?? [];
+
+export const can = (connection: StoredConnection, capability: Capability): boolean =>
+  capabilitiesOf(connection).includes(capability);
+
+/** Whether a provider can do something as far as its name in the published interface tells. */
+export const nameCan = (name: string | null, capability: Capability): boolean =>
+  name !== null && isContractProvider(name) && contractOf(name).capabilities.includes(capability);
+
+/** The units in which a connection takes amounts; the amounts of a double, or without connection, are ours. */
+export const wireOf = (type: string | undefined, settings: StoredConnection['settings'] = {}): WireTable =>
+  descriptorOf(type)?.wireOf(settings) ?? {};
