@@ -30,6 +30,7 @@ const pool = (name, instances = 1) => ({ ...shared, name, script: `dist/workers/
 export const apps = [
   { ...shared, name: 'ingress', script: 'dist/src/ingress/server.js', instances: 2 },
   pool('writes'),
+  pool('asking'),
   pool('credit-notes'),
   pool('previews'),
   pool('events'),

@@ -36,6 +36,12 @@ const RETRIED = { attempts: 8, backoff: { type: 'exponential', delay: 1000 }, wa
 export const queues = {
   writes: { purpose: 'commands of the API, one transaction each', ...WAITED },
   'credit-notes': { purpose: 'commands on credit notes', ...WAITED },
+  asking: {
+    purpose: 'commands that ask a provider before their transaction',
+    ...WAITED,
+    // everywhere.md#asking-first
+    mostOfOrganization: 0.25,
+  },
   previews: { purpose: 'reads that are too dear for the ingress: previews of invoices', ...WAITED, attempts: 2 },
   events: { purpose: 'batches of usage events to store', ...WAITED },
   aggregation: { purpose: 'steps after stored events, rollups: build, repair, audit', ...RETRIED },
@@ -80,6 +86,8 @@ const Command = z.object({
   input: z.unknown(),
   /** Replaces `input` and `request.parameters` if they hold secrets: the JSON of both, sealed. */
   sealed: z.string().optional(),
+  /** Id of the record that a command makes which asks a provider first. */
+  record_id: z.string().optional(),
   idempotency: z.object({ scope_hash: z.string(), fingerprint: z.string() }).nullable(),
   request: z.object({
     method: z.string(),
@@ -111,6 +119,8 @@ export const jobs = {
   },
   /** A read: it runs while its caller waits, and only the caller repeats it. */
   'preview.run': { queue: 'previews', payload: Command },
+  /** Commands that ask a provider first wait for a stranger's server, and hold up no other. */
+  'asking.command': { queue: 'asking', payload: Command },
   /** Commands on credit notes have a pool of their own. */
   'credit-note.command': { queue: 'credit-notes', payload: Command },
   'events.store': {
@@ -215,4 +225,4 @@ export const jobs = {
 export type JobName = keyof typeof jobs;
 export type JobPayload<Name extends JobName> = z.infer<(typeof jobs)[Name]['payload']>;
 /** Jobs that run commands of the API. */
-export type CommandJobName = 'command.run' | 'credit-note.command';
+export type CommandJobName = 'command.run' | 'asking.command' | 'credit-note.command';

@@ -28,6 +28,7 @@ const AREAS = [
 const TABLES = [
   'src/operations.ts',
   'src/flow-commands.ts',
+  'src/pre-steps.ts',
   'src/reactions.ts',
   'src/steps.ts',
   'src/step-handlers.ts',
@@ -59,6 +60,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'src/schedule.ts': ['src/platform', 'src/engine'],
   'src/operations.ts': ['src/areas', 'src/platform'],
   'src/flow-commands.ts': ['src/areas', 'src/platform'],
+  'src/pre-steps.ts': ['src/areas', 'src/platform'],
   'src/reactions.ts': ['src/areas', 'src/platform'],
   'src/steps.ts': ['src/queues.ts', 'src/platform'],
   'src/step-handlers.ts': ['src/areas', 'src/platform', 'src/steps.ts'],

@@ -16,6 +16,7 @@ import { storeHandlers } from '../src/areas/usage/ingest-events/jobs.ts';
 import { createFinisherNudge } from '../src/areas/usage/ingest-events/nudge-finisher.ts';
 import { flowCommands } from '../src/flow-commands.ts';
 import { advanceDeps, clockAdvances, fallsDueBy, watchAbandonedAdvances } from '../src/jobs/advance-clock/jobs.ts';
+import { askingHandlers } from '../src/jobs/run-command/ask-first.ts';
 import { gatheredHandlers } from '../src/jobs/run-command/gathered-jobs.ts';
 import { commandHandlers } from '../src/jobs/run-command/jobs.ts';
 import { previewHandlers } from '../src/jobs/run-command/preview-jobs.ts';
@@ -36,6 +37,7 @@ import { openRuntime, type Runtime } from '../src/platform/process/runtime.ts';
 import { type Handlers, serveQueue } from '../src/platform/queue/worker.ts';
 import { announceKeys } from '../src/platform/redis/announce-keys.ts';
 import { sealFormerSecrets, startWithSecrets } from '../src/platform/secrets/start-check.ts';
+import { preSteps } from '../src/pre-steps.ts';
 import type { QueueName } from '../src/queues.ts';
 import { reactions } from '../src/reactions.ts';
 
@@ -91,6 +93,15 @@ export const pools = {
       ...gatheredHandlers(commandDeps(runtime)),
     }),
     serve(runtime, 'audit', 1, auditHandlers(runtime.sql)),
+  ],
+  // More commands than connections: they mostly wait for providers, and hold no connection meanwhile.
+  asking: (runtime) => [
+    serveMany(
+      runtime,
+      'asking',
+      runtime.config.CONCURRENCY_ASKING,
+      askingHandlers({ ...commandDeps(runtime), preSteps }),
+    ),
   ],
   'credit-notes': (runtime) => [
     serve(
@@ -204,6 +215,8 @@ export type PoolName = keyof typeof pools;
 
 /** Statements that store events (two at the same time, in two parts each) or explain them. */
 const EVENTS_CONNECTIONS = 6;
+/** Short transactions before and after a question. */
+const ASKING_CONNECTIONS = 6;
 /** Deliveries are read and written by merged statements. */
 const WEBHOOKS_CONNECTIONS = 6;
 /** An advance of a clock and a tick of the schedule hold one connection for their lock while they use another. */
@@ -212,6 +225,7 @@ const CONNECTIONS_OF_LOCKED_JOB = 2;
 /** How many connections a pool can use at the same time, if it gets that many. */
 const connections: Record<PoolName, (config: Config) => number> = {
   writes: (config) => config.CONCURRENCY_WRITES + BESIDE_JOBS,
+  asking: () => ASKING_CONNECTIONS,
   'credit-notes': (config) => config.CONCURRENCY_CREDIT_NOTES + BESIDE_JOBS,
   previews: (config) => config.CONCURRENCY_PREVIEWS + BESIDE_JOBS,
   events: () => EVENTS_CONNECTIONS,

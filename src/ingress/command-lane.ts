@@ -52,6 +52,7 @@ export function createCommandLane(deps: CommandLaneDeps) {
         from: deps.processId,
         cid,
         at: realNowMs(),
+        ...(job === 'asking.command' ? { record_id: newId() } : {}),
         ...sent,
       };
       // Not awaited: with Redis away the call waits for it, and the caller must not.

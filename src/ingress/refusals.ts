@@ -14,8 +14,12 @@ export interface ErrorAnswer {
  */
 export function answerOfError(error: unknown, log: Log, facts: { requestId: string; operation?: string }): ErrorAnswer {
   if (error instanceof Refusal) {
-    const headers: Record<string, string> = error.status === 429 || error.status === 503 ? { 'Retry-After': '1' } : {};
-    return { status: error.status, body: error.body, headers };
+    const isSoonOver = error.status === 429 || error.status === 503;
+    return {
+      status: error.status,
+      body: error.body,
+      headers: { ...(isSoonOver ? { 'Retry-After': '1' } : {}), ...error.headers },
+    };
   }
   if (isPassing(error) || isCancelled(error) || error instanceof Outage) {
     log.warn({ ...facts, err: (error as Error).message }, 'outage');

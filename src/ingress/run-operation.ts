@@ -190,7 +190,8 @@ async function runCommand(
   idempotency: Idempotency | null,
 ): Promise<Outcome> {
   const { operation, identity, signal } = call;
-  deps.handOver.refuseIfInVain(jobs[operation.job ?? 'command.run'].queue);
+  const job = operation.asks?.(input) ? 'asking.command' : (operation.job ?? 'command.run');
+  deps.handOver.refuseIfInVain(jobs[job].queue);
   const command = commandOf(deps, call, { input, idempotency });
   const { gathers } = operation;
   const reply = gathers
@@ -199,10 +200,7 @@ async function runCommand(
         key: `${identity.organizationId}|${gathers.keyOf(input)}`,
         isAlone: gathers.isAlone(input),
       })
-    : await deps.commands.run(command, {
-        ...(operation.job ? { job: operation.job } : {}),
-        isSecret: holdsSecret(operation.body),
-      });
+    : await deps.commands.run(command, { job, isSecret: holdsSecret(operation.body) });
   if (!operation.settle || reply.status !== 200)
     return { status: reply.status, text: reply.body, headers: reply.headers };
   const settled = await operation.settle(await readContext(deps, identity, signal), JSON.parse(reply.body), input);

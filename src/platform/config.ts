@@ -174,6 +174,7 @@ const Settings = z.object({
       'Token of the operator for /api/v1/operations, at least 16 characters; without it there are no such routes',
     ),
   CONCURRENCY_WRITES: whole(32).describe('Commands at once in a writes worker'),
+  CONCURRENCY_ASKING: whole(32).describe('Commands that ask a provider first at once in an asking worker'),
   CONCURRENCY_CREDIT_NOTES: whole(8).describe('Commands at once in a credit-notes worker'),
   CONCURRENCY_PREVIEWS: whole(4).describe('Previews at once in a previews worker'),
   CONCURRENCY_EVENTS: whole(64).describe('Event batches at once in an events worker'),

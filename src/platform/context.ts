@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import type { Db } from './db/connect.ts';
 import type { ApiKeyId, CustomerId, ExternalCustomerId, ExternalSubscriptionId, OrganizationId } from './ids.ts';
 import type { Log } from './log/log.ts';
+import type { Asked } from './pre-step.ts';
 import type { Reactions } from './reactions.ts';
 import type { Pause } from './turns/turns.ts';
 
@@ -119,6 +120,8 @@ export interface Context {
   readonly holds?: (resource: string, mode: 'read' | 'write') => boolean;
   /** For reads: admission of heavy ones, of which an organization has few at the same time. */
   readonly heavy?: HeavyWork;
+  /** For a command that asks a provider first: the answer, and the id of the record that it makes. */
+  readonly asked?: Asked;
   /** Adds owed work to the transaction: a step to be stored, or a nudge for a row that it wrote. */
   after(owed: OwedStep | RowNudge): void;
   /**

@@ -98,6 +98,11 @@ export interface Operation {
   kind: 'read' | 'command' | 'events';
   /** For a command: the job that runs it, if not one of the writes pool. */
   job?: CommandJobName;
+  /**
+   * For a command: inputs with which a provider is asked before its transaction, by the pre-step of its name in
+   * src/pre-steps.ts. It then runs in the asking pool (everywhere.md#asking-first).
+   */
+  asks?: (input: OperationInput) => boolean;
   /** For a read that is too expensive for the ingress: the job that computes it, with its own time limit. */
   computedBy?: 'preview.run';
   /** For a command: how those that wait for the same record run together. */

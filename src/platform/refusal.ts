@@ -9,13 +9,21 @@ export class Refusal extends Error {
   readonly body: Record<string, unknown>;
   /** Where in the input the codes were found, if the refusing code knows. */
   readonly places: readonly FoundPlace[];
+  /** Headers of the answer that say more than the body, such as when to try again. */
+  readonly headers: Record<string, string>;
 
-  constructor(status: number, body: Record<string, unknown>, places: readonly FoundPlace[] = []) {
+  constructor(
+    status: number,
+    body: Record<string, unknown>,
+    places: readonly FoundPlace[] = [],
+    headers: Record<string, string> = {},
+  ) {
     super(`${status} ${JSON.stringify(body)}`);
     this.name = 'Refusal';
     this.status = status;
     this.body = { status, ...body };
     this.places = places;
+    this.headers = headers;
   }
 }
 

@@ -12,6 +12,7 @@ export interface StoredAnswer {
   headers: Record<string, string> | null;
   /** Whether the body is only a digest from which the record can be read again. */
   is_digest: boolean;
+  expires_at: Temporal.Instant;
 }
 
 // Short, because many twins must not hold connections while a slow first command runs (idempotency.md).
@@ -96,7 +97,7 @@ const jsonOf = ({ scopeHash, fingerprint, request_id }: KeyToClaim) => ({
 /** The stored answer, in a separate statement because the insert's snapshot cannot see the twin's row. */
 export async function readKey({ db, organizationId }: Scope, scopeHash: Buffer): Promise<StoredAnswer | undefined> {
   const [row] = await db<StoredAnswer[]>`
-    select fingerprint, request_id, http_status, body, headers, is_digest from idempotency_keys
+    select fingerprint, request_id, http_status, body, headers, is_digest, expires_at from idempotency_keys
     where organization_id = ${organizationId} and scope_hash = ${scopeHash}`;
   return row;
 }

@@ -18,22 +18,29 @@ export function commandHandlers(
   deps: CommandDeps & { redis: Redis },
   name: CommandJobName = 'command.run',
 ): Partial<Pick<Handlers, CommandJobName>> {
-  const answer = async (job: CommandJob, reply: CommandReply) =>
-    publishReply(deps.redis, deps.config.REDIS_PREFIX, {
-      to: job.from,
-      cid: job.cid,
-      reply: await travelForm(deps, job, reply),
-    });
   return {
-    async [name](job: CommandJob, info: JobInfo) {
-      if (realNowMs() - job.at > OLDEST_COMMAND_MS) {
-        deps.log.warn({ operation: job.operation, command: job.cid }, 'old command dropped');
-        return;
-      }
-      if (nobodyWaitsFor(deps, job)) return;
-      await answer(job, await attempt(deps, job, info));
-    },
+    [name]: (job: CommandJob, info: JobInfo) => answerJob(deps, job, info, (queued) => runCommand(deps, queued)),
   };
+}
+
+/** Runs a command by `run` and sends its answer to the request that waits for it. */
+export async function answerJob(
+  deps: CommandDeps & { redis: Redis },
+  job: CommandJob,
+  info: JobInfo,
+  run: (job: CommandJob) => Promise<CommandReply>,
+): Promise<void> {
+  if (realNowMs() - job.at > OLDEST_COMMAND_MS) {
+    deps.log.warn({ operation: job.operation, command: job.cid }, 'old command dropped');
+    return;
+  }
+  if (nobodyWaitsFor(deps, job)) return;
+  const reply = await attempt(deps, job, info, run);
+  await publishReply(deps.redis, deps.config.REDIS_PREFIX, {
+    to: job.from,
+    cid: job.cid,
+    reply: await travelForm(deps, job, reply),
+  });
 }
 
 /**
@@ -56,9 +63,14 @@ async function travelForm({ sql, config, operations }: CommandDeps, job: Command
 const isTrouble = (error: unknown): boolean =>
   isPassing(error) || error instanceof Outage || error instanceof UnknownSecretsKey;
 
-export async function attempt(deps: CommandDeps, job: CommandJob, info: JobInfo): Promise<CommandReply> {
+export async function attempt(
+  deps: CommandDeps,
+  job: CommandJob,
+  info: JobInfo,
+  run = (queued: CommandJob) => runCommand(deps, queued),
+): Promise<CommandReply> {
   try {
-    return await runCommand(deps, job);
+    return await run(job);
   } catch (error) {
     const twin = error instanceof TwinRunning || isLockTimeout(error);
     if (twin && !isLate(deps, job)) return info.comeBack(TWIN_DELAY_MS);

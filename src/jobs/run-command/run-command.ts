@@ -14,6 +14,7 @@ import type { Scope } from '../../platform/db/scope.ts';
 import type { OrganizationId } from '../../platform/ids.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { Answer, type Operation } from '../../platform/operation.ts';
+import type { Asked } from '../../platform/pre-step.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import type { Reactions } from '../../platform/reactions.ts';
 import { nudge } from '../../platform/records/nudge.ts';
@@ -53,6 +54,8 @@ export interface CommandDeps {
   operations: ReadonlyMap<string, Operation>;
   /** Commands that need several rooms, by operation: they replace its `run`. */
   flows?: Readonly<Record<string, Operation['run']>>;
+  /** What the command's provider answered before. */
+  asked?: Asked;
   /** Makes every ingress drop what it caches with the organization's keys. */
   announceKeys?: (organizationId: OrganizationId) => Promise<void>;
   /** Whether work of an organization is open or falls due in (from, until]. */
@@ -86,6 +89,10 @@ export async function runCommand(deps: CommandDeps, queued: CommandJob): Promise
   }
 }
 
+/** Stores and answers the refusal of a command that is not run. */
+export const runRefused = (deps: CommandDeps, job: CommandJob, refusal: Refusal): Promise<CommandReply> =>
+  runOnce(deps, job, refusal);
+
 /** The key of a command: its caller's, else its own id, so that a redelivered job runs once. */
 export function keyOfCommand(job: CommandJob): { scopeHash: Buffer; fingerprint: Buffer } {
   const scopeHash = job.idempotency ? Buffer.from(job.idempotency.scope_hash, 'hex') : commandScope(job);
@@ -93,11 +100,12 @@ export function keyOfCommand(job: CommandJob): { scopeHash: Buffer; fingerprint:
 }
 
 /** The command with its input as the ingress read it. */
-async function openedInput({ sql, config }: CommandDeps, job: CommandJob): Promise<CommandJob> {
+export async function openedInput({ sql, config }: CommandDeps, job: CommandJob): Promise<CommandJob> {
   if (job.sealed === undefined) return job;
   const text = await openText({ db: sql, config }, job.sealed, inputPlace(job.cid));
   const { input, parameters } = JSON.parse(text) as SealedInput;
-  return { ...job, input, request: { ...job.request, parameters } };
+  const { sealed: _, ...open } = job;
+  return { ...open, input, request: { ...job.request, parameters } };
 }
 
 async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): Promise<CommandReply> {
@@ -158,28 +166,8 @@ async function attempt(deps: CommandDeps, tx: Tx, job: CommandJob, operation: Op
   let now = realNow();
   const records = emptyRecords();
   try {
-    now = await lockOrganizationNow(
-      { db: tx, organizationId: job.organization_id },
-      job.sandbox,
-      operation.exemptFromClock,
-    );
-    const context: Context = {
-      organizationId: job.organization_id,
-      sandbox: job.sandbox,
-      actor: actorOf(job),
-      db: tx,
-      config: deps.config,
-      log: deps.log,
-      reactions: deps.reactions,
-      now: () => now,
-      record: recorder(records),
-      after: (owed) => records.owed.push(owed),
-      ...(deps.fallsDue
-        ? { fallsDue: (target) => deps.fallsDue!({ db: tx, organizationId: job.organization_id }, now, target) }
-        : {}),
-    };
-    const run = deps.flows?.[operation.name] ?? operation.run;
-    const result = await run(context, job.input);
+    now = await lockPresent(tx, job, operation);
+    const result = await runIn(deps, tx, job, { now, records });
     const answer = result instanceof Answer ? result : new Answer(result);
     return {
       reply: {
@@ -191,17 +179,74 @@ async function attempt(deps: CommandDeps, tx: Tx, job: CommandJob, operation: Op
       records,
     };
   } catch (error) {
-    const refusal = error instanceof AmountOutOfRange ? refuse.invalid({ base: [OUT_OF_RANGE] }) : error;
-    if (!(refusal instanceof Refusal)) throw refusal;
+    const refusal = refusalOf(error);
+    if (!refusal) throw error;
     await tx.unsafe('rollback to savepoint command');
     return refused(operation, job, refusal, now);
+  }
+}
+
+/** What a command says by an error: that its caller may not do this, or that an amount is too large to be stored. */
+export function refusalOf(error: unknown): Refusal | undefined {
+  if (error instanceof AmountOutOfRange) return refuse.invalid({ base: [OUT_OF_RANGE] });
+  return error instanceof Refusal ? error : undefined;
+}
+
+const lockPresent = (tx: Tx, job: CommandJob, operation: Operation): Promise<Temporal.Instant> =>
+  lockOrganizationNow({ db: tx, organizationId: job.organization_id }, job.sandbox, operation.exemptFromClock);
+
+/** Runs the code of a command in a transaction; what it records and owes is added to `records`. */
+function runIn(
+  deps: CommandDeps,
+  tx: Tx,
+  job: CommandJob,
+  { now, records }: { now: Temporal.Instant; records: Records },
+): Promise<object | null> {
+  const context: Context = {
+    organizationId: job.organization_id,
+    sandbox: job.sandbox,
+    actor: actorOf(job),
+    db: tx,
+    config: deps.config,
+    log: deps.log,
+    reactions: deps.reactions,
+    now: () => now,
+    record: recorder(records),
+    after: (owed) => records.owed.push(owed),
+    ...(deps.asked ? { asked: deps.asked } : {}),
+    ...(deps.fallsDue
+      ? { fallsDue: (target) => deps.fallsDue!({ db: tx, organizationId: job.organization_id }, now, target) }
+      : {}),
+  };
+  const operation = deps.operations.get(job.operation)!;
+  const run = deps.flows?.[operation.name] ?? operation.run;
+  return run(context, job.input);
+}
+
+/**
+ * Runs a command in a transaction that is taken back, to find out whether it would be refused in any case.
+ *
+ * @throws Refusal, or what the database or the code of the command says instead
+ */
+export async function rehearse(deps: CommandDeps, job: CommandJob): Promise<void> {
+  const operation = deps.operations.get(job.operation);
+  assert(operation, `operation ${job.operation} is in the table`);
+  const takenBack = new Error('taken back');
+  try {
+    await deps.sql.begin(async (tx) => {
+      await tx.unsafe("set local lock_timeout = '5s'");
+      await runIn(deps, tx, job, { now: await lockPresent(tx, job, operation), records: emptyRecords() });
+      throw takenBack;
+    });
+  } catch (error) {
+    if (error !== takenBack) throw error;
   }
 }
 
 export const replyOfRefusal = (operation: Operation, input: unknown, refusal: Refusal): CommandReply => ({
   status: refusal.status,
   body: JSON.stringify(bodyWithPlaces(operation, input ?? {}, refusal)),
-  headers: {},
+  headers: refusal.headers,
 });
 
 /** A command that changed nothing. */

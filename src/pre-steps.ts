@@ -1,0 +1,7 @@
+import type { PreStep } from './platform/pre-step.ts';
+
+/**
+ * What commands ask a provider before their transaction, by the name of their operation, whose row has `asks`. The
+ * `asking` pool runs them; see docs/architecture.md "Commands that ask first".
+ */
+export const preSteps: Readonly<Record<string, PreStep>> = {};
