@@ -70,6 +70,15 @@ export type ProviderEvent =
       details: Record<string, string>;
     }
   | { kind: 'method_detached'; providerMethodId: string }
+  /** Its card was renewed, or its description corrected. */
+  | { kind: 'method_changed'; providerMethodId: string; methodType: string; details: Record<string, string> }
+  /** The right to collect from a bank account by it. */
+  | { kind: 'mandate_changed'; providerMethodId: string; isActive: boolean }
+  /** Money that had come in was taken back. */
+  | { kind: 'payment_reversed'; providerPaymentId: string; status: string; error?: ProviderError }
+  /** A part has come in, or the customer has to pay another amount: how is in `nextAction`. */
+  | { kind: 'amounts_changed'; providerPaymentId: string; nextAction: Record<string, unknown> }
+  | { kind: 'dispute_opened'; providerPaymentId: string; reason: string | null }
   | { kind: 'dispute_closed'; providerPaymentId: string; isLost: boolean; reason: string | null }
   | {
       kind: 'refund';
@@ -79,6 +88,52 @@ export type ProviderEvent =
       error?: ProviderError;
     }
   | { kind: 'ignored' };
+
+/** A method as its provider holds it. */
+export interface MethodThere {
+  providerMethodId: string;
+  methodType: string;
+  details: Record<string, string>;
+}
+
+/** A page of a provider's records, oldest or newest first as the provider has them; `next` null: there are no more. */
+export interface Listed<Item> {
+  items: Item[];
+  next: string | null;
+}
+
+/** What of a provider's records is listed: those made at or after an instant, from a cursor on. */
+export interface ListRequest {
+  sinceSeconds: number;
+  cursor: string | null;
+}
+
+export interface PaymentThere {
+  providerPaymentId: string;
+  status: string;
+  currency: string;
+  /** In our smallest unit; null if it cannot have been requested by us. */
+  amountCents: number | null;
+  received?: Received;
+  metadata: Record<string, string>;
+}
+
+export interface RefundThere {
+  providerRefundId: string;
+  providerPaymentId: string;
+  status: string;
+  currency: string;
+  amountCents: number | null;
+  metadata: Record<string, string>;
+}
+
+export interface DisputeThere {
+  providerDisputeId: string;
+  providerPaymentId: string;
+  /** Null while it is open. */
+  isLost: boolean | null;
+  reason: string | null;
+}
 
 /**
  * A payment provider over the network. No method is called inside a transaction. Refusals are returned as values;
@@ -113,6 +168,19 @@ export interface PaymentProvider {
   }): Promise<{ providerRefundId: string; status: string }>;
   /** The provider's state of a refund. @throws Outage */
   readRefund(providerRefundId: string): Promise<{ status: string; error?: ProviderError }>;
+  /**
+   * Reserves an amount without taking it: `requires_capture` is its usual answer. Ended by `cancel`. Only of providers
+   * with the capability `authorize`.
+   */
+  authorize?(request: ChargeRequest): Promise<ChargeOutcome>;
+  /** Undefined: it never existed there, or was deleted. @throws Outage */
+  readCustomer?(providerCustomerId: string): Promise<{ defaultMethodId: string | null } | undefined>;
+  /** All methods of some types that a customer has stored there. @throws ProviderRefusal, Outage */
+  listMethods?(providerCustomerId: string, types: readonly string[]): Promise<MethodThere[]>;
+  /** Lists of the capability `list`, for reconciliation. @throws ProviderRefusal, Outage */
+  listPayments?(request: ListRequest): Promise<Listed<PaymentThere>>;
+  listRefunds?(request: ListRequest): Promise<Listed<RefundThere>>;
+  listDisputes?(request: ListRequest): Promise<Listed<DisputeThere>>;
   /** Registers `url` for the provider's events. @throws ProviderRefusal, Outage */
   registerInbound(url: string, formerId: string | null): Promise<{ id: string; secret: string }>;
   /** Removes what registerInbound registered. @throws ProviderRefusal, when it is gone or no longer ours; Outage */

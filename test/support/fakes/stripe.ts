@@ -15,6 +15,12 @@ export interface FakeStripe {
   pages: { amount: number; currency: string }[];
   /** Requests as they came: method and path. */
   requests: string[];
+  /** Customers as Stripe holds them, with their methods; tests put there what they need. */
+  customers: Map<string, { fields: Loose; methods: Loose[] }>;
+  /** Disputes as Stripe holds them, oldest first. */
+  disputes: Loose[];
+  /** The next so many requests are refused because there were too many. */
+  throttle(count: number): void;
   /** Sets what became of an intent meanwhile, without telling anybody. */
   set(intent: Loose, status: string): void;
   /** An event about an object, signed as Stripe does for the endpoint that was registered last. */
@@ -27,6 +33,9 @@ export const FAKE_KEY = 'sk_test_fake';
 
 /** A live key that works as well: of an account that really charges. */
 export const FAKE_LIVE_KEY = 'sk_live_fake';
+
+/** A restricted key: it may read the balance and customers, and nothing else. */
+export const FAKE_RESTRICTED_KEY = 'rk_test_fake';
 
 /** A customer with this address is refused. */
 export const REFUSED_EMAIL = 'refused@acme.test';
@@ -67,6 +76,9 @@ export async function fakeStripe(): Promise<FakeStripe> {
   const requests: string[] = [];
   const answers = new Map<string, { asked: string; status: number; body: Loose }>();
   const failures = new Map<string, number>();
+  const customers: FakeStripe['customers'] = new Map();
+  const disputes: Loose[] = [];
+  let throttled = 0;
   let endpoint = { url: '', secret: '' };
   let count = 0;
   const nextId = (prefix: string) => {
@@ -75,7 +87,36 @@ export async function fakeStripe(): Promise<FakeStripe> {
   };
   const error = (status: number, fields: object) => ({ status, body: { error: { type: 'card_error', ...fields } } });
 
-  function charge(body: URLSearchParams) {
+  const metadataOf = (body: URLSearchParams) =>
+    Object.fromEntries(
+      [...body].flatMap(([name, value]) => [[/^metadata\[(\w+)\]$/.exec(name)?.[1], value]]).filter(([name]) => name),
+    );
+
+  /** A page of records, newest first, as every list of Stripe. */
+  function listed(records: Loose[], query: URLSearchParams) {
+    const limit = Number(query.get('limit') ?? 10);
+    if (!(limit >= 1 && limit <= 100))
+      return error(400, { type: 'invalid_request_error', code: 'parameter_invalid_integer', message: 'limit' });
+    const since = Number(query.get('created[gte]') ?? 0);
+    const newest = [...records].reverse().filter(({ created }) => (created ?? since) >= since);
+    const cursor = query.get('starting_after');
+    const from = cursor === null ? 0 : newest.findIndex(({ id }) => id === cursor) + 1;
+    if (cursor !== null && from === 0)
+      return error(400, { type: 'invalid_request_error', code: 'resource_missing', message: `No such: ${cursor}` });
+    const data = newest.slice(from, from + limit);
+    return { status: 200, body: { object: 'list', data, has_more: from + limit < newest.length } };
+  }
+
+  function read(path: string, query: URLSearchParams) {
+    if (path === '/v1/payment_intents') return listed(intents, query);
+    if (path === '/v1/refunds') return listed(refunds, query);
+    if (path === '/v1/disputes') return listed(disputes, query);
+    const [, id, isList] = /^\/v1\/customers\/(\w+)(\/payment_methods)?$/.exec(path) ?? [];
+    const customer = id === undefined ? undefined : customers.get(id);
+    if (customer) return isList ? listed(customer.methods, query) : { status: 200, body: { id, ...customer.fields } };
+  }
+
+  function charge(body: URLSearchParams, livemode: boolean) {
     const method = body.get('payment_method')!;
     const fault = amountFault(Number(body.get('amount')), body.get('currency')!);
     if (fault) return error(400, { type: 'invalid_request_error', ...fault });
@@ -87,8 +128,15 @@ export async function fakeStripe(): Promise<FakeStripe> {
       currency: body.get('currency'),
       customer: body.get('customer'),
       payment_method: method,
-      metadata: { payment_id: body.get('metadata[payment_id]') },
-      status: method === 'pm_slow' ? 'processing' : 'succeeded',
+      metadata: metadataOf(body),
+      livemode,
+      created: Math.trunc(Date.now() / 1000),
+      status:
+        method === 'pm_slow'
+          ? 'processing'
+          : body.get('capture_method') === 'manual'
+            ? 'requires_capture'
+            : 'succeeded',
       last_payment_error: null,
       next_action: null,
     };
@@ -132,6 +180,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
     body.get('payment_method') ?? intents.find(({ id }) => id === body.get('payment_intent'))?.payment_method ?? null;
 
   function answer(path: string, body: URLSearchParams, livemode: boolean): { status: number; body: Loose } {
+    if (path === '/v1/payment_intents') return charge(body, livemode);
     if (path === '/v1/balance') return { status: 200, body: { object: 'balance', livemode, available: [] } };
     if (path === '/v1/customers' && body.get('email') === REFUSED_EMAIL)
       return error(400, { type: 'invalid_request_error', code: 'email_invalid', message: 'Invalid email address.' });
@@ -151,7 +200,6 @@ export async function fakeStripe(): Promise<FakeStripe> {
     }
     if (/^\/v1\/checkout\/sessions\/\w+\/expire$/.test(path))
       return { status: 200, body: { object: 'checkout.session' } };
-    if (path === '/v1/payment_intents') return charge(body);
     if (path === '/v1/refunds') return refund(body);
     const canceled = intents.find(({ id }) => path === `/v1/payment_intents/${id}/cancel`);
     if (canceled?.status === 'succeeded')
@@ -178,9 +226,24 @@ export async function fakeStripe(): Promise<FakeStripe> {
     const send = ({ status, body: json }: { status: number; body: Loose }) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json));
     };
+    if (throttled > 0) {
+      throttled -= 1;
+      response.setHeader('retry-after', '1');
+      return send(error(429, { type: 'rate_limit_error', code: 'rate_limit', message: 'Too many requests.' }));
+    }
     const livemode = request.headers.authorization === `Bearer ${FAKE_LIVE_KEY}`;
-    if (request.headers.authorization !== `Bearer ${FAKE_KEY}` && !livemode)
+    const isRestricted = request.headers.authorization === `Bearer ${FAKE_RESTRICTED_KEY}`;
+    if (isRestricted && !/^\/v1\/(balance|customers)/.test(path))
+      return send(
+        error(403, {
+          type: 'invalid_request_error',
+          message: 'The provided key does not have the required permissions.',
+        }),
+      );
+    if (request.headers.authorization !== `Bearer ${FAKE_KEY}` && !livemode && !isRestricted)
       return send(error(401, { type: 'invalid_request_error', message: 'Invalid API Key provided.' }));
+    const found = request.method === 'GET' ? read(path, new URLSearchParams(request.url!.split('?')[1])) : undefined;
+    if (found) return send(found);
     const method = body.get('payment_method');
     const key = request.headers['idempotency-key'] as string | undefined;
     const failed = failures.get(key ?? '') ?? 0;
@@ -205,6 +268,11 @@ export async function fakeStripe(): Promise<FakeStripe> {
     refunds,
     pages,
     requests,
+    customers,
+    disputes,
+    throttle(count) {
+      throttled = count;
+    },
     set(intent, status) {
       intent.status = status;
       if (status === 'succeeded') intent.amount_received = intent.amount;

@@ -57,6 +57,15 @@ export const discardMethod = ({ db, organizationId }: Scope, id: PaymentMethodId
   update payment_methods set deleted_at = ${now}, is_default = false, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id} and deleted_at is null`;
 
+/** Changes what is known of a method, as its provider corrected it. */
+export const describeMethod = (
+  { db, organizationId }: Scope,
+  id: PaymentMethodId,
+  { type, details, now }: { type: string; details: object; now: Temporal.Instant },
+) => db`
+  update payment_methods set method_type = ${type}, details = details || ${json(details)}::jsonb, updated_at = ${now}
+  where organization_id = ${organizationId} and id = ${id}`;
+
 /** Discards all methods of a deleted connection. */
 export async function discardMethodsOfProvider(
   { db, organizationId, now }: Context,

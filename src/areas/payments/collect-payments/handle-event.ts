@@ -6,13 +6,13 @@ import { descriptorOf } from '../../../platform/payments/providers.ts';
 import { paymentStatusOf, refundStatusOf } from '../../../platform/payments/status-words.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { findRefundAtProvider } from '../../credits/credit-notes/refunds.ts';
-import { discardMethod, storeMethod } from '../../customers/payment-methods/writes.ts';
+import { describeMethod, discardMethod, storeMethod } from '../../customers/payment-methods/writes.ts';
 import { contractName, findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
 import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { noteDisputeLost } from '../../invoices/invoices/commands/lose-dispute.ts';
 import { listInvoicesByIds, readInvoice } from '../../invoices/invoices/queries.ts';
 import type { PaymentRow } from '../payments/queries.ts';
-import { insertPayment, lockPayables } from '../payments/writes.ts';
+import { changePayment, insertPayment, lockPayables } from '../payments/writes.ts';
 import { applyRefund } from '../refund-notes/apply-refund.ts';
 import { applyAnswer, lockPayment } from './apply-outcome.ts';
 
@@ -38,7 +38,7 @@ export async function handleProviderEvent(
     where organization_id = ${organizationId} and id = ${id} for update`;
   if (!event || event.status === 'succeeded') return;
   const provider = await findProviderById(ctx, event.connection_id);
-  if (provider) await handle(ctx, provider, event.event_type, parse(provider, event.payload));
+  if (provider) await handle(ctx, provider, parse(provider, event.payload));
   await db`
     update inbound_events set status = 'succeeded', attempts = attempts + 1, updated_at = ${ctx.now()}
     where organization_id = ${organizationId} and id = ${id}`;
@@ -47,7 +47,7 @@ export async function handleProviderEvent(
 const parse = (provider: ProviderRow, payload: Record<string, unknown>): ProviderEvent =>
   descriptorOf(provider.provider_type)?.inbound.parse(payload) ?? { kind: 'ignored' };
 
-async function handle(ctx: Context, provider: ProviderRow, type: string, event: ProviderEvent): Promise<void> {
+async function handle(ctx: Context, provider: ProviderRow, event: ProviderEvent): Promise<void> {
   const { db, organizationId } = ctx;
   switch (event.kind) {
     case 'payment': {
@@ -70,8 +70,25 @@ async function handle(ctx: Context, provider: ProviderRow, type: string, event: 
           providerPaymentId: event.providerPaymentId,
           ...(event.error ? { error: event.error } : {}),
         },
-        { isEvent: true, isReturn: type === 'payment.charged_back' },
+        { isEvent: true },
       );
+      return;
+    }
+    case 'payment_reversed': {
+      const payment = await findAndLock(ctx, provider, event.providerPaymentId);
+      if (payment)
+        await applyAnswer(
+          ctx,
+          payment,
+          { ...event, kind: 'answered', paymentStatus: 'failed' },
+          { isEvent: true, isReturn: true },
+        );
+      return;
+    }
+    case 'amounts_changed': {
+      const payment = await findAndLock(ctx, provider, event.providerPaymentId);
+      if (payment?.payment_status === 'processing')
+        await changePayment(ctx, payment.id, { change: { next_action: event.nextAction }, now: ctx.now() });
       return;
     }
     case 'refund': {
@@ -85,13 +102,8 @@ async function handle(ctx: Context, provider: ProviderRow, type: string, event: 
       return;
     }
     case 'dispute_closed': {
-      const paymentId = await findPayment(ctx, provider, {
-        providerPaymentId: event.providerPaymentId,
-        ownId: undefined,
-      });
-      if (!paymentId || !event.isLost) return;
-      const payment = await lockPayment(ctx, paymentId);
-      for (const { id } of payment.invoices) await noteDisputeLost(ctx, await readInvoice(ctx, id));
+      const payment = event.isLost ? await findAndLock(ctx, provider, event.providerPaymentId) : undefined;
+      for (const { id } of payment?.invoices ?? []) await noteDisputeLost(ctx, await readInvoice(ctx, id));
       return;
     }
     case 'method_attached': {
@@ -112,15 +124,41 @@ async function handle(ctx: Context, provider: ProviderRow, type: string, event: 
       return;
     }
     case 'method_detached': {
-      const [method] = await db<{ id: PaymentMethodId }[]>`
-        select id from payment_methods
-          where organization_id = ${organizationId} and payment_provider_id = ${provider.id}
-          and provider_method_id = ${event.providerMethodId} and deleted_at is null`;
-      if (method) await discardMethod(ctx, method.id, ctx.now());
+      for (const id of await findMethods(ctx, provider, event.providerMethodId))
+        await discardMethod(ctx, id, ctx.now());
       return;
     }
+    case 'mandate_changed': {
+      if (event.isActive) return;
+      for (const id of await findMethods(ctx, provider, event.providerMethodId))
+        await discardMethod(ctx, id, ctx.now());
+      return;
+    }
+    case 'method_changed': {
+      for (const id of await findMethods(ctx, provider, event.providerMethodId))
+        await describeMethod(ctx, id, { type: event.methodType, details: event.details, now: ctx.now() });
+      return;
+    }
+    // An open dispute moves no money yet; the stored event says that there is one.
     default:
   }
+}
+
+async function findMethods(ctx: Context, provider: ProviderRow, providerMethodId: string): Promise<PaymentMethodId[]> {
+  const rows = await ctx.db<{ id: PaymentMethodId }[]>`
+    select id from payment_methods
+    where organization_id = ${ctx.organizationId} and payment_provider_id = ${provider.id}
+      and provider_method_id = ${providerMethodId} and deleted_at is null`;
+  return rows.map(({ id }) => id);
+}
+
+async function findAndLock(
+  ctx: Context,
+  provider: ProviderRow,
+  providerPaymentId: string,
+): Promise<PaymentRow | undefined> {
+  const id = await findPayment(ctx, provider, { providerPaymentId, ownId: undefined });
+  return id === undefined ? undefined : lockPayment(ctx, id);
 }
 
 /**

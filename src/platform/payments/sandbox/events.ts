@@ -11,6 +11,7 @@ export function parseSandboxEvent(payload: Record<string, unknown>): ProviderEve
   if (dispute === 'lost' || dispute === 'won')
     return { kind: 'dispute_closed', providerPaymentId: id, isLost: dispute === 'lost', reason: null };
   if (typeof status !== 'string') return { kind: 'ignored' };
+  if (payload.type === 'payment.charged_back') return { kind: 'payment_reversed', providerPaymentId: id, status };
   return {
     kind: 'payment',
     providerPaymentId: id,

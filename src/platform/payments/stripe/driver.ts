@@ -3,12 +3,15 @@ import { fromWire, toWire } from '../../../engine/money/wire.ts';
 import { Outage } from '../../refusal.ts';
 import {
   type ChargeOutcome,
+  type ChargeRequest,
   type PaymentProvider,
   type ProviderError,
   ProviderRefusal,
   type Received,
 } from '../port.ts';
 import { paymentStatusOf } from '../status-words.ts';
+import { stripeLists } from './lists.ts';
+import { faultOf, refusable } from './refusable.ts';
 import { STRIPE_WIRE } from './wire.ts';
 
 /** Longest wait for one answer of Stripe; the job is then tried again. */
@@ -25,7 +28,12 @@ export const STRIPE_EVENTS = [
   'refund.updated',
   'refund.failed',
   'customer.updated',
+  'charge.dispute.created',
   'charge.dispute.closed',
+  'payment_method.updated',
+  'payment_method.automatically_updated',
+  'mandate.updated',
+  'payment_intent.partially_funded',
 ] as const;
 
 export interface StripeOptions {
@@ -62,6 +70,33 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
         : {}),
     };
   };
+  async function confirmIntent(
+    request: ChargeRequest,
+    extra: Pick<Stripe.PaymentIntentCreateParams, 'capture_method'>,
+  ): Promise<ChargeOutcome> {
+    const amount = toWire(STRIPE_WIRE, request.amountCents, request.currency);
+    if (!amount) return notSupported(request.currency);
+    if (amount.wire === 0) return { kind: 'amount_too_small', error: TOO_SMALL };
+    try {
+      const intent = await stripe.paymentIntents.create(
+        {
+          amount: amount.wire,
+          currency: request.currency.toLowerCase(),
+          customer: request.providerCustomerId,
+          payment_method: request.providerMethodId,
+          confirm: true,
+          off_session: true,
+          description: request.description,
+          metadata: request.metadata,
+          ...extra,
+        },
+        { idempotencyKey: request.idempotencyKey },
+      );
+      return outcomeOf(intent);
+    } catch (error) {
+      return refusedCharge(error, options.supports3ds);
+    }
+  }
   return {
     async check() {
       try {
@@ -77,29 +112,9 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
       const fields = { ...(name ? { name } : {}), ...(email ? { email } : {}), metadata };
       return (await refusable(() => stripe.customers.create(fields, { idempotencyKey }))).id;
     },
-    async charge(request) {
-      const amount = toWire(STRIPE_WIRE, request.amountCents, request.currency);
-      if (!amount) return notSupported(request.currency);
-      if (amount.wire === 0) return { kind: 'amount_too_small', error: TOO_SMALL };
-      try {
-        const intent = await stripe.paymentIntents.create(
-          {
-            amount: amount.wire,
-            currency: request.currency.toLowerCase(),
-            customer: request.providerCustomerId,
-            payment_method: request.providerMethodId,
-            confirm: true,
-            off_session: true,
-            description: request.description,
-            metadata: request.metadata,
-          },
-          { idempotencyKey: request.idempotencyKey },
-        );
-        return outcomeOf(intent);
-      } catch (error) {
-        return refusedCharge(error, options.supports3ds);
-      }
-    },
+    charge: (request) => confirmIntent(request, {}),
+    authorize: (request) => confirmIntent(request, { capture_method: 'manual' }),
+    ...stripeLists(stripe),
     async readPayment(id) {
       try {
         return outcomeOf(await stripe.paymentIntents.retrieve(id));
@@ -205,26 +220,6 @@ function receivedOf({ amount_received: wire, currency }: Stripe.PaymentIntent): 
   if (!wire) return {};
   const code = currency.toUpperCase();
   return { received: { currency: code, amountCents: fromWire(STRIPE_WIRE, wire, code) ?? null } };
-}
-
-/** A refusal of Stripe with its message; undefined if the outcome of the call is unknown. */
-function faultOf(error: unknown): ProviderError | undefined {
-  if (!(error instanceof Stripe.errors.StripeError)) return undefined;
-  const isRefusal =
-    error instanceof Stripe.errors.StripeCardError ||
-    error instanceof Stripe.errors.StripeInvalidRequestError ||
-    error instanceof Stripe.errors.StripeAuthenticationError ||
-    error instanceof Stripe.errors.StripePermissionError;
-  return isRefusal ? { code: error.decline_code ?? error.code ?? error.type, message: error.message } : undefined;
-}
-
-async function refusable<Result>(call: () => Promise<Result>): Promise<Result> {
-  try {
-    return await call();
-  } catch (error) {
-    const fault = faultOf(error);
-    throw fault ? new ProviderRefusal(fault) : new Outage('stripe', error);
-  }
 }
 
 function refusedCharge(error: unknown, supports3ds: boolean): ChargeOutcome {

@@ -11,8 +11,24 @@ const text = (value: unknown): string | undefined => providerId(value) ?? provid
 /** Newer API versions send `refund.*`. */
 const REFUND_TYPES = new Set(['charge.refund.updated', 'refund.updated', 'refund.failed']);
 
+const CHANGES_OF_METHODS = new Set(['payment_method.updated', 'payment_method.automatically_updated']);
+
+/** What people recognise a stored method by. */
+export function methodDetails(method: Loose): Record<string, string> {
+  const kind = method?.[method?.type] ?? {};
+  const shown = {
+    brand: kind.brand ?? kind.bank_name,
+    last4: kind.last4,
+    expiry: kind.exp_year && `${kind.exp_year}-${String(kind.exp_month).padStart(2, '0')}`,
+    scheme: kind.network ?? kind.account_type,
+  };
+  return Object.fromEntries(
+    Object.entries(shown).filter((each): each is [string, string] => providerId(each[1]) !== undefined),
+  );
+}
+
 /** Metadata holds texts only; shortened or other values do not name our records. */
-const textsOf = (metadata: Loose): Record<string, string> =>
+export const textsOf = (metadata: Loose): Record<string, string> =>
   Object.fromEntries(Object.entries<Loose>(metadata ?? {}).filter(([, value]) => typeof value === 'string'));
 
 /** How many characters of the provider's message for a refused payment are kept: more than any real one has. */
@@ -32,6 +48,8 @@ export function parseStripeEvent(event: Record<string, unknown>): ProviderEvent 
   const type = String(event.type);
   const id = text(object?.id);
   if (!id) return { kind: 'ignored' };
+  if (type === 'payment_intent.partially_funded')
+    return { kind: 'amounts_changed', providerPaymentId: id, nextAction: { ...object.next_action } };
   if (type.startsWith('payment_intent.')) {
     const fault = object.last_payment_error;
     return {
@@ -71,6 +89,23 @@ export function parseStripeEvent(event: Record<string, unknown>): ProviderEvent 
       methodType: 'card',
       details: {},
     };
+  }
+  if (CHANGES_OF_METHODS.has(type))
+    return {
+      kind: 'method_changed',
+      providerMethodId: id,
+      methodType: providerId(object.type) ?? 'card',
+      details: methodDetails(object),
+    };
+  if (type === 'mandate.updated') {
+    const method = text(object.payment_method);
+    if (!method || object.status === 'pending') return { kind: 'ignored' };
+    return { kind: 'mandate_changed', providerMethodId: method, isActive: object.status === 'active' };
+  }
+  if (type === 'charge.dispute.created') {
+    const payment = text(object.payment_intent);
+    if (!payment) return { kind: 'ignored' };
+    return { kind: 'dispute_opened', providerPaymentId: payment, reason: text(object.reason) ?? null };
   }
   if (type === 'payment_method.detached') return { kind: 'method_detached', providerMethodId: id };
   if (type === 'charge.dispute.closed') {
