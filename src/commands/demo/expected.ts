@@ -9,7 +9,7 @@ export const PRICES = {
   taxPercent: { text: '8.25', hundredths: 825n },
 };
 
-/** Half away from zero, for amounts that are not negative. */
+/** Divides and rounds half up; the amount must not be negative. */
 const divide = (amount: bigint, by: bigint): bigint => (2n * amount + by) / (2n * by);
 const positive = (amount: bigint): bigint => (amount < 0n ? 0n : amount);
 

@@ -43,7 +43,7 @@ export async function unpackDebianRedis(programsDir: string): Promise<RedisProgr
   return redis;
 }
 
-/** redis-server and its missing dependencies, as apt would choose them. On Debian 12 eight at most. */
+/** redis-server and its missing dependencies as apt would choose them: on Debian 12 at most eight packages. */
 async function missingPackages(flags: string[]): Promise<string[]> {
   const plan = await mustRun('apt-get', [...flags, '--simulate', '--no-install-recommends', 'install', 'redis-server']);
   return [...plan.stdout.matchAll(/^Inst (\S+)/gm)].map((match) => match[1]!);

@@ -194,7 +194,7 @@ test.each([
   ['weighted_sum_agg', true, false, true],
   ['custom_agg', true, true, false],
 ] as const)(
-  '%s may recur: %s, may be paid in advance: %s, needs a number: %s (billable-metrics.md#aggregation-types)',
+  '%s may recur: %s, may be billed in advance: %s, needs a number: %s (billable-metrics.md#aggregation-types)',
   (type, canRecur, isPayableInAdvance, needsNumber) => {
     expect(AGGREGATION_TRAITS[type]).toMatchObject({ canRecur, isPayableInAdvance, needsNumber });
     expect(isAggregationType(type)).toBe(true);

@@ -5,7 +5,7 @@ import { json } from '../../../platform/db/values.ts';
 import type { AlertId, SubscriptionId, WalletId } from '../../../platform/ids.ts';
 import type { AlertOwner, AlertRow, ThresholdJson } from './queries.ts';
 
-/** An alert to store. */
+/** What differs between the alerts of one call of `insertAlerts`, which adds the owner and the times. */
 export type NewAlert = Pick<
   AlertRow,
   'id' | 'alert_type' | 'billable_metric_id' | 'code' | 'name' | 'thresholds' | 'previous_value'

@@ -42,7 +42,7 @@ export const lockHeads = (tx: Tx, organizationIds: OrganizationId[]) => tx<FeedH
  * Numbers at most `limit` events of each organization and moves its counter: one statement, run after `lockHeads`, so
  * that it sees everything an earlier pass wrote.
  *
- * @returns how many events each got
+ * @returns for each organization that had any, how many events were numbered
  */
 export const numberEvents = (tx: Tx, heads: FeedHead[], limit: number) => tx<{ count: number }[]>`
   with chosen as (

@@ -33,10 +33,10 @@ export interface Effect {
 }
 
 /**
- * The effect on invoices of correcting events of these moments: periods that are not billed need nothing, drafts are
+ * The effect on invoices of corrections at these moments: periods that are not billed need nothing, drafts are
  * refreshed, issued invoices are settled.
  *
- * moments  rows (code, timestamp): where events were, and where they will be
+ * moments  rows (code, timestamp) of the events before and after the correction
  *
  * Rule: event-corrections.md#effect.
  */

@@ -130,7 +130,7 @@ test('gross revenue is net of taxes and refunds and includes an advance fee that
   ]);
 });
 
-test('invoice collection counts invoices by payment status, with months without any in between', async () => {
+test('invoice collection counts invoices by payment status and lists months without invoices with zero', async () => {
   await invoice('2025-03-01', { total_amount_cents: 12_000, payment_status: 'succeeded' });
   await invoice('2025-03-15', { total_amount_cents: 6000, payment_status: 'succeeded' });
   await invoice('2025-03-31', { total_amount_cents: 3000 });

@@ -76,7 +76,7 @@ export async function settleStandalone(
   return adjustments;
 }
 
-/** Change of the fee of an event. */
+/** The standalone fee of a repriced event, with what it should be now and how to make it again. */
 export const changeOfEvent = (terms: Terms, event: RepricedEvent): StandaloneChange => ({
   billedItem: billedItemOf(event),
   again: () => madeAgain(terms, event),
