@@ -324,7 +324,7 @@ create index wallet_marks_oldest on wallet_marks (marked_at);
 
 -- Takes the shared lock of an organization's events until the transaction ends, then reads its version. One call for
 -- both inside the storing statement, whose own snapshot is older than a lock that it waits for: what a function
--- queries is as new as the query. The seed is the one of src/areas/catalog/usage-shapes/lock.ts.
+-- queries is as new as the query. The seed is the one of src/areas/catalog/usage-shapes/shape-locks.ts.
 create function hold_shapes_version(organization uuid) returns bigint language plpgsql volatile as $$
 begin
   perform pg_advisory_xact_lock_shared(hashtextextended(organization::text, 5301));

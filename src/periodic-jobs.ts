@@ -22,10 +22,10 @@ import { retryProviderEvents } from './areas/payments/collect-payments/retry-pro
 import { dunning } from './areas/payments/dun/dunning.ts';
 import { auditFull, auditRecent } from './areas/reporting/audit-books/jobs.ts';
 import { executeOrders, expireOrderForms } from './areas/selling/execute-orders/jobs.ts';
-import { retention } from './areas/tenancy/retain-rows/retention.ts';
-import { rollupAudit } from './areas/usage/build-shapes/repair.ts';
+import { retention } from './areas/tenancy/retain-rows/delete-by-class.ts';
+import { rollupAudit } from './areas/usage/build-shapes/repair-hours.ts';
 import { validateEvents } from './areas/usage/ingest-events/validate-events.ts';
-import { dailyUsage } from './areas/usage/snapshot-usage/daily-usage.ts';
+import { dailyUsage } from './areas/usage/snapshot-usage/snapshot-daily-usage.ts';
 import { cleanIdempotency } from './jobs/sweep-rows/clean-idempotency.ts';
 import { housekeeping } from './jobs/sweep-rows/housekeeping.ts';
 import { keyUsage } from './jobs/sweep-rows/key-usage.ts';

@@ -5,7 +5,7 @@ import { APPLIED_COUPON_MOVES, COUPON_MOVES } from '../src/engine/credits/coupon
 import { CREDIT_MOVES } from '../src/engine/credits/credit-note-states.ts';
 import { HOLD_MOVES } from '../src/engine/credits/wallet-hold.ts';
 import { INVOICE_MOVES } from '../src/engine/invoices/invoice-states.ts';
-import { ORDER_FORM_MOVES, ORDER_MOVES, QUOTE_VERSION_MOVES } from '../src/engine/quotes/states.ts';
+import { ORDER_FORM_MOVES, ORDER_MOVES, QUOTE_VERSION_MOVES } from '../src/engine/quotes/quote-states.ts';
 import { RULE_MOVES } from '../src/engine/subscriptions/activation-rule-states.ts';
 import { SUBSCRIPTION_MOVES } from '../src/engine/subscriptions/subscription-states.ts';
 import { projectRoot } from '../src/platform/project-root.ts';

@@ -1,9 +1,9 @@
-import { CatalogCache } from '../../src/areas/catalog/usage-shapes/catalog.ts';
+import { CatalogCache } from '../../src/areas/catalog/usage-shapes/storing-catalog.ts';
 import { type PackedBatch, unpackBatch } from '../../src/areas/usage/events/packed-batch.ts';
 import { storeEvents } from '../../src/areas/usage/ingest-events/store-events.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { openRuntime } from '../../src/platform/process/runtime.ts';
-import { stopOnSignal } from '../../src/platform/process/stop.ts';
+import { stopOnSignal } from '../../src/platform/process/stop-on-signal.ts';
 import { serveQueue } from '../../src/platform/queue/worker.ts';
 import { publishReply } from '../../src/platform/replies/replies.ts';
 

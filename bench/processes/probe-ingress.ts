@@ -4,7 +4,7 @@ import { operations } from '../../src/operations.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import type { Operation } from '../../src/platform/operation.ts';
-import { stopOnSignal } from '../../src/platform/process/stop.ts';
+import { stopOnSignal } from '../../src/platform/process/stop-on-signal.ts';
 import { optionalText, text } from '../../src/platform/schema/fields.ts';
 
 /**

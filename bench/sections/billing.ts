@@ -1,4 +1,4 @@
-import { runTick } from '../../src/jobs/run-periodic/tick.ts';
+import { runTick } from '../../src/jobs/run-periodic/run-tick.ts';
 import { periodicJobs, sweepJobs } from '../../src/periodic-jobs.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { openRuntime, type Runtime } from '../../src/platform/process/runtime.ts';

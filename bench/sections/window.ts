@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { BASE_PATH } from '../../src/ingress/answer-request.ts';
-import { runTick } from '../../src/jobs/run-periodic/tick.ts';
+import { runTick } from '../../src/jobs/run-periodic/run-tick.ts';
 import { periodicJobs, sweepJobs } from '../../src/periodic-jobs.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { openRuntime } from '../../src/platform/process/runtime.ts';

@@ -3,10 +3,10 @@ import { createOrganization } from '../areas/tenancy/organizations/commands.ts';
 import { connectDatabase } from '../platform/db/connect.ts';
 import { defaultDataDir } from '../platform/services/discover.ts';
 import { findRunning } from '../platform/services/run-file.ts';
-import { type Api, advanceClock, createApi } from './demo/api.ts';
+import { type Api, advanceClock, createApi } from './demo/call-api.ts';
 import { expectedTotalCents, PRICES } from './demo/expected.ts';
 import { type Flight, loadFlights } from './demo/flights.ts';
-import { createMeter } from './demo/meter.ts';
+import { createMeter } from './demo/progress-line.ts';
 
 const AIRPORTS = 12;
 const BATCH = 100;

@@ -3,7 +3,7 @@ import { type Config, doubtfulSettings, loadConfig } from '../platform/config.ts
 import { connectDatabase } from '../platform/db/connect.ts';
 import { schemaState } from '../platform/db/migrate.ts';
 import { placeOf, probePostgres, probeRedis } from '../platform/process/probe-stores.ts';
-import { standingQueues } from '../platform/queue/progress.ts';
+import { standingQueues } from '../platform/queue/queue-progress.ts';
 import { connectImpatiently } from '../platform/redis/connect.ts';
 import { defaultDataDir } from '../platform/services/discover.ts';
 import { findRunning } from '../platform/services/run-file.ts';

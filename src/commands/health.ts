@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import { Command } from 'commander';
 import { type Config, loadConfig } from '../platform/config.ts';
-import { standingQueues } from '../platform/queue/progress.ts';
+import { standingQueues } from '../platform/queue/queue-progress.ts';
 import { connectImpatiently } from '../platform/redis/connect.ts';
 
 const ANSWER_WITHIN_MS = 4000;

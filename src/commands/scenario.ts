@@ -5,7 +5,7 @@ import { createOrganization } from '../areas/tenancy/organizations/commands.ts';
 import { connectDatabase } from '../platform/db/connect.ts';
 import { defaultDataDir } from '../platform/services/discover.ts';
 import { findRunning } from '../platform/services/run-file.ts';
-import { play, type Scenario } from './scenario/play.ts';
+import { play, type Scenario } from './scenario/play-step.ts';
 
 interface Options {
   only?: string;

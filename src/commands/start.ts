@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { launch } from './start/launch.ts';
-import { untilSignal } from './start/signals.ts';
+import { untilSignal } from './start/until-signal.ts';
 
 new Command('start')
   .description(

@@ -7,7 +7,7 @@ import { getPortalSubject, type PortalSubject } from '../areas/reporting/custome
 import { PORTAL_DOCUMENTS, type PortalDocuments } from '../areas/reporting/customer-portal/queries.ts';
 import { admit, pagesOf, readPortal } from '../areas/reporting/customer-portal/reads.ts';
 import { languageOf, languageOfBrowser, PORTAL_LOCALES } from '../areas/reporting/customer-portal/texts/by-locale.ts';
-import type { PortalTexts } from '../areas/reporting/customer-portal/texts/texts.ts';
+import type { PortalTexts } from '../areas/reporting/customer-portal/texts/portal-texts.ts';
 import { assert } from '../engine/assert.ts';
 import type { Context } from '../platform/context.ts';
 import { NO_REACTIONS } from '../platform/reactions.ts';

@@ -11,7 +11,7 @@ import type { Producer } from '../platform/queue/producer.ts';
 import { keyChangesChannel } from '../platform/redis/channels.ts';
 import { connectImpatiently, connectPatiently } from '../platform/redis/connect.ts';
 import { openReplies } from '../platform/replies/replies.ts';
-import { startWithSecrets } from '../platform/secrets/start-check.ts';
+import { startWithSecrets } from '../platform/secrets/check-secrets-at-start.ts';
 import { Turns } from '../platform/turns/turns.ts';
 import { version } from '../platform/version.ts';
 import { reactions } from '../reactions.ts';

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { projectRoot } from '../../src/platform/project-root.ts';
 import { keyChangesChannel } from '../../src/platform/redis/channels.ts';
-import { hmacKeyPlace } from '../../src/platform/secrets/places.ts';
+import { hmacKeyPlace } from '../../src/platform/secrets/secret-places.ts';
 import { openText } from '../../src/platform/secrets/secrets.ts';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';

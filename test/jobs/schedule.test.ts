@@ -4,10 +4,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 
 import { z } from 'zod';
 import { createOrganization } from '../../src/areas/tenancy/organizations/commands.ts';
 import { claimTick, finishTick } from '../../src/jobs/periodic-jobs/queries.ts';
-import { checked, type Registry, registryOf } from '../../src/jobs/run-periodic/registry.ts';
+import { checked, type Registry, registryOf } from '../../src/jobs/run-periodic/periodic-registry.ts';
+import { runWork } from '../../src/jobs/run-periodic/run-item.ts';
+import { runTick } from '../../src/jobs/run-periodic/run-tick.ts';
 import { startScheduler } from '../../src/jobs/run-periodic/scheduler.ts';
-import { runTick } from '../../src/jobs/run-periodic/tick.ts';
-import { runWork } from '../../src/jobs/run-periodic/work.ts';
 import { cleanIdempotency } from '../../src/jobs/sweep-rows/clean-idempotency.ts';
 import { housekeeping } from '../../src/jobs/sweep-rows/housekeeping.ts';
 import { nudgeLostTicks } from '../../src/jobs/sweep-rows/lost-ticks.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod';
 import { createOrganization } from '../../src/areas/tenancy/organizations/commands.ts';
 import { stepRunHandlers } from '../../src/jobs/run-steps/jobs.ts';
-import { stepRegistry } from '../../src/jobs/run-steps/registry.ts';
+import { stepRegistry } from '../../src/jobs/run-steps/step-registry.ts';
 import { nudgeLostSteps } from '../../src/jobs/sweep-rows/lost-steps.ts';
 import { realNow } from '../../src/platform/clock/real-clock.ts';
 import type { Sql } from '../../src/platform/db/connect.ts';

@@ -1,4 +1,4 @@
-import { CatalogCache } from '../../../src/areas/catalog/usage-shapes/catalog.ts';
+import { CatalogCache } from '../../../src/areas/catalog/usage-shapes/storing-catalog.ts';
 import { createFinisherNudge } from '../../../src/areas/usage/ingest-events/nudge-finisher.ts';
 import { storeEvents } from '../../../src/areas/usage/ingest-events/store-events.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';

@@ -2,7 +2,7 @@ import { type Config, loadConfig } from '../../platform/config.ts';
 import { connectDatabase, type Sql } from '../../platform/db/connect.ts';
 import { migrate, schemaState } from '../../platform/db/migrate.ts';
 import { demandStores, StartRefused } from '../../platform/process/await-stores.ts';
-import { demandSecretsKey } from '../../platform/secrets/start-check.ts';
+import { demandSecretsKey } from '../../platform/secrets/check-secrets-at-start.ts';
 import { defaultDataDir } from '../../platform/services/discover.ts';
 import { findRunning } from '../../platform/services/run-file.ts';
 import { readLocalSecretsKey } from '../../platform/services/secrets-file.ts';

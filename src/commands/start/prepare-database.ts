@@ -7,7 +7,7 @@ import {
 import type { Config } from '../../platform/config.ts';
 import { connectDatabase, type Sql } from '../../platform/db/connect.ts';
 import { migrate } from '../../platform/db/migrate.ts';
-import { checkSecrets, sealFormerSecrets } from '../../platform/secrets/start-check.ts';
+import { checkSecrets, sealFormerSecrets } from '../../platform/secrets/check-secrets-at-start.ts';
 import { readJson, writePrivateJson } from '../../platform/services/small-file.ts';
 
 export interface Demo {

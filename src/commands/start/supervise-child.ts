@@ -29,7 +29,7 @@ interface ChildInput {
   onRestart: () => void;
 }
 
-/** Processes end themselves after 14 s (platform/process/stop.ts). */
+/** Processes end themselves after 14 s (platform/process/stop-on-signal.ts). */
 const STOP_WITHIN_MS = 15_000;
 const HOPELESS_ENDS = 3;
 

@@ -1,6 +1,6 @@
 import type { Cents } from '../money/cents.ts';
 import type { Denomination, FeeAmounts } from '../pricing/fee-amounts.ts';
-import type { Recorder } from './step.ts';
+import type { Recorder } from './explanation-step.ts';
 
 /**
  * Records how an exact amount becomes the fee's: the conversion from a pricing unit, the rounding.

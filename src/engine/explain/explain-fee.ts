@@ -1,6 +1,6 @@
-import type { Computed } from './computed.ts';
+import type { Computed } from './computed-fee.ts';
+import { newRecorder, type Recorder, type Step } from './explanation-step.ts';
 import { fixedSteps, unitsChangeSteps } from './fixed-steps.ts';
-import type { StoredFeeInputs } from './inputs.ts';
 import {
   addOnSteps,
   adjustedUnitsSteps,
@@ -10,8 +10,8 @@ import {
   creditSteps,
   trueUpSteps,
 } from './other-steps.ts';
-import { given, InputsIncomplete } from './revive.ts';
-import { newRecorder, type Recorder, type Step } from './step.ts';
+import { given, InputsIncomplete } from './read-stored-inputs.ts';
+import type { StoredFeeInputs } from './stored-inputs.ts';
 import { commitmentSteps, subscriptionSteps } from './subscription-steps.ts';
 import { type Tail, tailSteps } from './tail-steps.ts';
 import { eventSteps, usageSteps } from './usage-steps.ts';

@@ -4,11 +4,11 @@ import { toMainUnit } from '../money/units.ts';
 import { feeAmounts } from '../pricing/fee-amounts.ts';
 import { type FixedCharge, fixedChargeFee, unitsChangeFee, usageOfFixed } from '../pricing/fixed-charge-fee.ts';
 import { recordAmounts } from './amount-steps.ts';
-import type { Computed } from './computed.ts';
-import type { DayCount, StoredFacts, StoredFeeInputs } from './inputs.ts';
+import type { Computed } from './computed-fee.ts';
+import type { Recorder } from './explanation-step.ts';
 import { modelSteps } from './model-steps.ts';
-import { given } from './revive.ts';
-import type { Recorder } from './step.ts';
+import { given } from './read-stored-inputs.ts';
+import type { DayCount, StoredFacts, StoredFeeInputs } from './stored-inputs.ts';
 
 const LOCAL_DATES: DayCount = 'local_dates';
 

@@ -10,7 +10,7 @@ import { proratedPieces } from '../pricing/prorated-graduated.ts';
 import { enteredRanges, rangesOf } from '../pricing/ranges.ts';
 import { type RunningTotals, runningTotals } from '../pricing/running-totals.ts';
 import { chargedRuns, transactionCost } from '../pricing/transaction-limits.ts';
-import type { Recorder } from './step.ts';
+import type { Recorder } from './explanation-step.ts';
 
 /** How many single events or pieces are shown at most; the rest is one sum. Rule: fee-explanations.md. */
 const MOST_SHOWN = 100;

@@ -7,12 +7,12 @@ import { fixedChargeFee } from '../pricing/fixed-charge-fee.ts';
 import { PRICING_UNIT_EXPONENT, toCurrency } from '../pricing/pricing-unit.ts';
 import { spendingTrueUp } from '../pricing/spending-minimum.ts';
 import { recordAmounts } from './amount-steps.ts';
-import type { Computed } from './computed.ts';
-import type { DayCount, StoredFacts, StoredFeeInputs } from './inputs.ts';
+import type { Computed } from './computed-fee.ts';
+import type { Recorder } from './explanation-step.ts';
+import { newRecorder } from './explanation-step.ts';
 import { modelSteps } from './model-steps.ts';
-import { denominationOf, given } from './revive.ts';
-import type { Recorder } from './step.ts';
-import { newRecorder } from './step.ts';
+import { denominationOf, given } from './read-stored-inputs.ts';
+import type { DayCount, StoredFacts, StoredFeeInputs } from './stored-inputs.ts';
 import { commitmentSteps, rounded, subscriptionSteps } from './subscription-steps.ts';
 
 const DAY_DIFFERENCE: DayCount = 'day_difference';

@@ -3,10 +3,10 @@ import { type Decimal, decimal, ONE } from '../money/decimal.ts';
 import { commitmentTrueUp } from '../subscriptions/minimum-commitment.ts';
 import { feeCaseOf, subscriptionFeeAmount } from '../subscriptions/subscription-fee.ts';
 import { trialEnd } from '../subscriptions/trial.ts';
-import type { Computed } from './computed.ts';
-import type { DayCount, StoredCommitment, StoredFeeInputs } from './inputs.ts';
-import { subscriptionInputOf } from './revive.ts';
-import type { Recorder } from './step.ts';
+import type { Computed } from './computed-fee.ts';
+import type { Recorder } from './explanation-step.ts';
+import { subscriptionInputOf } from './read-stored-inputs.ts';
+import type { DayCount, StoredCommitment, StoredFeeInputs } from './stored-inputs.ts';
 
 const DAY_DIFFERENCE: DayCount = 'day_difference';
 

@@ -2,8 +2,8 @@ import { addCents, type Cents } from '../money/cents.ts';
 import { type Decimal, decimal, sum } from '../money/decimal.ts';
 import { COUPON_SHARE_DIGITS, roundToDigits } from '../money/precision.ts';
 import { type FeeTaxes, taxBase, taxFee, taxOn } from '../taxes/tax-fee.ts';
-import type { StoredTail } from './inputs.ts';
-import type { Recorder } from './step.ts';
+import type { Recorder } from './explanation-step.ts';
+import type { StoredTail } from './stored-inputs.ts';
 
 export interface Tail extends FeeTaxes {
   preciseCouponsAmountCents: Decimal;

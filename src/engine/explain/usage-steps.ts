@@ -9,12 +9,12 @@ import type { Usage } from '../pricing/priced.ts';
 import { runningTotals } from '../pricing/running-totals.ts';
 import { usageFee } from '../pricing/usage-fee.ts';
 import { recordAmounts } from './amount-steps.ts';
-import { bucketOf } from './bucket.ts';
-import type { Computed } from './computed.ts';
-import type { DayCount, StoredEvent, StoredFeeInputs } from './inputs.ts';
+import type { Computed } from './computed-fee.ts';
+import { newRecorder, type Recorder } from './explanation-step.ts';
+import { bucketOf } from './filter-of-usage.ts';
 import { modelSteps } from './model-steps.ts';
-import { denominationOf, given, usageOf, usageOfEvent } from './revive.ts';
-import { newRecorder, type Recorder } from './step.ts';
+import { denominationOf, given, usageOf, usageOfEvent } from './read-stored-inputs.ts';
+import type { DayCount, StoredEvent, StoredFeeInputs } from './stored-inputs.ts';
 
 const LOCAL_DATES: DayCount = 'local_dates';
 

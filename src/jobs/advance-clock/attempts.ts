@@ -3,7 +3,7 @@ import type { Temporal } from 'temporal-polyfill';
 import { InOtherHands } from '../../platform/busy.ts';
 import { isPassing } from '../../platform/db/refusal-of-database.ts';
 import { Refusal } from '../../platform/refusal.ts';
-import { LeaseLost } from './sql.ts';
+import { LeaseLost } from './clock-lease.ts';
 
 /** How many attempts a job of an advance has, in real time (test-clocks.md#what-an-advance-promises "failure"). */
 const ATTEMPTS = 3;

@@ -1,14 +1,14 @@
 import type { Redis } from 'ioredis';
 import { realNow, realNowMs } from '../../platform/clock/real-clock.ts';
-import { markProgress, PING_EVERY_MS } from '../../platform/queue/progress.ts';
+import { markProgress, PING_EVERY_MS } from '../../platform/queue/queue-progress.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
 import type { SystemDeps } from '../../platform/records/system-transaction.ts';
 import type { CommandDeps } from '../run-command/run-command.ts';
-import type { Registry } from '../run-periodic/registry.ts';
-import { stepRegistry } from '../run-steps/registry.ts';
-import { advance } from './advance.ts';
-import { fallsDue } from './due.ts';
-import { listAbandoned } from './sql.ts';
+import type { Registry } from '../run-periodic/periodic-registry.ts';
+import { stepRegistry } from '../run-steps/step-registry.ts';
+import { advance } from './advance-clock.ts';
+import { listAbandoned } from './clock-lease.ts';
+import { fallsDue } from './next-due-instant.ts';
 import type { AdvanceDeps } from './walker.ts';
 
 /** Delay after which a handed-over walk is continued. */

@@ -1,8 +1,8 @@
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { DueItem, PeriodicJob } from '../../platform/periodic-job.ts';
 import { attempt } from './attempts.ts';
-import { settle } from './settle.ts';
-import { storeJobStart } from './sql.ts';
+import { storeJobStart } from './clock-lease.ts';
+import { settle } from './settle-steps.ts';
 import { moveTo, type Walker, workAtInstant } from './walker.ts';
 
 const FIRST_PAGE = 1000;

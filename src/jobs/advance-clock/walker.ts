@@ -8,9 +8,9 @@ import { nudge } from '../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../platform/records/system-transaction.ts';
 import type { Nudges } from '../../platform/records/write-records.ts';
 import type { ScheduleRow } from '../../schedule.ts';
-import type { StepRegistry } from '../run-steps/registry.ts';
-import type { Phase } from './phase.ts';
-import { type AdvancingClock, type Lease, LeaseLost, storePosition } from './sql.ts';
+import type { StepRegistry } from '../run-steps/step-registry.ts';
+import { type AdvancingClock, type Lease, LeaseLost, storePosition } from './clock-lease.ts';
+import type { Phase } from './phase-of-advance.ts';
 
 /** Real time after which the clock of a silent worker is taken over. */
 const LEASE_SECONDS = 60;

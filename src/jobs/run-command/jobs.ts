@@ -4,7 +4,7 @@ import { isLockTimeout, isPassing } from '../../platform/db/refusal-of-database.
 import type { Handlers, JobInfo } from '../../platform/queue/worker.ts';
 import { Outage, refuse } from '../../platform/refusal.ts';
 import { publishReply } from '../../platform/replies/replies.ts';
-import { replyPlace } from '../../platform/secrets/places.ts';
+import { replyPlace } from '../../platform/secrets/secret-places.ts';
 import { sealText, UnknownSecretsKey } from '../../platform/secrets/secrets.ts';
 import type { CommandJobName } from '../../queues.ts';
 import { type CommandDeps, type CommandJob, type CommandReply, runCommand, TwinRunning } from './run-command.ts';

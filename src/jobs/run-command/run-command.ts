@@ -28,8 +28,8 @@ import {
 import { Refusal, refuse } from '../../platform/refusal.ts';
 import { bodyWithPlaces } from '../../platform/schema/error-places.ts';
 import { OUT_OF_RANGE } from '../../platform/schema/fields.ts';
-import { answerPlace, inputPlace, type SealedInput } from '../../platform/secrets/places.ts';
 import { isSealed } from '../../platform/secrets/seal.ts';
+import { answerPlace, inputPlace, type SealedInput } from '../../platform/secrets/secret-places.ts';
 import { openText, sealText } from '../../platform/secrets/secrets.ts';
 import { toWire } from '../../platform/wire-prefix.ts';
 import type { JobPayload } from '../../queues.ts';

@@ -1,5 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
-import { onEveryTick } from '../../platform/clock/cron.ts';
+import { onEveryTick } from '../../platform/clock/on-every-tick.ts';
 import { realNow } from '../../platform/clock/real-clock.ts';
 import { latestTick } from '../../platform/clock/ticks.ts';
 import type { SystemDeps } from '../../platform/records/system-transaction.ts';

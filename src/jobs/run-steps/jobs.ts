@@ -10,9 +10,9 @@ import { nudge } from '../../platform/records/nudge.ts';
 import type { SystemDeps } from '../../platform/records/system-transaction.ts';
 import { Refusal } from '../../platform/refusal.ts';
 import { queues } from '../../queues.ts';
-import type { StepRegistry } from './registry.ts';
 import { runStep, StepNotUnderstood } from './run-step.ts';
-import { countFailure, markUnknown, type RunError } from './sql.ts';
+import type { StepRegistry } from './step-registry.ts';
+import { countFailure, markUnknown, type RunError } from './take-step.ts';
 
 /** Delay before a step that found other work in progress is tried again. */
 const COME_BACK_MS = 500;

@@ -4,8 +4,8 @@ import type { Tx } from '../../platform/db/connect.ts';
 import type { OrganizationId } from '../../platform/ids.ts';
 import { type SystemDeps, systemTransaction } from '../../platform/records/system-transaction.ts';
 import type { Nudges } from '../../platform/records/write-records.ts';
-import type { StepRegistry } from './registry.ts';
-import { takeStep } from './sql.ts';
+import type { StepRegistry } from './step-registry.ts';
+import { takeStep } from './take-step.ts';
 
 /**
  * This process has no handler for the step, or its schema does not accept the stored payload. During a rolling deploy

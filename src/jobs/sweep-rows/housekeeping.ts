@@ -1,5 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
-import { keepLogPartitions } from '../../areas/tenancy/retain-rows/partitions.ts';
+import { keepLogPartitions } from '../../areas/tenancy/retain-rows/log-partitions.ts';
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Sql } from '../../platform/db/connect.ts';
 import { firstIdAt } from '../../platform/ids.ts';

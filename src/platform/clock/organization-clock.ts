@@ -14,7 +14,7 @@ export async function readOrganizationNow({ db, organizationId }: Scope, sandbox
 }
 
 // Namespace of the advisory locks of clocks being created, also used by hold_clocks in the database; that of events is
-// in usage-shapes/lock.ts.
+// in usage-shapes/shape-locks.ts.
 const CREATION_SEED = 5306;
 
 interface HeldClock {

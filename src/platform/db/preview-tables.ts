@@ -6,7 +6,7 @@ import type { Scope } from './scope.ts';
  * for as many.
  */
 const SEATS = 2;
-/** Namespace of the advisory locks of seats; the others are in src/areas/catalog/usage-shapes/lock.ts. */
+/** Namespace of the advisory locks of seats; the others are in src/areas/catalog/usage-shapes/shape-locks.ts. */
 const SEATS_SEED = 5311;
 
 /** Previews of the organization have all seats: one of them is over soon. */

@@ -1,7 +1,7 @@
 import pdfmake from 'pdfmake';
-import { definitionOf } from './definition.ts';
 import { type DocumentFonts, fontsFor } from './fonts.ts';
 import type { DocumentModel } from './model.ts';
+import { definitionOf } from './page-layout.ts';
 
 export interface Drawn {
   bytes: Uint8Array;

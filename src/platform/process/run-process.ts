@@ -1,7 +1,7 @@
 import { type Config, ConfigError, doubtfulSettings, loadConfig } from '../config.ts';
 import { createLog, type Log } from '../log/log.ts';
 import { awaitStores, StartRefused } from './await-stores.ts';
-import { stopOnSignal } from './stop.ts';
+import { stopOnSignal } from './stop-on-signal.ts';
 
 /** pm2 writes a process's output to a file by itself, a little later. */
 const LAST_WORDS_MS = 300;

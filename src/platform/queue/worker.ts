@@ -5,7 +5,7 @@ import { realNowMs } from '../clock/real-clock.ts';
 import type { Log } from '../log/log.ts';
 import { Refusal } from '../refusal.ts';
 import { openParkedJobs } from './parked-jobs.ts';
-import { markProgress, PING_EVERY_MS, PING_JOB, ping } from './progress.ts';
+import { markProgress, PING_EVERY_MS, PING_JOB, ping } from './queue-progress.ts';
 import { type Lane, type Owner, openShares } from './shares.ts';
 
 export interface JobInfo {

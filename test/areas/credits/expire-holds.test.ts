@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { expireHolds } from '../../../src/areas/credits/wallet-holds/expire-holds.ts';
-import { registryOf } from '../../../src/jobs/run-periodic/registry.ts';
-import { runWork } from '../../../src/jobs/run-periodic/work.ts';
+import { registryOf } from '../../../src/jobs/run-periodic/periodic-registry.ts';
+import { runWork } from '../../../src/jobs/run-periodic/run-item.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { connectDatabase, type Sql } from '../../../src/platform/db/connect.ts';
 import type { DueItem } from '../../../src/platform/periodic-job.ts';

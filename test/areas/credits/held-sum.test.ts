@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { refreshWalletsStep } from '../../../src/areas/billing/bill-wallets/refresh.ts';
+import { refreshWalletsStep } from '../../../src/areas/billing/bill-wallets/refresh-ongoing-balance.ts';
 import { createHold } from '../../../src/areas/credits/wallet-holds/commands.ts';
 import { expireHolds } from '../../../src/areas/credits/wallet-holds/expire-holds.ts';
 import { expireTogether } from '../../../src/areas/credits/wallet-holds/expire-together.ts';

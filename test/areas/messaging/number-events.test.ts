@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { lockHeads, makeHeads, numberEvents } from '../../../src/areas/messaging/number-events/feed-heads.ts';
 import { numberWaitingEvents } from '../../../src/areas/messaging/number-events/sequencer.ts';
 import { shortenFeeds } from '../../../src/areas/messaging/number-events/shorten-feeds.ts';
-import { lockHeads, makeHeads, numberEvents } from '../../../src/areas/messaging/number-events/sql.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import type { Db } from '../../../src/platform/db/connect.ts';
 import { emptyRecords, writeRecords } from '../../../src/platform/records/write-records.ts';

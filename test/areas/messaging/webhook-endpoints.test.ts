@@ -5,7 +5,7 @@ import { disableWebhookEndpoint } from '../../../src/areas/messaging/webhook-end
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import type { Mailer, OutgoingMail } from '../../../src/platform/mail/mailer.ts';
-import { endpointSecretPlace } from '../../../src/platform/secrets/places.ts';
+import { endpointSecretPlace } from '../../../src/platform/secrets/secret-places.ts';
 import { openText } from '../../../src/platform/secrets/secrets.ts';
 import { scratchDeps } from '../../jobs/advance-clock/scratch.ts';
 import { type HookReceiver, openHookReceiver } from '../../support/hook-receiver.ts';

@@ -1,8 +1,8 @@
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createOrganization } from '../../../src/areas/tenancy/organizations/commands.ts';
-import { keepLogPartitions, LOG_TABLES } from '../../../src/areas/tenancy/retain-rows/partitions.ts';
-import { retention } from '../../../src/areas/tenancy/retain-rows/retention.ts';
+import { retention } from '../../../src/areas/tenancy/retain-rows/delete-by-class.ts';
+import { keepLogPartitions, LOG_TABLES } from '../../../src/areas/tenancy/retain-rows/log-partitions.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import type { Sql } from '../../../src/platform/db/connect.ts';
 import { firstIdAt, newId } from '../../../src/platform/ids.ts';

@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkAccess } from '../../../src/areas/usage/access/check.ts';
+import { checkAccess } from '../../../src/areas/usage/access/check-access.ts';
 import type { Context } from '../../../src/platform/context.ts';
 import { connectDatabase } from '../../../src/platform/db/connect.ts';
 import { connectImpatiently } from '../../../src/platform/redis/connect.ts';

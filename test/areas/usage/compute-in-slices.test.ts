@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { computeInSlices } from '../../../src/areas/usage/usage/compute-in-slices.ts';
 import { newDraft } from '../../../src/engine/invoices/draft.ts';
-import { computeInvoice } from '../../../src/engine/invoices/steps.ts';
+import { computeInvoice } from '../../../src/engine/invoices/invoice-steps.ts';
 import { cents } from '../../../src/engine/money/cents.ts';
 import { decimal } from '../../../src/engine/money/decimal.ts';
 

@@ -4,7 +4,7 @@ import {
   type NeededPrivilege,
   reasonsOfFeature,
   standingOf,
-} from '../../../src/engine/access/decide.ts';
+} from '../../../src/engine/access/reasons-to-deny.ts';
 import { decimal } from '../../../src/engine/money/decimal.ts';
 
 const GRANTED: GrantedPrivilege[] = [

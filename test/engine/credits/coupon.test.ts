@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type ActiveCoupon, useCoupons } from '../../../src/engine/credits/coupon.ts';
 import { canAppliedCouponMove, canCouponMove } from '../../../src/engine/credits/coupon-states.ts';
 import { newDraft } from '../../../src/engine/invoices/draft.ts';
-import { computeInvoice } from '../../../src/engine/invoices/steps.ts';
+import { computeInvoice } from '../../../src/engine/invoices/invoice-steps.ts';
 import { cents } from '../../../src/engine/money/cents.ts';
 import { decimal, sum, ZERO } from '../../../src/engine/money/decimal.ts';
 

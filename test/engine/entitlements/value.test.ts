@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readValue, shownValue, type ValueType } from '../../../src/engine/entitlements/value.ts';
+import { readValue, shownValue, type ValueType } from '../../../src/engine/entitlements/privilege-value.ts';
 
 const OPTIONS = ['email', 'slack'];
 

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import {
+  defaultNumberPrefix,
+  draftNumber,
+  numberPerBillingEntity,
+  numberPerCustomer,
+} from '../../../src/engine/invoices/invoice-number.ts';
+import {
   type DatedInvoice,
   type DateSettings,
   dateSettings,
@@ -9,12 +15,6 @@ import {
   type IssuingDateAdjustment,
   type IssuingDateAnchor,
 } from '../../../src/engine/invoices/issuing-and-due-dates.ts';
-import {
-  defaultNumberPrefix,
-  draftNumber,
-  numberPerBillingEntity,
-  numberPerCustomer,
-} from '../../../src/engine/invoices/number.ts';
 import { date } from '../calendar/build.ts';
 
 const settings = (changes: Partial<DateSettings> = {}): DateSettings => ({

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type DraftInput, newDraft } from '../../../src/engine/invoices/draft.ts';
+import { computeInvoice } from '../../../src/engine/invoices/invoice-steps.ts';
 import { progressiveCredit } from '../../../src/engine/invoices/progressive-credit.ts';
-import { computeInvoice } from '../../../src/engine/invoices/steps.ts';
 import { cents } from '../../../src/engine/money/cents.ts';
 import { decimal } from '../../../src/engine/money/decimal.ts';
 

@@ -5,7 +5,7 @@ import {
   INVOICE_STATUSES,
   VISIBLE_INVOICE_STATUSES,
 } from '../../../src/engine/invoices/invoice-states.ts';
-import { computeInvoice } from '../../../src/engine/invoices/steps.ts';
+import { computeInvoice } from '../../../src/engine/invoices/invoice-steps.ts';
 import { keepsZeroAmount } from '../../../src/engine/invoices/zero-amount.ts';
 import { cents } from '../../../src/engine/money/cents.ts';
 import { decimal } from '../../../src/engine/money/decimal.ts';

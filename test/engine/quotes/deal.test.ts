@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { expect, test } from 'vitest';
 import { dealDay, dealInstant, earliestEnd } from '../../../src/engine/quotes/deal-dates.ts';
-import { documentNumber } from '../../../src/engine/quotes/number.ts';
+import { documentNumber } from '../../../src/engine/quotes/document-number.ts';
 
 test.each([
   ['quote', '2026-05-01T00:00:00Z', 1, 'QT-2026-0001'],

@@ -8,7 +8,7 @@ import {
   ORDER_STATUSES,
   QUOTE_VERSION_STATUSES,
   QUOTE_VERSION_VOID_REASONS,
-} from '../../../src/engine/quotes/states.ts';
+} from '../../../src/engine/quotes/quote-states.ts';
 
 // quotes.md#lifecycle
 const ALLOWED = {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { advance } from '../../../src/jobs/advance-clock/advance.ts';
-import { renewLease, takeLease } from '../../../src/jobs/advance-clock/sql.ts';
+import { advance } from '../../../src/jobs/advance-clock/advance-clock.ts';
+import { renewLease, takeLease } from '../../../src/jobs/advance-clock/clock-lease.ts';
 import type { AdvanceDeps } from '../../../src/jobs/advance-clock/walker.ts';
 import { holdClock, lockOrganizationNow } from '../../../src/platform/clock/organization-clock.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';

@@ -1,10 +1,10 @@
 import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import { createOrganization } from '../../../src/areas/tenancy/organizations/commands.ts';
-import { advance } from '../../../src/jobs/advance-clock/advance.ts';
-import type { START } from '../../../src/jobs/advance-clock/phase.ts';
+import { advance } from '../../../src/jobs/advance-clock/advance-clock.ts';
+import type { START } from '../../../src/jobs/advance-clock/phase-of-advance.ts';
 import type { AdvanceDeps } from '../../../src/jobs/advance-clock/walker.ts';
-import { type StepRegistry, stepRegistry } from '../../../src/jobs/run-steps/registry.ts';
+import { type StepRegistry, stepRegistry } from '../../../src/jobs/run-steps/step-registry.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import type { Tick } from '../../../src/platform/clock/ticks.ts';
 import { loadConfig } from '../../../src/platform/config.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { registryOf } from '../../../src/jobs/run-periodic/registry.ts';
-import { runTick } from '../../../src/jobs/run-periodic/tick.ts';
+import { registryOf } from '../../../src/jobs/run-periodic/periodic-registry.ts';
+import { runTick } from '../../../src/jobs/run-periodic/run-tick.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import type { PeriodicJob } from '../../../src/platform/periodic-job.ts';
 import type { JobPayload } from '../../../src/queues.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLog } from '../../../src/platform/log/log.ts';
-import { PING_JOB } from '../../../src/platform/queue/progress.ts';
+import { PING_JOB } from '../../../src/platform/queue/queue-progress.ts';
 import type { QueueName } from '../../../src/queues.ts';
 import { startPools } from '../../../workers/pools.ts';
 import { type Cuttable, cuttable } from '../../support/cuttable.ts';

@@ -5,11 +5,15 @@ import { rotateHmacKey } from '../../../src/areas/tenancy/organizations/rotate-h
 import { ConfigError, loadConfig } from '../../../src/platform/config.ts';
 import { json } from '../../../src/platform/db/values.ts';
 import { linkSecret, linkSecrets, rotateKey, webhookSigningKey } from '../../../src/platform/keys/deployment-keys.ts';
-import { hmacKeyPlace } from '../../../src/platform/secrets/places.ts';
+import {
+  checkSecrets,
+  demandSecretsKey,
+  sealFormerSecrets,
+} from '../../../src/platform/secrets/check-secrets-at-start.ts';
 import { keyIdOf } from '../../../src/platform/secrets/seal.ts';
 import { countByKey, openAll, sealAgain } from '../../../src/platform/secrets/sealed-columns.ts';
+import { hmacKeyPlace } from '../../../src/platform/secrets/secret-places.ts';
 import { openText, sealText, UnknownSecretsKey } from '../../../src/platform/secrets/secrets.ts';
-import { checkSecrets, demandSecretsKey, sealFormerSecrets } from '../../../src/platform/secrets/start-check.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 const key = (letter: string) => `${letter}:${Buffer.alloc(32, letter).toString('base64')}`;

@@ -1,11 +1,11 @@
 import type { Context } from '../../../platform/context.ts';
 import { giveBackCoupons } from '../../credits/applied-coupons/endings.ts';
 import { releaseNotes } from '../../credits/credit-notes/commands/on-invoice-void.ts';
-import { releaseCredits } from '../../credits/wallet-transactions/recredit.ts';
+import { releaseCredits } from '../../credits/wallet-transactions/give-back-to-wallets.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
 import { giveUpPayments } from '../../payments/payments/give-up-payments.ts';
-import { markWallets } from '../../usage/wallet-marks/marks.ts';
-import { markClosed } from './sql.ts';
+import { markWallets } from '../../usage/wallet-marks/wallet-marks.ts';
+import { markClosed } from './gated-subscriptions.ts';
 
 /**
  * Closes the first invoice of a subscription that was not paid: it is no longer to be paid, and coupons, credit notes

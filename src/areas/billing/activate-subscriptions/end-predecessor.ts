@@ -10,7 +10,7 @@ import { BILL_STEP, type BillStep } from '../../subscriptions/subscriptions/comm
 import type { SubscriptionRow } from '../../subscriptions/subscriptions/queries.ts';
 import { changeSubscription, getPlanFacts, lockSubscriptions } from '../../subscriptions/subscriptions/writes.ts';
 import { endOfDay } from '../bill-subscriptions/downgrade.ts';
-import { wasRenewedSince } from './sql.ts';
+import { wasRenewedSince } from './gated-subscriptions.ts';
 
 /**
  * Ends the subscription that ran on while its successor waited for its payment, now that it is paid, and owes its

@@ -1,7 +1,7 @@
 import { periodicJob } from '../../../platform/periodic-job.ts';
-import { dueSubscription, SubscriptionItem } from '../bill-subscriptions/sql.ts';
+import { dueSubscription, SubscriptionItem } from '../bill-subscriptions/due-subscriptions.ts';
+import { earliestExpiry, listExpired } from './gated-subscriptions.ts';
 import { settleGate } from './settle-gate.ts';
-import { earliestExpiry, listExpired } from './sql.ts';
 
 /**
  * Cancels subscriptions that waited too long for a payment. Rules: periodic-jobs.md#expire-gates, activation-rules.md.

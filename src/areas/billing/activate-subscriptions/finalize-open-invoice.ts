@@ -7,8 +7,8 @@ import { assignNumber } from '../../invoices/invoices/numbering.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
 import { bookOnInvoice, type Change } from '../../ledger/ledger/book-on-invoice.ts';
 import { invoiceFinalizedLines } from '../../ledger/ledger/invoice-finalized.ts';
-import { lockPayer, readIssuer } from '../build-invoice/sql.ts';
-import { listFeeAmounts, markFinalized } from './sql.ts';
+import { lockPayer, readIssuer } from '../build-invoice/payer-and-issuer.ts';
+import { listFeeAmounts, markFinalized } from './gated-subscriptions.ts';
 
 /**
  * Finalizes the open invoice of a subscription that was paid: it is issued today, numbered, booked and announced. Notes

@@ -5,7 +5,7 @@ import { dayStart, localDate } from '../../../engine/calendar/local-day.ts';
 import { canSubscriptionMove } from '../../../engine/subscriptions/subscription-states.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { SubscriptionId } from '../../../platform/ids.ts';
-import { markUsage } from '../../catalog/usage-thresholds/marks.ts';
+import { markUsage } from '../../catalog/usage-thresholds/usage-marks.ts';
 import { endRules, isExpired } from '../../subscriptions/subscriptions/activation-rules.ts';
 import { recordSubscription } from '../../subscriptions/subscriptions/announce.ts';
 import { nextBillingFrom } from '../../subscriptions/subscriptions/commands/next-billing.ts';
@@ -15,7 +15,7 @@ import { lockSubscriptionIn } from '../bill-subscriptions/lock-subscription.ts';
 import { closeOpenInvoice } from './close-open-invoice.ts';
 import { handOver, keepFormer } from './end-predecessor.ts';
 import { finalizeOpenInvoice } from './finalize-open-invoice.ts';
-import { type GateInvoice, isCustomerGone, lockGateInvoice } from './sql.ts';
+import { type GateInvoice, isCustomerGone, lockGateInvoice } from './gated-subscriptions.ts';
 
 /** Step `settle-gate`: see settleGate. */
 export const settleGateStep = (ctx: Context, { subscription_id }: { subscription_id: SubscriptionId }): Promise<void> =>

@@ -6,7 +6,7 @@ import type { EventPriced } from '../../usage/in-advance/price-event.ts';
 import { pricingUnitDetails } from '../../usage/usage/pricing-unit-details.ts';
 import { itemOfCharge, type LineFee } from '../build-invoice/fees.ts';
 import type { BilledLine } from '../build-invoice/lines.ts';
-import type { BillableEvent } from './sql.ts';
+import type { BillableEvent } from './billable-events.ts';
 
 /**
  * The fee of one event. Rules: in-advance.md#units-of-one-event, usage-fees.md#fields, usage-fees.md#units-shown,

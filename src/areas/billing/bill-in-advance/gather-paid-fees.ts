@@ -16,9 +16,9 @@ import { insertInvoiceInputs } from '../build-invoice/input-writes.ts';
 import { claimLines } from '../build-invoice/line-writes.ts';
 import { billedLine } from '../build-invoice/lines.ts';
 import { openInvoice } from '../build-invoice/open-invoice.ts';
-import { type PayerFacts, readBilledSubscriptions, readIssuer } from '../build-invoice/sql.ts';
+import { type PayerFacts, readBilledSubscriptions, readIssuer } from '../build-invoice/payer-and-issuer.ts';
 import { insertInvoiceTaxes, storeAmounts } from '../build-invoice/writes.ts';
-import { attachFees, listPaidFees, listTaxesOfFees, markPaid, type PaidFee } from './paid-fees-sql.ts';
+import { attachFees, listPaidFees, listTaxesOfFees, markPaid, type PaidFee } from './paid-fees.ts';
 
 /**
  * Gathers standalone fees that were paid by `at`, of charges that regroup theirs, on invoices of type

@@ -6,7 +6,7 @@ import type { LineFee } from '../build-invoice/fees.ts';
 import { claimLines } from '../build-invoice/line-writes.ts';
 import type { BilledLine } from '../build-invoice/lines.ts';
 import { openInvoice } from '../build-invoice/open-invoice.ts';
-import { type PayerFacts, readIssuer } from '../build-invoice/sql.ts';
+import { type PayerFacts, readIssuer } from '../build-invoice/payer-and-issuer.ts';
 import { store } from '../build-invoice/store-invoice.ts';
 import { totalFees } from '../build-invoice/total-fees.ts';
 

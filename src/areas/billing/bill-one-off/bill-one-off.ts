@@ -8,12 +8,12 @@ import { type AddOnRow, findAddOns } from '../../catalog/add-ons/queries.ts';
 import { getCustomer } from '../../customers/customers/queries.ts';
 import { findMethod } from '../../customers/payment-methods/queries.ts';
 import type { OneOffInvoiceCreate } from '../../invoices/invoices/one-off-schema.ts';
-import { showInvoice } from '../../invoices/invoices/show.ts';
+import { showInvoice } from '../../invoices/invoices/show-invoice.ts';
 import { setFirstCurrency } from '../../subscriptions/subscriptions/writes.ts';
-import { lockPayer, type PayerFacts, readIssuer } from '../build-invoice/sql.ts';
-import { addOnFee } from './fees.ts';
+import { lockPayer, type PayerFacts, readIssuer } from '../build-invoice/payer-and-issuer.ts';
+import { addOnFee } from './add-on-fees.ts';
 import { invoiceAddOns } from './invoice-add-ons.ts';
-import { findBillingEntity } from './sql.ts';
+import { findBillingEntity } from './one-off-records.ts';
 
 /**
  * Makes a one-off invoice of add-ons, final at once: no grace period, no coupons, no credits.

@@ -1,6 +1,6 @@
 import type { PlainDate } from '../../../engine/calendar/instants.ts';
 import { newDraft } from '../../../engine/invoices/draft.ts';
-import { computeInvoice } from '../../../engine/invoices/steps.ts';
+import { computeInvoice } from '../../../engine/invoices/invoice-steps.ts';
 import { keepsZeroAmount } from '../../../engine/invoices/zero-amount.ts';
 import { type Currency, exponentOf } from '../../../engine/money/currency.ts';
 import { chooseTaxes } from '../../../engine/taxes/choose-taxes.ts';
@@ -13,9 +13,9 @@ import { isAwaitingRegister } from '../../customers/eu-taxes/queries.ts';
 import type { SectionChoice } from '../../customers/invoice-custom-sections/schema.ts';
 import { listHeldTaxes } from '../../usage/usage/fee-taxes.ts';
 import { openInvoice } from '../build-invoice/open-invoice.ts';
-import type { IssuerFacts, PayerFacts } from '../build-invoice/sql.ts';
-import type { AddOnFee } from './fees.ts';
-import type { PaymentWish } from './sql.ts';
+import type { IssuerFacts, PayerFacts } from '../build-invoice/payer-and-issuer.ts';
+import type { AddOnFee } from './add-on-fees.ts';
+import type { PaymentWish } from './one-off-records.ts';
 import { storeOneOff } from './store-one-off.ts';
 
 export interface OneOffToMake {

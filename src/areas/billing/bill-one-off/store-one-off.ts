@@ -4,18 +4,18 @@ import type { Context } from '../../../platform/context.ts';
 import type { InvoiceId } from '../../../platform/ids.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { customerBaseView } from '../../customers/customers/view.ts';
-import { applySections } from '../../customers/invoice-custom-sections/applied.ts';
 import type { SectionChoice } from '../../customers/invoice-custom-sections/schema.ts';
+import { applySections } from '../../customers/invoice-custom-sections/sections-of-invoice.ts';
 import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import { assignNumber } from '../../invoices/invoices/numbering.ts';
 import { oweCollection } from '../../payments/payments/owe-collection.ts';
 import { invoiceInputs, takenOff } from '../build-invoice/fee-inputs.ts';
 import { insertFeeInputs, insertInvoiceInputs } from '../build-invoice/input-writes.ts';
+import type { IssuerFacts, PayerFacts } from '../build-invoice/payer-and-issuer.ts';
 import { postFinalInvoice } from '../build-invoice/post-final-invoice.ts';
-import type { IssuerFacts, PayerFacts } from '../build-invoice/sql.ts';
 import { type InvoiceOwner, insertInvoiceTaxes, storeAmounts } from '../build-invoice/writes.ts';
-import type { AddOnFee } from './fees.ts';
-import { insertAddOnFees, type PaymentWish, storePaymentWish } from './sql.ts';
+import type { AddOnFee } from './add-on-fees.ts';
+import { insertAddOnFees, type PaymentWish, storePaymentWish } from './one-off-records.ts';
 
 interface ComputedOneOff {
   invoiceId: InvoiceId;

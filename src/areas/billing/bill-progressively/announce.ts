@@ -4,7 +4,7 @@ import { applicableThresholdView, usageThresholdView } from '../../catalog/usage
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { customerWebhookView } from '../../customers/customers/view.ts';
 import type { SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
-import { planOf } from '../../subscriptions/subscriptions/show.ts';
+import { planOf } from '../../subscriptions/subscriptions/show-subscription.ts';
 import { subscriptionView } from '../../subscriptions/subscriptions/view.ts';
 
 /** Announces each threshold that was passed: `subscription.usage_threshold_reached`. Rule: webhooks.md#event-types. */

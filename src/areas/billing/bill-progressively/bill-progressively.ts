@@ -12,12 +12,12 @@ import { usageLineFees } from '../build-invoice/fees.ts';
 import { claimLines } from '../build-invoice/line-writes.ts';
 import { type BilledLine, billedLine } from '../build-invoice/lines.ts';
 import { openInvoice, removeInvoice } from '../build-invoice/open-invoice.ts';
-import { lockPayer, type PayerFacts, readBilledSubscriptions, readIssuer } from '../build-invoice/sql.ts';
+import { lockPayer, type PayerFacts, readBilledSubscriptions, readIssuer } from '../build-invoice/payer-and-issuer.ts';
 import { store } from '../build-invoice/store-invoice.ts';
 import { totalFees } from '../build-invoice/total-fees.ts';
 import { announceThresholds } from './announce.ts';
 import { type PassedByUsage, passedByUsage } from './passed-by-usage.ts';
-import { claimRun, insertAppliedThresholds } from './sql.ts';
+import { claimRun, insertAppliedThresholds } from './progressive-runs.ts';
 
 /** Name of the owed work. */
 export const BILL_PROGRESSIVELY = 'bill-progressively';

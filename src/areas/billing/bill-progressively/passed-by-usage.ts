@@ -7,7 +7,7 @@ import type { SubscriptionShown } from '../../subscriptions/subscriptions/querie
 import { usageToInvoice } from '../../usage/lifetime-usage/lifetime-usage.ts';
 import { readLifetimeParts } from '../../usage/lifetime-usage/queries.ts';
 import { amountOf, type ChargeUsage } from '../../usage/usage/subscription-usage.ts';
-import { findProgressiveInvoice } from './sql.ts';
+import { findProgressiveInvoice } from './progressive-runs.ts';
 
 export interface PassedByUsage {
   /** Sorted by amount with the recurring one last; empty when there is nothing to bill. */

@@ -14,13 +14,12 @@ import type { Context } from '../../../platform/context.ts';
 import type { CustomerId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { minuteOf } from '../../../schedule.ts';
-import { markWatched } from '../../catalog/usage-thresholds/marks.ts';
+import { markWatched } from '../../catalog/usage-thresholds/usage-marks.ts';
 import { changeSubscription } from '../../subscriptions/subscriptions/writes.ts';
 import { gatherPaidFees } from '../bill-in-advance/gather-paid-fees.ts';
 import { buildInvoice } from '../build-invoice/build-invoice.ts';
-import { lockPayer, type PayerFacts } from '../build-invoice/sql.ts';
+import { lockPayer, type PayerFacts } from '../build-invoice/payer-and-issuer.ts';
 import { applyDowngrade } from './downgrade.ts';
-import { invoiceGroups } from './invoice-groups.ts';
 import {
   CustomerItem,
   type DueSubscription,
@@ -28,7 +27,8 @@ import {
   earliestBilling,
   listDueCustomers,
   lockDueSubscriptions,
-} from './sql.ts';
+} from './due-subscriptions.ts';
+import { invoiceGroups } from './invoice-groups.ts';
 
 /** The timestamp of a run that catches up has the minute of its tick too (periodic-jobs.md). */
 const TICK_MINUTE = minuteOf('bill');

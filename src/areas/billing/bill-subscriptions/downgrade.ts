@@ -3,7 +3,7 @@ import { assert } from '../../../engine/assert.ts';
 import { dayEnd, localDate } from '../../../engine/calendar/local-day.ts';
 import type { InvoicingReason } from '../../../engine/invoices/invoice-types.ts';
 import type { Context } from '../../../platform/context.ts';
-import { recordStartUnits } from '../../catalog/fixed-charges/units.ts';
+import { recordStartUnits } from '../../catalog/fixed-charges/units-of-subscriptions.ts';
 import { recordSubscription } from '../../subscriptions/subscriptions/announce.ts';
 import { nextBillingFrom } from '../../subscriptions/subscriptions/commands/next-billing.ts';
 import { bearsOpeningLine, waitForPayment } from '../../subscriptions/subscriptions/commands/start.ts';
@@ -13,10 +13,10 @@ import { changeSubscription, getPlanFacts, lockSubscriptions } from '../../subsc
 import { listPricedCharges } from '../../usage/usage/priced-charges.ts';
 import { gatherPaidFees } from '../bill-in-advance/gather-paid-fees.ts';
 import { buildInvoice } from '../build-invoice/build-invoice.ts';
+import type { PayerFacts } from '../build-invoice/payer-and-issuer.ts';
 import { isRenewed } from '../build-invoice/renewals.ts';
-import type { PayerFacts } from '../build-invoice/sql.ts';
+import type { DueSubscription } from './due-subscriptions.ts';
 import { invoiceGroups } from './invoice-groups.ts';
-import type { DueSubscription } from './sql.ts';
 
 /**
  * What a scheduled plan change leaves to bill: the record that ended, and the one that started if it is due at once.

@@ -1,7 +1,7 @@
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { finalizeDraft } from '../build-invoice/finalize-draft.ts';
 import { computedOrNoted } from '../build-invoice/generation-error.ts';
-import { dueInvoice, earliestFinalization, InvoiceItem, listDraftsOver } from './sql.ts';
+import { dueInvoice, earliestFinalization, InvoiceItem, listDraftsOver } from './due-subscriptions.ts';
 
 /**
  * Finalizes drafts whose grace period is over. Rules: periodic-jobs.md#finalize,

@@ -1,6 +1,6 @@
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { recordInvoice } from '../../invoices/invoices/announce.ts';
-import { dueInvoice, earliestOverdue, flagOverdue, InvoiceItem, listOverdue } from './sql.ts';
+import { dueInvoice, earliestOverdue, flagOverdue, InvoiceItem, listOverdue } from './due-subscriptions.ts';
 
 /** Flags unpaid invoices the day after they were due. Rules: periodic-jobs.md#overdue, invoices.md#dates. */
 export const overdue = periodicJob({

@@ -3,8 +3,8 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { startSubscription } from '../../subscriptions/subscriptions/commands/start.ts';
 import { getPlanFacts } from '../../subscriptions/subscriptions/writes.ts';
+import { dueSubscription, earliestStart, listStartable, SubscriptionItem } from './due-subscriptions.ts';
 import { lockSubscriptionIn } from './lock-subscription.ts';
-import { dueSubscription, earliestStart, listStartable, SubscriptionItem } from './sql.ts';
 
 /**
  * Starts subscriptions in the first tick of their local day. Rules: periodic-jobs.md#activate,

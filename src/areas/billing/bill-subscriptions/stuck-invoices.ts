@@ -6,7 +6,7 @@ import { periodicJob } from '../../../platform/periodic-job.ts';
 import { GATE_STEP } from '../../subscriptions/subscriptions/settle-gate.ts';
 import { generateAgain } from '../build-invoice/finalize-draft.ts';
 import { computedOrNoted } from '../build-invoice/generation-error.ts';
-import { type DueRow, dueInvoice, InvoiceItem } from './sql.ts';
+import { type DueRow, dueInvoice, InvoiceItem } from './due-subscriptions.ts';
 
 const STUCK_AFTER_HOURS = 24;
 

@@ -2,8 +2,8 @@ import { isDateAfter } from '../../../engine/calendar/instants.ts';
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { terminateSubscription } from '../../subscriptions/subscriptions/commands/terminate.ts';
+import { dueSubscription, earliestEnd, listEnded, SubscriptionItem } from './due-subscriptions.ts';
 import { lockSubscriptionIn } from './lock-subscription.ts';
-import { dueSubscription, earliestEnd, listEnded, SubscriptionItem } from './sql.ts';
 
 /**
  * Ends subscriptions in the first tick of the local day of `ending_at`. Rules: periodic-jobs.md#terminate-ended,

@@ -4,7 +4,7 @@ import { inReach } from '../../../platform/db/in-reach.ts';
 import type { SubscriptionId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { recordSubscription } from '../../subscriptions/subscriptions/announce.ts';
-import { type DueRow, dueSubscription, SubscriptionItem } from './sql.ts';
+import { type DueRow, dueSubscription, SubscriptionItem } from './due-subscriptions.ts';
 
 const JOB = 'termination-alerts';
 

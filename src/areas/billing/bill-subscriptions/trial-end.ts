@@ -6,9 +6,15 @@ import { periodicJob } from '../../../platform/periodic-job.ts';
 import { recordSubscription } from '../../subscriptions/subscriptions/announce.ts';
 import { changeSubscription, firstStartOf, getPlanFacts } from '../../subscriptions/subscriptions/writes.ts';
 import { buildInvoice } from '../build-invoice/build-invoice.ts';
-import { lockPayer } from '../build-invoice/sql.ts';
+import { lockPayer } from '../build-invoice/payer-and-issuer.ts';
+import {
+  dueSubscription,
+  earliestTrialEnd,
+  listTrialsOver,
+  SubscriptionItem,
+  wasBilledOn,
+} from './due-subscriptions.ts';
 import { lockSubscriptionIn } from './lock-subscription.ts';
-import { dueSubscription, earliestTrialEnd, listTrialsOver, SubscriptionItem, wasBilledOn } from './sql.ts';
 
 /**
  * Closes trials that are over; a plan in advance that was not billed that day gets its first fee, from the trial's end

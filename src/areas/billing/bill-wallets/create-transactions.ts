@@ -9,7 +9,7 @@ import { getTransaction, type TransactionRow } from '../../credits/wallet-transa
 import type { TransactionCreate } from '../../credits/wallet-transactions/schema.ts';
 import { transactionView } from '../../credits/wallet-transactions/view.ts';
 import type { TransactionWishes } from '../../credits/wallet-transactions/writes.ts';
-import { creditFaults, methodFaults } from '../../credits/wallets/faults.ts';
+import { creditFaults, methodFaults } from '../../credits/wallets/faults-of-fields.ts';
 import { lockWallet, type WalletRow } from '../../credits/wallets/queries.ts';
 import { topUp } from './top-up.ts';
 

@@ -2,7 +2,7 @@ import type { PlainDate } from '../../../engine/calendar/instants.ts';
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { BookedCredits } from '../../../engine/credits/wallet-money.ts';
 import { newDraft } from '../../../engine/invoices/draft.ts';
-import { computeInvoice } from '../../../engine/invoices/steps.ts';
+import { computeInvoice } from '../../../engine/invoices/invoice-steps.ts';
 import { exponentOf } from '../../../engine/money/currency.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
@@ -12,12 +12,12 @@ import type { TransactionWishes } from '../../credits/wallet-transactions/writes
 import type { WalletRow } from '../../credits/wallets/queries.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { customerBaseView } from '../../customers/customers/view.ts';
-import { applySections } from '../../customers/invoice-custom-sections/applied.ts';
+import { applySections } from '../../customers/invoice-custom-sections/sections-of-invoice.ts';
 import { oweCollection } from '../../payments/payments/owe-collection.ts';
 import { invoiceInputs } from '../build-invoice/fee-inputs.ts';
 import { insertFeeInputs, insertInvoiceInputs } from '../build-invoice/input-writes.ts';
 import { openInvoice } from '../build-invoice/open-invoice.ts';
-import { lockPayer, readIssuer } from '../build-invoice/sql.ts';
+import { lockPayer, readIssuer } from '../build-invoice/payer-and-issuer.ts';
 import { type InvoiceOwner, storeAmounts } from '../build-invoice/writes.ts';
 
 interface NewPurchase {

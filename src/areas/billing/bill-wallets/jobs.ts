@@ -9,12 +9,12 @@ import { type DueItem, periodicJob } from '../../../platform/periodic-job.ts';
 import { idOf } from '../../../platform/schema/id.ts';
 import { recordWallet, shownWallet } from '../../credits/wallets/announce.ts';
 import { lockWallet } from '../../credits/wallets/queries.ts';
-import { terminate } from '../../credits/wallets/terminate.ts';
+import { terminate } from '../../credits/wallets/terminate-wallet.ts';
 import { listRules, planTopUp, terminateRules } from '../../credits/wallets/top-up-rule-queries.ts';
 import { isInForce } from '../../credits/wallets/view.ts';
-import { earliestWalletMark, listMarkedCustomers, WALLET_ONGOING } from '../../usage/wallet-marks/marks.ts';
-import { CustomerItem } from '../bill-subscriptions/sql.ts';
-import { ruleOf, stateOf, wishesOf, workOffMarks } from './refresh.ts';
+import { earliestWalletMark, listMarkedCustomers, WALLET_ONGOING } from '../../usage/wallet-marks/wallet-marks.ts';
+import { CustomerItem } from '../bill-subscriptions/due-subscriptions.ts';
+import { ruleOf, stateOf, wishesOf, workOffMarks } from './refresh-ongoing-balance.ts';
 import {
   earliestExpiry,
   earliestRuleExpiry,

@@ -13,7 +13,7 @@ import { oweLastSnapshots } from './last-snapshots.ts';
 import { claimLines } from './line-writes.ts';
 import { type BilledLine, billedLine } from './lines.ts';
 import { openInvoice, removeInvoice } from './open-invoice.ts';
-import { type BilledSubscription, type PayerFacts, readBilledSubscriptions, readIssuerOf } from './sql.ts';
+import { type BilledSubscription, type PayerFacts, readBilledSubscriptions, readIssuerOf } from './payer-and-issuer.ts';
 import { storeRenewals } from './standalone-fees.ts';
 import { store } from './store-invoice.ts';
 

@@ -13,8 +13,8 @@ import { waitingFees } from './correction-fees.ts';
 import { chargesOfLine, type LineFee, subscriptionLineFee, usageLineFees } from './fees.ts';
 import { fixedChargeFees } from './fixed-charges.ts';
 import { type BilledLine, prorationOf, sharedInstants } from './lines.ts';
+import type { IssuerFacts, PayerFacts } from './payer-and-issuer.ts';
 import { renewalFees } from './renewals.ts';
-import type { IssuerFacts, PayerFacts } from './sql.ts';
 import { totalFees } from './total-fees.ts';
 
 export interface Computation {

@@ -17,7 +17,7 @@ import { compute } from './compute-invoice.ts';
 import { oweLastSnapshots } from './last-snapshots.ts';
 import { rewriteLines } from './line-writes.ts';
 import { type BilledLine, billedLine } from './lines.ts';
-import { lockPayer, readBilledSubscriptions, readIssuer } from './sql.ts';
+import { lockPayer, readBilledSubscriptions, readIssuer } from './payer-and-issuer.ts';
 import { storeRenewals } from './standalone-fees.ts';
 import { type ComputedInvoice, store } from './store-invoice.ts';
 import { clearComputation } from './writes.ts';

@@ -18,7 +18,7 @@ import { newId } from '../../../platform/ids.ts';
 import { type FixedChargeRow, listFixedChargesOfPlans } from '../../catalog/fixed-charges/queries.ts';
 import type { Adjuster } from './adjustments.ts';
 import type { LineFee } from './fees.ts';
-import { type FormerFee, listFormerFees, listUnits, type StoredUnits } from './fixed-charges-sql.ts';
+import { type FormerFee, listFormerFees, listUnits, type StoredUnits } from './fixed-charge-units.ts';
 import type { BilledLine } from './lines.ts';
 
 /** What fixed charges of lines are computed from. */

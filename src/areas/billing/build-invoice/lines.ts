@@ -4,7 +4,7 @@ import { type Succession, startOf, usageStartOf } from '../../../engine/calendar
 import { boundaryWindows, type LineWindows, lineWindows } from '../../../engine/calendar/windows.ts';
 import type { InvoicingReason } from '../../../engine/invoices/invoice-types.ts';
 import type { Proration } from '../../../engine/metrics/proration.ts';
-import type { BilledSubscription } from './sql.ts';
+import type { BilledSubscription } from './payer-and-issuer.ts';
 import { subscriptionOfLine } from './subscription-as-billed.ts';
 
 /** A line of an invoice: a subscription, why it is on it, and its windows. */

@@ -1,4 +1,5 @@
 import type { Instant, PlainDate } from '../../../engine/calendar/instants.ts';
+import { draftNumber } from '../../../engine/invoices/invoice-number.ts';
 import type { InvoiceType } from '../../../engine/invoices/invoice-types.ts';
 import {
   dateSettings,
@@ -6,11 +7,10 @@ import {
   graceDays,
   type InvoiceDates,
 } from '../../../engine/invoices/issuing-and-due-dates.ts';
-import { draftNumber } from '../../../engine/invoices/number.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { InvoiceId } from '../../../platform/ids.ts';
-import type { IssuerFacts, PayerFacts } from './sql.ts';
+import type { IssuerFacts, PayerFacts } from './payer-and-issuer.ts';
 
 export interface InvoiceHead {
   id: InvoiceId;

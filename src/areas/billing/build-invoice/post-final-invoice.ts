@@ -5,7 +5,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { InvoiceId } from '../../../platform/ids.ts';
 import { type BookedInvoice, invoiceFinalizedLines } from '../../ledger/ledger/invoice-finalized.ts';
 import { post } from '../../ledger/ledger/postings.ts';
-import type { IssuerFacts, PayerFacts } from './sql.ts';
+import type { IssuerFacts, PayerFacts } from './payer-and-issuer.ts';
 
 interface InvoiceToPost {
   invoiceId: InvoiceId;

@@ -5,8 +5,8 @@ import { feeInputs } from './fee-inputs.ts';
 import type { LineFee } from './fees.ts';
 import { insertFeeInputs } from './input-writes.ts';
 import type { BilledLine } from './lines.ts';
+import { type PayerFacts, readIssuer } from './payer-and-issuer.ts';
 import { renewalFees, renewedPeriod } from './renewals.ts';
-import { type PayerFacts, readIssuer } from './sql.ts';
 import { totalFees } from './total-fees.ts';
 import { insertFees } from './writes.ts';
 

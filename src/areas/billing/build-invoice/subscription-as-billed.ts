@@ -1,7 +1,7 @@
 import { type Instant, isAfter } from '../../../engine/calendar/instants.ts';
 import { isTerminated } from '../../../engine/calendar/windows.ts';
 import type { InvoicingReason } from '../../../engine/invoices/invoice-types.ts';
-import type { BilledSubscription } from './sql.ts';
+import type { BilledSubscription } from './payer-and-issuer.ts';
 
 /**
  * A subscription as it was at the billing instant of a line, whenever the line is computed: an end that came later, and

@@ -11,8 +11,8 @@ import { activeCoupons } from './coupons.ts';
 import { spendableNotes } from './credit-notes.ts';
 import type { LineFee } from './fees.ts';
 import type { BilledLine } from './lines.ts';
+import type { IssuerFacts, PayerFacts } from './payer-and-issuer.ts';
 import { progressiveCredits } from './progressive-credits.ts';
-import type { IssuerFacts, PayerFacts } from './sql.ts';
 import { payingWallets, walletKeyOf } from './wallets.ts';
 
 /**

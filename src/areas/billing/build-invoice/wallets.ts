@@ -8,7 +8,7 @@ import { listActiveWallets, lockWallet } from '../../credits/wallets/queries.ts'
 import type { PaidAccount } from '../../ledger/ledger/credit-notes.ts';
 import { walletsUsed } from '../announcements.ts';
 import type { LineFee } from './fees.ts';
-import type { PayerFacts } from './sql.ts';
+import type { PayerFacts } from './payer-and-issuer.ts';
 import type { FinalInvoice } from './store-invoice.ts';
 
 /** What decides which wallets may pay a fee. Rule: wallets.md#paying-an-invoice (1). */

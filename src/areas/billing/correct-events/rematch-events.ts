@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import type { CorrectionId, EventId } from '../../../platform/ids.ts';
-import { writeHealed } from '../../usage/ingest-events/heal-sql.ts';
 import { matchAll } from '../../usage/ingest-events/match-all.ts';
+import { writeHealed } from '../../usage/ingest-events/open-unmatched-events.ts';
 import { beginHealing } from '../../usage/unmatched-events/matching-lock.ts';
 import { ignoreRetracted, insertUnmatched, listCorrected } from './rematch-sql.ts';
 

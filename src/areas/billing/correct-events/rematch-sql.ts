@@ -1,8 +1,8 @@
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { CorrectionId, EventId } from '../../../platform/ids.ts';
+import { eventToMatch, joinLiveMetric } from '../../usage/match-events/event-to-match.ts';
 import type { EventToMatch, UnmatchedReason } from '../../usage/match-events/match-event.ts';
-import { eventToMatch, joinLiveMetric } from '../../usage/match-events/match-sql.ts';
 import { placesOf, totalCode } from '../../usage/unmatched-events/totals.ts';
 
 /** A live event, with the reason for which it is among the open unmatched ones; null: it is not. */

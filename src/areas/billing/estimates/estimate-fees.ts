@@ -3,7 +3,7 @@ import { later } from '../../../engine/calendar/instants.ts';
 import { startOf, usageStartOf } from '../../../engine/calendar/terms.ts';
 import { lineWindows } from '../../../engine/calendar/windows.ts';
 import { type Draft, newDraft } from '../../../engine/invoices/draft.ts';
-import { computeInvoice } from '../../../engine/invoices/steps.ts';
+import { computeInvoice } from '../../../engine/invoices/invoice-steps.ts';
 import { evaluateExpression } from '../../../engine/metrics/evaluate-expression.ts';
 import { parseExpression } from '../../../engine/metrics/parse-expression.ts';
 import { propertyText } from '../../../engine/metrics/property-text.ts';

@@ -3,8 +3,8 @@ import type { Tax } from '../../../engine/taxes/tax.ts';
 import type { Context } from '../../../platform/context.ts';
 import { listTaxesById, listTaxesOfAddOns } from '../../catalog/taxes/queries.ts';
 import { listHeldTaxes, taxesOfFee } from '../../usage/usage/fee-taxes.ts';
-import type { PayerFacts } from '../build-invoice/sql.ts';
-import type { StoredFee } from './sql.ts';
+import type { PayerFacts } from '../build-invoice/payer-and-issuer.ts';
+import type { StoredFee } from './pending-invoices.ts';
 
 /**
  * The taxes of stored fees, by id. A fee that has taxes keeps them because it named them itself.

@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { getVisibleInvoice } from '../../invoices/invoices/queries.ts';
-import { showInvoice } from '../../invoices/invoices/show.ts';
+import { showInvoice } from '../../invoices/invoices/show-invoice.ts';
 import { finalizeDraft } from '../build-invoice/finalize-draft.ts';
 
 /**

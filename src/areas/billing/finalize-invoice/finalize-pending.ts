@@ -1,7 +1,7 @@
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import { type Draft, newDraft } from '../../../engine/invoices/draft.ts';
+import { computeInvoice } from '../../../engine/invoices/invoice-steps.ts';
 import { dateSettings, datesAtFinalization } from '../../../engine/invoices/issuing-and-due-dates.ts';
-import { computeInvoice } from '../../../engine/invoices/steps.ts';
 import { keepsZeroAmount } from '../../../engine/invoices/zero-amount.ts';
 import { cents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
@@ -12,14 +12,20 @@ import { customerBaseView } from '../../customers/customers/view.ts';
 import { isAwaitingRegister } from '../../customers/eu-taxes/queries.ts';
 import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import { GATE_STEP } from '../../subscriptions/subscriptions/settle-gate.ts';
-import { gatedSubscriptionOf } from '../activate-subscriptions/sql.ts';
+import { gatedSubscriptionOf } from '../activate-subscriptions/gated-subscriptions.ts';
 import { spendableNotes } from '../build-invoice/credit-notes.ts';
-import { lockPayer, type PayerFacts, readIssuer } from '../build-invoice/sql.ts';
+import { lockPayer, type PayerFacts, readIssuer } from '../build-invoice/payer-and-issuer.ts';
 import { finish, hold, statusOf } from '../build-invoice/store-invoice.ts';
 import { payingWallets } from '../build-invoice/wallets.ts';
 import { insertInvoiceTaxes, storeAmounts } from '../build-invoice/writes.ts';
 import { taxesOfStoredFees } from './fee-taxes.ts';
-import { listStoredFees, lockPendingInvoice, type PendingInvoice, readBilledAt, storeFeeTaxes } from './sql.ts';
+import {
+  listStoredFees,
+  lockPendingInvoice,
+  type PendingInvoice,
+  readBilledAt,
+  storeFeeTaxes,
+} from './pending-invoices.ts';
 
 /**
  * Step `finalize-pending-invoice`: continues an invoice that waited for its taxes with the fees, coupons and

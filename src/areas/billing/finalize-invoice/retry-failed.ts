@@ -4,7 +4,7 @@ import type { InvoiceId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { retryInvoice } from '../../invoices/invoices/commands/retry.ts';
 import { PASSING_REASONS } from '../../invoices/invoices/writes.ts';
-import { type DueRow, dueInvoice, InvoiceItem } from '../bill-subscriptions/sql.ts';
+import { type DueRow, dueInvoice, InvoiceItem } from '../bill-subscriptions/due-subscriptions.ts';
 
 /**
  * Retries failed invoices that a passing error stopped: a tax provider with too many requests, or a number that could

@@ -12,7 +12,7 @@ import type { SubscriptionRow } from '../../subscriptions/subscriptions/queries.
 import { getPlanFacts, type PlanFacts } from '../../subscriptions/subscriptions/writes.ts';
 import { changeOver } from '../bill-subscriptions/downgrade.ts';
 import type { InvoiceToBuild } from '../build-invoice/build-invoice.ts';
-import type { PayerFacts } from '../build-invoice/sql.ts';
+import type { PayerFacts } from '../build-invoice/payer-and-issuer.ts';
 import type { Imagined } from './run-and-take-back.ts';
 
 /** An invoice to be made: its lines and its billing instant. */

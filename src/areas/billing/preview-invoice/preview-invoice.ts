@@ -2,7 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { assert } from '../../../engine/assert.ts';
 import { later } from '../../../engine/calendar/instants.ts';
 import { dayStart, localDate } from '../../../engine/calendar/local-day.ts';
-import { draftNumber } from '../../../engine/invoices/number.ts';
+import { draftNumber } from '../../../engine/invoices/invoice-number.ts';
 import type { Context } from '../../../platform/context.ts';
 import type {
   BillingEntityId,
@@ -16,15 +16,15 @@ import { refuse } from '../../../platform/refusal.ts';
 import { getBillingEntity } from '../../customers/billing-entities/queries.ts';
 import { getCustomer } from '../../customers/customers/queries.ts';
 import type { InvoicePreview } from '../../invoices/invoices/preview-schema.ts';
-import { showInvoice } from '../../invoices/invoices/show.ts';
+import { showInvoice } from '../../invoices/invoices/show-invoice.ts';
 import { createSubscription } from '../../subscriptions/subscriptions/commands/create.ts';
 import { startSubscription } from '../../subscriptions/subscriptions/commands/start.ts';
 import { terminateSubscription } from '../../subscriptions/subscriptions/commands/terminate.ts';
 import type { SubscriptionRow } from '../../subscriptions/subscriptions/queries.ts';
 import { findPlanForSale, getPlanFacts, lockSubscriptions } from '../../subscriptions/subscriptions/writes.ts';
-import { linesOfStep } from '../bill-subscriptions/step.ts';
+import { linesOfStep } from '../bill-subscriptions/bill-after-change.ts';
 import { buildInvoice } from '../build-invoice/build-invoice.ts';
-import { lockPayer, type PayerFacts, readIssuer } from '../build-invoice/sql.ts';
+import { lockPayer, type PayerFacts, readIssuer } from '../build-invoice/payer-and-issuer.ts';
 import { type ComingInvoice, comingInvoice } from './coming-invoice.ts';
 import { giveCoupons } from './give-coupons.ts';
 import { previewedCustomer } from './previewed-customer.ts';

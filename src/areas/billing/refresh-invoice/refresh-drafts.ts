@@ -4,7 +4,7 @@ import { inReach } from '../../../platform/db/in-reach.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { InvoiceId, OrganizationId } from '../../../platform/ids.ts';
 import { type DueItem, periodicJob, type Reach } from '../../../platform/periodic-job.ts';
-import { InvoiceItem } from '../bill-subscriptions/sql.ts';
+import { InvoiceItem } from '../bill-subscriptions/due-subscriptions.ts';
 import { refreshDraft } from '../build-invoice/finalize-draft.ts';
 import { computedOrNoted } from '../build-invoice/generation-error.ts';
 

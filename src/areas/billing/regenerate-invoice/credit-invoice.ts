@@ -9,8 +9,8 @@ import { lockWallet } from '../../credits/wallets/queries.ts';
 import { listFeesOfInvoice } from '../../invoices/fees/queries.ts';
 import { purchase } from '../bill-wallets/top-up.ts';
 import type { Replaced } from './regenerate-invoice.ts';
+import { replaceSource } from './replaced-invoice.ts';
 import { sectionsOf } from './sections-of-source.ts';
-import { replaceSource } from './sql.ts';
 
 /**
  * Regenerates a voided invoice of credits: they are bought again by a new transaction, because the first one failed

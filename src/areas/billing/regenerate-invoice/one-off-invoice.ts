@@ -11,11 +11,11 @@ import { listFeeInputs } from '../../invoices/fee-explanations/queries.ts';
 import { type FeeRow, listFeesOfInvoice } from '../../invoices/fees/queries.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 import type { InvoiceRegeneration } from '../../invoices/invoices/regenerate-schema.ts';
-import type { AddOnFee } from '../bill-one-off/fees.ts';
+import type { AddOnFee } from '../bill-one-off/add-on-fees.ts';
 import { invoiceAddOns } from '../bill-one-off/invoice-add-ons.ts';
 import type { Replaced } from './regenerate-invoice.ts';
+import { readPaymentWish, replaceSource } from './replaced-invoice.ts';
 import { sectionsOf } from './sections-of-source.ts';
-import { readPaymentWish, replaceSource } from './sql.ts';
 
 /**
  * Regenerates a voided one-off invoice: taxes that a fee named itself are kept, others are chosen as for a new invoice;

@@ -4,12 +4,12 @@ import { refuse } from '../../../platform/refusal.ts';
 import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 import type { InvoiceRegeneration } from '../../invoices/invoices/regenerate-schema.ts';
-import { showInvoice } from '../../invoices/invoices/show.ts';
+import { showInvoice } from '../../invoices/invoices/show-invoice.ts';
 import { lockVisibleInvoice } from '../../invoices/invoices/writes.ts';
-import { type IssuerFacts, lockPayer, type PayerFacts, readIssuer } from '../build-invoice/sql.ts';
+import { type IssuerFacts, lockPayer, type PayerFacts, readIssuer } from '../build-invoice/payer-and-issuer.ts';
 import { regenerateCredit } from './credit-invoice.ts';
 import { regenerateOneOff } from './one-off-invoice.ts';
-import { hasReplacement } from './sql.ts';
+import { hasReplacement } from './replaced-invoice.ts';
 import { regenerateOfSubscriptions } from './subscription-invoice.ts';
 
 /** A locked voided invoice with the input for the new one. */

@@ -9,7 +9,7 @@ import { totalFees } from '../build-invoice/total-fees.ts';
 import { regeneratedFees } from './fees.ts';
 import { linesOfSource } from './lines-of-source.ts';
 import type { Replaced } from './regenerate-invoice.ts';
-import { copyThresholds, replaceSource } from './sql.ts';
+import { copyThresholds, replaceSource } from './replaced-invoice.ts';
 
 /**
  * Regenerates a voided invoice of subscriptions, periodic or progressive: on the same lines, for the same thresholds.

@@ -1,5 +1,5 @@
-import type { StoredFeeInputs } from '../../../engine/explain/inputs.ts';
-import { instantOf } from '../../../engine/explain/revive.ts';
+import { instantOf } from '../../../engine/explain/read-stored-inputs.ts';
+import type { StoredFeeInputs } from '../../../engine/explain/stored-inputs.ts';
 import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import { type Decimal, decimal } from '../../../engine/money/decimal.ts';
 import type { ChargeFilterId, ChargeId, SubscriptionId } from '../../../platform/ids.ts';

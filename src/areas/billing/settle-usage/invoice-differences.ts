@@ -2,12 +2,12 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { CorrectionId, CustomerId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
-import { customerOf } from '../bill-in-advance/sql.ts';
+import { customerOf } from '../bill-in-advance/billable-events.ts';
 import { ownFees } from '../build-invoice/correction-fees.ts';
 import { claimLines } from '../build-invoice/line-writes.ts';
 import { currentLine } from '../build-invoice/lines.ts';
 import { openInvoice } from '../build-invoice/open-invoice.ts';
-import { lockPayer, readBilledSubscriptions, readIssuer } from '../build-invoice/sql.ts';
+import { lockPayer, readBilledSubscriptions, readIssuer } from '../build-invoice/payer-and-issuer.ts';
 import { store } from '../build-invoice/store-invoice.ts';
 import { totalFees } from '../build-invoice/total-fees.ts';
 

@@ -1,20 +1,20 @@
 import { canInvoiceMove } from '../../../engine/invoices/invoice-states.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { markUsage } from '../../catalog/usage-thresholds/marks.ts';
+import { markUsage } from '../../catalog/usage-thresholds/usage-marks.ts';
 import { giveBackCoupons } from '../../credits/applied-coupons/endings.ts';
 import { giveBackToNotes, makeNotesOfVoid } from '../../credits/credit-notes/commands/on-invoice-void.ts';
-import { recreditWallets } from '../../credits/wallet-transactions/recredit.ts';
+import { recreditWallets } from '../../credits/wallet-transactions/give-back-to-wallets.ts';
 import { failTopUp } from '../../credits/wallet-transactions/top-up-payment.ts';
 import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import { listLinesOfInvoice } from '../../invoices/invoices/queries.ts';
 import type { InvoiceVoid } from '../../invoices/invoices/schema.ts';
-import { showInvoice } from '../../invoices/invoices/show.ts';
+import { showInvoice } from '../../invoices/invoices/show-invoice.ts';
 import { changeInvoice, lockVisibleInvoice } from '../../invoices/invoices/writes.ts';
 import { bookVoid } from '../../ledger/ledger/invoice-voided.ts';
 import { giveUpPayments } from '../../payments/payments/give-up-payments.ts';
 import { takeBackWriteOffs } from '../../payments/write-offs/commands.ts';
-import { markWallets } from '../../usage/wallet-marks/marks.ts';
+import { markWallets } from '../../usage/wallet-marks/wallet-marks.ts';
 
 /**
  * Annuls a final invoice, paid or not: it keeps its number and nothing is due any more. What paid for it is given back,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { SubscriptionId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { idOf } from '../../../platform/schema/id.ts';
-import { earliestMark, listMarked, USAGE_ACTIVITY } from '../../catalog/usage-thresholds/marks.ts';
+import { earliestMark, listMarked, USAGE_ACTIVITY } from '../../catalog/usage-thresholds/usage-marks.ts';
 import { watchUsage } from './watch-usage.ts';
 
 /**

@@ -1,6 +1,5 @@
 import type { Operation } from '../../../platform/operation.ts';
 import { createBillableMetric, deleteBillableMetric, updateBillableMetric } from './commands.ts';
-import { evaluateMetricExpression } from './evaluate.ts';
 import { listBillableMetrics, showBillableMetric } from './reads.ts';
 import {
   BillableMetricCreate,
@@ -9,6 +8,7 @@ import {
   ExpressionEvaluation,
   ExpressionResult,
 } from './schema.ts';
+import { evaluateMetricExpression } from './try-expression.ts';
 import { BillableMetricEnvelope, BillableMetricList, CountedBillableMetricEnvelope } from './view.ts';
 
 const metric = { permission: 'billable_metric', tag: 'billable_metrics' } as const;

@@ -20,8 +20,8 @@ import { SCALAR_MAX } from '../../../platform/schema/sizes.ts';
 import { isStorableJson } from '../../../platform/schema/storable.ts';
 import { resettable, textList } from '../../../platform/schema/typed-text.ts';
 import { TaxView } from '../taxes/view.ts';
+import { FILTERS_MAX } from './most-charges.ts';
 import { chargePropertiesShape } from './properties-shape.ts';
-import { FILTERS_MAX } from './sizes.ts';
 
 /** Longest code: an index of the database holds it, and a generated one is longer than its metric's. */
 const CODE_MAX = 300;

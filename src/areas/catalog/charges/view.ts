@@ -5,7 +5,7 @@ import { seconds } from '../../../platform/schema/view.ts';
 import { taxView } from '../taxes/view.ts';
 import type { ChargeFilterRow, ChargeRow } from './queries.ts';
 import type { ChargeFilterView, ChargeView } from './schema.ts';
-import type { ChargeShown } from './shown.ts';
+import type { ChargeShown } from './show-charges.ts';
 
 /** A charge as the API shows it, with its filters in their order. */
 export const chargeView = ({ charge, filters, taxes }: ChargeShown): ChargeView => ({

@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { ChargeFilterId, ChargeId } from '../../../platform/ids.ts';
-import type { PreparedCharge } from './prepare.ts';
+import type { PreparedCharge } from './prepare-charges.ts';
 import type { ChargeFilterRow, ChargeRow } from './queries.ts';
 
 /** Saves charges with the filters and taxes that are rewritten: at most five statements, sent together. */

@@ -1,4 +1,4 @@
-import type { ValueType } from '../../../engine/entitlements/value.ts';
+import type { ValueType } from '../../../engine/entitlements/privilege-value.ts';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 
 /** A feature that a plan grants, as the plan's row carries it. */

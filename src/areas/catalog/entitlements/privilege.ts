@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { VALUE_TYPES } from '../../../engine/entitlements/value.ts';
+import { VALUE_TYPES } from '../../../engine/entitlements/privilege-value.ts';
 import type { PrivilegeJson } from '../features/queries.ts';
 
 export const PrivilegeView = z.object({

@@ -1,5 +1,5 @@
 import type { Values } from '../../../engine/entitlements/merge-overrides.ts';
-import { readValue } from '../../../engine/entitlements/value.ts';
+import { readValue } from '../../../engine/entitlements/privilege-value.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { isStorable } from '../../../platform/schema/storable.ts';

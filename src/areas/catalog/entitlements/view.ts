@@ -1,4 +1,4 @@
-import { shownValue } from '../../../engine/entitlements/value.ts';
+import { shownValue } from '../../../engine/entitlements/privilege-value.ts';
 import type { PlanGrantJson } from './plan-grants.ts';
 import { privilegeView } from './privilege.ts';
 import type { PlanEntitlementView } from './schema.ts';

@@ -4,7 +4,7 @@ import { changedKeys } from '../../../platform/records/changes.ts';
 import { viewOf } from '../../../platform/schema/columns.ts';
 import { announcePlan } from '../plans/announce.ts';
 import { listPlansById } from '../plans/queries.ts';
-import { type PlanShown, showPlans } from '../plans/shown.ts';
+import { type PlanShown, showPlans } from '../plans/show-plans.ts';
 import { type FeatureRow, features } from './queries.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ValueType } from '../../../engine/entitlements/value.ts';
+import type { ValueType } from '../../../engine/entitlements/privilege-value.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { columnsOf, getRow } from '../../../platform/db/rows.ts';
 import type { Scope } from '../../../platform/db/scope.ts';

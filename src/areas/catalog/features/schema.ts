@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { VALUE_TYPES } from '../../../engine/entitlements/value.ts';
+import { VALUE_TYPES } from '../../../engine/entitlements/privilege-value.ts';
 import { textFilter } from '../../../platform/lists/filters.ts';
 import { pageQuery } from '../../../platform/lists/pagination.ts';
 import { anyValue, list } from '../../../platform/schema/bounded.ts';

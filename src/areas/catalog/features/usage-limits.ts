@@ -4,7 +4,7 @@ import type { MetricId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { viewOf } from '../../../platform/schema/columns.ts';
 import { raiseShapesVersion } from '../usage-shapes/commands.ts';
-import { lockOrganizationEvents } from '../usage-shapes/lock.ts';
+import { lockOrganizationEvents } from '../usage-shapes/shape-locks.ts';
 import { announceFeature } from './announce.ts';
 import { features, lockFeature } from './queries.ts';
 import type { UsageLimitInput } from './schema.ts';

@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import type { PlanId } from '../../../platform/ids.ts';
 import type { StepPayload } from '../../../steps.ts';
-import type { PreparedFixedCharge } from './prepare.ts';
+import type { PreparedFixedCharge } from './prepare-fixed-charges.ts';
 import type { FixedChargeRow } from './queries.ts';
 
 const CASCADE_STEP = 'cascade-fixed-charges';

@@ -5,11 +5,11 @@ import type { PlanId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
-import { type GivenFixedCharge, prepareFixedCharges } from './prepare.ts';
+import { type GivenFixedCharge, prepareFixedCharges } from './prepare-fixed-charges.ts';
 import { type FixedChargeRow, listFixedChargesOfPlans, unitsOverridesOf } from './queries.ts';
 import type { FixedChargeOverrideElement } from './schema.ts';
-import { showFixedCharges } from './shown.ts';
-import { changeUnits, followUnits, type UnitsChange } from './units.ts';
+import { showFixedCharges } from './show-fixed-charges.ts';
+import { changeUnits, followUnits, type UnitsChange } from './units-of-subscriptions.ts';
 import { copyTaxes, dropUnitsOverrides, saveFixedCharges, saveUnitsOverrides } from './writes.ts';
 
 const UNITS_FIELDS = new Set(['id', 'units', 'apply_units_immediately']);

@@ -2,7 +2,7 @@ import type { Decimal } from '../../../engine/money/decimal.ts';
 import { seconds } from '../../../platform/schema/view.ts';
 import { taxView } from '../taxes/view.ts';
 import type { FixedChargeView } from './schema.ts';
-import type { FixedChargeShown } from './shown.ts';
+import type { FixedChargeShown } from './show-fixed-charges.ts';
 
 /**
  * A fixed charge as the API shows it. Without a name of its own it shows its add-on's, since the contract has no null

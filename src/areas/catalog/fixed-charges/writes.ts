@@ -3,7 +3,7 @@ import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { FixedChargeId, SubscriptionId } from '../../../platform/ids.ts';
-import type { PreparedFixedCharge } from './prepare.ts';
+import type { PreparedFixedCharge } from './prepare-fixed-charges.ts';
 import type { FixedChargeRow } from './queries.ts';
 
 /** Saves fixed charges with the taxes that are rewritten. */

@@ -1,6 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
-import { prepareCharges } from '../charges/prepare.ts';
+import { prepareCharges } from '../charges/prepare-charges.ts';
 import type { CascadeBody, ChargeCreate, ChargeUpdate } from '../charges/schema.ts';
 import { chargeView } from '../charges/view.ts';
 import { deleteCharges, saveCharges } from '../charges/writes.ts';

@@ -9,13 +9,13 @@ import { TOO_LONG } from '../../../platform/schema/fields.ts';
 import { declaredValues, lockBillableMetrics } from '../billable-metrics/queries.ts';
 import { checkedProperties, withoutRepeats } from '../charges/filter-list.ts';
 import { filterCode, identityOf, valuesFaults } from '../charges/filter-values.ts';
+import { roomForFilters } from '../charges/most-charges.ts';
 import type { ChargeFilterRow } from '../charges/queries.ts';
 import type { CascadeBody, ChargeFilterCreate, ChargeFilterUpdate } from '../charges/schema.ts';
-import type { ChargeShown } from '../charges/shown.ts';
-import { roomForFilters } from '../charges/sizes.ts';
+import type { ChargeShown } from '../charges/show-charges.ts';
 import { chargeFilterView } from '../charges/view.ts';
 import { deleteFilter, upsertFilters } from '../charges/writes.ts';
-import type { PlanShown } from '../plans/shown.ts';
+import type { PlanShown } from '../plans/show-plans.ts';
 import { changeWithinPlan, chargeOf } from './within-plan.ts';
 
 interface Address {

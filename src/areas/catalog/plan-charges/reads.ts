@@ -12,7 +12,7 @@ import {
   listCharges,
   listFilters,
 } from '../charges/queries.ts';
-import { showCharges } from '../charges/shown.ts';
+import { showCharges } from '../charges/show-charges.ts';
 import { chargeFilterView, chargeView } from '../charges/view.ts';
 import { getPlanByCode } from '../plans/queries.ts';
 

@@ -1,12 +1,12 @@
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { CascadeBody } from '../charges/schema.ts';
-import type { ChargeShown } from '../charges/shown.ts';
+import type { ChargeShown } from '../charges/show-charges.ts';
 import { flagDraftInvoicesOfPlans } from '../flag-drafts.ts';
 import { announcePlan } from '../plans/announce.ts';
-import { cascadeChanges } from '../plans/cascade.ts';
+import { cascadeChanges } from '../plans/cascade-changes.ts';
 import { lockPlanByCode } from '../plans/queries.ts';
-import { type PlanShown, showPlan } from '../plans/shown.ts';
+import { type PlanShown, showPlan } from '../plans/show-plans.ts';
 import { refreshShapes } from '../usage-shapes/commands.ts';
 
 /**

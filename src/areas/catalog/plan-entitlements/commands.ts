@@ -10,7 +10,7 @@ import { deleteEntitlements, saveGrant } from '../entitlements/writes.ts';
 import { keepFeatures } from '../features/queries.ts';
 import { announcePlan } from '../plans/announce.ts';
 import { getPlanByCode, lockPlanByCode, type PlanRow } from '../plans/queries.ts';
-import { showPlan } from '../plans/shown.ts';
+import { showPlan } from '../plans/show-plans.ts';
 
 interface Input {
   code: string;

@@ -2,16 +2,16 @@ import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { TOO_LONG } from '../../../platform/schema/fields.ts';
-import { CHARGES_MAX } from '../charges/sizes.ts';
-import { applyFixedCharges, type FixedChargeList } from '../fixed-charges/plan-list.ts';
-import { prepareFixedCharges } from '../fixed-charges/prepare.ts';
+import { CHARGES_MAX } from '../charges/most-charges.ts';
+import { applyFixedCharges, type FixedChargeList } from '../fixed-charges/fixed-charges-of-plan.ts';
+import { prepareFixedCharges } from '../fixed-charges/prepare-fixed-charges.ts';
 import type { FixedChargeElement } from '../fixed-charges/schema.ts';
-import type { FixedChargeShown } from '../fixed-charges/shown.ts';
+import type { FixedChargeShown } from '../fixed-charges/show-fixed-charges.ts';
 import { fixedChargeView } from '../fixed-charges/view.ts';
 import { flagDraftInvoicesOfPlans } from '../flag-drafts.ts';
 import { announcePlan } from '../plans/announce.ts';
 import { hasSubscriptions, lockPlanByCode } from '../plans/queries.ts';
-import { type PlanShown, showPlan } from '../plans/shown.ts';
+import { type PlanShown, showPlan } from '../plans/show-plans.ts';
 
 /**
  * Adds a fixed charge to a plan.

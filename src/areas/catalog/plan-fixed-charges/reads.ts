@@ -2,7 +2,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { PlanId } from '../../../platform/ids.ts';
 import { type Page, pageMeta } from '../../../platform/lists/pagination.ts';
 import { countFixedCharges, getFixedChargeByCode, listFixedCharges } from '../fixed-charges/queries.ts';
-import { showFixedCharges } from '../fixed-charges/shown.ts';
+import { showFixedCharges } from '../fixed-charges/show-fixed-charges.ts';
 import { fixedChargeView } from '../fixed-charges/view.ts';
 import { getPlanByCode } from '../plans/queries.ts';
 

@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
 import type { PlanView } from './schema.ts';
-import type { PlanShown } from './shown.ts';
+import type { PlanShown } from './show-plans.ts';
 import { planView } from './view.ts';
 
 /** With more charges than this the audit trail stores a plan without them. Rule: logs.md#activity-logs. */

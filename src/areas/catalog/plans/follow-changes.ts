@@ -8,15 +8,15 @@ import { newId } from '../../../platform/ids.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { planAmountChanged } from '../announcements.ts';
 import { filterCode, identityOf } from '../charges/filter-values.ts';
-import type { PreparedCharge } from '../charges/prepare.ts';
+import { CHARGES_MAX, roomForFilters } from '../charges/most-charges.ts';
+import type { PreparedCharge } from '../charges/prepare-charges.ts';
 import { type ChargeFilterRow, type ChargeRow, listChargesOfPlans } from '../charges/queries.ts';
-import { type ChargeShown, showCharges } from '../charges/shown.ts';
-import { CHARGES_MAX, roomForFilters } from '../charges/sizes.ts';
+import { type ChargeShown, showCharges } from '../charges/show-charges.ts';
 import { deleteCharges, saveCharges } from '../charges/writes.ts';
 import { flagDraftInvoicesOfPlans } from '../flag-drafts.ts';
 import { refreshShapes } from '../usage-shapes/commands.ts';
-import type { FollowedCharge, FollowedFilter, PlanChange } from './cascade.ts';
-import { copyOfCharge } from './copy.ts';
+import type { FollowedCharge, FollowedFilter, PlanChange } from './cascade-changes.ts';
+import { copyOfCharge } from './copy-plan.ts';
 import { lockCustomersOnPlans } from './lock-overrides.ts';
 
 /**

@@ -3,7 +3,7 @@ import { refuse } from '../../../platform/refusal.ts';
 import { announcePlan } from './announce.ts';
 import { type Metadata, metadataFaults } from './metadata.ts';
 import { lockPlanByCode, type PlanRow } from './queries.ts';
-import { showPlan } from './shown.ts';
+import { showPlan } from './show-plans.ts';
 import { updatePlanMetadata } from './writes.ts';
 
 interface Input {

@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import { type Page, pageMeta } from '../../../platform/lists/pagination.ts';
 import { countPlans, getPlanByCode, listPlans } from './queries.ts';
-import { showPlan, showPlans } from './shown.ts';
+import { showPlan, showPlans } from './show-plans.ts';
 import { planView } from './view.ts';
 
 /** Six statements, whatever the number of plans and charges. */

@@ -15,8 +15,8 @@ import {
 } from '../../../platform/schema/fields.ts';
 import { PROSE_MAX } from '../../../platform/schema/sizes.ts';
 import { textList } from '../../../platform/schema/typed-text.ts';
+import { CHARGES_MAX } from '../charges/most-charges.ts';
 import { ChargeCreate, ChargeElement, ChargeView } from '../charges/schema.ts';
-import { CHARGES_MAX } from '../charges/sizes.ts';
 import { PlanEntitlementEnvelope } from '../entitlements/schema.ts';
 import { FixedChargeElement, FixedChargeView } from '../fixed-charges/schema.ts';
 import { CommitmentInput, CommitmentView } from '../minimum-commitments/schema.ts';

@@ -6,7 +6,7 @@ import { commitmentView } from '../minimum-commitments/view.ts';
 import { taxView } from '../taxes/view.ts';
 import { applicableThresholdView, usageThresholdView } from '../usage-thresholds/view.ts';
 import type { PlanView } from './schema.ts';
-import type { PlanShown } from './shown.ts';
+import type { PlanShown } from './show-plans.ts';
 
 /** A plan as the API shows it, its charges in the order in which they were made. Rule: plans.md#fields. */
 export const planView = ({

@@ -4,10 +4,10 @@ import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { MetricId, UsageShapeId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
-import { lockOrganizationEvents, lockShapeDefinitions } from './lock.ts';
 import { listShapes, listWantedShapes, type WantedShape } from './queries.ts';
 import { requestHeal } from './request-heal.ts';
-import { isRolledUp, isSameDefinition, type Shape, type ShapeDefinition } from './shape.ts';
+import { lockOrganizationEvents, lockShapeDefinitions } from './shape-locks.ts';
+import { isRolledUp, isSameDefinition, type Shape, type ShapeDefinition } from './usage-shape.ts';
 
 /** What a command changed: a metric itself, or only charges, filters and group keys on it. */
 export type ShapeChange = 'metric' | 'charges';

@@ -1,8 +1,8 @@
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { ExternalSubscriptionId, MetricId, OrganizationId, UsageShapeId } from '../../../platform/ids.ts';
-import type { LimitedMetric } from './catalog.ts';
-import type { Shape, ShapeDefinition } from './shape.ts';
+import type { LimitedMetric } from './storing-catalog.ts';
+import type { Shape, ShapeDefinition } from './usage-shape.ts';
 
 export interface CatalogRow {
   id: OrganizationId;

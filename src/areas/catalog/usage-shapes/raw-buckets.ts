@@ -1,7 +1,7 @@
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import { digestOfHashes, eventHash } from './event-digest.ts';
-import { meteredNumber } from './numbers.ts';
-import type { Shape } from './shape.ts';
+import { meteredNumber } from './numeric-properties.ts';
+import type { Shape } from './usage-shape.ts';
 
 type ShapeToFill = Pick<Shape, 'aggregation_type' | 'field_name' | 'property_names'>;
 

@@ -9,6 +9,7 @@ import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { billableMetrics } from '../../catalog/billable-metrics/queries.ts';
 import { type AlertRow, getAlert, listAlertKeys, lockAlert, lockAlerts } from '../evaluate-alerts/queries.ts';
 import { insertAlerts, markAlertsDeleted, type NewAlert, updateAlertRow } from '../evaluate-alerts/writes.ts';
+import { type AlertPlace, type AlertTarget, findTarget, lockTarget } from './alerted-subscription-or-wallet.ts';
 import {
   type AlertFaults,
   codeFaults,
@@ -18,9 +19,8 @@ import {
   textOrNull,
   typeFaults,
 } from './definition.ts';
+import { showAlert, showAlerts } from './reads.ts';
 import type { AlertCreateBody, GivenAlert } from './schema.ts';
-import { showAlert, showAlerts } from './shown.ts';
-import { type AlertPlace, type AlertTarget, findTarget, lockTarget } from './target.ts';
 
 type AlertKey = Pick<AlertRow, 'id' | 'code' | 'alert_type' | 'billable_metric_id'>;
 

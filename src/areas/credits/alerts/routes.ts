@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Operation } from '../../../platform/operation.ts';
 import { createAlerts, deleteAlert, deleteAlerts, updateAlert } from './commands.ts';
+import { listAllAlerts, showOneAlert } from './reads.ts';
 import {
   AlertCreateBody,
   AlertEnvelope,
@@ -14,7 +15,6 @@ import {
   SubscriptionAlertQuery,
   WalletAlertCreateDocumented,
 } from './schema.ts';
-import { listAllAlerts, showOneAlert } from './shown.ts';
 
 interface Place {
   path: string;

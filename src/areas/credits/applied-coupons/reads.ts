@@ -3,7 +3,7 @@ import type { ExternalCustomerId } from '../../../platform/ids.ts';
 import { groupRows } from '../../../platform/lists/group-rows.ts';
 import { pageMeta } from '../../../platform/lists/pagination.ts';
 import { getCustomer } from '../../customers/customers/queries.ts';
-import { creditView, listCreditsOfCoupons } from '../../invoices/invoices/credits.ts';
+import { creditView, listCreditsOfCoupons } from '../../invoices/invoices/credits-of-invoice.ts';
 import { listAppliedCoupons } from './queries.ts';
 import type { AppliedCouponsQuery, CustomerAppliedCouponsQuery } from './schema.ts';
 import { appliedCouponView } from './view.ts';

@@ -6,7 +6,7 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import type { InvoiceId } from '../../../platform/ids.ts';
 import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
-import { partsOf } from '../../invoices/invoices/show.ts';
+import { partsOf } from '../../invoices/invoices/show-invoice.ts';
 import { invoiceView } from '../../invoices/invoices/view.ts';
 import { changeInvoice, payFees } from '../../invoices/invoices/writes.ts';
 import { bookOnWallet } from '../../ledger/ledger/book-on-wallet.ts';

@@ -2,7 +2,7 @@ import type { WalletAlertType } from '../../../engine/alerts/alert-types.ts';
 import { type Decimal, decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { WalletRow } from '../wallets/queries.ts';
-import { evaluateAlert } from './evaluate.ts';
+import { evaluateAlert } from './evaluate-alert.ts';
 import { type AlertOwner, lockAlerts } from './queries.ts';
 
 /** What an alert of a wallet is compared with. Rule: alerts.md#types. */

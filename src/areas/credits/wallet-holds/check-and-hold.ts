@@ -1,8 +1,8 @@
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { OUT_OF_RANGE } from '../../../platform/schema/fields.ts';
-import { answerOf, walletsMeant } from '../../usage/access/answer.ts';
-import { exactFacts } from '../../usage/access/facts.ts';
+import { answerOf, walletsMeant } from '../../usage/access/access-answer.ts';
+import { exactFacts } from '../../usage/access/access-facts.ts';
 import type { AccessCheck, AccessView } from '../../usage/access/schema.ts';
 import { lockWallet } from '../wallets/queries.ts';
 import { createHold } from './commands.ts';

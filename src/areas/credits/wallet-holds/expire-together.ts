@@ -4,7 +4,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { WalletHoldId } from '../../../platform/ids.ts';
 import { idOf } from '../../../platform/schema/id.ts';
-import { countHeld, lockHeldOfHolds } from '../../usage/access/held.ts';
+import { countHeld, lockHeldOfHolds } from '../../usage/access/held-sum.ts';
 import { holdView } from './view.ts';
 import { closeExpired } from './writes.ts';
 

@@ -5,7 +5,7 @@ import { Refusal, refuse } from '../../../platform/refusal.ts';
 import { OUT_OF_RANGE } from '../../../platform/schema/fields.ts';
 import { changeHold, type Decision, giveBack, needsOf, openHold } from './commands.ts';
 import { openBook, saveBook } from './hold-book.ts';
-import { settleByAmount } from './settle.ts';
+import { settleByAmount } from './settle-hold.ts';
 import { holdView } from './view.ts';
 
 const DECISIONS: Readonly<Record<string, Decision<OperationInput>>> = {

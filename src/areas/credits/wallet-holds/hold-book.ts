@@ -5,7 +5,7 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import type { CustomerId, ExternalSubscriptionId, WalletHoldId, WalletId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { countHeld, lockHeld } from '../../usage/access/held.ts';
+import { countHeld, lockHeld } from '../../usage/access/held-sum.ts';
 import { findHolds, type HoldRow } from './queries.ts';
 import { changeHolds, insertHolds } from './writes.ts';
 

@@ -3,7 +3,7 @@ import { createHold, releaseHold, updateHold } from './commands.ts';
 import { gathersByWallet } from './gather-by-wallet.ts';
 import { listAllHolds, showHold } from './reads.ts';
 import { HoldCreate, HoldEnvelope, HoldList, HoldSettle, HoldsQuery, HoldUpdate } from './schema.ts';
-import { settleHold } from './settle.ts';
+import { settleHold } from './settle-hold.ts';
 
 const HOLDS = '/wallets/:svc_id/holds';
 const HOLD = `${HOLDS}/:hold_id`;

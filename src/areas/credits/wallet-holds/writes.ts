@@ -3,7 +3,7 @@ import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { CustomerId, WalletHoldId, WalletId } from '../../../platform/ids.ts';
-import { lockHeld } from '../../usage/access/held.ts';
+import { lockHeld } from '../../usage/access/held-sum.ts';
 import { type HoldRow, holdColumns } from './queries.ts';
 
 /** Stores new holds of one wallet. */

@@ -7,7 +7,7 @@ import type { CreditNoteId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { bookOnWallet } from '../../ledger/ledger/book-on-wallet.ts';
 import type { PaidAccount } from '../../ledger/ledger/credit-notes.ts';
-import { addToBalance, takeFromBalance } from '../wallets/balance.ts';
+import { addToBalance, takeFromBalance } from '../wallets/change-balance.ts';
 import { forfeited } from '../wallets/forfeited-credits.ts';
 import type { WalletRow } from '../wallets/queries.ts';
 import { recordTransaction } from './announce.ts';

@@ -1,6 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import { localDate } from '../../../engine/calendar/local-day.ts';
-import type { DocumentNumbering } from '../../../engine/invoices/number.ts';
+import type { DocumentNumbering } from '../../../engine/invoices/invoice-number.ts';
 import type { Context } from '../../../platform/context.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { BillingEntityId, InvoiceId } from '../../../platform/ids.ts';
@@ -11,7 +11,7 @@ import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import { assignNumber } from '../../invoices/invoices/numbering.ts';
 import { type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
 import { bookOnWallet } from '../../ledger/ledger/book-on-wallet.ts';
-import { addToBalance } from '../wallets/balance.ts';
+import { addToBalance } from '../wallets/change-balance.ts';
 import { lockWallet, type WalletRow } from '../wallets/queries.ts';
 import { recordTransaction } from './announce.ts';
 import { findPurchaseOfInvoice, type TransactionRow } from './queries.ts';

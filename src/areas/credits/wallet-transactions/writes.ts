@@ -13,8 +13,8 @@ import type {
   WalletTransactionId,
 } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
+import { chooseSections } from '../../customers/invoice-custom-sections/choose-sections.ts';
 import type { SectionChoice } from '../../customers/invoice-custom-sections/schema.ts';
-import { chooseSections } from '../../customers/invoice-custom-sections/selections.ts';
 import type { MetadataPair } from '../wallets/top-up-rule-queries.ts';
 import type { TransactionRow } from './queries.ts';
 

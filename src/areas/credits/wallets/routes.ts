@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Operation } from '../../../platform/operation.ts';
 import { renameErrors } from '../../../platform/schema/flat-errors.ts';
 import { Metadata } from '../../catalog/plans/metadata.ts';
-import { createCustomerWallet, createWallet } from './create.ts';
+import { createCustomerWallet, createWallet } from './create-wallet.ts';
 import {
   deleteAllWalletMetadata,
   deleteWalletMetadataKey,
@@ -18,8 +18,8 @@ import {
   WalletListQuery,
   WalletUpdate,
 } from './schema.ts';
-import { destroyCustomerWallet, destroyWallet } from './terminate.ts';
-import { updateCustomerWallet, updateWallet } from './update.ts';
+import { destroyCustomerWallet, destroyWallet } from './terminate-wallet.ts';
+import { updateCustomerWallet, updateWallet } from './update-wallet.ts';
 
 const shared = { permission: 'wallet', tag: 'wallets' } as const;
 const write = { ...shared, kind: 'command', root: 'wallet', answer: WalletEnvelope } as const;

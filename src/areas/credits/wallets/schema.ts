@@ -39,7 +39,7 @@ const shared = {
   invoice_requires_successful_payment: boolean().nullish(),
   paid_top_up_min_amount_cents: limitCents(),
   paid_top_up_max_amount_cents: limitCents(),
-  // Errors of these two have their own codes, see applies-to.ts and top-up-rule-input.ts.
+  // Errors of these two have their own codes, see limits-of-wallet.ts and top-up-rule-input.ts.
   applies_to: anyValue({ max: CODES_MAX, textMax: LINE_MAX }).optional(),
   recurring_transaction_rules: anyValue({ max: CODES_MAX }).optional(),
   payment_method: paymentMethodInput(),

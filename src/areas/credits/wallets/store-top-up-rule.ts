@@ -2,7 +2,7 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import { nextTopUpDay } from '../../../engine/credits/wallet-interval.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
-import { chooseSections } from '../../customers/invoice-custom-sections/selections.ts';
+import { chooseSections } from '../../customers/invoice-custom-sections/choose-sections.ts';
 import type { WalletRow } from './queries.ts';
 import type { ReadRule } from './top-up-rule-input.ts';
 import { putRule, type RuleRow } from './top-up-rule-queries.ts';

@@ -1,5 +1,5 @@
 import type { Operation } from '../../../platform/operation.ts';
-import { archiveBillingEntity, restoreBillingEntity } from './archive.ts';
+import { archiveBillingEntity, restoreBillingEntity } from './archive-billing-entity.ts';
 import { createBillingEntity, updateBillingEntity } from './commands.ts';
 import { listAllBillingEntities, showBillingEntity } from './reads.ts';
 import {

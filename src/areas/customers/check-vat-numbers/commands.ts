@@ -2,7 +2,7 @@ import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { secondsOrNull } from '../../../platform/schema/view.ts';
 import { type CustomerRow, getCustomer, lockCustomer } from '../customers/queries.ts';
-import { askRegister } from '../eu-taxes/apply.ts';
+import { askRegister } from '../eu-taxes/apply-eu-taxes.ts';
 import { type CheckRow, findCheck } from '../eu-taxes/queries.ts';
 
 /** @throws Refusal 404 customer, vies_check */

@@ -7,7 +7,7 @@ import type { Db } from '../../../platform/db/connect.ts';
 import { inReach } from '../../../platform/db/in-reach.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
 import { periodicJob, type Reach } from '../../../platform/periodic-job.ts';
-import { generateEuTaxes } from '../eu-taxes/generate.ts';
+import { generateEuTaxes } from '../eu-taxes/generate-eu-taxes.ts';
 
 interface SellingEntity {
   organization_id: OrganizationId;

@@ -6,8 +6,8 @@ import type { Handlers } from '../../../platform/queue/worker.ts';
 import { nudge } from '../../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
 import { readVatNumber } from '../../../platform/vat-numbers/read-vat-number.ts';
+import { askRegister } from './ask-register.ts';
 import { listDueChecks } from './queries.ts';
-import { askRegister } from './register.ts';
 import { answerCheck } from './take-answer.ts';
 import { takeCheck } from './writes.ts';
 

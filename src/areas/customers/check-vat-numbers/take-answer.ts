@@ -3,7 +3,7 @@ import type { Context } from '../../../platform/context.ts';
 import { listTaxesById } from '../../catalog/taxes/queries.ts';
 import { recordCheck } from '../customers/announce-vat-check.ts';
 import { readCustomer } from '../customers/queries.ts';
-import { chooseFor, giveTax, releaseInvoices } from '../eu-taxes/apply.ts';
+import { chooseFor, giveTax, releaseInvoices } from '../eu-taxes/apply-eu-taxes.ts';
 import { findOpenCheck, holdCustomer, readSeller } from '../eu-taxes/queries.ts';
 import { closeCheck, deleteCheck, postponeCheck } from '../eu-taxes/writes.ts';
 

@@ -10,10 +10,10 @@ import { findTaxesByCodes, listTaxesOfCustomers, type TaxRow } from '../../catal
 import { replaceCustomerTaxes } from '../../catalog/taxes/writes.ts';
 import { dunningOfCustomerWished, timezoneChanged } from '../announcements.ts';
 import { type BillingEntityRow, findBillingEntity, getDefaultBillingEntity } from '../billing-entities/queries.ts';
-import { applyEuTaxes } from '../eu-taxes/apply.ts';
+import { applyEuTaxes } from '../eu-taxes/apply-eu-taxes.ts';
 import { flagDraftsOfCustomer } from '../flag-drafts.ts';
+import { replaceSections } from '../invoice-custom-sections/choose-sections.ts';
 import { listApplicableSections, type SectionRow } from '../invoice-custom-sections/queries.ts';
-import { replaceSections } from '../invoice-custom-sections/selections.ts';
 import { announceLink } from './announce-link.ts';
 import { returnNumber, takeNumber } from './customer-numbers.ts';
 import { fieldsOf } from './input-fields.ts';

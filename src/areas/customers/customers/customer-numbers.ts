@@ -9,7 +9,7 @@ const MADE_AT_ONCE = 128;
  */
 const ENOUGH = 64;
 // Namespace of the advisory locks of transactions that make numbers; that of clocks is 5306, that of events in
-// usage-shapes/lock.ts.
+// usage-shapes/shape-locks.ts.
 const MAKING_SEED = 5396;
 
 /**

@@ -2,9 +2,9 @@ import type { Context } from '../../../platform/context.ts';
 import { deleteRow, getRow, insertRow, lockRow, refuseTakenCode, updateRow } from '../../../platform/db/rows.ts';
 import { recordChange } from '../../../platform/records/record-change.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { dropSelections } from './choose-sections.ts';
 import { type SectionRow, sections } from './queries.ts';
 import type { SectionCreate, SectionUpdate } from './schema.ts';
-import { dropSelections } from './selections.ts';
 import { sectionView } from './view.ts';
 
 /** @throws Refusal 422 code: value_already_exist */

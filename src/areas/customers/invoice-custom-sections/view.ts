@@ -1,9 +1,9 @@
 import { Temporal } from 'temporal-polyfill';
 import { viewOf } from '../../../platform/schema/columns.ts';
 import { seconds } from '../../../platform/schema/view.ts';
-import type { AppliedSectionJson } from './applied.ts';
 import { type SectionRow, type SelectedSectionJson, sectionOfJson, sections } from './queries.ts';
 import type { AppliedSectionView, SelectedSectionView } from './schema.ts';
+import type { AppliedSectionJson } from './sections-of-invoice.ts';
 
 /** A section as the API shows it. */
 export const sectionView = (section: SectionRow) => viewOf(sections, section);

@@ -3,9 +3,9 @@ import type { DocumentModel, Row, Total } from '../../../platform/documents/mode
 import type { CreditNoteRow } from '../../credits/credit-notes/queries.ts';
 import type { FeeRow } from '../../invoices/fees/queries.ts';
 import type { InvoiceParts } from '../../invoices/invoices/view.ts';
-import { type Format, fill, formatOf } from '../../messaging/documents/format.ts';
+import { type Format, fill, formatOf } from '../../messaging/documents/number-and-date-formats.ts';
 import type { Language } from '../../messaging/documents/texts/by-locale.ts';
-import type { DocumentTexts } from '../../messaging/documents/texts/texts.ts';
+import type { DocumentTexts } from '../../messaging/documents/texts/document-texts.ts';
 import { partiesOf } from './invoice-model.ts';
 import type { Printed } from './sql.ts';
 

@@ -1,8 +1,8 @@
 import { type Decimal, decimal } from '../../../engine/money/decimal.ts';
 import type { Row } from '../../../platform/documents/model.ts';
 import type { FeeRow } from '../../invoices/fees/queries.ts';
-import { type Format, fill } from '../../messaging/documents/format.ts';
-import type { DocumentTexts } from '../../messaging/documents/texts/texts.ts';
+import { type Format, fill } from '../../messaging/documents/number-and-date-formats.ts';
+import type { DocumentTexts } from '../../messaging/documents/texts/document-texts.ts';
 
 type Details = Record<string, string | number | null | undefined>;
 

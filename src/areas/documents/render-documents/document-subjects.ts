@@ -8,7 +8,7 @@ import { readCreditNote } from '../../credits/credit-notes/queries.ts';
 import { feesOfNotes } from '../../credits/credit-notes/show.ts';
 import { recordInvoiceGenerated } from '../../invoices/invoices/announce.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
-import { partsOf } from '../../invoices/invoices/show.ts';
+import { partsOf } from '../../invoices/invoices/show-invoice.ts';
 import type { DocumentKind } from '../../messaging/documents/queries.ts';
 import { languageOf } from '../../messaging/documents/texts/by-locale.ts';
 import { recordReceiptGenerated } from '../../payments/payment-receipts/announce.ts';

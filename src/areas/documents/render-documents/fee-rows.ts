@@ -2,8 +2,8 @@ import { COMMITMENT_NAME } from '../../../engine/invoices/commitment-name.ts';
 import type { Row } from '../../../platform/documents/model.ts';
 import { filterDisplayName } from '../../catalog/charges/view.ts';
 import type { FeeRow } from '../../invoices/fees/queries.ts';
-import type { Format } from '../../messaging/documents/format.ts';
-import type { DocumentTexts } from '../../messaging/documents/texts/texts.ts';
+import type { Format } from '../../messaging/documents/number-and-date-formats.ts';
+import type { DocumentTexts } from '../../messaging/documents/texts/document-texts.ts';
 import { detailRows } from './detail-rows.ts';
 
 /** Order of the kinds of fees below a subscription. */

@@ -1,6 +1,6 @@
 import type { Fact, Party } from '../../../platform/documents/model.ts';
-import type { Format } from '../../messaging/documents/format.ts';
-import type { DocumentTexts } from '../../messaging/documents/texts/texts.ts';
+import type { Format } from '../../messaging/documents/number-and-date-formats.ts';
+import type { DocumentTexts } from '../../messaging/documents/texts/document-texts.ts';
 import { isVatId } from './e-documents/vat-id.ts';
 
 export interface Address {

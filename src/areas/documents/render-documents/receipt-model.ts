@@ -1,7 +1,7 @@
 import type { Currency } from '../../../engine/money/currency.ts';
 import type { DocumentModel, Row } from '../../../platform/documents/model.ts';
 import type { InvoiceParts } from '../../invoices/invoices/view.ts';
-import { type Format, fill, formatOf } from '../../messaging/documents/format.ts';
+import { type Format, fill, formatOf } from '../../messaging/documents/number-and-date-formats.ts';
 import type { Language } from '../../messaging/documents/texts/by-locale.ts';
 import type { ReceiptRow } from '../../payments/payment-receipts/queries.ts';
 import type { PaymentRow, ShareRow } from '../../payments/payments/queries.ts';

@@ -1,13 +1,13 @@
-import { bucketOf } from '../../../engine/explain/bucket.ts';
-import type { StoredFeeInputs } from '../../../engine/explain/inputs.ts';
-import { instantOf } from '../../../engine/explain/revive.ts';
+import { bucketOf } from '../../../engine/explain/filter-of-usage.ts';
+import { instantOf } from '../../../engine/explain/read-stored-inputs.ts';
+import type { StoredFeeInputs } from '../../../engine/explain/stored-inputs.ts';
 import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { countMatching, type Total } from '../../../platform/lists/count.ts';
-import { meteredNumber } from '../../catalog/usage-shapes/numbers.ts';
+import { meteredNumber } from '../../catalog/usage-shapes/numeric-properties.ts';
 import type { ShownEvent } from '../../usage/events/view.ts';
 import { isOfFilter } from '../../usage/usage-counts/events-of-filter.ts';
 import type { FeeInputsRow } from './queries.ts';

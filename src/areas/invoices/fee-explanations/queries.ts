@@ -1,5 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { StoredFeeInputs } from '../../../engine/explain/inputs.ts';
+import type { StoredFeeInputs } from '../../../engine/explain/stored-inputs.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { FeeId, InvoiceId } from '../../../platform/ids.ts';
 import type { Watermark } from '../../usage/usage-counts/watermarks.ts';

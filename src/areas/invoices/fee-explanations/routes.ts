@@ -1,6 +1,6 @@
 import type { Operation } from '../../../platform/operation.ts';
 import { EventList } from '../../usage/events/schema.ts';
-import { showExplanation, showFeeEvents } from './explain.ts';
+import { showExplanation, showFeeEvents } from './explain-fees.ts';
 import { ExplanationEnvelope, FeeEventsQuery } from './schema.ts';
 
 const shared = { method: 'get', permission: 'fee', tag: 'fees', kind: 'read' } as const;

@@ -1,5 +1,5 @@
 import type { ExplainedFee } from '../../../engine/explain/explain-fee.ts';
-import type { StoredFeeInputs } from '../../../engine/explain/inputs.ts';
+import type { StoredFeeInputs } from '../../../engine/explain/stored-inputs.ts';
 import { cents } from '../../../engine/money/cents.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
 import { ENGINE_VERSION } from '../../../engine/version.ts';
@@ -7,15 +7,15 @@ import { canonicalDigest } from '../../../platform/canonical-json.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { seconds } from '../../../platform/schema/view.ts';
-import { explainOrNot } from '../fee-explanations/explain.ts';
+import { explainOrNot } from '../fee-explanations/explain-fees.ts';
 import { type FeeInputsRow, listFeeInputs } from '../fee-explanations/queries.ts';
 import { type FeeRow, listFeesOfInvoice } from '../fees/queries.ts';
 import type { InvoiceRow } from '../invoices/queries.ts';
 import { type Comparison, causeOf, newComparison } from './differences.ts';
-import { readSince, type Since, verifyEvents } from './events.ts';
 import { findInvoiceInputs, type InvoiceInputsRow } from './queries.ts';
 import type { Difference, Verification, VerificationLevel } from './schema.ts';
-import { type TotalledFee, type Totals, totalsOf } from './totals.ts';
+import { type TotalledFee, type Totals, totalsOf } from './totals-of-invoice.ts';
+import { readSince, type Since, verifyEvents } from './verify-events.ts';
 
 /**
  * How many added events of a window are counted at level `inputs`, which answers at once: some tens of milliseconds.

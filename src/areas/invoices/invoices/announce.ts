@@ -5,7 +5,7 @@ import { type CustomerRow, readCustomer } from '../../customers/customers/querie
 import { urlsOf } from '../../messaging/documents/document-urls.ts';
 import { oweMail } from '../../messaging/mails/owe-mail.ts';
 import { readInvoice } from './queries.ts';
-import { partsOf } from './show.ts';
+import { partsOf } from './show-invoice.ts';
 import { invoiceListView, invoiceView } from './view.ts';
 
 /** Above this number the audit trail leaves fees out (logs.md#activity-logs). */

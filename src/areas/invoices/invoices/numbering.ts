@@ -1,6 +1,10 @@
 import type { Temporal } from 'temporal-polyfill';
 import { localDate } from '../../../engine/calendar/local-day.ts';
-import { type DocumentNumbering, numberPerBillingEntity, numberPerCustomer } from '../../../engine/invoices/number.ts';
+import {
+  type DocumentNumbering,
+  numberPerBillingEntity,
+  numberPerCustomer,
+} from '../../../engine/invoices/invoice-number.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { CustomerId, InvoiceId } from '../../../platform/ids.ts';
 

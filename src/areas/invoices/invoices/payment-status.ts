@@ -4,7 +4,7 @@ import { announce } from '../../../platform/reactions.ts';
 import { invoicePaymentStatusChanged } from '../announcements.ts';
 import { recordInvoice } from './announce.ts';
 import type { InvoiceRow } from './queries.ts';
-import { partsOf } from './show.ts';
+import { partsOf } from './show-invoice.ts';
 import { invoiceView } from './view.ts';
 import { changeInvoice, type InvoiceChange, payFees } from './writes.ts';
 

@@ -22,7 +22,10 @@ import { isUuid } from '../../../platform/ids.ts';
 import { containsPattern } from '../../../platform/lists/filters.ts';
 import { metadataCondition } from '../../../platform/lists/metadata-condition.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { type AppliedSectionJson, appliedSections } from '../../customers/invoice-custom-sections/applied.ts';
+import {
+  type AppliedSectionJson,
+  appliedSections,
+} from '../../customers/invoice-custom-sections/sections-of-invoice.ts';
 import { missingCharacters } from '../../messaging/documents/missing-characters.ts';
 import type { AppliedTaxJson } from '../fees/queries.ts';
 

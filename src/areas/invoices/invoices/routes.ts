@@ -26,7 +26,7 @@ import {
   InvoiceUpdate,
   InvoiceVoid,
 } from './schema.ts';
-import { partsOf } from './show.ts';
+import { partsOf } from './show-invoice.ts';
 import { invoiceListView, invoiceView } from './view.ts';
 
 const write = { permission: 'invoice', tag: 'invoices', kind: 'command', answer: InvoiceEnvelope } as const;

@@ -12,7 +12,7 @@ import { subscriptionView } from '../../subscriptions/subscriptions/view.ts';
 import type { FeeRow } from '../fees/queries.ts';
 import { appliedTaxView, feeView } from '../fees/view.ts';
 import { dueOf } from './amount-due.ts';
-import { type CreditRow, creditView } from './credits.ts';
+import { type CreditRow, creditView } from './credits-of-invoice.ts';
 import type { InvoiceLineRow, InvoiceRow } from './queries.ts';
 
 const PUBLISHED_VERSION_KEYS = { file_url: null, xml_url: null, web_url: null };

@@ -6,11 +6,11 @@ import { describeTrouble, type Outgoing } from '../../../platform/http/outgoing.
 import type { SigningKey } from '../../../platform/keys/deployment-keys.ts';
 import { hmacSignature, jwtSignature, standardSignature } from '../../../platform/keys/webhook-signatures.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
-import { endpointSecretPlace, hmacKeyPlace } from '../../../platform/secrets/places.ts';
+import { endpointSecretPlace, hmacKeyPlace } from '../../../platform/secrets/secret-places.ts';
 import { openText } from '../../../platform/secrets/secrets.ts';
 import { headerName } from '../../../platform/wire-prefix.ts';
 import { bodyOf } from '../webhooks/request-body.ts';
-import type { DueDelivery, EndpointOfDelivery } from './sql.ts';
+import type { DueDelivery, EndpointOfDelivery } from './stored-deliveries.ts';
 
 /** Statuses that acknowledge an event; every other answer is a failure (webhooks.md#attempts). */
 const ACKNOWLEDGED = new Set([200, 201, 202, 204]);

@@ -1,6 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Sql } from '../../../platform/db/connect.ts';
-import type { EndpointId } from './walk-sql.ts';
+import type { EndpointId } from './waiting-endpoints.ts';
 
 /** Failures in a row that open the circuit of an endpoint (webhooks.md#sending, rule 6). */
 export const CIRCUIT_OPENS_AT = 20;

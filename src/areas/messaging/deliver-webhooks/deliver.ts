@@ -10,7 +10,7 @@ import { CIRCUIT_MS, isOpen } from './circuit.ts';
 import { mergedOutcomes, mergedReads, type ReadDue } from './merged-statements.ts';
 import { type SendDeps, send } from './send.ts';
 import { type Held, openSlots, type Slots } from './slots.ts';
-import { giveUp } from './sql.ts';
+import { giveUp } from './stored-deliveries.ts';
 import { type Line, openLine } from './waiting-line.ts';
 import { HEALED_OVERDUE_MS, OVERDUE_MS, walkJob } from './walk-endpoint.ts';
 

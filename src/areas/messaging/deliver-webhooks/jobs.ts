@@ -1,7 +1,7 @@
 import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
 import { shortenFeeds } from '../number-events/shorten-feeds.ts';
 import { disableWebhookEndpoint } from '../webhook-endpoints/writes.ts';
-import { deleteOldDeliveries, listDeadEndpoints, listEndpointsWithOldDeliveries } from './sql.ts';
+import { deleteOldDeliveries, listDeadEndpoints, listEndpointsWithOldDeliveries } from './stored-deliveries.ts';
 import { OVERDUE_MS, walkWaitingEndpoints } from './walk-endpoint.ts';
 
 /** Days that a failing endpoint has to recover. */

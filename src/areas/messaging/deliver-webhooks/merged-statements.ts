@@ -3,7 +3,14 @@ import type { Sql } from '../../../platform/db/connect.ts';
 import { isLockTimeout } from '../../../platform/db/refusal-of-database.ts';
 import { merged, mergedApart } from '../../../platform/queue/merge-calls.ts';
 import { CIRCUIT_MS, CIRCUIT_OPENS_AT } from './circuit.ts';
-import { type Due, type HealthRow, listDue, type OutcomesOfJob, recordOutcomes, type Wanted } from './sql.ts';
+import {
+  type Due,
+  type HealthRow,
+  listDue,
+  type OutcomesOfJob,
+  recordOutcomes,
+  type Wanted,
+} from './stored-deliveries.ts';
 
 /** Reads what is due of a job's deliveries; undefined when nothing is. */
 export type ReadDue = (wanted: Wanted) => Promise<Due | undefined>;

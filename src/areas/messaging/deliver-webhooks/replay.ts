@@ -1,7 +1,7 @@
 import { realNowMs } from '../../../platform/clock/real-clock.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
 import type { SendDeps } from './send.ts';
-import { listReplay } from './sql.ts';
+import { listReplay } from './stored-deliveries.ts';
 import { FIRST_ATTEMPTS_PER_JOB } from './walk-endpoint.ts';
 
 /**

@@ -11,7 +11,7 @@ import type { Attempt, Outcome } from './attempt.ts';
 import type { Kept } from './merged-statements.ts';
 import { type NextAttempt, nextAttempt } from './next-attempt.ts';
 import type { Held } from './slots.ts';
-import type { DueDelivery, EndpointOfDelivery, OutcomeRow } from './sql.ts';
+import type { DueDelivery, EndpointOfDelivery, OutcomeRow } from './stored-deliveries.ts';
 
 export interface SendDeps {
   sql: Sql;

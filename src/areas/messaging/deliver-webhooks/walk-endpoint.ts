@@ -14,7 +14,7 @@ import {
   type OverdueDelivery,
   readHealth,
   takeOverdue,
-} from './walk-sql.ts';
+} from './waiting-endpoints.ts';
 
 /** An attempt that is overdue by this much has lost its job (webhooks.md#delivery). */
 export const OVERDUE_MS = 120_000;

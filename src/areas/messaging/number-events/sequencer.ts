@@ -1,6 +1,6 @@
 import type { Sql } from '../../../platform/db/connect.ts';
 import type { Runtime } from '../../../platform/process/runtime.ts';
-import { listWaiting, lockHeads, makeHeads, numberEvents } from './sql.ts';
+import { listWaiting, lockHeads, makeHeads, numberEvents } from './feed-heads.ts';
 
 const ORGANIZATIONS_PER_PASS = 100;
 const EVENTS_PER_PASS = 1000;

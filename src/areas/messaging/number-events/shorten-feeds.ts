@@ -1,6 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Sql } from '../../../platform/db/connect.ts';
-import { deleteLeftEvents, listAgedFeeds, listShortened, lockHeads, moveFirst } from './sql.ts';
+import { deleteLeftEvents, listAgedFeeds, listShortened, lockHeads, moveFirst } from './feed-heads.ts';
 
 const DELETE_BATCH = 1000;
 

@@ -4,7 +4,7 @@ import type { Context } from '../../../platform/context.ts';
 import { RefusedAddress, resolvesToPrivate, targetOf } from '../../../platform/http/addresses.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { endpointSecretPlace } from '../../../platform/secrets/places.ts';
+import { endpointSecretPlace } from '../../../platform/secrets/secret-places.ts';
 import { sealText } from '../../../platform/secrets/secrets.ts';
 import { recordEndpoint } from './announce.ts';
 import { countWebhookEndpoints, getWebhookEndpoint, lockWebhookEndpoint, type WebhookEndpointRow } from './queries.ts';

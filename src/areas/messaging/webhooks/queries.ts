@@ -7,7 +7,7 @@ import { boundedPage } from '../../../platform/lists/bounded-page.ts';
 import { countMatching, type Total } from '../../../platform/lists/count.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { hmacKeyPlace } from '../../../platform/secrets/places.ts';
+import { hmacKeyPlace } from '../../../platform/secrets/secret-places.ts';
 import { type Deployment, openText } from '../../../platform/secrets/secrets.ts';
 import type { HttpStatusFilter } from './http-statuses.ts';
 import type { DeliveryStatus } from './schema.ts';

@@ -4,7 +4,7 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId } from '../../../platform/ids.ts';
 import { NAMED_ONLY_WEBHOOK_TYPES, SECOND_WEBHOOK_NAMES } from '../../../platform/records/write-records.ts';
-import { hmacKeyPlace } from '../../../platform/secrets/places.ts';
+import { hmacKeyPlace } from '../../../platform/secrets/secret-places.ts';
 import { type Deployment, sealText } from '../../../platform/secrets/secrets.ts';
 import type { WebhookEndpointRow } from '../webhook-endpoints/queries.ts';
 import type { ReplayInput } from './schema.ts';

@@ -4,7 +4,7 @@ import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
 import { type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
-import { partsOf } from '../../invoices/invoices/show.ts';
+import { partsOf } from '../../invoices/invoices/show-invoice.ts';
 import { invoiceView } from '../../invoices/invoices/view.ts';
 import { changeInvoice, lockVisibleInvoice } from '../../invoices/invoices/writes.ts';
 import { bookWriteOffReversed, bookWrittenOff, isMarkedPaid } from '../../ledger/ledger/written-off.ts';

@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import { counted, MOST_UNCOUNTED } from '../analytics/totals.ts';
-import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
+import { type Check, type Finding, MOST_FINDINGS } from './check-of-an-invariant.ts';
 
 /** Invariants between what was billed and the reports on it. Rule: auditor.md. */
 export const ANALYTICS_CHECKS: readonly Check[] = [

@@ -5,9 +5,9 @@ import type { StepPayload } from '../../../steps.ts';
 import { getAudit } from '../audits/queries.ts';
 import type { AuditMode } from '../audits/schema.ts';
 import { auditView } from '../audits/view.ts';
-import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
-import { CHECKS } from './checks.ts';
-import { type CheckResult, finishRun, keepFindings, resolveFindings, startRun } from './sql.ts';
+import { CHECKS } from './all-checks.ts';
+import { type Check, type Finding, MOST_FINDINGS } from './check-of-an-invariant.ts';
+import { type CheckResult, finishRun, keepFindings, resolveFindings, startRun } from './findings.ts';
 
 /** A check that takes longer is a finding itself. */
 const CHECK_TIMEOUT_MS = 60_000;

@@ -1,4 +1,4 @@
-import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
+import { type Check, type Finding, MOST_FINDINGS } from './check-of-an-invariant.ts';
 
 /** Invariants of corrected usage. Rules: event-corrections.md "invariants", auditor.md. */
 export const CORRECTION_CHECKS: readonly Check[] = [

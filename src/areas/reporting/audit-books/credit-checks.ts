@@ -1,4 +1,4 @@
-import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
+import { type Check, type Finding, MOST_FINDINGS } from './check-of-an-invariant.ts';
 
 /** Grace of a hold past its time, which no longer counts and is marked within a minute. */
 const HOLD_LATE_AFTER = { minutes: 5 } as const;

@@ -1,5 +1,5 @@
 import { dueCents } from '../../invoices/invoices/amount-due.ts';
-import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
+import { type Check, type Finding, MOST_FINDINGS } from './check-of-an-invariant.ts';
 
 /** Invariants of invoices, their fees, taxes and notes. Rule: auditor.md. */
 export const INVOICE_CHECKS: readonly Check[] = [

@@ -4,7 +4,7 @@ import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
 import { nudge } from '../../../platform/records/nudge.ts';
 import { systemTransaction } from '../../../platform/records/system-transaction.ts';
 import { auditBooks } from './audit.ts';
-import { listOrganizations } from './sql.ts';
+import { listOrganizations } from './findings.ts';
 
 /** Job `audit-recent`: the checks that are cheap, hourly. Rules: periodic-jobs.md, auditor.md. */
 export const auditRecent: SweepJob = { name: 'audit-recent', sweep: (deps) => auditAll(deps, 'incremental') };

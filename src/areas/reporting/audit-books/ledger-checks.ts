@@ -1,5 +1,5 @@
 import { dueCents } from '../../invoices/invoices/amount-due.ts';
-import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
+import { type Check, type Finding, MOST_FINDINGS } from './check-of-an-invariant.ts';
 
 /** A balance in debits less credits. */
 const SIGNED = `case side when 'debit' then amount_cents else -amount_cents end`;

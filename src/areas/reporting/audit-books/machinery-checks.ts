@@ -2,7 +2,7 @@ import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import { pendingMigrations } from '../../../platform/db/migrate.ts';
 import { firstIdAt } from '../../../platform/ids.ts';
-import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
+import { type Check, type Finding, MOST_FINDINGS } from './check-of-an-invariant.ts';
 
 const DELIVERY_LATE_AFTER = { minutes: 15 } as const;
 /** The sweeper finds lost work within two minutes and nudges it again. */

@@ -2,7 +2,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { InvoiceId } from '../../../platform/ids.ts';
 import { verify } from '../../invoices/invoice-verifications/verify-invoice.ts';
 import { getVisibleInvoice } from '../../invoices/invoices/queries.ts';
-import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
+import { type Check, type Finding, MOST_FINDINGS } from './check-of-an-invariant.ts';
 
 /** Invoices that are computed again in a night. Rule: auditor.md#a27. */
 const VERIFIED_A_NIGHT = 50;

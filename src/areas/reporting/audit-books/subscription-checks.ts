@@ -1,4 +1,4 @@
-import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
+import { type Check, type Finding, MOST_FINDINGS } from './check-of-an-invariant.ts';
 
 /** Time after which work that fell due should long be done. Rule: auditor.md#a13. */
 const LATE_AFTER = { hours: 2, minutes: 20 } as const;

@@ -2,8 +2,8 @@ import type { Temporal } from 'temporal-polyfill';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { ExternalSubscriptionId, UsageShapeId } from '../../../platform/ids.ts';
-import { findLiveShape, listDifferingHours } from '../../usage/build-shapes/sql.ts';
-import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
+import { findLiveShape, listDifferingHours } from '../../usage/build-shapes/rollup-rows.ts';
+import { type Check, type Finding, MOST_FINDINGS } from './check-of-an-invariant.ts';
 
 /** Up to this number all hours of rollups of an organization are compared; beyond it a sample. */
 const MOST_HOURS_COMPARED = 10_000;

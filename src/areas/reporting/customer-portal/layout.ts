@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Html, html } from './html.ts';
 import { STYLE } from './style.ts';
 import type { PortalLanguage } from './texts/by-locale.ts';
-import type { PortalTexts } from './texts/texts.ts';
+import type { PortalTexts } from './texts/portal-texts.ts';
 
 const styleHash = createHash('sha256').update(STYLE).digest('base64');
 

@@ -1,6 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Currency } from '../../../engine/money/currency.ts';
-import { type Format, fill, formatOf } from '../../messaging/documents/format.ts';
+import { type Format, fill, formatOf } from '../../messaging/documents/number-and-date-formats.ts';
 import { subscriptionName } from '../../subscriptions/subscriptions/printed-name.ts';
 import { type Html, html } from './html.ts';
 import { pageOf } from './layout.ts';

@@ -1,7 +1,7 @@
 import type { Runtime } from '../../../platform/process/runtime.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
+import { listMarkedOrganizations } from './marked-sources.ts';
 import { rollUpAnalytics } from './roll-up.ts';
-import { listMarkedOrganizations } from './sql.ts';
 
 /** Interval of the roll-up. Reads count marked sources themselves, so reports never lag behind. */
 const LOOK_EVERY_MS = 1000;

@@ -1,6 +1,6 @@
 import type { Sql } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
-import { count, lockSums, takeBack, takeMarks } from './sql.ts';
+import { count, lockSums, takeBack, takeMarks } from './marked-sources.ts';
 
 /** How many marks one transaction takes. */
 const MARKS_AT_ONCE = 500;

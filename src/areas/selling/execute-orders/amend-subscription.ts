@@ -2,11 +2,11 @@ import { assert } from '../../../engine/assert.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { changePlan } from '../../subscriptions/subscriptions/commands/change-plan.ts';
-import { overriddenPlan } from '../../subscriptions/subscriptions/overrides/apply.ts';
+import { overriddenPlan } from '../../subscriptions/subscriptions/overrides/override-plan.ts';
 import { getShown } from '../../subscriptions/subscriptions/queries.ts';
 import { getPlanFacts, lockLineage } from '../../subscriptions/subscriptions/writes.ts';
 import type { ExecutionRecord } from '../orders/schema.ts';
-import type { PlanItem } from '../quotes/billing-items/types.ts';
+import type { PlanItem } from '../quotes/billing-items/item-types.ts';
 import { changeLineage, soldPlan, subscriptionInput } from './create-subscriptions.ts';
 import type { Execution } from './make-records.ts';
 

@@ -5,18 +5,18 @@ import { refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
 import type { PlanOverrides } from '../../catalog/plans/override-schema.ts';
 import { listPlansById } from '../../catalog/plans/queries.ts';
-import { type PlanShown, showPlan } from '../../catalog/plans/shown.ts';
+import { type PlanShown, showPlan } from '../../catalog/plans/show-plans.ts';
 import { getMethod } from '../../customers/payment-methods/queries.ts';
 import { createSubscription } from '../../subscriptions/subscriptions/commands/create.ts';
 import type { SubscriptionCreate } from '../../subscriptions/subscriptions/schema.ts';
 import { changeSubscription } from '../../subscriptions/subscriptions/writes.ts';
 import type { ExecutionRecord } from '../orders/schema.ts';
+import type { PlanItem } from '../quotes/billing-items/item-types.ts';
 import { planOverridesOf } from '../quotes/billing-items/plan-overrides.ts';
-import type { Faults } from '../quotes/billing-items/reader.ts';
-import { externalIdOf } from '../quotes/billing-items/terms.ts';
-import type { PlanItem } from '../quotes/billing-items/types.ts';
+import type { Faults } from '../quotes/billing-items/read-fields.ts';
+import { externalIdOf } from '../quotes/billing-items/terms-of-items.ts';
+import { listLineage } from './due-orders.ts';
 import type { Execution } from './make-records.ts';
-import { listLineage } from './sql.ts';
 
 type Subscribed = Pick<ExecutionRecord, 'subscription_ids' | 'terminated_subscription_ids'>;
 

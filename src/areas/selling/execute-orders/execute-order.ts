@@ -1,5 +1,5 @@
 import { assert } from '../../../engine/assert.ts';
-import { canOrderMove } from '../../../engine/quotes/states.ts';
+import { canOrderMove } from '../../../engine/quotes/quote-states.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { OrderId } from '../../../platform/ids.ts';
 import { Answer } from '../../../platform/operation.ts';
@@ -11,8 +11,8 @@ import type { ExecutionMode, OrderExecute } from '../orders/schema.ts';
 import { orderExtendedView } from '../orders/view.ts';
 import { NOTHING_DONE, setExecutionMode, storeExecution } from '../orders/writes.ts';
 import { lockQuote } from '../quotes/lock-quote.ts';
-import { attempt } from './attempt.ts';
 import { makeRecords } from './make-records.ts';
+import { attempt } from './refusal-or-result.ts';
 
 /**
  * Executes an order, once: an executed one is returned unchanged. A refusal creates nothing, and the order fails.

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { OrganizationId } from '../../../platform/ids.ts';
 import { type DueItem, periodicJob } from '../../../platform/periodic-job.ts';
 import { endOrderForm, lockOrderForm } from '../order-forms/commands.ts';
+import { earliestExecution, earliestExpiry, listDueOrders, listExpiredForms } from './due-orders.ts';
 import { execute, lockOrder } from './execute-order.ts';
-import { earliestExecution, earliestExpiry, listDueOrders, listExpiredForms } from './sql.ts';
 
 interface Due {
   organization_id: OrganizationId;

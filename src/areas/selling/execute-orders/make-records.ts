@@ -6,19 +6,19 @@ import { billOneOff } from '../../billing/bill-one-off/bill-one-off.ts';
 import { findAddOns } from '../../catalog/add-ons/queries.ts';
 import { listCouponsById } from '../../catalog/coupons/queries.ts';
 import { applyCoupon } from '../../credits/applied-coupons/commands.ts';
-import { createCustomerWallet } from '../../credits/wallets/create.ts';
+import { createCustomerWallet } from '../../credits/wallets/create-wallet.ts';
 import { CustomerWalletCreate } from '../../credits/wallets/schema.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { OneOffInvoiceCreate } from '../../invoices/invoices/one-off-schema.ts';
 import { type LockedCustomer, lockCustomerById } from '../../subscriptions/subscriptions/writes.ts';
 import type { OrderRow } from '../orders/queries.ts';
 import type { ExecutionRecord } from '../orders/schema.ts';
-import { addOnTerms, couponInput, walletInput } from '../quotes/billing-items/terms.ts';
-import type { AddOnItem, CouponItem, WalletItem } from '../quotes/billing-items/types.ts';
+import type { AddOnItem, CouponItem, WalletItem } from '../quotes/billing-items/item-types.ts';
+import { addOnTerms, couponInput, walletInput } from '../quotes/billing-items/terms-of-items.ts';
 import { getQuoteVersion } from '../quotes/queries.ts';
 import { amendSubscription } from './amend-subscription.ts';
 import { createSubscriptions } from './create-subscriptions.ts';
-import { lockPlans } from './sql.ts';
+import { lockPlans } from './due-orders.ts';
 
 /** An order with the records that its execution needs. */
 export interface Execution {

@@ -1,4 +1,4 @@
-import { canOrderFormMove } from '../../../engine/quotes/states.ts';
+import { canOrderFormMove } from '../../../engine/quotes/quote-states.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { OrderFormId } from '../../../platform/ids.ts';
@@ -6,8 +6,8 @@ import { newId } from '../../../platform/ids.ts';
 import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
-import { createOrder } from '../orders/create.ts';
-import { endsOf } from '../quotes/billing-items/terms.ts';
+import { createOrder } from '../orders/create-order.ts';
+import { endsOf } from '../quotes/billing-items/terms-of-items.ts';
 import { voidVersion } from '../quotes/commands/void.ts';
 import { zoneOf } from '../quotes/deal.ts';
 import { dealDateFault } from '../quotes/deal-dates.ts';

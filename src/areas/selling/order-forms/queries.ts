@@ -1,5 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { OrderFormStatus } from '../../../engine/quotes/states.ts';
+import type { OrderFormStatus } from '../../../engine/quotes/quote-states.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ORDER_FORM_STATUSES } from '../../../engine/quotes/states.ts';
+import { ORDER_FORM_STATUSES } from '../../../engine/quotes/quote-states.ts';
 import { listFilter, textFilter } from '../../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { fromFilter, untilFilter } from '../../../platform/lists/time-filters.ts';

@@ -1,6 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Currency } from '../../../engine/money/currency.ts';
-import type { OrderStatus, OrderType } from '../../../engine/quotes/states.ts';
+import type { OrderStatus, OrderType } from '../../../engine/quotes/quote-states.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type {
@@ -17,7 +17,7 @@ import { isUuid } from '../../../platform/ids.ts';
 import { containsPattern } from '../../../platform/lists/filters.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import type { BillingItems } from '../quotes/billing-items/types.ts';
+import type { BillingItems } from '../quotes/billing-items/item-types.ts';
 import { isOwned } from '../quotes/queries.ts';
 import type { ExecutionMode, ExecutionRecord, OrdersQuery } from './schema.ts';
 

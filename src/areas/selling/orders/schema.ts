@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CURRENCIES } from '../../../engine/money/currency.ts';
-import { ORDER_STATUSES, ORDER_TYPES } from '../../../engine/quotes/states.ts';
+import { ORDER_STATUSES, ORDER_TYPES } from '../../../engine/quotes/quote-states.ts';
 import { listFilter, textFilter } from '../../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { fromFilter, untilFilter } from '../../../platform/lists/time-filters.ts';

@@ -1,9 +1,9 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { OrderType } from '../../../engine/quotes/states.ts';
+import type { OrderType } from '../../../engine/quotes/quote-states.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { CustomerId, OrderFormId, OrderId } from '../../../platform/ids.ts';
-import type { BillingItems } from '../quotes/billing-items/types.ts';
+import type { BillingItems } from '../quotes/billing-items/item-types.ts';
 import type { ExecutionMode, ExecutionRecord } from './schema.ts';
 
 /** Settings for the execution of an order. */

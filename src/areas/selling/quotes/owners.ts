@@ -2,7 +2,7 @@ import type { Context } from '../../../platform/context.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { emails } from '../../../platform/schema/typed-text.ts';
-import { isObject } from './billing-items/reader.ts';
+import { isObject } from './billing-items/read-fields.ts';
 import { findOwnerIds, ownersOf } from './writes.ts';
 
 /**

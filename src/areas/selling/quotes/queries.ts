@@ -1,6 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Currency } from '../../../engine/money/currency.ts';
-import type { OrderType, QuoteVersionStatus, QuoteVersionVoidReason } from '../../../engine/quotes/states.ts';
+import type { OrderType, QuoteVersionStatus, QuoteVersionVoidReason } from '../../../engine/quotes/quote-states.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type {
@@ -14,7 +14,7 @@ import type {
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import type { BillingItems } from './billing-items/types.ts';
+import type { BillingItems } from './billing-items/item-types.ts';
 import type { QuotesQuery } from './schema.ts';
 
 export interface QuoteOwner {

@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { CURRENCIES } from '../../../engine/money/currency.ts';
-import { ORDER_TYPES, QUOTE_VERSION_STATUSES, QUOTE_VERSION_VOID_REASONS } from '../../../engine/quotes/states.ts';
+import {
+  ORDER_TYPES,
+  QUOTE_VERSION_STATUSES,
+  QUOTE_VERSION_VOID_REASONS,
+} from '../../../engine/quotes/quote-states.ts';
 import { listFilter } from '../../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { fromFilter, untilFilter } from '../../../platform/lists/time-filters.ts';
@@ -16,7 +20,7 @@ const CONTENT_MAX = 500_000;
 const PARTS_MAX = 1000;
 const MOST_OWNERS = 50;
 
-// Items are read by billing-items/structure.ts, owners by owners.ts, because their faults depend on more than their
+// Items are read by billing-items/read-items.ts, owners by owners.ts, because their faults depend on more than their
 // form.
 const authored = {
   billing_items: anyValue({ max: PARTS_MAX }).optional(),

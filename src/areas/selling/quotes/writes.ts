@@ -1,12 +1,12 @@
 import type { Temporal } from 'temporal-polyfill';
-import { documentNumber, type NumberedDocument } from '../../../engine/quotes/number.ts';
-import type { OrderType, QuoteVersionVoidReason } from '../../../engine/quotes/states.ts';
+import { documentNumber, type NumberedDocument } from '../../../engine/quotes/document-number.ts';
+import type { OrderType, QuoteVersionVoidReason } from '../../../engine/quotes/quote-states.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { CustomerId, QuoteId, QuoteVersionId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
-import type { BillingItems } from './billing-items/types.ts';
+import type { BillingItems } from './billing-items/item-types.ts';
 
 /**
  * The next number of a document in the organization; later requests wait for this transaction.

@@ -20,7 +20,7 @@ import type { StatusQuery } from '../entitlements/schema.ts';
 import { subscriptionEntitlementView } from '../entitlements/view.ts';
 import { recordSubscription } from '../subscriptions/announce.ts';
 import { lockRecords } from '../subscriptions/commands/terminate.ts';
-import { lockPlansOf } from '../subscriptions/overrides/apply.ts';
+import { lockPlansOf } from '../subscriptions/overrides/override-plan.ts';
 import { getShown, type SubscriptionRow } from '../subscriptions/queries.ts';
 import { saveOverride } from './writes.ts';
 

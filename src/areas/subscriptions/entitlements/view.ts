@@ -1,5 +1,5 @@
 import { type MergedValue, mergeFeature } from '../../../engine/entitlements/merge-overrides.ts';
-import { shownValue } from '../../../engine/entitlements/value.ts';
+import { shownValue } from '../../../engine/entitlements/privilege-value.ts';
 import { privilegeView } from '../../catalog/entitlements/privilege.ts';
 import { type FeatureOfSubscription, overrideOf, planValuesOf } from './queries.ts';
 import type { SubscriptionEntitlementView } from './schema.ts';

@@ -6,7 +6,7 @@ import type { FixedChargeOverride, SubscriptionQuery } from '../../catalog/fixed
 import { listPlansById } from '../../catalog/plans/queries.ts';
 import { recordSubscription } from '../subscriptions/announce.ts';
 import { lockRecords } from '../subscriptions/commands/terminate.ts';
-import { lockPlansOf, ownPlan } from '../subscriptions/overrides/apply.ts';
+import { lockPlansOf, ownPlan } from '../subscriptions/overrides/override-plan.ts';
 import { getShown } from '../subscriptions/queries.ts';
 import { showSubscriptionFixedCharge } from './reads.ts';
 

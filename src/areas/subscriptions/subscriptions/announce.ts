@@ -2,12 +2,12 @@ import type { Context } from '../../../platform/context.ts';
 import type { SubscriptionId } from '../../../platform/ids.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
 import { requestHeal } from '../../catalog/usage-shapes/request-heal.ts';
-import { markWatched } from '../../catalog/usage-thresholds/marks.ts';
+import { markWatched } from '../../catalog/usage-thresholds/usage-marks.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { customerWebhookView } from '../../customers/customers/view.ts';
 import { entitlementsOf } from '../entitlements/reads.ts';
 import { getShown, type SubscriptionShown } from './queries.ts';
-import { planOf } from './show.ts';
+import { planOf } from './show-subscription.ts';
 import { subscriptionView } from './view.ts';
 
 export type SubscriptionEvent =

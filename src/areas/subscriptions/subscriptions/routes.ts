@@ -31,7 +31,7 @@ import {
   SubscriptionUpdateDocumented,
   TerminationQuery,
 } from './schema.ts';
-import { extendedView } from './show.ts';
+import { extendedView } from './show-subscription.ts';
 import { subscriptionView } from './view.ts';
 
 const own = { permission: 'subscription', tag: 'subscriptions' } as const;

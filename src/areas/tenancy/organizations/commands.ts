@@ -5,7 +5,7 @@ import { json } from '../../../platform/db/values.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { hmacKeyPlace } from '../../../platform/secrets/places.ts';
+import { hmacKeyPlace } from '../../../platform/secrets/secret-places.ts';
 import { type SecretSettings, sealText } from '../../../platform/secrets/secrets.ts';
 import { documentNumberPrefix } from '../../customers/billing-entities/document-number-prefix.ts';
 import { allPermissions } from './permissions.ts';

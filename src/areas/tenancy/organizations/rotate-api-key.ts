@@ -7,10 +7,10 @@ import type { ApiKeyId, OrganizationId } from '../../../platform/ids.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import { writeSecurityLogs } from '../../../platform/records/security-log.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { hmacKeyPlace } from '../../../platform/secrets/places.ts';
+import { hmacKeyPlace } from '../../../platform/secrets/secret-places.ts';
 import { openText, type SecretSettings } from '../../../platform/secrets/secrets.ts';
 import { type CreatedOrganization, digestOfKey } from './commands.ts';
-import { OPERATOR } from './operator.ts';
+import { OPERATOR } from './operator-actor.ts';
 
 interface KeyRow {
   id: ApiKeyId;

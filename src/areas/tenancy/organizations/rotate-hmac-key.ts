@@ -9,7 +9,7 @@ import { refuse } from '../../../platform/refusal.ts';
 import { seconds } from '../../../platform/schema/view.ts';
 import type { SecretSettings } from '../../../platform/secrets/secrets.ts';
 import { replaceHmacKey } from '../../messaging/webhooks/writes.ts';
-import { OPERATOR } from './operator.ts';
+import { OPERATOR } from './operator-actor.ts';
 
 const OVERLAP_HOURS_MAX = 168;
 

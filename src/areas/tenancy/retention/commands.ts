@@ -4,8 +4,8 @@ import type { Context } from '../../../platform/context.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { lockOrganization } from '../organizations/queries.ts';
-import { classOf, RETENTION_CLASS_NAMES } from './classes.ts';
 import { type ChosenRetention, daysOf, readRetention, upsertRules } from './queries.ts';
+import { classOf, RETENTION_CLASS_NAMES } from './retention-classes.ts';
 import type { RetentionUpdate, RetentionView } from './schema.ts';
 
 const UNSUPPORTED = 'unsupported_value';

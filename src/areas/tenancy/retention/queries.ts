@@ -5,7 +5,7 @@ import type { Config } from '../../../platform/config.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
-import { classOf, type RetentionClassName } from './classes.ts';
+import { classOf, type RetentionClassName } from './retention-classes.ts';
 
 const HOURS_OF_A_DAY = 24;
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { anyValue } from '../../../platform/schema/bounded.ts';
 import { integer } from '../../../platform/schema/fields.ts';
 import { LINE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
-import { classOf, RETENTION_CLASS_NAMES, type RetentionClassName } from './classes.ts';
+import { classOf, RETENTION_CLASS_NAMES, type RetentionClassName } from './retention-classes.ts';
 
 const daysField = (name: RetentionClassName) => {
   const { isFixed, min, max } = classOf(name);

@@ -9,7 +9,7 @@ import type { SubscriptionShown } from '../../subscriptions/subscriptions/querie
 import { usagePeriod } from '../usage/subscription-usage.ts';
 import { countUsage } from '../usage-counts/count-usage.ts';
 import type { ChargeToCount, CountedCharge } from '../usage-counts/request.ts';
-import type { CountedWindow } from './facts.ts';
+import type { CountedWindow } from './access-facts.ts';
 import type { LimitRow } from './queries.ts';
 
 export interface WindowToCount {

@@ -4,10 +4,10 @@ import type { OrganizationId } from '../../../platform/ids.ts';
 import { CHANGES_KEPT_SECONDS } from '../../../platform/redis/access-changes.ts';
 import { accessChangesKey } from '../../../platform/redis/channels.ts';
 import type { Redis } from '../../../platform/redis/connect.ts';
-import type { LimitedMetric } from '../../catalog/usage-shapes/catalog.ts';
+import type { LimitedMetric } from '../../catalog/usage-shapes/storing-catalog.ts';
 import type { LimitedGroup, LimitedUsage } from '../events/storage/limited-usage.ts';
-import type { AccessFacts, CountedWindow } from './facts.ts';
-import { ADD, OPEN, READ, STORE } from './scripts.ts';
+import type { AccessFacts, CountedWindow } from './access-facts.ts';
+import { ADD, OPEN, READ, STORE } from './redis-scripts.ts';
 
 /** Life of a hash: an addition lost between commit and Redis is missing no longer than this. */
 const KEPT_MS = 60_000;

@@ -3,7 +3,7 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import type { CustomerId, WalletId } from '../../../platform/ids.ts';
 import type { Period as LimitPeriod } from '../../catalog/features/schema.ts';
 import type { MetricToCount } from '../usage-counts/request.ts';
-import { heldCentsAt } from './held.ts';
+import { heldCentsAt } from './held-sum.ts';
 
 /** A limit of a feature's usage with the metric that it counts. */
 export interface LimitRow {

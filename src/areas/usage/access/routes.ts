@@ -1,5 +1,5 @@
 import type { Gathering, Operation } from '../../../platform/operation.ts';
-import { checkAccess } from './check.ts';
+import { checkAccess } from './check-access.ts';
 import { AccessCheck, AccessEnvelope, AccessQuery, isFilled } from './schema.ts';
 
 /**

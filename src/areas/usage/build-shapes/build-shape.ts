@@ -6,8 +6,8 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import type { ExternalSubscriptionId, UsageShapeId } from '../../../platform/ids.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import { raiseShapesVersion } from '../../catalog/usage-shapes/commands.ts';
-import { lockOrganizationEvents } from '../../catalog/usage-shapes/lock.ts';
-import { MOST_GROUPS_BY_HOURS, sumsUpToDays } from '../../catalog/usage-shapes/shape.ts';
+import { lockOrganizationEvents } from '../../catalog/usage-shapes/shape-locks.ts';
+import { MOST_GROUPS_BY_HOURS, sumsUpToDays } from '../../catalog/usage-shapes/usage-shape.ts';
 import {
   type BuildingShape,
   countEventsUpTo,
@@ -22,7 +22,7 @@ import {
   refillSubscriptions,
   setBuiltThrough,
   takeDirtyHours,
-} from './sql.ts';
+} from './rollup-rows.ts';
 
 /** How many subscriptions one transaction recomputes. */
 const SUBSCRIPTIONS_A_PAGE = 20;

@@ -1,7 +1,7 @@
 import type { Sql } from '../../../platform/db/connect.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
 import { buildShape } from './build-shape.ts';
-import { guardGroups } from './repair.ts';
+import { guardGroups } from './repair-hours.ts';
 
 /** Handlers of the rollup jobs in the aggregation queue. */
 export const shapeHandlers = ({ sql }: { sql: Sql }): Pick<Handlers, 'rollup.build-shape' | 'rollup.guard'> => ({

@@ -8,7 +8,7 @@ import { findRow } from '../../../platform/db/rows.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { isStorable } from '../../../platform/schema/storable.ts';
 import { type BillableMetricRow, billableMetrics } from '../../catalog/billable-metrics/queries.ts';
-import { meteredText } from '../../catalog/usage-shapes/numbers.ts';
+import { meteredText } from '../../catalog/usage-shapes/numeric-properties.ts';
 import { canonicalText, parseProperties } from '../events/property-json.ts';
 import { unixSeconds } from '../events/timestamps.ts';
 import { type EventPayload, type EventToCorrect, isOtherPayload } from './lock-events.ts';

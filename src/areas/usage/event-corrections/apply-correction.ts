@@ -1,6 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import type { EventId, ExternalSubscriptionId } from '../../../platform/ids.ts';
-import { markUsage } from '../../catalog/usage-thresholds/marks.ts';
+import { markUsage } from '../../catalog/usage-thresholds/usage-marks.ts';
 import { lockCustomerById } from '../../subscriptions/subscriptions/writes.ts';
 import { carryOver, holdShapes } from './correct-rollups.ts';
 import {

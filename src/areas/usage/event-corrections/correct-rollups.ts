@@ -2,9 +2,9 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
-import { lockOrganizationEvents } from '../../catalog/usage-shapes/lock.ts';
 import { dayOf, daysOf, hourOf, rawBuckets, rawUniques } from '../../catalog/usage-shapes/raw-buckets.ts';
-import { isRolledUp, type Shape } from '../../catalog/usage-shapes/shape.ts';
+import { lockOrganizationEvents } from '../../catalog/usage-shapes/shape-locks.ts';
+import { isRolledUp, type Shape } from '../../catalog/usage-shapes/usage-shape.ts';
 
 /** The shape of events to be corrected, and whether the subscription is rolled up at all. */
 interface ShapeOfEvents extends Shape {

@@ -6,7 +6,7 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import type { CorrectionId, EventId, ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 
-// Namespace of the advisory locks of corrections; the others are in usage-shapes/lock.ts.
+// Namespace of the advisory locks of corrections; the others are in usage-shapes/shape-locks.ts.
 const CORRECTIONS_SEED = 5304;
 
 /** A live event before its correction. Times are ISO texts, properties JSON text. */

@@ -7,16 +7,16 @@ import type { EventBatchId } from '../../../platform/ids.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import { stepJob } from '../../../platform/records/nudge.ts';
 import { tryMatching } from '../unmatched-events/matching-lock.ts';
+import { addLateRollups } from './late-rollups.ts';
+import { marksOf, matchAll } from './match-all.ts';
+import { markUsed, type Watched, watchersOf, workOf } from './nudge-watchers.ts';
 import {
   finishBatches as endBatches,
   listOpenBatches,
   splitBatches,
   takeBatchEvents,
   takeLostBatches,
-} from './finish-sql.ts';
-import { addLateRollups } from './late-rollups.ts';
-import { marksOf, matchAll } from './match-all.ts';
-import { markUsed, type Watched, watchersOf, workOf } from './nudge-watchers.ts';
+} from './open-batches.ts';
 import { createOwed, type OwedInAdvance } from './owe-in-advance.ts';
 
 const PAGE = 500;

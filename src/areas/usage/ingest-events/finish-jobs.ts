@@ -8,8 +8,8 @@ import type { Handlers, JobInfo } from '../../../platform/queue/worker.ts';
 import { waitForLocks } from '../events/storage/sql.ts';
 import { finishBatches } from './finish-batches.ts';
 import { type Finished, finishShared } from './finish-shared.ts';
-import type { BatchApart } from './finish-sql.ts';
 import { nudgeWatchers } from './nudge-watchers.ts';
+import type { BatchApart } from './open-batches.ts';
 import { createOwed, type OwedInAdvance } from './owe-in-advance.ts';
 
 /** Batches finished in one transaction: their events are in memory together. */

@@ -4,8 +4,8 @@ import type { EventBatchId } from '../../../platform/ids.ts';
 import { waitForLocks } from '../events/storage/sql.ts';
 import { tryMatching } from '../unmatched-events/matching-lock.ts';
 import { finishFree } from './finish-batches.ts';
-import { type BatchApart, splitBatches } from './finish-sql.ts';
 import type { Watched } from './nudge-watchers.ts';
+import { type BatchApart, splitBatches } from './open-batches.ts';
 import type { OwedInAdvance } from './owe-in-advance.ts';
 
 /** Longest wait of batches of several organizations for a lock of one: many times what their transaction takes. */

@@ -10,8 +10,8 @@ import { explainBatch } from '../events/explain/explain-batch.ts';
 import { HELD, type IncomingBatch, STORING_FAILED, type Verdict } from '../events/incoming-event.ts';
 import { type PackedBatch, unpackBatch } from '../events/packed-batch.ts';
 import { isoOfMs } from '../events/timestamps.ts';
-import { createOnceEach } from './copies.ts';
-import { createMerger, createMergersApart } from './merger.ts';
+import { createMerger, createMergersApart } from './merge-batches.ts';
+import { createOnceEach } from './once-each.ts';
 import { type StoreDeps, storeEvents } from './store-events.ts';
 import { type SharedVerdicts, storeShared } from './store-shared.ts';
 

@@ -1,8 +1,8 @@
 import type { Db } from '../../../platform/db/connect.ts';
 import type { EventBatchId } from '../../../platform/ids.ts';
-import { holdOrganizationEvents } from '../../catalog/usage-shapes/lock.ts';
-import { meteredNumber } from '../../catalog/usage-shapes/numbers.ts';
+import { meteredNumber } from '../../catalog/usage-shapes/numeric-properties.ts';
 import { hourOf, lastOf, operationOf } from '../../catalog/usage-shapes/raw-buckets.ts';
+import { holdOrganizationEvents } from '../../catalog/usage-shapes/shape-locks.ts';
 import { plainArray } from '../events/storage/array-literal.ts';
 import type { EventToMatch } from '../match-events/match-event.ts';
 

@@ -2,7 +2,7 @@ import type { Db } from '../../../platform/db/connect.ts';
 import type { MetricId, PlanId } from '../../../platform/ids.ts';
 import { groupRows } from '../../../platform/lists/group-rows.ts';
 import { type CandidateSubscription, type EventToMatch, type Match, matchEvent } from '../match-events/match-event.ts';
-import { type ActivityMark, listCandidates, listChargedPairs } from './finish-sql.ts';
+import { type ActivityMark, listCandidates, listChargedPairs } from './open-batches.ts';
 
 export interface MatchedEvent<Event extends EventToMatch> extends Match {
   event: Event;

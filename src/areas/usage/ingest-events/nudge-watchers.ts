@@ -2,9 +2,9 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { CustomerId, OrganizationId, SubscriptionId } from '../../../platform/ids.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
-import { type MarkToSet, markWatched, USAGE_ACTIVITY } from '../../catalog/usage-thresholds/marks.ts';
+import { type MarkToSet, markWatched, USAGE_ACTIVITY } from '../../catalog/usage-thresholds/usage-marks.ts';
 import type { EventToMatch } from '../match-events/match-event.ts';
-import { markWalletsOfUsage, WALLET_ONGOING } from '../wallet-marks/marks.ts';
+import { markWalletsOfUsage, WALLET_ONGOING } from '../wallet-marks/wallet-marks.ts';
 import type { MatchedEvent } from './match-all.ts';
 
 /** A subscription whose usage must be evaluated, or a customer whose wallets must be. */

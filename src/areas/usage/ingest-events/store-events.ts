@@ -3,7 +3,7 @@ import { realNowExactMs } from '../../../platform/clock/real-clock.ts';
 import type { Db, Sql } from '../../../platform/db/connect.ts';
 import type { Log } from '../../../platform/log/log.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
-import type { CatalogCache } from '../../catalog/usage-shapes/catalog.ts';
+import type { CatalogCache } from '../../catalog/usage-shapes/storing-catalog.ts';
 import type { AccessCounters } from '../access/counters.ts';
 import type { IncomingBatch, Verdict } from '../events/incoming-event.ts';
 import { alone, isDataError, unstorable } from '../events/storage/data-errors.ts';

@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import { periodicJob } from '../../../platform/periodic-job.ts';
-import { findNextCheck, listFaults, listUnchecked, markChecked } from './validate-sql.ts';
+import { findNextCheck, listFaults, listUnchecked, markChecked } from './unchecked-events.ts';
 
 const hourOf = (at: Temporal.Instant): Temporal.Instant => at.round({ smallestUnit: 'hour', roundingMode: 'floor' });
 

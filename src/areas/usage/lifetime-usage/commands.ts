@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { markUsage } from '../../catalog/usage-thresholds/marks.ts';
+import { markUsage } from '../../catalog/usage-thresholds/usage-marks.ts';
 import { putHistoricalUsage } from './queries.ts';
 import type { LifetimeUsageUpdate } from './schema.ts';
-import { lifetimeUsageView, subscriptionWithLifetime } from './show.ts';
+import { lifetimeUsageView, subscriptionWithLifetime } from './show-lifetime-usage.ts';
 
 /**
  * Sets the usage that was imported from before the subscription; its thresholds are evaluated again.

@@ -1,7 +1,7 @@
 import type { Operation } from '../../../platform/operation.ts';
 import { updateLifetimeUsage } from './commands.ts';
 import { LifetimeUsageEnvelope, LifetimeUsageUpdate } from './schema.ts';
-import { showLifetimeUsage } from './show.ts';
+import { showLifetimeUsage } from './show-lifetime-usage.ts';
 
 const own = {
   path: '/subscriptions/:external_id/lifetime_usage',

@@ -7,7 +7,7 @@ import type {
   PlanId,
   SubscriptionId,
 } from '../../../platform/ids.ts';
-import { meteredText } from '../../catalog/usage-shapes/numbers.ts';
+import { meteredText } from '../../catalog/usage-shapes/numeric-properties.ts';
 
 /** Why no charge takes an event, in the order in which the reasons are checked (event-verdicts.md#verdict). */
 export const UNMATCHED_REASONS = [

@@ -9,17 +9,17 @@ import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { groupRows } from '../../../platform/lists/group-rows.ts';
 import { mapInSlices, type Pause } from '../../../platform/turns/turns.ts';
-import { sharedRaw, sharedRollups } from './ask.ts';
 import { addBilledGroups, billedTotals } from './billed-totals.ts';
-import type { Counting, Listing, Row, Scanning, Summing } from './counting.ts';
-import { figuresOf, type Portion, type ReadEvent, type ShareRead } from './figures.ts';
-import { planOfScanning, plansOfReading, type ReadPlan } from './hours.ts';
-import { eventsOfMember, valueHash } from './members.ts';
+import type { Counting, Listing, Row, Scanning, Summing } from './counted-charge.ts';
+import { planOfScanning, plansOfReading, type ReadPlan } from './full-hours-and-days.ts';
+import { eventsOfMember, valueHash } from './members-of-unique-counts.ts';
+import { readingOf } from './plan-readings.ts';
 import { countRawEvents, listBilledTotals, listEvents, type TotalRequest } from './queries.ts';
-import { readingOf } from './reading.ts';
 import type { ChargeToCount, CountedCharge, CountedShare, CountRequest, UsageWindow, WantedTexts } from './request.ts';
 import { type Counted, listMembers, sumBuckets } from './rollup-queries.ts';
 import { allNames } from './share-requests.ts';
+import { sharedRaw, sharedRollups } from './shared-statements.ts';
+import { figuresOf, type Portion, type ReadEvent, type ShareRead } from './units-of-shares.ts';
 
 /**
  * Counts the usage of charges: units before rounding and number of events, per filter and group, in the requested

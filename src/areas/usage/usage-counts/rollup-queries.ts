@@ -4,7 +4,7 @@ import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { MetricId } from '../../../platform/ids.ts';
-import { meteredNumber } from '../../catalog/usage-shapes/numbers.ts';
+import { meteredNumber } from '../../catalog/usage-shapes/numeric-properties.ts';
 import { operationOf, sortableText } from '../../catalog/usage-shapes/raw-buckets.ts';
 import type { SharedRequest } from './share-requests.ts';
 

@@ -1,8 +1,7 @@
 import type { Scope } from '../../../platform/db/scope.ts';
 import { newId } from '../../../platform/ids.ts';
 import { DIGEST_VERSION, readDigestSum } from '../../catalog/usage-shapes/event-digest.ts';
-import { sumsUpToDays } from '../../catalog/usage-shapes/shape.ts';
-import { EVER, sharedInstants } from './ask.ts';
+import { sumsUpToDays } from '../../catalog/usage-shapes/usage-shape.ts';
 import {
   type DigestedEvents,
   type DigestedHours,
@@ -10,8 +9,9 @@ import {
   sumDigests,
   sumDigestsUpTo,
 } from './digest-queries.ts';
-import { type FullHours, fullDays, planOfReading, planOfScanning, type ReadPlan } from './hours.ts';
+import { type FullHours, fullDays, planOfReading, planOfScanning, type ReadPlan } from './full-hours-and-days.ts';
 import type { ChargeToCount } from './request.ts';
+import { EVER, sharedInstants } from './shared-statements.ts';
 
 /** The watermark of counted usage: the last event counted. */
 export interface Watermark {

@@ -1,5 +1,5 @@
 import type { Draft } from '../../../engine/invoices/draft.ts';
-import { INVOICE_STEPS } from '../../../engine/invoices/steps.ts';
+import { INVOICE_STEPS } from '../../../engine/invoices/invoice-steps.ts';
 import { mapInSlices, type Pause } from '../../../platform/turns/turns.ts';
 
 /** `computeInvoice` in pieces, because 20 000 fees with two taxes each take 250 ms of the processor. */

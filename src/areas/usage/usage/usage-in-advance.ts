@@ -3,7 +3,7 @@ import type { Proration } from '../../../engine/metrics/proration.ts';
 import { proratedUsageInAdvance, type RunningRecord, usageInAdvance } from '../../../engine/metrics/running-record.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { ChargeFilterId, ExternalSubscriptionId } from '../../../platform/ids.ts';
-import { listNewestRecords } from '../in-advance-records/records.ts';
+import { listNewestRecords } from '../in-advance-records/in-advance-records.ts';
 import type { CountedShare, WantedTexts } from '../usage-counts/request.ts';
 import type { PricedCharge } from './priced-charges.ts';
 

@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runTick } from '../../../../src/jobs/run-periodic/tick.ts';
+import { runTick } from '../../../../src/jobs/run-periodic/run-tick.ts';
 import { periodicJobs, sweepJobs } from '../../../../src/periodic-jobs.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
 import { createProducer } from '../../../../src/platform/queue/producer.ts';

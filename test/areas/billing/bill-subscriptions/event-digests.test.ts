@@ -5,7 +5,7 @@ import {
   findLiveShape,
   listDifferingHours,
   refillSubscriptions,
-} from '../../../../src/areas/usage/build-shapes/sql.ts';
+} from '../../../../src/areas/usage/build-shapes/rollup-rows.ts';
 import { readWatermarks } from '../../../../src/areas/usage/usage-counts/watermarks.ts';
 import { json } from '../../../../src/platform/db/values.ts';
 import { startService, type TestService } from '../../../support/service.ts';

@@ -1,8 +1,8 @@
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bill, billCustomer } from '../../../../src/areas/billing/bill-subscriptions/bill.ts';
+import { billStep } from '../../../../src/areas/billing/bill-subscriptions/bill-after-change.ts';
 import { activate } from '../../../../src/areas/billing/bill-subscriptions/start-pending.ts';
-import { billStep } from '../../../../src/areas/billing/bill-subscriptions/step.ts';
 import { terminateEnded } from '../../../../src/areas/billing/bill-subscriptions/terminate-ended.ts';
 import { canonicalDigest } from '../../../../src/platform/canonical-json.ts';
 import type { Context } from '../../../../src/platform/context.ts';

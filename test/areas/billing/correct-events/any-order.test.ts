@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { auditHours } from '../../../../src/areas/usage/build-shapes/repair.ts';
+import { auditHours } from '../../../../src/areas/usage/build-shapes/repair-hours.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 import { openStory, type Story } from '../../../support/story.ts';

@@ -4,7 +4,7 @@ import { invoiceModel } from '../../../../src/areas/documents/render-documents/i
 import type { PaidPart, Printed } from '../../../../src/areas/documents/render-documents/sql.ts';
 import type { FeeRow } from '../../../../src/areas/invoices/fees/queries.ts';
 import type { InvoiceParts } from '../../../../src/areas/invoices/invoices/view.ts';
-import { formatOf } from '../../../../src/areas/messaging/documents/format.ts';
+import { formatOf } from '../../../../src/areas/messaging/documents/number-and-date-formats.ts';
 import { languageOf } from '../../../../src/areas/messaging/documents/texts/by-locale.ts';
 import { decimal } from '../../../../src/engine/money/decimal.ts';
 import { draw } from '../../../../src/platform/documents/draw.ts';

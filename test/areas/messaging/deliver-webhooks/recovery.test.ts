@@ -10,7 +10,7 @@ import { walkHandlers } from '../../../../src/areas/messaging/deliver-webhooks/w
 import { realNow } from '../../../../src/platform/clock/real-clock.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
 import type { SweepDeps } from '../../../../src/platform/periodic-job.ts';
-import { PING_JOB } from '../../../../src/platform/queue/progress.ts';
+import { PING_JOB } from '../../../../src/platform/queue/queue-progress.ts';
 import { reactions } from '../../../../src/reactions.ts';
 import { type HookReceiver, openHookReceiver } from '../../../support/hook-receiver.ts';
 import { until } from '../../../support/until.ts';

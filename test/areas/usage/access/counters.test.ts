@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CatalogCache } from '../../../../src/areas/catalog/usage-shapes/catalog.ts';
+import { CatalogCache } from '../../../../src/areas/catalog/usage-shapes/storing-catalog.ts';
 import { openCounters } from '../../../../src/areas/usage/access/counters.ts';
 import { storeEvents } from '../../../../src/areas/usage/ingest-events/store-events.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';

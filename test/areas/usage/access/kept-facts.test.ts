@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import type { AccessFacts } from '../../../../src/areas/usage/access/access-facts.ts';
 import { type AccessCounters, openCounters } from '../../../../src/areas/usage/access/counters.ts';
-import type { AccessFacts } from '../../../../src/areas/usage/access/facts.ts';
 import { decimal } from '../../../../src/engine/money/decimal.ts';
 import { noteAccessChanges } from '../../../../src/platform/redis/access-changes.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { refreshShapes } from '../../../../src/areas/catalog/usage-shapes/commands.ts';
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
 import { buildShape, sweepBuildingShapes } from '../../../../src/areas/usage/build-shapes/build-shape.ts';
-import { auditHours, guardGroups, rollupAudit } from '../../../../src/areas/usage/build-shapes/repair.ts';
+import { auditHours, guardGroups, rollupAudit } from '../../../../src/areas/usage/build-shapes/repair-hours.ts';
 import { finishBatches } from '../../../../src/areas/usage/ingest-events/finish-batches.ts';
 import { json } from '../../../../src/platform/db/values.ts';
 import { newId } from '../../../../src/platform/ids.ts';

@@ -1,4 +1,4 @@
-import { CatalogCache } from '../../../../src/areas/catalog/usage-shapes/catalog.ts';
+import { CatalogCache } from '../../../../src/areas/catalog/usage-shapes/storing-catalog.ts';
 import type { IncomingBatch, Verdict } from '../../../../src/areas/usage/events/incoming-event.ts';
 import { parseEvent } from '../../../../src/areas/usage/events/parse-event.ts';
 import { type StoreDeps, storeEvents } from '../../../../src/areas/usage/ingest-events/store-events.ts';

@@ -1,6 +1,6 @@
 import { DelayedError } from 'bullmq';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { lockOrganizationEvents } from '../../../../src/areas/catalog/usage-shapes/lock.ts';
+import { lockOrganizationEvents } from '../../../../src/areas/catalog/usage-shapes/shape-locks.ts';
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
 import { finishOpenBatches } from '../../../../src/areas/usage/ingest-events/finish-batches.ts';
 import { finishHandlers } from '../../../../src/areas/usage/ingest-events/finish-jobs.ts';

@@ -2,7 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
 import { finishOpenBatches } from '../../../../src/areas/usage/ingest-events/finish-batches.ts';
-import { healEvents, recountUnmatched } from '../../../../src/areas/usage/ingest-events/heal.ts';
+import { healEvents, recountUnmatched } from '../../../../src/areas/usage/ingest-events/heal-unmatched-events.ts';
 import { tryHealing } from '../../../../src/areas/usage/unmatched-events/matching-lock.ts';
 import { MOST_TOTALS } from '../../../../src/areas/usage/unmatched-events/totals.ts';
 import { InOtherHands } from '../../../../src/platform/busy.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { lockOrganizationEvents } from '../../../../src/areas/catalog/usage-shapes/lock.ts';
+import { lockOrganizationEvents } from '../../../../src/areas/catalog/usage-shapes/shape-locks.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 
 /** A shared statement waits so long for locks. Half of the neighbour's later events take less, on any machine. */

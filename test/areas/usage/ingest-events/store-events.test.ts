@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { lockOrganizationEvents } from '../../../../src/areas/catalog/usage-shapes/lock.ts';
+import { lockOrganizationEvents } from '../../../../src/areas/catalog/usage-shapes/shape-locks.ts';
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
 import type { LimitedUsage } from '../../../../src/areas/usage/events/storage/limited-usage.ts';
 import { newId } from '../../../../src/platform/ids.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { lockOrganizationEvents } from '../../../../src/areas/catalog/usage-shapes/lock.ts';
+import { lockOrganizationEvents } from '../../../../src/areas/catalog/usage-shapes/shape-locks.ts';
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
 import { HELD, type IncomingBatch } from '../../../../src/areas/usage/events/incoming-event.ts';
 import { storeEvents } from '../../../../src/areas/usage/ingest-events/store-events.ts';

@@ -1,9 +1,9 @@
 import { Temporal } from 'temporal-polyfill';
 import { afterEach, expect, test, vi } from 'vitest';
-import { sharedRaw, sharedRollups } from '../../../../src/areas/usage/usage-counts/ask.ts';
-import type { Counting, Summing } from '../../../../src/areas/usage/usage-counts/counting.ts';
-import { plansOfReading } from '../../../../src/areas/usage/usage-counts/hours.ts';
-import { readingOf } from '../../../../src/areas/usage/usage-counts/reading.ts';
+import type { Counting, Summing } from '../../../../src/areas/usage/usage-counts/counted-charge.ts';
+import { plansOfReading } from '../../../../src/areas/usage/usage-counts/full-hours-and-days.ts';
+import { readingOf } from '../../../../src/areas/usage/usage-counts/plan-readings.ts';
+import { sharedRaw, sharedRollups } from '../../../../src/areas/usage/usage-counts/shared-statements.ts';
 
 // everywhere.md#bounded-cost: what is asked of the database for a plan of 500 charges, each on a metric of its own, is
 // put together in pieces. Before, it was one piece of 45 ms, of which most wrote the same few instants 500 times.

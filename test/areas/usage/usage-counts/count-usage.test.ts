@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
-import { repairHours } from '../../../../src/areas/usage/build-shapes/repair.ts';
-import { findLiveShape } from '../../../../src/areas/usage/build-shapes/sql.ts';
+import { repairHours } from '../../../../src/areas/usage/build-shapes/repair-hours.ts';
+import { findLiveShape } from '../../../../src/areas/usage/build-shapes/rollup-rows.ts';
 import { finishBatches } from '../../../../src/areas/usage/ingest-events/finish-batches.ts';
 import { countUsage } from '../../../../src/areas/usage/usage-counts/count-usage.ts';
 import type {

@@ -8,14 +8,14 @@ import { newId } from '../../../../platform/ids.ts';
 import { listFeeInputs } from '../../../invoices/fee-explanations/queries.ts';
 import { listFeesByIds } from '../../../invoices/fees/queries.ts';
 import { listPricedCharges, type PricedCharge } from '../../../usage/usage/priced-charges.ts';
-import { covers } from '../../bill-in-advance/step.ts';
+import { covers } from '../../bill-in-advance/bill-in-advance.ts';
 import { type BilledLine, currentLine } from '../../build-invoice/lines.ts';
 import {
   type BilledSubscription,
   lockPayer,
   type PayerFacts,
   readBilledSubscriptions,
-} from '../../build-invoice/sql.ts';
+} from '../../build-invoice/payer-and-issuer.ts';
 import type { IssuedFee } from '../billed-items.ts';
 import { listStarted } from './chains-sql.ts';
 

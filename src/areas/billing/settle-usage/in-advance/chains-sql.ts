@@ -12,7 +12,7 @@ import type {
   ExternalSubscriptionId,
   SubscriptionId,
 } from '../../../../platform/ids.ts';
-import type { RecordKey } from '../../../usage/in-advance-records/records.ts';
+import type { RecordKey } from '../../../usage/in-advance-records/in-advance-records.ts';
 
 /** Running records of one charge, filter, group and period that a correction is to walk again. */
 export interface Chain extends RecordKey {

@@ -1,4 +1,4 @@
-import { instantOf } from '../../../../engine/explain/revive.ts';
+import { instantOf } from '../../../../engine/explain/read-stored-inputs.ts';
 import { textUnder } from '../../../../engine/metrics/choose-filter.ts';
 import {
   type BilledLink,

@@ -5,7 +5,7 @@ import { markFeeDeleted } from '../../../invoices/fees/queries.ts';
 import type { CorrectionRow } from '../../../usage/event-corrections/queries.ts';
 import { eventFee } from '../../bill-in-advance/event-fee.ts';
 import type { LineFee } from '../../build-invoice/fees.ts';
-import type { PayerFacts } from '../../build-invoice/sql.ts';
+import type { PayerFacts } from '../../build-invoice/payer-and-issuer.ts';
 import { storeStandaloneFees } from '../../build-invoice/standalone-fees.ts';
 import type { RepricedItem } from '../reprice.ts';
 import { recorded, settleItems } from '../settle-invoice.ts';

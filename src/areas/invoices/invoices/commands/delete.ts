@@ -4,7 +4,7 @@ import { announce } from '../../../../platform/reactions.ts';
 import { refuse } from '../../../../platform/refusal.ts';
 import { draftInvoiceDeleted } from '../../announcements.ts';
 import { recordInvoice } from '../announce.ts';
-import { showInvoice } from '../show.ts';
+import { showInvoice } from '../show-invoice.ts';
 import { changeInvoice, lockVisibleInvoice } from '../writes.ts';
 
 /**

@@ -3,7 +3,7 @@ import { refuse } from '../../../../platform/refusal.ts';
 import { askForDocument } from '../../../messaging/documents/ask-for-document.ts';
 import { documentLink } from '../../../messaging/documents/signed-link.ts';
 import { getVisibleInvoice } from '../queries.ts';
-import { showInvoice } from '../show.ts';
+import { showInvoice } from '../show-invoice.ts';
 
 /**
  * Answers an invoice with the address of its document, which is drawn in the background the first time it is asked for:

@@ -3,7 +3,7 @@ import { refuse } from '../../../../platform/refusal.ts';
 import { bookDisputeLost } from '../../../ledger/ledger/payment-booked.ts';
 import { recordDisputeLost } from '../announce.ts';
 import type { InvoiceRow } from '../queries.ts';
-import { showInvoice } from '../show.ts';
+import { showInvoice } from '../show-invoice.ts';
 import { changeInvoice, lockVisibleInvoice } from '../writes.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { canInvoiceMove } from '../../../../engine/invoices/invoice-states.ts';
 import type { Context } from '../../../../platform/context.ts';
 import { refuse } from '../../../../platform/refusal.ts';
-import { showInvoice } from '../show.ts';
+import { showInvoice } from '../show-invoice.ts';
 import { changeInvoice, clearErrors, lockVisibleInvoice } from '../writes.ts';
 
 /** Owed work: the taxes of an invoice that waits for them. */

@@ -6,7 +6,7 @@ import { bookMarkedPaid } from '../../../ledger/ledger/marked-paid.ts';
 import { setPaymentStatus } from '../payment-status.ts';
 import type { InvoiceRow } from '../queries.ts';
 import type { InvoiceUpdate } from '../schema.ts';
-import { showInvoice } from '../show.ts';
+import { showInvoice } from '../show-invoice.ts';
 import { lockVisibleInvoice, replaceMetadata } from '../writes.ts';
 
 /**

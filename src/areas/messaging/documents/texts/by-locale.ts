@@ -1,4 +1,5 @@
 import { de } from './de.ts';
+import type { DocumentTexts } from './document-texts.ts';
 import { en } from './en.ts';
 import { es } from './es.ts';
 import { fr } from './fr.ts';
@@ -6,7 +7,6 @@ import { it } from './it.ts';
 import { nb } from './nb.ts';
 import { ptBr } from './pt-br.ts';
 import { sv } from './sv.ts';
-import type { DocumentTexts } from './texts.ts';
 import { zhTw } from './zh-tw.ts';
 
 /** Languages of documents. Rule: json.md "locales". */

@@ -1,4 +1,4 @@
-import type { DocumentTexts } from './texts.ts';
+import type { DocumentTexts } from './document-texts.ts';
 
 export const it: DocumentTexts = {
   titles: {

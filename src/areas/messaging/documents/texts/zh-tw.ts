@@ -1,4 +1,4 @@
-import type { DocumentTexts } from './texts.ts';
+import type { DocumentTexts } from './document-texts.ts';
 
 export const zhTw: DocumentTexts = {
   titles: { invoice: '發票', selfBilledInvoice: '自開發票', creditNote: '折讓單', receipt: '付款收據' },

@@ -10,9 +10,9 @@ import { es } from './es.ts';
 import { fr } from './fr.ts';
 import { it } from './it.ts';
 import { nb } from './nb.ts';
+import type { PortalTexts } from './portal-texts.ts';
 import { ptBr } from './pt-br.ts';
 import { sv } from './sv.ts';
-import type { PortalTexts } from './texts.ts';
 import { zhTw } from './zh-tw.ts';
 
 const BY_LOCALE: Readonly<Record<DocumentLocale, PortalTexts>> = {

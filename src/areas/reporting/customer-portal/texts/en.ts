@@ -1,4 +1,4 @@
-import type { PortalTexts } from './texts.ts';
+import type { PortalTexts } from './portal-texts.ts';
 
 export const en: PortalTexts = {
   title: 'Billing',

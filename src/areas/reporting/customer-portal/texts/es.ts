@@ -1,4 +1,4 @@
-import type { PortalTexts } from './texts.ts';
+import type { PortalTexts } from './portal-texts.ts';
 
 export const es: PortalTexts = {
   title: 'Facturación',

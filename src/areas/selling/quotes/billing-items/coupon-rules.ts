@@ -1,9 +1,9 @@
 import type { Context } from '../../../../platform/context.ts';
 import { type CouponRow, listCouponsById } from '../../../catalog/coupons/queries.ts';
 import { hadCoupon, overlaps } from '../../../credits/applied-coupons/queries.ts';
-import type { Deal } from './business.ts';
-import { addFault, type Faults } from './reader.ts';
-import type { CouponItem } from './types.ts';
+import type { Deal } from './check-against-catalog.ts';
+import type { CouponItem } from './item-types.ts';
+import { addFault, type Faults } from './read-fields.ts';
 
 /** Notes what is wrong with the coupons of a deal. Rules: quotes.md#billing-items, coupons.md#applying. */
 export async function couponFaults(

@@ -1,11 +1,11 @@
 import type { Properties } from '../../../../engine/pricing/charge-model.ts';
 import { validateProperties } from '../../../../engine/pricing/validate-properties.ts';
-import type { ChargeShown } from '../../../catalog/charges/shown.ts';
-import type { FixedChargeShown } from '../../../catalog/fixed-charges/shown.ts';
+import type { ChargeShown } from '../../../catalog/charges/show-charges.ts';
+import type { FixedChargeShown } from '../../../catalog/fixed-charges/show-fixed-charges.ts';
 import { PlanOverrides } from '../../../catalog/plans/override-schema.ts';
-import type { PlanShown } from '../../../catalog/plans/shown.ts';
-import { addFault, type Faults } from './reader.ts';
-import type { PlanItem, PlanTerms } from './types.ts';
+import type { PlanShown } from '../../../catalog/plans/show-plans.ts';
+import type { PlanItem, PlanTerms } from './item-types.ts';
+import { addFault, type Faults } from './read-fields.ts';
 
 /**
  * The changes that an item makes to its plan, as input of a subscription: charges are found by their metric, fixed

@@ -3,13 +3,13 @@ import { localDate } from '../../../../engine/calendar/local-day.ts';
 import { dealDay } from '../../../../engine/quotes/deal-dates.ts';
 import type { Context } from '../../../../platform/context.ts';
 import { listPlansById } from '../../../catalog/plans/queries.ts';
-import { type PlanShown, showPlans } from '../../../catalog/plans/shown.ts';
+import { type PlanShown, showPlans } from '../../../catalog/plans/show-plans.ts';
 import { findMethod } from '../../../customers/payment-methods/queries.ts';
-import type { Deal } from './business.ts';
+import type { Deal } from './check-against-catalog.ts';
+import type { PlanItem } from './item-types.ts';
 import { planOverridesOf } from './plan-overrides.ts';
-import { addFault, type Faults } from './reader.ts';
-import { externalIdOf } from './terms.ts';
-import type { PlanItem } from './types.ts';
+import { addFault, type Faults } from './read-fields.ts';
+import { externalIdOf } from './terms-of-items.ts';
 
 /** Notes what is wrong with the plans of a deal. Rule: quotes.md#billing-items. */
 export async function planFaults(ctx: Context, items: readonly PlanItem[], deal: Deal, faults: Faults): Promise<void> {

@@ -3,15 +3,15 @@ import { isAfter } from '../../../../engine/calendar/instants.ts';
 import { exponentOf } from '../../../../engine/money/currency.ts';
 import { decimal } from '../../../../engine/money/decimal.ts';
 import type { Context } from '../../../../platform/context.ts';
-import { creditFaults } from '../../../credits/wallets/faults.ts';
+import { creditFaults } from '../../../credits/wallets/faults-of-fields.ts';
 import { CustomerWalletCreate, WALLET_FEE_TYPES } from '../../../credits/wallets/schema.ts';
 import { readRule } from '../../../credits/wallets/top-up-rule-input.ts';
 import { findBillableMetrics } from '../../../credits/wallets/writes.ts';
-import type { Deal } from './business.ts';
+import type { Deal } from './check-against-catalog.ts';
+import type { WalletItem } from './item-types.ts';
 import { camelPath } from './plan-overrides.ts';
-import { addFault, type Faults } from './reader.ts';
-import { walletInput } from './terms.ts';
-import type { WalletItem } from './types.ts';
+import { addFault, type Faults } from './read-fields.ts';
+import { walletInput } from './terms-of-items.ts';
 
 /**
  * Notes what is wrong with the wallets of a deal. Rules: quotes.md#billing-items, wallets.md#fields,

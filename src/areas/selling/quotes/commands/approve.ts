@@ -1,5 +1,5 @@
 import { assert } from '../../../../engine/assert.ts';
-import { canQuoteVersionMove } from '../../../../engine/quotes/states.ts';
+import { canQuoteVersionMove } from '../../../../engine/quotes/quote-states.ts';
 import type { Context } from '../../../../platform/context.ts';
 import { announce } from '../../../../platform/reactions.ts';
 import { refuse } from '../../../../platform/refusal.ts';
@@ -10,10 +10,10 @@ import { type CustomerRow, readCustomer } from '../../../customers/customers/que
 import { readOrganization } from '../../../tenancy/organizations/queries.ts';
 import { quoteApproved } from '../../announcements.ts';
 import { recordQuote } from '../announce.ts';
-import { businessFaults } from '../billing-items/business.ts';
-import { addFault } from '../billing-items/reader.ts';
-import { readBillingItems } from '../billing-items/structure.ts';
-import { endsOf } from '../billing-items/terms.ts';
+import { businessFaults } from '../billing-items/check-against-catalog.ts';
+import { addFault } from '../billing-items/read-fields.ts';
+import { readBillingItems } from '../billing-items/read-items.ts';
+import { endsOf } from '../billing-items/terms-of-items.ts';
 import { targetOf, zoneOf } from '../deal.ts';
 import { dealDateFault } from '../deal-dates.ts';
 import { getQuote, getQuoteVersion, type QuoteRow, type QuoteVersionRow } from '../queries.ts';

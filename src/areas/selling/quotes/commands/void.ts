@@ -1,5 +1,5 @@
 import { assert } from '../../../../engine/assert.ts';
-import { canVoidQuoteVersion, type QuoteVersionVoidReason } from '../../../../engine/quotes/states.ts';
+import { canVoidQuoteVersion, type QuoteVersionVoidReason } from '../../../../engine/quotes/quote-states.ts';
 import type { Context } from '../../../../platform/context.ts';
 import { refuse } from '../../../../platform/refusal.ts';
 import { recordQuote } from '../announce.ts';

@@ -3,11 +3,11 @@ import { isUpgrade } from '../../../../engine/subscriptions/comparison-amount.ts
 import type { Context } from '../../../../platform/context.ts';
 import type { BillingEntityId } from '../../../../platform/ids.ts';
 import { newId } from '../../../../platform/ids.ts';
-import { recordStartUnits } from '../../../catalog/fixed-charges/units.ts';
-import { markUsage } from '../../../catalog/usage-thresholds/marks.ts';
+import { recordStartUnits } from '../../../catalog/fixed-charges/units-of-subscriptions.ts';
+import { markUsage } from '../../../catalog/usage-thresholds/usage-marks.ts';
 import { copyRules, saveRules } from '../activation-rules.ts';
 import { recordSubscription } from '../announce.ts';
-import { saveFirstUnits } from '../overrides/apply.ts';
+import { saveFirstUnits } from '../overrides/override-plan.ts';
 import type { SubscriptionRow } from '../queries.ts';
 import type { SubscriptionCreate } from '../schema.ts';
 import {

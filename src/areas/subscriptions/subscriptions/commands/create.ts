@@ -6,7 +6,7 @@ import type { Context } from '../../../../platform/context.ts';
 import type { BillingEntityId } from '../../../../platform/ids.ts';
 import { newId } from '../../../../platform/ids.ts';
 import { refuse } from '../../../../platform/refusal.ts';
-import { recordStartUnits } from '../../../catalog/fixed-charges/units.ts';
+import { recordStartUnits } from '../../../catalog/fixed-charges/units-of-subscriptions.ts';
 import type { PlanOverrides } from '../../../catalog/plans/override-schema.ts';
 import { saveRules } from '../activation-rules.ts';
 import { recordSubscription } from '../announce.ts';
@@ -17,7 +17,7 @@ import {
   overrideSubscription,
   refuseTwoThresholds,
   saveFirstUnits,
-} from '../overrides/apply.ts';
+} from '../overrides/override-plan.ts';
 import { getShown, type SubscriptionRow } from '../queries.ts';
 import type { SubscriptionCreate } from '../schema.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Context } from '../../../../platform/context.ts';
-import { chooseSections, copySections } from '../../../customers/invoice-custom-sections/selections.ts';
+import { chooseSections, copySections } from '../../../customers/invoice-custom-sections/choose-sections.ts';
 import type { SubscriptionCreate, SubscriptionUpdate } from '../schema.ts';
 
 type Given = Pick<SubscriptionCreate | SubscriptionUpdate, 'invoice_custom_section'>;

@@ -4,7 +4,7 @@ import type { Context } from '../../../../platform/context.ts';
 import type { PlanId, SubscriptionId } from '../../../../platform/ids.ts';
 import type { StepPayload } from '../../../../steps.ts';
 import { hasFixedChargesInAdvance } from '../../../catalog/fixed-charges/queries.ts';
-import { recordStartUnits } from '../../../catalog/fixed-charges/units.ts';
+import { recordStartUnits } from '../../../catalog/fixed-charges/units-of-subscriptions.ts';
 import { evaluateRules } from '../activation-rules.ts';
 import { recordSubscription } from '../announce.ts';
 import type { SubscriptionRow } from '../queries.ts';

@@ -1,5 +1,5 @@
 import type { Context } from '../../../../platform/context.ts';
-import { markUsage } from '../../../catalog/usage-thresholds/marks.ts';
+import { markUsage } from '../../../catalog/usage-thresholds/usage-marks.ts';
 import { replaceThresholds } from '../../../catalog/usage-thresholds/writes.ts';
 import type { SubscriptionCreate, SubscriptionUpdate } from '../schema.ts';
 

@@ -4,7 +4,7 @@ import { localDate } from '../../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../../platform/context.ts';
 import type { ExternalCustomerId } from '../../../../platform/ids.ts';
 import { type FieldErrors, refuse } from '../../../../platform/refusal.ts';
-import { recordStartUnits } from '../../../catalog/fixed-charges/units.ts';
+import { recordStartUnits } from '../../../catalog/fixed-charges/units-of-subscriptions.ts';
 import { dropRules, saveRules } from '../activation-rules.ts';
 import { recordSubscription } from '../announce.ts';
 import {
@@ -13,7 +13,7 @@ import {
   lockPlansOf,
   overrideSubscription,
   refuseTwoThresholds,
-} from '../overrides/apply.ts';
+} from '../overrides/override-plan.ts';
 import { getShown, type SubscriptionRow } from '../queries.ts';
 import type { SubscriptionUpdate } from '../schema.ts';
 import {

@@ -15,7 +15,7 @@ import {
   listFilters,
   listFiltersOfCharges,
 } from '../../../catalog/charges/queries.ts';
-import { showCharges } from '../../../catalog/charges/shown.ts';
+import { showCharges } from '../../../catalog/charges/show-charges.ts';
 import { chargeFilterView, chargeView } from '../../../catalog/charges/view.ts';
 import { findShownByExternalId } from '../queries.ts';
 import type { OverrideListQuery, OverrideQuery } from './schema.ts';

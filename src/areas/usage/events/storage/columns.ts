@@ -1,7 +1,7 @@
 import type { OrganizationId } from '../../../../platform/ids.ts';
-import type { KnownGroup, LiveShape } from '../../../catalog/usage-shapes/catalog.ts';
 import { eventDigest } from '../../../catalog/usage-shapes/event-digest.ts';
-import { groupJson } from '../../../catalog/usage-shapes/shape.ts';
+import type { KnownGroup, LiveShape } from '../../../catalog/usage-shapes/storing-catalog.ts';
+import { groupJson } from '../../../catalog/usage-shapes/usage-shape.ts';
 import { bytesArray, plainArray, textArray } from './array-literal.ts';
 import type { PreparedEvent } from './prepare.ts';
 

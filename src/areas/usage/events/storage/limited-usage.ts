@@ -3,8 +3,8 @@ import { numericValue } from '../../../../engine/metrics/numeric-text.ts';
 import { propertyText } from '../../../../engine/metrics/property-text.ts';
 import { type Decimal, ZERO } from '../../../../engine/money/decimal.ts';
 import type { ExternalSubscriptionId, OrganizationId } from '../../../../platform/ids.ts';
-import type { Catalog, LimitedMetric } from '../../../catalog/usage-shapes/catalog.ts';
-import { meteredText } from '../../../catalog/usage-shapes/numbers.ts';
+import { meteredText } from '../../../catalog/usage-shapes/numeric-properties.ts';
+import type { Catalog, LimitedMetric } from '../../../catalog/usage-shapes/storing-catalog.ts';
 import { parseProperties } from '../property-json.ts';
 import type { EventRow } from './columns.ts';
 

@@ -3,9 +3,9 @@ import type { Expression } from '../../../../engine/metrics/parse-expression.ts'
 import { propertyText } from '../../../../engine/metrics/property-text.ts';
 import { type Refusal, refuse } from '../../../../platform/refusal.ts';
 import { isStorable } from '../../../../platform/schema/storable.ts';
-import type { Catalog, KnownGroup, LiveShape } from '../../../catalog/usage-shapes/catalog.ts';
-import { meteredText } from '../../../catalog/usage-shapes/numbers.ts';
-import { groupHash } from '../../../catalog/usage-shapes/shape.ts';
+import { meteredText } from '../../../catalog/usage-shapes/numeric-properties.ts';
+import type { Catalog, KnownGroup, LiveShape } from '../../../catalog/usage-shapes/storing-catalog.ts';
+import { groupHash } from '../../../catalog/usage-shapes/usage-shape.ts';
 import type { IncomingBatch, IncomingEvent } from '../incoming-event.ts';
 import { canonicalText, parseProperties } from '../property-json.ts';
 import { unixSeconds } from '../timestamps.ts';

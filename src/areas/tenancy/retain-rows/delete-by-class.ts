@@ -1,0 +1,46 @@
+import type { Temporal } from 'temporal-polyfill';
+import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { Sql } from '../../../platform/db/connect.ts';
+import type { SweepJob } from '../../../platform/periodic-job.ts';
+import { RETENTION_CLASSES } from '../retention/retention-classes.ts';
+import {
+  deleteDeliveries,
+  deleteInboundEvents,
+  deleteUnmatchedEvents,
+  deleteVerifications,
+  HOURS_OF_A_DAY,
+  listDays,
+  type Selection,
+} from './delete-old-rows.ts';
+
+const BATCH = 5000;
+
+type Delete = (sql: Sql, selection: Selection, limit: number) => Promise<{ count: number }>;
+
+/**
+ * How rows of a class are deleted. For a class whose default is handled by its own job, only organizations with a rule
+ * are examined (`usual` null); logs are dropped by partition (housekeeping).
+ */
+const CLASSES: readonly { name: Selection['name']; usual: number | null; remove: Delete }[] = [
+  { name: 'webhook_deliveries', usual: null, remove: deleteDeliveries },
+  { name: 'inbound_events', usual: null, remove: deleteInboundEvents },
+  { name: 'unmatched_events', usual: RETENTION_CLASSES.unmatched_events.default, remove: deleteUnmatchedEvents },
+  { name: 'verifications', usual: RETENTION_CLASSES.verifications.default, remove: deleteVerifications },
+];
+
+/** Deletes rows that are older than their organization keeps them, in real time. Rule: retention.md. */
+export const retention: SweepJob = {
+  name: 'retention',
+  async sweep({ sql }) {
+    const now = realNow();
+    for (const { name, usual, remove } of CLASSES) {
+      for (const days of await listDays(sql, name, usual)) {
+        const selection = { name, usual, days, before: daysBefore(now, days) };
+        while ((await remove(sql, selection, BATCH)).count === BATCH);
+      }
+    }
+  },
+};
+
+const daysBefore = (now: Temporal.Instant, days: number): Temporal.Instant =>
+  now.subtract({ hours: HOURS_OF_A_DAY * days });

@@ -1,0 +1,117 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import { inReach } from '../../../platform/db/in-reach.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { OrganizationId } from '../../../platform/ids.ts';
+import type { Reach } from '../../../platform/periodic-job.ts';
+import { meteredNumber } from '../../catalog/usage-shapes/numeric-properties.ts';
+
+/** Age from which events are no longer checked (periodic-jobs.md). */
+export const OLDEST_HOURS = 24;
+/** How many transaction ids one list of a notification holds. */
+const MOST_IDS = 10_000;
+/** Ids contain the time of their creation; a request may take a while before its event is created. */
+const ID_SLACK_MINUTES = 60;
+
+export interface UncheckedOrganization {
+  organization_id: OrganizationId;
+  sandbox: boolean;
+  from: Temporal.Instant;
+}
+
+/**
+ * Organizations with an enabled webhook endpoint and events created after the last check and before `until`, a full
+ * hour. In real time ids bound the search, because they are as old as their events.
+ */
+export const listUnchecked = (db: Db, until: Temporal.Instant, reach: Reach, limit: number) => {
+  const oldest = until.subtract({ hours: OLDEST_HOURS });
+  return db<UncheckedOrganization[]>`
+  select organization.id as organization_id, organization.sandbox, since.at as "from"
+  from organizations organization
+  left join event_checks done on done.organization_id = organization.id
+  cross join lateral (select greatest(done.checked_until, ${oldest}::timestamptz) as at) since
+  where ${inReach(db, reach, db`organization.id`)} and since.at < ${until}
+    and exists (
+      select from webhook_endpoints endpoint where endpoint.organization_id = organization.id
+        and endpoint.status = 'enabled')
+    and exists (
+      select from events e
+      where e.organization_id = organization.id and e.created_at >= since.at and e.created_at < ${until}
+        ${reach === 'real-time' ? db`and e.id >= ${firstId(oldest)}` : db``})
+  order by organization.id
+  limit ${limit}`;
+};
+
+/** End of the first hour that is to be checked after `after`; null when no event waits for it. */
+export async function findNextCheck(
+  { db, organizationId }: Scope,
+  after: Temporal.Instant,
+): Promise<Temporal.Instant | null> {
+  const [row] = await db<{ at: Temporal.Instant | null }[]>`
+    select date_trunc('hour', min(e.created_at), 'UTC') + interval '1 hour' as at
+    from events e
+    where e.organization_id = ${organizationId}
+      and e.created_at >= greatest(
+        (select checked_until from event_checks where organization_id = ${organizationId}),
+        ${after.subtract({ hours: OLDEST_HOURS + 1 })}::timestamptz)
+      and exists (
+        select from webhook_endpoints endpoint
+        where endpoint.organization_id = ${organizationId} and endpoint.status = 'enabled')`;
+  return row!.at;
+}
+
+/** Stores that events before `until` were checked; false if they were already. */
+export async function markChecked({ db, organizationId }: Scope, until: Temporal.Instant): Promise<boolean> {
+  const rows = await db`
+    insert into event_checks (organization_id, checked_until) values (${organizationId}, ${until})
+    on conflict (organization_id) do update set checked_until = excluded.checked_until
+    where event_checks.checked_until < excluded.checked_until
+    returning 1`;
+  return rows.length > 0;
+}
+
+export interface EventFaults {
+  invalid_code: string[];
+  missing_aggregation_property: string[];
+  invalid_filter_values: string[];
+}
+
+/** Transaction ids of events created in `[from, until)` with a fault, by fault. Rule: events.md#after-storing. */
+export async function listFaults(
+  { db, organizationId }: Scope,
+  from: Temporal.Instant,
+  until: Temporal.Instant,
+): Promise<EventFaults> {
+  const [row] = await db<[EventFaults]>`
+    with checked as materialized (
+      select e.id, e.transaction_id, m.id is null as has_no_metric,
+        m.field_name is not null and m.aggregation_type <> 'count_agg' and (
+          e.properties ->> m.field_name is null
+          or m.aggregation_type in ('sum_agg', 'max_agg', 'weighted_sum_agg', 'latest_agg')
+            and ${meteredNumber(db, db`(e.properties ->> m.field_name)`)} is null) as lacks_property,
+        exists (
+          select from billable_metric_filters declared
+          where declared.organization_id = m.organization_id and declared.billable_metric_id = m.id
+            and e.properties ->> declared.key is not null
+              and not e.properties ->> declared.key = any (declared."values")
+        ) as has_other_value
+      from events e
+      left join billable_metrics m on m.organization_id = e.organization_id and m.code = e.code and m.deleted_at is null
+      where e.organization_id = ${organizationId} and e.created_at >= ${from} and e.created_at < ${until}
+        and e.deleted_at is null
+    )
+    select
+      array(select transaction_id from checked where has_no_metric order by id limit ${MOST_IDS}) as invalid_code,
+      array(select transaction_id from checked where lacks_property order by id
+        limit ${MOST_IDS}) as missing_aggregation_property,
+      array(select transaction_id from checked where has_other_value order by id
+        limit ${MOST_IDS}) as invalid_filter_values`;
+  return row;
+}
+
+/** The smallest UUID v7 of a time, with some slack. */
+function firstId(instant: Temporal.Instant): string {
+  const milliseconds = instant.subtract({ minutes: ID_SLACK_MINUTES }).epochMilliseconds;
+  const hex = Math.max(milliseconds, 0).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
