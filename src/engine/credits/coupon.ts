@@ -27,6 +27,25 @@ export interface ActiveCoupon {
   periodsLeft: number | null;
 }
 
+/** What a limited coupon is limited to; structural: its row can be passed. */
+export interface LimitedCoupon {
+  limited_billable_metrics: boolean;
+  /** Overrides of the plans among them. */
+  plan_ids: readonly string[];
+  metric_ids: readonly string[];
+}
+
+/**
+ * Whether a limited coupon may reduce a fee: one limited to metrics the usage fees on them, one limited to plans every
+ * fee of a subscription to them. A coupon without limits may reduce all fees and is not asked.
+ *
+ * Rule: coupons.md#on-an-invoice.
+ */
+export const mayReduce = (coupon: LimitedCoupon, fee: { plan_id: string; metric_id: string | undefined }): boolean =>
+  coupon.limited_billable_metrics
+    ? fee.metric_id !== undefined && coupon.metric_ids.includes(fee.metric_id)
+    : coupon.plan_ids.includes(fee.plan_id);
+
 /** A fee as coupons see it. */
 export interface DiscountedFee {
   key: string;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type ActiveCoupon, useCoupons } from '../../../src/engine/credits/coupon.ts';
+import { type ActiveCoupon, mayReduce, useCoupons } from '../../../src/engine/credits/coupon.ts';
 import { canAppliedCouponMove, canCouponMove } from '../../../src/engine/credits/coupon-states.ts';
 import { newDraft } from '../../../src/engine/invoices/draft.ts';
 import { computeInvoice } from '../../../src/engine/invoices/invoice-steps.ts';
@@ -96,6 +96,20 @@ describe('golden cases (golden-money.md)', () => {
     expect(sharesOf(draft)).toEqual(['125.25', '41.75']);
     expect(draft.fees.map(({ taxesAmountCents }) => taxesAmountCents)).toEqual([166, 55]);
     expect([draft.taxesAmountCents, draft.totalAmountCents]).toEqual([221, 1386]);
+  });
+
+  test('a limited coupon reduces only fees of its metrics, or only fees of its plans', () => {
+    const onMetrics = { limited_billable_metrics: true, plan_ids: ['p'], metric_ids: ['m'] };
+    const onPlans = { limited_billable_metrics: false, plan_ids: ['p'], metric_ids: ['m'] };
+    const fees = [
+      { plan_id: 'p', metric_id: 'm' },
+      { plan_id: 'q', metric_id: 'm' },
+      { plan_id: 'p', metric_id: undefined },
+      { plan_id: 'p', metric_id: 'n' },
+      { plan_id: 'q', metric_id: undefined },
+    ];
+    expect(fees.map((fee) => mayReduce(onMetrics, fee))).toEqual([true, true, false, false, false]);
+    expect(fees.map((fee) => mayReduce(onPlans, fee))).toEqual([true, false, true, true, false]);
   });
 
   test('coupons limited to metrics apply first, then those limited to plans, then the rest (golden case 20)', () => {

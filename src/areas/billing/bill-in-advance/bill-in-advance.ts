@@ -1,5 +1,3 @@
-import type { Temporal } from 'temporal-polyfill';
-import { isAfter, isBefore } from '../../../engine/calendar/instants.ts';
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import { usageStartOf } from '../../../engine/calendar/terms.ts';
 import { AmountOutOfRange } from '../../../engine/money/cents.ts';
@@ -20,7 +18,7 @@ import {
 } from '../build-invoice/payer-and-issuer.ts';
 import { storeStandaloneFees } from '../build-invoice/standalone-fees.ts';
 import { subscriptionWhenAccepted } from '../build-invoice/subscription-as-billed.ts';
-import { type BillableEvent, customerOf, listBillableEvents } from './billable-events.ts';
+import { type BillableEvent, billedBefore, covers, customerOf, listBillableEvents } from './billable-events.ts';
 import { eventFee } from './event-fee.ts';
 import { invoiceEvent } from './invoice-event.ts';
 
@@ -48,13 +46,12 @@ export async function billInAdvance(ctx: Context, { subscription_id, event_ids }
     listBilledEvents(ctx, event_ids),
   ]);
   const charges = await listPricedCharges(ctx, [subscription!.plan_id]);
-  const isBilled = new Set(records.map(({ event_id, charge_id }) => `${event_id} ${charge_id}`));
+  const isBilled = billedBefore(records);
   const standalone: LineFee[] = [];
   for (const event of events) {
     if (!covers(subscription!, event.timestamp)) continue;
     const due = charges.filter(
-      (charge) =>
-        charge.pay_in_advance && charge.metric.code === event.code && !isBilled.has(`${event.id} ${charge.id}`),
+      (charge) => charge.pay_in_advance && charge.metric.code === event.code && !isBilled(event.id, charge.id),
     );
     const billed = subscriptionWhenAccepted(subscription!, event.created_at);
     standalone.push(...(await billEvent(ctx, payer, { subscription: billed, event, charges: due })));
@@ -62,18 +59,6 @@ export async function billInAdvance(ctx: Context, { subscription_id, event_ids }
   // Read together: one statement of each kind for all events.
   await storeStandaloneFees(ctx, payer, standalone);
 }
-
-/**
- * Whether a subscription was running at an instant, compared in milliseconds. Rule: events.md#subscription-of-an-event
- * (2).
- */
-export function covers({ started_at, terminated_at }: BilledSubscription, at: Temporal.Instant): boolean {
-  if (started_at === null || isBefore(at, milliseconds(started_at))) return false;
-  return terminated_at === null || !isAfter(milliseconds(at), milliseconds(terminated_at));
-}
-
-const milliseconds = (instant: Temporal.Instant): Temporal.Instant =>
-  instant.round({ smallestUnit: 'millisecond', roundingMode: 'floor' });
 
 /** Bills one event; fees that stand alone are left to be stored. */
 async function billEvent(

@@ -1,7 +1,9 @@
 import type { Temporal } from 'temporal-polyfill';
+import { isAfter, isBefore } from '../../../engine/calendar/instants.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
-import type { CustomerId, EventId, SubscriptionId } from '../../../platform/ids.ts';
+import type { ChargeId, CustomerId, EventId, SubscriptionId } from '../../../platform/ids.ts';
+import type { BilledSubscription } from '../build-invoice/payer-and-issuer.ts';
 
 /** A stored event that a charge paid in advance may bill. */
 export interface BillableEvent {
@@ -27,6 +29,26 @@ export const listBillableEvents = ({ db, organizationId }: Scope, ids: readonly 
   where event.organization_id = ${organizationId} and event.id = any (${ids}::uuid[])
     and event.deleted_at is null
   order by event.id`;
+
+/** Whether an event was billed under a charge before, by the records that it left: then it is not billed again. */
+export function billedBefore(
+  records: readonly { event_id: EventId; charge_id: ChargeId }[],
+): (event: EventId, charge: ChargeId) => boolean {
+  const billed = new Set(records.map(({ event_id, charge_id }) => `${event_id} ${charge_id}`));
+  return (event, charge) => billed.has(`${event} ${charge}`);
+}
+
+/**
+ * Whether a subscription was running at an instant, compared in milliseconds. Rule: events.md#subscription-of-an-event
+ * (2).
+ */
+export function covers({ started_at, terminated_at }: BilledSubscription, at: Temporal.Instant): boolean {
+  if (started_at === null || isBefore(at, milliseconds(started_at))) return false;
+  return terminated_at === null || !isAfter(milliseconds(at), milliseconds(terminated_at));
+}
+
+const milliseconds = (instant: Temporal.Instant): Temporal.Instant =>
+  instant.round({ smallestUnit: 'millisecond', roundingMode: 'floor' });
 
 /** Customer of a subscription. */
 export async function customerOf({ db, organizationId }: Scope, subscriptionId: SubscriptionId): Promise<string> {

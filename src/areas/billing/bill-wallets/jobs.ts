@@ -14,7 +14,6 @@ import { listRules, planTopUp, terminateRules } from '../../credits/wallets/top-
 import { isInForce } from '../../credits/wallets/view.ts';
 import { earliestWalletMark, listMarkedCustomers, WALLET_ONGOING } from '../../usage/wallet-marks/wallet-marks.ts';
 import { CustomerItem } from '../bill-subscriptions/due-subscriptions.ts';
-import { ruleOf, stateOf, wishesOf, workOffMarks } from './refresh-ongoing-balance.ts';
 import {
   earliestExpiry,
   earliestRuleExpiry,
@@ -22,8 +21,9 @@ import {
   listDueTopUps,
   listExpiredRules,
   listExpiredWallets,
-  readPurchases,
-} from './sql.ts';
+} from './due-wallets.ts';
+import { readPurchases } from './ongoing-balance-queries.ts';
+import { ruleOf, stateOf, wishesOf, workOffMarks } from './refresh-ongoing-balance.ts';
 import { topUp } from './top-up.ts';
 
 const WalletItem = z.object({ wallet_id: idOf<WalletId>() });

@@ -14,7 +14,7 @@ import { listRules, type RuleRow } from '../../credits/wallets/top-up-rule-queri
 import { isInForce } from '../../credits/wallets/view.ts';
 import { dropWalletMarks, listWalletMarks } from '../../usage/wallet-marks/wallet-marks.ts';
 import { lockPayer } from '../build-invoice/payer-and-issuer.ts';
-import { countAutomatic, readPurchases, storeOngoing } from './sql.ts';
+import { countAutomatic, readPurchases, storeOngoing } from './ongoing-balance-queries.ts';
 import { topUp } from './top-up.ts';
 import { usageOfCustomer } from './usage-of-customer.ts';
 

@@ -9,7 +9,12 @@ import type { BillingEntityId, CustomerId, SubscriptionId } from '../../../platf
 import { getShown } from '../../subscriptions/subscriptions/queries.ts';
 import { listHeldTaxes, taxesOfFee } from '../../usage/usage/fee-taxes.ts';
 import { wholeUsageOf } from '../../usage/usage/subscription-usage.ts';
-import { listActiveSubscriptions, listDraftFees, listProgressiveFees, type OwnedFee } from './sql.ts';
+import {
+  listActiveSubscriptions,
+  listDraftFees,
+  listProgressiveFees,
+  type OwnedFee,
+} from './ongoing-balance-queries.ts';
 
 /** An amount of one currency. */
 export interface CurrencyAmount extends PooledAmount {

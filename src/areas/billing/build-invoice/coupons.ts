@@ -1,4 +1,4 @@
-import type { ActiveCoupon, CouponFrequency } from '../../../engine/credits/coupon.ts';
+import { type ActiveCoupon, type CouponFrequency, mayReduce } from '../../../engine/credits/coupon.ts';
 import type { Draft } from '../../../engine/invoices/draft.ts';
 import { cents } from '../../../engine/money/cents.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
@@ -53,7 +53,7 @@ export async function activeCoupons(
     code: row.code,
     frequency: row.frequency,
     limit: row.limited_billable_metrics ? 'metrics' : row.limited_plans ? 'plans' : 'none',
-    eligible: new Set(fees.filter((fee) => isEligible(row, fee)).map(({ id }) => id)),
+    eligible: new Set(fees.filter((fee) => mayReduce(row, targetOf(fee))).map(({ id }) => id)),
     worth:
       row.percentage_rate === null
         ? { type: 'fixed_amount', amountCents: cents(row.amount_cents!), currency: row.amount_currency! }
@@ -62,10 +62,10 @@ export async function activeCoupons(
   }));
 }
 
-const isEligible = (coupon: CouponRow, { charge, line }: LineFee): boolean =>
-  coupon.limited_billable_metrics
-    ? charge !== undefined && coupon.metric_ids.includes(charge.metric.id)
-    : coupon.plan_ids.includes(line.subscription.plan_id);
+const targetOf = ({ charge, line }: LineFee) => ({
+  plan_id: line.subscription.plan_id,
+  metric_id: charge?.metric.id,
+});
 
 /** Plans include their overrides. */
 const listCoupons = ({ db, organizationId }: Scope, ids: readonly AppliedCouponId[]) => db<CouponRow[]>`

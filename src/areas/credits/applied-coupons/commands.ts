@@ -9,7 +9,7 @@ import { percentageOf } from '../../catalog/coupons/definition.ts';
 import { type CouponRow, coupons } from '../../catalog/coupons/queries.ts';
 import { PERIODS_MAX } from '../../catalog/coupons/schema.ts';
 import { type CustomerRow, getCustomer, lockCustomer } from '../../customers/customers/queries.ts';
-import { recordAppliedCoupon } from './endings.ts';
+import { recordAppliedCoupon } from './announce.ts';
 import { hadCoupon, lockAppliedCoupon, overlaps, readAppliedCoupon } from './queries.ts';
 import type { AppliedCouponCreate } from './schema.ts';
 import { appliedCouponView } from './view.ts';

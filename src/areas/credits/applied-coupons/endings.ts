@@ -1,7 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
-import type { AppliedCouponId, CouponId, CustomerId, InvoiceId } from '../../../platform/ids.ts';
-import { readAppliedCoupon } from './queries.ts';
-import { appliedCouponView } from './view.ts';
+import type { CouponId, CustomerId, InvoiceId } from '../../../platform/ids.ts';
+import { recordAppliedCoupon } from './announce.ts';
 import { giveBack, lockUsesOfInvoice, terminateAppliedCoupons } from './writes.ts';
 
 /** Ends every active use of a coupon that is deleted. Rule: coupons.md#fields. */
@@ -19,17 +18,4 @@ export async function endCouponsOfCustomer(ctx: Context, { customer_id }: { cust
 export async function giveBackCoupons(ctx: Context, invoiceId: InvoiceId): Promise<void> {
   const used = await lockUsesOfInvoice(ctx, invoiceId);
   if (used.length > 0) await giveBack(ctx, used, ctx.now());
-}
-
-/**
- * Writes an applied coupon's state into the audit trail, under its coupon; there is no webhook.
- * Rule: logs.md#activity-logs.
- */
-export async function recordAppliedCoupon(ctx: Context, action: 'created' | 'deleted', id: AppliedCouponId) {
-  const applied = await readAppliedCoupon(ctx, id);
-  const object = appliedCouponView(applied);
-  ctx.record({
-    activity: { type: `applied_coupon.${action}`, resourceType: 'Coupon', resourceId: applied.coupon_id, object },
-  });
-  return object;
 }

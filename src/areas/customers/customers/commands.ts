@@ -2,7 +2,6 @@ import type { Context } from '../../../platform/context.ts';
 import type { CustomerId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { announce } from '../../../platform/reactions.ts';
-import { changedKeys } from '../../../platform/records/changes.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { seconds } from '../../../platform/schema/view.ts';
@@ -13,14 +12,15 @@ import { type BillingEntityRow, findBillingEntity, getDefaultBillingEntity } fro
 import { applyEuTaxes } from '../eu-taxes/apply-eu-taxes.ts';
 import { flagDraftsOfCustomer } from '../flag-drafts.ts';
 import { replaceSections } from '../invoice-custom-sections/choose-sections.ts';
-import { listApplicableSections, type SectionRow } from '../invoice-custom-sections/queries.ts';
+import { listApplicableSections } from '../invoice-custom-sections/queries.ts';
+import { activityOf, recordCustomer } from './announce.ts';
 import { announceLink } from './announce-link.ts';
 import { returnNumber, takeNumber } from './customer-numbers.ts';
 import { fieldsOf } from './input-fields.ts';
 import { type ProviderLink, providerLink } from './provider-link.ts';
 import { type CustomerFields, type CustomerRow, hasBillingHistory, lockCustomer, readCustomer } from './queries.ts';
 import type { CustomerInput } from './schema.ts';
-import { customerView, customerWebhookView } from './view.ts';
+import { customerView } from './view.ts';
 import {
   insertCustomer,
   markCustomerDeleted,
@@ -62,7 +62,7 @@ export async function upsertCustomer(ctx: Context, { body }: { body: CustomerInp
   await saveSections(ctx, id, body);
   const customer = await readCustomer(ctx, id);
   const euTaxes = await applyEuTaxes(ctx, { customer, sent: taxes });
-  const answer = record(ctx, 'created', customer, {
+  const answer = recordCustomer(ctx, 'created', customer, {
     taxes: euTaxes ?? taxes ?? [],
     sections: await listApplicableSections(ctx, customer),
   });
@@ -176,7 +176,7 @@ async function change(ctx: Context, { stored, body, entity, fields, link, taxes 
     taxes: euTaxes ?? taxes ?? formerTaxes,
     sections: await listApplicableSections(ctx, customer),
   };
-  const answer = record(ctx, 'updated', customer, shown, before);
+  const answer = recordCustomer(ctx, 'updated', customer, shown, before);
   await announceLink(ctx, customer, link);
   await announce(ctx, dunningOfCustomerWished, { customer, wish: body });
   return answer;
@@ -216,34 +216,5 @@ function storeMetadata(
     now: ctx.now(),
   });
 }
-
-function record(
-  ctx: Context,
-  action: 'created' | 'updated',
-  customer: CustomerRow,
-  { taxes, sections }: { taxes: TaxRow[]; sections: SectionRow[] },
-  before?: ReturnType<typeof customerView>,
-) {
-  const object = customerView(customer, taxes, sections);
-  ctx.record({
-    activity: { ...activityOf(action, customer, object), ...(before ? { changes: changedKeys(before, object) } : {}) },
-    webhook: {
-      type: `customer.${action}`,
-      objectType: 'customer',
-      objectId: customer.id,
-      customerId: customer.id,
-      object: customerWebhookView(customer),
-    },
-  });
-  return { customer: object };
-}
-
-const activityOf = (action: string, customer: CustomerRow, object: object) => ({
-  type: `customer.${action}`,
-  resourceType: 'Customer',
-  resourceId: customer.id,
-  object,
-  externalCustomerId: customer.external_id,
-});
 
 const idsOf = (taxes: TaxRow[]): string[] => taxes.map((tax) => tax.id);

@@ -8,7 +8,7 @@ import { newId } from '../../../../platform/ids.ts';
 import { listFeeInputs } from '../../../invoices/fee-explanations/queries.ts';
 import { listFeesByIds } from '../../../invoices/fees/queries.ts';
 import { listPricedCharges, type PricedCharge } from '../../../usage/usage/priced-charges.ts';
-import { covers } from '../../bill-in-advance/bill-in-advance.ts';
+import { covers } from '../../bill-in-advance/billable-events.ts';
 import { type BilledLine, currentLine } from '../../build-invoice/lines.ts';
 import {
   type BilledSubscription,
