@@ -11,6 +11,7 @@ export default defineConfig({
       'test/error-codes.test.ts',
       'test/licences.test.ts',
       'test/lock-file.test.ts',
+      'test/named-files.test.ts',
     ],
   },
 });

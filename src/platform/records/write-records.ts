@@ -48,7 +48,7 @@ export interface RecordsMeta {
 export interface StepToNudge {
   id: string;
   dueNow: boolean;
-  /** Customer of the record in its payload (migration 0143). */
+  /** Customer of the record in its payload, by whom the feed is filtered. */
   customerId: CustomerId | null;
 }
 
@@ -61,7 +61,7 @@ export interface Nudges {
   /** Whether every ingress must drop what it caches with the organization's keys. */
   keysChanged?: boolean;
   /**
-   * Scopes of access checks whose cache is invalid, as the SQL function `tell_access` of migration 0067 returns them.
+   * Scopes of access checks whose cache is invalid, as the SQL function `tell_access` of migration 0016 returns them.
    */
   accessChanges?: string[];
 }

@@ -20,7 +20,7 @@ return n
  * Invalidates the cache of access checks for some scopes of an organization. To be called after the commit of the
  * change; a lost call is made up within a minute, when cached values expire.
  *
- * scopes as migration 0067 defines them: `o`, `c:` and a customer's id, `s:` and a subscription's external id
+ * scopes as migration 0016 defines them: `o`, `c:` and a customer's id, `s:` and a subscription's external id
  * Rule: access-check.md "invalidation".
  */
 export async function noteAccessChanges(

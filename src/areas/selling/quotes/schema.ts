@@ -16,7 +16,7 @@ import { LINE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
 
 /** Longest content: a document of some hundred pages. */
 const CONTENT_MAX = 500_000;
-/** How many parts a list of items may have; structure.ts has the limit of each list. */
+/** How many parts a list of items may have; billing-items/read-items.ts has the limit of each list. */
 const PARTS_MAX = 1000;
 const MOST_OWNERS = 50;
 
