@@ -940,6 +940,7 @@ create table correction_adjustments (
   total_units numeric,
   late_events_left_out bigint not null default 0,
   created_at timestamp with time zone not null,
+  left_amount_cents bigint not null default 0,
   constraint correction_adjustments_pkey PRIMARY KEY (id),
   constraint correction_adjustments_fee_key UNIQUE (correction_id, fee_id),
   constraint correction_adjustments_charge_filter_id_fkey FOREIGN KEY (charge_filter_id) REFERENCES charge_filters(id) DEFERRABLE,
@@ -953,6 +954,7 @@ create table correction_adjustments (
   constraint correction_adjustments_kind_check CHECK ((kind = ANY (ARRAY['usage'::text, 'true_up'::text, 'commitment'::text])))
 );
 comment on table correction_adjustments is 'What a correction means for issued invoices. Amounts are null where nothing was computed.';
+comment on column correction_adjustments.left_amount_cents is 'What of the difference its policy leaves: above 0 it is not billed, below 0 not given back. A correction of the same events that undoes what was left has the opposite amount.';
 CREATE INDEX correction_adjustments_invoice ON public.correction_adjustments USING btree (organization_id, invoice_id);
 CREATE INDEX correction_adjustments_new_fee ON public.correction_adjustments USING btree (organization_id, new_fee_id) WHERE (new_fee_id IS NOT NULL);
 CREATE INDEX correction_adjustments_newest ON public.correction_adjustments USING btree (organization_id, correction_id, created_at DESC, id DESC);
@@ -1592,6 +1594,7 @@ comment on table events is 'Usage events as received, each transaction_id once p
 CREATE INDEX events_aggregation ON public.events USING btree (organization_id, external_subscription_id, code, "timestamp");
 CREATE INDEX events_code ON public.events USING btree (organization_id, code, "timestamp" DESC, transaction_id);
 CREATE INDEX events_newest ON public.events USING btree (organization_id, "timestamp" DESC, transaction_id);
+CREATE INDEX events_received ON public.events USING btree (organization_id, id);
 CREATE UNIQUE INDEX events_transaction_key ON public.events USING btree (organization_id, transaction_id, external_subscription_id);
 CREATE TRIGGER events_tell_access AFTER UPDATE ON public.events REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_changed_events();
 
@@ -2117,6 +2120,18 @@ create table late_event_cursors (
 );
 comment on table late_event_cursors is 'The newest event that the job for late events has looked at, per organization.';
 
+create table late_event_policies (
+  organization_id uuid not null,
+  plan_id uuid,
+  from_id uuid not null,
+  policy text,
+  constraint late_event_policies_key UNIQUE NULLS NOT DISTINCT (organization_id, plan_id, from_id),
+  constraint late_event_policies_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint late_event_policies_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id),
+  constraint late_event_policies_policy_check CHECK ((policy = ANY (ARRAY['next_invoice'::text, 'debit_invoice'::text, 'credit_note'::text, 'ignore'::text])))
+);
+comment on table late_event_policies is 'Policies for late events: each holds for events with greater ids than from_id, up to the next one of the same plan or organization. Null: from then on there is none. An override has that of its plan.';
+
 create table ledger_daily (
   organization_id uuid not null,
   billing_entity_id uuid not null,
@@ -2370,7 +2385,6 @@ create table organizations (
   personal_properties jsonb not null default '[]'::jsonb,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  late_events_after uuid,
   constraint organizations_pkey PRIMARY KEY (id),
   constraint organizations_slug_key UNIQUE (slug),
   constraint organizations_audit_logs_period_days CHECK (((audit_logs_period_days >= 1) AND (audit_logs_period_days <= 400))),
@@ -2384,7 +2398,6 @@ create table organizations (
   constraint organizations_wallet_limit_check CHECK (((wallet_limit >= 1) AND (wallet_limit <= 100)))
 );
 comment on table organizations is 'A tenant. Every other row of a tenant carries its id, which comes from the API key alone.';
-comment on column organizations.late_events_after is 'Ids up to it are of events that came before the policy for late events was switched on. Null: it never was.';
 CREATE TRIGGER organizations_tell_access AFTER UPDATE OF deny_when_overdue ON public.organizations FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
 
 create table owners (
@@ -2622,16 +2635,15 @@ create table plans (
   deleted_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  late_events_after uuid,
   constraint plans_pkey PRIMARY KEY (id),
   constraint plans_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint plans_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES plans(id) DEFERRABLE,
   constraint plans_amount_cents_check CHECK ((amount_cents >= 0)),
   constraint plans_interval_check CHECK (("interval" = ANY (ARRAY['weekly'::text, 'monthly'::text, 'quarterly'::text, 'semiannual'::text, 'yearly'::text]))),
+  constraint plans_policies_of_plan CHECK (((parent_id IS NULL) OR (usage_policies IS NULL))),
   constraint plans_trial_period_check CHECK ((trial_period >= (0)::numeric))
 );
 comment on table plans is 'Prices of a subscription. A plan with parent_id is the override of one subscription.';
-comment on column plans.late_events_after is 'Ids up to it are of events that came before late events of its subscriptions were billed. Null: they always were.';
 CREATE UNIQUE INDEX plans_code_key ON public.plans USING btree (organization_id, code) WHERE ((deleted_at IS NULL) AND (parent_id IS NULL));
 CREATE INDEX plans_parent ON public.plans USING btree (organization_id, parent_id) WHERE (parent_id IS NOT NULL);
 CREATE TRIGGER plans_tell_access AFTER UPDATE OF parent_id, "interval", bill_charges_monthly, pay_in_advance, amount_currency, deleted_at ON public.plans FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
@@ -2963,9 +2975,13 @@ create table taken_late_events (
   organization_id uuid not null,
   event_id uuid not null,
   taken_at timestamp with time zone not null,
-  constraint taken_late_events_pkey PRIMARY KEY (organization_id, event_id)
+  correction_id uuid,
+  constraint taken_late_events_pkey PRIMARY KEY (organization_id, event_id),
+  constraint taken_late_events_correction_id_fkey FOREIGN KEY (correction_id) REFERENCES event_corrections(id)
 );
 comment on table taken_late_events is 'Late events that a correction has already priced.';
+comment on column taken_late_events.correction_id is 'The correction of late events that settled it; null where another correction took it in, or nothing was settled.';
+CREATE INDEX taken_late_events_correction ON public.taken_late_events USING btree (organization_id, correction_id) WHERE (correction_id IS NOT NULL);
 
 create table taxes (
   id uuid not null,

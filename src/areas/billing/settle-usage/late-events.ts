@@ -1,8 +1,7 @@
-import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import type { Context } from '../../../platform/context.ts';
 import type { ExternalCustomerId } from '../../../platform/ids.ts';
-import { firstIdAt, newId } from '../../../platform/ids.ts';
+import { newId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { nested } from '../../../platform/records/nested.ts';
 import type { StepPayload } from '../../../steps.ts';
@@ -10,15 +9,13 @@ import { announceSettled, lockForCorrection } from '../../usage/event-correction
 import { eventsOfIds } from '../../usage/event-corrections/lock-events.ts';
 import { listConcernedCharges } from '../../usage/event-corrections/periods.ts';
 import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
-import { takeLateEvents } from '../../usage/event-corrections/taken-late-events.ts';
+import { settleTakenEvents, takeLateEvents } from '../../usage/event-corrections/taken-late-events.ts';
 import { correctionView } from '../../usage/event-corrections/view.ts';
 import { insertCorrection, updateProgress } from '../../usage/event-corrections/writes.ts';
 import { listLateGroups, listLateOrganizations, lockCursor, moveCursor } from './late-sql.ts';
 import { settlePeriods } from './settle-periods.ts';
 import { insertPeriods } from './sql.ts';
 
-/** Overlap for events of a batch that was still being stored during the last look. */
-const OVERLAP_MS = 600_000;
 /** Ids of events in one step. */
 const EVENTS_A_STEP = 5000;
 const REASON = 'Late usage';
@@ -45,7 +42,7 @@ export const lateEvents = periodicJob({
     if (seen === undefined) return;
     // Whether an event is late is decided when it is stored, so each is looked at once, late or not.
     const seenNow = newId();
-    const groups = await listLateGroups(ctx, before(seen));
+    const groups = await listLateGroups(ctx, seen);
     for (const { external_subscription_id, window_from, policy, event_ids } of groups)
       for (let n = 0; n < event_ids.length; n += EVENTS_A_STEP)
         ctx.after({
@@ -64,12 +61,6 @@ export const lateEvents = periodicJob({
     return due.length > 0 ? after : null;
   },
 });
-
-/** The smallest id that could have been made `OVERLAP_MS` before `id`. */
-function before(id: string): string {
-  const made = Number.parseInt(id.replace('-', '').slice(0, 12), 16);
-  return firstIdAt(Temporal.Instant.fromEpochMilliseconds(made - OVERLAP_MS));
-}
 
 type LateEvents = StepPayload<'settle-late-events'>;
 
@@ -100,6 +91,7 @@ async function settle(ctx: Context, late: LateEvents, externalCustomerId: Extern
   if (invoiced.length === 0) return false;
   const correction = lateCorrection(ctx, late, new Set(invoiced.map(({ invoice_id }) => invoice_id)).size);
   await insertCorrection(ctx, correction);
+  await settleTakenEvents(ctx, late.event_ids, correction.id);
   await insertPeriods(ctx, correction.id, invoiced);
   const { isSettled, adjustments } = await settlePeriods(ctx, correction);
   if (isSettled && adjustments.every(({ delta_amount_cents }) => delta_amount_cents === 0)) return false;

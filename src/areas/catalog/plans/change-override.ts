@@ -59,7 +59,7 @@ export async function changeOverride(ctx: Context, copy: PlanShown, given: PlanO
   addFaults(faults, notOverridable(given, plan));
   refuseFaults(faultsBelow('plan_overrides', faults));
 
-  await updatePlanRow(ctx, plan.id, { plan: definition, now: ctx.now() });
+  await updatePlanRow(ctx, plan, { plan: definition, now: ctx.now() });
   if (charges.length > 0) {
     await saveCharges(ctx, charges, ctx.now());
     const metricIds = charges.map(({ charge }) => charge.billable_metric_id);

@@ -14,6 +14,7 @@ import { flagDraftInvoicesOfPlans } from '../flag-drafts.ts';
 import { prepareCommitment, saveCommitment } from '../minimum-commitments/writes.ts';
 import { findTaxesByCodes } from '../taxes/queries.ts';
 import { replacePlanTaxes } from '../taxes/writes.ts';
+import { keepLateEventsPolicy } from '../usage-policies/writes.ts';
 import { refreshShapes } from '../usage-shapes/commands.ts';
 import { markUsage } from '../usage-thresholds/usage-marks.ts';
 import { replaceThresholds } from '../usage-thresholds/writes.ts';
@@ -62,6 +63,7 @@ export async function createPlan(ctx: Context, { body }: { body: PlanCreate }) {
   };
   const plan: PlanRow = { id, parent_id: null, ...definition, ...state };
   await insertPlan(ctx, plan);
+  await keepLateEventsPolicy(ctx, { planId: id, policies: plan.usage_policies });
   await saveCharges(ctx, charges, ctx.now());
   await applyFixedCharges(ctx, plan, fixed, { cascades: false, billsCopies: false });
   if (prepared) await saveCommitment(ctx, id, prepared, ctx.now());
@@ -117,7 +119,8 @@ export async function updatePlan(ctx: Context, { code, body }: { code: string; b
   if (isFrozen) addFaults(faults, frozenFaults(body, stored, definition));
   refuseFaults(faults);
 
-  await updatePlanRow(ctx, stored.id, { plan: definition, now: ctx.now() });
+  await updatePlanRow(ctx, stored, { plan: definition, now: ctx.now() });
+  await keepLateEventsPolicy(ctx, { planId: stored.id, policies: definition.usage_policies });
   if (isRenamed) await renameOverrides(ctx, stored.id, { code: definition.code, now: ctx.now() });
   if (body.charges) {
     const removed = untouched.map(({ charge }) => charge.id);

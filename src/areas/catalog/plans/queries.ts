@@ -9,6 +9,7 @@ import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { grantsOfPlan, type PlanGrantJson } from '../entitlements/plan-grants.ts';
 import { type CommitmentJson, commitmentOf } from '../minimum-commitments/queries.ts';
+import { policiesOfPlan } from '../usage-policies/queries.ts';
 import type { UsagePolicies } from '../usage-policies/schema.ts';
 import type { Metadata } from './metadata.ts';
 
@@ -41,7 +42,7 @@ const columns = (db: Db) => db`
   p.id, p.parent_id, p.code, p.name, p.invoice_display_name, p.description, p.interval, p.pay_in_advance,
     p.amount_cents,
   p.amount_currency, p.trial_period, p.bill_charges_monthly, p.bill_fixed_charges_monthly, p.metadata,
-  p.usage_policies,
+  ${policiesOfPlan(db, 'p')} as usage_policies,
   ${commitmentOf(db, 'p')} as minimum_commitment, ${grantsOfPlan(db, 'p')} as entitlements, p.pending_deletion,
   p.deleted_at, p.created_at`;
 

@@ -1,15 +1,15 @@
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
-import { newId } from '../../../platform/ids.ts';
 import type { Policy, UsagePolicies } from './schema.ts';
 
-/** The policy of a plan, which for an override is that of its parent plan. */
-export const policyOfPlan = (db: Db, organizationId: Fragment, planId: Fragment, kind: keyof UsagePolicies) => db`
-  (select coalesce(parent.usage_policies, plan.usage_policies) ->> ${kind}
-   from plans plan left join plans parent on parent.organization_id = plan.organization_id
-     and parent.id = plan.parent_id
-   where plan.organization_id = ${organizationId} and plan.id = ${planId})`;
+/** The policies of the plan `alias`, as SQL; those of an override are its plan's. */
+export const policiesOfPlan = (db: Db, alias: string) => {
+  const plan = db(alias);
+  return db`coalesce(${plan}.usage_policies, (
+    select parent.usage_policies from plans parent
+    where parent.organization_id = ${plan}.organization_id and parent.id = ${plan}.parent_id))`;
+};
 
 /** The policy of the newest subscription's plan of an external id, else the organization's. */
 export async function findPolicy(
@@ -19,8 +19,9 @@ export async function findPolicy(
 ): Promise<Policy | null> {
   const [row] = await db<{ policy: Policy | null }[]>`
     select coalesce((
-      select ${policyOfPlan(db, db`${organizationId}::uuid`, db`s.plan_id`, kind)}
+      select ${policiesOfPlan(db, 'plan')} ->> ${kind}
       from subscriptions s
+      join plans plan on plan.organization_id = s.organization_id and plan.id = s.plan_id
       where s.organization_id = ${organizationId} and s.external_id = ${externalSubscriptionId}
       order by s.status = 'active' desc, s.created_at desc, s.id desc limit 1
     ), usage_policies ->> ${kind}) as policy
@@ -28,41 +29,22 @@ export async function findPolicy(
   return row?.policy ?? null;
 }
 
-/** Whether a policy, as SQL that gives its text, does something about late events. */
-export const billsLateEvents = (db: Db, policy: Fragment) => db`coalesce(${policy}, 'ignore') <> 'ignore'`;
-
 /**
- * What holds for late events of a plan's subscriptions: rows (policy, after_id), where only events that came after
- * `after_id` are meant, since before it late events were ignored. Rule: event-corrections.md#late-events.
+ * The policy under which an event came late for subscriptions of a plan, as SQL: that of the plan, else of the
+ * organization, as they were then. Rule: event-corrections.md#late-events.
  */
-export const lateEventsPolicy = (db: Db, organizationId: Fragment, planId: Fragment) => db`
-  select coalesce(coalesce(parent.usage_policies, plan.usage_policies) ->> 'late_events',
-      organization.usage_policies ->> 'late_events', 'ignore') as policy,
-    greatest(plan.late_events_after, parent.late_events_after,
-      case when coalesce(parent.usage_policies, plan.usage_policies) ->> 'late_events' is null
-        then organization.late_events_after end) as after_id
-  from plans plan
-  join organizations organization on organization.id = plan.organization_id
-  left join plans parent on parent.organization_id = plan.organization_id and parent.id = plan.parent_id
-  where plan.organization_id = ${organizationId} and plan.id = ${planId}`;
-
-/**
- * `late_events_after` of a row of plans that is updated, when it gets another policy: from now on if late events were
- * ignored before, with the organization's own where that held before.
- */
-export const lateEventsAfter = (db: Db, policies: UsagePolicies | null) => {
-  const ofOrganization = db`(
-    select organization.usage_policies ->> 'late_events' from organizations organization
-    where organization.id = plans.organization_id)`;
-  const before = db`plans.usage_policies ->> 'late_events'`;
-  const policy = db`${policies?.late_events ?? null}::text`;
-  return db`
-    case
-      when not ${billsLateEvents(db, db`coalesce(${policy}, ${ofOrganization})`)} then late_events_after
-      when not ${billsLateEvents(db, db`coalesce(${before}, ${ofOrganization})`)} then ${newId()}::uuid
-      when ${before} is null then greatest(late_events_after, (
-        select organization.late_events_after from organizations organization
-        where organization.id = plans.organization_id))
-      else late_events_after
-    end`;
+export const lateEventsPolicy = (
+  db: Db,
+  organizationId: Fragment,
+  { planId, eventId }: { planId: Fragment; eventId: Fragment },
+) => {
+  const thenOf = (owner: Fragment) => db`
+    select held.policy from late_event_policies held
+    where held.organization_id = ${organizationId} and held.plan_id is not distinct from (${owner})
+      and held.from_id < ${eventId}
+    order by held.from_id desc limit 1`;
+  const plan = db`
+    select coalesce(own.parent_id, own.id) from plans own
+    where own.organization_id = ${organizationId} and own.id = ${planId}`;
+  return db`coalesce((${thenOf(plan)}), (${thenOf(db`null::uuid`)}), 'ignore')`;
 };

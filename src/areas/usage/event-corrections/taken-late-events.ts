@@ -1,6 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Scope } from '../../../platform/db/scope.ts';
-import type { EventId } from '../../../platform/ids.ts';
+import type { CorrectionId, EventId } from '../../../platform/ids.ts';
 
 /** Marks late events as taken in, so that later corrections count them. */
 export const takeLateEvents = (
@@ -11,3 +11,12 @@ export const takeLateEvents = (
   insert into taken_late_events (organization_id, event_id, taken_at)
   select ${organizationId}::uuid, id, ${now} from unnest(${eventIds}::uuid[]) id
   on conflict do nothing`;
+
+/** Names the correction that settles taken late events. */
+export const settleTakenEvents = (
+  { db, organizationId }: Scope,
+  eventIds: readonly EventId[],
+  correctionId: CorrectionId,
+) => db`
+  update taken_late_events set correction_id = ${correctionId}
+  where organization_id = ${organizationId} and event_id = any (${eventIds}::uuid[])`;

@@ -100,9 +100,8 @@ test('with the policy ignore a correction is recorded, and the invoice stays as 
 
 test('a period that ends without an invoice is neither credited nor billed', async () => {
   const story = await march({ recurring: true });
-  await service.sql`
-    update organizations set usage_policies = ${json({ late_events: 'debit_invoice' })}
-    where id = ${story.organizationId}`;
+  const settings = { usage_policies: { late_events: 'debit_invoice' } };
+  expect((await story.client.put('/organizations/settings', { settings })).status).toBe(200);
   await story.advanceTo('2024-04-02T00:00:00Z');
   await story.use('units', { n: '7' }, { transaction_id: 'april' });
   await story.advanceTo('2024-04-10T00:00:00Z');

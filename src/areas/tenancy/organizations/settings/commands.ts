@@ -1,6 +1,7 @@
 import type { Context } from '../../../../platform/context.ts';
 import { changedKeys } from '../../../../platform/records/changes.ts';
 import { refuse } from '../../../../platform/refusal.ts';
+import { keepLateEventsPolicy } from '../../../catalog/usage-policies/writes.ts';
 import { lockSettings, readSettings, updateSettingsRow } from './queries.ts';
 import type { SettingsUpdate, SettingsView } from './schema.ts';
 import { settingsView } from './view.ts';
@@ -30,6 +31,7 @@ export async function updateSettings(ctx: Context, { body }: { body: SettingsUpd
     usage_policies: body.usage_policies === undefined ? stored.usage_policies : policiesOf(body),
   };
   await updateSettingsRow(ctx, changed, ctx.now());
+  await keepLateEventsPolicy(ctx, { planId: null, policies: changed.usage_policies });
   const after = settingsView(changed, ctx.config);
   ctx.record({
     activity: {

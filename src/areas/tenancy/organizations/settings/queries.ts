@@ -3,7 +3,6 @@ import { assert } from '../../../../engine/assert.ts';
 import type { Db } from '../../../../platform/db/connect.ts';
 import type { Scope } from '../../../../platform/db/scope.ts';
 import { json } from '../../../../platform/db/values.ts';
-import { newId } from '../../../../platform/ids.ts';
 import type { Policy } from '../../../catalog/usage-policies/schema.ts';
 import type { RateLimits } from '../own-rate-limits.ts';
 
@@ -45,12 +44,7 @@ export async function lockSettings({ db, organizationId }: Scope): Promise<Setti
 export const updateSettingsRow = ({ db, organizationId }: Scope, row: SettingsFields, at: Temporal.Instant) => db`
   update organizations set audit_logs_period_days = ${row.audit_logs_period_days}, wallet_limit = ${row.wallet_limit},
     hosted_page_wait_minutes = ${row.hosted_page_wait_minutes}, deny_when_overdue = ${row.deny_when_overdue},
-    usage_policies = ${json(row.usage_policies)},
-    late_events_after = case
-      when ${(row.usage_policies?.late_events ?? 'ignore') !== 'ignore'}
-        and coalesce(usage_policies ->> 'late_events', 'ignore') = 'ignore' then ${newId()}::uuid
-      else late_events_after end,
-    updated_at = ${at}
+    usage_policies = ${json(row.usage_policies)}, updated_at = ${at}
   where id = ${organizationId}`;
 
 /** How many active wallets a customer of the organization may have. */

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listLateGroups } from '../../../../src/areas/billing/settle-usage/late-sql.ts';
+import { firstIdAt, newId, type OrganizationId } from '../../../../src/platform/ids.ts';
+import { startService, type TestService } from '../../../support/service.ts';
+
+// The hourly look at late events of an organization reads its own events of the hour, however many others send and it
+// has itself:
+// periodic-jobs.md#late-events, everywhere.md#bounded-cost.
+let service: TestService;
+let quiet: OrganizationId;
+
+const OWN = 20;
+const OTHERS = 3000;
+/** Events of earlier hours. */
+const HISTORY = { quiet: 500, busy: 30_000 };
+/** How far a look goes back before the last one. */
+const OVERLAP_MS = 600_000;
+
+let busy: OrganizationId;
+
+beforeAll(async () => {
+  service = await startService();
+  quiet = await organization();
+  busy = await organization();
+});
+afterAll(() => service.stop());
+
+const organization = async () => (await service.org()).organization.organization_id as OrganizationId;
+
+const insertEvents = (organizationId: OrganizationId, count: number, idOf = newId) => service.sql`
+  insert into events (id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties,
+    digest, created_at)
+  select id, ${organizationId}, 'sub', id::text, 'units', now(), '{}', decode('00', 'hex'), now()
+  from unnest(${Array.from({ length: count }, () => idOf())}::uuid[]) id`;
+
+/** An id of an event that came two hours ago. */
+const oldId = () => `${firstIdAt({ epochMilliseconds: Date.now() - 7_200_000 }).slice(0, 14)}${newId().slice(14)}`;
+
+interface Plan {
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: Plan[];
+}
+
+const flat = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flat)];
+
+/** Rows of the table of events that the look reads. */
+async function eventsRead(seenId: string): Promise<number> {
+  const look = listLateGroups({ db: service.sql, organizationId: quiet }, seenId);
+  const [row] = await service.sql<{ 'QUERY PLAN': { Plan: Plan }[] }[]>`explain (analyze, format json) ${look}`;
+  const scans = flat(row!['QUERY PLAN'][0]!.Plan).filter((node) => node['Relation Name'] === 'events');
+  expect(scans).not.toEqual([]);
+  return scans.reduce(
+    (sum, node) => sum + node['Actual Loops'] * (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)),
+    0,
+  );
+}
+
+test('the look at late events of one organization reads no others, and none that were looked at', async () => {
+  await insertEvents(quiet, HISTORY.quiet, oldId);
+  await insertEvents(busy, HISTORY.busy, oldId);
+  await insertEvents(quiet, OWN / 2);
+  await insertEvents(busy, OTHERS);
+  await insertEvents(quiet, OWN / 2);
+  await service.sql`analyze events`;
+  expect(await eventsRead(newId())).toBe(OWN);
+  // What came since the statistics were made.
+  const since = firstIdAt({ epochMilliseconds: Date.now() + OVERLAP_MS });
+  await insertEvents(busy, OTHERS);
+  await insertEvents(quiet, OWN);
+  expect(await eventsRead(since)).toBe(OWN);
+});
