@@ -1,5 +1,6 @@
 import { netDeltas } from '../../../engine/corrections/net-deltas.ts';
 import { partOfUnits } from '../../../engine/corrections/part-of-units.ts';
+import { type Done, undoneLeft } from '../../../engine/corrections/undone-left.ts';
 import { type Cents, cents } from '../../../engine/money/cents.ts';
 import { sum, ZERO } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
@@ -12,6 +13,7 @@ import { type RepricedItem, repriceInvoice } from './reprice.ts';
 import {
   type Billed,
   flagDraftsOf,
+  listDone,
   listGoingOn,
   listSettled,
   lockInvoice,
@@ -26,7 +28,9 @@ interface Difference {
   settled: SettledItem | undefined;
   oldCents: Cents;
   deltaCents: Cents;
-  /** What is left of the difference after netting. */
+  /** The part that undoes what corrections of the same events left. */
+  undoneCents: Cents;
+  /** What remains of the rest after netting. */
   restCents: Cents;
 }
 
@@ -62,7 +66,9 @@ export async function settleItems(
     settled,
   }: { billed: Billed; billedItems: readonly RepricedItem[]; settled: ReadonlyMap<string, SettledItem> },
 ): Promise<NewAdjustment[]> {
-  const differences = differencesOf(billedItems, settled);
+  const hasLeft = [...settled.values()].some((item) => item.hasLeft);
+  const done = hasLeft ? await listDone(ctx, billed, correction.id) : new Map<string, readonly Done[]>();
+  const differences = differencesOf(billedItems, settled, done);
   const shown = differences.filter(({ deltaCents }) => deltaCents !== 0);
   const totals = differences.filter(
     ({ deltaCents, billedItem }) => deltaCents === 0 && billedItem.newTotal !== undefined,
@@ -75,22 +81,27 @@ export async function settleItems(
   return [...kept, ...rises, ...(await settleFalls(ctx, billed, falls, correction))];
 }
 
-function differencesOf(billedItems: readonly RepricedItem[], settled: ReadonlyMap<string, SettledItem>): Difference[] {
+function differencesOf(
+  billedItems: readonly RepricedItem[],
+  settled: ReadonlyMap<string, SettledItem>,
+  done: ReadonlyMap<string, readonly Done[]>,
+): Difference[] {
   const differences = billedItems.map((billedItem) => {
-    const before = settled.get(keyOfBilledItem(billedItem));
+    const name = keyOfBilledItem(billedItem);
+    const before = settled.get(name);
     const oldCents = cents((billedItem.fee?.amount_cents ?? 0) + (before?.settled_cents ?? 0));
-    return { billedItem, settled: before, oldCents, deltaCents: cents(billedItem.newCents - oldCents) };
+    const deltaCents = cents(billedItem.newCents - oldCents);
+    const undoneCents = undoneLeft(done.get(name) ?? [], deltaCents);
+    return { billedItem, settled: before, oldCents, deltaCents, undoneCents };
   });
-  const rests = netDeltas(differences.map(({ deltaCents }) => deltaCents));
+  const rests = netDeltas(differences.map(({ deltaCents, undoneCents }) => cents(deltaCents - undoneCents)));
   return differences.map((each, index) => ({ ...each, restCents: rests[index]! }));
 }
 
-type Recorded = Pick<Difference, 'billedItem' | 'settled' | 'oldCents' | 'deltaCents' | 'restCents'>;
-
-/** A difference for which nothing is booked: it was netted, or the policy leaves it. */
+/** A difference for which nothing is booked: it was netted, or undoes what was left. */
 export const recorded = (
   billed: Pick<Billed, 'invoiceId'>,
-  { billedItem, settled, oldCents, deltaCents, restCents }: Recorded,
+  { billedItem, settled, oldCents, deltaCents, undoneCents, restCents }: Difference,
 ): NewAdjustment => ({
   subscription_id: billedItem.subscription_id,
   kind: billedItem.kind,
@@ -105,7 +116,8 @@ export const recorded = (
   old_amount_cents: oldCents,
   new_amount_cents: billedItem.newCents,
   delta_amount_cents: deltaCents,
-  settled_amount_cents: deltaCents - restCents,
+  settled_amount_cents: deltaCents - undoneCents - restCents,
+  left_amount_cents: undoneCents,
   billed_amount_cents: 0,
   booked_as: 'recorded',
   total_units: billedItem.newTotal ?? null,
@@ -115,14 +127,20 @@ export const recorded = (
   late_events_left_out: billedItem.leftOut ?? 0,
 });
 
+/** A difference that the policy leaves: it counts as settled, so that no other correction takes it up. */
+const left = (billed: Billed, difference: Difference): NewAdjustment => ({
+  ...recorded(billed, difference),
+  left_amount_cents: difference.undoneCents + difference.restCents,
+});
+
 function rise(billed: Billed, difference: Difference, { policy }: Terms, goingOn: ReadonlySet<string>): NewAdjustment {
+  if (policy === 'ignore' || policy === 'credit_note') return left(billed, difference);
   const row = recorded(billed, difference);
-  const isBilled = policy === 'next_invoice' || policy === 'debit_invoice';
-  if (difference.restCents === 0 || !isBilled) return row;
+  if (difference.restCents === 0) return row;
   const waits = policy === 'next_invoice' && goingOn.has(row.subscription_id);
   return {
     ...row,
-    settled_amount_cents: difference.deltaCents,
+    settled_amount_cents: difference.deltaCents - difference.undoneCents,
     billed_amount_cents: difference.restCents,
     booked_as: waits ? 'fee' : 'invoice',
   };
@@ -138,18 +156,19 @@ async function settleFalls(
   falls: readonly Difference[],
   correction: Terms,
 ): Promise<NewAdjustment[]> {
-  if (falls.length === 0 || correction.policy === 'ignore') return falls.map((each) => recorded(billed, each));
+  if (correction.policy === 'ignore') return falls.map((each) => left(billed, each));
+  if (falls.length === 0) return [];
   const rows = falls.map((each) => {
     const waiting = Math.min(-each.restCents, Math.max(each.settled?.waiting_cents ?? 0, 0));
-    return { each, waiting, row: recorded(billed, each), left: -each.restCents - waiting };
+    return { each, waiting, row: recorded(billed, each), owed: -each.restCents - waiting };
   });
   if (rows.some(({ waiting }) => waiting > 0)) await flagDraftsOf(ctx, billed);
-  const asked = rows.flatMap(({ each, left }, index) =>
-    left > 0
+  const asked = rows.flatMap(({ each, owed }, index) =>
+    owed > 0
       ? [
           {
             index,
-            cents: left,
+            cents: owed,
             feeIds: [
               [
                 ...(each.billedItem.fee && billed.invoiceId !== null ? [each.billedItem.fee.id] : []),
@@ -164,19 +183,19 @@ async function settleFalls(
     description: correction.reason,
     part: correction.credit_note_part,
   });
-  return rows.flatMap(({ each, waiting, row, left }, index) => {
+  return rows.flatMap(({ each, waiting, row, owed }, index) => {
     const own = credited.filter((credit) => credit.index === index);
     const [first, ...others] = own;
     const given = own.reduce((total, credit) => total + credit.cents, 0);
     const later = others.reduce((total, credit) => total + credit.cents, 0);
-    const uncreditable = left - given;
+    const uncreditable = owed - given;
     const laterUnits = others.map((credit) => partOfUnits(row.units, -credit.cents, each.deltaCents));
     const main: NewAdjustment = {
       ...row,
       units: row.units.minus(sum(laterUnits)),
       delta_amount_cents: each.deltaCents + later,
       new_amount_cents: row.new_amount_cents + later,
-      settled_amount_cents: each.deltaCents + uncreditable + later,
+      settled_amount_cents: each.deltaCents - each.undoneCents + uncreditable + later,
       billed_amount_cents: -waiting,
       booked_as: first !== undefined ? 'credit_note' : waiting > 0 ? 'fee' : 'recorded',
       credit_note_id: first?.noteId ?? null,
@@ -195,6 +214,7 @@ async function settleFalls(
         new_amount_cents: before,
         delta_amount_cents: -credit.cents,
         settled_amount_cents: -credit.cents,
+        left_amount_cents: 0,
         booked_as: 'credit_note',
         credit_note_id: credit.noteId,
       };

@@ -4,7 +4,9 @@ import { type Check, type Finding, MOST_FINDINGS } from './check-of-an-invariant
 export const CORRECTION_CHECKS: readonly Check[] = [
   {
     code: 'A31',
-    mustHold: 'a settled correction has settled all that it concerns, by documents that add up to its differences',
+    mustHold:
+      'a settled correction has settled all that it concerns, by documents and by what it left, which add up to its ' +
+      'differences',
     resourceType: 'EventCorrection',
     find: ({ db, organizationId }) => db<Finding[]>`
       with settled as materialized (
@@ -43,6 +45,12 @@ export const CORRECTION_CHECKS: readonly Check[] = [
           jsonb_build_object('adjustment_id', id)
         from adjustment
         where new_amount_cents - old_amount_cents <> delta_amount_cents
+        union all
+        select correction_id, (delta_amount_cents + uncreditable_amount_cents)::text,
+          (settled_amount_cents + left_amount_cents)::text, jsonb_build_object('adjustment_id', id)
+        from adjustment
+        where invoice_id is not null
+          and delta_amount_cents + uncreditable_amount_cents <> settled_amount_cents + left_amount_cents
         union all
         select correction_id, 'an invoice', null, jsonb_build_object('adjustment_id', id)
         from adjustment

@@ -51,6 +51,7 @@ export interface AdjustmentRow {
   old_amount_cents: number | null;
   new_amount_cents: number | null;
   delta_amount_cents: number | null;
+  left_amount_cents: number;
   booked_as: string | null;
   new_fee_id: FeeId | null;
   credit_note_id: CreditNoteId | null;
@@ -116,10 +117,8 @@ export async function listAdjustments(
   const [rows, [count]] = await Promise.all([
     db<AdjustmentRow[]>`
       select id, invoice_id, fee_id, charge_id, charge_filter_id, grouped_by, from_datetime, to_datetime,
-        old_amount_cents,
-        new_amount_cents, delta_amount_cents, booked_as, new_fee_id, credit_note_id, uncreditable_amount_cents,
-        late_events_left_out, warning,
-        created_at
+        old_amount_cents, new_amount_cents, delta_amount_cents, left_amount_cents, booked_as, new_fee_id,
+        credit_note_id, uncreditable_amount_cents, late_events_left_out, warning, created_at
       from correction_adjustments
       where organization_id = ${organizationId} and correction_id = ${correctionId}
       order by created_at desc, id desc limit ${limit} offset ${offset}`,

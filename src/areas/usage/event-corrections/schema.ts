@@ -122,6 +122,7 @@ const AdjustmentView = z.object({
   old_amount_cents: z.int().nullable(),
   new_amount_cents: z.int().nullable(),
   delta_amount_cents: z.int().nullable(),
+  left_amount_cents: z.int(),
   booked_as: z.string().nullable(),
   svc_new_fee_id: z.uuid().nullable(),
   svc_credit_note_id: z.uuid().nullable(),

@@ -42,6 +42,7 @@ export const adjustmentView = (row: AdjustmentRow): AdjustmentView => ({
   old_amount_cents: row.old_amount_cents,
   new_amount_cents: row.new_amount_cents,
   delta_amount_cents: row.delta_amount_cents,
+  left_amount_cents: row.left_amount_cents,
   booked_as: row.booked_as,
   svc_new_fee_id: row.new_fee_id,
   svc_credit_note_id: row.credit_note_id,

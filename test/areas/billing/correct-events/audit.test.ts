@@ -126,6 +126,14 @@ test.each<[string, string, () => string, () => string, string | null, string | n
     '3000',
   ],
   [
+    'a difference that is neither settled nor left',
+    'billed',
+    () => `update correction_adjustments set left_amount_cents = 100 ${of('billed')}`,
+    () => `update correction_adjustments set left_amount_cents = 0 ${of('billed')}`,
+    '2000',
+    '2100',
+  ],
+  [
     'an invoice that was left out',
     'billed',
     () => `update correction_periods set settled_at = null ${of('billed')}`,

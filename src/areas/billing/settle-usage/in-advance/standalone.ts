@@ -45,15 +45,18 @@ export async function settleStandalone(
     const deltaCents = cents(billedItem.newCents - oldCents);
     const row = recorded(
       { invoiceId: null },
-      { billedItem, settled: undefined, oldCents, deltaCents, restCents: deltaCents },
+      { billedItem, settled: undefined, oldCents, deltaCents, undoneCents: cents(0), restCents: deltaCents },
     );
     if (billedItem.fee !== undefined) {
       const fee = standing.get(billedItem.fee.id);
       if (fee === undefined || fee.payment_status === 'refunded') continue;
       const billed = { invoiceId: null, feeId: billedItem.fee.id };
       const settled = await listSettled(ctx, billed);
-      const isSettled = [...settled.values()].some(({ settled_cents }) => settled_cents !== 0);
-      const isPaid = fee.payment_status === 'succeeded' || fee.invoice_id !== null || isSettled;
+      const items = [...settled.values()];
+      const isBooked = items.some(({ settled_cents, left_cents }) => settled_cents !== left_cents);
+      // Made again it has its whole price: not where that would bill what a policy left.
+      const billsLeft = deltaCents >= 0 && items.some(({ left_cents }) => left_cents !== 0);
+      const isPaid = fee.payment_status === 'succeeded' || fee.invoice_id !== null || isBooked || billsLeft;
       if (isPaid || correction.policy === 'ignore') {
         const rows = await settleItems(ctx, correction, { billed, billedItems: [billedItem], settled });
         adjustments.push(...rows.filter((each) => each.delta_amount_cents !== 0));
@@ -61,7 +64,7 @@ export async function settleStandalone(
       }
       await markFeeDeleted(ctx, billedItem.fee.id, ctx.now());
     } else if (correction.policy === 'ignore') {
-      adjustments.push(row);
+      adjustments.push({ ...row, left_amount_cents: deltaCents });
       continue;
     }
     const again = makeAgain();
