@@ -110,3 +110,26 @@ test('the page of each area and floor has a row for each of its folders', () => 
   );
   expect(faults).toEqual([]);
 });
+
+/** Names whose meaning is the same in every room (docs/contributing.md "A room"). */
+const OF_A_ROOM =
+  /^(?:routes|schema|definition|commands|reads|queries|writes|view|announce|announcements|jobs)\.ts$|^README\.md$|\.d\.ts$/;
+/** Folders whose row says what all their files are: one for each language or subject, or the same for each provider. */
+const OF_ONE_KIND = /\/(?:texts|field-words|body-examples)$|^src\/platform\/payments\/\w+$/;
+/** How many files of a folder may have names that explain themselves; with more the folder needs a page. */
+const EXPLAIN_THEMSELVES = 5;
+
+test('the files of a folder are explained in rows of its page or of one above, but for a few', () => {
+  const rows = new Set(tables.flatMap(rowsOf));
+  const folders = [...new Set(paths.filter((path) => path.startsWith('src/') && path.endsWith('.ts')).map(dirname))];
+  const faults = folders
+    .filter((folder) => folder !== 'src' && !OF_ONE_KIND.test(folder))
+    .map((folder) =>
+      readdirSync(join(ROOT, folder), { withFileTypes: true })
+        .filter((entry) => entry.isFile() && !OF_A_ROOM.test(entry.name))
+        .map(({ name }) => join(folder, name))
+        .filter((path) => !rows.has(path)),
+    )
+    .filter((unexplained) => unexplained.length > EXPLAIN_THEMSELVES);
+  expect(faults).toEqual([]);
+});
