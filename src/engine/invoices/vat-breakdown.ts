@@ -3,9 +3,11 @@ import { type Cents, cents, sumCents } from '../money/cents.ts';
 import { type Decimal, sum } from '../money/decimal.ts';
 
 /**
- * Codes of EN 16931 for how value added tax applies: standard rate, zero rate, reverse charge, outside the tax.
+ * Codes of EN 16931 for how value added tax applies: standard rate, zero rate, exempt, reverse charge, supply within
+ * the Union, export, outside the tax.
  */
-export type VatCategory = 'S' | 'Z' | 'AE' | 'O';
+export const VAT_CATEGORIES = ['S', 'Z', 'E', 'AE', 'K', 'G', 'O'] as const;
+export type VatCategory = (typeof VAT_CATEGORIES)[number];
 
 /** The part of one line in the breakdown: its amount, its share of the document's allowances, and its tax. */
 export interface TaxedLine {

@@ -59,7 +59,7 @@ export const CUSTOMER_FIELDS: FieldWords = {
   invoice_footer: 'Text at the foot of documents, at most 600 characters',
   logo: 'PNG or JPEG as data URI, at most 800 KiB; null takes it away',
   email_settings: 'Documents that are mailed to customers as they become final',
-  einvoicing: 'Cannot be turned on yet; electronic documents are taken from `download_xml`',
+  einvoicing: 'true: documents go out in the form that the law of the country asks for; in FR and DE only',
   eu_tax_management: 'true: taxes of the European Union are determined for every customer; default false',
   'billing_entity.tax_codes': 'Codes of the taxes of its customers that have none of their own',
 

@@ -170,7 +170,12 @@ const wrong: [object, object][] = [
   [{ billing_configuration: 'x' }, { billing_configuration: ['value_is_invalid'] }],
   [{ einvoicing: true }, { einvoicing: ['country_must_be_present'] }],
   [{ einvoicing: true, country: 'IT' }, { einvoicing: ['country_not_supported'] }],
-  [{ einvoicing: true, country: 'FR' }, { einvoicing: ['unsupported_value'] }],
+  [{ e_document_profile: 'ubl' }, { e_document_profile: ['value_is_invalid'] }],
+  [{ e_invoicing: { endpoint_scheme: '1' } }, { 'e_invoicing.endpoint_scheme': ['value_is_invalid'] }],
+  [
+    { e_invoicing: { buyer_reference: '04011000-12345-04', leitweg_id: true } },
+    { 'e_invoicing.buyer_reference': ['invalid_format'] },
+  ],
   [{ eu_tax_management: true }, { eu_tax_management: ['billing_entity_must_be_in_eu'] }],
   [{ eu_tax_management: true, country: 'GB' }, { eu_tax_management: ['billing_entity_must_be_in_eu'] }],
   [{ document_numbering: 'per_organization' }, { document_numbering: ['value_is_invalid'] }],
@@ -346,4 +351,33 @@ test('an archived billing entity keeps its customers and cannot be chosen until 
     [expect.any(String), null],
   ]);
   expect((await own.post('/billing_entities/none/archive')).body.resource).toBe('billing_entity');
+});
+
+// Rule: docs/rules/e-documents.md "facts".
+test('facts for electronic documents are merged key by key and shown while they are set', async () => {
+  const code = 'documents';
+  await acme.post('/billing_entities', { billing_entity: { name: 'Documents', code, country: 'DE' } });
+  const change = async (fields: object) => {
+    const { status, body, text } = await acme.put(`/billing_entities/${code}`, { billing_entity: fields });
+    expect(status, text).toBe(200);
+    return body.billing_entity;
+  };
+  expect(await change({ name: 'Documents' })).not.toHaveProperty('e_invoicing');
+  expect(
+    await change({
+      einvoicing: true,
+      e_document_profile: 'xrechnung_ubl',
+      e_invoicing: { contact_name: 'Office', tax_registration: '30/123/45678', buyer_reference: null },
+      bank_accounts: [{ iban: 'de89 3704 0044 0532 0130 00', currency: 'EUR' }],
+    }),
+  ).toMatchObject({
+    einvoicing: true,
+    e_document_profile: 'xrechnung_ubl',
+    e_invoicing: { contact_name: 'Office', tax_registration: '30/123/45678' },
+    bank_accounts: [{ iban: 'DE89370400440532013000', bic: null, holder: null, currency: 'EUR' }],
+  });
+  const merged = await change({ e_invoicing: { tax_registration: null, endpoint_id: '4012345000009' } });
+  expect(merged.e_invoicing).toEqual({ contact_name: 'Office', endpoint_id: '4012345000009' });
+  const cleared = await change({ e_invoicing: null, bank_accounts: [], e_document_profile: null });
+  for (const key of ['e_invoicing', 'bank_accounts', 'e_document_profile']) expect(cleared).not.toHaveProperty(key);
 });

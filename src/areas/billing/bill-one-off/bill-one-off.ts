@@ -41,6 +41,7 @@ export async function billOneOff(ctx: Context, { body }: { body: OneOffInvoiceCr
     currency,
     fees,
     purchaseOrderNumber: body.purchase_order_number?.trim() || null,
+    buyerReference: body.buyer_reference?.trim() || null,
     billedOn: localDate(ctx.now(), payer.zone),
     sections: body.invoice_custom_section,
     wish: { skipPsp: body.skip_psp ?? false, ...paymentMethod },

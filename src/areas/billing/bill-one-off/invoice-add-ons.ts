@@ -24,6 +24,7 @@ export interface OneOffToMake {
   currency: Currency;
   fees: readonly AddOnFee[];
   purchaseOrderNumber: string | null;
+  buyerReference?: string | null;
   billedOn: PlainDate;
   sections: SectionChoice;
   wish: PaymentWish;
@@ -49,6 +50,7 @@ export async function invoiceAddOns(ctx: Context, invoice: OneOffToMake): Promis
     invoiceType: 'one_off',
     currency,
     purchaseOrderNumber: invoice.purchaseOrderNumber,
+    buyerReference: invoice.buyerReference ?? null,
     billedOn: invoice.billedOn,
   });
   await invoice.onOpened?.(invoiceId);

@@ -22,6 +22,8 @@ export interface InvoiceHead {
   invoiceType?: InvoiceType;
   currency: string;
   purchaseOrderNumber: string | null;
+  /** What its electronic document names for the buyer; that of its subscriptions unless given. */
+  buyerReference?: string | null;
   /** Local date of the billing instant. */
   billedOn: PlainDate;
   isRecurring?: boolean;
@@ -59,11 +61,12 @@ export async function openInvoice(
   await ctx.db`
     insert into invoices (id, organization_id, billing_entity_id, customer_id, invoice_type, status, self_billed,
       skip_usage, number, currency, timezone, issuing_date, expected_finalization_date, payment_due_date,
-      net_payment_term, purchase_order_number, created_at, updated_at)
+      net_payment_term, purchase_order_number, buyer_reference, created_at, updated_at)
     values (${head.id}, ${ctx.organizationId}, ${issuer.id}, ${payer.id}, ${invoiceType}, 'generating',
       ${head.selfBilled ?? payer.account_type === 'partner'}, ${head.skipsUsage ?? false},
       ${draftNumber(issuer.document_number_prefix)}, ${head.currency}, ${head.zone ?? payer.zone}, ${dates.issuingDate},
       ${dates.expectedFinalizationDate}, ${dates.paymentDueDate}, ${dates.netPaymentTerm}, ${head.purchaseOrderNumber},
+      ${head.buyerReference ?? null},
       ${createdAt}, ${createdAt})`.execute();
   return { dates, graceDays: graceDays(dated) };
 }

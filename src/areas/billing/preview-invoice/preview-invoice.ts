@@ -33,7 +33,12 @@ import { type Imagined, imagine } from './run-and-take-back.ts';
 type Input = InvoicePreview;
 
 /** What a preview assumes about a subscription where the request does not say. */
-const NOTHING_ELSE = { name: undefined, payment_method: undefined, purchase_order_number: undefined };
+const NOTHING_ELSE = {
+  name: undefined,
+  payment_method: undefined,
+  purchase_order_number: undefined,
+  buyer_reference: undefined,
+};
 
 /**
  * Shows the invoice that a new subscription, a termination, a plan change or the next period will bring, to the cent,

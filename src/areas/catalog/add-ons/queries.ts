@@ -3,7 +3,7 @@ import type { Currency } from '../../../engine/money/currency.ts';
 import { columnsOf } from '../../../platform/db/rows.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { AddOnId } from '../../../platform/ids.ts';
-import { type Column, column, orNull, type RowOf } from '../../../platform/schema/columns.ts';
+import { type Column, column, orAbsent, orNull, type RowOf } from '../../../platform/schema/columns.ts';
 
 /** An add-on as it is stored and shown; its taxes are shown beside. */
 export const addOns = {
@@ -17,6 +17,8 @@ export const addOns = {
     amount_cents: column.integer,
     amount_currency: column.text as Column<Currency, z.ZodString>,
     description: orNull(column.text),
+    /** UN/ECE recommendation 20, for electronic documents. */
+    unit_code: orAbsent(column.text),
     created_at: column.instant,
   },
 };

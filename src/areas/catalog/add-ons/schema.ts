@@ -3,6 +3,7 @@ import { CURRENCIES } from '../../../engine/money/currency.ts';
 import { integer, oneOf, optionalText, text } from '../../../platform/schema/fields.ts';
 import { PROSE_MAX } from '../../../platform/schema/sizes.ts';
 import { textList } from '../../../platform/schema/typed-text.ts';
+import { unitCode } from '../unit-code.ts';
 
 /** Longest code: the index on codes must be able to hold it. */
 const CODE_MAX = 255;
@@ -14,6 +15,7 @@ const fields = {
   amount_cents: integer({ min: 1 }),
   amount_currency: oneOf(CURRENCIES),
   description: optionalText({ max: PROSE_MAX }),
+  unit_code: unitCode(),
   tax_codes: textList(),
 };
 

@@ -27,6 +27,7 @@ const EMPTY: Omit<MetricDefinition, 'code' | 'name' | 'aggregation_type'> = {
   rounding_function: null,
   rounding_precision: null,
   expression: null,
+  unit_code: null,
 };
 
 /** A metric as it will be: what was sent over what is stored, blanks as null, no field on a count. */

@@ -46,6 +46,8 @@ export const billableMetrics = {
     weighted_interval: orNull(plain(z.literal('seconds'))),
     expression: orAbsent(column.text),
     field_name: orNull(column.text),
+    /** UN/ECE recommendation 20, for electronic documents. */
+    unit_code: orAbsent(column.text),
     created_at: column.instant,
     filters: computed({ shown: MetricFilters, show: sortedFilters }, filtersOfMetric),
   },

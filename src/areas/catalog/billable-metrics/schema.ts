@@ -17,6 +17,7 @@ import {
 import { renameErrors } from '../../../platform/schema/flat-errors.ts';
 import { DECIMAL_MAX, LINE_MAX, PROSE_MAX } from '../../../platform/schema/sizes.ts';
 import { resettable } from '../../../platform/schema/typed-text.ts';
+import { unitCode } from '../unit-code.ts';
 
 /** Longest code and filter key: indexes of the database hold them. */
 const CODE_MAX = 255;
@@ -43,6 +44,7 @@ const fields = {
   aggregation_type: oneOfOffered(AGGREGATION_TYPES, ['custom_agg']),
   recurring: resettable(boolean(), false),
   field_name: optionalText(),
+  unit_code: unitCode(),
   weighted_interval: oneOf(['seconds']).nullish(),
   rounding_function: oneOf(ROUNDING_FUNCTIONS).nullish(),
   rounding_precision: integer({ min: -MAX_ROUNDING_PRECISION, max: MAX_ROUNDING_PRECISION }).nullish(),

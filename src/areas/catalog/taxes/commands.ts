@@ -15,7 +15,11 @@ import { detachEverywhere, flagDraftsOfTax } from './writes.ts';
  */
 export async function createTax(ctx: Context, { body }: { body: TaxCreate }) {
   await refuseTakenCode(ctx, taxes, body.code);
-  const { id } = await insertRow(ctx, taxes, { ...body, rate: new Decimal(body.rate) });
+  const { id } = await insertRow(ctx, taxes, {
+    ...body,
+    not_vat: body.not_vat ?? false,
+    rate: new Decimal(body.rate),
+  });
   if (body.applied_to_organization) await announce(ctx, taxOfOrganizationChanged, { tax_id: id, is_applied: true });
   await flagDraftsOfTax(ctx, id);
   return { tax: taxView(await getRow(ctx, taxes, body.code)) };

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { VAT_CATEGORIES } from '../../../engine/invoices/vat-breakdown.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { columnsOf } from '../../../platform/db/rows.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
@@ -11,7 +13,15 @@ import type {
   TaxId,
 } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { column, computed, orNull, type RowOf } from '../../../platform/schema/columns.ts';
+import {
+  type Column,
+  column,
+  computed,
+  orAbsent,
+  orNull,
+  plain,
+  type RowOf,
+} from '../../../platform/schema/columns.ts';
 
 const isAppliedToOrganization = (db: Db) => db`
   exists (
@@ -41,6 +51,15 @@ export const taxes = {
     description: orNull(column.text),
     /** Percent: 20 is 20 %. */
     rate: column.decimal,
+    /** For electronic documents; absent while the seller has not said it. Rule: e-documents.md#categories. */
+    vat_category: orAbsent(plain(z.enum(VAT_CATEGORIES))),
+    exemption_code: orAbsent(column.text),
+    exemption_text: orAbsent(column.text),
+    /** A tax beside value added tax, which no electronic document can state; shown only where it is one. */
+    not_vat: { shown: z.boolean().optional(), show: (stored: boolean) => (stored ? true : undefined) } as Column<
+      boolean,
+      z.ZodOptional<z.ZodBoolean>
+    >,
     /** The default billing entity, which is the oldest live one, holds it. Rule: billing-entities.md. */
     applied_to_organization: computed(column.boolean, isAppliedToOrganization),
     /** Codes of the live billing entities that hold it, sorted. */

@@ -1,11 +1,26 @@
 import { z } from 'zod';
+import { EXEMPTION_CODE } from '../../../engine/e-documents/rules/core.ts';
+import { VAT_CATEGORIES } from '../../../engine/invoices/vat-breakdown.ts';
 import { Decimal } from '../../../engine/money/decimal.ts';
-import { boolean, decimalInput, OUT_OF_RANGE, optionalText, text } from '../../../platform/schema/fields.ts';
+import {
+  boolean,
+  cleanText,
+  decimalInput,
+  FORMAT,
+  INVALID,
+  OUT_OF_RANGE,
+  oneOf,
+  optionalText,
+  TOO_LONG,
+  text,
+} from '../../../platform/schema/fields.ts';
 import { PROSE_MAX } from '../../../platform/schema/sizes.ts';
-import { resettable } from '../../../platform/schema/typed-text.ts';
+import { clearable, resettable } from '../../../platform/schema/typed-text.ts';
 
 /** Longest code: an index of the database holds it. */
 const CODE_MAX = 255;
+/** Longest reason why no tax is charged. */
+const EXEMPTION_TEXT_MAX = 500;
 // The greatest rate: far above any tax, and within what the column holds.
 const RATE_MAX = new Decimal('1e18');
 
@@ -24,6 +39,10 @@ const fields = {
   rate,
   description: optionalText({ max: PROSE_MAX }),
   applied_to_organization: resettable(boolean(), false),
+  vat_category: clearable(oneOf(VAT_CATEGORIES)),
+  exemption_code: clearable(z.string(INVALID).max(CODE_MAX, TOO_LONG).regex(EXEMPTION_CODE, FORMAT)),
+  exemption_text: cleanText({ max: EXEMPTION_TEXT_MAX }),
+  not_vat: resettable(boolean(), false),
 };
 
 /** Input of `POST /taxes`. Rule: taxes.md#resource. */

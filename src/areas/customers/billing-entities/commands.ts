@@ -5,6 +5,7 @@ import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { findTaxesByCodes, type TaxRow } from '../../catalog/taxes/queries.ts';
 import { replaceBillingEntityTaxes } from '../../catalog/taxes/writes.ts';
 import { dunningOfEntityWished, timezoneChanged } from '../announcements.ts';
+import { changedEInvoicing, eInvoicingFaults } from '../e-invoicing.ts';
 import { generateEuTaxes } from '../eu-taxes/generate-eu-taxes.ts';
 import { replaceSections } from '../invoice-custom-sections/choose-sections.ts';
 import { detailsOf, recordBillingEntity } from './announce.ts';
@@ -42,11 +43,12 @@ const DRAFT_DATING = [
  */
 export async function createBillingEntity(ctx: Context, { body }: { body: BillingEntityCreate }) {
   const id = newId();
-  const fields = fieldsOf(body, documentNumberPrefix(body.name, id));
+  const fields = fieldsOf(body, documentNumberPrefix(body.name, id), null);
   const namesake = await findBillingEntity(ctx, body.code);
   refuseFaults({
     ...(namesake ? { code: ['value_already_exist'] } : {}),
     ...countryFaults({ country: null, einvoicing: false, eu_tax_management: false, ...fields }),
+    ...eInvoicingFaults(fields.e_invoicing ?? null),
   });
   await insertBillingEntity(ctx.db, {
     document_number_prefix: documentNumberPrefix(body.name, id),
@@ -73,9 +75,13 @@ export async function createBillingEntity(ctx: Context, { body }: { body: Billin
  */
 export async function updateBillingEntity(ctx: Context, { code, body }: { code: string; body: BillingEntityUpdate }) {
   const entity = await lockBillingEntity(ctx, code);
-  const fields = fieldsOf(body, documentNumberPrefix(body.name ?? entity.name, entity.id));
+  const fields = fieldsOf(body, documentNumberPrefix(body.name ?? entity.name, entity.id), entity.e_invoicing);
   const isRenamed = body.code !== undefined && body.code !== entity.code;
-  refuseFaults({ ...(isRenamed ? { code: ['value_is_frozen'] } : {}), ...countryFaults({ ...entity, ...fields }) });
+  refuseFaults({
+    ...(isRenamed ? { code: ['value_is_frozen'] } : {}),
+    ...countryFaults({ ...entity, ...fields }),
+    ...eInvoicingFaults(fields.e_invoicing ?? null),
+  });
   const taxes = body.tax_codes && (await findTaxesByCodes(ctx, body.tax_codes, { ignoreCase: true }));
   if (body.dunning_campaign_code !== undefined) {
     const { dunning_campaign_code } = body;
@@ -132,9 +138,11 @@ function fieldsOf(
     billing_configuration: configuration,
     logo,
     document_number_prefix: prefix,
+    e_invoicing: said,
     ...body
   }: BillingEntityUpdate,
   generatedPrefix: string,
+  eInvoicing: BillingEntityRow['e_invoicing'],
 ): Partial<BillingEntityFields> {
   const {
     tax_codes: _taxes,
@@ -147,6 +155,7 @@ function fieldsOf(
     ...configuration,
     name,
     logo_url: logo,
+    e_invoicing: said === undefined ? undefined : changedEInvoicing(eInvoicing, said),
     document_number_prefix: prefix === null ? generatedPrefix : prefix,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));

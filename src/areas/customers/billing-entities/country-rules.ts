@@ -4,8 +4,9 @@ import type { BillingEntityFields } from './queries.ts';
 const EINVOICING_COUNTRIES: ReadonlySet<string> = new Set(['FR', 'DE']);
 
 /**
- * Faults of fields that the country of an entity does not allow. `einvoicing` is refused everywhere, because it has no
- * effect yet. Rule: billing-entities.md, error-bodies.md#codes-by-field.
+ * Faults of fields that the country of an entity does not allow. Elsewhere than in these two countries
+ * `e_document_profile` makes electronic documents. Rules: billing-entities.md, error-bodies.md#codes-by-field,
+ * e-documents.md#profiles.
  */
 export function countryFaults({
   country,
@@ -15,7 +16,6 @@ export function countryFaults({
   const faults: Record<string, string[]> = {};
   if (einvoicing && country === null) faults.einvoicing = ['country_must_be_present'];
   else if (einvoicing && !EINVOICING_COUNTRIES.has(country!)) faults.einvoicing = ['country_not_supported'];
-  else if (einvoicing) faults.einvoicing = ['unsupported_value'];
   if (eu_tax_management && !isEuCountry(country)) faults.eu_tax_management = ['billing_entity_must_be_in_eu'];
   return faults;
 }

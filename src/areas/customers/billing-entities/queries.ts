@@ -1,9 +1,12 @@
 import type { Temporal } from 'temporal-polyfill';
 import { assert } from '../../../engine/assert.ts';
+import type { EInvoicing } from '../../../engine/e-documents/parties.ts';
+import type { Profile } from '../../../engine/e-documents/profiles.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { BillingEntityId, OrganizationId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import type { BankAccount } from '../e-invoicing.ts';
 
 /** Fields of a billing entity that its routes may change. */
 export interface BillingEntityFields {
@@ -34,6 +37,9 @@ export interface BillingEntityFields {
   einvoicing: boolean;
   eu_tax_management: boolean;
   logo_url: string | null;
+  e_invoicing: EInvoicing | null;
+  e_document_profile: Profile | null;
+  bank_accounts: BankAccount[];
 }
 
 export interface BillingEntityRow extends BillingEntityFields {
@@ -55,7 +61,8 @@ const columns = (db: Db) => db`
   entity.email_settings, entity.document_numbering, entity.document_number_prefix,
   entity.finalize_zero_amount_invoice, entity.invoice_footer, entity.invoice_grace_period,
   entity.subscription_invoice_issuing_date_anchor, entity.subscription_invoice_issuing_date_adjustment,
-  entity.document_locale, entity.einvoicing, entity.eu_tax_management, entity.logo_url, entity.archived_at,
+  entity.document_locale, entity.einvoicing, entity.eu_tax_management, entity.logo_url, entity.e_invoicing,
+  entity.e_document_profile, entity.bank_accounts, entity.archived_at,
   entity.created_at, entity.updated_at,
   entity.id = (
     select oldest.id from billing_entities oldest

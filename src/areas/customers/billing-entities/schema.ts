@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PROFILES } from '../../../engine/e-documents/profiles.ts';
 import { isCurrency } from '../../../engine/money/currency.ts';
 import { list } from '../../../platform/schema/bounded.ts';
 import { boolean, cleanText, INVALID, integer, oneOf, text } from '../../../platform/schema/fields.ts';
@@ -15,6 +16,13 @@ import {
   timeZone,
 } from '../../../platform/schema/typed-text.ts';
 import { TaxView } from '../../catalog/taxes/view.ts';
+import {
+  BankAccountsInput,
+  BankAccountView,
+  EDocumentProfile,
+  EInvoicingInput,
+  EInvoicingView,
+} from '../e-invoicing.ts';
 import { SectionView } from '../invoice-custom-sections/schema.ts';
 import { logo } from './logo.ts';
 
@@ -90,6 +98,9 @@ const fields = {
     .nullish(),
   einvoicing: resettable(boolean(), false),
   eu_tax_management: resettable(boolean(), false),
+  e_invoicing: EInvoicingInput,
+  e_document_profile: EDocumentProfile,
+  bank_accounts: BankAccountsInput,
   logo: logo(),
 };
 
@@ -147,6 +158,10 @@ export const BillingEntityView = z.object({
   einvoicing: z.boolean(),
   eu_tax_management: z.boolean(),
   logo_url: nullableText,
+  // Absent while nothing was said about electronic documents.
+  e_invoicing: EInvoicingView.optional(),
+  e_document_profile: z.enum(PROFILES).optional(),
+  bank_accounts: z.array(BankAccountView).optional(),
   is_default: z.boolean(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),

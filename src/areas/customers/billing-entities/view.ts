@@ -1,6 +1,7 @@
 import { seconds } from '../../../platform/schema/view.ts';
 import type { TaxRow } from '../../catalog/taxes/queries.ts';
 import { taxView } from '../../catalog/taxes/view.ts';
+import { eInvoicingShown } from '../e-invoicing.ts';
 import type { SectionRow } from '../invoice-custom-sections/queries.ts';
 import { sectionView } from '../invoice-custom-sections/view.ts';
 import type { BillingEntityRow } from './queries.ts';
@@ -37,6 +38,8 @@ export const billingEntityView = (entity: BillingEntityRow): BillingEntityView =
   einvoicing: entity.einvoicing,
   eu_tax_management: entity.eu_tax_management,
   logo_url: entity.logo_url,
+  ...eInvoicingShown(entity),
+  ...(entity.bank_accounts.length === 0 ? {} : { bank_accounts: entity.bank_accounts }),
   is_default: entity.is_default,
   created_at: seconds(entity.created_at),
   updated_at: seconds(entity.updated_at),

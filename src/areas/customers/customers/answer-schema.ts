@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { PROFILES } from '../../../engine/e-documents/profiles.ts';
 import { PageMeta } from '../../../platform/lists/pagination.ts';
 import { CONTRACT_PROVIDERS } from '../../../platform/payments/contract-providers.ts';
 import { TaxView } from '../../catalog/taxes/view.ts';
+import { EInvoicingView } from '../e-invoicing.ts';
 import { SectionView } from '../invoice-custom-sections/schema.ts';
 import {
   ACCOUNT_TYPES,
@@ -68,6 +70,9 @@ export const CustomerBaseView = z.object({
     provider_customer_id: z.string().optional(),
     provider_payment_methods: z.array(z.enum(PROVIDER_PAYMENT_METHODS)).optional(),
   }),
+  // Absent while nothing was said about electronic documents.
+  e_invoicing: EInvoicingView.optional(),
+  e_document_profile: z.enum(PROFILES).optional(),
   metadata: z.array(CustomerMetadataView),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),

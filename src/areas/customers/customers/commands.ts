@@ -9,6 +9,7 @@ import { findTaxesByCodes, listTaxesOfCustomers, type TaxRow } from '../../catal
 import { replaceCustomerTaxes } from '../../catalog/taxes/writes.ts';
 import { dunningOfCustomerWished, timezoneChanged } from '../announcements.ts';
 import { type BillingEntityRow, findBillingEntity, getDefaultBillingEntity } from '../billing-entities/queries.ts';
+import { changedEInvoicing, eInvoicingFaults } from '../e-invoicing.ts';
 import { applyEuTaxes } from '../eu-taxes/apply-eu-taxes.ts';
 import { flagDraftsOfCustomer } from '../flag-drafts.ts';
 import { replaceSections } from '../invoice-custom-sections/choose-sections.ts';
@@ -114,8 +115,12 @@ async function checkedFields(
   if (stored && body.account_type !== undefined && body.account_type !== stored.account_type) {
     if (await hasBillingHistory(ctx, stored.id)) faults.account_type = ['value_is_frozen'];
   }
-  refuseFaults(faults);
-  return { fields: { ...fieldsOf(body), ...link.changes }, link };
+  const said =
+    body.e_invoicing === undefined
+      ? {}
+      : { e_invoicing: changedEInvoicing(stored?.e_invoicing ?? null, body.e_invoicing) };
+  refuseFaults({ ...faults, ...eInvoicingFaults(said.e_invoicing ?? null) });
+  return { fields: { ...fieldsOf(body), ...said, ...link.changes }, link };
 }
 
 async function create(

@@ -27,6 +27,7 @@ const PLAIN = [
   'finalize_zero_amount_invoice',
   'skip_invoice_custom_sections',
   'external_salesforce_id',
+  'e_document_profile',
 ] as const satisfies readonly (keyof CustomerInput & keyof CustomerFields)[];
 
 const CONFIGURATION = [

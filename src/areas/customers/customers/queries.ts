@@ -1,5 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import { assert } from '../../../engine/assert.ts';
+import type { EInvoicing } from '../../../engine/e-documents/parties.ts';
+import type { Profile } from '../../../engine/e-documents/profiles.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { BillingEntityId, CustomerId, OrganizationId, PaymentProviderId } from '../../../platform/ids.ts';
@@ -69,6 +71,8 @@ export interface CustomerFields {
   /** The connection of the customer; null while only its provider is named. */
   payment_provider_id: PaymentProviderId | null;
   provider_payment_methods: string[];
+  e_invoicing: EInvoicing | null;
+  e_document_profile: Profile | null;
 }
 
 /** A customer with what its answer needs of its billing entity, and its metadata. */
@@ -98,8 +102,8 @@ const columns = (db: Db) => db`
   customer.skip_invoice_custom_sections, customer.external_salesforce_id, customer.invoice_grace_period,
   customer.subscription_invoice_issuing_date_anchor, customer.subscription_invoice_issuing_date_adjustment,
   customer.document_locale, customer.payment_provider, customer.payment_provider_code, customer.provider_customer_id,
-  customer.provider_payment_methods, customer.payment_provider_id, customer.deleted_at, customer.created_at,
-  customer.updated_at,
+  customer.provider_payment_methods, customer.payment_provider_id, customer.e_invoicing,
+  customer.e_document_profile, customer.deleted_at, customer.created_at, customer.updated_at,
   entity.code as billing_entity_code, entity.timezone as billing_entity_timezone,
   coalesce((
     select jsonb_agg(jsonb_build_object('svc_id', item.id, 'key', item.key, 'value', item.value,

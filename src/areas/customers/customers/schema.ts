@@ -30,6 +30,7 @@ import {
   timeZone,
   webUrl,
 } from '../../../platform/schema/typed-text.ts';
+import { EDocumentProfile, EInvoicingInput } from '../e-invoicing.ts';
 
 export const ACCOUNT_TYPES = ['customer', 'partner'] as const;
 export const CUSTOMER_TYPES = ['company', 'individual'] as const;
@@ -147,6 +148,8 @@ export const CustomerInput = z
     skip_invoice_custom_sections: flag(),
     external_salesforce_id: cleanText(),
     billing_configuration: BillingConfiguration.nullish(),
+    e_invoicing: EInvoicingInput,
+    e_document_profile: EDocumentProfile,
     dunning_campaign_code: cleanText(),
     exclude_from_dunning_campaign: boolean().optional(),
     metadata: resettable(Metadata, []),

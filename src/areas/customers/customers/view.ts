@@ -1,6 +1,7 @@
 import { seconds } from '../../../platform/schema/view.ts';
 import type { TaxRow } from '../../catalog/taxes/queries.ts';
 import { taxView } from '../../catalog/taxes/view.ts';
+import { eInvoicingShown } from '../e-invoicing.ts';
 import type { SectionRow } from '../invoice-custom-sections/queries.ts';
 import { sectionView } from '../invoice-custom-sections/view.ts';
 import type { CustomerBaseView, CustomerView } from './answer-schema.ts';
@@ -47,6 +48,7 @@ export const customerBaseView = (customer: CustomerRow): CustomerBaseView => ({
   skip_invoice_custom_sections: customer.skip_invoice_custom_sections,
   external_salesforce_id: customer.external_salesforce_id,
   billing_configuration: billingConfiguration(customer),
+  ...eInvoicingShown(customer),
   metadata: customer.metadata,
   created_at: seconds(customer.created_at),
   updated_at: seconds(customer.updated_at),

@@ -1,7 +1,8 @@
+import type { DocumentFacts } from '../../../engine/e-documents/facts.ts';
+import type { Profile } from '../../../engine/e-documents/profiles.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { DocumentModel } from '../../../platform/documents/model.ts';
-import { xmlText } from '../../../platform/documents/xml.ts';
 import type { CreditNoteId, InvoiceId } from '../../../platform/ids.ts';
 import { recordCreditNoteGenerated } from '../../credits/credit-notes/announce.ts';
 import { readCreditNote } from '../../credits/credit-notes/queries.ts';
@@ -17,7 +18,8 @@ import { listShares, readPayment } from '../../payments/payments/queries.ts';
 import { creditNoteModel } from './credit-note-model.ts';
 import { eCreditNote } from './e-documents/of-credit-note.ts';
 import { eInvoice } from './e-documents/of-invoice.ts';
-import { type EDocument, ublOf } from './e-documents/ubl.ts';
+import { readSources } from './e-documents/sql.ts';
+import { writtenXml } from './e-documents/written.ts';
 import { invoiceModel } from './invoice-model.ts';
 import { receiptModel } from './receipt-model.ts';
 import { listPaidParts, readPrinted } from './sql.ts';
@@ -41,13 +43,26 @@ async function readWholeNote(ctx: Scope, noteId: CreditNoteId) {
 }
 
 /** The electronic document of an invoice. */
-export const readEInvoice = async (ctx: Scope, invoiceId: InvoiceId): Promise<EDocument> =>
-  eInvoice(...(await readWholeInvoice(ctx, invoiceId)));
+export async function readEInvoice(
+  ctx: Scope,
+  invoiceId: InvoiceId,
+  profile: Profile | null = null,
+): Promise<DocumentFacts> {
+  const [parts, printed] = await readWholeInvoice(ctx, invoiceId);
+  const sources = await readSources(ctx, invoiceId, parts.fees);
+  return eInvoice({ parts, printed, sources }, profile);
+}
 
 /** The electronic document of a credit note. */
-export async function readENote(ctx: Scope, noteId: CreditNoteId): Promise<EDocument> {
+export async function readENote(
+  ctx: Scope,
+  noteId: CreditNoteId,
+  profile: Profile | null = null,
+): Promise<DocumentFacts> {
   const { parts, printed } = await readWholeNote(ctx, noteId);
-  return eCreditNote(parts, printed);
+  const { note, invoice, fees } = parts;
+  const sources = await readSources(ctx, note.invoice_id, [...fees.values()]);
+  return eCreditNote({ note, parts: invoice, printed, fees, sources }, profile);
 }
 
 export const documentSubjects: Readonly<Record<DocumentKind, DocumentSubject>> = {
@@ -63,7 +78,7 @@ export const documentSubjects: Readonly<Record<DocumentKind, DocumentSubject>> =
     announce: recordInvoiceGenerated,
   },
   invoice_xml: {
-    read: async (ctx, invoiceId) => xmlText(ublOf(await readEInvoice(ctx, invoiceId))),
+    read: async (ctx, invoiceId) => writtenXml(await readEInvoice(ctx, invoiceId)),
     announce: recordInvoiceGenerated,
   },
   credit_note: {
@@ -75,7 +90,7 @@ export const documentSubjects: Readonly<Record<DocumentKind, DocumentSubject>> =
     announce: recordCreditNoteGenerated,
   },
   credit_note_xml: {
-    read: async (ctx, noteId) => xmlText(ublOf(await readENote(ctx, noteId))),
+    read: async (ctx, noteId) => writtenXml(await readENote(ctx, noteId)),
     announce: recordCreditNoteGenerated,
   },
   payment_receipt: {

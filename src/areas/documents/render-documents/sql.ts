@@ -56,4 +56,5 @@ export const issuerSnapshot = (db: Db) => db`
     'address_line2', entity.address_line2, 'city', entity.city, 'state', entity.state, 'zipcode', entity.zipcode,
     'country', entity.country, 'email', entity.email, 'phone', entity.phone, 'legal_number', entity.legal_number,
     'tax_identification_number', entity.tax_identification_number, 'invoice_footer', entity.invoice_footer,
-    'document_locale', entity.document_locale)`;
+    'document_locale', entity.document_locale, 'e_invoicing', entity.e_invoicing, 'e_document_profile',
+    entity.e_document_profile, 'bank_accounts', entity.bank_accounts, 'einvoicing', entity.einvoicing)`;

@@ -17,6 +17,8 @@ import { textList } from '../../../platform/schema/typed-text.ts';
 import { SectionChoice } from '../../customers/invoice-custom-sections/schema.ts';
 
 const PURCHASE_ORDER_NUMBER_MAX = 255;
+/** Longest reference of a buyer that receivers of electronic documents keep. */
+const BUYER_REFERENCE_MAX = 100;
 /** The largest number of units: above any quantity that is sold, and far below what the columns hold. */
 const MOST_UNITS = '1e15';
 const MAX_FEES = 1000;
@@ -49,6 +51,7 @@ export const OneOffInvoiceCreate = z.object({
   currency: oneOf(CURRENCIES).nullish(),
   skip_psp: boolean().nullish(),
   purchase_order_number: optionalText({ max: PURCHASE_ORDER_NUMBER_MAX }),
+  buyer_reference: optionalText({ max: BUYER_REFERENCE_MAX }),
   fees: list(Fee, { max: MAX_FEES, tooMany: OUT_OF_RANGE }).nullish(),
   payment_method: z
     .object({ payment_method_type: anyValue(WORD).optional(), payment_method_id: anyValue(WORD).optional() }, INVALID)

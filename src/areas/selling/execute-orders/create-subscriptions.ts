@@ -77,6 +77,7 @@ export function subscriptionInput(
     name: payload.subscriptionName,
     payment_method: undefined,
     purchase_order_number: undefined,
+    buyer_reference: undefined,
     subscription_at: at(payload.startDate),
     ...(payload.endDate !== undefined && { ending_at: at(payload.endDate) }),
     ...(of.billingEntityCode !== undefined && { billing_entity_code: of.billingEntityCode }),

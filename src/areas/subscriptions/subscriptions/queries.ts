@@ -46,6 +46,8 @@ export interface SubscriptionRow {
   progressive_billing_disabled: boolean;
   skip_invoice_custom_sections: boolean;
   purchase_order_number: string | null;
+  /** What electronic documents name for the buyer (BT-10). */
+  buyer_reference: string | null;
   payment_method_type: 'provider' | 'manual' | null;
   payment_method_id: PaymentMethodId | null;
   next_billing_at: Temporal.Instant | null;
@@ -89,7 +91,7 @@ export const columns = (db: Db) => db`
   s.billing_time, s.subscription_at, s.started_at, s.activated_at, s.ending_at, s.terminated_at, s.canceled_at,
   s.cancellation_reason, s.trial_ended_at, s.on_termination_credit_note, s.on_termination_invoice,
   s.consolidate_invoice, s.progressive_billing_disabled, s.skip_invoice_custom_sections, s.purchase_order_number,
-  s.payment_method_type, s.payment_method_id, s.next_billing_at, s.created_at, s.updated_at`;
+  s.buyer_reference, s.payment_method_type, s.payment_method_id, s.next_billing_at, s.created_at, s.updated_at`;
 
 /** The instant from which usage belongs to a record, as `usageStartOf` returns it. */
 export const usageStart = (db: Db, alias: 's' | 'record') => db`

@@ -16,6 +16,8 @@ import { SubscriptionEntitlementView } from '../entitlements/schema.ts';
 import { ActivationRules, ActivationRuleView } from './activation-rules.ts';
 
 const PURCHASE_ORDER_NUMBER_MAX = 255;
+/** Longest reference of a buyer that receivers of electronic documents keep. */
+const BUYER_REFERENCE_MAX = 100;
 
 const isFilled = (value: unknown): boolean =>
   value !== undefined &&
@@ -62,6 +64,7 @@ const editable = {
   billing_entity_code: optionalText(),
   billing_entity_id: optionalText(),
   purchase_order_number: trimmed({ max: PURCHASE_ORDER_NUMBER_MAX }),
+  buyer_reference: trimmed({ max: BUYER_REFERENCE_MAX }),
   consolidate_invoice: boolean().optional(),
   progressive_billing_disabled: boolean().optional(),
 };
@@ -206,6 +209,8 @@ export const SubscriptionObject = z.object({
   consolidate_invoice: z.boolean(),
   progressive_billing_disabled: z.boolean(),
   purchase_order_number: z.string().nullable(),
+  // Absent while there is none.
+  buyer_reference: z.string().optional(),
   payment_method: z.object({
     payment_method_type: z.enum(['provider', 'manual']),
     payment_method_id: z.string().optional(),

@@ -43,6 +43,7 @@ export function subscriptionView(row: SubscriptionShown, now: Temporal.Instant) 
     consolidate_invoice: row.consolidate_invoice,
     progressive_billing_disabled: row.progressive_billing_disabled,
     purchase_order_number: row.purchase_order_number,
+    ...(row.buyer_reference === null ? {} : { buyer_reference: row.buyer_reference }),
     payment_method: {
       payment_method_type: row.payment_method_type ?? 'provider',
       ...(row.payment_method_id === null ? {} : { payment_method_id: row.payment_method_id }),

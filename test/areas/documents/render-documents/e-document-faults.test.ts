@@ -1,67 +1,45 @@
 import { describe, expect, test } from 'vitest';
 import { faultsOf } from '../../../../src/areas/documents/render-documents/e-documents/faults.ts';
-import { type EDocument, ublOf } from '../../../../src/areas/documents/render-documents/e-documents/ubl.ts';
+import { ublOf } from '../../../../src/areas/documents/render-documents/e-documents/ubl.ts';
 import { isVatId } from '../../../../src/areas/documents/render-documents/e-documents/vat-id.ts';
+import type { DocumentFacts } from '../../../../src/engine/e-documents/facts.ts';
 import type { VatCategory } from '../../../../src/engine/invoices/vat-breakdown.ts';
 import { decimal } from '../../../../src/engine/money/decimal.ts';
 import { printable } from '../../../../src/platform/documents/characters.ts';
-import { xmlText } from '../../../../src/platform/documents/xml.ts';
+import { type XmlElement, xmlText } from '../../../../src/platform/documents/xml.ts';
+import { amountLine, buyer, factsOf, seller, stored } from '../../../engine/e-documents/sample-facts.ts';
 
-const party = (fields: object = {}) => ({
-  name: 'Acme',
-  email: null,
-  phone: null,
-  address_line1: null,
-  address_line2: null,
-  city: null,
-  state: null,
-  zipcode: null,
-  country: 'FR',
-  legal_number: 'RCS 1',
-  tax_identification_number: 'FR32123456789',
-  ...fields,
-});
+const STANDARD = { category: 'S', exemptionCode: null, exemptionText: null } as const;
 
-const document = (fields: object = {}, category: VatCategory = 'S'): EDocument =>
-  ({
-    kind: 'Invoice',
-    typeCode: '380',
-    number: 'A-1',
-    issuedOn: '2026-01-01',
-    dueOn: null,
-    currency: 'EUR',
-    note: null,
-    orderNumber: null,
-    correctedNumber: null,
-    seller: party(),
-    buyer: party({ tax_identification_number: 'DE123456789', country: 'DE' }),
-    lines: [],
-    vat: [{ category, rate: decimal(20), lineCents: 0, allowanceCents: 0, netCents: 0, taxCents: 0 }],
-    totals: {},
-    ...fields,
-  }) as unknown as EDocument;
+const document = (fields: Partial<DocumentFacts> = {}, category: VatCategory = 'S'): DocumentFacts =>
+  factsOf(
+    'en16931_ubl',
+    [amountLine(10_000, category === 'S' ? '20' : '0', 0, { ...STANDARD, category })],
+    stored({ netCents: 10_000, taxCents: category === 'S' ? 2000 : 0 }),
+    fields,
+  );
 
 // EN 16931 by the names of its rules.
 describe('documents that EN 16931 does not accept', () => {
   test.each([
     [
       'the seller has no country (BR-09)',
-      document({ seller: party({ country: null }) }),
+      document({ seller: seller({ country: null }) }),
       { 'billing_entity.country': ['value_is_mandatory'] },
     ],
     [
       'the buyer has no country (BR-11)',
-      document({ buyer: party({ country: null }) }),
+      document({ buyer: buyer({ country: null }) }),
       { 'customer.country': ['value_is_mandatory'] },
     ],
     [
       'the seller has no VAT number (BR-S-02)',
-      document({ seller: party({ tax_identification_number: null }) }),
+      document({ seller: seller({ vatNumber: null }) }),
       { 'billing_entity.tax_identification_number': ['value_is_mandatory'] },
     ],
     [
       'the seller has no number at all (BR-CO-26)',
-      document({ seller: party({ tax_identification_number: null, legal_number: null }) }, 'Z'),
+      document({ seller: seller({ vatNumber: null }) }, 'Z'),
       { 'billing_entity.legal_number': ['value_is_mandatory'] },
     ],
     ['the currency has three decimals (BR-DEC)', document({ currency: 'KWD' }), { currency: ['unsupported_value'] }],
@@ -72,10 +50,10 @@ describe('documents that EN 16931 does not accept', () => {
           {
             category: 'S',
             rate: decimal(19),
-            lineCents: 74050,
-            allowanceCents: 58557,
             netCents: 15493,
             taxCents: 1864,
+            exemptionCode: null,
+            exemptionText: null,
           },
         ],
       }),
@@ -84,7 +62,16 @@ describe('documents that EN 16931 does not accept', () => {
     [
       'no fault, the tax is off by rounding only',
       document({
-        vat: [{ category: 'S', rate: decimal(19), lineCents: 9810, allowanceCents: 0, netCents: 9810, taxCents: 1860 }],
+        vat: [
+          {
+            category: 'S',
+            rate: decimal(19),
+            netCents: 9810,
+            taxCents: 1860,
+            exemptionCode: null,
+            exemptionText: null,
+          },
+        ],
       }),
       {},
     ],
@@ -95,66 +82,38 @@ describe('documents that EN 16931 does not accept', () => {
   });
 
   test('faults of a self-billed document name the customer as the seller', () => {
-    expect(faultsOf(document({ seller: party({ country: null }) }), true)).toEqual({
+    expect(faultsOf(document({ seller: seller({ country: null }) }), true)).toEqual({
       'customer.country': ['value_is_mandatory'],
     });
   });
 });
 
 describe('tax numbers of the parties', () => {
-  const of = (made: EDocument) => {
-    const root = ublOf({
-      ...made,
-      totals: {
-        linesCents: 0,
-        allowanceCents: 0,
-        netCents: 0,
-        taxCents: 0,
-        grossCents: 0,
-        prepaidCents: 0,
-        payableCents: 0,
-      },
-    });
-    const sides = root.Invoice as Record<string, Record<string, Record<string, unknown>>>;
-    const numbers = (side: string) => {
-      const { 'cac:PartyTaxScheme': tax, 'cac:PartyIdentification': other } = sides[side]!['cac:Party'] as Record<
-        string,
-        Record<string, unknown> | undefined
-      >;
-      return [
-        tax?.['cbc:CompanyID'],
-        (tax?.['cac:TaxScheme'] as Record<string, string> | undefined)?.['cbc:ID'],
-        other?.['cbc:ID'],
-      ];
+  const numbersOf = (facts: DocumentFacts, side: string) => {
+    const root = ublOf(facts).Invoice as Record<string, Record<string, Record<string, XmlElement[]>>>;
+    const party = root[side]!['cac:Party']!;
+    return {
+      taxes: party['cac:PartyTaxScheme']!.map((tax) => [
+        tax['cbc:CompanyID'],
+        (tax['cac:TaxScheme'] as XmlElement)['cbc:ID'],
+      ]),
+      others: party['cac:PartyIdentification']!.map((other) => other['cbc:ID']),
     };
-    return [numbers('cac:AccountingSupplierParty'), numbers('cac:AccountingCustomerParty')];
   };
 
-  test('VAT numbers of both parties are stated as such', () => {
-    expect(of(document())).toEqual([
-      ['FR32123456789', 'VAT', undefined],
-      ['DE123456789', 'VAT', undefined],
-    ]);
-  });
-
-  test('another tax number registers the seller and identifies the buyer (BR-CO-09)', () => {
-    const foreign = { tax_identification_number: 'T1234567890123', country: 'JP' };
-    expect(of(document({ seller: party(foreign), buyer: party(foreign) }))).toEqual([
-      ['T1234567890123', 'TAX', undefined],
-      [undefined, undefined, 'T1234567890123'],
-    ]);
-  });
-
-  test('a number is not stated as a VAT number where nothing is subject to VAT (BR-O-02)', () => {
-    expect(of(document({}, 'O'))).toEqual([
-      [undefined, undefined, undefined],
-      [undefined, undefined, 'DE123456789'],
-    ]);
-    expect(of(document({ seller: party({ legal_number: null }) }, 'O'))[0]).toEqual([
-      undefined,
-      undefined,
-      'FR32123456789',
-    ]);
+  test('a VAT number and a tax registration stand in groups of their own, other numbers identify', () => {
+    const facts = document({
+      seller: seller({ taxRegistration: '30/123/45678' }),
+      buyer: buyer({ vatNumber: null, identifier: 'T1234567890123' }),
+    });
+    expect(numbersOf(facts, 'cac:AccountingSupplierParty')).toEqual({
+      taxes: [
+        ['DE123456789', 'VAT'],
+        ['30/123/45678', 'TAX'],
+      ],
+      others: [],
+    });
+    expect(numbersOf(facts, 'cac:AccountingCustomerParty')).toEqual({ taxes: [], others: ['T1234567890123'] });
   });
 
   test.each([

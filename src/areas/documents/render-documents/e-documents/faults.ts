@@ -1,8 +1,7 @@
+import type { DocumentFacts, VatRow } from '../../../../engine/e-documents/facts.ts';
 import { isTaxOfNet } from '../../../../engine/invoices/taxed-net.ts';
-import type { VatShare } from '../../../../engine/invoices/vat-breakdown.ts';
 import { exponentOf } from '../../../../engine/money/currency.ts';
 import { MANDATORY } from '../../../../platform/schema/fields.ts';
-import type { EDocument } from './ubl.ts';
 
 /** Amounts of EN 16931 have two decimals at most (BR-DEC). */
 const MOST_DECIMALS = 2;
@@ -20,21 +19,21 @@ const MOST_DECIMALS = 2;
  *
  * Rule: EN 16931, by the names of its rules.
  */
-export function faultsOf(document: EDocument, selfBilled: boolean): Record<string, string[]> {
+export function faultsOf(document: DocumentFacts, selfBilled: boolean): Record<string, string[]> {
   const { seller, buyer, vat, currency } = document;
   const [issuer, payer] = selfBilled ? ['customer', 'billing_entity'] : ['billing_entity', 'customer'];
   const taxed = vat.some(({ category }) => category === 'S');
-  const hasTaxNumber = Boolean(seller.tax_identification_number);
+  const hasTaxNumber = [seller.vatNumber, seller.taxRegistration, seller.identifier].some(Boolean);
   const faults: Record<string, string[]> = {};
   if (!seller.country) faults[`${issuer}.country`] = [MANDATORY];
   if (!buyer.country) faults[`${payer}.country`] = [MANDATORY];
   if (taxed && !hasTaxNumber) faults[`${issuer}.tax_identification_number`] = [MANDATORY];
-  else if (!hasTaxNumber && !seller.legal_number) faults[`${issuer}.legal_number`] = [MANDATORY];
+  else if (!hasTaxNumber && !seller.legalNumber) faults[`${issuer}.legal_number`] = [MANDATORY];
   if (exponentOf(currency) > MOST_DECIMALS) faults.currency = ['unsupported_value'];
   if (!vat.every((row) => isTaxOfNet(row, linesOf(document, row))))
     faults.sub_total_excluding_taxes_amount_cents = ['does_not_match_taxed_amount'];
   return faults;
 }
 
-const linesOf = ({ lines }: EDocument, { category, rate }: VatShare): number =>
+const linesOf = ({ lines }: DocumentFacts, { category, rate }: VatRow): number =>
   lines.filter((line) => line.category === category && line.rate.eq(rate)).length;

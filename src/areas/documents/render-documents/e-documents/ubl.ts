@@ -1,192 +1,211 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { VatCategory, VatShare } from '../../../../engine/invoices/vat-breakdown.ts';
-import type { Cents } from '../../../../engine/money/cents.ts';
-import { type Currency, exponentOf } from '../../../../engine/money/currency.ts';
+import type {
+  AllowanceFacts,
+  DayRange,
+  DocumentFacts,
+  DocumentParty,
+  LineFacts,
+  PaymentFacts,
+  SellerFacts,
+  VatRow,
+} from '../../../../engine/e-documents/facts.ts';
+import { profileFacts } from '../../../../engine/e-documents/profiles.ts';
 import type { Decimal } from '../../../../engine/money/decimal.ts';
-import { toMainUnit } from '../../../../engine/money/units.ts';
 import type { XmlElement } from '../../../../platform/documents/xml.ts';
-import type { PartyFacts } from '../party.ts';
-import { isVatId } from './vat-id.ts';
+import { type Amounts, amountTexts, rateOfRow } from './amount-texts.ts';
 
-/** Contents of an electronic invoice or credit note, whatever its syntax. Amounts in the currency's smallest unit. */
-export interface EDocument {
-  kind: 'Invoice' | 'CreditNote';
-  /** UNTDID 1001: 380 invoice, 389 self-billed invoice, 381 credit note, 261 self-billed credit note. */
-  typeCode: string;
-  number: string;
-  issuedOn: Temporal.PlainDate;
-  dueOn: Temporal.PlainDate | null;
-  currency: Currency;
-  note: string | null;
-  orderNumber: string | null;
-  /** Number of the invoice that a note corrects. */
-  correctedNumber: string | null;
-  seller: PartyFacts;
-  buyer: PartyFacts;
-  lines: readonly ELine[];
-  vat: readonly VatShare[];
-  totals: ETotals;
-}
-
-export interface ELine {
-  name: string;
-  description: string | null;
-  quantity: Decimal;
-  /** Price of one unit in the currency's main unit. */
-  unitPrice: Decimal;
-  amountCents: Cents;
-  category: VatCategory;
-  rate: Decimal;
-}
-
-export interface ETotals {
-  linesCents: number;
-  allowanceCents: number;
-  netCents: number;
-  taxCents: number;
-  grossCents: number;
-  /** What credit notes and wallets have paid already. */
-  prepaidCents: number;
-  payableCents: number;
-}
-
-const EN_16931 = 'urn:cen.eu:en16931:2017';
 const ROOT = 'urn:oasis:names:specification:ubl:schema:xsd';
-/** UN/ECE recommendation 20: one. */
-const UNIT = 'C62';
-const REASON: Partial<Record<VatCategory, string>> = { AE: 'Reverse charge', O: 'Not subject to VAT' };
+const VAT = { 'cac:TaxScheme': { 'cbc:ID': 'VAT' } };
 
 /**
- * The document in the syntax UBL 2.1, which a receiver reads under the rules of EN 16931.
+ * The document in the syntax UBL 2.1. Elements stand in the order of its schema; what is undefined is left out.
  *
- * Rules: invoice-operations.md#operations, credit-notes.md#endpoints "download_xml".
+ * Rules: e-documents.md#profiles, invoice-operations.md#operations, credit-notes.md#endpoints "download_xml".
  */
-export function ublOf(document: EDocument): XmlElement {
-  const amount = amountsIn(document.currency);
-  const { kind, totals } = document;
+export function ublOf(facts: DocumentFacts): XmlElement {
+  const { kind, totals } = facts;
+  const { customization, process } = profileFacts[facts.profile];
+  const texts = amountTexts(facts.currency);
+  const amount = (cents: number): XmlElement => ({ '@currencyID': facts.currency, '#': texts.amount(cents) });
+  const unlessZero = (cents: number) => (cents === 0 ? undefined : amount(cents));
   return {
     [kind]: {
       '@xmlns': `${ROOT}:${kind}-2`,
       '@xmlns:cac': `${ROOT}:CommonAggregateComponents-2`,
       '@xmlns:cbc': `${ROOT}:CommonBasicComponents-2`,
-      'cbc:CustomizationID': EN_16931,
-      'cbc:ID': document.number,
-      'cbc:IssueDate': document.issuedOn.toString(),
-      ...(kind === 'Invoice' && document.dueOn ? { 'cbc:DueDate': document.dueOn.toString() } : {}),
-      [`cbc:${kind}TypeCode`]: document.typeCode,
-      'cbc:Note': document.note ?? undefined,
-      'cbc:DocumentCurrencyCode': document.currency,
-      'cac:OrderReference': document.orderNumber === null ? undefined : { 'cbc:ID': document.orderNumber },
-      'cac:BillingReference':
-        document.correctedNumber === null
-          ? undefined
-          : { 'cac:InvoiceDocumentReference': { 'cbc:ID': document.correctedNumber } },
-      'cac:AccountingSupplierParty': { 'cac:Party': partyOf(document.seller, sellerNumbers(document)) },
-      'cac:AccountingCustomerParty': { 'cac:Party': partyOf(document.buyer, buyerNumbers(document)) },
-      'cac:AllowanceCharge': document.vat
-        .filter(({ allowanceCents }) => allowanceCents !== 0)
-        .map((share) => ({
-          'cbc:ChargeIndicator': 'false',
-          'cbc:AllowanceChargeReason': 'Discount',
-          'cbc:Amount': amount(share.allowanceCents),
-          'cac:TaxCategory': categoryOf(share),
-        })),
+      'cbc:CustomizationID': customization,
+      'cbc:ProfileID': process ?? undefined,
+      'cbc:ID': facts.number,
+      'cbc:IssueDate': facts.issuedOn.toString(),
+      ...(kind === 'Invoice' ? { 'cbc:DueDate': dateText(facts.dueOn) } : {}),
+      [`cbc:${kind}TypeCode`]: facts.typeCode,
+      'cbc:Note': facts.note ?? undefined,
+      'cbc:DocumentCurrencyCode': facts.currency,
+      'cbc:BuyerReference': facts.buyerReference ?? undefined,
+      'cac:InvoicePeriod': periodOf(facts.period),
+      'cac:OrderReference': facts.orderNumber === null ? undefined : { 'cbc:ID': facts.orderNumber },
+      'cac:BillingReference': facts.preceding.map(({ number, issuedOn }) => ({
+        'cac:InvoiceDocumentReference': { 'cbc:ID': number, 'cbc:IssueDate': dateText(issuedOn) },
+      })),
+      'cac:AccountingSupplierParty': { 'cac:Party': sellerOf(facts) },
+      'cac:AccountingCustomerParty': { 'cac:Party': partyOf(facts.buyer) },
+      'cac:Delivery': facts.delivery === null ? undefined : deliveryOf(facts.delivery),
+      'cac:PaymentMeans': facts.payment === null ? undefined : paymentOf(facts.payment),
+      'cac:PaymentTerms': facts.terms === null ? undefined : { 'cbc:Note': facts.terms },
+      'cac:AllowanceCharge': facts.allowances.map((each) => allowanceOf(each, amount)),
       'cac:TaxTotal': {
         'cbc:TaxAmount': amount(totals.taxCents),
-        'cac:TaxSubtotal': document.vat.map((share) => ({
-          'cbc:TaxableAmount': amount(share.netCents),
-          'cbc:TaxAmount': amount(share.taxCents),
-          'cac:TaxCategory': { ...categoryOf(share, REASON[share.category]) },
+        'cac:TaxSubtotal': facts.vat.map((row) => ({
+          'cbc:TaxableAmount': amount(row.netCents),
+          'cbc:TaxAmount': amount(row.taxCents),
+          'cac:TaxCategory': {
+            'cbc:ID': row.category,
+            'cbc:Percent': rateOfRow(row, facts.profile),
+            'cbc:TaxExemptionReasonCode': row.exemptionCode ?? undefined,
+            'cbc:TaxExemptionReason': row.exemptionText ?? undefined,
+            ...VAT,
+          },
         })),
       },
       'cac:LegalMonetaryTotal': {
         'cbc:LineExtensionAmount': amount(totals.linesCents),
         'cbc:TaxExclusiveAmount': amount(totals.netCents),
         'cbc:TaxInclusiveAmount': amount(totals.grossCents),
-        'cbc:AllowanceTotalAmount': totals.allowanceCents === 0 ? undefined : amount(totals.allowanceCents),
-        'cbc:PrepaidAmount': totals.prepaidCents === 0 ? undefined : amount(totals.prepaidCents),
+        'cbc:AllowanceTotalAmount': unlessZero(totals.allowancesCents),
+        'cbc:ChargeTotalAmount': unlessZero(totals.chargesCents),
+        'cbc:PrepaidAmount': unlessZero(totals.paidCents),
+        'cbc:PayableRoundingAmount': unlessZero(totals.roundingCents),
         'cbc:PayableAmount': amount(totals.payableCents),
       },
-      [`cac:${kind}Line`]: document.lines.map((line, index) => lineOf(document, line, index, amount)),
+      [`cac:${kind}Line`]: facts.lines.map((line, index) => lineOf(facts, line, index, texts)),
     },
   };
 }
 
-type Amounts = (cents: number) => XmlElement;
+const dateText = (date: Temporal.PlainDate | null) => date?.toString();
 
-const amountsIn = (currency: Currency): Amounts => {
-  const exponent = exponentOf(currency);
-  return (cents) => ({ '@currencyID': currency, '#': toMainUnit(cents as Cents, exponent).toFixed(exponent) });
-};
+const periodOf = (period: DayRange | null): XmlElement | undefined =>
+  period === null ? undefined : { 'cbc:StartDate': period.from.toString(), 'cbc:EndDate': period.to.toString() };
 
-function lineOf({ kind, currency }: EDocument, line: ELine, index: number, amount: Amounts): XmlElement {
+function lineOf({ kind, currency }: DocumentFacts, line: LineFacts, index: number, texts: Amounts): XmlElement {
   return {
     'cbc:ID': String(index + 1),
     [kind === 'Invoice' ? 'cbc:InvoicedQuantity' : 'cbc:CreditedQuantity']: {
-      '@unitCode': UNIT,
+      '@unitCode': line.unit,
       '#': line.quantity.toFixed(),
     },
-    'cbc:LineExtensionAmount': amount(line.amountCents),
+    'cbc:LineExtensionAmount': { '@currencyID': currency, '#': texts.amount(line.amountCents) },
+    'cac:InvoicePeriod': periodOf(line.period),
     'cac:Item': {
       'cbc:Description': line.description ?? undefined,
       'cbc:Name': line.name,
       'cac:ClassifiedTaxCategory': categoryOf(line),
     },
-    'cac:Price': { 'cbc:PriceAmount': { '@currencyID': currency, '#': line.unitPrice.toFixed() } },
+    'cac:Price': { 'cbc:PriceAmount': { '@currencyID': currency, '#': line.price.toFixed() } },
   };
 }
 
-const categoryOf = ({ category, rate }: Pick<ELine, 'category' | 'rate'>, reason?: string): XmlElement => ({
+// What is outside the tax has no rate, not even 0 (BR-O-05, BR-O-06, BR-O-07).
+const categoryOf = ({ category, rate }: { category: VatRow['category']; rate: Decimal }): XmlElement => ({
   'cbc:ID': category,
   'cbc:Percent': category === 'O' ? undefined : rate.toFixed(),
-  'cbc:TaxExemptionReason': reason,
-  'cac:TaxScheme': { 'cbc:ID': 'VAT' },
+  ...VAT,
 });
 
-/** The numbers of a party as EN 16931 wants them. */
-interface Numbers {
-  /** BT-29: any other. */
-  identification?: string | undefined;
-  tax?: { number: string; scheme: 'VAT' | 'TAX' } | undefined;
-}
+const allowanceOf = (allowance: AllowanceFacts, amount: (cents: number) => XmlElement): XmlElement => ({
+  'cbc:ChargeIndicator': String(allowance.isCharge),
+  'cbc:AllowanceChargeReasonCode': allowance.reasonCode ?? undefined,
+  'cbc:AllowanceChargeReason': allowance.reason ?? undefined,
+  'cbc:Amount': amount(allowance.amountCents),
+  'cac:TaxCategory': categoryOf(allowance),
+});
 
-/** No VAT number is shown where nothing is subject to VAT (BR-O-02); the number then identifies the seller as such. */
-const isOutsideVat = ({ vat }: EDocument): boolean => vat.length > 0 && vat.every(({ category }) => category === 'O');
-
-/** A number of another tax than VAT is a tax registration (BT-32). */
-function sellerNumbers(document: EDocument): Numbers {
-  const number = document.seller.tax_identification_number;
-  if (!number) return {};
-  if (isOutsideVat(document)) return document.seller.legal_number ? {} : { identification: number };
-  return { tax: { number, scheme: isVatId(number) ? 'VAT' : 'TAX' } };
-}
-
-/** EN 16931 knows no other number of a buyer than a VAT number; another one identifies the buyer. */
-function buyerNumbers(document: EDocument): Numbers {
-  const number = document.buyer.tax_identification_number;
-  if (!number) return {};
-  if (isOutsideVat(document) || !isVatId(number)) return { identification: number };
-  return { tax: { number, scheme: 'VAT' } };
-}
-
-function partyOf(party: PartyFacts, { identification, tax }: Numbers): XmlElement {
-  const text = (value: string | null) => value || undefined;
+function paymentOf(payment: PaymentFacts): XmlElement {
   return {
-    'cac:PartyIdentification': identification === undefined ? undefined : { 'cbc:ID': identification },
+    'cbc:PaymentMeansCode': payment.code,
+    'cbc:PaymentID': payment.reference,
+    ...('account' in payment
+      ? {
+          'cac:PayeeFinancialAccount': {
+            'cbc:ID': payment.account.id,
+            'cbc:Name': payment.account.holder ?? undefined,
+            'cac:FinancialInstitutionBranch':
+              payment.account.bic === null ? undefined : { 'cbc:ID': payment.account.bic },
+          },
+        }
+      : {}),
+    ...('mandate' in payment
+      ? {
+          'cac:PaymentMandate': {
+            'cbc:ID': payment.mandate,
+            'cac:PayerFinancialAccount':
+              payment.debitedAccount === null ? undefined : { 'cbc:ID': payment.debitedAccount },
+          },
+        }
+      : {}),
+  };
+}
+
+const deliveryOf = ({ city, zipcode, country }: NonNullable<DocumentFacts['delivery']>): XmlElement => ({
+  'cac:DeliveryLocation': {
+    'cac:Address': {
+      'cbc:CityName': city ?? undefined,
+      'cbc:PostalZone': zipcode ?? undefined,
+      'cac:Country': country === null ? undefined : { 'cbc:IdentificationCode': country },
+    },
+  },
+});
+
+function sellerOf({ seller, payment }: DocumentFacts): XmlElement {
+  const creditorId = payment?.code === '59' ? payment.creditorId : null;
+  return partyOf(seller, {
+    creditorId,
+    taxRegistration: seller.taxRegistration,
+  });
+}
+
+type OnlySeller = { creditorId: string | null } & Pick<SellerFacts, 'taxRegistration'>;
+
+function partyOf(party: DocumentParty, { creditorId, taxRegistration }: Partial<OnlySeller> = {}): XmlElement {
+  const { contact, endpoint } = party;
+  const numbers = [
+    ...(party.identifier === null ? [] : [{ 'cbc:ID': party.identifier }]),
+    ...(creditorId ? [{ 'cbc:ID': { '@schemeID': 'SEPA', '#': creditorId } }] : []),
+  ];
+  const registrations = [
+    ...(party.vatNumber === null ? [] : [{ number: party.vatNumber, scheme: 'VAT' }]),
+    ...(taxRegistration ? [{ number: taxRegistration, scheme: 'TAX' }] : []),
+  ];
+  return {
+    'cbc:EndpointID': endpoint === null ? undefined : { '@schemeID': endpoint.scheme, '#': endpoint.id },
+    'cac:PartyIdentification': numbers,
     'cac:PartyName': { 'cbc:Name': party.name },
     'cac:PostalAddress': {
-      'cbc:StreetName': text(party.address_line1),
-      'cbc:AdditionalStreetName': text(party.address_line2),
-      'cbc:CityName': text(party.city),
-      'cbc:PostalZone': text(party.zipcode),
-      'cbc:CountrySubentity': text(party.state),
+      'cbc:StreetName': party.address_line1 ?? undefined,
+      'cbc:AdditionalStreetName': party.address_line2 ?? undefined,
+      'cbc:CityName': party.city ?? undefined,
+      'cbc:PostalZone': party.zipcode ?? undefined,
+      'cbc:CountrySubentity': party.state ?? undefined,
       'cac:Country': party.country === null ? undefined : { 'cbc:IdentificationCode': party.country },
     },
-    'cac:PartyTaxScheme': tax && { 'cbc:CompanyID': tax.number, 'cac:TaxScheme': { 'cbc:ID': tax.scheme } },
-    'cac:PartyLegalEntity': { 'cbc:RegistrationName': party.name, 'cbc:CompanyID': text(party.legal_number) },
+    'cac:PartyTaxScheme': registrations.map(({ number, scheme }) => ({
+      'cbc:CompanyID': number,
+      'cac:TaxScheme': { 'cbc:ID': scheme },
+    })),
+    'cac:PartyLegalEntity': {
+      'cbc:RegistrationName': party.name,
+      'cbc:CompanyID':
+        party.legalNumber === null
+          ? undefined
+          : { ...(party.legalScheme === null ? {} : { '@schemeID': party.legalScheme }), '#': party.legalNumber },
+    },
     'cac:Contact':
-      party.phone || party.email
-        ? { 'cbc:Telephone': text(party.phone), 'cbc:ElectronicMail': text(party.email) }
+      contact.name || contact.phone || contact.email
+        ? {
+            'cbc:Name': contact.name ?? undefined,
+            'cbc:Telephone': contact.phone ?? undefined,
+            'cbc:ElectronicMail': contact.email ?? undefined,
+          }
         : undefined,
   };
 }

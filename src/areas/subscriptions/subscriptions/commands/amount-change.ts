@@ -74,6 +74,7 @@ const upgradeOf = (
     billing_time: pending.billing_time,
     name: pending.name,
     purchase_order_number: pending.purchase_order_number,
+    buyer_reference: pending.buyer_reference,
     consolidate_invoice: pending.consolidate_invoice,
     progressive_billing_disabled: pending.progressive_billing_disabled,
     payment_method: { payment_method_type: pending.payment_method_type, payment_method_id: pending.payment_method_id },

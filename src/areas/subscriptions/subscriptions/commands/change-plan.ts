@@ -167,6 +167,7 @@ function successor(
     progressive_billing_disabled: false,
     skip_invoice_custom_sections: current.skip_invoice_custom_sections,
     purchase_order_number: current.purchase_order_number,
+    buyer_reference: current.buyer_reference,
     payment_method_type: null,
     payment_method_id: null,
     billing_entity_id: billingEntityId === undefined ? current.billing_entity_id : billingEntityId,

@@ -61,6 +61,7 @@ export function valuesOf(body: Given): SubscriptionChange {
     name: body.name,
     ending_at: typeof body.ending_at === 'string' ? Temporal.Instant.from(body.ending_at) : body.ending_at,
     purchase_order_number: body.purchase_order_number,
+    buyer_reference: body.buyer_reference,
     consolidate_invoice: body.consolidate_invoice,
     progressive_billing_disabled: body.progressive_billing_disabled,
     payment_method_type: body.payment_method?.payment_method_type,

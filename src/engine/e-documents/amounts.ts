@@ -1,0 +1,136 @@
+import { type TaxedLine, type VatShare, vatBreakdown } from '../invoices/vat-breakdown.ts';
+import { allocate } from '../money/allocate.ts';
+import { type Cents, cents } from '../money/cents.ts';
+import type { AllowanceFacts, DocumentTotals, VatRow } from './facts.ts';
+import type { VatTreatment } from './vat-category.ts';
+
+/** A line with its part of the allowances and taxes. */
+export interface AmountLine extends TaxedLine {
+  treatment: VatTreatment;
+}
+
+/** What is stored about a document; its amounts are shown as they are, never computed again. */
+export interface StoredAmounts {
+  couponsCents: number;
+  /** What progressive invoices billed before, which is taken off. */
+  alreadyInvoicedCents: number;
+  netCents: number;
+  taxCents: number;
+  grossCents: number;
+  /** Credit notes and wallets used, and payments received before the document was issued. */
+  paidCents: number;
+  payableCents: number;
+}
+
+export interface DocumentAmounts {
+  allowances: AllowanceFacts[];
+  vat: VatRow[];
+  totals: DocumentTotals;
+  /** False if the amounts differ by more than cents of rounding, so that no receiver could check them. */
+  meet: boolean;
+}
+
+/** UNTDID 5189: discount. */
+const DISCOUNT = '95';
+/** How far the amount to pay may be from total less paid: one smallest unit. */
+const MOST_PAYABLE_ROUNDING = 1;
+
+/**
+ * Allowances, VAT rows and totals of a document from its lines and its stored amounts.
+ *
+ *   lines 10000 and 5000 at 19 %, coupon 2400, 3000 invoiced before, 5520 used before issue
+ *   → lines 150.00, allowances 54.00, net 96.00, tax 18.24, gross 114.24, paid 55.20, payable 59.04
+ *
+ * Cents that do not meet the stored net total are one allowance or charge named "Rounding" in the greatest row.
+ *
+ * Rule: e-documents.md#amounts.
+ */
+export function documentAmounts(lines: readonly AmountLine[], stored: StoredAmounts): DocumentAmounts {
+  const allowanceCents = cents(stored.couponsCents + stored.alreadyInvoicedCents);
+  const shares = vatBreakdown(lines, { allowanceCents, taxCents: cents(stored.taxCents) });
+  const coupons = allocate(
+    cents(stored.couponsCents),
+    shares.map((share) => Math.abs(share.allowanceCents)),
+  );
+  const rows = shares.map((share, index) => ({ share, couponCents: coupons[index]! }));
+  const linesCents = total(shares, (share) => share.lineCents);
+  const offCents = linesCents - allowanceCents - stored.netCents;
+  const rounding = offCents === 0 ? [] : [roundingOf(shares, offCents)];
+  const allowances = [...rows.flatMap(({ share, couponCents }) => allowancesOf(share, couponCents)), ...rounding];
+  const paidTo = stored.grossCents - stored.paidCents;
+  const roundingCents = stored.payableCents - paidTo;
+  const sumOf = (isCharge: boolean) =>
+    total(
+      allowances.filter((each) => each.isCharge === isCharge),
+      (each) => each.amountCents,
+    );
+  return {
+    allowances,
+    vat: shares.map((share) => rowOf(share, lines, rounding)),
+    totals: {
+      linesCents,
+      allowancesCents: sumOf(false),
+      chargesCents: sumOf(true),
+      netCents: stored.netCents,
+      taxCents: stored.taxCents,
+      grossCents: stored.grossCents,
+      paidCents: stored.paidCents,
+      roundingCents,
+      payableCents: stored.payableCents,
+    },
+    meet:
+      Math.abs(offCents) <= lines.length &&
+      Math.abs(roundingCents) <= MOST_PAYABLE_ROUNDING &&
+      stored.netCents + stored.taxCents === stored.grossCents,
+  };
+}
+
+function allowancesOf({ category, rate, allowanceCents }: VatShare, couponCents: Cents): AllowanceFacts[] {
+  const allowance = (amountCents: number, reason: string): AllowanceFacts[] =>
+    amountCents === 0
+      ? []
+      : [
+          {
+            // A negative allowance is a charge: no receiver takes one below 0.
+            isCharge: amountCents < 0,
+            amountCents: Math.abs(amountCents),
+            category,
+            rate,
+            reasonCode: amountCents < 0 ? null : DISCOUNT,
+            reason,
+          },
+        ];
+  return [...allowance(couponCents, 'Discount'), ...allowance(allowanceCents - couponCents, 'Already invoiced')];
+}
+
+function roundingOf(shares: readonly VatShare[], offCents: number): AllowanceFacts {
+  const { category, rate } = shares.reduce((a, b) => (Math.abs(b.netCents) > Math.abs(a.netCents) ? b : a));
+  return {
+    isCharge: offCents < 0,
+    amountCents: Math.abs(offCents),
+    category,
+    rate,
+    reasonCode: null,
+    reason: 'Rounding',
+  };
+}
+
+function rowOf(share: VatShare, lines: readonly AmountLine[], rounding: readonly AllowanceFacts[]): VatRow {
+  const { category, rate } = share;
+  const isHere = (each: { category: string; rate: VatShare['rate'] }) =>
+    each.category === category && each.rate.eq(rate);
+  const roundedCents = total(rounding.filter(isHere), (each) => (each.isCharge ? each.amountCents : -each.amountCents));
+  const treatments = lines.filter(isHere).map(({ treatment }) => treatment);
+  const texts = [...new Set(treatments.map(({ exemptionText }) => exemptionText).filter((text) => text !== null))];
+  return {
+    category,
+    rate,
+    netCents: share.netCents + roundedCents,
+    taxCents: share.taxCents,
+    exemptionCode: treatments.find(({ exemptionCode }) => exemptionCode !== null)?.exemptionCode ?? null,
+    exemptionText: texts.length === 0 ? null : texts.join('; '),
+  };
+}
+
+const total = <Item>(items: readonly Item[], read: (item: Item) => number): number =>
+  items.reduce((sum, item) => sum + read(item), 0);
