@@ -2497,12 +2497,18 @@ create table payment_providers (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   live boolean,
+  checked_at timestamp with time zone,
+  refused_calls integer not null default 0,
+  inbound_owed_at timestamp with time zone,
   constraint payment_providers_pkey PRIMARY KEY (id),
   constraint payment_providers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint payment_providers_status_check CHECK ((status = ANY (ARRAY['connected'::text, 'unverified'::text, 'failing'::text])))
 );
 comment on table payment_providers is 'Connections to payment providers. Secrets are sealed.';
 comment on column payment_providers.live is 'Whether it moves real money. Null: only the provider knows, until the next check of the connection.';
+comment on column payment_providers.checked_at is 'When the provider last answered a check of the credentials.';
+comment on column payment_providers.refused_calls is 'Calls in a row that the provider answered with 401 or 403; after three the connection is failing.';
+comment on column payment_providers.inbound_owed_at is 'Since when our address for events has to be registered at the provider. Null: it is, or it cannot be.';
 CREATE UNIQUE INDEX payment_providers_code_key ON public.payment_providers USING btree (organization_id, code) WHERE (deleted_at IS NULL);
 
 create table payment_receipts (

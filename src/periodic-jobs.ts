@@ -16,6 +16,7 @@ import { expireHolds } from './areas/credits/wallet-holds/expire-holds.ts';
 import { euTaxRates } from './areas/customers/check-vat-numbers/eu-rates.ts';
 import { ledgerDaily } from './areas/ledger/roll-up-ledger/ledger-daily.ts';
 import { cleanWebhooks, endpointHealth, webhookSweeper } from './areas/messaging/deliver-webhooks/jobs.ts';
+import { checkProviders } from './areas/payments/collect-payments/check-providers.ts';
 import { cleanProviderEvents } from './areas/payments/collect-payments/clean-provider-events.ts';
 import { cleanSecrets } from './areas/payments/collect-payments/clean-secrets.ts';
 import { retryProviderEvents } from './areas/payments/collect-payments/retry-provider-events.ts';
@@ -65,6 +66,7 @@ export const periodicJobs: readonly PeriodicJob[] = [
 export const sweepJobs: readonly SweepJob[] = [
   rowSweeper,
   retryProviderEvents,
+  checkProviders,
   webhookSweeper,
   endpointHealth,
   keyUsage,

@@ -1,7 +1,17 @@
+import {
+  askAboutChangedConnection,
+  askAboutConnection,
+  askAboutNewConnection,
+} from './areas/payments/collect-payments/check-connection.ts';
 import type { PreStep } from './platform/pre-step.ts';
 
 /**
  * What commands ask a provider before their transaction, by the name of their operation, whose row has `asks`. The
  * `asking` pool runs them; see docs/architecture.md "Commands that ask first".
  */
-export const preSteps: Readonly<Record<string, PreStep>> = {};
+export const preSteps: Readonly<Record<string, PreStep>> = {
+  createPaymentProvider: askAboutNewConnection,
+  updatePaymentProvider: askAboutChangedConnection,
+  patchPaymentProvider: askAboutChangedConnection,
+  checkPaymentProvider: askAboutConnection,
+};

@@ -197,6 +197,13 @@ const rows = [
     catchUp: 'latest',
     afterMissedTicks: 'by selection',
   },
+  {
+    job: 'check-providers',
+    tick: { everySeconds: 900 },
+    clock: 'R',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
   { job: 'key-usage', tick: { minuteOfHour: 15 }, clock: 'R', catchUp: 'skip', afterMissedTicks: 'may be lost' },
   {
     job: 'clean-idempotency',

@@ -293,7 +293,7 @@ const SPECIAL: readonly CodeRow[] = [
   ],
   [
     'third_party_error',
-    'checkPaymentProvider generateCustomerCheckoutURL',
+    'createPaymentProvider updatePaymentProvider checkPaymentProvider generateCustomerCheckoutURL',
     'The payment provider could not be used',
     'Read `error_details`; check the credentials',
   ],

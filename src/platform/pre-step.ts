@@ -1,6 +1,10 @@
 import type { OrganizationId } from './ids.ts';
 import type { OperationInput } from './operation.ts';
 import type { SystemDeps } from './records/system-transaction.ts';
+import { Outage } from './refusal.ts';
+
+/** Longest wait for a provider's answer: half of the time for which a caller waits. */
+export const ASKING_MOST_MS = 5000;
 
 /** A command whose provider is asked before its transaction. */
 export interface AskingCommand {
@@ -27,4 +31,17 @@ export interface Asked {
   readonly recordId: string;
   /** Absent while the command is rehearsed before anybody is asked. */
   readonly answer?: object;
+}
+
+/** The answer of a provider in time. @throws Outage when there is none, which may mean that the request arrived */
+export async function answeredInTime<Answer>(answer: Promise<Answer>, mostMs = ASKING_MOST_MS): Promise<Answer> {
+  let timer: NodeJS.Timeout | undefined;
+  const overdue = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Outage('provider', `no answer within ${mostMs} ms`)), mostMs);
+  });
+  try {
+    return await Promise.race([answer, overdue]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

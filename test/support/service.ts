@@ -63,6 +63,8 @@ export async function startService(
     WRITE_TIMEOUT_SECONDS: String(PATIENT_WRITE_SECONDS),
     DATABASE_POOL: '6',
     SECRETS_KEYS: TEST_SECRETS_KEYS,
+    // No test reaches a real provider: nobody listens on this port.
+    STRIPE_API_URL: 'http://127.0.0.1:9',
     ...options.settings,
   });
   const log = createLog({ level: config.LOG_LEVEL, process: 'test' });

@@ -3,10 +3,9 @@ import { Temporal } from 'temporal-polyfill';
 import { assert } from '../../engine/assert.ts';
 import { realNow } from '../../platform/clock/real-clock.ts';
 import { refusalOfDatabase } from '../../platform/db/refusal-of-database.ts';
-import type { Asked, PreStep } from '../../platform/pre-step.ts';
+import { ASKING_MOST_MS, type Asked, answeredInTime, type PreStep } from '../../platform/pre-step.ts';
 import { openLanes } from '../../platform/queue/lanes.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
-import { Outage } from '../../platform/refusal.ts';
 import { readKey } from './idempotency.ts';
 import { answerJob } from './jobs.ts';
 import {
@@ -21,8 +20,8 @@ import {
   runRefused,
 } from './run-command.ts';
 
-/** Longest wait for a provider's answer: half of the time for which a caller waits. */
-export const ASKING_MOST_MS = 5000;
+/** A pre-step that makes nothing of an outage is stopped a little later than its calls would be. */
+const PRE_STEP_MOST_MS = ASKING_MOST_MS + 500;
 /** How many commands of one organization ask at the same time, in all processes together, as deliveries do. */
 const ASKING_OF_ORGANIZATION = 8;
 /** Longer than two transactions, each of which waits 5 s for a lock at most, with a question between them. */
@@ -71,7 +70,7 @@ async function askAndRun(deps: AskingDeps, queued: CommandJob): Promise<CommandR
   const recordId = job.record_id ?? job.cid;
   try {
     await rehearse({ ...deps, asked: { recordId } }, job);
-    const answer = await inTime(
+    const answer = await answeredInTime(
       preStep(deps, {
         organizationId: job.organization_id,
         sandbox: job.sandbox,
@@ -79,6 +78,7 @@ async function askAndRun(deps: AskingDeps, queued: CommandJob): Promise<CommandR
         recordId,
         input: job.input,
       }),
+      PRE_STEP_MOST_MS,
     );
     const asked: Asked = { recordId, ...(answer ? { answer } : {}) };
     return await runCommand({ ...deps, asked }, job);
@@ -93,20 +93,4 @@ async function isAnswered({ sql }: AskingDeps, job: CommandJob): Promise<boolean
   const stored = await readKey({ db: sql, organizationId: job.organization_id }, keyOfCommand(job).scopeHash);
   if (stored === undefined || stored.http_status === null) return false;
   return Temporal.Instant.compare(stored.expires_at, realNow()) > 0;
-}
-
-async function inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
-  let timer: NodeJS.Timeout | undefined;
-  const overdue = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(
-      () => reject(new Outage('provider', `no answer within ${ASKING_MOST_MS} ms`)),
-      // The calls of the question have the same time limit each, and end by themselves.
-      ASKING_MOST_MS + 500,
-    );
-  });
-  try {
-    return await Promise.race([answer, overdue]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

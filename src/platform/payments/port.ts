@@ -2,6 +2,8 @@
 export interface ProviderError {
   code: string;
   message: string;
+  /** Status of the provider's answer: 401 and 403 are about our credentials, not about the request. */
+  httpStatus?: number;
 }
 
 /** Money that a provider reports as received; an amount of null cannot have been requested. */
@@ -140,7 +142,9 @@ export interface DisputeThere {
  * network errors are Outages. Rule: payments.md#providers "the provider abstraction".
  */
 export interface PaymentProvider {
-  /** Whether the credentials work, and whether they move real money. @throws Outage */
+  /**
+   * Whether the credentials work with the rights that we need, and whether they move real money. @throws Outage
+   */
   check(): Promise<{ ok: true; live: boolean } | { ok: false; error: ProviderError }>;
   /** @throws ProviderRefusal, Outage */
   createCustomer(customer: {

@@ -5,6 +5,7 @@ import express from 'express';
 import Stripe from 'stripe';
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { checkProviders } from '../../../src/areas/payments/collect-payments/check-providers.ts';
 import { cleanSecrets } from '../../../src/areas/payments/collect-payments/clean-secrets.ts';
 import { mountInboundEvents } from '../../../src/ingress/inbound-events.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
@@ -16,7 +17,13 @@ import { openRuntime } from '../../../src/platform/process/runtime.ts';
 import { reactions } from '../../../src/reactions.ts';
 import { violationsOf } from '../../contract/check-webhook.ts';
 import type { Client } from '../../support/client.ts';
-import { FAKE_KEY, type FakeStripe, fakeStripe, REFUSED_EMAIL } from '../../support/fakes/stripe.ts';
+import {
+  FAKE_KEY,
+  FAKE_RESTRICTED_KEY,
+  type FakeStripe,
+  fakeStripe,
+  REFUSED_EMAIL,
+} from '../../support/fakes/stripe.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { ok } from '../../support/words.ts';
@@ -43,16 +50,31 @@ const connect = (fields: object = {}) =>
   client.post('/payment_providers', {
     payment_provider: { type: 'stripe', code: 'main', name: 'Main', secret_key: FAKE_KEY, ...fields },
   });
+const statusLog = async () =>
+  (
+    await service.sql<{ status: object }[]>`
+      select resources -> 'status' as status from security_logs
+      where organization_id = ${client.organization.organization_id} and resources ? 'status' order by id`
+  ).map(({ status }) => status);
 const connection = (status: string) =>
   until(async () => {
     const { payment_provider: now } = await ok(client.get('/payment_providers/main'));
     return now.status === status ? now : undefined;
   });
 
+/** The connection, once its address for events is registered at Stripe. */
+const registered = () =>
+  until(async () => {
+    const rows = await service.sql`
+      select from payment_providers where organization_id = ${client.organization.organization_id}
+        and deleted_at is null and inbound_owed_at is null and inbound_endpoint_id is not null`;
+    return rows[0];
+  });
+
 beforeEach(async () => {
   client = await service.org();
   await ok(connect());
-  await connection('connected');
+  await registered();
   await ok(
     client.post('/customers', {
       customer: {
@@ -114,12 +136,121 @@ const payment = (made: Loose, status: string): Promise<Loose> =>
 const read = async (made: Loose): Promise<Loose> => (await ok(client.get(`/invoices/${made.svc_id}`))).invoice;
 
 describe('provider connections', () => {
-  test('a wrong provider key is shown as failing and is never shown itself', async () => {
+  test('a key that Stripe refuses connects nothing, and the caller has its text (FI15)', async () => {
     client = await service.org();
-    await ok(connect({ secret_key: 'sk_test_wrong_9876' }));
-    const failing = await connection('failing');
-    expect(failing).toMatchObject({ secret_key_last4: '9876', last_error: expect.stringContaining('Invalid API Key') });
-    expect(JSON.stringify(failing)).not.toContain('sk_test_wrong');
+    const refused = await connect({ secret_key: 'sk_test_wrong_9876' });
+    expect([refused.status, refused.body.code, refused.body.error_details]).toEqual([
+      422,
+      'third_party_error',
+      { third_party: 'stripe', thirdparty_error: 'Invalid API Key provided.' },
+    ]);
+    expect((await ok(client.get('/payment_providers'))).payment_providers).toEqual([]);
+  });
+
+  test('a restricted key is refused with the name of the right that it lacks', async () => {
+    client = await service.org();
+    const { body } = await connect({ secret_key: FAKE_RESTRICTED_KEY });
+    expect(body.error_details.thirdparty_error).toMatch(/key '\[key\]' does not have .* 'rak_webhook_endpoints'/);
+  });
+
+  test('a key that Stripe accepts is connected in the answer, and is never shown itself', async () => {
+    client = await service.org();
+    const { payment_provider: made } = await ok(connect());
+    expect(made).toMatchObject({ status: 'connected', live: false, last_error: null });
+    expect(JSON.stringify(made)).not.toContain(FAKE_KEY);
+  });
+
+  test('a new key that Stripe refuses leaves the stored one', async () => {
+    const refused = await client.put('/payment_providers/main', { payment_provider: { secret_key: 'sk_test_no' } });
+    expect(refused).toMatchObject({ status: 422, body: { code: 'third_party_error' } });
+    expect((await ok(client.get('/payment_providers/main'))).payment_provider).toMatchObject({
+      status: 'connected',
+      secret_key_last4: FAKE_KEY.slice(-4),
+    });
+    await ok(client.post('/payment_providers/main/check'));
+  });
+
+  test('a connection whose provider is away is stored as unverified, and checked until it is known', async () => {
+    client = await service.org();
+    stripe.isDown = true;
+    expect((await ok(connect())).payment_provider).toMatchObject({ status: 'unverified', last_error: null });
+    stripe.isDown = false;
+    await service.sql`
+      update payment_providers set updated_at = now() - interval '6 minutes'
+      where organization_id = ${client.organization.organization_id}`;
+    const runtime = openRuntime(service.config, 'test');
+    try {
+      await checkProviders.sweep(runtime, realNow());
+    } finally {
+      await runtime.close();
+    }
+    await connection('connected');
+    await registered();
+  });
+
+  test('a refused check makes a connection fail, with a line in the security log and a notification', async () => {
+    stripe.revoked.add(FAKE_KEY);
+    try {
+      expect(await client.post('/payment_providers/main/check')).toMatchObject({
+        status: 422,
+        body: { error_details: { thirdparty_error: 'Invalid API Key provided.' } },
+      });
+    } finally {
+      stripe.revoked.clear();
+    }
+    expect((await ok(client.get('/payment_providers/main'))).payment_provider).toMatchObject({
+      status: 'failing',
+      last_error: 'Invalid API Key provided.',
+    });
+    expect(await statusLog()).toEqual([{ deleted: 'connected', added: 'failing' }]);
+    const [told] = await service.sql<{ payload: string }[]>`
+      select payload from webhook_events where organization_id = ${client.organization.organization_id}
+        and webhook_type = 'payment_provider.error'`;
+    expect(violationsOf(JSON.parse(told!.payload))).toEqual([]);
+    expect((await ok(client.post('/payment_providers/main/check'))).payment_provider.status).toBe('connected');
+    expect(await statusLog()).toEqual([
+      { deleted: 'connected', added: 'failing' },
+      { deleted: 'failing', added: 'connected' },
+    ]);
+  });
+
+  test('three calls in a row that are refused for the key make a connection fail, and one that is not ends that', async () => {
+    await providerCustomer();
+    const add = (name: string) =>
+      ok(
+        client.post('/customers', {
+          customer: {
+            external_id: name,
+            billing_configuration: {
+              payment_provider: 'stripe',
+              payment_provider_code: 'main',
+              sync_with_provider: true,
+            },
+          },
+        }),
+      );
+    const status = async () => (await ok(client.get('/payment_providers/main'))).payment_provider.status;
+    const refusedCalls = (calls: number) =>
+      until(async () => {
+        const [row] = await service.sql<{ refused_calls: number }[]>`
+          select refused_calls from payment_providers
+          where organization_id = ${client.organization.organization_id}`;
+        return row!.refused_calls === calls || undefined;
+      });
+    stripe.revoked.add(FAKE_KEY);
+    try {
+      for (const [index, name] of ['a', 'b', 'c'].entries()) {
+        expect(await status()).toBe('connected');
+        await add(name);
+        await refusedCalls(index + 1);
+      }
+      await connection('failing');
+    } finally {
+      stripe.revoked.clear();
+    }
+    await add('d');
+    await connection('connected');
+    await refusedCalls(0);
   });
 
   test('a customer is created at Stripe and gets a page to store a card', async () => {
@@ -402,7 +533,7 @@ describe('deleted connections', () => {
     await ok(client.delete('/payment_providers/main'));
     expect(await send(former)).toBe(200);
     await ok(connect());
-    await connection('connected');
+    await registered();
     const next = told('next');
     await deletedDaysAgo(29);
     expect([await send(again), await send(next)]).toEqual([200, 200]);

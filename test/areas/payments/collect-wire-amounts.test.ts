@@ -20,7 +20,12 @@ beforeAll(async () => {
   service = await startService({ settings: { STRIPE_API_URL: stripe.url } });
   client = await service.org();
   await ok(client.post('/payment_providers', stripeBody(FAKE_LIVE_KEY)));
-  await until(async () => (await connectionStatus(client)) === 'connected' || undefined);
+  await until(async () => {
+    const rows = await service.sql`
+      select from payment_providers where organization_id = ${client.organization.organization_id}
+        and inbound_endpoint_id is not null`;
+    return rows[0];
+  });
 });
 afterAll(async () => {
   await service.stop();

@@ -165,8 +165,10 @@ describe('refunds at Stripe', () => {
       }),
     );
     await until(async () => {
-      const { payment_provider: now } = await ok(client.get('/payment_providers/main'));
-      return now.status === 'connected' || undefined;
+      const rows = await service.sql`
+        select from payment_providers where organization_id = ${client.organization.organization_id}
+          and inbound_endpoint_id is not null`;
+      return rows[0];
     });
     await ok(
       client.post('/customers', {

@@ -280,8 +280,12 @@ test('links signed with a rotated key work until they expire', async () => {
 });
 
 async function writesLeft(): Promise<number> {
-  const counts = await service.ingress.producer.queue('writes').getJobCounts('waiting', 'active', 'delayed');
-  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const counts = await Promise.all(
+    (['writes', 'asking'] as const).map((name) =>
+      service.ingress.producer.queue(name).getJobCounts('waiting', 'active', 'delayed'),
+    ),
+  );
+  return counts.flatMap((each) => Object.values(each)).reduce((sum, count) => sum + count, 0);
 }
 
 /** Everything that Redis holds under a prefix, as one text. */

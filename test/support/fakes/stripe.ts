@@ -21,6 +21,10 @@ export interface FakeStripe {
   disputes: Loose[];
   /** The next so many requests are refused because there were too many. */
   throttle(count: number): void;
+  /** Keys that are refused from now on, as after their owner has revoked them. */
+  revoked: Set<string>;
+  /** Whether every answer is a failure of the provider itself. */
+  isDown: boolean;
   /** Sets what became of an intent meanwhile, without telling anybody. */
   set(intent: Loose, status: string): void;
   /** An event about an object, signed as Stripe does for the endpoint that was registered last. */
@@ -74,6 +78,8 @@ export async function fakeStripe(): Promise<FakeStripe> {
   const refunds: Loose[] = [];
   const pages: FakeStripe['pages'] = [];
   const requests: string[] = [];
+  const revoked = new Set<string>();
+  let isDown = false;
   const answers = new Map<string, { asked: string; status: number; body: Loose }>();
   const failures = new Map<string, number>();
   const customers: FakeStripe['customers'] = new Map();
@@ -111,6 +117,12 @@ export async function fakeStripe(): Promise<FakeStripe> {
     if (path === '/v1/payment_intents') return listed(intents, query);
     if (path === '/v1/refunds') return listed(refunds, query);
     if (path === '/v1/disputes') return listed(disputes, query);
+    if (path === '/v1/webhook_endpoints') return listed([], query);
+    if (path === '/v1/customers')
+      return listed(
+        [...customers].map(([id, { fields }]) => ({ id, ...fields })),
+        query,
+      );
     const [, id, isList] = /^\/v1\/customers\/(\w+)(\/payment_methods)?$/.exec(path) ?? [];
     const customer = id === undefined ? undefined : customers.get(id);
     if (customer) return isList ? listed(customer.methods, query) : { status: 200, body: { id, ...customer.fields } };
@@ -232,16 +244,19 @@ export async function fakeStripe(): Promise<FakeStripe> {
       return send(error(429, { type: 'rate_limit_error', code: 'rate_limit', message: 'Too many requests.' }));
     }
     const livemode = request.headers.authorization === `Bearer ${FAKE_LIVE_KEY}`;
+    if (isDown) return send(error(500, { type: 'api_error', message: 'Down.' }));
     const isRestricted = request.headers.authorization === `Bearer ${FAKE_RESTRICTED_KEY}`;
     if (isRestricted && !/^\/v1\/(balance|customers)/.test(path))
       return send(
         error(403, {
           type: 'invalid_request_error',
-          message: 'The provided key does not have the required permissions.',
+          message: `The provided key 'rk_test_***fake' does not have the required permissions. Having the 'rak_${path.split('/')[2]}' permission would allow this request to continue.`,
         }),
       );
-    if (request.headers.authorization !== `Bearer ${FAKE_KEY}` && !livemode && !isRestricted)
-      return send(error(401, { type: 'invalid_request_error', message: 'Invalid API Key provided.' }));
+    const isKnown = [FAKE_KEY, FAKE_LIVE_KEY, FAKE_RESTRICTED_KEY].some(
+      (known) => request.headers.authorization === `Bearer ${known}` && !revoked.has(known),
+    );
+    if (!isKnown) return send(error(401, { type: 'invalid_request_error', message: 'Invalid API Key provided.' }));
     const found = request.method === 'GET' ? read(path, new URLSearchParams(request.url!.split('?')[1])) : undefined;
     if (found) return send(found);
     const method = body.get('payment_method');
@@ -272,6 +287,13 @@ export async function fakeStripe(): Promise<FakeStripe> {
     disputes,
     throttle(count) {
       throttled = count;
+    },
+    revoked,
+    get isDown() {
+      return isDown;
+    },
+    set isDown(down: boolean) {
+      isDown = down;
     },
     set(intent, status) {
       intent.status = status;

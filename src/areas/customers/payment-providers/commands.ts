@@ -2,7 +2,7 @@ import { lockClockCreation } from '../../../platform/clock/organization-clock.ts
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Given, ProviderDescriptor } from '../../../platform/payments/descriptor.ts';
-import { descriptorOf, isOverNetwork, PROVIDERS } from '../../../platform/payments/providers.ts';
+import { descriptorOf, PROVIDERS } from '../../../platform/payments/providers.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { pagesOfProviderOutdated, providerDeleted } from '../announcements.ts';
@@ -10,18 +10,19 @@ import { recordProvider } from './announce.ts';
 import { findProvider, findProviderById, getProvider, type ProviderRow } from './queries.ts';
 import type { ProviderCreate, ProviderUpdate } from './schema.ts';
 import { demandKeyFor, LIVE_KEY_IN_SANDBOX, sealSecrets } from './secrets.ts';
+import { type Checked, setConnectionStatus } from './status.ts';
 import { providerView } from './view.ts';
 import { deleteProviderRow, insertProvider, renameOfCustomers, updateProviderRow } from './writes.ts';
 
 /** A connection of this code could not be read: its path is that of the table of types. */
 const RESERVED_CODE = 'types';
 
-/** Asks a connection's provider to check the credentials and to send its events. */
+/** Checks the credentials of a connection where that is due, and registers for its provider's events. */
 export const CONNECT_JOB = 'payment.connect';
 
 /**
- * Connects a payment provider. A sandbox one works at once; the credentials of any other are tried right after the
- * commit (`unverified` until then).
+ * Connects a payment provider. A sandbox one works at once; the provider of any other was asked before, and one that
+ * could not be reached leaves the connection `unverified`.
  *
  * @throws Refusal 422 type, of a sandbox outside sandbox organizations or a provider that cannot be connected yet;
  *   code; a missing mandatory field; a field of another type; in a sandbox a live key, or any real connection beside a
@@ -35,11 +36,12 @@ export async function createProvider(ctx: Context, { body }: { body: ProviderCre
   if (type.isForSandboxesOnly && !ctx.sandbox) throw refuse.invalid({ type: ['value_is_invalid'] });
   refuseFieldsOfOthers(type, body);
   refuseMissing(type, body);
-  const given = { secrets: secretsOf(type, body), settings: settingsOf(type, body) };
+  const given = givenOf(type, body);
   if (type.open) await refuseRealMoneyInSandbox(ctx, type, given);
   if (body.code === RESERVED_CODE) throw refuse.invalid({ code: ['value_is_invalid'] });
   if (await findProvider(ctx, body.code)) throw refuse.invalid({ code: ['value_already_exist'] });
-  const id = newId();
+  const id = ctx.asked?.recordId ?? newId();
+  const checked = ctx.asked?.answer as Checked | undefined;
   demandKeyFor(ctx, given.secrets);
   const sealed = await sealSecrets(ctx, id, given.secrets);
   await insertProvider(ctx, body, {
@@ -47,8 +49,10 @@ export async function createProvider(ctx: Context, { body }: { body: ProviderCre
     ...sealed,
     settings: given.settings,
     emulates: type.appearsAs ? (body.emulates ?? type.appearsAs) : null,
-    isLive: type.isLive(given) ?? null,
-    status: type.open ? 'unverified' : 'connected',
+    isLive: checked?.isLive ?? type.isLive(given) ?? null,
+    status: type.open && !checked ? 'unverified' : 'connected',
+    isChecked: checked !== undefined,
+    owesInbound: type.open !== undefined,
   });
   const provider = (await findProviderById(ctx, id))!;
   if (type.open) connect(ctx, id);
@@ -57,7 +61,7 @@ export async function createProvider(ctx: Context, { body }: { body: ProviderCre
 }
 
 /**
- * Changes a connection: a new code is the customers' code too, a new secret is tried like the first.
+ * Changes a connection: a new code is the customers' code too; of a new secret the provider was asked before.
  *
  * @throws Refusal 404 payment_provider; 422 type value_is_invalid, since it never changes; code value_already_exist;
  *   secret_key live_key_in_sandbox
@@ -79,20 +83,23 @@ export async function updateProvider(ctx: Context, { code, body }: { code: strin
   demandKeyFor(ctx, given.secrets);
   const sealed = await sealSecrets(ctx, stored.id, given.secrets);
   const hasNewSecret = type.secrets.some(({ name }) => name in given.secrets);
-  const isTried = type.open !== undefined && (hasNewSecret || newCode !== stored.code);
+  const isMoved = type.open !== undefined && (hasNewSecret || newCode !== stored.code);
+  const checked = ctx.asked?.answer as Checked | undefined;
   await updateProviderRow(ctx, stored, {
     given: body,
     kept: {
       ...sealed,
       settings: given.settings,
-      isLive: type.isLive(given) ?? stored.live,
-      status: isTried ? 'unverified' : stored.status,
+      isLive: checked?.isLive ?? type.isLive(given) ?? stored.live,
+      status: statusAfter(stored, { hasNewSecret: type.open !== undefined && hasNewSecret, checked }),
+      isChecked: checked !== undefined,
+      owesInbound: isMoved,
     },
   });
   if (newCode !== stored.code) await renameOfCustomers(ctx, stored.id, newCode);
   if (changesPages(type, stored, given.settings))
     await announce(ctx, pagesOfProviderOutdated, { payment_provider_id: stored.id });
-  if (isTried) connect(ctx, stored.id);
+  if (isMoved) connect(ctx, stored.id);
   const changed = (await findProviderById(ctx, stored.id))!;
   recordProvider(ctx, 'updated', changed, stored);
   return answer(ctx, changed);
@@ -112,11 +119,24 @@ export async function deleteProvider(ctx: Context, { code }: { code: string }) {
   return answer(ctx, provider);
 }
 
-/** Tries the credentials of a connection again. @throws Refusal 404 payment_provider */
+const statusAfter = (
+  stored: ProviderRow,
+  { hasNewSecret, checked }: { hasNewSecret: boolean; checked: Checked | undefined },
+): ProviderRow['status'] => {
+  if (checked) return 'connected';
+  return hasNewSecret ? 'unverified' : stored.status;
+};
+
+/**
+ * Stores that the provider accepts the credentials of a connection. One that it refused does not come here: its caller
+ * has the provider's text, and the connection fails. @throws Refusal 404 payment_provider
+ */
 export async function checkProvider(ctx: Context, { code }: { code: string }) {
   const provider = await getProvider(ctx, code);
-  if (isOverNetwork(provider.provider_type)) connect(ctx, provider.id);
-  return answer(ctx, provider);
+  const checked = ctx.asked?.answer as Checked | undefined;
+  if (checked) await setConnectionStatus(ctx, provider, { status: 'connected', error: null, isLive: checked.isLive });
+  if (provider.inbound_owed_at !== null) connect(ctx, provider.id);
+  return answer(ctx, await getProvider(ctx, code));
 }
 
 /**
@@ -167,6 +187,18 @@ function refuseMissing(type: ProviderDescriptor, body: ProviderCreate): void {
   if (missing.length > 0)
     throw refuse.invalid(Object.fromEntries(missing.map(({ name }) => [name, ['value_is_mandatory']])));
 }
+
+/** What a body gives a connection of this type. */
+export const givenOf = (type: ProviderDescriptor, body: ProviderUpdate): Given => ({
+  secrets: secretsOf(type, body),
+  settings: settingsOf(type, body),
+});
+
+const NETWORK_SECRETS = PROVIDERS.filter(({ open }) => open).flatMap(({ secrets }) => secrets.map(({ name }) => name));
+
+/** Whether a body has a secret of a provider over the network, which has to accept it. */
+export const hasNetworkSecret = (body: ProviderUpdate): boolean =>
+  NETWORK_SECRETS.some((name) => String(sentValue(body, name) ?? '').trim() !== '');
 
 const secretsOf = (type: ProviderDescriptor, body: ProviderUpdate): Record<string, string> =>
   Object.fromEntries(

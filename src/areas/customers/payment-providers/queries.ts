@@ -24,6 +24,10 @@ export interface ProviderRow {
   status: 'connected' | 'unverified' | 'failing';
   last_error: string | null;
   inbound_endpoint_id: string | null;
+  /** Since when our address has to be registered at the provider. */
+  inbound_owed_at: Temporal.Instant | null;
+  /** Calls in a row that were refused for their credentials. */
+  refused_calls: number;
   customers_count: number;
   deleted_at: Temporal.Instant | null;
   created_at: Temporal.Instant;
@@ -32,7 +36,8 @@ export interface ProviderRow {
 const columns = (db: Db) => db`
   provider.id, provider.provider_type, provider.emulates, provider.code, provider.name, provider.success_redirect_url,
   provider.secrets, provider.secrets_last4, provider.settings, provider.live, provider.status, provider.last_error,
-  provider.inbound_endpoint_id, provider.deleted_at, provider.created_at,
+  provider.inbound_endpoint_id, provider.inbound_owed_at, provider.refused_calls, provider.deleted_at,
+  provider.created_at,
   (select count(*) from customers customer where customer.organization_id = provider.organization_id
     and customer.payment_provider_id = provider.id and customer.deleted_at is null) as customers_count`;
 

@@ -1,5 +1,6 @@
 import type { Operation } from '../../../platform/operation.ts';
-import { checkProvider, createProvider, deleteProvider, updateProvider } from './commands.ts';
+import { isOverNetwork } from '../../../platform/payments/providers.ts';
+import { checkProvider, createProvider, deleteProvider, hasNetworkSecret, updateProvider } from './commands.ts';
 import { listProvidersPage, listProviderTypes, showProvider } from './reads.ts';
 import {
   ProviderCreate,
@@ -21,6 +22,7 @@ const update: Operation = {
   root: 'payment_provider',
   body: ProviderUpdate,
   kind: 'command',
+  asks: ({ body }) => hasNetworkSecret(body),
   run: updateProvider,
 };
 
@@ -34,6 +36,7 @@ export const paymentProviderOperations: Operation[] = [
     root: 'payment_provider',
     body: ProviderCreate,
     kind: 'command',
+    asks: ({ body }) => isOverNetwork(body.type),
     run: createProvider,
   },
   {
@@ -84,6 +87,7 @@ export const paymentProviderOperations: Operation[] = [
     path: '/payment_providers/:code/check',
     summary: 'Try the credentials of a connection',
     kind: 'command',
+    asks: () => true,
     run: checkProvider,
   },
 ];

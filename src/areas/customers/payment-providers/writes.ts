@@ -1,3 +1,4 @@
+import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { WriteScope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { PaymentProviderId } from '../../../platform/ids.ts';
@@ -12,6 +13,9 @@ interface Kept {
   settings: object;
   isLive: boolean | null;
   status: string;
+  /** Whether the provider has just answered a check. */
+  isChecked: boolean;
+  owesInbound: boolean;
 }
 
 export const insertProvider = (
@@ -20,10 +24,11 @@ export const insertProvider = (
   kept: Kept & { id: string; emulates: ContractProvider | null },
 ) => db`
   insert into payment_providers (id, organization_id, provider_type, emulates, code, name, success_redirect_url,
-    secrets, secrets_last4, settings, live, status, created_at, updated_at)
+    secrets, secrets_last4, settings, live, status, checked_at, inbound_owed_at, created_at, updated_at)
   values (${kept.id}, ${organizationId}, ${given.type}, ${kept.emulates}, ${given.code}, ${given.name},
     ${given.success_redirect_url ?? null}, ${json(kept.secrets)}, ${json(kept.secrets_last4)}, ${json(kept.settings)},
-    ${kept.isLive}, ${kept.status}, ${now()}, ${now()})`;
+    ${kept.isLive}, ${kept.status}, ${kept.isChecked ? realNow() : null}, ${kept.owesInbound ? realNow() : null},
+    ${now()}, ${now()})`;
 
 /** Changes a connection: what is absent stays, secrets and settings by their names. */
 export const updateProviderRow = (
@@ -36,7 +41,11 @@ export const updateProviderRow = (
     secrets = secrets || ${json(kept.secrets)}::jsonb,
     secrets_last4 = secrets_last4 || ${json(kept.secrets_last4)}::jsonb,
     settings = settings || ${json(kept.settings)}::jsonb, live = ${kept.isLive},
-    status = ${kept.status}, updated_at = ${now()}
+    status = ${kept.status}, last_error = case when ${kept.isChecked}::boolean then null else last_error end,
+    checked_at = case when ${kept.isChecked}::boolean then ${realNow()} else checked_at end,
+    refused_calls = case when ${kept.isChecked}::boolean then 0 else refused_calls end,
+    inbound_owed_at = case when ${kept.owesInbound}::boolean then ${realNow()} else inbound_owed_at end,
+    updated_at = ${now()}
   where organization_id = ${organizationId} and id = ${stored.id}`;
 
 /** Gives the customers of a connection its new code. */

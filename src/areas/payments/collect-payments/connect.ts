@@ -1,5 +1,6 @@
 import { isSandbox } from '../../../platform/clock/organization-clock.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { Context } from '../../../platform/context.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { CustomerId, OrganizationId, PaymentProviderId } from '../../../platform/ids.ts';
 import { ProviderRefusal } from '../../../platform/payments/port.ts';
@@ -8,15 +9,18 @@ import { publicUrl } from '../../../platform/public-url.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { needsSetup, recordMade } from '../../customers/customers/announce-link.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
+import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
 import { LIVE_KEY_IN_SANDBOX, sealSecrets } from '../../customers/payment-providers/secrets.ts';
+import { recordProviderError, setConnectionStatus } from '../../customers/payment-providers/status.ts';
 import { inboundUrl } from '../../customers/payment-providers/view.ts';
 import { checkoutView, recordCheckoutUrl } from '../payments/checkout-url.ts';
 import type { PageRow } from '../payments/provider-pages.ts';
 import { type Connected, connected, transact } from '../provider-network/network.ts';
 
 /**
- * Job `payment.connect`: checks the credentials of a connection and registers for the provider's events. A refusal of
- * the provider is shown on the connection. @throws Outage. Rule: provider-connections.md#routes.
+ * Job `payment.connect`: checks the credentials of a connection and registers for the provider's events if that is
+ * owed. A refusal of the provider is shown on the connection and announced. @throws Outage.
+ * Rule: provider-connections.md#checking.
  */
 export async function connectProvider(
   deps: SystemDeps,
@@ -31,41 +35,48 @@ export async function connectProvider(
   const checked = await provider.check();
   const isRefused = checked.ok && checked.live && (await isSandbox({ db: deps.sql, organizationId }));
   const refusal = isRefused ? LIVE_KEY_IN_SANDBOX : checked.ok ? null : checked.error.message;
-  let inbound: { id: string; secret: string } | undefined;
-  let inboundRefusal: string | null = null;
-  if (refusal === null && can(row, 'register_inbound')) {
-    try {
-      inbound = await provider.registerInbound(inboundUrl(deps.config, organizationId, row), row.inbound_endpoint_id);
-    } catch (error) {
-      if (!(error instanceof ProviderRefusal)) throw error;
-      inboundRefusal = error.error.message;
-    }
-  }
+  if (refusal !== null)
+    return transact(deps, organizationId, (ctx) =>
+      setConnectionStatus(ctx, row, { status: 'failing', error: refusal }),
+    );
+  const inbound = await registerIfOwed(deps, organizationId, connection);
   await transact(deps, organizationId, async (ctx) => {
-    const sealed = inbound ? (await sealSecrets(ctx, id, { inbound_secret: inbound.secret })).secrets : {};
-    await ctx.db`
-      update payment_providers set status = ${refusal === null ? 'connected' : 'failing'},
-        last_error = ${refusal ?? inboundRefusal}, live = ${checked.ok ? checked.live : row.live}, secrets = secrets || ${json(sealed)}::jsonb,
-        inbound_endpoint_id = ${inbound?.id ?? row.inbound_endpoint_id}, updated_at = ${ctx.now()}
-      where organization_id = ${organizationId} and id = ${id}`;
-    const error = refusal ?? inboundRefusal;
-    if (error === null) return;
-    ctx.record({
-      webhook: {
-        type: 'payment_provider.error',
-        objectType: 'payment_provider_error',
-        objectId: id,
-        object: {
-          svc_payment_provider_id: id,
-          payment_provider_code: row.code,
-          payment_provider_name: row.name,
-          source: row.provider_type,
-          action: 'payment_provider.register_webhook',
-          provider_error: { message: error },
-        },
-      },
-    });
+    if (inbound) await storeInbound(ctx, row, inbound);
+    const live = checked.ok ? { isLive: checked.live } : {};
+    await setConnectionStatus(ctx, row, { status: 'connected', error: inbound?.refusal ?? null, ...live });
+    if (inbound?.refusal !== undefined) recordProviderError(ctx, row, inbound.refusal);
   });
+}
+
+/** Our address for events, as it was registered at the provider, or why it was not. */
+type Inbound = { id: string; secret: string; refusal?: undefined } | { refusal: string };
+
+/** Undefined if nothing had to be registered: it is, or the provider has no interface for it. */
+async function registerIfOwed(
+  deps: SystemDeps,
+  organizationId: OrganizationId,
+  { row, provider }: Connected,
+): Promise<Inbound | undefined> {
+  if (!can(row, 'register_inbound')) return undefined;
+  if (row.inbound_owed_at === null && row.inbound_endpoint_id !== null) return undefined;
+  try {
+    return await provider.registerInbound(inboundUrl(deps.config, organizationId, row), row.inbound_endpoint_id);
+  } catch (error) {
+    if (!(error instanceof ProviderRefusal)) throw error;
+    return { refusal: error.error.message };
+  }
+}
+
+/** One that became owed again meanwhile stays owed. */
+async function storeInbound(ctx: Context, row: ProviderRow, inbound: Inbound): Promise<void> {
+  const isMade = inbound.refusal === undefined;
+  const sealed = isMade ? (await sealSecrets(ctx, row.id, { inbound_secret: inbound.secret })).secrets : {};
+  await ctx.db`
+    update payment_providers set secrets = secrets || ${json(sealed)}::jsonb,
+      inbound_endpoint_id = ${isMade ? inbound.id : row.inbound_endpoint_id},
+      inbound_owed_at = case when inbound_owed_at is not distinct from ${row.inbound_owed_at} then null
+        else inbound_owed_at end
+    where organization_id = ${ctx.organizationId} and id = ${row.id}`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { CreditNoteId, CustomerId, OrganizationId, PaymentId, PaymentProviderId } from '../../../platform/ids.ts';
+import type { CreditNoteId, CustomerId, OrganizationId, PaymentId } from '../../../platform/ids.ts';
 import { NETWORK_TYPES } from '../../../platform/payments/providers.ts';
 import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
 
@@ -55,13 +55,6 @@ export const retryProviderEvents: SweepJob = {
     await producer.addMany(
       'payment.create-customer',
       customers.map((payload) => ({ payload })),
-    );
-    const connections = await sql<{ organization_id: OrganizationId; payment_provider_id: PaymentProviderId }[]>`
-      select organization_id, id as payment_provider_id from payment_providers
-      where status = 'unverified' and deleted_at is null and updated_at < ${lost} limit ${PAGE}`;
-    await producer.addMany(
-      'payment.connect',
-      connections.map((payload) => ({ payload })),
     );
   },
 };

@@ -3,12 +3,13 @@ import { holdClock, isSandbox } from '../../../platform/clock/organization-clock
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
-import type { PaymentProvider } from '../../../platform/payments/port.ts';
+import { type PaymentProvider, type ProviderError, ProviderRefusal } from '../../../platform/payments/port.ts';
 import { descriptorOf } from '../../../platform/payments/providers.ts';
 import { nudge } from '../../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
 import { findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
 import { LIVE_KEY_IN_SANDBOX, readSecrets } from '../../customers/payment-providers/secrets.ts';
+import { REFUSED_CALLS_MOST, setConnectionStatus } from '../../customers/payment-providers/status.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -34,7 +35,66 @@ export async function connected(
   if (type.secrets.some(({ name, isMandatory }) => isMandatory && secrets[name] === undefined)) return undefined;
   const isLive = type.isLive({ secrets, settings: row.settings }) ?? row.live ?? true;
   if (await isWalledOff(deps, organizationId, row, isLive)) return undefined;
-  return { row, provider: type.open({ code: row.code, secrets, settings: row.settings }, deps.config) };
+  const provider = type.open({ code: row.code, secrets, settings: row.settings }, deps.config);
+  return { row, provider: watched(deps, organizationId, row, provider) };
+}
+
+/**
+ * The same driver, which notes what calls say of the credentials: three in a row that are refused for them make the
+ * connection fail, and one that is not ends that. A check is noted by who made it.
+ * Rule: provider-connections.md#checking.
+ */
+function watched(
+  deps: SystemDeps,
+  organizationId: OrganizationId,
+  row: ProviderRow,
+  provider: PaymentProvider,
+): PaymentProvider {
+  let isSuspect = row.status === 'failing' || row.refused_calls > 0;
+  const note = async (error: ProviderError | undefined) => {
+    if (isAboutCredentials(error)) {
+      isSuspect = true;
+      await noteRefused(deps, organizationId, row, error.message);
+    } else if (isSuspect) {
+      isSuspect = false;
+      await transact(deps, organizationId, (ctx) =>
+        setConnectionStatus(ctx, row, { status: 'connected', error: null }),
+      );
+    }
+  };
+  return new Proxy(provider, {
+    get(target, name: keyof PaymentProvider) {
+      if (name === 'check' || typeof target[name] !== 'function') return target[name];
+      const method = target[name] as (...parameters: unknown[]) => Promise<unknown>;
+      return async (...parameters: unknown[]) => {
+        try {
+          const result = await method.apply(target, parameters);
+          const { kind, error } = (result ?? {}) as { kind?: string; error?: ProviderError };
+          if (kind !== 'unreachable') await note(error);
+          return result;
+        } catch (error) {
+          if (error instanceof ProviderRefusal) await note(error.error);
+          throw error;
+        }
+      };
+    },
+  });
+}
+
+const isAboutCredentials = (error: ProviderError | undefined): error is ProviderError =>
+  error?.httpStatus === 401 || error?.httpStatus === 403;
+
+async function noteRefused(
+  deps: SystemDeps,
+  organizationId: OrganizationId,
+  row: ProviderRow,
+  error: string,
+): Promise<void> {
+  const [now] = await deps.sql<{ refused_calls: number }[]>`
+    update payment_providers set refused_calls = refused_calls + 1
+    where organization_id = ${organizationId} and id = ${row.id} and deleted_at is null returning refused_calls`;
+  if (!now || now.refused_calls < REFUSED_CALLS_MOST) return;
+  await transact(deps, organizationId, (ctx) => setConnectionStatus(ctx, row, { status: 'failing', error }));
 }
 
 /**

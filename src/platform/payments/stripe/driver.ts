@@ -100,7 +100,12 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
   return {
     async check() {
       try {
-        const { livemode } = await stripe.balance.retrieve();
+        // A restricted key may lack a right that is needed only later; Stripe's refusal names it.
+        const [{ livemode }] = await Promise.all([
+          stripe.balance.retrieve(),
+          stripe.customers.list({ limit: 1 }),
+          stripe.webhookEndpoints.list({ limit: 1 }),
+        ]);
         return { ok: true, live: livemode };
       } catch (error) {
         const fault = faultOf(error);

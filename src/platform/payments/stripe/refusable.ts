@@ -10,8 +10,16 @@ export function faultOf(error: unknown): ProviderError | undefined {
     error instanceof Stripe.errors.StripeInvalidRequestError ||
     error instanceof Stripe.errors.StripeAuthenticationError ||
     error instanceof Stripe.errors.StripePermissionError;
-  return isRefusal ? { code: error.decline_code || error.code || error.type, message: error.message } : undefined;
+  if (!isRefusal) return undefined;
+  return {
+    code: error.decline_code || error.code || error.type,
+    message: withoutKeys(error.message),
+    ...(error.statusCode ? { httpStatus: error.statusCode } : {}),
+  };
 }
+
+/** Stripe's message may repeat a part of the key that it refuses. */
+const withoutKeys = (message: string): string => message.replaceAll(/\b[srp]k_(?:test|live)_[\w*]+/g, '[key]');
 
 export async function refusable<Result>(call: () => Promise<Result>): Promise<Result> {
   try {

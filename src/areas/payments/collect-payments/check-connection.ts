@@ -1,0 +1,76 @@
+import type { ProviderDescriptor } from '../../../platform/payments/descriptor.ts';
+import type { PaymentProvider } from '../../../platform/payments/port.ts';
+import { descriptorOf } from '../../../platform/payments/providers.ts';
+import { answeredInTime, type PreStep } from '../../../platform/pre-step.ts';
+import { Outage, refuse } from '../../../platform/refusal.ts';
+import { givenOf } from '../../customers/payment-providers/commands.ts';
+import { getProvider } from '../../customers/payment-providers/queries.ts';
+import { LIVE_KEY_IN_SANDBOX, readSecrets } from '../../customers/payment-providers/secrets.ts';
+import { type Checked, setConnectionStatus } from '../../customers/payment-providers/status.ts';
+import { connected, transact } from '../provider-network/network.ts';
+
+/**
+ * Pre-step of `POST /payment_providers`: the provider accepts the credentials before anything is stored.
+ *
+ * @throws Refusal 422 third_party_error; of a live account in a sandbox live_key_in_sandbox
+ * Rule: provider-connections.md#checking.
+ */
+export const askAboutNewConnection: PreStep = async ({ config }, { sandbox, input: { body } }) => {
+  const type = descriptorOf(body.type);
+  if (!type?.open) return undefined;
+  return checkedBy(type, type.open({ code: body.code, ...givenOf(type, body) }, config), { sandbox });
+};
+
+/**
+ * Pre-step of `PUT /payment_providers/{code}` with a new secret: the stored ones stay until the provider has accepted
+ * it. Rule: provider-connections.md#checking.
+ */
+export const askAboutChangedConnection: PreStep = async (deps, { organizationId, sandbox, input }) => {
+  const { code, body } = input;
+  const stored = await getProvider({ db: deps.sql, organizationId }, code);
+  const type = descriptorOf(stored.provider_type);
+  if (!type?.open) return undefined;
+  const given = givenOf(type, body);
+  const kept = await readSecrets({ db: deps.sql, config: deps.config }, stored);
+  const secrets = { ...kept, ...given.secrets };
+  const settings = { ...stored.settings, ...given.settings };
+  return checkedBy(type, type.open({ code: body.code ?? code, secrets, settings }, deps.config), { sandbox });
+};
+
+/**
+ * Pre-step of `POST /payment_providers/{code}/check`: a refusal makes the connection fail.
+ * Rule: provider-connections.md#checking.
+ */
+export const askAboutConnection: PreStep = async (deps, { organizationId, sandbox, input }) => {
+  const stored = await getProvider({ db: deps.sql, organizationId }, input.code);
+  const type = descriptorOf(stored.provider_type);
+  const connection = await connected(deps, organizationId, stored.id);
+  if (!type || !connection) return undefined;
+  const onRefusal = (error: string) =>
+    transact(deps, organizationId, (ctx) => setConnectionStatus(ctx, stored, { status: 'failing', error }));
+  return checkedBy(type, connection.provider, { sandbox, onRefusal });
+};
+
+/** Undefined if the provider could not be reached: nothing is known of the credentials then. */
+async function checkedBy(
+  type: ProviderDescriptor,
+  provider: PaymentProvider,
+  { sandbox, onRefusal }: { sandbox: boolean; onRefusal?: (error: string) => Promise<void> },
+): Promise<Checked | undefined> {
+  let checked: Awaited<ReturnType<PaymentProvider['check']>>;
+  try {
+    checked = await answeredInTime(provider.check());
+  } catch (error) {
+    if (error instanceof Outage) return undefined;
+    throw error;
+  }
+  if (!checked.ok) {
+    await onRefusal?.(checked.error.message);
+    throw refuse.thirdParty(type.type, checked.error.message);
+  }
+  if (checked.live && sandbox) {
+    await onRefusal?.(LIVE_KEY_IN_SANDBOX);
+    throw refuse.invalid({ [type.liveField]: [LIVE_KEY_IN_SANDBOX] });
+  }
+  return { isLive: checked.live };
+}
