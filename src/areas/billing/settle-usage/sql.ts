@@ -13,6 +13,7 @@ import type {
   CorrectionId,
   CreditNoteId,
   CustomerId,
+  EventId,
   FeeId,
   InvoiceId,
   SubscriptionId,
@@ -99,6 +100,8 @@ export async function listSettled(scope: Scope, billed: Billed): Promise<Map<str
 interface DoneRow extends BilledItemKey {
   settled_cents: number;
   left_cents: number;
+  event_id: EventId | null;
+  late_id: CorrectionId | null;
 }
 
 /**
@@ -115,27 +118,35 @@ export async function listDone(
   const changed = (eventId: Fragment) => scope.db`
     join event_versions changed on changed.organization_id = ${scope.organizationId}
       and changed.event_id = ${eventId} and changed.correction_id = ${correctionId}`;
+  const amended = scope.db`
+    left join lateral (
+      select former.event_id from event_versions former ${changed(scope.db`former.event_id`)}
+      where former.organization_id = ${scope.organizationId} and former.correction_id = correction.id
+        and correction.kind = 'amend'
+    ) amended on true`;
   const rows = await scope.db<DoneRow[]>`
     select adjustment.subscription_id, adjustment.kind, adjustment.charge_id, adjustment.charge_filter_id,
-      adjustment.grouped_by, fate.settled_cents, adjustment.left_amount_cents as left_cents
-    ${adjustmentsAbout(scope, billed)} and correction.id <> ${correctionId} and (
-      correction.kind = 'amend' and exists (
-        select from event_versions former ${changed(scope.db`former.event_id`)}
-        where former.organization_id = ${scope.organizationId} and former.correction_id = correction.id)
-      or correction.kind = 'late_events' and exists (
-        select from taken_late_events taken ${changed(scope.db`taken.event_id`)}
-        where taken.organization_id = ${scope.organizationId} and taken.correction_id = correction.id))
+      adjustment.grouped_by, fate.settled_cents, adjustment.left_amount_cents as left_cents, amended.event_id,
+      case when correction.kind = 'late_events' then correction.id else (
+        select taken.correction_id from taken_late_events taken
+        where taken.organization_id = ${scope.organizationId} and taken.event_id = amended.event_id) end as late_id
+    ${adjustmentsAbout(scope, billed, amended)} and correction.id <> ${correctionId}
+      and case when correction.kind = 'late_events' then exists (
+          select from taken_late_events taken ${changed(scope.db`taken.event_id`)}
+          where taken.organization_id = ${scope.organizationId} and taken.correction_id = correction.id)
+        else amended.event_id is not null end
     order by adjustment.created_at, adjustment.id`;
   const done = new Map<string, Done[]>();
-  for (const { settled_cents: settledCents, left_cents: leftCents, ...key } of rows) {
-    const name = keyOfBilledItem(key);
-    done.set(name, [...(done.get(name) ?? []), { settledCents, leftCents }]);
+  for (const row of rows) {
+    const name = keyOfBilledItem(row);
+    const { settled_cents: settledCents, left_cents: leftCents, event_id: eventId, late_id: lateId } = row;
+    done.set(name, [...(done.get(name) ?? []), { settledCents, leftCents, eventId, lateId }]);
   }
   return done;
 }
 
 /** What stands after the columns: each adjustment about it, and what became of that. */
-const adjustmentsAbout = (scope: Scope, billed: Billed) => scope.db`
+const adjustmentsAbout = (scope: Scope, billed: Billed, joined = scope.db``) => scope.db`
   from correction_adjustments adjustment
   join event_corrections correction on correction.organization_id = adjustment.organization_id
     and correction.id = adjustment.correction_id and not correction.dry_run
@@ -155,6 +166,7 @@ const adjustmentsAbout = (scope: Scope, billed: Billed) => scope.db`
           and regenerated.status not in ('voided', 'deleted')), false) as is_void
     ) void
   ) fate
+  ${joined}
   where ${aboutBilled(scope, billed)} and adjustment.subscription_id is not null`;
 
 const aboutBilled = ({ db, organizationId }: Scope, billed: Billed) => db`
