@@ -1,4 +1,5 @@
 import { type Instant, isAfter, isBefore } from '../calendar/instants.ts';
+import { own } from '../own.ts';
 
 /** The only value of a key, which stands for every value that the metric declares. */
 export const ALL_FILTER_VALUES = '__ALL_FILTER_VALUES__';
@@ -17,8 +18,7 @@ export interface ChargeFilter {
 export type Texts = Readonly<Record<string, string | null | undefined>>;
 
 /** The text of a key, null if it is absent. Keys come from outside, so inherited properties do not count. */
-export const textUnder = (texts: Texts, key: string): string | null =>
-  Object.hasOwn(texts, key) ? (texts[key] ?? null) : null;
+export const textUnder = (texts: Texts, key: string): string | null => own(texts, key) ?? null;
 
 /** A filter at its place in the order of matching. */
 export interface RankedFilter<Filter> {
@@ -118,7 +118,7 @@ const isWithin = (a: RankedFilter<unknown>, b: RankedFilter<unknown>): boolean =
   });
 
 function expand(values: FilterValues, declaredValues: FilterValues): Map<string, Set<string>> {
-  const declared = (key: string) => (Object.hasOwn(declaredValues, key) ? declaredValues[key]! : []);
+  const declared = (key: string) => own(declaredValues, key) ?? [];
   const expanded = Object.entries(values).map(([key, listed]): [string, Set<string>] => {
     const isWildcard = listed.length === 1 && listed[0] === ALL_FILTER_VALUES;
     return [key, new Set(isWildcard ? declared(key) : listed)];

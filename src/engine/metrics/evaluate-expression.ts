@@ -1,4 +1,5 @@
 import { type Decimal, decimal, decimalText, max, min, ZERO } from '../money/decimal.ts';
+import { own } from '../own.ts';
 import type { Expression, FunctionName } from './parse-expression.ts';
 import { propertyText } from './property-text.ts';
 import { type RoundingFunction, roundUnits } from './round-units.ts';
@@ -82,7 +83,7 @@ const ofNumber = (number: Decimal): Value => ({ text: number.toFixed(), number }
 const ofText = (text: string): Value => ({ text, number: undefined });
 
 function ofProperty(name: string, { properties }: ExpressionEvent): Value {
-  const text = Object.hasOwn(properties, name) ? propertyText(properties[name]) : null;
+  const text = propertyText(own(properties, name));
   if (text === null) throw new EvaluationFault(`Variable: ${name} not found`);
   const isNumber = text.length <= MAX_NUMBER_LENGTH && DECIMAL.test(text);
   return { text, number: isNumber ? decimal(text) : undefined };

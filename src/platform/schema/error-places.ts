@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { own } from '../../engine/own.ts';
 import type { FoundPlace, Path } from '../found-places.ts';
 import { queryFields } from '../lists/query-fields.ts';
 import type { Operation } from '../operation.ts';
@@ -134,7 +135,7 @@ const isList = (schema: z.ZodType): boolean => schema instanceof z.ZodArray;
 function partOfQuery(operation: Operation, { query }: Input, path: Path): Part {
   const fields = queryFields(operation) ?? {};
   const name = String(path[0]);
-  const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  const field = own(fields, name);
   return { path: ['query', ...path], schemas: field ? [field] : [], value: valueAt(query, path) };
 }
 
@@ -221,7 +222,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const valueAt = (value: unknown, path: Path): unknown =>
   path.reduce<unknown>(
-    (at, key) => (typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? at[key as never] : undefined),
+    (at, key) => (typeof at === 'object' && at !== null ? own(at as Record<string, unknown>, String(key)) : undefined),
     value,
   );
 

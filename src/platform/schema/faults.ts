@@ -1,3 +1,4 @@
+import { own } from '../../engine/own.ts';
 import type { FieldCodes } from '../../engine/pricing/combination-rules.ts';
 import { notePlaces, type Path, placesOf } from '../found-places.ts';
 import { type FieldErrors, refuse } from '../refusal.ts';
@@ -10,7 +11,7 @@ import { type FieldErrors, refuse } from '../refusal.ts';
  */
 export function addFaults(faults: FieldCodes, more: FieldCodes, at: Path = []): void {
   for (const [field, codes] of Object.entries(more)) {
-    const all = [...(faults[field] ?? []), ...codes];
+    const all = [...(own(faults, field) ?? []), ...codes];
     faults[field] = field === 'properties' ? all : [...new Set(all)];
   }
   const noted = placesOf(more);

@@ -15,7 +15,8 @@ const CODE = /^[a-z][a-z0-9_]*$|^[a-z].*[:[]/;
  * isQuery whether the input is the query, not the body
  */
 export function refuseIssues(error: z.ZodError, { isQuery = false } = {}): Refusal {
-  const details: Record<string, string[]> = {};
+  // A map, because a field may be named like a member of every object.
+  const details = new Map<string, Set<string>>();
   const places: FoundPlace[] = [];
   const issues = error.issues.slice(0, ISSUES_MAX);
   const mistyped = new Set(issues.filter(({ code }) => code === 'invalid_type').map(fieldOf));
@@ -24,12 +25,12 @@ export function refuseIssues(error: z.ZodError, { isQuery = false } = {}): Refus
     // Anything with a length is measured, even a text in place of a list.
     if (mistyped.has(field) && (issue.code === 'too_big' || issue.code === 'too_small')) continue;
     const code = codeOf(issue);
-    details[field] ??= [];
-    if (!details[field].includes(code)) details[field].push(code);
+    details.set(field, (details.get(field) ?? new Set()).add(code));
     const path = placeOfIssue(issue).map(nameOrIndex);
     places.push({ field, code, path, isQuery, ...allowedBy(issue), ...reasonOf(issue) });
   }
-  return refuse.invalid(details satisfies FieldErrors, places);
+  const errors: FieldErrors = Object.fromEntries([...details].map(([field, codes]) => [field, [...codes]]));
+  return refuse.invalid(errors, places);
 }
 
 const nameOrIndex = (key: PropertyKey): string | number => (typeof key === 'number' ? key : String(key));

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { own } from '../../engine/own.ts';
 
 /** Fields of an issue about its place, if it is reported under another name. */
 interface Renamed {
@@ -40,7 +41,7 @@ export function renameErrors<Output>(rename: (path: PropertyKey[]) => PropertyKe
 export const flatErrors = <Output>(prefixes: Record<string, string>): z.core.$ZodCheck<Output> =>
   renameErrors(([parent, field, ...rest]) => {
     const name = String(parent);
-    const prefix = Object.hasOwn(prefixes, name) ? prefixes[name] : undefined;
+    const prefix = own(prefixes, name);
     if (field !== undefined && prefix !== undefined) return [prefix + String(field), ...rest];
     return [parent, field, ...rest].filter((each) => each !== undefined);
   });

@@ -10,6 +10,7 @@ import { propertyText } from '../../../engine/metrics/property-text.ts';
 import { AmountOutOfRange } from '../../../engine/money/cents.ts';
 import { exponentOf } from '../../../engine/money/currency.ts';
 import { type Decimal, decimal, ZERO } from '../../../engine/money/decimal.ts';
+import { own } from '../../../engine/own.ts';
 import type { Context } from '../../../platform/context.ts';
 import { findRow } from '../../../platform/db/rows.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -109,8 +110,7 @@ function checkedProperties(
   const { properties } = event;
   const isNumeric =
     aggregation_type === 'max_agg' || aggregation_type === 'sum_agg' || aggregation_type === 'latest_agg';
-  const text =
-    field_name !== null && Object.hasOwn(properties, field_name) ? propertyText(properties[field_name]) : null;
+  const text = field_name === null ? null : propertyText(own(properties, field_name));
   if (isNumeric && text !== null && !FLOAT.test(text))
     throw refuse.invalid({ properties: ['value_is_not_valid_number'] });
   const parsed = expression === null ? undefined : parseExpression(expression);

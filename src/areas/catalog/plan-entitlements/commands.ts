@@ -1,4 +1,5 @@
 import { grantValues, type Values } from '../../../engine/entitlements/merge-overrides.ts';
+import { own } from '../../../engine/own.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { PlanGrantJson } from '../entitlements/plan-grants.ts';
@@ -83,7 +84,7 @@ export async function deletePlanEntitlementPrivilege(
 ) {
   const plan = await lockPlanByCode(ctx, code);
   const { feature, entitlementId, values } = await grantAt(ctx, plan, feature_code);
-  if (values[privilege_code] === undefined) throw refuse.notFound('privilege');
+  if (own(values, privilege_code) === undefined) throw refuse.notFound('privilege');
   const left = new Map(Object.entries(values).filter(([each]) => each !== privilege_code));
   await saveGrant(ctx, { id: entitlementId, feature, holder: { plan_id: plan.id }, values: left });
   const after = await announceChange(ctx, plan);

@@ -1,3 +1,4 @@
+import { own } from '../../../engine/own.ts';
 import { targetOf } from '../../../platform/http/addresses.ts';
 import { describeTrouble, type Outgoing } from '../../../platform/http/outgoing.ts';
 import type { ReadVatNumber } from '../../../platform/vat-numbers/read-vat-number.ts';
@@ -55,7 +56,7 @@ function read(status: number, text: string): RegisterAnswer {
   const body = parse(text);
   const word = errorOf(body);
   if (word === 'INVALID_INPUT') return { outcome: 'invalid' };
-  if (word !== undefined) return { outcome: 'error', error: ERRORS[word] ?? 'unknown', text: word };
+  if (word !== undefined) return { outcome: 'error', error: own(ERRORS, word) ?? 'unknown', text: word };
   if (status === 429) return { outcome: 'error', error: 'rate_limit', text: `status ${status}` };
   if (status >= 500) return { outcome: 'error', error: 'service_unavailable', text: `status ${status}` };
   if (status !== 200 || typeof body?.valid !== 'boolean')

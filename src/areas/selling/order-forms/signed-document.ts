@@ -1,3 +1,4 @@
+import { own } from '../../../engine/own.ts';
 import { refuse } from '../../../platform/refusal.ts';
 
 /** Largest size of a document. Rule: quotes.md#routes. */
@@ -32,7 +33,7 @@ export function readSignedDocument(uri: string): SignedDocument {
   const head = HEAD.exec(uri);
   if (!head) throw wrong('invalid_format');
   const contentType = head[1]!.toLowerCase();
-  const ending = Object.hasOwn(ENDINGS, contentType) ? ENDINGS[contentType]! : undefined;
+  const ending = own(ENDINGS, contentType);
   if (ending === undefined) throw wrong('invalid_content_type');
   const encoded = uri.slice(head[0].length);
   if (encoded.length % 4 !== 0 || !BASE64.test(encoded)) throw wrong('invalid_format');

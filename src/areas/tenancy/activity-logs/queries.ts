@@ -1,4 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
+import { own } from '../../../engine/own.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { ExternalCustomerId, ExternalSubscriptionId, OrganizationId } from '../../../platform/ids.ts';
@@ -71,7 +72,7 @@ export async function listActivityLogs(
 }
 
 function matches({ db, organizationId }: Scope, query: ActivityLogsQuery, since: Temporal.Instant) {
-  const types = query.resource_types?.map((name) => LONG_NAMES[name] ?? name);
+  const types = query.resource_types?.map((name) => own(LONG_NAMES, name) ?? name);
   return db`
     organization_id = ${organizationId} and created_at >= ${since}
     ${query.from_date ? db`and logged_at >= ${query.from_date}` : db``}

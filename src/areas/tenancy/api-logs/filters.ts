@@ -1,3 +1,4 @@
+import { own } from '../../../engine/own.ts';
 import { listFilter } from '../../../platform/lists/filters.ts';
 
 export const HTTP_METHODS = ['post', 'put', 'delete'] as const;
@@ -20,7 +21,7 @@ const RANGES: Readonly<Record<string, StatusRange>> = {
 };
 
 function rangeOf(value: string): StatusRange | undefined {
-  const range = Object.hasOwn(RANGES, value) ? RANGES[value] : undefined;
+  const range = own(RANGES, value);
   if (range) return range;
   const status = /^\d{3}$/.test(value) ? Number(value) : 0;
   return status >= STATUS_MIN && status <= STATUS_MAX ? { min: status, max: status } : undefined;

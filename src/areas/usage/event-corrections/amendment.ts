@@ -3,6 +3,7 @@ import { AGGREGATION_TRAITS } from '../../../engine/metrics/aggregation-types.ts
 import { evaluateExpression } from '../../../engine/metrics/evaluate-expression.ts';
 import { parseExpression } from '../../../engine/metrics/parse-expression.ts';
 import { propertyText } from '../../../engine/metrics/property-text.ts';
+import { own } from '../../../engine/own.ts';
 import type { Context } from '../../../platform/context.ts';
 import { findRow } from '../../../platform/db/rows.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -59,7 +60,7 @@ function warningOf(metric: BillableMetricRow, payload: EventPayload): AmendmentW
   const traits = AGGREGATION_TRAITS[metric.aggregation_type];
   if (!traits.needsField || metric.field_name === null) return null;
   const properties = parseProperties(payload.properties);
-  const value = Object.hasOwn(properties, metric.field_name) ? propertyText(properties[metric.field_name]) : null;
+  const value = propertyText(own(properties, metric.field_name));
   if (value === null) return 'property_missing';
   return traits.needsNumber && meteredText(value) === null ? 'property_not_numeric' : null;
 }

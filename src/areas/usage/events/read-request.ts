@@ -1,3 +1,4 @@
+import { own } from '../../../engine/own.ts';
 import { booleanFilter } from '../../../platform/lists/filters.ts';
 import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
 import { INVALID } from '../../../platform/schema/fields.ts';
@@ -104,6 +105,4 @@ function readSingle(body: unknown): IncomingEvent {
 
 /** A member of an object; undefined for anything else. */
 export const memberOf = (body: unknown, key: string): unknown =>
-  typeof body === 'object' && body !== null && Object.hasOwn(body, key)
-    ? (body as Record<string, unknown>)[key]
-    : undefined;
+  typeof body === 'object' && body !== null ? own(body as Record<string, unknown>, key) : undefined;

@@ -306,6 +306,10 @@ describe('while the VAT register cannot be reached', () => {
     expect(await check()).toMatchObject({ status: 'pending', last_error: 'rate_limit' });
     const minutes = ((await check())!.next_attempt_at.epochMilliseconds - realNow().epochMilliseconds) / 60_000;
     expect(Math.round(minutes)).toBe(10);
+    register.say({ userError: 'constructor' });
+    await lookAgain(10);
+    await until(async () => ((await check())?.attempts === 4 ? true : undefined));
+    expect(await check()).toMatchObject({ status: 'pending', last_error: 'unknown' });
   });
 });
 

@@ -1,3 +1,4 @@
+import { own } from '../../../../engine/own.ts';
 import { de } from './de.ts';
 import type { DocumentTexts } from './document-texts.ts';
 import { en } from './en.ts';
@@ -17,7 +18,8 @@ const BY_LOCALE = { de, en, es, fr, it, nb, 'pt-BR': ptBr, sv, 'zh-TW': zhTw } a
 
 export type DocumentLocale = keyof typeof BY_LOCALE;
 
-const isKnown = (locale: string | null): locale is DocumentLocale => locale !== null && locale in BY_LOCALE;
+const isKnown = (locale: string | null): locale is DocumentLocale =>
+  locale !== null && own(BY_LOCALE, locale) !== undefined;
 
 export interface Language {
   locale: DocumentLocale;

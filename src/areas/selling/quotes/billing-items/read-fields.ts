@@ -1,5 +1,6 @@
 import { isCurrency } from '../../../../engine/money/currency.ts';
 import { type Decimal, decimal } from '../../../../engine/money/decimal.ts';
+import { own } from '../../../../engine/own.ts';
 import { isUuid } from '../../../../platform/ids.ts';
 import { parseInstant } from '../../../../platform/schema/instant-field.ts';
 import { isStorable, isStorableJson } from '../../../../platform/schema/storable.ts';
@@ -8,8 +9,8 @@ import { isStorable, isStorableJson } from '../../../../platform/schema/storable
 export type Faults = Record<string, string[]>;
 
 export function addFault(faults: Faults, path: string, code: string): void {
-  faults[path] ??= [];
-  if (!faults[path].includes(code)) faults[path].push(code);
+  const codes = own(faults, path) ?? [];
+  faults[path] = codes.includes(code) ? codes : [...codes, code];
 }
 
 /**
@@ -53,8 +54,8 @@ export const object =
     const read: Record<string, unknown> = {};
     for (const [name, field] of Object.entries(fields)) {
       const { read: reader, needed } = typeof field === 'function' ? { read: field, needed: 'never' } : field;
-      const own = Object.hasOwn(value, name) ? value[name] : undefined;
-      if (!isMissing(own)) read[name] = reader(own, `${path}.${name}`, reading);
+      const given = own(value, name);
+      if (!isMissing(given)) read[name] = reader(given, `${path}.${name}`, reading);
       else if (needed === 'always' || (needed === 'at approval' && reading.isApproval))
         addFault(reading.faults, `${path}.${name}`, MANDATORY);
     }

@@ -1,5 +1,6 @@
 import { COUPON_FREQUENCIES, COUPON_TYPES } from '../../../../engine/credits/coupon.ts';
 import { TOP_UP_INTERVALS } from '../../../../engine/credits/wallet-interval.ts';
+import { own } from '../../../../engine/own.ts';
 import { CHARGE_MODELS } from '../../../../engine/pricing/charge-models.ts';
 import { FIXED_CHARGE_MODELS } from '../../../../engine/pricing/fixed-charge-rules.ts';
 import type { OrderType } from '../../../../engine/quotes/quote-states.ts';
@@ -193,9 +194,9 @@ export function readBillingItems(
   }
   const items: BillingItems = {};
   for (const [key, read] of Object.entries(LISTS) as [keyof BillingItems, Reader][]) {
-    const own = given && Object.hasOwn(given, key) ? given[key] : undefined;
-    if (own === undefined || own === null) continue;
-    if (KEYS[orderType].includes(key)) items[key] = read(own, `${path}.${key}`, { isApproval, faults }) as never;
+    const value = given && own(given, key);
+    if (value === undefined || value === null) continue;
+    if (KEYS[orderType].includes(key)) items[key] = read(value, `${path}.${key}`, { isApproval, faults }) as never;
     else addFault(faults, `${path}.${key}`, 'unsupported_key');
   }
   if (items.plans && items.plans.length > 1 && orderType === 'subscription_amendment')

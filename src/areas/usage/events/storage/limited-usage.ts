@@ -2,6 +2,7 @@ import { assert } from '../../../../engine/assert.ts';
 import { numericValue } from '../../../../engine/metrics/numeric-text.ts';
 import { propertyText } from '../../../../engine/metrics/property-text.ts';
 import { type Decimal, ZERO } from '../../../../engine/money/decimal.ts';
+import { own } from '../../../../engine/own.ts';
 import type { ExternalSubscriptionId, OrganizationId } from '../../../../platform/ids.ts';
 import { meteredText } from '../../../catalog/usage-shapes/numeric-properties.ts';
 import type { Catalog, LimitedMetric } from '../../../catalog/usage-shapes/storing-catalog.ts';
@@ -64,6 +65,6 @@ function unitsOf({ aggregation_type, field_name }: LimitedMetric, text: string):
   if (aggregation_type === 'count_agg') return ZERO.plus(1);
   if (aggregation_type !== 'sum_agg' || field_name === null) return null;
   const properties = parseProperties(text);
-  const value = Object.hasOwn(properties, field_name) ? propertyText(properties[field_name]) : null;
+  const value = propertyText(own(properties, field_name));
   return numericValue(meteredText(value)) ?? ZERO;
 }

@@ -1,6 +1,7 @@
 import { evaluateExpression } from '../../../../engine/metrics/evaluate-expression.ts';
 import type { Expression } from '../../../../engine/metrics/parse-expression.ts';
 import { propertyText } from '../../../../engine/metrics/property-text.ts';
+import { own } from '../../../../engine/own.ts';
 import { type Refusal, refuse } from '../../../../platform/refusal.ts';
 import { isStorable } from '../../../../platform/schema/storable.ts';
 import { meteredText } from '../../../catalog/usage-shapes/numeric-properties.ts';
@@ -89,7 +90,7 @@ function rollupOf(shape: LiveShape, json: string): Rollup {
   const { property_names: names, field_name: field } = shape;
   if (names.length === 0 && field === null) return { shape, group: groupIn(shape, []), text: null, value: null };
   const properties = parseProperties(json);
-  const textOf = (name: string) => (Object.hasOwn(properties, name) ? propertyText(properties[name]) : null);
+  const textOf = (name: string) => propertyText(own(properties, name));
   const text = field === null ? null : textOf(field);
   return { shape, group: groupIn(shape, names.map(textOf)), text, value: meteredText(text) };
 }
