@@ -93,7 +93,7 @@ async function take(deps: SystemDeps, windows: Windows, request: Request): Promi
   const connection = await signerOf(deps, connections, request, body);
   if (!connection) {
     if (windows.seen(unsignedOf(request)) === 0)
-      deps.log.warn({ organizationId, type, code, ip: request.ip }, 'an inbound event was not signed');
+      deps.log.warn({ organization_id: organizationId, type, code, ip: request.ip }, 'an inbound event was not signed');
     return 'unsigned';
   }
   const { totalHits } = await windows.increment(connection.id);

@@ -137,7 +137,7 @@ export function createEventsLane(deps: {
         // The rest of the body is skipped, because the connection may carry another request.
         request.request.resume();
         if (!(error instanceof ConnectionLost)) throw error;
-        deps.log.info({ organizationId: sent.organization_id, ...report.counts() }, 'bulk request cut off');
+        deps.log.info({ organization_id: sent.organization_id, ...report.counts() }, 'bulk request cut off');
         throw refuse.badRequest('the body ended early');
       } finally {
         await place.leave();

@@ -99,7 +99,7 @@ async function end({ deps, lease, clock }: Walker, name: 'advanced' | 'canceled'
 }
 
 async function fail({ deps, lease, clock }: Walker, failure: JobFailed): Promise<void> {
-  deps.log.warn({ organizationId: lease.organizationId, job: failure.attempted.job, err: failure }, 'advance failed');
+  deps.log.warn({ organization_id: lease.organizationId, job: failure.attempted.job, err: failure }, 'advance failed');
   await deps.sql.begin(async (tx) => {
     await storeEnd(tx, lease, { status: 'failed', error: failure.toError(clock.frozen_time) });
     await writeTimeline(tx, metaOf(clock, lease), [

@@ -29,7 +29,7 @@ export async function runJob(walker: Walker, job: PeriodicJob, leaveOut: readonl
   }
   await settle(walker);
   deps.log.debug(
-    { organizationId: lease.organizationId, job: job.name, at: at.toString(), items: items.length },
+    { organization_id: lease.organizationId, job: job.name, at: at.toString(), items: items.length },
     'due job done',
   );
   return true;

@@ -63,7 +63,7 @@ export async function workOffMarks(walker: Walker): Promise<void> {
     }
     if (!found) return;
   }
-  deps.log.warn({ organizationId: walker.lease.organizationId }, 'marks are set again and again, left to their ticks');
+  deps.log.warn({ organization_id: walker.lease.organizationId }, 'marks are set again and again, left to their ticks');
 }
 
 const markJobs = (walker: Walker) => walker.deps.jobs.filter(({ row }) => row.worksOffMarks);

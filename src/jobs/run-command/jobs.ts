@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { realNowMs } from '../../platform/clock/real-clock.ts';
 import { isLockTimeout, isPassing } from '../../platform/db/refusal-of-database.ts';
+import { ofOrganization } from '../../platform/log/log.ts';
 import type { Handlers, JobInfo } from '../../platform/queue/worker.ts';
 import { Outage, refuse } from '../../platform/refusal.ts';
 import { publishReply } from '../../platform/replies/replies.ts';
@@ -31,7 +32,10 @@ export async function answerJob(
   run: (job: CommandJob) => Promise<CommandReply>,
 ): Promise<void> {
   if (realNowMs() - job.at > OLDEST_COMMAND_MS) {
-    deps.log.warn({ operation: job.operation, command: job.cid }, 'old command dropped');
+    ofOrganization(deps.log, job.organization_id).warn(
+      { operation: job.operation, command: job.cid },
+      'old command dropped',
+    );
     return;
   }
   if (nobodyWaitsFor(deps, job)) return;
@@ -81,7 +85,10 @@ export async function attempt(
 
 /** The answer of a command that could not be run. */
 export function failed(deps: CommandDeps, job: CommandJob, error: unknown): CommandReply {
-  deps.log.error({ operation: job.operation, command: job.cid, err: error }, 'command failed');
+  ofOrganization(deps.log, job.organization_id).error(
+    { operation: job.operation, command: job.cid, err: error },
+    'command failed',
+  );
   const refusal = isTrouble(error) ? refuse.unavailable() : undefined;
   const body = refusal?.body ?? { status: 500, error: 'Internal Server Error' };
   return {

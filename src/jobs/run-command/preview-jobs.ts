@@ -8,6 +8,7 @@ import type { Tx } from '../../platform/db/connect.ts';
 import { NoSeat } from '../../platform/db/preview-tables.ts';
 import { isPassing, refusalOfDatabase } from '../../platform/db/refusal-of-database.ts';
 import { withoutLocks } from '../../platform/db/without-locks.ts';
+import { ofOrganization } from '../../platform/log/log.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
 import { Refusal, refuse } from '../../platform/refusal.ts';
 import { publishReply } from '../../platform/replies/replies.ts';
@@ -37,7 +38,10 @@ export function previewHandlers(deps: CommandDeps & { redis: Redis }): Pick<Hand
       const waitedMs = realNowMs() - job.at;
       const leftMs = Math.min(MOST_MS, deps.config.WRITE_TIMEOUT_SECONDS * 1000 - waitedMs);
       if (leftMs <= 0) {
-        deps.log.info({ operation: job.operation, waitedMs }, 'a preview whose caller has stopped waiting is not run');
+        ofOrganization(deps.log, job.organization_id).info(
+          { operation: job.operation, waitedMs },
+          'a preview whose caller has stopped waiting is not run',
+        );
         return;
       }
       const reply = await answerOf({ ...deps, turns }, job, realNowMs() + leftMs);
@@ -56,7 +60,10 @@ async function answerOf(deps: PreviewDeps, job: CommandJob, untilMs: number): Pr
     const refusal = refusalFor(error);
     const operation = deps.operations.get(job.operation);
     if (refusal && operation) return { ...replyOfRefusal(operation, job.input, refusal), headers: retryAfter(refusal) };
-    deps.log.error({ operation: job.operation, command: job.cid, err: error }, 'preview failed');
+    ofOrganization(deps.log, job.organization_id).error(
+      { operation: job.operation, command: job.cid, err: error },
+      'preview failed',
+    );
     return { status: 500, body: JSON.stringify({ status: 500, error: 'Internal Server Error' }), headers: {} };
   }
 }

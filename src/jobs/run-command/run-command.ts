@@ -12,7 +12,7 @@ import type { Sql, Tx } from '../../platform/db/connect.ts';
 import { refusalOfDatabase } from '../../platform/db/refusal-of-database.ts';
 import type { Scope } from '../../platform/db/scope.ts';
 import type { OrganizationId } from '../../platform/ids.ts';
-import type { Log } from '../../platform/log/log.ts';
+import { type Log, ofOrganization } from '../../platform/log/log.ts';
 import { Answer, type Operation } from '../../platform/operation.ts';
 import type { Asked } from '../../platform/pre-step.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
@@ -208,7 +208,7 @@ function runIn(
     actor: actorOf(job),
     db: tx,
     config: deps.config,
-    log: deps.log,
+    log: ofOrganization(deps.log, job.organization_id),
     reactions: deps.reactions,
     now: () => now,
     record: recorder(records),
@@ -304,7 +304,7 @@ export const silentContext = (deps: CommandDeps, tx: Tx, job: CommandJob, now: T
   actor: actorOf(job),
   db: tx,
   config: deps.config,
-  log: deps.log,
+  log: ofOrganization(deps.log, job.organization_id),
   reactions: deps.reactions,
   now: () => now,
   record: () => assert(false, `${job.operation} records nothing here`),

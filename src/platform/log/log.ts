@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import type { OrganizationId } from '../ids.ts';
 import { leaveOutRepeated } from './repeated-lines.ts';
 
 export type Log = pino.Logger;
@@ -19,6 +20,13 @@ export function createLog(options: { level: string; process: string }, to = dest
     to,
   );
 }
+
+/**
+ * The log of work for one organization: every line names it, so that all that happened to a customer is found by one
+ * word.
+ */
+export const ofOrganization = (log: Log, organizationId: OrganizationId): Log =>
+  log.child({ organization_id: organizationId });
 
 /** Begins what Postgres adds to an error of a row that breaks a rule: all values of the row follow. */
 const ROW_OF_ERROR = /^Failing row contains/;

@@ -79,7 +79,14 @@ export function serveQueue(
   );
   worker.on('error', (error) => log.warn({ queue: name, err: error.message }, 'queue connection trouble'));
   worker.on('failed', (job, error) => {
-    const details = { queue: name, job: job?.name, id: job?.id, attempt: job?.attemptsMade, err: error };
+    const details = {
+      queue: name,
+      job: job?.name,
+      id: job?.id,
+      attempt: job?.attemptsMade,
+      ...(typeof job?.data.organization_id === 'string' ? { organization_id: job.data.organization_id } : {}),
+      err: error,
+    };
     if (error instanceof UnrecoverableError) log.info(details, 'job refused');
     else log.error(details, 'job failed');
   });

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import type { Actor, Context } from '../context.ts';
 import type { Sql, Tx } from '../db/connect.ts';
 import type { OrganizationId } from '../ids.ts';
-import type { Log } from '../log/log.ts';
+import { type Log, ofOrganization } from '../log/log.ts';
 import type { Producer } from '../queue/producer.ts';
 import type { Reactions } from '../reactions.ts';
 import { emptyRecords, type Nudges, recorder, writeRecords } from './write-records.ts';
@@ -41,7 +41,7 @@ export async function systemTransaction(
       actor: SYSTEM,
       db: tx,
       config: deps.config,
-      log: deps.log,
+      log: ofOrganization(deps.log, organization.id),
       reactions: deps.reactions,
       now: () => now,
       record: recorder(records),

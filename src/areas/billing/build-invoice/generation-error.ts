@@ -23,7 +23,7 @@ export async function noteGenerationError(ctx: Context, invoiceId: InvoiceId, er
     details: { message: error.message },
     created_at: ctx.now(),
   });
-  ctx.log.error({ organizationId: ctx.organizationId, invoiceId, err: error }, 'invoice cannot be generated');
+  ctx.log.error({ invoiceId, err: error }, 'invoice cannot be generated');
 }
 
 /** Whether an invoice failed because an amount overflows: trying again would not help. */

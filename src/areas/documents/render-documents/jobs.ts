@@ -28,7 +28,10 @@ export function documentHandlers(deps: SystemDeps & { renderer: Renderer }): Pic
       const { bytes: content, missing } =
         model instanceof Uint8Array ? { bytes: model, missing: '' } : await renderer.render(model);
       if (missing !== '')
-        log.warn({ organizationId, documentId: id, missing: namedMissing(missing) }, 'no font has these characters');
+        log.warn(
+          { organization_id: organizationId, documentId: id, missing: namedMissing(missing) },
+          'no font has these characters',
+        );
       const sandbox = await isSandbox({ db: sql, organizationId });
       const nudges = await systemTransaction(
         deps,

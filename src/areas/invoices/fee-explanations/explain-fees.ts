@@ -52,7 +52,11 @@ export async function showExplanation(ctx: Context, { svc_id }: { svc_id: string
       },
     };
   const check = checkOf(fee, explained);
-  if (!check.equal) ctx.log.error({ feeId: fee.id, ...check }, 'a fee is not what its inputs amount to');
+  if (!check.equal)
+    ctx.log.error(
+      { organization_id: ctx.organizationId, feeId: fee.id, ...check },
+      'a fee is not what its inputs amount to',
+    );
   return {
     explanation: {
       ...shared,

@@ -95,7 +95,7 @@ async function release(ctx: Context, ids: readonly string[]): Promise<void> {
   if (status === 'sent') await keep(ctx, mails);
   for (const id of mails) {
     if (status === 'pending') ctx.after({ nudge: SEND_MAIL_JOB, payload: { mail_id: id } });
-    if (status === 'unsent') ctx.log.warn({ organizationId, mailId: id }, 'mail not sent: no SMTP_URL');
+    if (status === 'unsent') ctx.log.warn({ mailId: id }, 'mail not sent: no SMTP_URL');
   }
 }
 

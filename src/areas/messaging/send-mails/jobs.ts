@@ -1,6 +1,7 @@
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
+import { type Log, ofOrganization } from '../../../platform/log/log.ts';
 import type { Mailer, OutgoingMail, RecipientState } from '../../../platform/mail/mailer.ts';
 import type { SweepDeps } from '../../../platform/periodic-job.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
@@ -26,20 +27,25 @@ export function mailHandlers(deps: SystemDeps, mailer: Mailer | undefined): Pick
   return {
     async 'mail.send'({ organization_id: organizationId, mail_id: id }) {
       if (mailer === undefined) {
-        log.warn({ organizationId, mailId: id }, 'mail not sent: no SMTP_URL');
+        log.warn({ organization_id: organizationId, mailId: id }, 'mail not sent: no SMTP_URL');
         await noteUnsent({ db: sql, organizationId }, id);
         return;
       }
       const now = realNow();
       const mail = await takeMail({ db: sql, organizationId }, id, { now, until: now.add({ minutes: TAKEN_MINUTES }) });
       if (!mail) return;
-      await keepAttempt(deps, organizationId, mail, await attempt(deps, mailer, mail));
+      await keepAttempt(
+        deps,
+        organizationId,
+        mail,
+        await attempt(ofOrganization(deps.log, organizationId), mailer, mail),
+      );
     },
   };
 }
 
 /** The state of every address; settled addresses are not tried again. */
-async function attempt({ log }: SystemDeps, mailer: Mailer, mail: PendingMail): Promise<RecipientState[]> {
+async function attempt(log: Log, mailer: Mailer, mail: PendingMail): Promise<RecipientState[]> {
   const settled = mail.recipient_states.filter(({ state }) => state !== 'deferred');
   const all = [...new Set([...mail.recipients, ...mail.cc, ...mail.bcc])];
   const open = all.filter((address) => !settled.some((each) => each.address === address));
@@ -97,7 +103,7 @@ async function keepAttempt(
     await noteAttempt({ db: deps.sql, organizationId }, mail.id, outcome);
     return;
   }
-  deps.log.warn({ organizationId, mailId: mail.id, refused: lost.length }, 'a mail was refused');
+  deps.log.warn({ organization_id: organizationId, mailId: mail.id, refused: lost.length }, 'a mail was refused');
   const work = async (ctx: Context) => {
     await noteAttempt({ db: ctx.db, organizationId }, mail.id, outcome);
     await announce(ctx, mailFailed, { mail: onlyTo(mail, lost), error: reasonsOf(lost) ?? '' });

@@ -26,7 +26,10 @@ export async function chargeOverNetwork(
   const first = await noteAttempt(deps, organizationId, payment);
   if (first === undefined) return;
   if (isKeyForgotten(connection.row, first)) {
-    deps.log.error({ organizationId, paymentId: id }, 'a charge of unknown outcome is too old to be sent again');
+    deps.log.error(
+      { organization_id: organizationId, paymentId: id },
+      'a charge of unknown outcome is too old to be sent again',
+    );
     return;
   }
   const method = await readMethod({ db: deps.sql, organizationId }, payment.payment_method_id);

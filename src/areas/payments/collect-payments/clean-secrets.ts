@@ -22,10 +22,13 @@ export const cleanSecrets: SweepJob = {
       try {
         await endEndpoint(deps, retired);
         await emptySecrets(deps, retired, at);
-        deps.log.info({ organizationId, payment_provider_id: id }, 'the secrets of a deleted connection are gone');
+        deps.log.info(
+          { organization_id: organizationId, payment_provider_id: id },
+          'the secrets of a deleted connection are gone',
+        );
       } catch (error) {
         deps.log.warn(
-          { organizationId, payment_provider_id: id, err: error },
+          { organization_id: organizationId, payment_provider_id: id, err: error },
           'a deleted connection keeps its secrets',
         );
       }

@@ -112,7 +112,10 @@ async function isWalledOff(
   const isLive = isLiveAccount || provider.last_error === LIVE_KEY_IN_SANDBOX;
   const clocks = await sql`select from test_clocks where organization_id = ${organizationId}`;
   if (!isLive && clocks.length === 0) return false;
-  log.warn({ organizationId, payment_provider_id: provider.id }, 'a call out of a sandbox was refused');
+  log.warn(
+    { organization_id: organizationId, payment_provider_id: provider.id },
+    'a call out of a sandbox was refused',
+  );
   await sql`
     update payment_providers set status = 'failing', last_error = ${LIVE_KEY_IN_SANDBOX}
     where organization_id = ${organizationId} and id = ${provider.id}`;

@@ -80,7 +80,7 @@ async function send(
   const first = await noteRefundSent({ db: deps.sql, organizationId }, note.id, realNow());
   if (isKeyForgotten(connection.row, first)) {
     deps.log.error(
-      { organizationId, creditNoteId: note.id },
+      { organization_id: organizationId, creditNoteId: note.id },
       'a refund of unknown outcome is too old to be sent again',
     );
     return undefined;

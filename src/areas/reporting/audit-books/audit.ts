@@ -26,14 +26,13 @@ export interface AuditRun {
  * Rule: auditor.md.
  */
 export async function auditBooks(ctx: Context, run: AuditRun): Promise<void> {
-  const { organizationId } = ctx;
   await startRun(ctx, run, ctx.now());
   const results: CheckResult[] = [];
   for (const check of checksOf(run)) results.push(await runCheck(ctx, check));
   await finishRun(ctx, run.id, { checks: results, now: ctx.now() });
   if (results.every(({ new_count }) => new_count === 0)) return;
   const audit = auditView(await getAudit(ctx, run.id));
-  ctx.log.warn({ organizationId, ...audit }, 'the books have new findings');
+  ctx.log.warn(audit, 'the books have new findings');
   ctx.record({
     webhook: {
       type: 'audit.failed',

@@ -27,7 +27,7 @@ async function auditAll(deps: SweepDeps, mode: 'incremental' | 'full'): Promise<
       );
       if (nudges) await nudge(deps.producer, id, nudges);
     } catch (error) {
-      deps.log.error({ organizationId: id, error }, 'the books could not be audited');
+      deps.log.error({ organization_id: id, error }, 'the books could not be audited');
     }
   }
 }

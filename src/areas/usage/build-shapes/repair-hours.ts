@@ -66,7 +66,10 @@ export async function auditHours(sql: Sql, log: Log, percent: number): Promise<{
     });
     repaired += differing.length;
     if (differing.length > 0)
-      log.error({ organizationId, shapeId, hours: differing.length }, 'rollups differed from their events');
+      log.error(
+        { organization_id: organizationId, shapeId, hours: differing.length },
+        'rollups differed from their events',
+      );
   }
   return { examined: sample.length, repaired };
 }

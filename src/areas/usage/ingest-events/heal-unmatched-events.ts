@@ -53,7 +53,7 @@ export async function healEvents(ctx: Context, step: HealStep): Promise<void> {
     const used = marksOf(healed).map((mark) => mark.subscription_id);
     await markUsed(ctx, used, now);
     await markUsage(ctx, { ids: used });
-    ctx.log.info({ organizationId: ctx.organizationId, events: healed.length }, 'unmatched events healed');
+    ctx.log.info({ events: healed.length }, 'unmatched events healed');
   }
   const examined = before.examined + events.length;
   const total = Math.max(before.total, examined);

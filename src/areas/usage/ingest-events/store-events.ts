@@ -95,12 +95,23 @@ function partsOf(batches: readonly IncomingBatch[]): (readonly IncomingBatch[])[
   return middle === 0 ? [batches] : [batches.slice(0, middle), batches.slice(middle)];
 }
 
+/** Whose events they are, for a line of the log. */
+export function ownerOf(
+  batches: readonly IncomingBatch[],
+): Pick<IncomingBatch, 'organization_id'> | { organizations: number } {
+  const [first, ...others] = new Set(batches.map(({ organization_id }) => organization_id));
+  return others.length === 0 ? { organization_id: first! } : { organizations: others.length + 1 };
+}
+
 async function storeOrSplit(deps: StoreDeps, batches: readonly IncomingBatch[]): Promise<Verdicts> {
   try {
     return await storeOnce(deps, batches);
   } catch (error) {
     if (deps.isShared || !isDataError(error)) throw error;
-    deps.log.warn({ batches: batches.length, err: (error as Error).message }, 'a value cannot be stored');
+    deps.log.warn(
+      { ...ownerOf(batches), batches: batches.length, err: (error as Error).message },
+      'a value cannot be stored',
+    );
     if (batches.length === 1) return [await refuseCulprits(deps, batches[0]!)];
     const half = Math.ceil(batches.length / 2);
     return [...(await storeOrSplit(deps, batches.slice(0, half))), ...(await storeOrSplit(deps, batches.slice(half)))];

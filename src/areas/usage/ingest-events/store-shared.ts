@@ -1,7 +1,7 @@
 import { isLockTimeout } from '../../../platform/db/refusal-of-database.ts';
 import { HELD, type IncomingBatch, type Verdict } from '../events/incoming-event.ts';
 import { isDataError } from '../events/storage/data-errors.ts';
-import { type StoreDeps, storeEvents } from './store-events.ts';
+import { ownerOf, type StoreDeps, storeEvents } from './store-events.ts';
 
 /** Longest wait of a statement of several organizations for a lock: many times what 1 000 events take. */
 const SHARED_PATIENCE_MS = 1000;
@@ -51,7 +51,10 @@ async function tryShared(
     return await storeEvents({ ...deps, patienceMs, isShared: true }, batches);
   } catch (error) {
     if (!isLockTimeout(error) && !isDataError(error)) throw error;
-    deps.log.warn({ batches: batches.length, err: (error as Error).message }, 'events hold up those they share with');
+    deps.log.warn(
+      { ...ownerOf(batches), batches: batches.length, err: (error as Error).message },
+      'events hold up those they share with',
+    );
     return undefined;
   }
 }
