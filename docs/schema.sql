@@ -86,6 +86,21 @@ begin
 end $function$;
 comment on function drop_preview_tables() is 'Before a migration, which may change what they follow.';
 
+CREATE OR REPLACE FUNCTION public.drop_preview_views()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  own constant text := current_schema() || '_preview_draft';
+begin
+  if to_regnamespace(quote_ident(own)) is null then return; end if;
+  if obj_description(to_regnamespace(quote_ident(own)), 'pg_namespace') is distinct from 'Tables of previews.' then
+    raise exception 'schema % is not of this service, which needs its name for previews', own;
+  end if;
+  execute format('drop schema %I cascade', own);
+end $function$;
+comment on function drop_preview_views() is 'Before a migration, which may change columns that they show.';
+
 CREATE OR REPLACE FUNCTION public.follow_wallet_holds()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -157,7 +172,7 @@ declare
   own constant text := current_schema();
   rows constant text[] := array['organizations', 'customer_numbers', 'customers', 'subscriptions',
     'invoice_subscriptions', 'coupons', 'applied_coupons', 'credit_notes', 'wallets', 'wallet_transactions',
-    'adjusted_fees'];
+    'adjusted_fees', 'taxes', 'customer_taxes', 'vies_checks'];
   fees constant text[] := array['fees', 'fee_applied_taxes'];
   computed constant text[] := array['fees', 'invoice_applied_taxes', 'credits'];
   schema_name text;

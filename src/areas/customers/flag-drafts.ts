@@ -1,3 +1,4 @@
+import { isImagined } from '../../platform/db/preview-tables.ts';
 import type { Scope } from '../../platform/db/scope.ts';
 import type { CustomerId } from '../../platform/ids.ts';
 
@@ -5,4 +6,4 @@ import type { CustomerId } from '../../platform/ids.ts';
 export const flagDraftsOfCustomer = ({ db, organizationId }: Scope, customerId: CustomerId) => db`
   update invoices set ready_to_be_refreshed = true
   where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'draft'
-    and not ready_to_be_refreshed`;
+    and not ready_to_be_refreshed and not ${isImagined(db)}`;

@@ -42,7 +42,8 @@ export async function migrate(sql: Sql, directory = join(projectRoot(), 'migrati
       const wrapped = !text.startsWith('-- no transaction');
       try {
         if (wrapped) await connection`begin`;
-        if (wrapped) await callIfThere(connection, 'drop_preview_tables');
+        // Only the views forbid to change a column; previews use the tables until they are made again at the end.
+        if (wrapped) await callIfThere(connection, 'drop_preview_views', 'drop_preview_tables');
         for (const statements of wrapped ? [text] : apart(text)) await connection.unsafe(statements);
         await callIfThere(connection, 'make_preview_tables');
         await connection`insert into schema_migrations (name, checksum) values (${name}, ${checksum})`;
@@ -69,10 +70,12 @@ async function lacksPreviewTables(connection: ReservedSql): Promise<boolean> {
   return row!.found === null;
 }
 
-/** Runs one of the functions of migration 0018, without arguments and result; before it there is none. */
-async function callIfThere(connection: ReservedSql, name: string): Promise<void> {
-  const [row] = await connection<{ there: boolean }[]>`select to_regproc(${name}) is not null as there`;
-  if (row!.there) await connection.unsafe(`select ${name}()`);
+/** Runs the first of these functions of migrations 0018 and 0031 that is there; each has no arguments and no result. */
+async function callIfThere(connection: ReservedSql, ...names: string[]): Promise<void> {
+  const [row] = await connection<{ name: string }[]>`
+    select name from unnest(${names}::text[]) with ordinality as wanted (name, place)
+    where to_regproc(name) is not null order by place limit 1`;
+  if (row) await connection.unsafe(`select ${row.name}()`);
 }
 
 /** Whether the tables are those that this program was written for; `names` lists the migrations that differ. */

@@ -1,8 +1,8 @@
-import type { Tx } from './connect.ts';
+import type { Db, Fragment, Tx } from './connect.ts';
 import type { Scope } from './scope.ts';
 
 /**
- * How many previews of one organization run at the same time, in all processes together. Migration 0018 makes tables
+ * How many previews of one organization run at the same time, in all processes together. Migration 0031 makes tables
  * for as many.
  */
 const SEATS = 2;
@@ -48,3 +48,13 @@ export async function takePreviewTables({ db: tx, organizationId }: Scope<Tx>): 
  */
 export const lookFirstIn = (tx: Tx, schema: string) => tx`
   select set_config('search_path', quote_ident(${schema}) || ', ' || current_setting('search_path'), true)`;
+
+/**
+ * Notes for the rest of the transaction that it is a preview, which flags nothing for later: nothing of it stays, and a
+ * flag would lock the row of a draft.
+ */
+export const imagineFrom = (tx: Tx) => tx`select set_config('meterstone.imagined', 'true', true)`;
+
+/** Whether the transaction is a preview, in SQL. */
+export const isImagined = (db: Db): Fragment =>
+  db`coalesce(current_setting('meterstone.imagined', true) = 'true', false)`;

@@ -257,6 +257,47 @@ function writes(): Promise<{ status: number; text: string }>[] {
   ];
 }
 
+/** Attributes that give a customer of a seller in the EU another tax, or a question to the VAT register. */
+const ATTRIBUTES: [string, object][] = [
+  ['a number that the register knows', { country: 'DE', tax_identification_number: 'DE136695976' }],
+  ['no number', { country: 'AT', tax_identification_number: '' }],
+  ['a country outside', { country: 'US', tax_identification_number: null }],
+];
+
+test.each(ATTRIBUTES)(
+  'a preview of a customer under EU taxes with %s locks no row that others see',
+  async (_kind, fields) => {
+    const { client } = story;
+    const [entity] = (await client.get('/billing_entities')).body.billing_entities;
+    await made(
+      client.put(`/billing_entities/${entity.code}`, { billing_entity: { country: 'FR', eu_tax_management: true } }),
+    );
+    await made(
+      client.post('/customers', {
+        customer: { external_id: 'acme', country: 'FR', tax_identification_number: 'FR40303265045' },
+      }),
+    );
+    await openDraft();
+    // A deleted tax is made again where it is needed.
+    await made(client.delete('/taxes/svc_eu_at_standard'));
+    await rest();
+    const rows = await rowCounts();
+    let held: unknown;
+    const { status } = await asked(
+      'invoicePreview',
+      { body: { ...ofSub(), customer: { external_id: 'acme', ...fields } } },
+      {
+        atEnd: async (tx) => {
+          const [own] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+          held = await heldBy(own!.pid);
+        },
+      },
+    );
+    expect([status, held]).toEqual([200, { rows: [], locks: [] }]);
+    expect(await rowCounts()).toEqual(rows);
+  },
+);
+
 test.each(KINDS)('all writes go through while a preview of %s runs', async (_kind, body) => {
   let answers: { status: number; text: string }[] = [];
   const { status } = await asked(

@@ -44,6 +44,7 @@ const COPIED = [
   'credit_notes',
   'credits',
   'customer_numbers',
+  'customer_taxes',
   'customers',
   'fee_applied_taxes',
   'fees',
@@ -51,6 +52,8 @@ const COPIED = [
   'invoice_subscriptions',
   'organizations',
   'subscriptions',
+  'taxes',
+  'vies_checks',
   'wallet_transactions',
   'wallets',
 ];

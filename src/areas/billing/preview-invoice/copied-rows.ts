@@ -1,6 +1,11 @@
 import type { Context } from '../../../platform/context.ts';
 import type { Fragment, Tx } from '../../../platform/db/connect.ts';
-import { lookFirstIn, type PreviewSchemas, takePreviewTables } from '../../../platform/db/preview-tables.ts';
+import {
+  imagineFrom,
+  lookFirstIn,
+  type PreviewSchemas,
+  takePreviewTables,
+} from '../../../platform/db/preview-tables.ts';
 import type { CustomerId, OrganizationId } from '../../../platform/ids.ts';
 
 /** The customer and subscriptions that a preview is about. */
@@ -39,6 +44,9 @@ const COPIED: Readonly<Record<string, Rows>> = {
   wallet_transactions: (tx, { organizationId, customerId }) => tx`
     organization_id = ${organizationId} and transaction_type = 'inbound' and wallet_id in (
       select id from wallets where organization_id = ${organizationId} and customer_id = ${customerId})`,
+  taxes: (tx, { organizationId }) => tx`organization_id = ${organizationId}`, // EU taxes are made when they are needed
+  customer_taxes: ofCustomer,
+  vies_checks: ofCustomer,
   adjusted_fees: (tx, { organizationId, customerId }) => tx`
     organization_id = ${organizationId} and invoice_id in (
       select id from invoices
@@ -55,6 +63,7 @@ export async function copyOwnRows({ db }: Context, about: Imagining): Promise<Pr
   const schemas = await takePreviewTables({ db: tx, organizationId: about.organizationId });
   // They are looked at when all are filled: what selects the rows of one reads another.
   await Promise.all([
+    imagineFrom(tx),
     ...Object.entries(COPIED).map(
       ([name, rows]) =>
         tx`insert into ${tx(`${schemas.rows}.${name}`)} select * from ${tx(name)} where ${rows(tx, about)}`,

@@ -1,3 +1,4 @@
+import { isImagined } from '../../../platform/db/preview-tables.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { AddOnId, BillingEntityId, CommitmentId, CustomerId, PlanId, TaxId } from '../../../platform/ids.ts';
 import type { TaxHolder } from './queries.ts';
@@ -51,7 +52,8 @@ export const flagDraftsOfTax = (scope: Scope, taxId: TaxId) => flagDraftsOfTaxes
 /** As flagDraftsOfTax, for several. */
 export const flagDraftsOfTaxes = ({ db, organizationId }: Scope, taxIds: readonly TaxId[]) => db`
   update invoices set ready_to_be_refreshed = true
-  where organization_id = ${organizationId} and status = 'draft' and not ready_to_be_refreshed and customer_id in (
+  where organization_id = ${organizationId} and status = 'draft' and not ready_to_be_refreshed
+    and not ${isImagined(db)} and customer_id in (
     select customer_id from customer_taxes
       where organization_id = ${organizationId} and tax_id = any (${taxIds}::uuid[])
     union all
