@@ -6,8 +6,11 @@ import type { Tax } from '../taxes/tax.ts';
 /** Fractional digits of the precise amounts of a note. Rule: money-and-days.md#stored-precision. */
 const NOTE_DIGITS = 5;
 
-/** A tax as a fee carries it; the id is null for a tax that is not in the catalogue. */
-export type CarriedTax = Omit<Tax, 'id'> & { id: string | null };
+/** A tax as a fee carries it. */
+export interface CarriedTax extends Tax {
+  /** The share of the amount that is taxed, where a tax engine said so; absent: all of it. */
+  baseRate?: Decimal;
+}
 
 /** A fee as a note sees it. */
 export interface CreditedFee {
@@ -52,20 +55,28 @@ export interface EarlierTaxes {
 /**
  * The amounts of a note: its items less their share of the coupons, plus taxes.
  *
- * closing for a note that takes everything left on the invoice: the earlier notes, whose rounding it corrects
+ * closing          for a note that takes everything left on the invoice: the earlier notes, whose rounding it corrects
+ * collectedCents   for such a note of an invoice that a tax engine taxed: the tax of the invoice, so that all notes
+ *                  together give back what was collected
  *
  *   6833 at 20 % → 6833 + 1367; the same again as the last note → 6833 + 1366, since 0.4 was given too much
  *
  * Rule: credit-note-amounts.md#rounding.
  */
-export function noteAmounts(items: readonly CreditedItem[], closing: readonly EarlierTaxes[] = []): NoteAmounts {
+export function noteAmounts(
+  items: readonly CreditedItem[],
+  closing: readonly EarlierTaxes[] = [],
+  collectedCents?: Cents,
+): NoteAmounts {
   const preciseItems = sum(items.map(({ preciseAmountCents }) => preciseAmountCents));
   const preciseCoupons = stored(sum(items.map(couponsOf)));
   const bases = taxBases(items);
-  const overpaid = sum(closing.map((note) => decimal(note.taxesAmountCents).minus(note.preciseTaxesAmountCents)));
+  const given = sum(closing.map((note) => decimal(note.taxesAmountCents)));
+  const overpaid = given.minus(sum(closing.map((note) => note.preciseTaxesAmountCents)));
   const ownTaxes = sum(bases.map(({ tax, base }) => taxed(base, tax)));
+  const due = collectedCents === undefined ? ownTaxes.minus(overpaid) : decimal(collectedCents).minus(given);
   // Items without tax take no rounding difference, and no tax becomes negative.
-  const preciseTaxes = bases.length === 0 ? ZERO : stored(max(ownTaxes.minus(overpaid), ZERO));
+  const preciseTaxes = bases.length === 0 ? ZERO : stored(max(due, ZERO));
   const net = preciseItems.minus(preciseCoupons);
   return {
     preciseItemsAmountCents: preciseItems,
@@ -112,7 +123,8 @@ function taxBases(items: readonly CreditedItem[]): TaxBase[] {
     const own = item.preciseAmountCents.minus(couponsOf(item));
     for (const tax of item.fee.taxes) {
       const known = bases.get(tax.code) ?? { tax, base: ZERO, carriers: 0 };
-      bases.set(tax.code, { tax, base: known.base.plus(own), carriers: known.carriers + 1 });
+      const base = tax.baseRate === undefined ? own : own.times(tax.baseRate);
+      bases.set(tax.code, { tax, base: known.base.plus(base), carriers: known.carriers + 1 });
     }
   }
   return [...bases.values()];

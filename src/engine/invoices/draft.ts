@@ -3,6 +3,7 @@ import type { CreditNoteUse, SpendableNote } from '../credits/credit-note-use.ts
 import type { PayingWallet, WalletKey, WalletPayment } from '../credits/wallet-payment.ts';
 import { type Cents, ZERO_CENTS } from '../money/cents.ts';
 import { type Decimal, ZERO } from '../money/decimal.ts';
+import type { CollectedTaxes } from '../taxes/provider/collect-taxes.ts';
 import type { Tax } from '../taxes/tax.ts';
 import type { FeeTaxes } from '../taxes/tax-fee.ts';
 import type { InvoiceTaxes } from '../taxes/tax-invoice.ts';
@@ -18,6 +19,8 @@ export interface DraftFee extends FeeTaxes {
   preciseAmountCents: Decimal;
   /** Taxes that apply, chosen by taxes/choose-taxes.ts. */
   taxes: readonly Tax[];
+  /** What a tax engine collects for it, in place of `taxes`. */
+  collected?: CollectedTaxes;
   /** The amount subtracted by coupons and progressive credits, 5 decimals. */
   preciseCouponsAmountCents: Decimal;
   /** The amount of this fee, with taxes, that credit notes paid, 5 decimals. */
@@ -65,7 +68,7 @@ export interface DraftInput {
   isFinalizing: boolean;
   keepsZeroAmount: boolean;
   fees: readonly (Pick<DraftFee, 'key' | 'amountCents' | 'preciseAmountCents' | 'taxes'> &
-    Partial<Pick<DraftFee, 'walletKey'>>)[];
+    Partial<Pick<DraftFee, 'walletKey' | 'collected'>>)[];
   progressiveCredits?: readonly ProgressiveCredit[];
   awaitsTaxes?: boolean;
   /** Absent means none. Only an invoice that leaves draft uses coupons. */

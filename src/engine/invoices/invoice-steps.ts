@@ -3,6 +3,7 @@ import { useCreditNotes } from '../credits/credit-note-use.ts';
 import { payWithWallets } from '../credits/wallet-payment.ts';
 import { addCents, subtractCents, sumCents } from '../money/cents.ts';
 import { ZERO } from '../money/decimal.ts';
+import { collectedFeeTaxes, collectedInvoiceTaxes } from '../taxes/provider/collect-taxes.ts';
 import { taxBase, taxFee } from '../taxes/tax-fee.ts';
 import { taxInvoice } from '../taxes/tax-invoice.ts';
 import type { Draft, DraftFee } from './draft.ts';
@@ -62,10 +63,19 @@ const totalBeforeTaxes: WholeStep = (draft) => ({
   ),
 });
 
-const taxFees: Step = { eachFee: () => (fee) => ({ ...fee, ...taxFee(fee, fee.taxes) }) };
+const taxFees: Step = {
+  eachFee: () => (fee) => ({
+    ...fee,
+    ...(fee.collected === undefined ? taxFee(fee, fee.taxes) : collectedFeeTaxes(fee.collected)),
+  }),
+};
 
-const taxWhole: WholeStep = (draft) =>
-  draft.awaitsTaxes ? draft : { ...draft, ...taxInvoice(draft.fees, draft.subTotalExcludingTaxesAmountCents) };
+/** Rules: taxes.md#computation, tax-engines.md#what-the-answer-becomes. */
+const taxWhole: WholeStep = (draft) => {
+  if (draft.awaitsTaxes) return draft;
+  const ofWhole = draft.fees.some((fee) => fee.collected !== undefined) ? collectedInvoiceTaxes : taxInvoice;
+  return { ...draft, ...ofWhole(draft.fees, draft.subTotalExcludingTaxesAmountCents) };
+};
 
 const totalWithTaxes: WholeStep = (draft) => ({
   ...draft,

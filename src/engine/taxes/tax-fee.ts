@@ -14,6 +14,8 @@ export interface AppliedFeeTax {
   tax: Tax;
   amountCents: Cents;
   preciseAmountCents: Decimal;
+  /** The share of the fee that is taxed, where a tax engine said so; absent: all of it. */
+  baseRate?: Decimal;
 }
 
 export interface FeeTaxes {

@@ -12,6 +12,8 @@ export interface AppliedInvoiceTax {
   tax: Tax;
   /** The taxed amount over all fees with this tax. */
   feesAmountCents: Cents;
+  /** The part of it that is taxed, where a tax engine said so; absent: all of it. */
+  taxableBaseAmountCents?: Cents;
   amountCents: Cents;
 }
 
@@ -65,8 +67,9 @@ function gatherByTax(fees: readonly TaxedFee[]): { tax: Tax; carriers: TaxedFee[
   const gathered = new Map<string, { tax: Tax; carriers: TaxedFee[] }>();
   for (const fee of fees) {
     for (const tax of fee.taxes) {
-      const known = gathered.get(tax.id);
-      if (known === undefined) gathered.set(tax.id, { tax, carriers: [fee] });
+      const key = tax.id ?? tax.code;
+      const known = gathered.get(key);
+      if (known === undefined) gathered.set(key, { tax, carriers: [fee] });
       else known.carriers.push(fee);
     }
   }

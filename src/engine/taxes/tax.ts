@@ -2,7 +2,8 @@ import type { Decimal } from '../money/decimal.ts';
 
 /** A tax as it is applied; structural: a tax's row can be passed. */
 export interface Tax {
-  id: string;
+  /** Null for a tax that is not in the catalogue: one that an engine named, or one that was deleted. */
+  id: string | null;
   code: string;
   name: string;
   description: string | null;
