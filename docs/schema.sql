@@ -1117,6 +1117,20 @@ create table credit_note_applied_taxes (
 );
 comment on table credit_note_applied_taxes is 'Taxes of a credit note.';
 
+create table credit_note_error_details (
+  id uuid not null,
+  organization_id uuid not null,
+  credit_note_id uuid not null,
+  error_code text not null,
+  details jsonb not null default '{}'::jsonb,
+  created_at timestamp with time zone not null,
+  constraint credit_note_error_details_pkey PRIMARY KEY (id),
+  constraint credit_note_error_details_credit_note_id_fkey FOREIGN KEY (credit_note_id) REFERENCES credit_notes(id) ON DELETE CASCADE,
+  constraint credit_note_error_details_error_code_check CHECK ((error_code = 'tax_error'::text))
+);
+comment on table credit_note_error_details is 'Why a credit note could not be reported to a tax engine.';
+CREATE INDEX credit_note_error_details_note ON public.credit_note_error_details USING btree (organization_id, credit_note_id);
+
 create table credit_note_items (
   id uuid not null,
   organization_id uuid not null,
@@ -1670,12 +1684,14 @@ create table fee_applied_taxes (
   amount_currency text not null,
   precise_amount_cents numeric(40,15) not null,
   created_at timestamp with time zone not null,
+  base_rate numeric(30,4),
   constraint fee_applied_taxes_pkey PRIMARY KEY (id),
   constraint fee_applied_taxes_key UNIQUE (organization_id, fee_id, tax_code),
   constraint fee_applied_taxes_fee_id_fkey FOREIGN KEY (fee_id) REFERENCES fees(id) ON DELETE CASCADE DEFERRABLE,
   constraint fee_applied_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
 );
 comment on table fee_applied_taxes is 'Taxes of a fee with their rate at that time.';
+comment on column fee_applied_taxes.base_rate is 'The share of the fee that a tax engine taxed; null: all of it.';
 
 create table fee_inputs (
   fee_id uuid not null,
@@ -1899,6 +1915,83 @@ create table inbound_events (
 comment on table inbound_events is 'Events received from payment providers, each once per connection.';
 CREATE INDEX inbound_events_open ON public.inbound_events USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 
+create table integration_calls (
+  id uuid not null,
+  organization_id uuid not null,
+  integration_id uuid not null,
+  operation text not null,
+  resource_id uuid,
+  http_status integer,
+  duration_ms integer not null,
+  error text,
+  body text,
+  created_at timestamp with time zone not null,
+  constraint integration_calls_pkey PRIMARY KEY (id),
+  constraint integration_calls_integration_id_fkey FOREIGN KEY (integration_id) REFERENCES integrations(id) ON DELETE CASCADE
+);
+comment on table integration_calls is 'Calls to other systems of the last 30 days.';
+CREATE INDEX integration_calls_age ON public.integration_calls USING btree (created_at);
+CREATE INDEX integration_calls_newest ON public.integration_calls USING btree (organization_id, integration_id, created_at DESC, id DESC);
+
+create table integration_customers (
+  id uuid not null,
+  organization_id uuid not null,
+  customer_id uuid not null,
+  integration_id uuid not null,
+  category text not null,
+  external_customer_id text not null,
+  settings jsonb not null default '{}'::jsonb,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint integration_customers_pkey PRIMARY KEY (id),
+  constraint integration_customers_category_key UNIQUE (organization_id, customer_id, category),
+  constraint integration_customers_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) ON DELETE CASCADE,
+  constraint integration_customers_integration_id_fkey FOREIGN KEY (integration_id) REFERENCES integrations(id)
+);
+comment on table integration_customers is 'Customers as other systems know them: one of each category at most.';
+CREATE INDEX integration_customers_integration ON public.integration_customers USING btree (organization_id, integration_id);
+
+create table integration_mappings (
+  id uuid not null,
+  organization_id uuid not null,
+  integration_id uuid not null,
+  resource_type text not null,
+  resource_code text not null,
+  external_id text not null,
+  external_name text,
+  created_at timestamp with time zone not null,
+  constraint integration_mappings_pkey PRIMARY KEY (id),
+  constraint integration_mappings_resource_key UNIQUE (organization_id, integration_id, resource_type, resource_code),
+  constraint integration_mappings_integration_id_fkey FOREIGN KEY (integration_id) REFERENCES integrations(id),
+  constraint integration_mappings_resource_type_check CHECK ((resource_type = ANY (ARRAY['billable_metric'::text, 'plan'::text, 'add_on'::text, 'fixed_charge'::text, 'commitment'::text, 'default'::text])))
+);
+comment on table integration_mappings is 'Names that another system has for what is sold.';
+
+create table integrations (
+  id uuid not null,
+  organization_id uuid not null,
+  integration_type text not null,
+  category text not null,
+  code text not null,
+  name text not null,
+  secrets jsonb not null default '{}'::jsonb,
+  secrets_last4 jsonb not null default '{}'::jsonb,
+  settings jsonb not null default '{}'::jsonb,
+  live boolean not null,
+  status text not null,
+  last_error text,
+  unauthorized_calls integer not null default 0,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint integrations_pkey PRIMARY KEY (id),
+  constraint integrations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint integrations_category_check CHECK ((category = ANY (ARRAY['tax'::text, 'accounting'::text, 'crm'::text]))),
+  constraint integrations_status_check CHECK ((status = ANY (ARRAY['connected'::text, 'unverified'::text, 'failing'::text])))
+);
+comment on table integrations is 'Connections to other systems, such as tax engines. Secrets are sealed.';
+CREATE UNIQUE INDEX integrations_code_key ON public.integrations USING btree (organization_id, code) WHERE (deleted_at IS NULL);
+
 create table invoice_applied_taxes (
   id uuid not null,
   organization_id uuid not null,
@@ -1912,12 +2005,14 @@ create table invoice_applied_taxes (
   amount_currency text not null,
   fees_amount_cents bigint not null,
   created_at timestamp with time zone not null,
+  taxable_base_amount_cents bigint,
   constraint invoice_applied_taxes_pkey PRIMARY KEY (id),
   constraint invoice_applied_taxes_key UNIQUE (organization_id, invoice_id, tax_code),
   constraint invoice_applied_taxes_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE,
   constraint invoice_applied_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
 );
 comment on table invoice_applied_taxes is 'Taxes of an invoice, summed over its fees.';
+comment on column invoice_applied_taxes.taxable_base_amount_cents is 'The part of fees_amount_cents that a tax engine taxed; null: all of it.';
 
 create table invoice_custom_section_selections (
   id uuid not null,
@@ -2107,10 +2202,13 @@ create table invoices (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   buyer_reference text,
+  tax_version integer not null default 0,
+  tax_integration_id uuid,
   constraint invoices_pkey PRIMARY KEY (id),
   constraint invoices_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
   constraint invoices_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
   constraint invoices_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint invoices_tax_integration_id_fkey FOREIGN KEY (tax_integration_id) REFERENCES integrations(id),
   constraint invoices_voided_invoice_id_fkey FOREIGN KEY (voided_invoice_id) REFERENCES invoices(id) DEFERRABLE,
   constraint invoices_invoice_type_check CHECK ((invoice_type = ANY (ARRAY['subscription'::text, 'one_off'::text, 'credit'::text, 'advance_charges'::text, 'progressive_billing'::text, 'add_on'::text]))),
   constraint invoices_payment_status_check CHECK ((payment_status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text]))),
@@ -2119,6 +2217,8 @@ create table invoices (
   constraint invoices_total_amount_cents_check CHECK ((total_amount_cents >= 0))
 );
 comment on table invoices is 'Invoices of all types, from draft to voided.';
+comment on column invoices.tax_version is 'Rises with each computation: the answer about an older one is void.';
+comment on column invoices.tax_integration_id is 'The tax engine whose answer the taxes are.';
 CREATE INDEX invoices_awaiting_taxes ON public.invoices USING btree (organization_id, customer_id) WHERE ((status = 'pending'::text) AND (tax_status = 'pending'::text));
 CREATE INDEX invoices_customer ON public.invoices USING btree (organization_id, customer_id, issuing_date DESC);
 CREATE UNIQUE INDEX invoices_customer_sequence_key ON public.invoices USING btree (organization_id, customer_id, billing_entity_id, sequential_id) WHERE (sequential_id IS NOT NULL);
@@ -3014,6 +3114,46 @@ create table taken_late_events (
 comment on table taken_late_events is 'Late events that a correction has already priced.';
 comment on column taken_late_events.correction_id is 'The correction of late events that settled it; null where another correction took it in, or nothing was settled.';
 CREATE INDEX taken_late_events_correction ON public.taken_late_events USING btree (organization_id, correction_id) WHERE (correction_id IS NOT NULL);
+
+create table tax_documents (
+  id uuid not null,
+  organization_id uuid not null,
+  integration_id uuid not null,
+  customer_id uuid not null,
+  kind text not null,
+  document_key text not null,
+  invoice_id uuid,
+  fee_id uuid,
+  credit_note_id uuid,
+  version integer not null default 0,
+  tax_version integer,
+  document jsonb,
+  answer jsonb,
+  status text not null,
+  attempts integer not null default 0,
+  asked_at timestamp with time zone not null,
+  told_at timestamp with time zone,
+  next_attempt_at timestamp with time zone,
+  error_code text,
+  error_message text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint tax_documents_pkey PRIMARY KEY (id),
+  constraint tax_documents_document_key UNIQUE (organization_id, document_key, kind),
+  constraint tax_documents_credit_note_id_fkey FOREIGN KEY (credit_note_id) REFERENCES credit_notes(id) ON DELETE CASCADE,
+  constraint tax_documents_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id),
+  constraint tax_documents_fee_id_fkey FOREIGN KEY (fee_id) REFERENCES fees(id) ON DELETE CASCADE,
+  constraint tax_documents_integration_id_fkey FOREIGN KEY (integration_id) REFERENCES integrations(id),
+  constraint tax_documents_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE,
+  constraint tax_documents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint tax_documents_kind_check CHECK ((kind = ANY (ARRAY['estimate'::text, 'record'::text, 'correct'::text, 'void'::text]))),
+  constraint tax_documents_pending CHECK (((status = 'pending'::text) = (next_attempt_at IS NOT NULL))),
+  constraint tax_documents_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'answered'::text, 'refused'::text, 'given_up'::text])))
+);
+comment on table tax_documents is 'Documents that a tax engine is, or was, asked about.';
+CREATE INDEX tax_documents_due ON public.tax_documents USING btree (next_attempt_at) WHERE (status = 'pending'::text);
+CREATE INDEX tax_documents_invoice ON public.tax_documents USING btree (organization_id, invoice_id) WHERE (invoice_id IS NOT NULL);
+CREATE INDEX tax_documents_refused ON public.tax_documents USING btree (organization_id, customer_id, id) WHERE (status = 'refused'::text);
 
 create table taxes (
   id uuid not null,

@@ -18,6 +18,7 @@ import { walletOperations } from './areas/credits/wallets/routes.ts';
 import { billingEntityOperations } from './areas/customers/billing-entities/routes.ts';
 import { viesCheckOperations } from './areas/customers/check-vat-numbers/routes.ts';
 import { customerOperations } from './areas/customers/customers/routes.ts';
+import { integrationOperations } from './areas/customers/integrations/routes.ts';
 import { invoiceCustomSectionOperations } from './areas/customers/invoice-custom-sections/routes.ts';
 import { paymentMethodOperations } from './areas/customers/payment-methods/routes.ts';
 import { paymentProviderOperations } from './areas/customers/payment-providers/routes.ts';
@@ -108,6 +109,7 @@ export const operations: Operation[] = [
   ...dunningCampaignOperations,
   ...paymentMethodOperations,
   ...paymentProviderOperations,
+  ...integrationOperations,
   ...inboundEventOperations,
   ...paymentRequestOperations,
   ...quoteOperations,

@@ -10,6 +10,7 @@ import { expireTopUpRules, expireWallets, intervalTopUps, walletOngoing } from '
 import { retryFailedInvoices } from './areas/billing/finalize-invoice/retry-failed.ts';
 import { refreshDrafts } from './areas/billing/refresh-invoice/refresh-drafts.ts';
 import { lateEvents } from './areas/billing/settle-usage/late-events.ts';
+import { retryTaxes } from './areas/billing/tax-engines/retry-taxes.ts';
 import { lifetimeUsage, usageActivity } from './areas/billing/watch-usage/usage-activity.ts';
 import { expireCoupons } from './areas/credits/expire-coupons/expire-coupons.ts';
 import { expireHolds } from './areas/credits/wallet-holds/expire-holds.ts';
@@ -45,6 +46,7 @@ export const periodicJobs: readonly PeriodicJob[] = [
   overdue,
   stuckInvoices,
   expireCoupons,
+  retryTaxes,
   retryFailedInvoices,
   trialEnd,
   lateEvents,

@@ -6,9 +6,11 @@ import type {
   DocumentId,
   EventBatchId,
   ExternalSubscriptionId,
+  IntegrationId,
   OrganizationId,
   PaymentId,
   PaymentProviderId,
+  TaxDocumentId,
   UsageShapeId,
   WebhookDeliveryId,
   WebhookEndpointId,
@@ -46,7 +48,7 @@ export const queues = {
   events: { purpose: 'batches of usage events to store', ...WAITED },
   aggregation: { purpose: 'steps after stored events, rollups: build, repair, audit', ...RETRIED },
   billing: { purpose: 'periodic billing and steps after commands', ...RETRIED },
-  payments: { purpose: 'calls to payment providers', ...RETRIED, attempts: 7 },
+  payments: { purpose: 'calls to payment providers and tax engines', ...RETRIED, attempts: 7 },
   clocks: { purpose: 'advances of test clocks', ...RETRIED },
   webhooks: {
     purpose: 'deliveries to webhook endpoints, mails, questions to the VAT register',
@@ -179,6 +181,14 @@ export const jobs = {
   'payment.connect': {
     queue: 'payments',
     payload: z.object({ ...Owner, payment_provider_id: id<PaymentProviderId>() }),
+  },
+  'integration.check': {
+    queue: 'payments',
+    payload: z.object({ ...Owner, integration_id: id<IntegrationId>() }),
+  },
+  'tax.ask': {
+    queue: 'payments',
+    payload: z.object({ ...Owner, tax_document_id: id<TaxDocumentId>() }),
   },
   'payment.create-customer': {
     queue: 'payments',

@@ -174,6 +174,13 @@ const rows = [
   },
   { job: 'expire-holds', tick: { everySeconds: 60 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
   {
+    job: 'retry-taxes',
+    tick: { everySeconds: 300 },
+    clock: 'B',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
+  {
     job: 'retry-failed-invoices',
     tick: { everySeconds: 900 },
     clock: 'B',

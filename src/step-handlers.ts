@@ -10,9 +10,17 @@ import { rematchEvents } from './areas/billing/correct-events/rematch-events.ts'
 import { retractRange, settleCorrection } from './areas/billing/correct-events/retract-range.ts';
 import { finalizePendingInvoice } from './areas/billing/finalize-invoice/finalize-pending.ts';
 import { finalizeCustomerDrafts, finalizeOneDraft, redateDrafts } from './areas/billing/redate-drafts/redate-drafts.ts';
+import {
+  estimateDraftTaxes,
+  reportNoteTaxes,
+  takeInvoiceTaxesBack,
+  taxStandaloneFees,
+} from './areas/billing/request-taxes/request-taxes.ts';
 import { runInvoices } from './areas/billing/run-invoices/run-invoices.ts';
 import { invoiceWaiting } from './areas/billing/settle-usage/invoice-differences.ts';
 import { settleLateEvents } from './areas/billing/settle-usage/late-events.ts';
+import { askTaxDouble } from './areas/billing/tax-engines/ask.ts';
+import { askTaxesAgain } from './areas/billing/tax-engines/ask-again.ts';
 import { deleteMetricEvents } from './areas/catalog/billable-metrics/jobs.ts';
 import { cascadeFixedCharges } from './areas/catalog/plan-fixed-charges/cascade-fixed-charges.ts';
 import { followPlanChanges } from './areas/catalog/plans/follow-changes.ts';
@@ -73,6 +81,12 @@ export const stepHandlers: { readonly [Name in StepName]: StepHandler<Name> } = 
   'verify-invoice': verifyInvoiceStep,
   'finalize-pending-invoice': finalizePendingInvoice,
   'check-vat-number': checkVatNumberStep,
+  'estimate-draft-taxes': estimateDraftTaxes,
+  'tax-standalone-fees': taxStandaloneFees,
+  'report-note-taxes': reportNoteTaxes,
+  'take-invoice-taxes-back': takeInvoiceTaxesBack,
+  'ask-taxes-again': askTaxesAgain,
+  'ask-tax-double': askTaxDouble,
   'book-first-credits': bookFirstCredits,
   'refresh-wallets': refreshWalletsStep,
   'collect-invoice': collectInvoice,

@@ -6,14 +6,17 @@ import type {
   CustomerId,
   EventBatchId,
   EventId,
+  FeeId,
   FixedChargeId,
   InboundEventId,
+  IntegrationId,
   InvoiceId,
   MetricId,
   PaymentId,
   PaymentRequestId,
   PlanId,
   SubscriptionId,
+  TaxDocumentId,
   UsageShapeId,
   WalletId,
 } from './platform/ids.ts';
@@ -154,6 +157,19 @@ export const steps = {
   'verify-invoice': step({ run_id: idOf() }),
   'finalize-pending-invoice': step({ invoice_id: idOf<InvoiceId>() }),
   'check-vat-number': step({ check_id: idOf() }),
+  'estimate-draft-taxes': step({ invoice_id: idOf<InvoiceId>() }),
+  'tax-standalone-fees': step({ fee_ids: z.array(idOf<FeeId>()) }),
+  'report-note-taxes': step({ credit_note_id: idOf<CreditNoteId>() }),
+  'take-invoice-taxes-back': step({ invoice_id: idOf<InvoiceId>() }),
+  /** Questions of a customer, or to a connection, whose facts changed. */
+  'ask-taxes-again': {
+    queue,
+    payload: z.union([
+      z.object({ customer_id: idOf<CustomerId>(), after_id: idOf<TaxDocumentId>().nullish() }),
+      z.object({ integration_id: idOf<IntegrationId>(), after_id: idOf<TaxDocumentId>().nullish() }),
+    ]),
+  },
+  'ask-tax-double': step({ tax_document_id: idOf<TaxDocumentId>() }),
   /** The credits that a wallet was created with. */
   'book-first-credits': step({
     wallet_id: idOf<WalletId>(),

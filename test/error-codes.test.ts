@@ -38,6 +38,8 @@ const NOT_CODES = new Set([
   'group_key_missing',
   'invalid_requester',
   'is_billable_metric_recurring',
+  'is_default',
+  'not_collecting',
   'metric_not_found',
   'no_charge',
   'no_expiration',

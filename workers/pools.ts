@@ -1,5 +1,7 @@
+import { taxHandlers } from '../src/areas/billing/tax-engines/ask.ts';
 import { CatalogCache } from '../src/areas/catalog/usage-shapes/storing-catalog.ts';
 import { vatCheckHandlers } from '../src/areas/customers/check-vat-numbers/jobs.ts';
+import { integrationHandlers } from '../src/areas/customers/integrations/jobs.ts';
 import { documentHandlers } from '../src/areas/documents/render-documents/jobs.ts';
 import { deliveryHandlers } from '../src/areas/messaging/deliver-webhooks/deliver.ts';
 import { replayHandlers } from '../src/areas/messaging/deliver-webhooks/replay.ts';
@@ -185,7 +187,13 @@ export const pools = {
       },
     ];
   },
-  payments: (runtime) => [serve(runtime, 'payments', runtime.config.CONCURRENCY_PAYMENTS, paymentHandlers(runtime))],
+  payments: (runtime) => [
+    serve(runtime, 'payments', runtime.config.CONCURRENCY_PAYMENTS, {
+      ...paymentHandlers(runtime),
+      ...integrationHandlers(runtime),
+      ...taxHandlers(runtime),
+    }),
+  ],
   analytics: (runtime) => [
     watchAnalyticsMarks(runtime),
     serve(runtime, 'analytics', ANALYTICS_AT_ONCE, analyticsHandlers(runtime)),

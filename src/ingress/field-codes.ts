@@ -174,6 +174,8 @@ export const FIELD_ROWS: readonly CodeRow[] = [
     'Send one as data URI',
   ],
   ['invalid_count', 'quotes invoicePreview createCustomer regenerateInvoice', 'Too many elements', 'Send fewer'],
+  ['integration_not_found', 'createCustomer', 'No such connection', 'Check code and type'],
+  ['tax_integration_exists', 'createCustomer', 'More than one tax engine', 'Name one'],
   ['invalid_count_per_integration_type', 'createCustomer', 'More than one integration of a kind', 'Send one a kind'],
   ['invalid_currency', 'quotes', 'Another currency than the quote’s', 'Use one currency'],
   [
@@ -281,7 +283,12 @@ export const FIELD_ROWS: readonly CodeRow[] = [
   ['is_invalid', 'quotes', 'Not the one word that is allowed here', 'Correct it'],
   ['key_is_invalid', 'plans', 'A key of metadata has a wrong form', 'Shorten it; leave out brackets'],
   ['key_too_long', 'wallets', 'A key of metadata is too long', 'Shorten it'],
-  ['live_key_in_sandbox', 'payment_providers', 'A sandbox takes test keys only', 'Send the provider’s test key'],
+  [
+    'live_key_in_sandbox',
+    'payment_providers integrations',
+    'A sandbox takes test keys only',
+    'Send the provider’s test key; for a tax engine `sandbox`',
+  ],
   [
     'manual_payment_method_invalid_for_payment_activation_rules',
     'createSubscription',
@@ -409,7 +416,7 @@ export const FIELD_ROWS: readonly CodeRow[] = [
   ['relation_must_exist', 'plans', 'The metric, filter or tax does not exist', 'Create it first'],
   [
     'secrets_key_missing',
-    'payment_providers',
+    'payment_providers integrations',
     'The deployment has no key to seal secrets with',
     'The operator sets `SECRETS_KEYS`',
   ],

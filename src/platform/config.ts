@@ -159,6 +159,7 @@ const Settings = z.object({
     .optional()
     .describe('A text in place of SECRETS_KEYS, or beside it while `npm run secrets -- status` counts key `default`'),
   STRIPE_API_URL: webAddress.optional().describe('Address of the Stripe API, where it is not Stripe itself: tests'),
+  ANROK_API_URL: webAddress.optional().describe('Address of the Anrok API, where it is not Anrok itself: tests'),
   QUEUE_BOARD: flag(true).describe('Serve the queue board at /queues'),
   QUEUE_BOARD_PASSWORD: z
     .string()
@@ -212,6 +213,7 @@ const EXAMPLES: Record<string, string> = {
   SECRETS_KEY: '$(openssl rand -base64 32)',
   OPERATOR_TOKEN: '$(openssl rand -hex 16)',
   STRIPE_API_URL: 'http://127.0.0.1:12111',
+  ANROK_API_URL: 'http://127.0.0.1:12112',
 };
 
 /** `PORT: must be a whole number, for example PORT=3000`: the given value is not shown because it may be a secret. */

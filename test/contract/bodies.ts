@@ -24,6 +24,7 @@ export const BODIES: Readonly<Record<string, object>> = {
   updateFee: fee,
   patchFee: fee,
   syncInvoiceCrmId: { external_id: '0061', integration_code: 'crm' },
+  updateIntegrationMappings: { mappings: [] },
   regenerateInvoice: { fees: [{ units: '1' }] },
   createAdjustedFee: { units: '1' },
   previewAdjustedFee: { units: '1' },

@@ -593,6 +593,18 @@ export async function fullBodies(client: Client, world: World): Promise<Record<s
         payment_method: { card_number: '4242424242424242', payment_provider_code: 'provider', set_as_default: true },
       },
     },
+    createIntegration: {
+      body: { integration: { type: 'anrok', code: 'other', name: 'Other', api_key: 'sandbox' } },
+    },
+    updateIntegration: { body: { integration: { type: 'anrok', code: 'engine', name: 'Named', api_key: 'sandbox' } } },
+    updateIntegrationMappings: {
+      body: {
+        mappings: [
+          { resource_type: 'plan', resource_code: 'plan', external_id: 'saas', external_name: 'Software' },
+          { resource_type: 'default', resource_code: null, external_id: 'other', external_name: null },
+        ],
+      },
+    },
     createPaymentProvider: { body: { payment_provider: provider } },
     updatePaymentProvider: {
       body: { payment_provider: { name: 'Other', success_redirect_url: 'https://example.com' } },

@@ -61,6 +61,9 @@ export async function buildWorld(client: Client): Promise<World> {
   const { payment_provider } = await made('/payment_providers', {
     payment_provider: { type: 'sandbox', code: 'provider', name: 'Provider', emulates: 'stripe' },
   });
+  await made('/integrations', {
+    integration: { type: 'anrok', code: 'engine', name: 'Engine', api_key: 'sandbox' },
+  });
   await made('/plans', {
     plan: {
       name: 'Plan',
@@ -268,6 +271,7 @@ export async function buildWorld(client: Client): Promise<World> {
     order_forms: { svc_id: form.svc_id },
     orders: { svc_id: order.svc_id },
     payment_providers: { code: 'provider' },
+    integrations: { code: 'engine' },
     payment_requests: { svc_id: payment_request.svc_id },
     payment_receipts: { svc_id: receipt.svc_id },
     payments: { svc_id: payment.svc_id },

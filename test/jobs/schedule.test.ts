@@ -112,6 +112,7 @@ describe('the table of periodic jobs', () => {
     wallet-ongoing         B  every 300
     daily-usage            B  :15
     expire-holds           B  every 60
+    retry-taxes            B  every 300
     retry-failed-invoices  B  every 900
     row-sweeper            R  every 60
     webhook-sweeper        R  every 60

@@ -1,4 +1,4 @@
-import type { BillingEntityId, CustomerId, PaymentProviderId } from '../../platform/ids.ts';
+import type { BillingEntityId, CustomerId, IntegrationId, PaymentProviderId } from '../../platform/ids.ts';
 import { announcement } from '../../platform/reactions.ts';
 import type { BillingEntityRow } from './billing-entities/queries.ts';
 import type { CustomerRow } from './customers/queries.ts';
@@ -48,3 +48,8 @@ export type CheckedNumber = { valid: boolean; valid_format: boolean; error?: str
 
 /** A VAT number of a customer was checked, by its form or in the register. */
 export const vatNumberChecked = announcement<{ customer: CustomerRow; check: CheckedNumber }>('vat_number.checked');
+
+/** What a tax engine is told changed: the address of a customer, or the mappings of a connection, or it ended. */
+export const taxFactsChanged = announcement<{ customer_id: CustomerId } | { integration_id: IntegrationId }>(
+  'tax_facts.changed',
+);

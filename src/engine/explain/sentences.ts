@@ -64,6 +64,7 @@ const SENTENCES: Readonly<Record<string, (step: Step) => string>> = {
   progressive_credit: (step) => `${step.output} was billed progressively before.`,
   coupon_share: (step) => `The coupon ${value(step, 'coupon_code')} takes ${step.output} off.`,
   tax: (step) => `${value(step, 'rate')} % ${value(step, 'tax_code')} on ${value(step, 'base')} is ${step.output}.`,
+  tax_provider: (step) => `The tax engine collects ${step.output} for ${value(step, 'base')}: ${value(step, 'taxes')}.`,
   fee_total: (step) => `With taxes the fee is ${step.output}.`,
 };
 

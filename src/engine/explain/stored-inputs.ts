@@ -166,5 +166,14 @@ export interface StoredTail {
   coupons: readonly { code: string; credit_cents: number; base: Text; share_of: Text; amount: Text }[];
   progressive_credit_cents: Text | number;
   taxes: readonly { code: string; rate: Text | number; level?: string }[];
+  /** What a tax engine answered, in place of `taxes`. */
+  tax_provider?: StoredTaxProvider;
   exponent: number;
+}
+
+/** The answer of a tax engine about a fee: the amount that it was asked about, and what it collects. */
+export interface StoredTaxProvider {
+  net_cents: number;
+  collected_cents: number;
+  taxes: readonly { code: string; name: string; description: string | null; rate: Text; amount_cents: Text }[];
 }

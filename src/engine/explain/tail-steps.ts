@@ -1,9 +1,10 @@
 import { addCents, type Cents } from '../money/cents.ts';
 import { type Decimal, decimal, sum } from '../money/decimal.ts';
 import { COUPON_SHARE_DIGITS, roundToDigits } from '../money/precision.ts';
-import { type FeeTaxes, taxBase, taxFee, taxOn } from '../taxes/tax-fee.ts';
+import { collectedFeeTaxes } from '../taxes/provider/collect-taxes.ts';
+import { type FeeTaxes, type TaxedAmount, taxBase, taxFee, taxOn } from '../taxes/tax-fee.ts';
 import type { Recorder } from './explanation-step.ts';
-import type { StoredTail } from './stored-inputs.ts';
+import type { StoredTail, StoredTaxProvider } from './stored-inputs.ts';
 
 export interface Tail extends FeeTaxes {
   preciseCouponsAmountCents: Decimal;
@@ -34,7 +35,21 @@ export function tailSteps(
     return amount;
   });
   const taxed = { ...fee, preciseCouponsAmountCents: progressive.plus(sum(shares)) };
-  const taxes = tail.taxes.map(({ code, rate }) => ({
+  const result =
+    tail.tax_provider === undefined
+      ? ownTaxes(recorder, tail.taxes, taxed)
+      : providerTaxes(recorder, tail.tax_provider);
+  recorder.add(
+    'fee_total',
+    { amount_cents: fee.amountCents, taxes_amount_cents: result.taxesAmountCents },
+    `${addCents(fee.amountCents, result.taxesAmountCents)}`,
+  );
+  return { ...result, preciseCouponsAmountCents: taxed.preciseCouponsAmountCents };
+}
+
+/** Rule: taxes.md#computation. */
+function ownTaxes(recorder: Recorder, stored: StoredTail['taxes'], taxed: TaxedAmount): FeeTaxes {
+  const taxes = stored.map(({ code, rate }) => ({
     id: code,
     code,
     name: code,
@@ -45,14 +60,28 @@ export function tailSteps(
   for (const [index, tax] of taxes.entries())
     recorder.add(
       'tax',
-      { tax_code: tax.code, rate: tax.rate.toNumber(), base: taxBase(taxed), level: tail.taxes[index]!.level },
+      { tax_code: tax.code, rate: tax.rate.toNumber(), base: taxBase(taxed), level: stored[index]!.level },
       taxOn(taxBase(taxed), tax),
       'M:A.4',
     );
+  return result;
+}
+
+/** Rule: tax-engines.md#what-the-answer-becomes. */
+function providerTaxes(recorder: Recorder, { net_cents, collected_cents, taxes }: StoredTaxProvider): FeeTaxes {
+  const named = taxes.map(({ code, name, description, rate, amount_cents }) => ({
+    code,
+    name,
+    description,
+    rate: decimal(rate),
+    amountCents: decimal(amount_cents),
+  }));
+  const exact = named.map(({ code, rate, amountCents }) => `${code} ${rate.toFixed()} % = ${amountCents.toFixed()}`);
   recorder.add(
-    'fee_total',
-    { amount_cents: fee.amountCents, taxes_amount_cents: result.taxesAmountCents },
-    `${addCents(fee.amountCents, result.taxesAmountCents)}`,
+    'tax_provider',
+    { base: net_cents, taxes: exact.join(', ') },
+    `${collected_cents}`,
+    'tax-engines.md#what-the-answer-becomes',
   );
-  return { ...result, preciseCouponsAmountCents: taxed.preciseCouponsAmountCents };
+  return collectedFeeTaxes({ netCents: net_cents, collectedCents: collected_cents, taxes: named });
 }

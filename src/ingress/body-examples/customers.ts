@@ -30,6 +30,14 @@ export const CUSTOMER_EXAMPLES: Readonly<Record<string, object>> = {
   updateApiKey: { api_key: { permissions: { customer: ['read'] } } },
   rotateApiKey: { api_key: { expires_at: '2030-02-01T00:00:00Z' } },
   updateRetention: { retention: { api_logs: 90, webhook_deliveries: 30 } },
+  createIntegration: { integration: { type: 'anrok', code: 'taxes', name: 'Anrok', api_key: 'sandbox' } },
+  updateIntegration: { integration: { name: 'Taxes' } },
+  updateIntegrationMappings: {
+    mappings: [
+      { resource_type: 'billable_metric', resource_code: 'calls', external_id: 'api-calls' },
+      { resource_type: 'default', external_id: 'saas' },
+    ],
+  },
   createPaymentProvider: { payment_provider: { type: 'sandbox', code: 'sandbox', name: 'Sandbox' } },
   updatePaymentProvider: { payment_provider: { success_redirect_url: 'https://shop.example.com/paid' } },
   createPaymentMethod: { payment_method: { card_number: '4242424242424242', set_as_default: true } },

@@ -1,7 +1,5 @@
 import type { FieldWords } from './words.ts';
 
-const LINK = 'of a link to another system. Such links cannot be made yet: a list that is not empty is refused';
-
 /** Customers, billing entities, organizations, connections, subscriptions. */
 export const CUSTOMER_FIELDS: FieldWords = {
   'customer.external_id': 'Identifier of your choice; sent again, it changes the customer',
@@ -30,15 +28,16 @@ export const CUSTOMER_FIELDS: FieldWords = {
   external_salesforce_id: 'Its identifier in a CRM, kept for your use',
   dunning_campaign_code: 'Code of the dunning campaign that asks for overdue invoices',
   exclude_from_dunning_campaign: 'true: no dunning campaign asks this customer; default false',
-  integration_customers: `Links to other systems. None can be made yet: only an empty list is taken`,
-  'integration_customers.code': `Code ${LINK}`,
-  'integration_customers.id': `Identifier ${LINK}`,
-  'integration_customers.external_customer_id': `Customer ${LINK}`,
-  'integration_customers.integration_code': `Connection ${LINK}`,
-  'integration_customers.integration_type': `Type ${LINK}`,
-  'integration_customers.subsidiary_id': `Subsidiary ${LINK}`,
-  'integration_customers.targeted_object': `Object ${LINK}`,
-  'integration_customers.sync_with_provider': `Switch ${LINK}`,
+  integration_customers: 'Links to other systems; a list replaces those that are stored',
+  'integration_customers.code': 'Code of the link; no effect',
+  'integration_customers.id': 'Identifier of the stored link that this entry changes',
+  'integration_customers.external_customer_id': 'By which id the other system knows the customer',
+  'integration_customers.integration_code': 'Code of the connection',
+  'integration_customers.integration_type': 'Type of the connection; enough where there is one of that type',
+  'integration_customers.subsidiary_id': 'Subsidiary in the other system',
+  'integration_customers.targeted_object': 'Kind of record in the other system',
+  'integration_customers.sync_with_provider':
+    'true: the other system is given an id of ours for the customer; default false',
   'billing_configuration.payment_provider': 'Kind of the connection that charges the customer; null unlinks it',
   payment_provider_code: 'Code of the connection',
   provider_customer_id: 'Its identifier at the provider, where it exists there already',
@@ -83,6 +82,15 @@ export const CUSTOMER_FIELDS: FieldWords = {
     'Instant until which the former key stays valid, ISO 8601; without it, it ends at once',
   'rotateApiKey.api_key.name': 'Name of the new key; default: that of the former one',
 
+  'integration.type': 'Kind of system; only `anrok` can be connected yet. Never changes',
+  'integration.code': 'Code that customers name; unique',
+  'integration.name': 'Name that people read',
+  'integration.api_key': 'Key of the account there; `sandbox` connects the double of sandboxes. Never shown',
+  mappings: 'All names that the other system has for what is sold; replaces those that are stored',
+  'mappings.resource_type': 'Kind of what is sold; `default` is for everything without a name of its own',
+  'mappings.resource_code': 'Code of it; none for the default',
+  'mappings.external_id': 'Its id in the other system',
+  'mappings.external_name': 'Its name in the other system, for people',
   'payment_provider.type': 'Provider; `sandbox` exists in sandbox organizations alone. Never changes',
   'payment_provider.code': 'Code that customers name; unique',
   'payment_provider.name': 'Name that people read',

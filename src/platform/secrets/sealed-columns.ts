@@ -30,6 +30,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'webhook_endpoints', column: 'secret', field: 'secret' },
   { table: 'webhook_endpoints', column: 'former_secret', field: 'secret' },
   { table: 'payment_providers', column: 'secrets', field: 'secrets', isObject: true },
+  { table: 'integrations', column: 'secrets', field: 'secrets', isObject: true },
 ];
 
 interface StoredText {

@@ -242,7 +242,15 @@ test.each([
   ],
   [
     { integration_customers: [{ integration_type: 'xero', integration_code: 'x' }] },
-    { integration_customers: ['unsupported_value'] },
+    { integration_customers: ['integration_not_found'] },
+  ],
+  [
+    { integration_customers: [{ integration_type: 'anrok' }, { integration_type: 'avalara' }] },
+    { type: ['tax_integration_exists'] },
+  ],
+  [
+    { account_type: 'partner', integration_customers: [{ integration_type: 'anrok' }] },
+    { integration_customers: ['value_must_be_blank'] },
   ],
   [
     { skip_invoice_custom_sections: true, invoice_custom_section_codes: ['a'] },

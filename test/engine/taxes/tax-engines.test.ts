@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { noteAmounts } from '../../../src/engine/credits/credit-note-amounts.ts';
 import { newDraft } from '../../../src/engine/invoices/draft.ts';
-import { computeInvoice } from '../../../src/engine/invoices/steps.ts';
+import { computeInvoice } from '../../../src/engine/invoices/invoice-steps.ts';
 import { cents, sumCents } from '../../../src/engine/money/cents.ts';
 import { decimal } from '../../../src/engine/money/decimal.ts';
 import type { AnsweredLine, AnsweredTax } from '../../../src/engine/taxes/provider/answer.ts';

@@ -40,7 +40,7 @@ export interface OneOffToMake {
  */
 export async function invoiceAddOns(ctx: Context, invoice: OneOffToMake): Promise<string> {
   const { payer, issuer, currency, fees } = invoice;
-  const awaitsTaxes = await isAwaitingRegister(ctx, payer.id);
+  const awaitsTaxes = payer.tax_engine_id !== null || (await isAwaitingRegister(ctx, payer.id));
   const taxes = await taxesOf(ctx, fees, payer, awaitsTaxes);
   const invoiceId = newId();
   const { dates } = await openInvoice(ctx, {

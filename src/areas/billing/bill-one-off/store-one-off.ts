@@ -13,6 +13,7 @@ import { invoiceInputs, takenOff } from '../build-invoice/fee-inputs.ts';
 import { insertFeeInputs, insertInvoiceInputs } from '../build-invoice/input-writes.ts';
 import type { IssuerFacts, PayerFacts } from '../build-invoice/payer-and-issuer.ts';
 import { postFinalInvoice } from '../build-invoice/post-final-invoice.ts';
+import { oweTaxes } from '../build-invoice/store-invoice.ts';
 import { type InvoiceOwner, insertInvoiceTaxes, storeAmounts } from '../build-invoice/writes.ts';
 import type { AddOnFee } from './add-on-fees.ts';
 import { insertAddOnFees, type PaymentWish, storePaymentWish } from './one-off-records.ts';
@@ -53,6 +54,7 @@ export async function storeOneOff(ctx: Context, invoice: ComputedOneOff): Promis
   await insertInvoiceTaxes(db, owner, draft);
   await storeAmounts(db, owner, { draft, state: { status: draft.status, dates, now: ctx.now(), snapshot } });
   await storePaymentWish(ctx, invoiceId, invoice.wish);
+  oweTaxes(ctx, invoice, { status: draft.status });
   if (draft.status === 'closed') return;
   await applySections(ctx, invoiceId, { request: invoice.sections }, ctx.now());
   const stored = fees.map((fee) => ({ feeId: fee.id, inputs: feeInputs(fee, invoice), watermark: null }));

@@ -9,7 +9,14 @@ import type { Currency } from '../../../engine/money/currency.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
-import type { BillingEntityId, CustomerId, InvoiceId, PlanId, SubscriptionId } from '../../../platform/ids.ts';
+import type {
+  BillingEntityId,
+  CustomerId,
+  IntegrationId,
+  InvoiceId,
+  PlanId,
+  SubscriptionId,
+} from '../../../platform/ids.ts';
 import { commitmentOf } from '../../catalog/minimum-commitments/queries.ts';
 import { columns, type SubscriptionRow, usageStart } from '../../subscriptions/subscriptions/queries.ts';
 
@@ -40,6 +47,8 @@ export interface PayerFacts {
   subscription_invoice_issuing_date_anchor: IssuingDateAnchor | null;
   subscription_invoice_issuing_date_adjustment: IssuingDateAdjustment | null;
   finalize_zero_amount_invoice: ZeroAmountSetting;
+  /** The connection to the tax engine that taxes it, in place of our own rates. */
+  tax_engine_id: IntegrationId | null;
 }
 
 /** Locks the customer for the rest of the transaction: the first lock of everything that bills (customer → invoice). */
@@ -48,7 +57,10 @@ export async function lockPayer({ db, organizationId }: Scope, customerId: Custo
     select customer.id, customer.external_id, customer.sequential_id, customer.account_type,
       customer.billing_entity_id, coalesce(customer.timezone, home.timezone) as zone, customer.net_payment_term,
       customer.invoice_grace_period, customer.subscription_invoice_issuing_date_anchor,
-      customer.subscription_invoice_issuing_date_adjustment, customer.finalize_zero_amount_invoice
+      customer.subscription_invoice_issuing_date_adjustment, customer.finalize_zero_amount_invoice,
+      (select link.integration_id from integration_customers link
+        where link.organization_id = customer.organization_id and link.customer_id = customer.id
+          and link.category = 'tax') as tax_engine_id
     from customers customer
     join billing_entities home on home.organization_id = customer.organization_id
       and home.id = customer.billing_entity_id

@@ -36,10 +36,9 @@ export async function storeStandaloneFees(ctx: Context, payer: PayerFacts, fees:
     watermark: null,
   }));
   await insertFeeInputs(ctx.db, owner, { fees: inputs, now: ctx.now() });
-  await recordFeeCreated(
-    ctx,
-    fees.map(({ id }) => id),
-  );
+  const ids = fees.map(({ id }) => id);
+  if (payer.tax_engine_id !== null) ctx.after({ step: 'tax-standalone-fees', payload: { fee_ids: ids } });
+  await recordFeeCreated(ctx, ids);
 }
 
 /**

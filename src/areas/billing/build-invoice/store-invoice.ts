@@ -1,5 +1,6 @@
 import type { Instant } from '../../../engine/calendar/instants.ts';
 import type { Draft } from '../../../engine/invoices/draft.ts';
+import type { InvoiceStatus } from '../../../engine/invoices/invoice-states.ts';
 import type { InvoiceDates } from '../../../engine/invoices/issuing-and-due-dates.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { InvoiceId, OrganizationId } from '../../../platform/ids.ts';
@@ -7,6 +8,7 @@ import { readCustomer } from '../../customers/customers/queries.ts';
 import { customerBaseView } from '../../customers/customers/view.ts';
 import { applySections } from '../../customers/invoice-custom-sections/sections-of-invoice.ts';
 import { recordInvoice } from '../../invoices/invoices/announce.ts';
+import { TAX_STEP } from '../../invoices/invoices/commands/retry.ts';
 import { assignNumber } from '../../invoices/invoices/numbering.ts';
 import { oweCollection } from '../../payments/payments/owe-collection.ts';
 import { readWatermarks } from '../../usage/usage-counts/watermarks.ts';
@@ -58,6 +60,8 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
   const status = statusOf(draft, invoice.isGated);
   const isFinal = status === 'finalized';
   const isClosed = status === 'closed';
+  const asksEngine = payer.tax_engine_id !== null && draft.subTotalExcludingTaxesAmountCents > 0;
+  const awaitsEstimate = asksEngine && draft.status === 'draft';
   const [customer, marks] = await Promise.all([
     isFinal ? readCustomer(ctx, payer.id) : undefined,
     isClosed ? undefined : watermarksOf(ctx, fees),
@@ -70,17 +74,29 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
     insertCredits(db, owner, draft),
     isClosed || means?.has_sections === false ? undefined : applySections(ctx, invoice.invoiceId, {}, ctx.now()),
     storeCouponUses(ctx, owner, draft),
-    storeAmounts(db, owner, { draft, state: { status, dates, now: ctx.now(), snapshot } }),
+    storeAmounts(db, owner, { draft, state: { status, dates, now: ctx.now(), snapshot, awaitsEstimate } }),
     // Fees of drafts are explained too.
     marks === undefined ? undefined : storeFeeInputs(ctx, owner, invoice, marks),
     linkCorrections(ctx, fees),
   ]);
+  oweTaxes(ctx, invoice, { status, awaitsEstimate });
   if (isFinal) await finish(ctx, owner, invoice, snapshot);
   if (status === 'open') await hold(ctx, owner, invoice);
   if (!isClosed && means?.has_wallets !== false) await markWallets(ctx, payer.id);
   const isTold = isFinal || (draft.status === 'draft' && !invoice.isKnown);
   if (isTold)
     await recordInvoice(ctx, isFinal ? 'invoice.created' : 'invoice.drafted', invoice.invoiceId, { customer });
+}
+
+/** Owes the question to the tax engine of the customer: about an invoice that waits for it, or a draft. */
+export function oweTaxes(
+  ctx: Context,
+  { invoiceId, payer }: Pick<ComputedInvoice, 'invoiceId' | 'payer'>,
+  { status, awaitsEstimate = false }: { status: InvoiceStatus; awaitsEstimate?: boolean },
+): void {
+  if (status === 'pending' && payer.tax_engine_id !== null)
+    ctx.after({ step: TAX_STEP, payload: { invoice_id: invoiceId } });
+  if (awaitsEstimate) ctx.after({ step: 'estimate-draft-taxes', payload: { invoice_id: invoiceId } });
 }
 
 export const ownerOf = (organizationId: OrganizationId, invoice: ComputedInvoice): InvoiceOwner => ({

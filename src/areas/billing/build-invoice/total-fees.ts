@@ -47,7 +47,8 @@ export async function totalFees(
       billingEntityId: payer.billing_entity_id,
     }),
   ]);
-  const awaitsTaxes = isSettled && means?.awaits_register === true;
+  const isTaxedByEngine = payer.tax_engine_id !== null;
+  const awaitsTaxes = isSettled && (means?.awaits_register === true || (isTaxedByEngine && fees.length > 0));
   const progressive = means?.has_progressive_invoices ? await progressiveCredits(ctx, payer.id, fees, lines) : [];
   const taxesOf = (fee: LineFee): [string, readonly HeldTax[]] => {
     const owner = {
@@ -55,7 +56,7 @@ export async function totalFees(
       fixedChargeId: fee.fixedCharge?.id,
       planId: fee.line.subscription.plan_id,
     };
-    return [fee.id, awaitsTaxes ? [] : taxesOfFee(held, fee.fee_type, owner)];
+    return [fee.id, awaitsTaxes || isTaxedByEngine ? [] : taxesOfFee(held, fee.fee_type, owner)];
   };
   const taxes = new Map(await mapInSlices(fees, taxesOf, ctx.pause));
   const draft = await computeInSlices(

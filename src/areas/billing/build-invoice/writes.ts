@@ -134,39 +134,44 @@ export async function insertFeeTaxes(db: Db, owner: FeeOwner, draft: Pick<Draft,
 
 function feeTaxesInsert(db: Db, owner: FeeOwner, draft: Pick<Draft, 'fees'>) {
   const taxes = draft.fees.flatMap((fee) =>
-    fee.appliedTaxes.map(({ tax, amountCents, preciseAmountCents }) => ({
+    fee.appliedTaxes.map(({ tax, amountCents, preciseAmountCents, baseRate }) => ({
       id: newId(),
       fee_id: fee.key,
       ...taxColumns(tax),
       amount_cents: amountCents,
       precise_amount_cents: preciseAmountCents,
+      base_rate: baseRate ?? null,
     })),
   );
   return db`
     insert into fee_applied_taxes (id, organization_id, fee_id, tax_id, tax_code, tax_name, tax_rate, tax_description,
-      amount_cents, amount_currency, precise_amount_cents, created_at)
+      amount_cents, amount_currency, precise_amount_cents, base_rate, created_at)
     select id, ${owner.organizationId}::uuid, fee_id, tax_id, tax_code, tax_name, tax_rate, tax_description,
-      amount_cents, ${owner.currency}, precise_amount_cents, ${owner.createdAt}
+      amount_cents, ${owner.currency}, precise_amount_cents, base_rate, ${owner.createdAt}
     from jsonb_to_recordset(${json(taxes)}::jsonb) as tax (id uuid, fee_id uuid, tax_id uuid, tax_code text,
-      tax_name text, tax_rate numeric, tax_description text, amount_cents bigint, precise_amount_cents numeric)`;
+      tax_name text, tax_rate numeric, tax_description text, amount_cents bigint, precise_amount_cents numeric,
+      base_rate numeric)`;
 }
 
 /** Stores the taxes of the whole invoice. */
 export async function insertInvoiceTaxes(db: Db, owner: InvoiceOwner, draft: Draft): Promise<void> {
   if (draft.appliedTaxes.length === 0) return;
-  const rows = draft.appliedTaxes.map(({ tax, feesAmountCents, amountCents }) => ({
+  const rows = draft.appliedTaxes.map(({ tax, feesAmountCents, taxableBaseAmountCents, amountCents }) => ({
     id: newId(),
     ...taxColumns(tax),
     amount_cents: amountCents,
     fees_amount_cents: feesAmountCents,
+    taxable_base_amount_cents: taxableBaseAmountCents ?? null,
   }));
   await db`
     insert into invoice_applied_taxes (id, organization_id, invoice_id, tax_id, tax_code, tax_name, tax_rate,
-      tax_description, amount_cents, amount_currency, fees_amount_cents, created_at)
+      tax_description, amount_cents, amount_currency, fees_amount_cents, taxable_base_amount_cents, created_at)
     select id, ${owner.organizationId}::uuid, ${owner.invoiceId}::uuid, tax_id, tax_code, tax_name, tax_rate,
-      tax_description, amount_cents, ${owner.currency}, fees_amount_cents, ${owner.createdAt}
+      tax_description, amount_cents, ${owner.currency}, fees_amount_cents, taxable_base_amount_cents,
+      ${owner.createdAt}
     from jsonb_to_recordset(${json(rows)}::jsonb) as tax (id uuid, tax_id uuid, tax_code text, tax_name text,
-      tax_rate numeric, tax_description text, amount_cents bigint, fees_amount_cents bigint)`;
+      tax_rate numeric, tax_description text, amount_cents bigint, fees_amount_cents bigint,
+      taxable_base_amount_cents bigint)`;
 }
 
 /** Stores what progressive invoices take off the invoice. */
@@ -210,7 +215,14 @@ export async function storeAmounts(
     state,
   }: {
     draft: Draft;
-    state: { status: InvoiceStatus; dates: InvoiceDates; now: Temporal.Instant; snapshot: object | null };
+    state: {
+      status: InvoiceStatus;
+      dates: InvoiceDates;
+      now: Temporal.Instant;
+      snapshot: object | null;
+      /** For a draft whose taxes a tax engine is going to estimate. */
+      awaitsEstimate?: boolean;
+    };
   },
 ): Promise<void> {
   await db`
@@ -227,7 +239,8 @@ export async function storeAmounts(
     prepaid_credit_amount_cents = ${draft.prepaidCreditAmountCents}, total_amount_cents = ${draft.totalAmountCents},
     customer_snapshot = ${json(state.snapshot)}, issuer_snapshot = ${issuerOf(db, state.status)},
     ready_to_be_refreshed = false,
-    tax_status = case when ${state.status === 'pending'} then 'pending'
+    tax_version = tax_version + 1,
+    tax_status = case when ${state.status === 'pending' || state.awaitsEstimate === true} then 'pending'
       when tax_status = 'pending' and ${state.status !== 'draft'} then 'succeeded' else tax_status end,
     finalized_at = ${state.status === 'finalized' ? state.now : null}, updated_at = ${state.now}
   where organization_id = ${owner.organizationId} and id = ${owner.invoiceId}`;

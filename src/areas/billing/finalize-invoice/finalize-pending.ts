@@ -1,23 +1,33 @@
+import { Temporal } from 'temporal-polyfill';
+import type { PlainDate } from '../../../engine/calendar/instants.ts';
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import { type Draft, newDraft } from '../../../engine/invoices/draft.ts';
 import { computeInvoice } from '../../../engine/invoices/invoice-steps.ts';
-import { dateSettings, datesAtFinalization } from '../../../engine/invoices/issuing-and-due-dates.ts';
+import {
+  dateSettings,
+  datesAtFinalization,
+  type InvoiceDates,
+} from '../../../engine/invoices/issuing-and-due-dates.ts';
 import { keepsZeroAmount } from '../../../engine/invoices/zero-amount.ts';
 import { cents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { CustomerId, InvoiceId } from '../../../platform/ids.ts';
+import type { CustomerId, IntegrationId, InvoiceId } from '../../../platform/ids.ts';
+import type { TaxAnswer, TaxDocument } from '../../../platform/taxes/port.ts';
 import { followInvoice } from '../../credits/credit-notes/follow-invoice.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { customerBaseView } from '../../customers/customers/view.ts';
 import { isAwaitingRegister } from '../../customers/eu-taxes/queries.ts';
 import { recordInvoice } from '../../invoices/invoices/announce.ts';
+import { clearErrors } from '../../invoices/invoices/writes.ts';
 import { GATE_STEP } from '../../subscriptions/subscriptions/settle-gate.ts';
 import { gatedSubscriptionOf } from '../activate-subscriptions/gated-subscriptions.ts';
 import { spendableNotes } from '../build-invoice/credit-notes.ts';
-import { lockPayer, type PayerFacts, readIssuer } from '../build-invoice/payer-and-issuer.ts';
+import { type IssuerFacts, lockPayer, type PayerFacts, readIssuer } from '../build-invoice/payer-and-issuer.ts';
 import { finish, hold, statusOf } from '../build-invoice/store-invoice.ts';
 import { payingWallets } from '../build-invoice/wallets.ts';
 import { insertInvoiceTaxes, storeAmounts } from '../build-invoice/writes.ts';
+import { collectedByFee, NOTHING } from '../request-taxes/answered-taxes.ts';
+import { hasTaxedAmount, requestRecord } from '../request-taxes/request-taxes.ts';
 import { taxesOfStoredFees } from './fee-taxes.ts';
 import {
   listStoredFees,
@@ -30,9 +40,9 @@ import {
 /**
  * Step `finalize-pending-invoice`: continues an invoice that waited for its taxes with the fees, coupons and
  * progressive credits that it has: taxes, credit notes and wallets follow, and it is final. It keeps waiting while the
- * VAT register has not answered.
+ * VAT register has not answered, and until the customer's tax engine has.
  *
- * Rule: eu-taxes.md.
+ * Rules: eu-taxes.md, tax-engines.md#when-an-engine-is-asked.
  */
 export async function finalizePendingInvoice(
   ctx: Context,
@@ -46,8 +56,48 @@ export async function finalizePendingInvoice(
   const invoice = await lockPendingInvoice(ctx, id);
   if (!invoice || (await isAwaitingRegister(ctx, payer.id))) return;
   const issuer = await readIssuer(ctx, invoice.billing_entity_id);
-  const fees = await listStoredFees(ctx, id);
-  const taxes = await taxesOfStoredFees(ctx, payer, fees);
+  const dates = datesOf(invoice, payer, issuer, localDate(ctx.now(), payer.zone));
+  const isAsked = payer.tax_engine_id !== null && hasTaxedAmount(invoice);
+  if (isAsked && (await requestRecord(ctx, id, dates.issuingDate))) return;
+  await finalizeStored(ctx, { payer, invoice, issuer, dates });
+}
+
+/** The record of an invoice at an engine: what was sent, and its taxes. */
+interface Recorded {
+  document: TaxDocument;
+  answer: TaxAnswer;
+  integrationId: IntegrationId;
+}
+
+/**
+ * Finalizes an invoice with the taxes that an engine has recorded, also one that has failed meanwhile because the
+ * engine was out of reach. It is issued on the day that was recorded. The caller holds the customer's lock.
+ *
+ * Rule: tax-engines.md#when-an-engine-is-asked.
+ */
+export async function resumeInvoice(ctx: Context, id: InvoiceId, recorded: Recorded): Promise<void> {
+  const { db, organizationId } = ctx;
+  const invoice = await lockPendingInvoice(ctx, id, ['pending', 'failed']);
+  if (!invoice) return;
+  const payer = await lockPayer(ctx, invoice.customer_id);
+  const issuer = await readIssuer(ctx, invoice.billing_entity_id);
+  const dates = datesOf(invoice, payer, issuer, Temporal.PlainDate.from(recorded.document.date));
+  await db`
+    update invoices set tax_integration_id = ${recorded.integrationId}, tax_status = 'pending'
+    where organization_id = ${organizationId} and id = ${id}`;
+  await clearErrors(ctx, id, ['tax_error']);
+  await finalizeStored(ctx, { payer, invoice, issuer, dates }, recorded);
+}
+
+/** Taxes, credit notes and wallets of an invoice whose fees and discounts stand. */
+async function finalizeStored(
+  ctx: Context,
+  { payer, invoice, issuer, dates }: Omit<Resumed, 'computation'>,
+  recorded?: Recorded,
+): Promise<void> {
+  const fees = await listStoredFees(ctx, invoice.id);
+  const ownTaxes = payer.tax_engine_id === null ? await taxesOfStoredFees(ctx, payer, fees) : undefined;
+  const collected = recorded && collectedByFee(recorded.document, recorded.answer);
   const isSettled = invoice.invoice_type !== 'one_off';
   const blank = newDraft({
     invoiceType: invoice.invoice_type,
@@ -57,7 +107,8 @@ export async function finalizePendingInvoice(
       key: fee.id,
       amountCents: cents(fee.amount_cents),
       preciseAmountCents: fee.precise_amount_cents,
-      taxes: taxes.get(fee.id)!,
+      taxes: collected === undefined ? (ownTaxes?.get(fee.id) ?? []) : [],
+      ...(collected === undefined ? {} : { collected: collected.get(fee.id) ?? NOTHING }),
       walletKey: {
         feeType: fee.fee_type,
         billableMetricId: fee.billable_metric_id,
@@ -82,20 +133,20 @@ export async function finalizePendingInvoice(
     fees: fees.map(({ fee_type, amount_cents }) => ({ fee_type, amountCents: cents(amount_cents) })),
     draft,
   };
-  await storeFinal(ctx, { invoice, payer, issuer, computation });
+  await storeFinal(ctx, { invoice, payer, issuer, dates, computation });
 }
 
 interface Resumed {
   invoice: PendingInvoice;
   payer: PayerFacts;
-  issuer: Awaited<ReturnType<typeof readIssuer>>;
+  issuer: IssuerFacts;
+  dates: InvoiceDates;
   computation: { fees: Parameters<typeof finish>[2]['computation']['fees']; draft: Draft };
 }
 
-async function storeFinal(ctx: Context, { invoice, payer, issuer, computation }: Resumed): Promise<void> {
+async function storeFinal(ctx: Context, { invoice, payer, issuer, dates, computation }: Resumed): Promise<void> {
   const { db, organizationId } = ctx;
   const { draft } = computation;
-  const dates = datesOf(ctx, invoice, payer, issuer);
   const owner = {
     organizationId,
     invoiceId: invoice.id,
@@ -125,8 +176,8 @@ async function storeFinal(ctx: Context, { invoice, payer, issuer, computation }:
   await followInvoice(ctx, invoice.id);
 }
 
-/** It is issued today, unless it is a periodic one that keeps its anchor. Rule: invoices.md#dates. */
-function datesOf(ctx: Context, invoice: PendingInvoice, payer: PayerFacts, issuer: Resumed['issuer']) {
+/** It is issued on the day given, unless it is a periodic one that keeps its anchor. Rule: invoices.md#dates. */
+function datesOf(invoice: PendingInvoice, payer: PayerFacts, issuer: IssuerFacts, day: PlainDate): InvoiceDates {
   const stored = {
     issuingDate: invoice.issuing_date,
     expectedFinalizationDate: invoice.expected_finalization_date,
@@ -142,6 +193,6 @@ function datesOf(ctx: Context, invoice: PendingInvoice, payer: PayerFacts, issue
       settings: dateSettings(payer, issuer),
     },
     stored,
-    localDate(ctx.now(), payer.zone),
+    day,
   );
 }

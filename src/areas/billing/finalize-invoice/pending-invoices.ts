@@ -1,9 +1,11 @@
 import type { Temporal } from 'temporal-polyfill';
+import type { StoredTaxProvider } from '../../../engine/explain/stored-inputs.ts';
 import type { Draft } from '../../../engine/invoices/draft.ts';
 import type { InvoiceType } from '../../../engine/invoices/invoice-types.ts';
 import { TARGET_WALLET_KEY } from '../../../engine/metrics/group-values.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { FeeType } from '../../../engine/taxes/choose-taxes.ts';
+import type { CollectedTaxes } from '../../../engine/taxes/provider/collect-taxes.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
@@ -11,6 +13,7 @@ import type {
   AddOnId,
   BillingEntityId,
   ChargeId,
+  CustomerId,
   FeeId,
   FixedChargeId,
   InvoiceId,
@@ -19,10 +22,11 @@ import type {
   TaxId,
 } from '../../../platform/ids.ts';
 import { digestOf } from '../build-invoice/fee-inputs.ts';
-import { type InvoiceOwner, insertFeeTaxes } from '../build-invoice/writes.ts';
+import { type FeeOwner, insertFeeTaxes } from '../build-invoice/writes.ts';
 
 export interface PendingInvoice {
   id: InvoiceId;
+  customer_id: CustomerId;
   billing_entity_id: BillingEntityId;
   invoice_type: InvoiceType;
   currency: string;
@@ -32,22 +36,28 @@ export interface PendingInvoice {
   net_payment_term: number;
   coupons_amount_cents: number;
   progressive_billing_credit_amount_cents: number;
+  sub_total_excluding_taxes_amount_cents: number;
   is_recurring: boolean;
   created_at: Temporal.Instant;
 }
 
-/** Locks an invoice that waits for its taxes; undefined when it does not. */
+/**
+ * Locks an invoice that waits for its taxes, or that has failed for want of them; undefined when it is in no such
+ * status.
+ */
 export async function lockPendingInvoice(
   { db, organizationId }: Scope,
   id: InvoiceId,
+  statuses: readonly ('pending' | 'failed')[] = ['pending'],
 ): Promise<PendingInvoice | undefined> {
   const [row] = await db<PendingInvoice[]>`
-    select id, billing_entity_id, invoice_type, currency, issuing_date, expected_finalization_date, payment_due_date,
-      net_payment_term, coupons_amount_cents, progressive_billing_credit_amount_cents, created_at,
+    select id, customer_id, billing_entity_id, invoice_type, currency, issuing_date, expected_finalization_date,
+      payment_due_date, net_payment_term, coupons_amount_cents, progressive_billing_credit_amount_cents,
+      sub_total_excluding_taxes_amount_cents, created_at,
       exists (select from invoice_subscriptions line
         where line.organization_id = invoices.organization_id and line.invoice_id = invoices.id
           and line.recurring) as is_recurring
-    from invoices where organization_id = ${organizationId} and id = ${id} and status = 'pending'
+    from invoices where organization_id = ${organizationId} and id = ${id} and status = any (${statuses})
     for update`;
   return row;
 }
@@ -96,7 +106,7 @@ export const listStoredFees = ({ db, organizationId }: Scope, invoiceId: Invoice
   order by fee.id`;
 
 /** Gives stored fees their taxes, in their stored inputs too. */
-export async function storeFeeTaxes(db: Db, owner: InvoiceOwner, draft: Draft): Promise<void> {
+export async function storeFeeTaxes(db: Db, owner: FeeOwner, draft: Draft): Promise<void> {
   const rows = draft.fees.map((fee) => ({
     id: fee.key,
     taxes_amount_cents: fee.taxesAmountCents,
@@ -122,13 +132,15 @@ export async function storeFeeTaxes(db: Db, owner: InvoiceOwner, draft: Draft): 
 }
 
 async function rewriteInputs({ db, organizationId }: Scope, draft: Draft): Promise<void> {
-  const taxesOf = new Map(draft.fees.map(({ key, taxes }) => [key, taxes]));
+  const feeOf = new Map(draft.fees.map((fee) => [fee.key, fee]));
   const stored = await db<{ fee_id: FeeId; inputs: { tail: object } }[]>`
     select fee_id, inputs from fee_inputs
-    where organization_id = ${organizationId} and fee_id = any (${[...taxesOf.keys()]}::uuid[])`;
+    where organization_id = ${organizationId} and fee_id = any (${[...feeOf.keys()]}::uuid[])`;
   const rows = stored.map(({ fee_id, inputs }) => {
-    const taxes = taxesOf.get(fee_id)!.map((tax) => ({ code: tax.code, rate: String(tax.rate), ...levelOf(tax) }));
-    const rewritten = { ...inputs, tail: { ...inputs.tail, taxes } };
+    const { taxes: ours, collected } = feeOf.get(fee_id)!;
+    const taxes = ours.map((tax) => ({ code: tax.code, rate: String(tax.rate), ...levelOf(tax) }));
+    const tax_provider = collected === undefined ? {} : { tax_provider: providerInputs(collected) };
+    const rewritten = { ...inputs, tail: { ...inputs.tail, taxes, ...tax_provider } };
     return { fee_id, inputs: rewritten, digest: digestOf(rewritten).toString('hex') };
   });
   await db`
@@ -139,3 +151,16 @@ async function rewriteInputs({ db, organizationId }: Scope, draft: Draft): Promi
 
 /** The record that a tax came from, where it is known. */
 const levelOf = (tax: object): object => ('holder' in tax ? { level: tax.holder } : {});
+
+/** What a tax engine answered about a fee. Rule: fee-explanations.md "tail". */
+const providerInputs = ({ netCents, collectedCents, taxes }: CollectedTaxes): StoredTaxProvider => ({
+  net_cents: netCents,
+  collected_cents: collectedCents,
+  taxes: taxes.map(({ code, name, description, rate, amountCents }) => ({
+    code,
+    name,
+    description,
+    rate: rate.toFixed(),
+    amount_cents: amountCents.toFixed(),
+  })),
+});

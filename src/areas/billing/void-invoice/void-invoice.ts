@@ -7,6 +7,7 @@ import { giveBackToNotes, makeNotesOfVoid } from '../../credits/credit-notes/com
 import { recreditWallets } from '../../credits/wallet-transactions/give-back-to-wallets.ts';
 import { failTopUp } from '../../credits/wallet-transactions/top-up-payment.ts';
 import { recordInvoice } from '../../invoices/invoices/announce.ts';
+import { oweTakingTaxesBack } from '../../invoices/invoices/owe-taxes-back.ts';
 import { listLinesOfInvoice } from '../../invoices/invoices/queries.ts';
 import type { InvoiceVoid } from '../../invoices/invoices/schema.ts';
 import { showInvoice } from '../../invoices/invoices/show-invoice.ts';
@@ -42,6 +43,7 @@ export async function voidInvoice(ctx: Context, { svc_id, body }: { svc_id: stri
     ready_for_payment_processing: false,
   });
   await bookVoid(ctx, voided);
+  oweTakingTaxesBack(ctx, voided);
   await giveUpPayments(ctx, invoice.id);
   await giveBackCoupons(ctx, invoice.id);
   if (invoice.invoice_type === 'credit') await failTopUp(ctx, invoice.id);

@@ -92,5 +92,6 @@ export const creditedFee = (fee: FeeRow): CreditedFee => ({
     name: tax.tax_name,
     description: tax.tax_description,
     rate: tax.tax_rate,
+    ...(tax.base_rate === null ? {} : { baseRate: decimal(tax.base_rate) }),
   })),
 });

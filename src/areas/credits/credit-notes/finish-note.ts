@@ -22,6 +22,7 @@ export async function finishNote(ctx: Context, id: CreditNoteId, isOfVoided: boo
   if (invoiceType === 'credit') await finishTopUpNote(ctx, note);
   else await bookNoteCreated(ctx, note, isOfVoided);
   await recordCreditNoteCreated(ctx, id);
+  if (noted.tax_integration_id !== null) ctx.after({ step: 'report-note-taxes', payload: { credit_note_id: id } });
   await oweRefund(ctx, note, noted);
   if (note.offset_amount_cents === 0) return;
   await insertSettlement(ctx, note);

@@ -2,7 +2,7 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import { type NoteAmounts, noteAmounts } from '../../../engine/credits/credit-note-amounts.ts';
 import { alignParts, type NoteParts } from '../../../engine/credits/credit-note-parts.ts';
 import type { CreditNoteReason } from '../../../engine/credits/credit-note-states.ts';
-import { roundToCents } from '../../../engine/money/cents.ts';
+import { cents, roundToCents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { CustomerId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
@@ -61,10 +61,10 @@ export async function makeNote(ctx: Context, note: NoteToMake): Promise<string> 
  * Rule: credit-note-amounts.md#rounding.
  */
 export function amountsOf(credited: CreditedInvoice, items: readonly NewItem[]): NoteAmounts {
-  return noteAmounts(
-    items.map(({ fee, preciseAmountCents }) => ({ fee: creditedFee(fee), preciseAmountCents })),
-    closesInvoice(credited, items) ? credited.earlierTaxes : [],
-  );
+  const given = items.map(({ fee, preciseAmountCents }) => ({ fee: creditedFee(fee), preciseAmountCents }));
+  if (!closesInvoice(credited, items)) return noteAmounts(given);
+  const { tax_integration_id: engineId, taxes_amount_cents: taxesCents } = credited.invoice;
+  return noteAmounts(given, credited.earlierTaxes, engineId === null ? undefined : cents(taxesCents));
 }
 
 function closesInvoice(credited: CreditedInvoice, items: readonly NewItem[]): boolean {

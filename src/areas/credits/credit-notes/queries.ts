@@ -83,6 +83,7 @@ export interface CreditNoteRow {
   updated_at: Temporal.Instant;
   items: CreditNoteItemJson[];
   applied_taxes: CreditNoteTaxJson[];
+  error_details: { svc_id: string; error_code: 'tax_error'; details: Record<string, string> }[];
   /** Ids of its documents, once they have been made. */
   document_id: DocumentId | null;
   missing_characters: string | null;
@@ -109,6 +110,10 @@ const columns = (db: Db) => db`
      'amount_currency', tax.amount_currency, 'created_at', tax.created_at) order by tax.id), '[]')
    from credit_note_applied_taxes tax
    where tax.organization_id = note.organization_id and tax.credit_note_id = note.id) as applied_taxes,
+  (select coalesce(json_agg(json_build_object('svc_id', error.id, 'error_code', error.error_code,
+     'details', error.details) order by error.id), '[]')
+   from credit_note_error_details error
+   where error.organization_id = note.organization_id and error.credit_note_id = note.id) as error_details,
   (select document.id from documents document
    where document.organization_id = note.organization_id and document.kind = 'credit_note'
      and document.subject_id = note.id and document.content is not null) as document_id,

@@ -41,7 +41,7 @@ export const creditNoteListView = (note: CreditNoteRow, fees: ReadonlyMap<string
   updated_at: seconds(note.updated_at),
   items: note.items.map((item) => itemView(item, fees)),
   applied_taxes: note.applied_taxes.map((tax) => taxView(tax, note)),
-  error_details: [],
+  error_details: note.error_details,
   ...present({ metadata: note.metadata }),
 });
 

@@ -82,8 +82,10 @@ export type CustomerBaseView = z.infer<typeof CustomerBaseView>;
 const IntegrationCustomerView = z.object({
   svc_id: z.uuid(),
   type: z.enum(['netsuite', 'anrok', 'avalara', 'xero', 'hubspot', 'salesforce']),
+  category: z.enum(['tax', 'accounting', 'crm']),
   integration_code: z.string(),
   external_customer_id: z.string(),
+  is_default: z.boolean(),
 });
 
 const ErrorDetailView = z.object({

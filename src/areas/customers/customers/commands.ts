@@ -18,6 +18,7 @@ import { activityOf, recordCustomer } from './announce.ts';
 import { announceLink } from './announce-link.ts';
 import { returnNumber, takeNumber } from './customer-numbers.ts';
 import { fieldsOf } from './input-fields.ts';
+import { demandLinks, followTaxFacts, saveLinks } from './integration-links.ts';
 import { type ProviderLink, providerLink } from './provider-link.ts';
 import { type CustomerFields, type CustomerRow, hasBillingHistory, lockCustomer, readCustomer } from './queries.ts';
 import type { CustomerInput } from './schema.ts';
@@ -46,10 +47,12 @@ const DRAFT_DATING = [
  * @throws Refusal 422 account_type value_is_frozen, once something was billed
  * @throws Refusal 422 base payment_provider_not_found, payment_provider_code_missing
  * @throws Refusal 404 dunning_campaign; 422 exclude_from_dunning_campaign
+ * @throws Refusal 422 integration_customers, type, external_customer_id, of a link that cannot be
  * @throws Refusal 422 invoice_custom_sections skip_sections_and_selected_ids_sent_together
  */
 export async function upsertCustomer(ctx: Context, { body }: { body: CustomerInput }) {
   const stored = await lockCustomer(ctx, body.external_id);
+  demandLinks(body, stored);
   const entity = await chosenEntity(ctx, body, stored);
   const { fields, link } = await checkedFields(ctx, body, stored);
   const taxes = body.tax_codes && (await findTaxesByCodes(ctx, body.tax_codes));
@@ -61,7 +64,7 @@ export async function upsertCustomer(ctx: Context, { body }: { body: CustomerInp
   if (taxes?.length) await replaceCustomerTaxes(ctx, id, idsOf(taxes));
   if (body.metadata?.length) await storeMetadata(ctx, id, body.metadata, []);
   await saveSections(ctx, id, body);
-  const customer = await readCustomer(ctx, id);
+  const customer = await linked(ctx, id, body);
   const euTaxes = await applyEuTaxes(ctx, { customer, sent: taxes });
   const answer = recordCustomer(ctx, 'created', customer, {
     taxes: euTaxes ?? taxes ?? [],
@@ -174,7 +177,8 @@ async function change(ctx: Context, { stored, body, entity, fields, link, taxes 
   if (DRAFT_DATING.some((key) => fields[key] !== undefined && fields[key] !== stored[key]))
     ctx.after({ step: 'redate-drafts', payload: { customer_id: stored.id } });
   await saveSections(ctx, stored.id, body);
-  const customer = await readCustomer(ctx, stored.id);
+  const customer = await linked(ctx, stored.id, body);
+  await followTaxFacts(ctx, stored, customer);
   const euTaxes = await applyEuTaxes(ctx, { customer, before: { customer: stored, taxes: formerTaxes }, sent: taxes });
   if (zoneOf(customer) !== zoneOf(stored)) await announce(ctx, timezoneChanged, { customer_id: stored.id });
   const shown = {
@@ -185,6 +189,14 @@ async function change(ctx: Context, { stored, body, entity, fields, link, taxes 
   await announceLink(ctx, customer, link);
   await announce(ctx, dunningOfCustomerWished, { customer, wish: body });
   return answer;
+}
+
+/** A saved customer with its links to other systems as the request wants them. */
+async function linked(ctx: Context, id: CustomerId, body: CustomerInput): Promise<CustomerRow> {
+  const customer = await readCustomer(ctx, id);
+  if (body.integration_customers === undefined) return customer;
+  await saveLinks(ctx, customer, body.integration_customers);
+  return readCustomer(ctx, id);
 }
 
 /** A customer that skips sections selects none. Rule: customers.md#fields. */

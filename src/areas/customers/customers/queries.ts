@@ -10,6 +10,7 @@ import { metadataCondition } from '../../../platform/lists/metadata-condition.ts
 import { limitOf } from '../../../platform/lists/pagination.ts';
 import type { ContractProvider } from '../../../platform/payments/contract-providers.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import type { IntegrationCategory, IntegrationType } from '../integrations/schema.ts';
 import type {
   ACCOUNT_TYPES,
   CUSTOMER_TYPES,
@@ -75,6 +76,19 @@ export interface CustomerFields {
   e_document_profile: Profile | null;
 }
 
+/** An id that another system gave, or knows by. */
+export type ForeignId = string;
+
+/** A link with another system as the API shows it. */
+export interface CustomerLink {
+  svc_id: string;
+  type: IntegrationType;
+  category: IntegrationCategory;
+  integration_code: string;
+  external_customer_id: ForeignId;
+  is_default: boolean;
+}
+
 /** A customer with what its answer needs of its billing entity, and its metadata. */
 export interface CustomerRow extends CustomerFields {
   id: CustomerId;
@@ -86,6 +100,8 @@ export interface CustomerRow extends CustomerFields {
   /** Zone of the billing entity: holds where the customer has none of its own. */
   billing_entity_timezone: string;
   metadata: CustomerMetadata[];
+  /** Its links with other systems. */
+  integration_customers: CustomerLink[];
   deleted_at: Temporal.Instant | null;
   created_at: Temporal.Instant;
   updated_at: Temporal.Instant;
@@ -111,7 +127,16 @@ const columns = (db: Db) => db`
       'created_at', to_char(item.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) order by item.id)
     from customer_metadata item
     where item.organization_id = customer.organization_id and item.customer_id = customer.id
-  ), '[]') as metadata`;
+  ), '[]') as metadata,
+  coalesce((
+    select jsonb_agg(jsonb_build_object('svc_id', link.id, 'type', integration.integration_type,
+      'category', link.category, 'integration_code', integration.code,
+      'external_customer_id', link.external_customer_id, 'is_default', true) order by link.id)
+    from integration_customers link
+    join integrations integration on integration.organization_id = link.organization_id
+      and integration.id = link.integration_id
+    where link.organization_id = customer.organization_id and link.customer_id = customer.id
+  ), '[]') as integration_customers`;
 
 const entityOfCustomer = (db: Db) => db`
   join billing_entities entity on entity.organization_id = customer.organization_id

@@ -156,10 +156,10 @@ export const CustomerInput = z
     tax_codes: textList(),
     invoice_custom_section_codes: textList(),
     integration_customers: resettable(
-      list(IntegrationCustomer, { max: INTEGRATIONS_MAX })
-        .refine(hasEachTypeOnce, { error: 'invalid_count_per_integration_type', abort: true })
-        // No such system can be connected, so a link without effect is refused by name.
-        .refine((links) => links.length === 0, 'unsupported_value'),
+      list(IntegrationCustomer, { max: INTEGRATIONS_MAX }).refine(hasEachTypeOnce, {
+        error: 'invalid_count_per_integration_type',
+        abort: true,
+      }),
       [],
     ),
   })

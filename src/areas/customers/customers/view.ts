@@ -73,10 +73,10 @@ type ProviderPaymentMethods = CustomerBaseView['billing_configuration']['provide
 const present = <Key extends string, Value>(key: Key, value: Value | null): Partial<Record<Key, Value>> =>
   value === null ? {} : ({ [key]: value } as Record<Key, Value>);
 
-/** A customer in a webhook; no integration exists, so none is listed. */
+/** A customer in a webhook. */
 export const customerWebhookView = (customer: CustomerRow) => ({
   ...customerBaseView(customer),
-  integration_customers: [],
+  integration_customers: customer.integration_customers,
 });
 
 /** A customer of a list. */

@@ -86,7 +86,8 @@ export interface FeeRow {
   self_billed: boolean;
   filter_values: Record<string, string[]> | null;
   filter_display_name: string | null;
-  applied_taxes: AppliedTaxJson[];
+  /** `base_rate`: the share of the fee that a tax engine taxed; null: all of it, by our own rates. */
+  applied_taxes: (AppliedTaxJson & { base_rate: number | null })[];
 }
 
 const feeColumns = (db: Db) => db`
@@ -107,8 +108,8 @@ const feeColumns = (db: Db) => db`
      and true_up.true_up_parent_fee_id = fee.id and true_up.deleted_at is null) as true_up_fee_id,
   (select coalesce(json_agg(json_build_object('id', tax.id, 'tax_id', tax.tax_id, 'tax_code', tax.tax_code,
      'tax_name', tax.tax_name, 'tax_rate', tax.tax_rate, 'tax_description', tax.tax_description,
-     'amount_cents', tax.amount_cents, 'amount_currency', tax.amount_currency, 'created_at', tax.created_at)
-     order by tax.id), '[]')
+     'amount_cents', tax.amount_cents, 'amount_currency', tax.amount_currency, 'created_at', tax.created_at,
+     'base_rate', tax.base_rate) order by tax.id), '[]')
    from fee_applied_taxes tax
    where tax.organization_id = fee.organization_id and tax.fee_id = fee.id) as applied_taxes`;
 

@@ -1,6 +1,8 @@
 import { addCents, type Cents, cents, subtractCents, sumCents } from '../../../engine/money/cents.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
+import { collectedInvoiceTaxes } from '../../../engine/taxes/provider/collect-taxes.ts';
 import type { Tax } from '../../../engine/taxes/tax.ts';
+import type { AppliedFeeTax } from '../../../engine/taxes/tax-fee.ts';
 import { taxInvoice } from '../../../engine/taxes/tax-invoice.ts';
 import type { InvoiceRow } from '../invoices/queries.ts';
 import type { InvoiceInputs } from './queries.ts';
@@ -11,6 +13,8 @@ export interface TotalledFee {
   preciseCouponsAmountCents: Decimal;
   taxesAmountCents: Cents;
   taxes: readonly Tax[];
+  /** Amounts that a tax engine collects, in place of `taxes`. */
+  collected?: readonly AppliedFeeTax[];
 }
 
 /** Totals of an invoice by the names of its columns. */
@@ -31,7 +35,8 @@ export type Totals = Pick<
  * The steps of a whole invoice over its fees, with the credits of the stored inputs. Gathered paid fees keep the taxes
  * with which they were paid.
  *
- * Rules: invoice-amounts.md#steps-by-invoice-type, taxes.md#computation, taxes.md#gathered-paid-fees.
+ * Rules: invoice-amounts.md#steps-by-invoice-type, taxes.md#computation, taxes.md#gathered-paid-fees,
+ * tax-engines.md#what-the-answer-becomes.
  */
 export function totalsOf(
   invoiceType: string,
@@ -42,7 +47,12 @@ export function totalsOf(
   const progressive = cents(inputs.progressive_billing_credit_amount_cents);
   const coupons = sumCents(inputs.coupons.map(({ amount_cents }) => cents(amount_cents)));
   const before = subtractCents(feesCents, addCents(progressive, coupons));
-  const taxed = taxInvoice(fees, before);
+  const taxed = fees.some(({ collected }) => collected !== undefined)
+    ? collectedInvoiceTaxes(
+        fees.map((fee) => ({ ...fee, appliedTaxes: fee.collected ?? [] })),
+        before,
+      )
+    : taxInvoice(fees, before);
   const taxes =
     invoiceType === 'advance_charges'
       ? sumCents(fees.map(({ taxesAmountCents }) => taxesAmountCents))

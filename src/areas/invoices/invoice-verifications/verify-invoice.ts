@@ -171,6 +171,7 @@ function computedFee(explained: ExplainedFee | undefined): TotalledFee | undefin
     preciseCouponsAmountCents: tail.preciseCouponsAmountCents,
     taxesAmountCents: tail.taxesAmountCents,
     taxes: tail.appliedTaxes.map(({ tax }) => tax),
+    ...(tail.appliedTaxes.some(({ baseRate }) => baseRate !== undefined) ? { collected: tail.appliedTaxes } : {}),
   };
 }
 
@@ -179,11 +180,21 @@ const storedFee = (fee: FeeRow): TotalledFee => ({
   preciseAmountCents: fee.precise_amount_cents,
   preciseCouponsAmountCents: fee.precise_coupons_amount_cents,
   taxesAmountCents: cents(fee.taxes_amount_cents),
-  taxes: fee.applied_taxes.map(({ tax_code, tax_name, tax_rate }) => ({
-    id: tax_code,
-    code: tax_code,
-    name: tax_name,
-    description: null,
-    rate: decimal(tax_rate),
-  })),
+  taxes: fee.applied_taxes.map(storedTax),
+  ...(fee.applied_taxes.some(({ base_rate }) => base_rate !== null) ? { collected: collectedOf(fee) } : {}),
 });
+
+const storedTax = ({ tax_code, tax_name, tax_rate }: FeeRow['applied_taxes'][number]) => ({
+  id: tax_code,
+  code: tax_code,
+  name: tax_name,
+  description: null,
+  rate: decimal(tax_rate),
+});
+
+const collectedOf = (fee: FeeRow) =>
+  fee.applied_taxes.map((tax) => ({
+    tax: storedTax(tax),
+    amountCents: cents(tax.amount_cents),
+    preciseAmountCents: decimal(tax.amount_cents),
+  }));

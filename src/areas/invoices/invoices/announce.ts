@@ -17,6 +17,7 @@ type Shown = ReturnType<typeof invoiceView>;
 const LEFT_OUT = {
   'invoice.created': [],
   'invoice.drafted': [],
+  'invoice.ready_to_finalize': [],
   'invoice.paid_credit_added': ['subscriptions', 'billing_periods', 'credits'],
   'invoice.one_off_created': ['subscriptions', 'billing_periods', 'credits'],
   'invoice.voided': [],

@@ -15,6 +15,7 @@ import type {
   CustomerId,
   DocumentId,
   ExternalCustomerId,
+  IntegrationId,
   InvoiceId,
   SubscriptionId,
 } from '../../../platform/ids.ts';
@@ -48,6 +49,10 @@ export interface InvoiceRow {
   payment_overdue: boolean;
   payment_dispute_lost_at: Temporal.Instant | null;
   tax_status: TaxStatus | null;
+  /** Rises with each computation. */
+  tax_version: number;
+  /** The tax engine whose answer the taxes are. */
+  tax_integration_id: IntegrationId | null;
   self_billed: boolean;
   number: string;
   sequential_id: number | null;
@@ -94,7 +99,8 @@ export interface InvoiceRow {
 const invoiceColumns = (db: Db) => db`
   invoice.id, invoice.billing_entity_id, entity.code as billing_entity_code, invoice.customer_id, invoice.invoice_type,
   invoice.status, invoice.payment_status, invoice.payment_overdue, invoice.payment_dispute_lost_at,
-  invoice.tax_status, invoice.self_billed, invoice.number, invoice.sequential_id, invoice.currency, invoice.timezone,
+  invoice.tax_status, invoice.tax_version, invoice.tax_integration_id, invoice.self_billed, invoice.number,
+  invoice.sequential_id, invoice.currency, invoice.timezone,
   invoice.issuing_date, invoice.expected_finalization_date, invoice.payment_due_date, invoice.net_payment_term,
   invoice.purchase_order_number, invoice.fees_amount_cents, invoice.progressive_billing_credit_amount_cents,
   invoice.coupons_amount_cents, invoice.sub_total_excluding_taxes_amount_cents, invoice.taxes_amount_cents,

@@ -2,6 +2,7 @@ import type { Context } from '../../../../platform/context.ts';
 import { refuse } from '../../../../platform/refusal.ts';
 import { bookDisputeLost } from '../../../ledger/ledger/payment-booked.ts';
 import { recordDisputeLost } from '../announce.ts';
+import { oweTakingTaxesBack } from '../owe-taxes-back.ts';
 import type { InvoiceRow } from '../queries.ts';
 import { showInvoice } from '../show-invoice.ts';
 import { changeInvoice, lockVisibleInvoice } from '../writes.ts';
@@ -24,5 +25,6 @@ export async function noteDisputeLost(ctx: Context, invoice: InvoiceRow): Promis
   if (invoice.payment_dispute_lost_at !== null) return;
   const changed = await changeInvoice(ctx, invoice.id, { payment_dispute_lost_at: ctx.now(), payment_overdue: false });
   await bookDisputeLost(ctx, changed);
+  oweTakingTaxesBack(ctx, invoice);
   await recordDisputeLost(ctx, invoice.id);
 }

@@ -1,0 +1,51 @@
+import type { Context } from '../../../platform/context.ts';
+import type { CustomerId, IntegrationId, TaxDocumentId } from '../../../platform/ids.ts';
+import { clearErrors } from '../../invoices/invoices/writes.ts';
+import { giveUp, listOpenQuestions, type TaxDocumentRow } from '../request-taxes/tax-documents.ts';
+
+/** What changed: the address of a customer, or the mappings of a connection or the connection itself. */
+type Changed = { customer_id: CustomerId } | { integration_id: IntegrationId };
+
+/** How many questions one step asks anew; the rest follows in further ones. */
+const QUESTIONS_AT_ONCE = 200;
+
+/** Reaction to changed facts: what has no answer yet is asked again with them. */
+export async function oweAskingAgain(ctx: Context, changed: Changed): Promise<void> {
+  ctx.after({ step: 'ask-taxes-again', payload: { ...changed } });
+}
+
+/**
+ * Step `ask-taxes-again`: builds the documents of all questions without an answer anew. An invoice whose customer has
+ * no engine any more takes our own rates.
+ *
+ * Rule: tax-engines.md#failures.
+ */
+export async function askTaxesAgain(
+  ctx: Context,
+  { after_id: afterId = null, ...changed }: Changed & { after_id?: TaxDocumentId | null | undefined },
+): Promise<void> {
+  const questions = await listOpenQuestions(ctx, changed, { afterId, limit: QUESTIONS_AT_ONCE });
+  if (questions.length === 0) return;
+  await giveUp(
+    ctx,
+    questions.map(({ id }) => id),
+  );
+  for (const question of questions) await askAnew(ctx, question);
+  if (questions.length === QUESTIONS_AT_ONCE)
+    ctx.after({ step: 'ask-taxes-again', payload: { ...changed, after_id: questions.at(-1)!.id } });
+}
+
+async function askAnew(ctx: Context, question: TaxDocumentRow): Promise<void> {
+  const { kind, invoice_id, fee_id, credit_note_id } = question;
+  if (kind === 'correct') return ctx.after({ step: 'report-note-taxes', payload: { credit_note_id: credit_note_id! } });
+  if (kind === 'void') return ctx.after({ step: 'take-invoice-taxes-back', payload: { invoice_id: invoice_id! } });
+  if (kind === 'estimate') return ctx.after({ step: 'estimate-draft-taxes', payload: { invoice_id: invoice_id! } });
+  if (fee_id !== null) return ctx.after({ step: 'tax-standalone-fees', payload: { fee_ids: [fee_id] } });
+  const waiting = await ctx.db`
+    update invoices set status = 'pending', tax_status = 'pending', updated_at = ${ctx.now()}
+    where organization_id = ${ctx.organizationId} and id = ${invoice_id} and status in ('pending', 'failed')
+    returning id`;
+  if (waiting.length === 0) return;
+  await clearErrors(ctx, invoice_id!, ['tax_error']);
+  ctx.after({ step: 'finalize-pending-invoice', payload: { invoice_id: invoice_id! } });
+}

@@ -1,0 +1,36 @@
+import type { IntegrationId } from '../../../platform/ids.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { configuredKeys, type Deployment, openText, sealText } from '../../../platform/secrets/secrets.ts';
+import type { IntegrationRow } from './queries.ts';
+
+const placeOf = (integrationId: IntegrationId, name: string) => ({
+  table: 'integrations',
+  row: integrationId,
+  field: `secrets.${name}`,
+});
+
+/**
+ * Seals the key of a connection.
+ *
+ * @throws Refusal 422 api_key secrets_key_missing, outside sandboxes where no key is set
+ * Rule: provider-connections.md#secrets.
+ */
+export async function sealApiKey(
+  deployment: Deployment & { sandbox: boolean },
+  integrationId: IntegrationId,
+  apiKey: string | undefined,
+): Promise<{ secrets: Record<string, string>; secrets_last4: Record<string, string> }> {
+  if (apiKey === undefined) return { secrets: {}, secrets_last4: {} };
+  if (!deployment.sandbox && configuredKeys(deployment.config).length === 0)
+    throw refuse.invalid({ api_key: ['secrets_key_missing'] });
+  const sealed = await sealText(deployment, apiKey, placeOf(integrationId, 'api_key'));
+  return { secrets: { api_key: sealed }, secrets_last4: { api_key: apiKey.slice(-4) } };
+}
+
+/** The key of a connection; undefined when its secrets were emptied. */
+export async function readApiKey(
+  deployment: Deployment,
+  { id, secrets }: Pick<IntegrationRow, 'id' | 'secrets'>,
+): Promise<string | undefined> {
+  return secrets.api_key === undefined ? undefined : openText(deployment, secrets.api_key, placeOf(id, 'api_key'));
+}
