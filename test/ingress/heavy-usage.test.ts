@@ -3,7 +3,7 @@ import type { Client } from '../support/client.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { openStory } from '../support/story.ts';
 import { until } from '../support/until.ts';
-import { ok } from '../support/words.ts';
+import { ok, type Words, wordsOf } from '../support/words.ts';
 
 // everywhere.md#bounded-cost, over HTTP: of usage of a large plan one read is computed, twenty wait, the others are
 // refused.
@@ -12,23 +12,21 @@ const USAGE = '/customers/acme/current_usage?external_subscription_id=';
 
 let service: TestService;
 let client: Client;
+let words: Words;
 
 beforeAll(async () => {
   service = await startService();
   client = await service.org();
-  const metric = { name: 'M', code: 'm', aggregation_type: 'count_agg' };
-  const { billable_metric } = await ok(client.post('/billable_metrics', { billable_metric: metric }));
-  const charge = { billable_metric_id: billable_metric.svc_id, charge_model: 'standard', properties: { amount: '1' } };
-  await ok(client.post('/customers', { customer: { external_id: 'acme', currency: 'USD' } }));
+  words = wordsOf(client);
+  const { svc_id: billable_metric_id } = await words.metric('m');
+  const charge = { billable_metric_id, charge_model: 'standard', properties: { amount: '1' } };
+  await words.customer();
   for (const [code, charges] of [
     ['large', CHARGES],
     ['small', 1],
   ] as const) {
-    const terms = { interval: 'monthly', amount_cents: 0, amount_currency: 'USD', pay_in_advance: false };
-    const plan = { name: code, code, ...terms, charges: Array.from({ length: charges }, () => charge) };
-    await ok(client.post('/plans', { plan }));
-    const subscription = { external_customer_id: 'acme', external_id: code, plan_code: code };
-    await ok(client.post('/subscriptions', { subscription }));
+    await words.plan({ code, amount_cents: 0, charges: Array.from({ length: charges }, () => charge) });
+    await ok(words.subscribe({ external_id: code, plan_code: code }));
   }
 }, 60_000);
 afterAll(() => service.stop());
@@ -64,8 +62,7 @@ test('the same read is computed once for all who ask while it waits, and shows w
     reads.push(shown());
     await until(async () => (await waitingForTaxes()) > 0);
     reads.push(...Array.from({ length: 10 }, shown));
-    const event = { transaction_id: 'between', external_subscription_id: 'large', code: 'm' };
-    await ok(client.post('/events', { event }));
+    await words.use('m', {}, { by: 'large' });
     reads.push(...Array.from({ length: 10 }, shown));
     await ok(client.get(`${USAGE}small&apply_taxes=false`)); // it was asked for after all of these
   });

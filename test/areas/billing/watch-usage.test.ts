@@ -8,6 +8,7 @@ import type { Client } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { openStory } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
+import { wordsOf } from '../../support/words.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -34,14 +35,8 @@ async function catalog(client: Client): Promise<object> {
     ['ops', '5'],
     ['api', '100'],
   ]) {
-    const { body } = await client.post('/billable_metrics', {
-      billable_metric: { name: code, code, aggregation_type: 'sum_agg', field_name: 'n' },
-    });
-    charges.push({
-      billable_metric_id: body.billable_metric.svc_id,
-      charge_model: 'standard',
-      properties: { amount },
-    });
+    const metric = await wordsOf(client).metric(code!, { aggregation_type: 'sum_agg', field_name: 'n' });
+    charges.push({ billable_metric_id: metric.svc_id, charge_model: 'standard', properties: { amount } });
   }
   return { amount_cents: 4900, charges };
 }
@@ -71,12 +66,10 @@ describe('watching usage in real time', () => {
   async function live() {
     const client = await service.org();
     const id = client.organization.organization_id;
-    await client.post('/customers', { customer: { external_id: 'acme', currency: 'USD' } });
-    const plan = { name: 'P', code: 'plan', interval: 'monthly', amount_currency: 'USD', pay_in_advance: false };
-    await client.post('/plans', { plan: { ...plan, ...(await catalog(client)) } });
-    await client.post('/subscriptions', {
-      subscription: { external_customer_id: 'acme', external_id: 'sub', plan_code: 'plan' },
-    });
+    const words = wordsOf(client);
+    await words.customer();
+    await words.plan(await catalog(client));
+    await words.subscribe();
     return { client, id };
   }
 

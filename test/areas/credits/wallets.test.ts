@@ -3,9 +3,11 @@ import type { Client } from '../../support/client.ts';
 import { countStatements } from '../../support/count-statements.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
+import { type Words, wordsOf } from '../../support/words.ts';
 
 let service: TestService;
 let client: Client & { organization: { organization_id: string } };
+let words: Words;
 beforeAll(async () => {
   service = await startService();
 });
@@ -15,7 +17,8 @@ let customers = 0;
 async function customer(fields: object = {}): Promise<string> {
   client = await service.org();
   const external_id = `c${++customers}`;
-  await client.post('/customers', { customer: { external_id, currency: 'EUR', ...fields } });
+  words = wordsOf(client);
+  await words.customer({ external_id, currency: 'EUR', ...fields });
   return external_id;
 }
 
@@ -43,24 +46,9 @@ async function journal(): Promise<Record<string, number>> {
 
 /** An invoice of one add-on does not use wallets; one of a subscription in advance does. */
 async function subscribe(externalId: string, amountCents: number): Promise<void> {
-  await client.post('/plans', {
-    plan: {
-      name: 'P',
-      code: 'p',
-      interval: 'monthly',
-      amount_cents: amountCents,
-      amount_currency: 'EUR',
-      pay_in_advance: true,
-    },
-  });
-  await client.post('/subscriptions', {
-    subscription: {
-      external_customer_id: externalId,
-      external_id: `s${externalId}`,
-      plan_code: 'p',
-      billing_time: 'anniversary',
-    },
-  });
+  await words.plan({ amount_cents: amountCents, amount_currency: 'EUR', pay_in_advance: true });
+  const external_id = `s${externalId}`;
+  await words.subscribe({ external_customer_id: externalId, external_id, billing_time: 'anniversary' });
 }
 const invoiceOf = (externalId: string, type = 'subscription') =>
   until(async () => {
@@ -382,42 +370,19 @@ describe('wallets under concurrent requests', () => {
 test('the ongoing balance follows an accepted event within two seconds', async () => {
   const externalId = await customer();
   const { svc_id: id } = await wallet(externalId, { granted_credits: '10' });
-  const metric = await client.post('/billable_metrics', {
-    billable_metric: { name: 'u', code: 'u', aggregation_type: 'sum_agg', field_name: 'n' },
-  });
-  await client.post('/plans', {
-    plan: {
-      name: 'P',
-      code: 'p',
-      interval: 'monthly',
-      amount_cents: 0,
-      amount_currency: 'EUR',
-      pay_in_advance: false,
-      charges: [
-        {
-          billable_metric_id: metric.body.billable_metric.svc_id,
-          charge_model: 'standard',
-          properties: { amount: '1' },
-        },
-      ],
-    },
-  });
-  await client.post('/subscriptions', {
-    subscription: { external_customer_id: externalId, external_id: 'used', plan_code: 'p' },
-  });
+  const { svc_id: billable_metric_id } = await words.metric('u', { aggregation_type: 'sum_agg', field_name: 'n' });
+  const charge = { billable_metric_id, charge_model: 'standard', properties: { amount: '1' } };
+  await words.plan({ amount_cents: 0, amount_currency: 'EUR', charges: [charge] });
+  await words.subscribe({ external_customer_id: externalId });
   await until(async () => (await shown(id)).ongoing_balance_cents === 1000 || undefined);
-  const event = (n: number) =>
-    client.post('/events', {
-      event: { transaction_id: `e${n}`, external_subscription_id: 'used', code: 'u', properties: { n } },
-    });
-  await event(4);
+  await words.use('u', { n: 4 });
   const started = performance.now();
   await until(async () => (await shown(id)).ongoing_balance_cents === 600 || undefined);
   // The looks that make up for lost jobs come every five minutes.
   expect(performance.now() - started).toBeLessThan(60_000);
-  await event(8);
+  await words.use('u', { n: 8 });
   await until(async () => (await shown(id)).ongoing_balance_cents === -200 || undefined);
-  await event(1);
+  await words.use('u', { n: 1 });
   await until(async () => (await shown(id)).ongoing_balance_cents === -300 || undefined);
   const told = await service.sql`
     select from webhook_events where organization_id = ${client.organization.organization_id}

@@ -14,23 +14,13 @@ beforeAll(async () => {
   service = await startService();
   story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.customer();
-  const made = await story.client.post('/billable_metrics', {
-    billable_metric: { name: 'Calls', code: 'calls', aggregation_type: 'sum_agg', field_name: 'n' },
-  });
+  const metric = { name: 'Calls', aggregation_type: 'sum_agg', field_name: 'n' };
+  const { svc_id: billable_metric_id } = await story.metric('calls', metric);
   const charge = { charge_model: 'standard', properties: { amount: '1' } };
-  const billable_metric_id = made.body.billable_metric.svc_id;
   await story.plan({ amount_cents: 0, charges: [{ billable_metric_id, ...charge }] });
   await story.subscribe();
   for (const n of [0, 1, 2])
-    await story.client.post('/events', {
-      event: {
-        transaction_id: `sent-${n}`,
-        external_subscription_id: 'sub',
-        code: 'calls',
-        timestamp: Date.UTC(2024, 2, 30, n) / 1000,
-        properties: { n: 1 },
-      },
-    });
+    await story.use('calls', { n: 1 }, { at: `2024-03-30T0${n}:00:00Z`, transaction_id: `sent-${n}` });
   await story.advanceTo('2024-04-02T00:00:00Z');
   const [invoice] = await story.invoices(1);
   const { svc_id } = invoice.fees.find(({ item }: { item: { type: string } }) => item.type === 'charge');
@@ -99,11 +89,11 @@ test.each([
       { key: 'region', values: ['eu', 'us'] },
       { key: 'cloud', values: ['aws', 'gcp'] },
     ];
-    const metric = { name: 'Calls', code: 'calls', aggregation_type: 'sum_agg', field_name: 'n', filters, ...fields };
-    const { body } = await own.client.post('/billable_metrics', { billable_metric: metric });
+    const metric = { name: 'Calls', aggregation_type: 'sum_agg', field_name: 'n', filters, ...fields };
+    const { svc_id: billable_metric_id } = await own.metric('calls', metric);
     const priced = (values: object, amount: string) => ({ values, properties: { amount } });
     const charge = {
-      billable_metric_id: body.billable_metric.svc_id,
+      billable_metric_id,
       charge_model: 'standard',
       properties: { amount: '1' },
       filters: [
@@ -114,10 +104,8 @@ test.each([
     };
     await own.plan({ amount_cents: 0, charges: [charge] });
     await own.subscribe();
-    const event = { transaction_id: 'three', external_subscription_id: 'sub', code: 'calls' };
-    const timestamp = Date.UTC(2024, 2, 10) / 1000;
     const properties = { n: 7, region: 'eu', cloud: 'gcp' };
-    expect((await own.client.post('/events', { event: { ...event, timestamp, properties } })).status).toBe(200);
+    await own.use('calls', properties, { at: '2024-03-10T00:00:00Z', transaction_id: 'three' });
     await own.advanceTo('2024-04-02T00:00:00Z');
     const [invoice] = await own.invoices(1);
     const billed = invoice.fees.filter(({ amount_cents: cents }: { amount_cents: number }) => cents > 0);

@@ -19,12 +19,10 @@ interface Metric {
 /** A story with one metric `calls` and a plan that charges it; events come before the month ends. */
 async function metered(charge: object, metric: Metric = {}, events: [string, object][] = [], plan: object = {}) {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
-  await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
+  await story.tax(20);
   await story.customer();
-  const made = await story.client.post('/billable_metrics', {
-    billable_metric: { name: 'Calls', code: 'calls', aggregation_type: 'sum_agg', field_name: 'calls', ...metric },
-  });
-  const billable_metric_id = made.body.billable_metric.svc_id;
+  const fields = { name: 'Calls', aggregation_type: 'sum_agg', field_name: 'calls', ...metric };
+  const { svc_id: billable_metric_id } = await story.metric('calls', fields);
   await story.plan({ amount_cents: 0, charges: [{ billable_metric_id, ...charge }], ...plan });
   await story.subscribe();
   await send(story, events);
@@ -32,13 +30,8 @@ async function metered(charge: object, metric: Metric = {}, events: [string, obj
 }
 
 async function send(story: Story, events: [string, object][]) {
-  for (const [n, [timestamp, properties]] of events.entries()) {
-    const event = { transaction_id: `t${n}-${timestamp}`, external_subscription_id: 'sub', code: 'calls' };
-    const sent = await story.client.post('/events', {
-      event: { ...event, timestamp: Date.parse(timestamp) / 1000, properties },
-    });
-    expect(sent.status).toBe(200);
-  }
+  for (const [n, [at, properties]] of events.entries())
+    await story.use('calls', properties, { at, transaction_id: `t${n}-${at}` });
 }
 
 const billed = async (story: Story): Promise<Invoice[]> => {
@@ -297,10 +290,8 @@ describe('explained usage fees', () => {
   test('a window that begins later in the day than it ends shows its number of days', async () => {
     const prorated = { charge_model: 'standard', prorated: true, properties: { amount: '1' } };
     const story = await metered(prorated, { recurring: true });
-    const made = await story.client.post('/billable_metrics', {
-      billable_metric: { name: 'Jobs', code: 'jobs', aggregation_type: 'count_agg' },
-    });
-    const jobs = { billable_metric_id: made.body.billable_metric.svc_id, min_amount_cents: 31_000 };
+    const metric = await story.metric('jobs');
+    const jobs = { billable_metric_id: metric.svc_id, min_amount_cents: 31_000 };
     const minimum = { ...jobs, charge_model: 'standard', properties: { amount: '1' } };
     const { body: plan } = await story.client.get('/plans/plan');
     const [{ svc_billable_metric_id: billable_metric_id }] = plan.plan.charges;
@@ -308,13 +299,7 @@ describe('explained usage fees', () => {
     await story.advanceTo('2024-03-15T12:12:00Z');
     await story.client.delete('/subscriptions/sub');
     await story.subscribe({ external_id: 'short', plan_code: 'both' });
-    const event = {
-      transaction_id: 'all',
-      external_subscription_id: 'short',
-      code: 'calls',
-      properties: { calls: 31 },
-    };
-    expect((await story.client.post('/events', { event })).status).toBe(200);
+    await story.use('calls', { calls: 31 }, { by: 'short' });
     await story.advanceTo('2024-03-20T10:00:00Z');
     await story.client.delete('/subscriptions/short');
     const invoice = (await story.invoices(2)).at(-1);
@@ -505,16 +490,8 @@ test('explanations with coupons and of regenerated fees lead to the stored amoun
 test('adjusted fees of a draft say so in their explanation', async () => {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.customer({ billing_configuration: { invoice_grace_period: 5 } });
-  const made = await story.client.post('/billable_metrics', {
-    billable_metric: {
-      name: 'Calls',
-      code: 'calls',
-      aggregation_type: 'unique_count_agg',
-      field_name: 'calls',
-      recurring: true,
-    },
-  });
-  const billable_metric_id = made.body.billable_metric.svc_id;
+  const fields = { name: 'Calls', aggregation_type: 'unique_count_agg', field_name: 'calls', recurring: true };
+  const { svc_id: billable_metric_id } = await story.metric('calls', fields);
   await story.plan({
     amount_cents: 1000,
     charges: [{ billable_metric_id, charge_model: 'standard', prorated: true, properties: { amount: '10' } }],

@@ -10,7 +10,7 @@ import { type Pause, Turns } from '../../../src/platform/turns/turns.ts';
 import type { Client } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
-import { ok } from '../../support/words.ts';
+import { ok, wordsOf } from '../../support/words.ts';
 
 // everywhere.md#bounded-cost: usage of 20 000 fees is worked out in pieces, between which others are answered.
 const CHARGES = 10;
@@ -24,30 +24,19 @@ beforeAll(async () => {
   service = await startService();
   client = await service.org();
   const regions = Array.from({ length: FILTERS }, (_, n) => `r${n}`);
-  const metric = await ok(
-    client.post('/billable_metrics', {
-      billable_metric: {
-        name: 'M',
-        code: 'm',
-        aggregation_type: 'sum_agg',
-        field_name: 'value',
-        filters: [{ key: 'region', values: regions }],
-      },
-    }),
-  );
+  const words = wordsOf(client);
+  const filters = [{ key: 'region', values: regions }];
+  const metric = await words.metric('m', { aggregation_type: 'sum_agg', field_name: 'value', filters });
   const properties = { amount: '0.01', pricing_group_keys: ['team'] };
   const charges = Array.from({ length: CHARGES }, (_, n) => ({
-    billable_metric_id: metric.billable_metric.svc_id,
+    billable_metric_id: metric.svc_id,
     charge_model: 'standard',
     properties,
     ...(n === 0 ? { filters: regions.map((region) => ({ properties, values: { region: [region] } })) } : {}),
   }));
-  await ok(client.post('/customers', { customer: { external_id: 'acme', currency: 'USD' } }));
-  const terms = { interval: 'yearly', amount_cents: 0, amount_currency: 'USD', pay_in_advance: false };
-  const plan = { name: 'P', code: 'p', ...terms, charges };
-  await ok(client.post('/plans', { plan }));
-  const subscription = { external_customer_id: 'acme', external_id: 'sub', plan_code: 'p' };
-  await ok(client.post('/subscriptions', { subscription }));
+  await words.customer();
+  await words.plan({ interval: 'yearly', amount_cents: 0, charges });
+  await ok(words.subscribe());
   const lines = Array.from({ length: GROUPS }, (_, n) =>
     JSON.stringify({
       transaction_id: `t${n}`,
@@ -117,7 +106,7 @@ test.each(KINDS)(
 );
 
 test('charges with their filters are read with a pause after each', async () => {
-  const [plan] = await service.sql<{ id: string }[]>`select id from plans where code = 'p'`;
+  const [plan] = await service.sql<{ id: string }[]>`select id from plans where code = 'plan'`;
   let pauses = 0;
   const pause = () => {
     pauses += 1;
