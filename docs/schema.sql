@@ -963,7 +963,6 @@ create table correction_adjustments (
   created_at timestamp with time zone not null,
   left_amount_cents bigint not null default 0,
   constraint correction_adjustments_pkey PRIMARY KEY (id),
-  constraint correction_adjustments_fee_key UNIQUE (correction_id, fee_id),
   constraint correction_adjustments_charge_filter_id_fkey FOREIGN KEY (charge_filter_id) REFERENCES charge_filters(id) DEFERRABLE,
   constraint correction_adjustments_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charges(id) DEFERRABLE,
   constraint correction_adjustments_correction_id_fkey FOREIGN KEY (correction_id) REFERENCES event_corrections(id) DEFERRABLE,
@@ -976,6 +975,7 @@ create table correction_adjustments (
 );
 comment on table correction_adjustments is 'What a correction means for issued invoices. Amounts are null where nothing was computed.';
 comment on column correction_adjustments.left_amount_cents is 'What of the difference its policy leaves: above 0 it is not billed, below 0 not given back. A correction of the same events that undoes what was left has the opposite amount.';
+CREATE UNIQUE INDEX correction_adjustments_fee_key ON public.correction_adjustments USING btree (correction_id, fee_id, COALESCE(charge_filter_id, '00000000-0000-0000-0000-000000000000'::uuid), md5((grouped_by)::text));
 CREATE INDEX correction_adjustments_invoice ON public.correction_adjustments USING btree (organization_id, invoice_id);
 CREATE INDEX correction_adjustments_new_fee ON public.correction_adjustments USING btree (organization_id, new_fee_id) WHERE (new_fee_id IS NOT NULL);
 CREATE INDEX correction_adjustments_newest ON public.correction_adjustments USING btree (organization_id, correction_id, created_at DESC, id DESC);
@@ -1764,6 +1764,8 @@ create table fees (
   deleted_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  untaxed_amount_cents numeric(30,5) not null default 0,
+  progressive_parts jsonb,
   constraint fees_pkey PRIMARY KEY (id),
   constraint fees_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
   constraint fees_charge_filter_id_fkey FOREIGN KEY (charge_filter_id) REFERENCES charge_filters(id) DEFERRABLE,
@@ -1779,6 +1781,8 @@ create table fees (
   constraint fees_payment_status_check CHECK ((payment_status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'refunded'::text])))
 );
 comment on table fees is 'What is charged: one item with its units, amount and taxes, on an invoice or on its own.';
+comment on column fees.untaxed_amount_cents is 'What its invoice billed of it beyond the taxed amount; negative where it taxed more than it billed.';
+comment on column fees.progressive_parts is 'What it took over of fees of a progressive invoice: their ids, the credit, and the amount that they still bear.';
 CREATE INDEX fees_fixed_charge ON public.fees USING btree (organization_id, subscription_id, fixed_charge_id) WHERE (fixed_charge_id IS NOT NULL);
 CREATE UNIQUE INDEX fees_in_advance_key ON public.fees USING btree (organization_id, external_subscription_id, event_transaction_id, charge_id) WHERE ((event_transaction_id IS NOT NULL) AND (original_fee_id IS NULL) AND (deleted_at IS NULL));
 CREATE INDEX fees_invoice ON public.fees USING btree (organization_id, invoice_id);

@@ -17,6 +17,8 @@ export interface CreditedFee {
   amountCents: Cents;
   /** The amount subtracted by coupons and progressive credits. */
   preciseCouponsAmountCents: Decimal;
+  /** What its invoice billed of it beyond the taxed amount; 0 when absent. */
+  untaxedAmountCents?: Decimal;
   taxes: readonly CarriedTax[];
 }
 
@@ -46,6 +48,18 @@ export interface NoteAmounts {
   preciseTotalAmountCents: Decimal;
 }
 
+/** What an invoice billed and its notes have not given back yet. */
+export interface LeftOfInvoice {
+  net: LeftAmount;
+  taxes: LeftAmount;
+}
+
+interface LeftAmount {
+  cents: Cents;
+  /** Whether the note takes all that is left of the fees behind it. */
+  isTaken: boolean;
+}
+
 /** Taxes that an earlier note of the same invoice gave back. */
 export interface EarlierTaxes {
   taxesAmountCents: number;
@@ -55,29 +69,30 @@ export interface EarlierTaxes {
 /**
  * The amounts of a note: its items less their share of the coupons, plus taxes.
  *
- * closing          for a note that takes everything left on the invoice: the earlier notes, whose rounding it corrects
- * collectedCents   for such a note of an invoice that a tax engine taxed: the tax of the invoice, so that all notes
- *                  together give back what was collected
+ * closing for a note that takes everything left on the invoice: the earlier notes, whose rounding it corrects
+ * left    of the invoice: roundings of several notes do not add up to more, and the one that takes all of it takes it
+ *         to the cent
  *
  *   6833 at 20 % → 6833 + 1367; the same again as the last note → 6833 + 1366, since 0.4 was given too much
  *
- * Rule: credit-note-amounts.md#rounding.
+ * Rules: credit-note-amounts.md#rounding, credit-note-amounts.md#no-more-than-was-billed,
+ * credit-note-amounts.md#billed-beyond-what-is-taxed.
  */
 export function noteAmounts(
   items: readonly CreditedItem[],
   closing: readonly EarlierTaxes[] = [],
-  collectedCents?: Cents,
+  left?: LeftOfInvoice,
 ): NoteAmounts {
   const preciseItems = sum(items.map(({ preciseAmountCents }) => preciseAmountCents));
-  const preciseCoupons = stored(sum(items.map(couponsOf)));
+  const preciseCoupons = stored(sum(items.map(discountOf)));
   const bases = taxBases(items);
-  const given = sum(closing.map((note) => decimal(note.taxesAmountCents)));
-  const overpaid = given.minus(sum(closing.map((note) => note.preciseTaxesAmountCents)));
+  const overpaid = sum(closing.map((note) => decimal(note.taxesAmountCents).minus(note.preciseTaxesAmountCents)));
   const ownTaxes = sum(bases.map(({ tax, base }) => taxed(base, tax)));
-  const due = collectedCents === undefined ? ownTaxes.minus(overpaid) : decimal(collectedCents).minus(given);
   // Items without tax take no rounding difference, and no tax becomes negative.
-  const preciseTaxes = bases.length === 0 ? ZERO : stored(max(due, ZERO));
-  const net = preciseItems.minus(preciseCoupons);
+  const exactTaxes = bases.length === 0 ? ZERO : stored(max(ownTaxes.minus(overpaid), ZERO));
+  const exactNet = preciseItems.minus(preciseCoupons);
+  const net = limited(exactNet, left?.net);
+  const preciseTaxes = bases.length === 0 ? ZERO : limited(exactTaxes, left?.taxes);
   return {
     preciseItemsAmountCents: preciseItems,
     preciseCouponsAdjustmentAmountCents: preciseCoupons,
@@ -90,7 +105,7 @@ export function noteAmounts(
     })),
     preciseTaxesAmountCents: preciseTaxes,
     taxesAmountCents: roundToCents(preciseTaxes),
-    taxesRate: roundToDigits(weightedRate(bases, net, items.length), TAX_RATE_DIGITS),
+    taxesRate: roundToDigits(weightedRate(bases, exactNet, items.length), TAX_RATE_DIGITS),
     preciseTotalAmountCents: net.plus(preciseTaxes),
   };
 }
@@ -105,6 +120,20 @@ export const alignedTotal = (amounts: NoteAmounts): Cents =>
 /** Share of the fee's coupons for an item; zero for a fee of 0. */
 export const couponsOf = ({ fee, preciseAmountCents }: CreditedItem): Decimal =>
   fee.amountCents === 0 ? ZERO : fee.preciseCouponsAmountCents.times(preciseAmountCents).div(fee.amountCents);
+
+/** What of that lowers what is given back: its invoice billed the rest nevertheless, beyond the taxed amount. */
+const discountOf = (item: CreditedItem): Decimal => {
+  const { amountCents, untaxedAmountCents: untaxed = ZERO } = item.fee;
+  return amountCents === 0 ? ZERO : couponsOf(item).minus(untaxed.times(item.preciseAmountCents).div(amountCents));
+};
+
+/** An amount as it is, where its cents keep to what is left of the invoice. */
+function limited(amount: Decimal, left: LeftAmount | undefined): Decimal {
+  if (left === undefined) return amount;
+  const most = Math.max(left.cents, 0);
+  const own = roundToCents(amount);
+  return own === most || (own < most && !left.isTaken) ? amount : decimal(most);
+}
 
 const stored = (value: Decimal): Decimal => roundToDigits(value, NOTE_DIGITS);
 

@@ -1,6 +1,6 @@
 import { type Cents, cents, roundToCents, sumCents } from '../money/cents.ts';
-import { type Decimal, decimal, sum } from '../money/decimal.ts';
-import type { NoteParts } from './credit-note-parts.ts';
+import { type Decimal, sum } from '../money/decimal.ts';
+import { type NoteParts, totalOf } from './credit-note-parts.ts';
 
 /** An invoice with the figures that limit its notes. */
 export interface NotedInvoice {
@@ -11,34 +11,24 @@ export interface NotedInvoice {
   totalCents: number;
   totalPaidCents: number;
   writtenOffCents: number;
-  feesCents: number;
-  couponsCents: number;
-  progressiveCreditCents: number;
+  /** What it billed, taxes included, before credit notes and wallets paid for it. */
+  billedCents: number;
   /** Refunds are a multiple of it, the smallest amount that the provider can refund; 1 unless it rounds. */
   refundStepCents: number;
   /** Sums over its notes so far. */
   noted: NoteParts;
 }
 
-/** The rest of a fee, and its taxes in percent. */
-export interface FeeLeft {
-  creditableCents: Cents;
-  taxesRate: Decimal;
-}
-
-/** What may still be credited of an invoice, taxes included. Rule: credit-note-amounts.md#what-is-left. */
-export function creditableOfInvoice(invoice: NotedInvoice, fees: readonly FeeLeft[]): Cents {
-  const left = sumCents(fees.map(({ creditableCents }) => creditableCents));
+/**
+ * What may still be credited of an invoice, taxes included: what it billed less what its notes gave back, which is what
+ * a note of all that is left gives.
+ *
+ * Rules: credit-note-amounts.md#what-is-left, credit-note-amounts.md#no-more-than-was-billed.
+ */
+export function creditableOfInvoice(invoice: NotedInvoice, feesLeft: readonly Cents[]): Cents {
+  const left = sumCents(feesLeft);
   if (invoice.isDraft || invoice.isTopUp || left === 0) return cents(0);
-  const discounts = decimal(invoice.couponsCents + invoice.progressiveCreditCents);
-  const discount = discounts.times(left).div(invoice.feesCents);
-  const taxes = sum(
-    fees.map(({ creditableCents, taxesRate }) => {
-      const share = discount.times(creditableCents).div(left);
-      return decimal(creditableCents).minus(share).times(taxesRate).div(100);
-    }),
-  );
-  return roundToCents(decimal(left).minus(discount).plus(roundToCents(taxes)));
+  return cents(Math.max(invoice.billedCents - totalOf(invoice.noted), 0));
 }
 
 /**

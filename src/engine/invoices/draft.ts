@@ -10,6 +10,7 @@ import type { InvoiceTaxes } from '../taxes/tax-invoice.ts';
 import type { PaymentStatus } from './invoice-states.ts';
 import type { InvoiceType } from './invoice-types.ts';
 import type { ProgressiveCredit } from './progressive-credit.ts';
+import type { ProgressivePart } from './progressive-rest.ts';
 
 /** A fee in the form that the steps use. */
 export interface DraftFee extends FeeTaxes {
@@ -23,6 +24,10 @@ export interface DraftFee extends FeeTaxes {
   collected?: CollectedTaxes;
   /** The amount subtracted by coupons and progressive credits, 5 decimals. */
   preciseCouponsAmountCents: Decimal;
+  /** What is billed of it beyond the taxed amount, 5 decimals; rule: progressive-billing.md#taken-over. */
+  untaxedAmountCents: Decimal;
+  /** What it takes over of fees of a progressive invoice. */
+  progressiveParts: readonly ProgressivePart[];
   /** The amount of this fee, with taxes, that credit notes paid, 5 decimals. */
   preciseCreditNotesAmountCents: Decimal;
   /** Facts that decide which wallets may pay it. */
@@ -107,6 +112,8 @@ export const newDraft = ({
     walletKey: NO_KEY,
     ...fee,
     preciseCouponsAmountCents: ZERO,
+    untaxedAmountCents: ZERO,
+    progressiveParts: [],
     preciseCreditNotesAmountCents: ZERO,
     appliedTaxes: [],
     taxesAmountCents: ZERO_CENTS,

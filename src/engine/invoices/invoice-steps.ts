@@ -7,6 +7,7 @@ import { collectedFeeTaxes, collectedInvoiceTaxes } from '../taxes/provider/coll
 import { taxBase, taxFee } from '../taxes/tax-fee.ts';
 import { taxInvoice } from '../taxes/tax-invoice.ts';
 import type { Draft, DraftFee } from './draft.ts';
+import { untaxedAmounts } from './untaxed-amounts.ts';
 
 /** One step of the computation of an invoice: over the whole invoice, or over each fee separately. */
 export type Step = WholeStep | { eachFee: (draft: Draft) => (fee: DraftFee) => DraftFee };
@@ -35,7 +36,18 @@ const shareProgressiveCredits: Step = {
         (total, { shares }) => total.plus(shares.get(fee.key) ?? ZERO),
         fee.preciseCouponsAmountCents,
       ),
+      progressiveParts: progressiveCredits.flatMap(({ parts }) => parts.get(fee.key) ?? []),
     }),
+};
+
+/** Rule: progressive-billing.md#taken-over. */
+const billUntaxed: WholeStep = (draft) => {
+  if (draft.progressiveCredits.length === 0) return draft;
+  const untaxed = untaxedAmounts(draft);
+  return {
+    ...draft,
+    fees: draft.fees.map((fee) => ({ ...fee, untaxedAmountCents: untaxed.get(fee.key) ?? ZERO })),
+  };
 };
 
 /** Rule: coupons.md#on-an-invoice. */
@@ -150,6 +162,7 @@ export const INVOICE_STEPS: readonly Step[] = [
   creditProgressiveBilling,
   shareProgressiveCredits,
   takeCouponsOff,
+  billUntaxed,
   totalBeforeTaxes,
   taxFees,
   taxWhole,

@@ -1,20 +1,14 @@
 import { addCents, type Cents, cents, sumCents, ZERO_CENTS } from '../money/cents.ts';
 import { type Decimal, decimal, min } from '../money/decimal.ts';
-
-/** A usage fee of a progressive invoice, or of one that credits it. */
-export interface CreditableFee {
-  chargeId: string;
-  /** Key of charge, filter and group: fees with the same key bill the same usage. */
-  usageKey: string;
-  amountCents: Cents;
-}
+import type { ProgressivePart, RestOfFee } from './progressive-rest.ts';
+import { type CreditableFee, takeOver } from './take-over.ts';
 
 /** The newest progressive invoice of the window that a line bills. */
 export interface ProgressiveInvoice {
   id: string;
   /** Fees less coupons and earlier credits; not negative. */
   leftCents: Cents;
-  fees: readonly (CreditableFee & { id: string })[];
+  fees: readonly (CreditableFee & RestOfFee & { id: string })[];
 }
 
 export interface ProgressiveCredit {
@@ -26,6 +20,8 @@ export interface ProgressiveCredit {
   fallen: ReadonlyMap<string, Cents>;
   /** For each fee of the new invoice, by key: the amount billed for the same usage. */
   shares: ReadonlyMap<string, Decimal>;
+  /** For each fee of the new invoice, by key: what it takes over of which progressive fees. Credits sum up to ours. */
+  parts: ReadonlyMap<string, readonly ProgressivePart[]>;
 }
 
 /**
@@ -38,7 +34,8 @@ export function progressiveCredit(
   fees: readonly (CreditableFee & { key: string })[],
 ): ProgressiveCredit {
   const charges = new Set(invoice.fees.map(({ chargeId }) => chargeId));
-  const cap = sumCents(fees.filter(({ chargeId }) => charges.has(chargeId)).map(({ amountCents }) => amountCents));
+  const credited = fees.filter(({ chargeId }) => charges.has(chargeId));
+  const cap = sumCents(credited.map(({ amountCents }) => amountCents));
   const amountCents = cents(Math.min(invoice.leftCents, cap));
   const billed = amountsByUsage(invoice.fees);
   const now = amountsByUsage(fees);
@@ -58,6 +55,7 @@ export function progressiveCredit(
         return share === undefined || amountCents === 0 ? [] : [[key, min(decimal(share), decimal(own))] as const];
       }),
     ),
+    parts: takeOver(amountCents, invoice.fees, credited),
   };
 }
 

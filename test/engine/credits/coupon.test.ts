@@ -221,7 +221,7 @@ describe('golden cases (golden-money.md)', () => {
           { key: 's', amountCents: cents(10000), preciseAmountCents: decimal(10000), taxes: [tax(20)] },
           { key: 'c', amountCents: cents(5000), preciseAmountCents: decimal(5000), taxes: [tax(20)] },
         ],
-        progressiveCredits: [{ ...billed, shares: new Map([['c', decimal(3000)]]) }],
+        progressiveCredits: [{ ...billed, shares: new Map([['c', decimal(3000)]]), parts: new Map() }],
         coupons: { currency: 'EUR', active: [percentage('20')] },
       }),
     );

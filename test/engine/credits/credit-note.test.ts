@@ -186,9 +186,7 @@ describe('what is left of an invoice (credit-note-amounts.md#creation, credit-no
     totalCents: 37570,
     totalPaidCents: 1200,
     writtenOffCents: 0,
-    feesCents: 57800,
-    couponsCents: 25000,
-    progressiveCreditCents: 0,
+    billedCents: 37570,
     refundStepCents: 1,
     noted: parts(0),
   };
@@ -217,10 +215,10 @@ describe('what is left of an invoice (credit-note-amounts.md#creation, credit-no
   });
 
   test('an invoice has a creditable, a refundable and an offsettable amount', () => {
-    const of = { ...invoice, totalCents: 1200, totalPaidCents: 500, feesCents: 1000, couponsCents: 0 };
-    const left = creditableOfInvoice(of, [{ creditableCents: cents(1000), taxesRate: decimal(20) }]);
+    const of = { ...invoice, totalCents: 1200, totalPaidCents: 500, billedCents: 1200 };
+    const left = creditableOfInvoice(of, [cents(1000)]);
     expect([left, refundableOfInvoice(of, left), offsettableOfInvoice(of, left)]).toEqual([1200, 500, 700]);
-    expect(creditableOfInvoice({ ...of, isDraft: true }, [{ creditableCents: cents(1), taxesRate: ZERO }])).toBe(0);
+    expect(creditableOfInvoice({ ...of, isDraft: true }, [cents(1)])).toBe(0);
     expect(offsettableOfInvoice({ ...of, isVoided: true }, left)).toBe(0);
   });
 

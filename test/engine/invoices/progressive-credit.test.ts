@@ -11,6 +11,8 @@ const fee = (usageKey: string, amount: number, chargeId = 'charge') => ({
   chargeId,
   usageKey,
   amountCents: cents(amount),
+  leftCents: decimal(amount),
+  borneCents: cents(amount),
 });
 
 // progressive-billing.md#credit-in-steps.

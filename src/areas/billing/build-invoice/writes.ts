@@ -6,9 +6,10 @@ import { decimalText } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
-import type { BillingEntityId, CustomerId, InvoiceId, OrganizationId } from '../../../platform/ids.ts';
+import type { BillingEntityId, CustomerId, FeeId, InvoiceId, OrganizationId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { issuerSnapshot } from '../../documents/render-documents/sql.ts';
+import type { ProgressivePartJson } from '../../invoices/fees/queries.ts';
 import type { LineFee } from './fees.ts';
 
 /** Deletes what a former computation of a draft stored. */
@@ -63,6 +64,8 @@ export async function insertFees(
       unit_amount_cents: fee.unitAmountCents,
       precise_unit_amount: fee.preciseUnitAmount,
       precise_coupons_amount_cents: taxed.preciseCouponsAmountCents,
+      untaxed_amount_cents: taxed.untaxedAmountCents,
+      progressive_parts: partsJson(taxed.progressiveParts),
       precise_credit_notes_amount_cents: taxed.preciseCreditNotesAmountCents,
       taxes_amount_cents: taxed.taxesAmountCents,
       taxes_precise_amount_cents: taxed.taxesPreciseAmountCents,
@@ -95,8 +98,8 @@ export async function insertFees(
         charge_filter_id, fixed_charge_id, true_up_parent_fee_id, original_fee_id, correction_id, fee_type, item_id,
         item_code, item_name, item_description,
         invoice_display_name, amount_cents, amount_currency, precise_amount_cents, unit_amount_cents,
-        precise_unit_amount, precise_coupons_amount_cents, precise_credit_notes_amount_cents, taxes_amount_cents,
-        taxes_precise_amount_cents, taxes_rate, units,
+        precise_unit_amount, precise_coupons_amount_cents, untaxed_amount_cents, progressive_parts,
+        precise_credit_notes_amount_cents, taxes_amount_cents, taxes_precise_amount_cents, taxes_rate, units,
         total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details, presentation_breakdowns,
         pay_in_advance, invoiceable, event_id, event_transaction_id, external_subscription_id, from_datetime,
         to_datetime,
@@ -106,7 +109,8 @@ export async function insertFees(
         original_fee_id, correction_id, fee_type, item_id,
         item_code, item_name, item_description, invoice_display_name, amount_cents, ${owner.currency},
         precise_amount_cents, unit_amount_cents, precise_unit_amount, precise_coupons_amount_cents,
-        precise_credit_notes_amount_cents, taxes_amount_cents, taxes_precise_amount_cents,
+        untaxed_amount_cents, progressive_parts, precise_credit_notes_amount_cents, taxes_amount_cents,
+        taxes_precise_amount_cents,
         taxes_rate, units, total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details,
         presentation_breakdowns,
         pay_in_advance, invoiceable, event_id, event_transaction_id, external_subscription_id, from_datetime,
@@ -117,6 +121,7 @@ export async function insertFees(
         correction_id uuid, fee_type text, item_id uuid, item_code text, item_name text,
         item_description text, invoice_display_name text, amount_cents bigint, precise_amount_cents numeric,
         unit_amount_cents bigint, precise_unit_amount numeric, precise_coupons_amount_cents numeric,
+        untaxed_amount_cents numeric, progressive_parts jsonb,
         precise_credit_notes_amount_cents numeric, taxes_amount_cents bigint,
         taxes_precise_amount_cents numeric, taxes_rate numeric, units numeric, total_aggregated_units numeric,
         events_count bigint, grouped_by jsonb, amount_details jsonb, pricing_unit_details jsonb,
@@ -126,6 +131,16 @@ export async function insertFees(
     )
     ${feeTaxesInsert(db, owner, draft)}`;
 }
+
+/** A fee without parts has none stored. */
+const partsJson = (parts: Draft['fees'][number]['progressiveParts']): ProgressivePartJson[] | null =>
+  parts.length === 0
+    ? null
+    : parts.map(({ feeId, creditCents, partCents }) => ({
+        fee_id: feeId as FeeId,
+        credit_cents: creditCents,
+        part_cents: partCents,
+      }));
 
 /** Stores the taxes of stored fees. */
 export async function insertFeeTaxes(db: Db, owner: FeeOwner, draft: Pick<Draft, 'fees'>): Promise<void> {

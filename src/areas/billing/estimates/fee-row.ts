@@ -42,6 +42,8 @@ export const estimatedFeeRow = (
   unit_amount_cents: fee.unitAmountCents,
   precise_unit_amount: fee.preciseUnitAmount,
   precise_coupons_amount_cents: ZERO,
+  untaxed_amount_cents: ZERO,
+  progressive_parts: null,
   taxes_amount_cents: taxes.taxesAmountCents,
   taxes_precise_amount_cents: taxes.taxesPreciseAmountCents,
   taxes_rate: taxes.taxesRate,

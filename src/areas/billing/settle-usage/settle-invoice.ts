@@ -185,7 +185,8 @@ async function settleFalls(
   });
   return rows.flatMap(({ each, waiting, row, owed }, index) => {
     const own = credited.filter((credit) => credit.index === index);
-    const [first, ...others] = own;
+    const ofFee = own.find(({ feeId }) => feeId === row.fee_id) ?? own[0];
+    const others = own.filter((credit) => credit !== ofFee);
     const given = own.reduce((total, credit) => total + credit.cents, 0);
     const later = others.reduce((total, credit) => total + credit.cents, 0);
     const uncreditable = owed - given;
@@ -197,8 +198,8 @@ async function settleFalls(
       new_amount_cents: row.new_amount_cents + later,
       settled_amount_cents: each.deltaCents - each.undoneCents + uncreditable + later,
       billed_amount_cents: -waiting,
-      booked_as: first !== undefined ? 'credit_note' : waiting > 0 ? 'fee' : 'recorded',
-      credit_note_id: first?.noteId ?? null,
+      booked_as: ofFee !== undefined ? 'credit_note' : waiting > 0 ? 'fee' : 'recorded',
+      credit_note_id: ofFee?.noteId ?? null,
       uncreditable_amount_cents: uncreditable,
     };
     // A note of another invoice has a row of its own.

@@ -1,5 +1,5 @@
 import type { CreditedFee, EarlierTaxes } from '../../../engine/credits/credit-note-amounts.ts';
-import { type FeeLeft, feesWithTaxes, type NotedInvoice } from '../../../engine/credits/credit-note-limits.ts';
+import { creditableOfInvoice, feesWithTaxes, type NotedInvoice } from '../../../engine/credits/credit-note-limits.ts';
 import { type Cents, cents } from '../../../engine/money/cents.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
@@ -16,6 +16,8 @@ export interface CreditedInvoice {
   fees: readonly FeeRow[];
   noted: NotedInvoice;
   earlierTaxes: readonly EarlierTaxes[];
+  /** What it billed and its notes have not given back. */
+  left: { netCents: Cents; taxesCents: Cents };
   /** In cents, by fee; a fee that is missing was not credited. */
   creditedOf: ReadonlyMap<string, number>;
   /** Set for a top-up invoice while its wallet may be used. */
@@ -39,6 +41,10 @@ export async function readCreditedInvoice(
       taxesAmountCents: note.taxes_amount_cents,
       preciseTaxesAmountCents: decimal(note.precise_taxes_amount_cents),
     })),
+    left: {
+      netCents: cents(invoice.sub_total_excluding_taxes_amount_cents - sums.sub_total_cents),
+      taxesCents: cents(invoice.taxes_amount_cents - sums.taxes_cents),
+    },
     topUp: invoice.invoice_type === 'credit' ? await findTopUp(ctx, invoice.id) : undefined,
     creditedOf: new Map(sums.fees.map(({ fee_id, credited_cents }) => [fee_id, credited_cents])),
   };
@@ -53,9 +59,7 @@ const notedInvoice = (invoice: InvoiceRow, sums: NotedSums, refundStepCents: num
   totalCents: invoice.total_amount_cents,
   totalPaidCents: invoice.total_paid_amount_cents,
   writtenOffCents: invoice.total_written_off_amount_cents,
-  feesCents: invoice.fees_amount_cents,
-  couponsCents: invoice.coupons_amount_cents,
-  progressiveCreditCents: invoice.progressive_billing_credit_amount_cents,
+  billedCents: invoice.sub_total_including_taxes_amount_cents,
   noted: {
     creditCents: cents(sums.credit_cents),
     refundCents: cents(sums.refund_cents),
@@ -76,8 +80,12 @@ export function creditableOfFee(credited: CreditedInvoice, fee: FeeRow): Cents {
 export const uncreditedOfFee = ({ creditedOf }: CreditedInvoice, fee: FeeRow): Cents =>
   cents(Math.max(fee.amount_cents - (creditedOf.get(fee.id) ?? 0), 0));
 
-export const feesLeft = (credited: CreditedInvoice): FeeLeft[] =>
-  credited.fees.map((fee) => ({ creditableCents: creditableOfFee(credited, fee), taxesRate: fee.taxes_rate }));
+/** What may still be credited of an invoice, taxes included. Rule: credit-note-amounts.md#what-is-left. */
+export const creditableOf = (credited: CreditedInvoice): Cents =>
+  creditableOfInvoice(
+    credited.noted,
+    credited.fees.map((fee) => creditableOfFee(credited, fee)),
+  );
 
 export const feesWithTaxesOf = ({ fees }: CreditedInvoice): Cents =>
   feesWithTaxes(fees.map((fee) => ({ amountCents: fee.amount_cents, taxesRate: fee.taxes_rate })));
@@ -86,6 +94,7 @@ export const feesWithTaxesOf = ({ fees }: CreditedInvoice): Cents =>
 export const creditedFee = (fee: FeeRow): CreditedFee => ({
   amountCents: cents(fee.amount_cents),
   preciseCouponsAmountCents: fee.precise_coupons_amount_cents,
+  untaxedAmountCents: fee.untaxed_amount_cents,
   taxes: fee.applied_taxes.map((tax) => ({
     id: tax.tax_id,
     code: tax.tax_code,

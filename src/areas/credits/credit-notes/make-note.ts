@@ -2,10 +2,11 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import { type NoteAmounts, noteAmounts } from '../../../engine/credits/credit-note-amounts.ts';
 import { alignParts, type NoteParts } from '../../../engine/credits/credit-note-parts.ts';
 import type { CreditNoteReason } from '../../../engine/credits/credit-note-states.ts';
-import { cents, roundToCents } from '../../../engine/money/cents.ts';
+import { roundToCents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { CustomerId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
+import type { FeeRow } from '../../invoices/fees/queries.ts';
 import { type CreditedInvoice, creditableOfFee, creditedFee } from './credited-invoice.ts';
 import { finishNote } from './finish-note.ts';
 import { insertCreditNote, type NewItem } from './writes.ts';
@@ -58,20 +59,31 @@ export async function makeNote(ctx: Context, note: NoteToMake): Promise<string> 
 
 /**
  * The amounts of items; a note that takes all that is left corrects earlier roundings.
- * Rule: credit-note-amounts.md#rounding.
+ * Rules: credit-note-amounts.md#rounding, credit-note-amounts.md#no-more-than-was-billed.
  */
 export function amountsOf(credited: CreditedInvoice, items: readonly NewItem[]): NoteAmounts {
-  const given = items.map(({ fee, preciseAmountCents }) => ({ fee: creditedFee(fee), preciseAmountCents }));
-  if (!closesInvoice(credited, items)) return noteAmounts(given);
-  const { tax_integration_id: engineId, taxes_amount_cents: taxesCents } = credited.invoice;
-  return noteAmounts(given, credited.earlierTaxes, engineId === null ? undefined : cents(taxesCents));
+  const open = openAfter(credited, items);
+  const isTaken = open.length === 0;
+  const isTaxTaken = open.every((fee) => fee.applied_taxes.length === 0);
+  return noteAmounts(
+    items.map(({ fee, preciseAmountCents }) => ({ fee: creditedFee(fee), preciseAmountCents })),
+    isTaken ? credited.earlierTaxes : [],
+    // A draft has its coupons once it is final; a top-up is limited by what its wallet holds.
+    credited.noted.isDraft || credited.noted.isTopUp
+      ? undefined
+      : {
+          net: { cents: credited.left.netCents, isTaken },
+          taxes: { cents: credited.left.taxesCents, isTaken: isTaxTaken },
+        },
+  );
 }
 
-function closesInvoice(credited: CreditedInvoice, items: readonly NewItem[]): boolean {
+/** The fees of which something is left after these items. */
+function openAfter(credited: CreditedInvoice, items: readonly NewItem[]): FeeRow[] {
   const taken = new Map<string, number>();
   for (const { fee, preciseAmountCents } of items)
     taken.set(fee.id, (taken.get(fee.id) ?? 0) + roundToCents(preciseAmountCents));
-  return credited.fees.every((fee) => creditableOfFee(credited, fee) <= (taken.get(fee.id) ?? 0));
+  return credited.fees.filter((fee) => creditableOfFee(credited, fee) > (taken.get(fee.id) ?? 0));
 }
 
 /** The customer's zone, else its billing entity's. */

@@ -239,6 +239,8 @@ export interface NotedSums {
   credit_cents: number;
   refund_cents: number;
   offset_cents: number;
+  sub_total_cents: number;
+  taxes_cents: number;
   /** Taxes of each, for the note that closes the invoice. */
   taxes: { taxes_amount_cents: number; precise_taxes_amount_cents: string }[];
   /** Credited of each fee, in cents. */
@@ -256,8 +258,8 @@ export async function sumNotes(
 ): Promise<NotedSums> {
   const [row] = await db<NotedSums[]>`
     with own as (
-      select id, status, credit_amount_cents, refund_amount_cents, offset_amount_cents, taxes_amount_cents,
-        precise_taxes_amount_cents
+      select id, status, credit_amount_cents, refund_amount_cents, offset_amount_cents,
+        sub_total_excluding_taxes_amount_cents, taxes_amount_cents, precise_taxes_amount_cents
       from credit_notes
       where organization_id = ${organizationId} and invoice_id = ${invoiceId} and status <> 'deleted'
         and id is distinct from ${exceptId}::uuid
@@ -265,6 +267,8 @@ export async function sumNotes(
     select coalesce(sum(credit_amount_cents), 0)::bigint as credit_cents,
       coalesce(sum(refund_amount_cents), 0)::bigint as refund_cents,
       coalesce(sum(offset_amount_cents), 0)::bigint as offset_cents,
+      coalesce(sum(sub_total_excluding_taxes_amount_cents), 0)::bigint as sub_total_cents,
+      coalesce(sum(taxes_amount_cents), 0)::bigint as taxes_cents,
       coalesce(jsonb_agg(jsonb_build_object('taxes_amount_cents', taxes_amount_cents,
         'precise_taxes_amount_cents', precise_taxes_amount_cents::text)), '[]') as taxes,
       (select coalesce(jsonb_agg(jsonb_build_object('fee_id', credited.fee_id, 'credited_cents', credited.cents)), '[]')
@@ -277,6 +281,21 @@ export async function sumNotes(
        ) credited) as fees
     from own`;
   return row!;
+}
+
+/** What the live notes of fees gave back of them, in cents; a fee that is missing was not credited. */
+export async function sumItemsOfFees(
+  { db, organizationId }: Scope,
+  feeIds: readonly FeeId[],
+): Promise<Map<string, number>> {
+  const rows = await db<{ fee_id: FeeId; cents: number }[]>`
+    select item.fee_id, sum(item.amount_cents)::bigint as cents
+    from credit_note_items item
+    join credit_notes note on note.organization_id = item.organization_id and note.id = item.credit_note_id
+      and note.status <> 'deleted'
+    where item.organization_id = ${organizationId} and item.fee_id = any (${feeIds}::uuid[])
+    group by item.fee_id`;
+  return new Map(rows.map(({ fee_id, cents }) => [fee_id, cents]));
 }
 
 /** A note that may pay an invoice. */

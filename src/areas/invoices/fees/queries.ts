@@ -1,7 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import { VISIBLE_INVOICE_STATUSES } from '../../../engine/invoices/invoice-states.ts';
+import type { ProgressivePart } from '../../../engine/invoices/progressive-rest.ts';
 import type { Currency } from '../../../engine/money/currency.ts';
-import type { Decimal } from '../../../engine/money/decimal.ts';
+import { type Decimal, decimal } from '../../../engine/money/decimal.ts';
 import type { FeeType } from '../../../engine/taxes/choose-taxes.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
@@ -37,6 +38,21 @@ export interface AppliedTaxJson {
   created_at: string;
 }
 
+/** What a fee took over of a fee of a progressive invoice, as it is stored. Rule: progressive-billing.md#taken-over. */
+export interface ProgressivePartJson {
+  fee_id: FeeId;
+  credit_cents: Decimal | number | string;
+  part_cents: number;
+}
+
+/** The same as the rules see it. */
+export const progressivePartsOf = (stored: readonly ProgressivePartJson[] | null): ProgressivePart[] =>
+  (stored ?? []).map(({ fee_id, credit_cents, part_cents }) => ({
+    feeId: fee_id,
+    creditCents: decimal(credit_cents),
+    partCents: part_cents,
+  }));
+
 export interface FeeRow {
   id: FeeId;
   customer_id: CustomerId;
@@ -61,6 +77,9 @@ export interface FeeRow {
   unit_amount_cents: number;
   precise_unit_amount: Decimal;
   precise_coupons_amount_cents: Decimal;
+  /** What was billed of it beyond the taxed amount. */
+  untaxed_amount_cents: Decimal;
+  progressive_parts: ProgressivePartJson[] | null;
   taxes_amount_cents: number;
   taxes_precise_amount_cents: Decimal;
   taxes_rate: Decimal;
@@ -96,7 +115,8 @@ const feeColumns = (db: Db) => db`
   fee.original_fee_id, fee.correction_id, fee.true_up_parent_fee_id, fee.fee_type, fee.item_id, fee.item_code,
   fee.item_name,
   fee.item_description, fee.invoice_display_name, fee.amount_cents, fee.amount_currency, fee.precise_amount_cents,
-  fee.unit_amount_cents, fee.precise_unit_amount, fee.precise_coupons_amount_cents, fee.taxes_amount_cents,
+  fee.unit_amount_cents, fee.precise_unit_amount, fee.precise_coupons_amount_cents, fee.untaxed_amount_cents,
+  fee.progressive_parts, fee.taxes_amount_cents,
   fee.taxes_precise_amount_cents, fee.taxes_rate, fee.units, fee.total_aggregated_units, fee.events_count,
   fee.grouped_by, fee.amount_details, fee.pricing_unit_details, fee.presentation_breakdowns, fee.pay_in_advance,
   fee.invoiceable, fee.event_transaction_id, fee.external_subscription_id, fee.payment_status, fee.succeeded_at,

@@ -18,7 +18,8 @@ export const CORRECTION_CHECKS: readonly Check[] = [
           and adjustment.kind is not null and adjustment.delta_amount_cents is not null
       ), credited as (
         -- What was netted within an invoice adds up to nothing; what coupons had paid for altogether has no note.
-        -- A note of an invoice that was credited with a progressive one gives back what that leaves of its items.
+        -- Of a fee that took over progressive fees, and of these, items give back what each of them billed itself, to
+        -- the cent (event-corrections.md#usage-billed-progressively).
         select correction_id, invoice_id, sum(billed_amount_cents - settled_amount_cents) as cents,
           coalesce(array_agg(distinct credit_note_id) filter (where credit_note_id is not null), '{}') as note_ids
         from adjustment
@@ -56,26 +57,31 @@ export const CORRECTION_CHECKS: readonly Check[] = [
         from adjustment
         where booked_as = 'invoice' and billed_amount_cents > 0 and new_fee_id is null
         union all
-        select credited.correction_id, credited.cents::text, given.least_cents::text,
+        select credited.correction_id, credited.cents::text, round(given.cents)::text,
           jsonb_build_object('invoice_id', credited.invoice_id, 'credit_note_ids', to_jsonb(credited.note_ids))
         from credited
         cross join lateral (
-          select coalesce(sum(case when invoice.progressive_billing_credit_amount_cents > 0
-              then note.sub_total_excluding_taxes_amount_cents else items.cents end), 0) as least_cents,
-            coalesce(sum(case when invoice.progressive_billing_credit_amount_cents > 0
-              and invoice.coupons_amount_cents = 0
-              then note.sub_total_excluding_taxes_amount_cents else items.cents end), 0) as most_cents
+          select coalesce(sum(case
+              when fee.progressive_parts is null and not is_behind then item.amount_cents
+              else item.precise_amount_cents * (case when is_behind then fee.amount_cents
+                    - fee.precise_coupons_amount_cents + fee.untaxed_amount_cents + part.credit_cents
+                  else fee.amount_cents end - part.cents) / nullif(fee.amount_cents, 0)
+            end), 0) as cents,
+            count(*) filter (where fee.progressive_parts is not null or is_behind) as roundings
           from credit_notes note
-          join invoices invoice on invoice.organization_id = note.organization_id and invoice.id = note.invoice_id
+          join credit_note_items item on item.organization_id = note.organization_id and item.credit_note_id = note.id
+          join fees fee on fee.organization_id = item.organization_id and fee.id = item.fee_id
           cross join lateral (
-            select coalesce(sum(item.amount_cents), 0) as cents
-            from credit_note_items item
-            where item.organization_id = note.organization_id and item.credit_note_id = note.id
-          ) items
+            select coalesce(sum(own.part_cents), 0) as cents, coalesce(sum(own.credit_cents), 0) as credit_cents
+            from jsonb_to_recordset(fee.progressive_parts) as own (part_cents bigint, credit_cents numeric)
+          ) part
+          cross join lateral (
+            select fee.invoice_id <> credited.invoice_id and fee.correction_id is null as is_behind
+          ) place
           where note.organization_id = ${organizationId} and note.id = any (credited.note_ids)
             and note.status = 'finalized'
         ) given
-        where credited.cents not between given.least_cents and given.most_cents
+        where abs(credited.cents - given.cents) > given.roundings
         union all
         select fee.correction_id, billed.cents::text, fee.amount_cents::text, jsonb_build_object('fee_id', fee.id)
         from fees fee

@@ -88,14 +88,13 @@ export const INVOICE_CHECKS: readonly Check[] = [
       group by fee.id
       having sum(item.amount_cents) > fee.amount_cents
       union all
-      select invoice.id, (invoice.fees_amount_cents + invoice.taxes_amount_cents)::text,
-        sum(note.total_amount_cents)::text,
+      select invoice.id, invoice.sub_total_including_taxes_amount_cents::text, sum(note.total_amount_cents)::text,
         '{}'::jsonb
       from credit_notes note
       join invoices invoice on invoice.organization_id = note.organization_id and invoice.id = note.invoice_id
       where note.organization_id = ${organizationId} and note.status = 'finalized'
       group by invoice.id
-      having sum(note.total_amount_cents) > invoice.fees_amount_cents + invoice.taxes_amount_cents + 1
+      having sum(note.total_amount_cents) > invoice.sub_total_including_taxes_amount_cents
       limit ${MOST_FINDINGS}`,
   },
   {

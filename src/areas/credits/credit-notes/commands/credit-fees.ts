@@ -1,21 +1,19 @@
-import { itemFor, ownPart } from '../../../../engine/corrections/progressive-part.ts';
+import { type GivingFee, giveBack } from '../../../../engine/corrections/give-back.ts';
 import { alignedTotal } from '../../../../engine/credits/credit-note-amounts.ts';
-import {
-  creditableOfInvoice,
-  offsettableOfInvoice,
-  refundableOfInvoice,
-} from '../../../../engine/credits/credit-note-limits.ts';
+import { offsettableOfInvoice, refundableOfInvoice } from '../../../../engine/credits/credit-note-limits.ts';
 import type { NoteParts } from '../../../../engine/credits/credit-note-parts.ts';
 import type { InvoiceStatus } from '../../../../engine/invoices/invoice-states.ts';
-import { type Cents, cents, roundToCents } from '../../../../engine/money/cents.ts';
+import { type Cents, cents } from '../../../../engine/money/cents.ts';
+import type { Decimal } from '../../../../engine/money/decimal.ts';
 import type { Context } from '../../../../platform/context.ts';
-import type { CreditNoteId, FeeId } from '../../../../platform/ids.ts';
-import { listFeesByIds } from '../../../invoices/fees/queries.ts';
+import type { CreditNoteId, FeeId, InvoiceId } from '../../../../platform/ids.ts';
+import { type FeeRow, listFeesByIds, progressivePartsOf } from '../../../invoices/fees/queries.ts';
 import { readInvoice } from '../../../invoices/invoices/queries.ts';
 import type { Part } from '../../../usage/event-corrections/schema.ts';
-import { type CreditedInvoice, creditableOfFee, feesLeft, readCreditedInvoice } from '../credited-invoice.ts';
+import { type CreditedInvoice, creditableOf, readCreditedInvoice } from '../credited-invoice.ts';
 import { amountsOf, makeNote } from '../make-note.ts';
-import { readProgressiveParts, withProgressive } from '../progressive-parts.ts';
+import { withProgressiveFees } from '../progressive-parts.ts';
+import { sumItemsOfFees } from '../queries.ts';
 import type { NewItem } from '../writes.ts';
 
 interface Asked {
@@ -56,46 +54,43 @@ export async function creditFees(
 ): Promise<Credited[]> {
   const askedIds = [...new Set(asked.flatMap(({ feeIds }) => feeIds.flat()))];
   if (askedIds.length === 0) return [];
-  const parts = await readProgressiveParts(ctx, askedIds);
-  const found = await listFeesByIds(ctx, withProgressive(parts, askedIds));
-  const fees = new Map(found.map((fee) => [fee.id, fee]));
-  const invoiceIds = [...new Set(found.flatMap(({ invoice_id }) => invoice_id ?? []))].sort();
-  await ctx.db`
-    select from invoices where organization_id = ${ctx.organizationId} and id = any (${invoiceIds}::uuid[])
-    order by id for update`;
-  const invoices = new Map<string, CreditedInvoice>();
-  // Read once they are needed: seldom does a decrease go back along all progressive invoices of a period.
-  const creditedInvoice = async (id: string): Promise<CreditedInvoice> => {
-    const read = invoices.get(id) ?? (await readCreditedInvoice(ctx, await readInvoice(ctx, id)));
-    invoices.set(id, read);
-    return read;
-  };
+  const found = await listFeesByIds(ctx, await withProgressiveFees(ctx, askedIds));
+  const rows = new Map<string, FeeRow>(found.map((fee) => [fee.id, fee]));
+  const open = await lockInvoices(ctx, found, statuses);
+  const credited = await sumItemsOfFees(
+    ctx,
+    found.map(({ id }) => id),
+  );
+  const fees = new Map(
+    found.map((fee) => {
+      const isOpen = fee.invoice_id !== null && open.has(fee.invoice_id);
+      return [fee.id, givingFee(fee, isOpen ? fee.amount_cents - (credited.get(fee.id) ?? 0) : 0)];
+    }),
+  );
 
-  const items = new Map<string, (NewItem & { index: number; cents: number })[]>();
-  const taken = new Map<string, number>();
+  const items = new Map<InvoiceId, (NewItem & { index: number; cents: number })[]>();
+  const taken = new Map<string, Decimal>();
   for (const { index, cents: wanted, feeIds } of [...asked].sort((a, b) => b.cents - a.cents)) {
     let left = wanted;
-    for (const feeId of new Set(feeIds.flatMap((group) => withProgressive(parts, group)))) {
-      if (left === 0) break;
-      const fee = fees.get(feeId);
-      const credited = fee?.invoice_id ? await creditedInvoice(fee.invoice_id) : undefined;
-      if (fee === undefined || credited === undefined || !statuses.includes(credited.invoice.status)) continue;
-      const before = Math.min(parts.get(feeId)?.cents ?? 0, fee.amount_cents);
-      const billed = { amountCents: fee.amount_cents, progressiveCents: before };
-      const creditable = creditableOfFee(credited, fee) - (taken.get(feeId) ?? 0);
-      const amount = Math.min(left, ownPart(billed, creditable));
-      if (amount <= 0) continue;
-      left -= amount;
-      const preciseAmountCents = itemFor(billed, amount);
-      taken.set(feeId, (taken.get(feeId) ?? 0) + roundToCents(preciseAmountCents));
-      const own = items.get(credited.invoice.id) ?? [];
-      items.set(credited.invoice.id, [...own, { index, cents: amount, fee, preciseAmountCents }]);
+    for (const group of feeIds) {
+      const own = group.flatMap((id) => fees.get(id) ?? []);
+      for (const { feeId, cents: amount, preciseAmountCents } of giveBack(left, own, { fees, taken })) {
+        left -= amount;
+        const fee = rows.get(feeId)!;
+        const ofInvoice = items.get(fee.invoice_id!) ?? [];
+        items.set(fee.invoice_id!, ofInvoice);
+        const same = ofInvoice.find((item) => item.index === index && item.fee === fee);
+        if (same) {
+          same.cents += amount;
+          same.preciseAmountCents = same.preciseAmountCents.plus(preciseAmountCents);
+        } else ofInvoice.push({ index, cents: amount, fee, preciseAmountCents });
+      }
     }
   }
 
   const notes: Credited[] = [];
   for (const [invoiceId, own] of items) {
-    const credited = invoices.get(invoiceId)!;
+    const credited = await readCreditedInvoice(ctx, await readInvoice(ctx, invoiceId));
     const amounts = amountsOf(credited, own);
     const total = alignedTotal(amounts);
     const noteId =
@@ -114,12 +109,35 @@ export async function creditFees(
   return notes;
 }
 
+/** Locks the invoices of fees in one order. @returns those with one of the statuses */
+async function lockInvoices(
+  { db, organizationId }: Context,
+  fees: readonly FeeRow[],
+  statuses: readonly InvoiceStatus[],
+): Promise<Set<string>> {
+  const ids = [...new Set(fees.flatMap(({ invoice_id }) => invoice_id ?? []))];
+  const rows = await db<{ id: InvoiceId; status: InvoiceStatus }[]>`
+    select id, status from invoices where organization_id = ${organizationId} and id = any (${ids}::uuid[])
+    order by id for update`;
+  return new Set(rows.filter(({ status }) => statuses.includes(status)).map(({ id }) => id));
+}
+
+const givingFee = (fee: FeeRow, creditableCents: number): GivingFee => ({
+  id: fee.id,
+  amountCents: fee.amount_cents,
+  preciseCouponsAmountCents: fee.precise_coupons_amount_cents,
+  untaxedAmountCents: fee.untaxed_amount_cents,
+  taxesRate: fee.taxes_rate,
+  parts: progressivePartsOf(fee.progressive_parts),
+  creditableCents,
+});
+
 /**
  * What the part asked for cannot take goes to the balance. Rules: event-corrections.md#policy,
  * credit-note-amounts.md#creation.
  */
 function partsOf(credited: CreditedInvoice, totalCents: Cents, part: Part): NoteParts {
-  const creditable = creditableOfInvoice(credited.noted, feesLeft(credited));
+  const creditable = creditableOf(credited);
   const most = part === 'refund' ? Math.min(totalCents, refundableOfInvoice(credited.noted, creditable)) : 0;
   const refundCents = cents(most - (most % credited.noted.refundStepCents));
   const offsetCents = cents(

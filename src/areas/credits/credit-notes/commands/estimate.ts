@@ -1,13 +1,9 @@
-import {
-  creditableOfInvoice,
-  offsettableOfInvoice,
-  refundableOfNote,
-} from '../../../../engine/credits/credit-note-limits.ts';
+import { offsettableOfInvoice, refundableOfNote } from '../../../../engine/credits/credit-note-limits.ts';
 import { roundToCents } from '../../../../engine/money/cents.ts';
 import { decimal } from '../../../../engine/money/decimal.ts';
 import type { Context } from '../../../../platform/context.ts';
 import { present } from '../../../../platform/schema/view.ts';
-import { feesLeft } from '../credited-invoice.ts';
+import { creditableOf } from '../credited-invoice.ts';
 import { amountsOf } from '../make-note.ts';
 import type { CreditNoteEstimate } from '../schema.ts';
 import { rateOf } from '../view.ts';
@@ -24,7 +20,7 @@ export async function estimateCreditNote(ctx: Context, { body }: { body: CreditN
   const { invoice, noted } = credited;
   const items = readItems(credited, body.items);
   const amounts = amountsOf(credited, items);
-  const ofInvoice = creditableOfInvoice(noted, feesLeft(credited));
+  const ofInvoice = creditableOf(credited);
 
   const exact = roundToCents(amounts.preciseTotalAmountCents);
   const excess = exact - amounts.taxesAmountCents - amounts.subTotalExcludingTaxesAmountCents;

@@ -1,12 +1,12 @@
 import { alignedTotal } from '../../../../engine/credits/credit-note-amounts.ts';
-import { creditableOfInvoice, refundableOfInvoice } from '../../../../engine/credits/credit-note-limits.ts';
+import { refundableOfInvoice } from '../../../../engine/credits/credit-note-limits.ts';
 import { type Cents, cents } from '../../../../engine/money/cents.ts';
 import { Decimal, decimal } from '../../../../engine/money/decimal.ts';
 import type { Context } from '../../../../platform/context.ts';
 import { refuse } from '../../../../platform/refusal.ts';
 import type { InvoiceRow } from '../../../invoices/invoices/queries.ts';
 import { bookNoteGivenBack, bookNoteReleased } from '../../../ledger/ledger/credit-notes.ts';
-import { type CreditedInvoice, creditableOfFee, feesLeft, readCreditedInvoice } from '../credited-invoice.ts';
+import { type CreditedInvoice, creditableOf, creditableOfFee, readCreditedInvoice } from '../credited-invoice.ts';
 import { amountsOf, makeNote } from '../make-note.ts';
 import { readCreditNote } from '../queries.ts';
 import { changeCreditNote, listUsesOnInvoice, type NewItem } from '../writes.ts';
@@ -28,7 +28,7 @@ export async function makeNotesOfVoid(
   asked: { creditCents: number; refundCents: number },
 ): Promise<void> {
   const credited = await readCreditedInvoice(ctx, invoice);
-  const creditable = creditableOfInvoice(credited.noted, feesLeft(credited));
+  const creditable = creditableOf(credited);
   const total = asked.creditCents + asked.refundCents;
   const refundable = refundableOfInvoice(credited.noted, creditable);
   if (asked.creditCents > creditable || asked.refundCents > refundable || total > creditable)

@@ -4,7 +4,7 @@ import { isDateBefore, type PlainDate } from '../../../../engine/calendar/instan
 import { localDate } from '../../../../engine/calendar/local-day.ts';
 import { gridsOf, type PlanTerms, type SubscriptionTerms } from '../../../../engine/calendar/terms.ts';
 import { alignedTotal, type CreditedItem, noteAmounts } from '../../../../engine/credits/credit-note-amounts.ts';
-import { creditableOfInvoice, refundableOfInvoice } from '../../../../engine/credits/credit-note-limits.ts';
+import { refundableOfInvoice } from '../../../../engine/credits/credit-note-limits.ts';
 import {
   type NoteParts,
   type TerminationCredit,
@@ -21,7 +21,7 @@ import type { FeeRow } from '../../../invoices/fees/queries.ts';
 import { dueOf } from '../../../invoices/invoices/amount-due.ts';
 import { getVisibleInvoice, type InvoiceRow } from '../../../invoices/invoices/queries.ts';
 import { firstStartOf } from '../../../subscriptions/subscriptions/writes.ts';
-import { creditedFee, feesLeft, readCreditedInvoice } from '../credited-invoice.ts';
+import { creditableOf, creditedFee, readCreditedInvoice } from '../credited-invoice.ts';
 import { amountsOf, makeNote, zoneOf } from '../make-note.ts';
 
 /** A subscription that ends, with its plan; their rows fit. */
@@ -82,7 +82,7 @@ export async function creditUnusedDays(ctx: Context, ending: EndingSubscription)
     invoicePaidCents: credited.invoice.total_paid_amount_cents,
     usedCents: roundToCents(used.preciseTotalAmountCents),
     refundStepCents: credited.noted.refundStepCents,
-    refundableCents: refundableOfInvoice(credited.noted, creditableOfInvoice(credited.noted, feesLeft(credited))),
+    refundableCents: refundableOfInvoice(credited.noted, creditableOf(credited)),
   });
   await makeNote(ctx, {
     credited,
