@@ -33,6 +33,7 @@ const NOT_CODES = new Set([
   'network_error',
   'payment_method_not_available',
   'rate_limit',
+  'resource_missing',
   'authentication_required',
   'currency_not_supported',
   'group_key_missing',

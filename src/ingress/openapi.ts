@@ -13,6 +13,7 @@ import { errorCodesOf } from './error-codes.ts';
 import { described, type FieldWords, WORDS } from './field-words/words.ts';
 import { pathParameters, queryParameters } from './openapi-query.ts';
 import { type OpenApi, withSharedSchemas } from './openapi-schemas.ts';
+import { providerWebhooks } from './openapi-webhooks.ts';
 
 extendZodWithOpenApi(z);
 
@@ -66,7 +67,7 @@ export function openApiDocument(operations: readonly Operation[], facts: { url: 
     security: [{ bearer: [] }],
     tags: tags.map((name) => ({ name, description: `Operations on ${name.replaceAll('_', ' ')}` })),
   });
-  return withSharedSchemas(document as unknown as OpenApi);
+  return { ...withSharedSchemas(document as unknown as OpenApi), webhooks: providerWebhooks() };
 }
 
 function routeOf(operation: Operation): RouteConfig {

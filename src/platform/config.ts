@@ -109,6 +109,17 @@ const Settings = z.object({
     .transform((text) => text.split(',').map(Number))
     .describe('Seconds between delivery attempts'),
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: flag(false).describe('Deliver to private addresses: development only'),
+  PRIVATE_TARGETS: z
+    .string()
+    .regex(/^([a-z\d]([a-z\d.:-]*[a-z\d])?(,(?=.)|$))*$/i, 'must be hosts with commas between them')
+    .default('')
+    .transform((text) =>
+      text
+        .toLowerCase()
+        .split(',')
+        .filter((host) => host !== ''),
+    )
+    .describe('Hosts in private networks that payment providers may be reached at, with commas between them'),
   FEED_RETENTION_DAYS: whole(30, 7)
     .pipe(z.number().max(400))
     .describe('Days that an event stays in the feed of events'),
@@ -212,6 +223,7 @@ const EXAMPLES: Record<string, string> = {
   SECRETS_KEYS: 'a:$(openssl rand -base64 32)',
   SECRETS_KEY: '$(openssl rand -base64 32)',
   OPERATOR_TOKEN: '$(openssl rand -hex 16)',
+  PRIVATE_TARGETS: 'pay.internal,10.0.0.7',
   STRIPE_API_URL: 'http://127.0.0.1:12111',
   ANROK_API_URL: 'http://127.0.0.1:12112',
 };

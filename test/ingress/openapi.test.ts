@@ -227,3 +227,27 @@ test('every operation is described with its purpose and permission, under a tag 
     expect(tags).toEqual(expect.arrayContaining(used));
   }
 });
+
+test('what a custom payment provider has to answer is described as webhooks, each signed', () => {
+  const { webhooks } = document as unknown as {
+    webhooks: Record<string, { post: { parameters: { name: string }[]; responses: object } }>;
+  };
+  expect(Object.keys(webhooks)).toEqual([
+    'check',
+    'customer.create',
+    'methods.list',
+    'setup_page.create',
+    'payment_page.create',
+    'page.expire',
+    'charge.create',
+    'payment.read',
+    'payment.cancel',
+    'refund.create',
+    'refund.read',
+    'payments.list',
+  ]);
+  for (const { post } of Object.values(webhooks)) {
+    expect(post.parameters.map(({ name }) => name)).toEqual(['webhook-id', 'webhook-timestamp', 'webhook-signature']);
+    expect(Object.keys(post.responses)).toEqual(['200', '202', '409', '422', '429']);
+  }
+});

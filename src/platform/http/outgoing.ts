@@ -2,7 +2,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { realNowMs } from '../clock/real-clock.ts';
 import { guardedLookup, RefusedAddress, type Resolve, type Target } from './addresses.ts';
 
-/** How many bytes of an answer are read and stored (webhooks.md#request). */
+/** How many bytes of an answer are read and stored, unless the sender needs more (webhooks.md#request). */
 const ANSWER_MAX_BYTES = 8 * 1024;
 
 const CONNECT_TIMEOUT_MS = 5000;
@@ -13,7 +13,7 @@ export interface OutgoingAnswer {
   status: number;
   /** The pause that the receiver requests, from a Retry-After in either form. */
   retryAfterMs: number | undefined;
-  /** First 8 KiB of the body. */
+  /** The first part of the body: 8 KiB, unless the sender reads more. */
   text: string;
 }
 
@@ -27,10 +27,17 @@ export interface Outgoing {
   close(): Promise<void>;
 }
 
+interface OutgoingOptions {
+  allowPrivate: boolean;
+  resolve?: Resolve;
+  answerMaxBytes?: number;
+}
+
 /**
  * One shared agent for the process: connections are kept and checked once, when they are made (webhooks.md#sending).
  */
-export function createOutgoing(options: { allowPrivate: boolean; resolve?: Resolve }): Outgoing {
+export function createOutgoing(options: OutgoingOptions): Outgoing {
+  const { answerMaxBytes = ANSWER_MAX_BYTES } = options;
   const agent = new Agent({
     pipelining: 1,
     connections: CONNECTIONS_PER_ORIGIN,
@@ -53,7 +60,7 @@ export function createOutgoing(options: { allowPrivate: boolean; resolve?: Resol
           headersTimeout: timeoutMs,
           bodyTimeout: timeoutMs,
         };
-        agent.dispatch(request, readAnswer(timeoutMs, resolve, reject));
+        agent.dispatch(request, readAnswer({ timeoutMs, maxBytes: answerMaxBytes }, resolve, reject));
       }),
     close: () => agent.destroy(),
   };
@@ -64,7 +71,7 @@ export function createOutgoing(options: { allowPrivate: boolean; resolve?: Resol
  * than sending it.
  */
 function readAnswer(
-  timeoutMs: number,
+  { timeoutMs, maxBytes }: { timeoutMs: number; maxBytes: number },
   resolve: (answer: OutgoingAnswer) => void,
   reject: (error: Error) => void,
 ): Dispatcher.DispatchHandler {
@@ -85,7 +92,7 @@ function readAnswer(
   const settle = (error?: Error) => {
     clearTimeout(timer);
     if (!start) return reject(error!);
-    const text = Buffer.concat(chunks).subarray(0, ANSWER_MAX_BYTES).toString('utf8');
+    const text = Buffer.concat(chunks).subarray(0, maxBytes).toString('utf8');
     resolve({ status: start.status, retryAfterMs: readRetryAfter(start.retryAfter), text: storable(text) });
   };
   return {
@@ -99,7 +106,7 @@ function readAnswer(
     onResponseData(controller, chunk) {
       chunks.push(chunk);
       size += chunk.length;
-      if (size >= ANSWER_MAX_BYTES) controller.abort(new Error('enough of the answer is read'));
+      if (size >= maxBytes) controller.abort(new Error('enough of the answer is read'));
     },
     onResponseEnd: () => settle(),
     onResponseError: (_controller, error) => settle(error),

@@ -10,6 +10,10 @@ export interface SecretField {
   name: string;
   /** Whether a connection cannot be made without it. */
   isMandatory: boolean;
+  /** Made by us where the client sends none, and shown once. */
+  make?: () => string;
+  /** What a client may send instead. */
+  pattern?: RegExp;
 }
 
 /** A setting of a connection, which may be shown. */
@@ -20,6 +24,8 @@ export interface SettingField {
   isMandatory: boolean;
   /** Whether open pages of the provider were made with it, so that a change closes them. */
   isOnPages?: true;
+  /** An address of the client that we call: https, and not in a private network. */
+  isAddress?: true;
 }
 
 /** What a connection was given: its open secrets and its settings. */
@@ -54,9 +60,19 @@ export interface Inbound {
   parse(payload: Record<string, unknown>): ProviderEvent;
 }
 
+/** An operation that we post to a provider. */
+export interface ProtocolOperation {
+  summary: string;
+  data: z.ZodType;
+  /** What an answer with status 200 holds. */
+  answer: z.ZodType;
+}
+
 /** A connection whose secrets are open. */
 export interface OpenConnection extends Given {
   code: string;
+  /** Our address for its events. */
+  inboundUrl: string;
 }
 
 /**
@@ -86,6 +102,8 @@ export interface ProviderDescriptor<Type extends string = string> {
    * How many hours it remembers an idempotency key; later nothing is sent again, because it could be done twice.
    */
   keyLivesHours: number;
+  /** The operations of a protocol of ours that it has to answer, for the description of the API. */
+  protocol?: Readonly<Record<string, ProtocolOperation>>;
   /** Absent for a double, which decides in the transaction of a step and calls nobody. */
   open?: (connection: OpenConnection, config: Config) => PaymentProvider;
 }

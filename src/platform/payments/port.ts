@@ -30,6 +30,8 @@ export type ChargeOutcome =
   | { kind: 'amount_too_small'; error: ProviderError }
   /** Refused off-session; the customer has to confirm. */
   | { kind: 'authentication_required'; error: ProviderError; providerPaymentId?: string }
+  /** The provider knows the key with another content: sent no more, a person has to look. */
+  | { kind: 'conflict'; error: ProviderError }
   /** Unknown: the same call with the same key returns the outcome. */
   | { kind: 'unreachable'; error: ProviderError };
 
@@ -161,7 +163,7 @@ export interface PaymentProvider {
   expirePage(id: string): Promise<void>;
   /** @throws ProviderRefusal, when it has ended otherwise; Outage */
   cancel(providerPaymentId: string): Promise<void>;
-  /** @throws ProviderRefusal, Outage */
+  /** @throws ProviderRefusal, ProviderConflict, Outage */
   refund(refund: {
     idempotencyKey: string;
     providerPaymentId: string;
@@ -185,14 +187,25 @@ export interface PaymentProvider {
   listPayments?(request: ListRequest): Promise<Listed<PaymentThere>>;
   listRefunds?(request: ListRequest): Promise<Listed<RefundThere>>;
   listDisputes?(request: ListRequest): Promise<Listed<DisputeThere>>;
-  /** Registers `url` for the provider's events. @throws ProviderRefusal, Outage */
-  registerInbound(url: string, formerId: string | null): Promise<{ id: string; secret: string }>;
+  /** Registers `url` for its events: capability `register_inbound`. @throws ProviderRefusal, Outage */
+  registerInbound?(url: string, formerId: string | null): Promise<{ id: string; secret: string }>;
   /** Removes what registerInbound registered. @throws ProviderRefusal, when it is gone or no longer ours; Outage */
-  endInbound(id: string): Promise<void>;
+  endInbound?(id: string): Promise<void>;
 }
 
 /** Reason of a refund in the terms of providers. */
 export type RefundReason = 'duplicate' | 'fraudulent' | 'requested_by_customer';
+
+/** The key of a call was used for another content, so its outcome is unknown and will stay so. */
+export class ProviderConflict extends Error {
+  readonly error: ProviderError;
+
+  constructor(error: ProviderError) {
+    super(`${error.code}: ${error.message}`);
+    this.name = 'ProviderConflict';
+    this.error = error;
+  }
+}
 
 /** A refusal of a provider. */
 export class ProviderRefusal extends Error {

@@ -1,18 +1,19 @@
 import type { WireTable } from '../../engine/money/wire.ts';
 import type { Capability } from './capabilities.ts';
 import { type ContractProvider, contractOf, isContractProvider } from './contract-providers.ts';
+import { customDescriptor } from './custom/descriptor.ts';
 import type { ProviderDescriptor } from './descriptor.ts';
 import { sandboxDescriptor } from './sandbox/descriptor.ts';
 import { stripeDescriptor } from './stripe/descriptor.ts';
 
 /** The types of connection that can be made, one row each. Rule: provider-connections.md#types. */
-export const PROVIDERS: readonly ProviderDescriptor[] = [sandboxDescriptor, stripeDescriptor];
+export const PROVIDERS: readonly ProviderDescriptor[] = [sandboxDescriptor, stripeDescriptor, customDescriptor];
 
 /** Types that can be connected, in the order of the table. */
 export const CONNECTABLE_TYPES: readonly string[] = PROVIDERS.map(({ type }) => type);
 
 /** Types whose name the published interface does not know, so that they appear under another one. */
-export const EMULATING_TYPES = [sandboxDescriptor.type] as const;
+export const EMULATING_TYPES = [sandboxDescriptor.type, customDescriptor.type] as const;
 
 /** Types reached over the network, so by jobs outside any transaction. */
 export const NETWORK_TYPES: readonly string[] = PROVIDERS.filter(({ open }) => open).map(({ type }) => type);
@@ -32,6 +33,10 @@ export interface StoredConnection {
   emulates: ContractProvider | null;
   settings: Readonly<Record<string, unknown>>;
 }
+
+/** Whose words a connection speaks: a double those of the provider that it behaves like, others their own. */
+export const wordsOf = ({ provider_type, emulates }: Pick<StoredConnection, 'provider_type' | 'emulates'>): string =>
+  isOverNetwork(provider_type) ? provider_type : (emulates ?? provider_type);
 
 export const capabilitiesOf = (connection: StoredConnection): readonly Capability[] =>
   descriptorOf(connection.provider_type)?.capabilities(connection) ?? [];

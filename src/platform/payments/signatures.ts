@@ -10,7 +10,7 @@ export const TOLERANCE_SECONDS = 300;
 export type Body = Buffer | string;
 
 /** HMAC-SHA256 of the parts, one after the other. */
-export const hmac = (secret: string, encoding: 'hex' | 'base64', ...parts: Body[]): string => {
+export const hmac = (secret: Buffer | string, encoding: 'hex' | 'base64', ...parts: Body[]): string => {
   const digest = createHmac('sha256', secret);
   for (const part of parts) digest.update(part);
   return digest.digest(encoding);

@@ -30,7 +30,7 @@ test('the table of types says what each type needs and can do', async () => {
     type: 'stripe',
     sandbox_only: false,
     emulates: null,
-    secrets: [{ name: 'secret_key', mandatory: true }],
+    secrets: [{ name: 'secret_key', mandatory: true, made: false }],
     settings: [
       { name: 'supports_3ds', mandatory: false },
       { name: 'require_terms_of_service_consent', mandatory: false },

@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import { contractOf } from '../../../platform/payments/contract-providers.ts';
+import { can } from '../../../platform/payments/providers.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { customerLeftProvider, paymentMethodWanted } from '../announcements.ts';
 import type { ProviderLink } from './provider-link.ts';
@@ -34,7 +35,7 @@ export async function announceLink(ctx: Context, customer: CustomerRow, link: Pr
   if (customer.provider_customer_id === null)
     return ctx.after({ nudge: CREATE_CUSTOMER_JOB, payload: { customer_id: customer.id } });
   recordMade(ctx, customer);
-  if (!needsSetup(customer)) return;
+  if (!needsSetup(customer) || !can(link.madeAt, 'setup_page')) return;
   await announce(ctx, paymentMethodWanted, { customer, provider: link.madeAt });
 }
 

@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { isContractProvider } from '../../../platform/payments/contract-providers.ts';
-import { descriptorOf, isOverNetwork } from '../../../platform/payments/providers.ts';
+import { can, descriptorOf, isOverNetwork } from '../../../platform/payments/providers.ts';
 import { contractName, listProvidersNamed, type ProviderRow } from '../payment-providers/queries.ts';
 import type { CustomerFields, CustomerRow } from './queries.ts';
 import type { CustomerInput } from './schema.ts';
@@ -77,9 +77,15 @@ export async function providerLink(
   });
   const knownId = givenId ?? (isSame ? (stored?.provider_customer_id ?? null) : null);
   const isMade = knownId === null;
-  changes.provider_customer_id = knownId ?? (isOverNetwork(connection.provider_type) ? null : `cus_sandbox_${newId()}`);
+  changes.provider_customer_id = knownId ?? ownReference(connection);
   const endsFormer = stored?.payment_provider_id != null && (!isSame || knownId !== stored.provider_customer_id);
   return { changes, faults, endsFormer, ...(isMade ? { madeAt: connection } : {}) };
+}
+
+/** Our own name of a customer, where the provider makes none; null where a job asks it to. */
+function ownReference(connection: ProviderRow): string | null {
+  if (!isOverNetwork(connection.provider_type)) return `cus_sandbox_${newId()}`;
+  return can(connection, 'customers') ? null : `cus_${newId()}`;
 }
 
 // The contract's name for the caller's provider: a type that the contract does not know appears under another name.

@@ -1,5 +1,6 @@
 import { lockClockCreation } from '../../../platform/clock/organization-clock.ts';
 import type { Context } from '../../../platform/context.ts';
+import { mayCall } from '../../../platform/http/may-call.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Given, ProviderDescriptor } from '../../../platform/payments/descriptor.ts';
 import { descriptorOf, PROVIDERS } from '../../../platform/payments/providers.ts';
@@ -36,7 +37,10 @@ export async function createProvider(ctx: Context, { body }: { body: ProviderCre
   if (type.isForSandboxesOnly && !ctx.sandbox) throw refuse.invalid({ type: ['value_is_invalid'] });
   refuseFieldsOfOthers(type, body);
   refuseMissing(type, body);
-  const given = givenOf(type, body);
+  refuseMalformed(ctx, type, body);
+  const made = madeSecrets(type, body);
+  const sent = givenOf(type, body);
+  const given = { ...sent, secrets: { ...sent.secrets, ...made } };
   if (type.open) await refuseRealMoneyInSandbox(ctx, type, given);
   if (body.code === RESERVED_CODE) throw refuse.invalid({ code: ['value_is_invalid'] });
   if (await findProvider(ctx, body.code)) throw refuse.invalid({ code: ['value_already_exist'] });
@@ -52,12 +56,12 @@ export async function createProvider(ctx: Context, { body }: { body: ProviderCre
     isLive: checked?.isLive ?? type.isLive(given) ?? null,
     status: type.open && !checked ? 'unverified' : 'connected',
     isChecked: checked !== undefined,
-    owesInbound: type.open !== undefined,
+    owesInbound: registers(type, given),
   });
   const provider = (await findProviderById(ctx, id))!;
   if (type.open) connect(ctx, id);
   recordProvider(ctx, 'created', provider);
-  return answer(ctx, provider);
+  return { payment_provider: { ...answer(ctx, provider).payment_provider, ...made } };
 }
 
 /**
@@ -78,12 +82,17 @@ export async function updateProvider(ctx: Context, { code, body }: { code: strin
     throw refuse.invalid({ code: ['value_already_exist'] });
   const type = descriptorOf(stored.provider_type)!;
   refuseFieldsOfOthers(type, body);
+  refuseMalformed(ctx, type, body);
   const given = { secrets: secretsOf(type, body), settings: { ...stored.settings, ...settingsOf(type, body) } };
   refuseLiveAccountInSandbox(ctx, type, given);
   demandKeyFor(ctx, given.secrets);
   const sealed = await sealSecrets(ctx, stored.id, given.secrets);
   const hasNewSecret = type.secrets.some(({ name }) => name in given.secrets);
-  const isMoved = type.open !== undefined && (hasNewSecret || newCode !== stored.code);
+  const isElsewhere = type.settings.some(
+    ({ name, isAddress }) => isAddress && given.settings[name] !== stored.settings[name],
+  );
+  const isToBeTried = type.open !== undefined && (hasNewSecret || isElsewhere);
+  const isMoved = isToBeTried || (type.open !== undefined && newCode !== stored.code);
   const checked = ctx.asked?.answer as Checked | undefined;
   await updateProviderRow(ctx, stored, {
     given: body,
@@ -91,9 +100,9 @@ export async function updateProvider(ctx: Context, { code, body }: { code: strin
       ...sealed,
       settings: given.settings,
       isLive: checked?.isLive ?? type.isLive(given) ?? stored.live,
-      status: statusAfter(stored, { hasNewSecret: type.open !== undefined && hasNewSecret, checked }),
+      status: statusAfter(stored, { hasNewSecret: isToBeTried, checked }),
       isChecked: checked !== undefined,
-      owesInbound: isMoved,
+      owesInbound: isMoved && registers(type, given),
     },
   });
   if (newCode !== stored.code) await renameOfCustomers(ctx, stored.id, newCode);
@@ -199,6 +208,30 @@ const NETWORK_SECRETS = PROVIDERS.filter(({ open }) => open).flatMap(({ secrets 
 /** Whether a body has a secret of a provider over the network, which has to accept it. */
 export const hasNetworkSecret = (body: ProviderUpdate): boolean =>
   NETWORK_SECRETS.some((name) => String(sentValue(body, name) ?? '').trim() !== '');
+/** Whether our address for events is to be registered at the provider. */
+const registers = (type: ProviderDescriptor, { settings }: Given): boolean =>
+  type.open !== undefined && type.capabilities({ settings, emulates: null }).includes('register_inbound');
+
+/** An address that may not be called, and a secret that nobody could sign with. */
+function refuseMalformed({ config }: Context, type: ProviderDescriptor, body: ProviderUpdate): void {
+  const codes: Record<string, string[]> = {};
+  for (const { name, isAddress } of type.settings) {
+    const url = sentValue(body, name);
+    if (isAddress && typeof url === 'string' && !mayCall(url, config)) codes[name] = ['url_is_invalid'];
+  }
+  for (const [name, text] of Object.entries(secretsOf(type, body)))
+    if (type.secrets.some((field) => field.name === name && field.pattern && !field.pattern.test(text)))
+      codes[name] = ['value_is_invalid'];
+  if (Object.keys(codes).length > 0) throw refuse.invalid(codes);
+}
+
+/** Secrets that are made here because the client sent none: shown in this answer alone. */
+function madeSecrets(type: ProviderDescriptor, body: ProviderCreate): Record<string, string> {
+  const sent = secretsOf(type, body);
+  return Object.fromEntries(
+    type.secrets.flatMap(({ name, make }) => (make && sent[name] === undefined ? [[name, make()]] : [])),
+  );
+}
 
 const secretsOf = (type: ProviderDescriptor, body: ProviderUpdate): Record<string, string> =>
   Object.fromEntries(

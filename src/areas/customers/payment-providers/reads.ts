@@ -27,7 +27,7 @@ export async function listProviderTypes(): Promise<ProviderTypes> {
       type: row.type as ProviderType,
       sandbox_only: row.isForSandboxesOnly,
       emulates: row.appearsAs ?? null,
-      secrets: row.secrets.map(field),
+      secrets: row.secrets.map((secret) => ({ ...field(secret), made: secret.make !== undefined })),
       settings: row.settings.map(field),
       capabilities: [...row.capabilities({ settings: {}, emulates: null })],
     })),

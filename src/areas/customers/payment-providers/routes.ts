@@ -3,6 +3,7 @@ import { isOverNetwork } from '../../../platform/payments/providers.ts';
 import { checkProvider, createProvider, deleteProvider, hasNetworkSecret, updateProvider } from './commands.ts';
 import { listProvidersPage, listProviderTypes, showProvider } from './reads.ts';
 import {
+  CreatedProvider,
   ProviderCreate,
   ProviderEnvelope,
   ProviderList,
@@ -35,8 +36,10 @@ export const paymentProviderOperations: Operation[] = [
     summary: 'Connect a payment provider',
     root: 'payment_provider',
     body: ProviderCreate,
+    answer: CreatedProvider,
     kind: 'command',
     asks: ({ body }) => isOverNetwork(body.type),
+    revealsSecret: true,
     run: createProvider,
   },
   {

@@ -73,6 +73,14 @@ export const ProviderView = z.object({
 });
 export type ProviderView = z.infer<typeof ProviderView>;
 export const ProviderEnvelope = z.object({ payment_provider: ProviderView });
+
+const MADE_SECRETS: Record<string, z.ZodType<string | undefined>> = Object.fromEntries(
+  PROVIDERS.flatMap(({ secrets }) =>
+    secrets.filter(({ make }) => make).map(({ name }) => [name, z.string().optional()]),
+  ),
+);
+/** With secrets that were made by us, this once. */
+export const CreatedProvider = z.object({ payment_provider: ProviderView.extend(MADE_SECRETS) });
 export const ProviderList = z.object({ payment_providers: z.array(ProviderView), meta: PageMeta });
 
 /** A row of the table of types, by which a client can offer every type without a list of its own. */
@@ -82,7 +90,8 @@ const ProviderTypeView = z.object({
   sandbox_only: z.boolean(),
   /** The name of the published interface under which it appears by default; null if it has one itself. */
   emulates: z.enum(CONTRACT_PROVIDERS).nullable(),
-  secrets: z.array(z.object({ name: z.string(), mandatory: z.boolean() })),
+  /** `made`: the service makes it where none is sent, and shows it once. */
+  secrets: z.array(z.object({ name: z.string(), mandatory: z.boolean(), made: z.boolean() })),
   settings: z.array(z.object({ name: z.string(), mandatory: z.boolean() })),
   capabilities: z.array(z.enum(CAPABILITIES)),
 });

@@ -11,6 +11,8 @@ import { applyAnswer, lockPayment } from './apply-outcome.ts';
  * already it reports that, and the money counts as received. While the provider's id is unknown there is nothing to
  * cancel.
  *
+ * Where the provider cannot cancel or cannot be asked, its event says what became of it.
+ *
  * @throws Outage, when its outcome is unknown: the queue asks again
  * Rule: payments.md#providers "cancel".
  */
@@ -28,11 +30,13 @@ export async function cancelOverNetwork(
     // It has ended by itself; the outcome is read below.
     if (!(error instanceof ProviderRefusal)) throw error;
   }
-  const outcome = await connection.provider.readPayment(payment.provider_payment_id);
+  const outcome = can(connection.row, 'read')
+    ? await connection.provider.readPayment(payment.provider_payment_id)
+    : undefined;
   await transact(deps, organizationId, async (ctx) => {
     const now = await lockPayment(ctx, id);
-    if (outcome.kind === 'answered') await applyAnswer(ctx, now, outcome, { isEvent: true });
-    const isOpen = outcome.kind === 'answered' && outcome.paymentStatus === 'processing';
+    if (outcome?.kind === 'answered') await applyAnswer(ctx, now, outcome, { isEvent: true });
+    const isOpen = outcome?.kind === 'answered' && outcome.paymentStatus === 'processing';
     if (!isOpen)
       await ctx.db`
         update payments set cancel_owed_at = null where organization_id = ${organizationId} and id = ${id}`;

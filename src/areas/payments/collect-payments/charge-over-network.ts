@@ -1,6 +1,7 @@
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { OrganizationId, PaymentId } from '../../../platform/ids.ts';
 import type { ChargeOutcome } from '../../../platform/payments/port.ts';
+import { can } from '../../../platform/payments/providers.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { Outage } from '../../../platform/refusal.ts';
 import { readMethod } from '../../customers/payment-methods/queries.ts';
@@ -47,7 +48,9 @@ export async function chargeOverNetwork(
     const now = await lockPayment(ctx, id);
     if (outcome.kind === 'answered') return applyAnswer(ctx, now, outcome);
     if (now.payment_status !== 'pending') return;
-    await leavePending(ctx, now, outcome.error, outcome.kind === 'amount_too_small' ? 'pending' : 'failed');
+    if (outcome.kind === 'conflict')
+      deps.log.error({ organizationId, paymentId: id }, 'a provider knows the key of a charge with another content');
+    await leavePending(ctx, now, outcome.error, outcome.kind === 'authentication_required' ? 'failed' : 'pending');
   });
 }
 
@@ -59,7 +62,7 @@ export async function pollPayment(
   const payment = await readPayment({ db: deps.sql, organizationId }, id);
   if (payment.payment_status !== 'processing' || payment.provider_payment_id === null) return;
   const connection = await connected(deps, organizationId, payment.payment_provider_id);
-  if (!connection) return;
+  if (!connection || !can(connection.row, 'read')) return;
   const outcome: ChargeOutcome = await connection.provider.readPayment(payment.provider_payment_id);
   if (outcome.kind !== 'answered') return;
   await transact(deps, organizationId, async (ctx) =>

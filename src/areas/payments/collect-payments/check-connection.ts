@@ -1,4 +1,6 @@
-import type { ProviderDescriptor } from '../../../platform/payments/descriptor.ts';
+import type { Config } from '../../../platform/config.ts';
+import { mayCall } from '../../../platform/http/may-call.ts';
+import type { Given, ProviderDescriptor } from '../../../platform/payments/descriptor.ts';
 import type { PaymentProvider } from '../../../platform/payments/port.ts';
 import { descriptorOf } from '../../../platform/payments/providers.ts';
 import { answeredInTime, type PreStep } from '../../../platform/pre-step.ts';
@@ -7,6 +9,7 @@ import { givenOf } from '../../customers/payment-providers/commands.ts';
 import { getProvider } from '../../customers/payment-providers/queries.ts';
 import { LIVE_KEY_IN_SANDBOX, readSecrets } from '../../customers/payment-providers/secrets.ts';
 import { type Checked, setConnectionStatus } from '../../customers/payment-providers/status.ts';
+import { inboundUrl } from '../../customers/payment-providers/view.ts';
 import { connected, transact } from '../provider-network/network.ts';
 
 /**
@@ -15,11 +18,21 @@ import { connected, transact } from '../provider-network/network.ts';
  * @throws Refusal 422 third_party_error; of a live account in a sandbox live_key_in_sandbox
  * Rule: provider-connections.md#checking.
  */
-export const askAboutNewConnection: PreStep = async ({ config }, { sandbox, input: { body } }) => {
+export const askAboutNewConnection: PreStep = async ({ config }, { organizationId, sandbox, input: { body } }) => {
   const type = descriptorOf(body.type);
-  if (!type?.open) return undefined;
-  return checkedBy(type, type.open({ code: body.code, ...givenOf(type, body) }, config), { sandbox });
+  const given = type && givenOf(type, body);
+  if (!type?.open || !given || !isAskable(type, given, config)) return undefined;
+  const url = inboundUrl(config, organizationId, { provider_type: body.type, code: body.code });
+  return checkedBy(type, type.open({ code: body.code, ...given, inboundUrl: url }, config), { sandbox });
 };
+
+/**
+ * Whether a provider can be asked: not one that does not know the secret yet, because it is made by this command, and
+ * not at an address that the command refuses.
+ */
+const isAskable = (type: ProviderDescriptor, { secrets, settings }: Given, config: Config): boolean =>
+  type.secrets.every(({ name, make }) => !make || secrets[name] !== undefined) &&
+  type.settings.every(({ name, isAddress }) => !isAddress || mayCall(String(settings[name]), config));
 
 /**
  * Pre-step of `PUT /payment_providers/{code}` with a new secret: the stored ones stay until the provider has accepted
@@ -34,7 +47,10 @@ export const askAboutChangedConnection: PreStep = async (deps, { organizationId,
   const kept = await readSecrets({ db: deps.sql, config: deps.config }, stored);
   const secrets = { ...kept, ...given.secrets };
   const settings = { ...stored.settings, ...given.settings };
-  return checkedBy(type, type.open({ code: body.code ?? code, secrets, settings }, deps.config), { sandbox });
+  if (!isAskable(type, { secrets, settings }, deps.config)) return undefined;
+  const url = inboundUrl(deps.config, organizationId, stored);
+  const open = { code: body.code ?? code, secrets, settings, inboundUrl: url };
+  return checkedBy(type, type.open(open, deps.config), { sandbox });
 };
 
 /**

@@ -42,7 +42,7 @@ async function endEndpoint(deps: SweepDeps, { id, organization_id, inbound_endpo
   if (inbound_endpoint_id === null) return;
   const connection = await connected(deps, organization_id, id);
   try {
-    await connection?.provider.endInbound(inbound_endpoint_id);
+    await connection?.provider.endInbound?.(inbound_endpoint_id);
   } catch (error) {
     // The endpoint is gone already, or the account no longer accepts this key: there is nothing left to remove.
     if (!(error instanceof ProviderRefusal)) throw error;

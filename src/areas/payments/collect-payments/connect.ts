@@ -57,7 +57,7 @@ async function registerIfOwed(
   organizationId: OrganizationId,
   { row, provider }: Connected,
 ): Promise<Inbound | undefined> {
-  if (!can(row, 'register_inbound')) return undefined;
+  if (!provider.registerInbound) return undefined;
   if (row.inbound_owed_at === null && row.inbound_endpoint_id !== null) return undefined;
   try {
     return await provider.registerInbound(inboundUrl(deps.config, organizationId, row), row.inbound_endpoint_id);
@@ -97,14 +97,15 @@ export async function createCustomerThere(
       email: customer.email?.split(',')[0] ?? null,
       metadata: { customer_id: id, external_customer_id: customer.external_id },
     });
-    const page = needsSetup(customer)
-      ? await connection.provider.openPage({
-          idempotencyKey: `setup-${id}-${made}`,
-          providerCustomerId: made,
-          methodTypes: customer.provider_payment_methods,
-          successUrl: connection.row.success_redirect_url ?? publicUrl(deps.config),
-        })
-      : undefined;
+    const page =
+      needsSetup(customer) && can(connection.row, 'setup_page')
+        ? await connection.provider.openPage({
+            idempotencyKey: `setup-${id}-${made}`,
+            providerCustomerId: made,
+            methodTypes: customer.provider_payment_methods,
+            successUrl: connection.row.success_redirect_url ?? publicUrl(deps.config),
+          })
+        : undefined;
     await transact(deps, organizationId, async (ctx) => {
       const linked = await ctx.db`
         update customers set provider_customer_id = ${made}, updated_at = ${ctx.now()}

@@ -2,12 +2,12 @@ import type { Context } from '../../../platform/context.ts';
 import type { CustomerId, InboundEventId, PaymentId, PaymentMethodId } from '../../../platform/ids.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import type { ProviderEvent } from '../../../platform/payments/port.ts';
-import { descriptorOf } from '../../../platform/payments/providers.ts';
+import { descriptorOf, wordsOf } from '../../../platform/payments/providers.ts';
 import { paymentStatusOf, refundStatusOf } from '../../../platform/payments/status-words.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { findRefundAtProvider } from '../../credits/credit-notes/refunds.ts';
 import { describeMethod, discardMethod, storeMethod } from '../../customers/payment-methods/writes.ts';
-import { contractName, findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
+import { findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
 import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { noteDisputeLost } from '../../invoices/invoices/commands/lose-dispute.ts';
 import { listInvoicesByIds, readInvoice } from '../../invoices/invoices/queries.ts';
@@ -59,7 +59,7 @@ async function handle(ctx: Context, provider: ProviderRow, event: ProviderEvent)
       if (!paymentId) return;
       const payment = await lockPayment(ctx, paymentId);
       refuseOtherMoney(payment, event);
-      const status = paymentStatusOf(contractName(provider), event.status);
+      const status = paymentStatusOf(wordsOf(provider), event.status);
       await applyAnswer(
         ctx,
         payment,
@@ -97,7 +97,7 @@ async function handle(ctx: Context, provider: ProviderRow, event: ProviderEvent)
         noteId: event.metadata.credit_note_id,
       });
       if (!refund) return;
-      const refundStatus = refundStatusOf(contractName(provider), event.status);
+      const refundStatus = refundStatusOf(wordsOf(provider), event.status);
       await applyRefund(ctx, refund, { ...event, refundStatus }, { isEvent: true });
       return;
     }
@@ -198,7 +198,7 @@ async function paymentOfPage(
 ): Promise<string | undefined> {
   const { payable_type: type, payable_id: payableId } = event.metadata;
   if (type !== 'Invoice' || !isUuid(payableId ?? '')) return undefined;
-  if (paymentStatusOf(contractName(provider), event.status) !== 'succeeded') return undefined;
+  if (paymentStatusOf(wordsOf(provider), event.status) !== 'succeeded') return undefined;
   const [invoice] = await listInvoicesByIds(ctx, [payableId!]);
   if (!invoice) return undefined;
   if (event.received?.amountCents === null) throw refuse.notAllowed('amount_differs');

@@ -37,13 +37,13 @@ export async function makePaymentUrl(ctx: Context, { svc_id }: { svc_id: string 
 export async function invoicePage(ctx: Context, invoice: InvoiceRow) {
   const customer = await readCustomer(ctx, invoice.customer_id);
   if (customer.payment_provider === null) throw no('no_linked_payment_provider');
-  if (!nameCan(customer.payment_provider, 'payment_page')) throw no('invalid_payment_provider');
-  if (invoice.payment_status === 'succeeded' || invoice.status === 'draft' || dueOf(invoice) <= 0)
-    throw no('invalid_invoice_status_or_payment_status');
   const provider =
     customer.payment_provider_id === null ? undefined : await findProviderById(ctx, customer.payment_provider_id);
+  const hasPages = provider ? can(provider, 'payment_page') : nameCan(customer.payment_provider, 'payment_page');
+  if (!hasPages) throw no('invalid_payment_provider');
+  if (invoice.payment_status === 'succeeded' || invoice.status === 'draft' || dueOf(invoice) <= 0)
+    throw no('invalid_invoice_status_or_payment_status');
   if (!provider || provider.deleted_at !== null) throw no('missing_payment_provider');
-  if (!can(provider, 'payment_page')) throw no('invalid_payment_provider');
   if (customer.provider_customer_id === null && can(provider, 'customers'))
     throw no('missing_payment_provider_customer');
   if (!toWire(wireOf(provider.provider_type, provider.settings), dueOf(invoice), invoice.currency))

@@ -10,6 +10,7 @@ import { type SystemDeps, systemTransaction } from '../../../platform/records/sy
 import { findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
 import { LIVE_KEY_IN_SANDBOX, readSecrets } from '../../customers/payment-providers/secrets.ts';
 import { REFUSED_CALLS_MOST, setConnectionStatus } from '../../customers/payment-providers/status.ts';
+import { inboundUrl } from '../../customers/payment-providers/view.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -32,10 +33,13 @@ export async function connected(
   const type = descriptorOf(row?.provider_type);
   if (!row || !type?.open) return undefined;
   const secrets = await readSecrets({ db: deps.sql, config: deps.config }, row);
-  if (type.secrets.some(({ name, isMandatory }) => isMandatory && secrets[name] === undefined)) return undefined;
+  if (type.secrets.some(({ name, isMandatory, make }) => (isMandatory || make) && secrets[name] === undefined))
+    return undefined;
   const isLive = type.isLive({ secrets, settings: row.settings }) ?? row.live ?? true;
   if (await isWalledOff(deps, organizationId, row, isLive)) return undefined;
-  const provider = type.open({ code: row.code, secrets, settings: row.settings }, deps.config);
+  const inbound = inboundUrl(deps.config, organizationId, row);
+  const open = { code: row.code, secrets, settings: row.settings, inboundUrl: inbound };
+  const provider = type.open(open, deps.config);
   return { row, provider: watched(deps, organizationId, row, provider) };
 }
 

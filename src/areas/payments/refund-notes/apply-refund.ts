@@ -41,7 +41,7 @@ export async function applyRefund(
     refundStatus === 'failed'
       ? (answer.error ?? { code: answer.status ?? 'failed', message: 'The provider could not refund.' })
       : null;
-  await changeRefund(ctx, note.id, { ...answer, error });
+  await changeRefund(ctx, note.id, { ...answer, error: error ?? answer.error ?? null });
   await setRefundStatus(ctx, note, refundStatus);
   if (error) {
     const payment = await readPayment(ctx, refund.payment_id);

@@ -1,7 +1,8 @@
 import type { CreditNoteReason } from '../../../engine/credits/credit-note-states.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { CreditNoteId, OrganizationId } from '../../../platform/ids.ts';
-import { ProviderRefusal, type RefundReason } from '../../../platform/payments/port.ts';
+import { ProviderConflict, ProviderRefusal, type RefundReason } from '../../../platform/payments/port.ts';
+import { can } from '../../../platform/payments/providers.ts';
 import { refundStatusOf } from '../../../platform/payments/status-words.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { type CreditNoteRow, readCreditNote } from '../../credits/credit-notes/queries.ts';
@@ -56,7 +57,7 @@ export async function lookAfterRefund(
   const refund = await findRefund({ db: deps.sql, organizationId }, id);
   if (!refund || refund.provider_refund_id === null) return;
   const connection = await connected(deps, organizationId, refund.payment_provider_id);
-  if (!connection) return;
+  if (!connection || !can(connection.row, 'read')) return;
   const told = await connection.provider.readRefund(refund.provider_refund_id);
   const refundStatus = refundStatusOf(connection.row.provider_type, told.status);
   const answer = { ...told, providerRefundId: refund.provider_refund_id, refundStatus };
@@ -96,6 +97,13 @@ async function send(
     });
     return { ...made, refundStatus: refundStatusOf(connection.row.provider_type, made.status) };
   } catch (error) {
+    if (error instanceof ProviderConflict) {
+      deps.log.error(
+        { organizationId, creditNoteId: note.id },
+        'a provider knows the key of a refund with another content',
+      );
+      return { providerRefundId: null, status: null, refundStatus: 'pending', error: error.error };
+    }
     if (!(error instanceof ProviderRefusal)) throw error;
     return { providerRefundId: null, status: null, refundStatus: 'failed', error: error.error };
   }

@@ -5,10 +5,10 @@ import {
   type ChargeOutcome,
   type ChargeRequest,
   type PaymentProvider,
-  type ProviderError,
   ProviderRefusal,
   type Received,
 } from '../port.ts';
+import { NOT_REPRESENTABLE, notSupported, TOO_SMALL } from '../refused.ts';
 import { paymentStatusOf } from '../status-words.ts';
 import { stripeLists } from './lists.ts';
 import { faultOf, refusable } from './refusable.ts';
@@ -197,21 +197,6 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
     },
   };
 }
-
-const TOO_SMALL: ProviderError = { code: 'amount_too_small', message: 'Less than the provider can take.' };
-const NOT_REPRESENTABLE: ProviderError = {
-  code: 'amount_not_representable',
-  message: 'The provider cannot give back a part of its smallest step.',
-};
-
-const notSupported = (currency: string) =>
-  ({
-    kind: 'answered',
-    status: 'failed',
-    paymentStatus: 'failed',
-    providerPaymentId: null,
-    error: { code: 'currency_not_supported', message: `The provider takes no ${currency}.` },
-  }) satisfies ChargeOutcome;
 
 function addressOf(apiUrl: string | undefined): { host?: string; port?: string; protocol?: 'http' | 'https' } {
   if (apiUrl === undefined) return {};

@@ -1,0 +1,149 @@
+import type { z } from 'zod';
+import { type Currency, exponentOf } from '../../../engine/money/currency.ts';
+import { toWire, type WireTable } from '../../../engine/money/wire.ts';
+import type { Config } from '../../config.ts';
+import { newId } from '../../ids.ts';
+import { Outage } from '../../refusal.ts';
+import { type ChargeOutcome, type PaymentProvider, ProviderConflict, ProviderRefusal } from '../port.ts';
+import { notSupported } from '../refused.ts';
+import { type CustomTarget, customClient, type Sent } from './client.ts';
+import { Accepted, Checked, Methods, Page, PaymentAnswer, Payments, RefundAnswer } from './protocol.ts';
+
+/** Payments of a page that is asked for. */
+const PAGE = 100;
+
+/**
+ * A provider that anybody can connect: it answers the operations of our protocol. The queue repeats what has no answer,
+ * with the same id. Rule: provider-connections.md#custom-provider.
+ */
+export function customProvider(target: CustomTarget, wire: WireTable, config: Config): PaymentProvider {
+  const post = customClient(target, config);
+  const once = (type: string) => `${type}-${newId()}`;
+  /** The answer of an operation that cannot be answered later: one that is only accepted has said nothing. */
+  const told = async <Shape extends z.ZodType>(sent: Sent, shape: Shape): Promise<z.infer<Shape>> => {
+    const answer = await post(sent, shape);
+    if (answer.isAccepted) throw new Outage(target.connection, new Error(`${sent.type}: no outcome yet`));
+    return answer.body;
+  };
+  const money = (amountCents: number, currency: string) => ({
+    amount: amountCents,
+    currency,
+    exponent: exponentOf(currency as Currency),
+  });
+  const page = async (type: 'setup_page.create' | 'payment_page.create', id: string, data: object) => {
+    const { id: pageId, url } = await told({ type, id, data }, Page);
+    return { id: pageId, url };
+  };
+  return {
+    async check() {
+      try {
+        const { live } = await told(
+          { type: 'check', id: once('check'), data: { inbound_url: target.inboundUrl } },
+          Checked,
+        );
+        return { ok: true, live: live ?? target.isLive };
+      } catch (error) {
+        if (error instanceof ProviderRefusal) return { ok: false, error: error.error };
+        throw error;
+      }
+    },
+    async createCustomer({ idempotencyKey, ...customer }) {
+      return (await told({ type: 'customer.create', id: idempotencyKey, data: customer }, Accepted)).id;
+    },
+    async charge(request) {
+      if (!toWire(wire, request.amountCents, request.currency)) return notSupported(request.currency);
+      const data = {
+        ...money(request.amountCents, request.currency),
+        provider_customer_id: request.providerCustomerId,
+        provider_method_id: request.providerMethodId,
+        description: request.description,
+        metadata: request.metadata,
+      };
+      try {
+        const answer = await post({ type: 'charge.create', id: request.idempotencyKey, data }, PaymentAnswer);
+        if (answer.isAccepted)
+          return { kind: 'answered', status: 'processing', paymentStatus: 'processing', providerPaymentId: answer.id };
+        return outcomeOf(answer.body, target.connection);
+      } catch (error) {
+        if (error instanceof ProviderConflict) return { kind: 'conflict', error: error.error };
+        if (error instanceof ProviderRefusal) return refusedCharge(error);
+        if (!(error instanceof Outage)) throw error;
+        return { kind: 'unreachable', error: { code: 'unreachable', message: String((error.cause as Error).message) } };
+      }
+    },
+    async readPayment(id) {
+      return outcomeOf(await told({ type: 'payment.read', id: once('read'), data: { id } }, PaymentAnswer), id);
+    },
+    openPage({ idempotencyKey, providerCustomerId, methodTypes, successUrl, payment }) {
+      const data = { provider_customer_id: providerCustomerId, method_types: methodTypes, success_url: successUrl };
+      if (!payment) return page('setup_page.create', idempotencyKey, data);
+      const { amountCents, currency, description, metadata } = payment;
+      if (!toWire(wire, amountCents, currency)) throw new ProviderRefusal(notSupported(currency).error);
+      return page('payment_page.create', idempotencyKey, {
+        ...data,
+        ...money(amountCents, currency),
+        description,
+        metadata,
+      });
+    },
+    async expirePage(id) {
+      await told({ type: 'page.expire', id: `expire-${id}`, data: { id } }, Accepted);
+    },
+    async cancel(id) {
+      await told({ type: 'payment.cancel', id: `cancel-${id}`, data: { id } }, PaymentAnswer);
+    },
+    async refund({ idempotencyKey, providerPaymentId, amountCents, currency, reason, metadata }) {
+      const data = { payment_id: providerPaymentId, ...money(amountCents, currency), reason, metadata };
+      const answer = await post({ type: 'refund.create', id: idempotencyKey, data }, RefundAnswer);
+      if (answer.isAccepted) return { providerRefundId: answer.id, status: 'pending' };
+      if (answer.body.status === 'failed' && answer.body.error) throw new ProviderRefusal(answer.body.error);
+      return { providerRefundId: answer.body.id, status: answer.body.status };
+    },
+    async readRefund(id) {
+      const { status, error } = await told({ type: 'refund.read', id: once('read'), data: { id } }, RefundAnswer);
+      return { status, ...(error ? { error } : {}) };
+    },
+    async listMethods(providerCustomerId, types) {
+      const data = { provider_customer_id: providerCustomerId, types };
+      const { methods } = await told({ type: 'methods.list', id: once('list'), data }, Methods);
+      return methods
+        .filter(({ type }) => types.includes(type))
+        .map(({ id, type, details }) => ({ providerMethodId: id, methodType: type, details: details ?? {} }));
+    },
+    async listPayments({ sinceSeconds, cursor }) {
+      const data = { since: sinceSeconds, cursor, limit: PAGE };
+      const { payments, next } = await told({ type: 'payments.list', id: once('list'), data }, Payments);
+      const items = payments.map(({ id, status, amount, currency, metadata }) => {
+        const paid = { currency: currency!.toUpperCase(), amountCents: amount! };
+        const received = status === 'succeeded' ? { received: paid } : {};
+        return { providerPaymentId: id, status, ...paid, ...received, metadata: metadata ?? {} };
+      });
+      return { items, next };
+    },
+  };
+}
+
+/** @throws Outage, when a payment that was started has no id: nobody could recognise it later */
+function outcomeOf({ id, status, error, next_action: nextAction }: PaymentAnswer, asked: string): ChargeOutcome {
+  const fault = error ?? { code: status, message: status };
+  if (status === 'amount_too_small') return { kind: 'amount_too_small', error: fault };
+  if (status === 'authentication_required')
+    return { kind: 'authentication_required', error: fault, ...(id === undefined ? {} : { providerPaymentId: id }) };
+  if (id === undefined && status !== 'failed') throw new Outage(asked, new Error(`${status} without an id`));
+  return {
+    kind: 'answered',
+    status,
+    paymentStatus: status,
+    providerPaymentId: id ?? null,
+    ...(nextAction ? { nextAction } : {}),
+    ...(status === 'failed' ? { error: fault } : {}),
+  };
+}
+
+const refusedCharge = ({ error }: ProviderRefusal): ChargeOutcome => ({
+  kind: 'answered',
+  status: 'failed',
+  paymentStatus: 'failed',
+  providerPaymentId: null,
+  error,
+});

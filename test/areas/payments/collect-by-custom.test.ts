@@ -1,0 +1,316 @@
+import { randomUUID } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { request } from 'undici';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Client } from '../../support/client.ts';
+import { type FakeCustom, fakeCustom } from '../../support/fakes/custom.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+import { ok } from '../../support/words.ts';
+
+// A provider of anybody behind our protocol: provider-connections.md#custom-provider.
+let service: TestService;
+let provider: FakeCustom;
+let client: Client & { organization: { organization_id: string } };
+
+beforeAll(async () => {
+  service = await startService();
+  provider = await fakeCustom(service.url);
+});
+afterAll(async () => {
+  await service.stop();
+  await provider.close();
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+type Loose = any;
+
+const CAPABILITIES = [
+  'customers',
+  'setup_page',
+  'off_session_charge',
+  'payment_page',
+  'refund',
+  'partial_refund',
+  'read',
+];
+
+const connect = (fields: object = {}) =>
+  client.post('/payment_providers', {
+    payment_provider: {
+      type: 'custom',
+      code: 'acme-pay',
+      name: 'Acme Pay',
+      endpoint_url: provider.url,
+      live: false,
+      capabilities: CAPABILITIES,
+      ...fields,
+    },
+  });
+
+let connection: Loose;
+beforeEach(async () => {
+  provider.posts.length = 0;
+  client = await service.org();
+  const made = await ok(connect());
+  connection = made.payment_provider;
+  provider.adopt(connection.shared_secret);
+  await ok(client.post('/payment_providers/acme-pay/check', {}));
+  await until(
+    async () => (await ok(client.get('/payment_providers/acme-pay'))).payment_provider.status === 'connected',
+  );
+});
+
+/** A customer that is made at the provider and has attached `method` there. */
+async function customerWith(method: string): Promise<string> {
+  const billing = { payment_provider: 'custom', payment_provider_code: 'acme-pay', sync_with_provider: true };
+  const options = { beyondContract: 'provider-connections.md#custom-provider: input payment_provider "custom"' };
+  await ok(
+    client.post(
+      '/customers',
+      { customer: { external_id: 'acme', currency: 'EUR', billing_configuration: billing } },
+      options,
+    ),
+  );
+  const there = await until(async () => {
+    const { customer } = await ok(client.get('/customers/acme'));
+    return customer.billing_configuration.provider_customer_id as string | undefined;
+  });
+  const attached = { id: method, provider_customer_id: there, type: 'card', details: { last4: '4242' } };
+  expect(await provider.tell('method.attached', attached)).toBe(200);
+  await until(async () => (await ok(client.get('/customers/acme/payment_methods'))).payment_methods[0]);
+  await ok(
+    client.post('/add_ons', { add_on: { name: 'Setup', code: 'setup', amount_cents: 1200, amount_currency: 'EUR' } }),
+  );
+  return there;
+}
+
+const invoice = async (fields: object = {}): Promise<Loose> =>
+  (
+    await ok(
+      client.post('/invoices', {
+        invoice: { external_customer_id: 'acme', currency: 'EUR', fees: [{ add_on_code: 'setup' }], ...fields },
+      }),
+    )
+  ).invoice;
+const payments = async (made: Loose): Promise<Loose[]> =>
+  (await ok(client.get(`/payments?invoice_id=${made.svc_id}`))).payments;
+const payment = (made: Loose, status: string) =>
+  until(async () => (await payments(made)).find((each) => each.payment_status === status));
+const read = async (made: Loose): Promise<Loose> => (await ok(client.get(`/invoices/${made.svc_id}`))).invoice;
+const charges = () => provider.posts.filter(({ type }) => type === 'charge.create');
+
+test('a connection shows its secret once, what it can do and that it moves no real money', async () => {
+  expect(connection).toMatchObject({
+    type: 'custom',
+    emulates: 'moneyhash',
+    live: false,
+    capabilities: CAPABILITIES,
+    settings: { endpoint_url: provider.url, live: false, capabilities: CAPABILITIES },
+  });
+  expect(connection.shared_secret).toMatch(/^whsec_/);
+  const { payment_provider: later } = await ok(client.get('/payment_providers/acme-pay'));
+  expect(later).not.toHaveProperty('shared_secret');
+  expect(later.shared_secret_last4).toBe(connection.shared_secret.slice(-4));
+  const rows = await service.sql`select row_to_json(p)::text as text from payment_providers p`;
+  expect(JSON.stringify(rows)).not.toContain(connection.shared_secret);
+});
+
+test.each([
+  ['without address', { endpoint_url: undefined }, { endpoint_url: ['value_is_mandatory'] }],
+  ['whose address is no URL', { endpoint_url: 'acme' }, { endpoint_url: ['url_is_invalid'] }],
+  ['with a capability that nobody has', { capabilities: ['authorize'] }, { 'capabilities.0': ['value_is_invalid'] }],
+  ['whose secret nobody could sign with', { shared_secret: 'simple' }, { shared_secret: ['value_is_invalid'] }],
+  ['with a secret of another type', { secret_key: 'sk_test_1' }, { secret_key: ['value_is_invalid'] }],
+])('a custom connection %s is refused', async (_, fields, details) => {
+  const refused = await connect({ code: 'other', ...fields });
+  expect([refused.status, refused.body.error_details]).toEqual([422, details]);
+});
+
+test('a sandbox connects no custom provider that moves real money', async () => {
+  client = await service.org({ sandbox: true });
+  expect((await connect({ live: true })).body.error_details).toEqual({ live: ['live_key_in_sandbox'] });
+});
+
+test('an operation is signed by Standard Webhooks and says what is to be done, for whom', async () => {
+  const there = await customerWith('pm_ok');
+  const made = await invoice();
+  const paid = await payment(made, 'succeeded');
+  const [charge] = charges();
+  expect(charge).toEqual({
+    type: 'charge.create',
+    id: `payment-${paid.svc_id}`,
+    connection: 'acme-pay',
+    live: false,
+    data: {
+      amount: 1200,
+      currency: 'EUR',
+      exponent: 2,
+      provider_customer_id: there,
+      provider_method_id: 'pm_ok',
+      description: made.number,
+      metadata: { payment_id: paid.svc_id, payable_type: 'Invoice', payable_id: made.svc_id },
+    },
+  });
+  expect(paid).toMatchObject({ payment_provider_type: 'moneyhash', payment_provider_code: 'acme-pay' });
+  expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+});
+
+// Golden case FI25: the answer is lost after the charge, or it comes later by an event.
+describe('FI25', () => {
+  test('a charge whose answer was lost is sent again with its id and is one charge', async () => {
+    await customerWith('pm_ok');
+    provider.loseNext('charge.create');
+    const made = await invoice();
+    await payment(made, 'succeeded');
+    expect(new Set(charges().map(({ id }) => id)).size).toBe(1);
+    expect(charges().length).toBeGreaterThan(1);
+    expect([...provider.payments.values()].length).toBe(1);
+    expect((await payments(made)).length).toBe(1);
+  });
+
+  test('a charge that was only accepted (202) is paid by its event, with the amount that was charged', async () => {
+    await customerWith('pm_late');
+    const made = await invoice();
+    const paid = await payment(made, 'succeeded');
+    expect(paid).toMatchObject({ amount_cents: 1200, amount_currency: 'EUR', status: 'succeeded' });
+    expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+  });
+});
+
+test.each([
+  ['429 with a wait', { status: 429, headers: { 'retry-after': '1' } }],
+  ['500', { status: 500 }],
+  ['200 with a body of another shape', { status: 200, body: { status: 'done' } }],
+  ['200 for a payment without an id', { status: 200, body: { status: 'succeeded' } }],
+])('after %s nobody knows, and the same id is sent again', async (_, answer) => {
+  await customerWith('pm_ok');
+  provider.answerNext('charge.create', answer);
+  const made = await invoice();
+  await payment(made, 'succeeded');
+  expect(charges().length).toBe(2);
+  expect(new Set(charges().map(({ id }) => id)).size).toBe(1);
+});
+
+test('a refusal (422) fails the payment with the code and the message of the provider', async () => {
+  await customerWith('pm_declined');
+  const made = await invoice();
+  await payment(made, 'failed');
+  expect(await read(made)).toMatchObject({ payment_status: 'failed' });
+  const [row] = await service.sql`select error from payments where payable_id = ${made.svc_id}`;
+  expect(row!.error).toEqual({ code: 'card_declined', message: 'The card was declined.' });
+  expect(charges().length).toBe(1);
+});
+
+test('a conflict (409) stops: nothing is sent again, and the payment stays open with the reason', async () => {
+  await customerWith('pm_ok');
+  provider.answerNext('charge.create', { status: 409 });
+  const made = await invoice();
+  await until(async () => {
+    const [row] = await service.sql<{ error: Loose }[]>`
+      select error from payments where payable_id = ${made.svc_id} and error is not null`;
+    return row?.error.code === 'idempotency_conflict';
+  });
+  expect((await payments(made)).map(({ payment_status }) => payment_status)).toEqual(['pending']);
+  expect(charges().length).toBe(1);
+});
+
+test('a currency that the provider does not list is refused before any call', async () => {
+  await ok(client.put('/payment_providers/acme-pay', { payment_provider: { currencies: ['USD'] } }));
+  await customerWith('pm_ok');
+  const made = await invoice();
+  await payment(made, 'failed');
+  expect(charges()).toEqual([]);
+  const page = await client.post(`/invoices/${made.svc_id}/payment_url`, {});
+  expect(page.body.error_details).toEqual({ currency: ['unsupported_value'] });
+});
+
+test('a part of a payment is refunded once, though the answer was lost', async () => {
+  await customerWith('pm_ok');
+  const made = await invoice();
+  await payment(made, 'succeeded');
+  provider.loseNext('refund.create');
+  const { fees } = await read(made);
+  const { credit_note: note } = await ok(
+    client.post('/credit_notes', {
+      credit_note: {
+        invoice_id: made.svc_id,
+        reason: 'other',
+        refund_amount_cents: 500,
+        items: [{ fee_id: fees[0].svc_id, amount_cents: 500 }],
+      },
+    }),
+  );
+  await until(
+    async () => (await ok(client.get(`/credit_notes/${note.svc_id}`))).credit_note.refund_status === 'succeeded',
+  );
+  expect([...provider.refunds.values()].map(({ amount }) => amount)).toEqual([500]);
+});
+
+test('money that was taken back makes the invoice due again', async () => {
+  await customerWith('pm_ok');
+  const made = await invoice();
+  const paid = await payment(made, 'succeeded');
+  await provider.tell('payment.updated', { id: paid.provider_payment_id, status: 'failed', reversed: true });
+  await payment(made, 'failed');
+  expect(await read(made)).toMatchObject({ payment_status: 'failed', total_paid_amount_cents: 0 });
+});
+
+test('an event about another amount than was charged settles nothing', async () => {
+  await customerWith('pm_late');
+  provider.answerNext('charge.create', { status: 202, body: { id: 'pay_1' } });
+  const made = await invoice();
+  await payment(made, 'processing');
+  await provider.tell('payment.updated', { id: 'pay_1', status: 'succeeded', amount: 1199, currency: 'EUR' });
+  await until(async () => {
+    const [event] = (await ok(client.get('/inbound_events?types[]=payment.updated'))).inbound_events;
+    return event?.error?.includes('amount_differs');
+  });
+  expect(await read(made)).toMatchObject({ payment_status: 'pending', total_paid_amount_cents: 0 });
+});
+
+describe('inbound events', () => {
+  const path = () => new URL(connection.inbound_url);
+  const post = async (headers: Record<string, string>, body: string) => {
+    const { pathname, search } = path();
+    const answer = await request(`${service.url}${pathname}${search}`, { method: 'POST', headers, body });
+    await answer.body.dump();
+    return answer.statusCode;
+  };
+  const body = () => JSON.stringify({ id: randomUUID(), type: 'method.detached', data: { id: 'pm_1' } });
+  const signed = (text: string, at: Date) => ({
+    'webhook-id': 'evt_1',
+    'webhook-timestamp': String(Math.trunc(at.getTime() / 1000)),
+    'webhook-signature': new Webhook(connection.shared_secret).sign('evt_1', at, text),
+  });
+
+  test('one signed by the library of Standard Webhooks is taken', async () => {
+    const text = body();
+    expect(await post(signed(text, new Date(Date.now())), text)).toBe(200);
+  });
+
+  test.each([
+    ['of another body', (text: string) => signed(`${text} `, new Date(Date.now()))],
+    ['older than five minutes', (text: string) => signed(text, new Date(Date.now() - 301_000))],
+    ['that is missing', (): Record<string, string> => ({})],
+  ])('one with a signature %s is refused', async (_, headers) => {
+    const text = body();
+    expect(await post(headers(text), text)).toBe(400);
+  });
+});
+
+test('a payment of a provider that can neither cancel nor be read waits for its event', async () => {
+  const capabilities = ['customers', 'off_session_charge'];
+  await ok(client.put('/payment_providers/acme-pay', { payment_provider: { capabilities } }));
+  await customerWith('pm_late');
+  provider.answerNext('charge.create', { status: 202, body: { id: 'pay_2' } });
+  const made = await invoice();
+  await payment(made, 'processing');
+  await ok(client.post(`/invoices/${made.svc_id}/void`, {}));
+  const open = () => service.sql`select from payments where payable_id = ${made.svc_id} and cancel_owed_at is not null`;
+  await until(async () => (await open()).length === 0);
+  await provider.tell('payment.updated', { id: 'pay_2', status: 'succeeded', amount: 1200, currency: 'EUR' });
+  await payment(made, 'succeeded');
+  const types = new Set(provider.posts.map(({ type }) => type));
+  for (const type of ['payment.cancel', 'payment.read', 'setup_page.create']) expect(types).not.toContain(type);
+});
