@@ -8,6 +8,7 @@ import type { ApiKeyId, CustomerId, ExternalCustomerId, ExternalSubscriptionId, 
 import type { Log } from './log/log.ts';
 import type { Asked } from './pre-step.ts';
 import type { Reactions } from './reactions.ts';
+import type { EstimatedTaxes } from './taxes/port.ts';
 import type { Pause } from './turns/turns.ts';
 
 /** Who caused an action: an API key, or the service itself (logs.md#activity-logs). */
@@ -122,6 +123,8 @@ export interface Context {
   readonly heavy?: HeavyWork;
   /** For a command that asks a provider first: the answer, and the id of the record that it makes. */
   readonly asked?: Asked;
+  /** For a preview that ran before: what the tax engine answered about its invoice. */
+  readonly estimatedTaxes?: EstimatedTaxes;
   /** Adds owed work to the transaction: a step to be stored, or a nudge for a row that it wrote. */
   after(owed: OwedStep | RowNudge): void;
   /**

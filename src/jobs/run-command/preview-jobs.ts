@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { estimateTaxes, TaxesWanted } from '../../areas/billing/preview-invoice/preview-taxes.ts';
 import { assert } from '../../engine/assert.ts';
 import { AmountOutOfRange } from '../../engine/money/cents.ts';
 import { readOrganizationNow } from '../../platform/clock/organization-clock.ts';
@@ -13,6 +14,7 @@ import type { Handlers } from '../../platform/queue/worker.ts';
 import { Refusal, refuse } from '../../platform/refusal.ts';
 import { publishReply } from '../../platform/replies/replies.ts';
 import { OUT_OF_RANGE } from '../../platform/schema/fields.ts';
+import type { EstimatedTaxes } from '../../platform/taxes/port.ts';
 import { Turns } from '../../platform/turns/turns.ts';
 import { type CommandDeps, type CommandJob, type CommandReply, replyOfRefusal, silentContext } from './run-command.ts';
 
@@ -54,7 +56,7 @@ export function previewHandlers(deps: CommandDeps & { redis: Redis }): Pick<Hand
 /** Undefined, when there was no seat for it. */
 async function answerOf(deps: PreviewDeps, job: CommandJob, untilMs: number): Promise<CommandReply | undefined> {
   try {
-    return { status: 200, body: JSON.stringify(await preview(deps, job, untilMs, TRIES)), headers: {} };
+    return { status: 200, body: JSON.stringify(await preview(deps, job, untilMs, { tries: TRIES })), headers: {} };
   } catch (error) {
     if (error instanceof NoSeat) return undefined;
     const refusal = refusalFor(error);
@@ -76,7 +78,13 @@ function refusalFor(error: unknown): Refusal | undefined {
   return isOverdue(error) || isPassing(error) ? refuse.unavailable() : refusalOfDatabase(error);
 }
 
-async function preview(deps: PreviewDeps, job: CommandJob, untilMs: number, tries: number): Promise<object | null> {
+/** Runs a preview; where a tax engine has to be asked, outside of the transaction, once more with its answer. */
+async function preview(
+  deps: PreviewDeps,
+  job: CommandJob,
+  untilMs: number,
+  { tries, estimatedTaxes }: { tries: number; estimatedTaxes?: EstimatedTaxes },
+): Promise<object | null> {
   const operation = deps.operations.get(job.operation);
   assert(operation, `operation ${job.operation} is in the table`);
   const run = deps.flows?.[operation.name] ?? operation.run;
@@ -84,14 +92,21 @@ async function preview(deps: PreviewDeps, job: CommandJob, untilMs: number, trie
   const done = new Error('taken back');
   try {
     await deps.sql.begin('isolation level repeatable read', async (tx) => {
-      answer = await withinTime(deps, tx, untilMs, async () => run(await contextOf(deps, tx, job), job.input));
+      answer = await withinTime(deps, tx, untilMs, async () =>
+        run({ ...(await contextOf(deps, tx, job)), ...(estimatedTaxes ? { estimatedTaxes } : {}) }, job.input),
+      );
       throw done; // nothing is committed in any case
     });
     return answer;
   } catch (error) {
     if (error === done) return answer;
+    if (error instanceof TaxesWanted && estimatedTaxes === undefined) {
+      const organization = { id: job.organization_id, sandbox: job.sandbox };
+      const estimated = await estimateTaxes({ db: deps.sql, config: deps.config }, organization, error);
+      return preview(deps, job, untilMs, { tries, estimatedTaxes: estimated });
+    }
     if (!isOutdated(error) || tries <= 1 || realNowMs() >= untilMs) throw error;
-    return preview(deps, job, untilMs, tries - 1);
+    return preview(deps, job, untilMs, { tries: tries - 1, ...(estimatedTaxes ? { estimatedTaxes } : {}) });
   }
 }
 

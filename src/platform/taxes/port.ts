@@ -25,6 +25,12 @@ export interface TaxAnswer {
   lines: readonly LineTaxes[];
 }
 
+/** What an engine estimated for a preview. */
+export interface EstimatedTaxes {
+  document: TaxDocument;
+  answer: TaxAnswer;
+}
+
 /** A reason of an engine, in its own word. */
 export interface TaxFault {
   code: string;

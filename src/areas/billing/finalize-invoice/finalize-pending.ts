@@ -67,6 +67,8 @@ interface Recorded {
   document: TaxDocument;
   answer: TaxAnswer;
   integrationId: IntegrationId;
+  /** For a preview: it takes no number. */
+  staysUnnumbered?: boolean;
 }
 
 /**
@@ -92,7 +94,7 @@ export async function resumeInvoice(ctx: Context, id: InvoiceId, recorded: Recor
 /** Taxes, credit notes and wallets of an invoice whose fees and discounts stand. */
 async function finalizeStored(
   ctx: Context,
-  { payer, invoice, issuer, dates }: Omit<Resumed, 'computation'>,
+  { payer, invoice, issuer, dates }: Omit<Resumed, 'computation' | 'staysUnnumbered'>,
   recorded?: Recorded,
 ): Promise<void> {
   const fees = await listStoredFees(ctx, invoice.id);
@@ -133,7 +135,8 @@ async function finalizeStored(
     fees: fees.map(({ fee_type, amount_cents }) => ({ fee_type, amountCents: cents(amount_cents) })),
     draft,
   };
-  await storeFinal(ctx, { invoice, payer, issuer, dates, computation });
+  const staysUnnumbered = recorded?.staysUnnumbered ?? false;
+  await storeFinal(ctx, { invoice, payer, issuer, dates, computation, staysUnnumbered });
 }
 
 interface Resumed {
@@ -141,10 +144,14 @@ interface Resumed {
   payer: PayerFacts;
   issuer: IssuerFacts;
   dates: InvoiceDates;
+  staysUnnumbered: boolean;
   computation: { fees: Parameters<typeof finish>[2]['computation']['fees']; draft: Draft };
 }
 
-async function storeFinal(ctx: Context, { invoice, payer, issuer, dates, computation }: Resumed): Promise<void> {
+async function storeFinal(
+  ctx: Context,
+  { invoice, payer, issuer, dates, computation, staysUnnumbered }: Resumed,
+): Promise<void> {
   const { db, organizationId } = ctx;
   const { draft } = computation;
   const owner = {
@@ -165,7 +172,16 @@ async function storeFinal(ctx: Context, { invoice, payer, issuer, dates, computa
   if (gatedId !== undefined) ctx.after({ step: GATE_STEP, payload: { subscription_id: gatedId } });
   if (status === 'closed') return;
   const at = (await readBilledAt(ctx, invoice.id)) ?? invoice.created_at;
-  const final = { invoiceId: invoice.id, payer, issuer, currency: invoice.currency, dates, at, computation };
+  const final = {
+    invoiceId: invoice.id,
+    payer,
+    issuer,
+    currency: invoice.currency,
+    dates,
+    at,
+    computation,
+    staysUnnumbered,
+  };
   if (!isFinal) return hold(ctx, owner, { ...final, createdAt: invoice.created_at });
   await finish(ctx, owner, { ...final, createdAt: invoice.created_at }, snapshot);
   await recordInvoice(

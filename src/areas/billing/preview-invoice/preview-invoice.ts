@@ -27,6 +27,7 @@ import { buildInvoice } from '../build-invoice/build-invoice.ts';
 import { lockPayer, type PayerFacts, readIssuer } from '../build-invoice/payer-and-issuer.ts';
 import { type ComingInvoice, comingInvoice } from './coming-invoice.ts';
 import { giveCoupons } from './give-coupons.ts';
+import { taxPreview } from './preview-taxes.ts';
 import { previewedCustomer } from './previewed-customer.ts';
 import { type Imagined, imagine } from './run-and-take-back.ts';
 
@@ -45,6 +46,7 @@ const NOTHING_ELSE = {
  * and stores nothing: the commands run at their own instants and are rolled back. The invoice is shown as a draft
  * without number, but with coupons, credits and wallets applied.
  *
+ * @throws TaxesWanted, when a tax engine has to be asked first
  * @throws Refusal 400 without customer; 404 customer, plan, subscription, coupon, billing_entity; 422 of what does not
  *   go together
  * Rule: previews.md.
@@ -200,6 +202,7 @@ async function shown(imagined: Imagined, customerId: CustomerId, { lines, at }: 
   const skipUsage = lines.every(({ reason }) => reason === 'subscription_starting' || reason === 'in_advance_charge');
   const invoiceId = await buildInvoice(ctx, { payer, lines, at, skipUsage, isFinal: true });
   assert(invoiceId, 'nothing of the future is billed yet');
+  if (payer.tax_engine_id !== null) await taxPreview(ctx, invoiceId);
   const { invoice } = await showInvoice(ctx, invoiceId);
   const { sequential_id: _none, ...rest } = invoice;
   const prefix = await prefixOf(ctx, invoiceId);

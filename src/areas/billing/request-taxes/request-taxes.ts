@@ -3,10 +3,11 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import { cents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { CreditNoteId, FeeId, InvoiceId } from '../../../platform/ids.ts';
+import type { TaxDocument } from '../../../platform/taxes/port.ts';
 import { listFeesOfInvoice } from '../../invoices/fees/queries.ts';
-import { readInvoice } from '../../invoices/invoices/queries.ts';
+import { type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
 import { lockPayer } from '../build-invoice/payer-and-issuer.ts';
-import { documentOf, readDocumentFacts, type SentFee } from './documents.ts';
+import { type DocumentFacts, documentOf, readDocumentFacts, type SentFee } from './documents.ts';
 import { findNoteToReport, listStandaloneFees } from './reported-records.ts';
 import { ask, findRecordOf } from './tax-documents.ts';
 
@@ -50,14 +51,9 @@ async function request(
   asked: { kind: 'estimate' | 'record'; documentKey: string; date: Temporal.PlainDate },
 ): Promise<boolean> {
   const invoice = await readInvoice(ctx, invoiceId);
-  const facts = await readDocumentFacts(ctx, invoice.customer_id, invoice.billing_entity_id);
-  if (!facts) return false;
-  const fees = (await listFeesOfInvoice(ctx, invoiceId)).map(sentFee);
-  const document = documentOf(
-    facts,
-    { id: asked.documentKey, date: asked.date, currency: invoice.currency },
-    { fees, netTotalCents: cents(invoice.sub_total_excluding_taxes_amount_cents) },
-  );
+  const found = await documentOfInvoice(ctx, invoice, { id: asked.documentKey, date: asked.date });
+  if (!found) return false;
+  const { document, facts } = found;
   await ask(ctx, {
     integrationId: facts.integration_id,
     customerId: invoice.customer_id,
@@ -68,6 +64,19 @@ async function request(
     ...(asked.kind === 'estimate' ? { taxVersion: invoice.tax_version } : {}),
   });
   return true;
+}
+
+/** What is sent about an invoice; undefined if no engine taxes its customer. */
+export async function documentOfInvoice(
+  ctx: Context,
+  invoice: InvoiceRow,
+  head: { id: string; date: Temporal.PlainDate },
+): Promise<{ document: TaxDocument; facts: DocumentFacts } | undefined> {
+  const facts = await readDocumentFacts(ctx, invoice.customer_id, invoice.billing_entity_id);
+  if (!facts) return undefined;
+  const fees = (await listFeesOfInvoice(ctx, invoice.id)).map(sentFee);
+  const netTotalCents = cents(invoice.sub_total_excluding_taxes_amount_cents);
+  return { facts, document: documentOf(facts, { ...head, currency: invoice.currency }, { fees, netTotalCents }) };
 }
 
 const sentFee = (fee: Omit<SentFee, 'amount_cents'> & { amount_cents: number }): SentFee => ({

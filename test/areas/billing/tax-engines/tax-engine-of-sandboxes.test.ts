@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startService, type TestService } from '../../../support/service.ts';
+import { openStory, type Story } from '../../../support/story.ts';
+import { until } from '../../../support/until.ts';
+import { ok, type Shown } from '../../../support/words.ts';
+
+// The tax engine of sandboxes, with a clock: tax-engines.md#the-double-of-sandboxes.
+let service: TestService;
+let story: Story;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+beforeEach(async () => {
+  story = await openStory(service, '2030-01-01T00:00:00Z');
+  await ok(
+    story.client.post('/integrations', {
+      integration: { type: 'anrok', code: 'engine', name: 'Engine', api_key: 'sandbox' },
+    }),
+  );
+  // Rates of the catalogue do not apply to a customer whom an engine taxes.
+  await story.tax(20);
+});
+
+const linked = (fields: object = {}) =>
+  story.customer({
+    country: 'US',
+    state: 'CO',
+    integration_customers: [{ integration_type: 'anrok', integration_code: 'engine', sync_with_provider: true }],
+    ...fields,
+  });
+const hooks = async (type: string): Promise<Shown[]> => {
+  const rows = await service.sql<{ payload: string }[]>`
+    select payload from webhook_events where webhook_type = ${type} order by id`;
+  return rows.map(({ payload }) => JSON.parse(payload));
+};
+
+test('a customer shows its link, with an id of ours', async () => {
+  const customer = await linked();
+  expect(customer.integration_customers).toMatchObject([
+    {
+      type: 'anrok',
+      category: 'tax',
+      integration_code: 'engine',
+      external_customer_id: `svc:${customer.svc_id}`,
+      is_default: true,
+    },
+  ]);
+  const { integration } = await ok(story.client.get('/integrations/engine'));
+  expect(integration).toMatchObject({ status: 'connected', live: false, customers_count: 1, api_key_last4: 'dbox' });
+});
+
+test('a sandbox takes no key of an account', async () => {
+  const answer = await story.client.post('/integrations', {
+    integration: { type: 'anrok', code: 'other', name: 'Other', api_key: 's1/sa1/secret.x' },
+  });
+  expect(answer.body.error_details).toEqual({ api_key: ['live_key_in_sandbox'] });
+});
+
+test('a period is taxed by the engine within the advance of the clock, and verifies', async () => {
+  await linked();
+  await story.plan({ amount_cents: 15000 });
+  await ok(story.subscribe());
+  await story.advanceTo('2030-02-01T12:00:00Z');
+  const [invoice] = await story.invoices(1);
+  expect(invoice).toMatchObject({ status: 'finalized', taxes_amount_cents: 722, total_amount_cents: 15722 });
+  const { verification } = await ok(story.client.post(`/invoices/${invoice.svc_id}/verify`, {}));
+  expect(verification).toMatchObject({ status: 'equal', differences: [] });
+});
+
+describe('a draft (tax-engines.md#when-an-engine-is-asked)', () => {
+  const draft = async (fields: object = {}): Promise<Shown> => {
+    await linked({ billing_configuration: { invoice_grace_period: 5 }, ...fields });
+    await story.plan({ amount_cents: 15000 });
+    await ok(story.subscribe());
+    await story.advanceTo('2030-02-01T12:00:00Z');
+    return (await story.invoices(1))[0];
+  };
+
+  test('has an estimate, is announced as ready, and is asked about anew when it becomes final', async () => {
+    const before = (await hooks('invoice.ready_to_finalize')).length;
+    const made = await draft();
+    expect(made).toMatchObject({ status: 'draft', taxes_amount_cents: 722, total_amount_cents: 15722 });
+    expect((await hooks('invoice.ready_to_finalize')).length).toBe(before + 1);
+    await story.advanceTo('2030-02-07T12:00:00Z');
+    expect(await story.invoice(made.svc_id)).toMatchObject({ status: 'finalized', taxes_amount_cents: 722 });
+  });
+
+  test('follows a change of the address', async () => {
+    const made = await draft();
+    await story.customer({ country: 'US', state: 'TX' });
+    await ok(story.client.put(`/invoices/${made.svc_id}/refresh`, {}));
+    await until(async () => ((await story.invoice(made.svc_id)).taxes_amount_cents === 990 ? true : undefined));
+  });
+
+  test('keeps its fees when the engine refuses its address, and fails when it becomes final', async () => {
+    const made = await draft({ address_line1: '1 fail street' });
+    expect(made).toMatchObject({ status: 'draft', fees_amount_cents: 15000, taxes_amount_cents: 0 });
+    const [row] = await service.sql`select tax_status from invoices where id = ${made.svc_id}`;
+    expect(row).toEqual({ tax_status: 'failed' });
+    await story.advanceTo('2030-02-07T12:00:00Z');
+    expect(await story.invoice(made.svc_id)).toMatchObject({
+      status: 'failed',
+      error_details: [{ error_code: 'tax_error', details: { tax_error: 'customerAddressCouldNotResolve' } }],
+    });
+    await story.customer({ address_line1: '1 good street' });
+    await until(async () => ((await story.invoice(made.svc_id)).status === 'finalized' ? true : undefined));
+  });
+});
+
+test('a fee on no invoice gets the tax of the engine', async () => {
+  await linked();
+  const metric = await story.metric('calls');
+  await story.plan({
+    amount_cents: 0,
+    charges: [
+      {
+        billable_metric_id: metric.svc_id,
+        charge_model: 'standard',
+        properties: { amount: '100' },
+        pay_in_advance: true,
+        invoiceable: false,
+      },
+    ],
+  });
+  await ok(story.subscribe());
+  await story.use('calls');
+  const fee = await until(async () => {
+    const { fees } = await ok(story.client.get('/fees?external_customer_id=acme'));
+    return fees.find(({ taxes_amount_cents }: Shown) => taxes_amount_cents > 0);
+  });
+  expect(fee).toMatchObject({ amount_cents: 10000, taxes_amount_cents: 481, taxes_rate: 4.81 });
+});
+
+describe('a preview (tax-engines.md#when-an-engine-is-asked)', () => {
+  const preview = () =>
+    story.client.post('/invoices/preview', { customer: { external_id: 'acme' }, plan_code: 'plan' });
+
+  test('shows the taxes that the engine estimates, and stores nothing', async () => {
+    await linked();
+    await story.plan({ amount_cents: 15000, pay_in_advance: true });
+    const { invoice } = await ok(preview());
+    expect(invoice).toMatchObject({ status: 'draft', taxes_amount_cents: 722, total_amount_cents: 15722 });
+    const [row] = await service.sql<{ count: number }[]>`
+      select count(*) as count from tax_documents where organization_id = ${story.organizationId}`;
+    expect(row!.count).toBe(0);
+  });
+
+  test('is refused with the engine’s code', async () => {
+    await linked({ address_line1: '1 fail street' });
+    await story.plan({ amount_cents: 15000, pay_in_advance: true });
+    const answer = await preview();
+    expect([answer.status, answer.body.error_details]).toEqual([
+      422,
+      { tax_error: ['customerAddressCouldNotResolve'] },
+    ]);
+  });
+
+  test('does not wait for an engine that takes longer than three seconds', async () => {
+    await linked({ address_line1: '1 slow street' });
+    await story.plan({ amount_cents: 15000, pay_in_advance: true });
+    expect((await preview()).body.error_details).toEqual({ tax_error: ['unreachable'] });
+  });
+});
