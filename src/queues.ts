@@ -27,7 +27,7 @@ export interface QueueSpec {
   waited: boolean;
   /**
    * Largest share of the slots that one organization holds, even if all are free; for queues whose jobs wait for
-   * strangers' servers.
+   * strangers' servers, or work the processor of all.
    */
   mostOfOrganization?: number;
 }
@@ -44,7 +44,13 @@ export const queues = {
     // everywhere.md#asking-first
     mostOfOrganization: 0.25,
   },
-  previews: { purpose: 'reads that are too dear for the ingress: previews of invoices', ...WAITED, attempts: 2 },
+  previews: {
+    purpose: 'reads that are too dear for the ingress: previews of invoices',
+    ...WAITED,
+    attempts: 2,
+    // previews.md: a flood of previews works the processor and the Postgres of all.
+    mostOfOrganization: 0.25,
+  },
   events: { purpose: 'batches of usage events to store', ...WAITED },
   aggregation: { purpose: 'steps after stored events, rollups: build, repair, audit', ...RETRIED },
   billing: { purpose: 'periodic billing and steps after commands', ...RETRIED },

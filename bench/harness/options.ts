@@ -23,6 +23,7 @@ export const ATTACK_NAMES = [
   'bodies',
   'dear events',
   'heal',
+  'previews',
 ] as const;
 export type SectionName = (typeof SECTIONS)[number];
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ATTACK_NAMES, readOptions } from '../../bench/harness/options.ts';
-import { attacks, largePlan } from '../../bench/sections/neighbours/attacks.ts';
+import { attacks, plansOf } from '../../bench/sections/neighbours/attacks.ts';
 
 test('the neighbours section runs only when it is requested by name', () => {
   expect(readOptions([]).only).not.toContain('neighbours');
@@ -17,8 +17,11 @@ test('an attack that is requested by name is measured several times', () => {
   expect(readOptions(['--only', 'neighbours']).effort).toMatchObject({ neighbourRounds: 1 });
 });
 
-test('attacks send what was found to be slow: the large plan has 500 charges', () => {
-  const { plan } = largePlan('metric');
-  expect(plan.charges).toHaveLength(500);
-  expect(new Set(plan.charges.map(({ code }) => code)).size).toBe(500);
+test('attacks send what was found to be slow: the large plan has 500 charges, an ordinary one 10', () => {
+  const plans = plansOf('metric').map(({ plan }) => plan);
+  expect(plans.map(({ code, charges }) => [code, charges.length])).toEqual([
+    ['large', 500],
+    ['ordinary', 10],
+  ]);
+  for (const { charges } of plans) expect(new Set(charges.map(({ code }) => code)).size).toBe(charges.length);
 });

@@ -31,6 +31,7 @@ const deep = `{"customer":${'['.repeat(LIST_BYTES / 2)}${']'.repeat(LIST_BYTES /
 const metadata = Array.from({ length: 100 }, (_, index) => `metadata[k${index}]=v`).join('&');
 const blankLines = gzipSync(Buffer.alloc(BLANK_BYTES, '\n'));
 const preview = JSON.stringify({ plan_code: 'large', customer: { external_id: 'locked' } });
+const ordinaryPreview = JSON.stringify({ plan_code: 'ordinary', customer: { external_id: 'locked' } });
 /** Numbers that no double holds, as many as an ordinary record and a plan may have. */
 const customerWith = (value: string): string => `{"customer":{"external_id":"q","x":${value}}}`;
 const hostileBodies: readonly [path: string, body: string | Buffer][] = [
@@ -168,6 +169,13 @@ export const attacks: readonly Attack[] = [
       );
     },
   },
+  {
+    name: 'previews',
+    what: 'ordinary previews without a pause',
+    callers: 8,
+    gapMs: 0,
+    send: ({ busy }) => busy.post('/invoices/preview', ordinaryPreview),
+  },
 ];
 
 /** Events that no metric counts; each new metric takes some of them, and they are matched again when it is created. */
@@ -194,16 +202,24 @@ const batchOf = (batch: number): string =>
     })),
   });
 
-/** Body of the plan that the attackers use. */
-export const largePlan = (metricId: string) => ({
+/** Charges of an ordinary plan. */
+const FEW_CHARGES = 10;
+
+/** Bodies of the plans that the attackers use: one as large as it may be, and an ordinary one. */
+export const plansOf = (metricId: string) => [
+  planOf('large', CHARGES, metricId),
+  planOf('ordinary', FEW_CHARGES, metricId),
+];
+
+const planOf = (code: string, charges: number, metricId: string) => ({
   plan: {
-    name: 'Large',
-    code: 'large',
+    name: code,
+    code,
     interval: 'monthly',
     pay_in_advance: false,
     amount_cents: 0,
     amount_currency: 'EUR',
-    charges: Array.from({ length: CHARGES }, (_, index) => ({
+    charges: Array.from({ length: charges }, (_, index) => ({
       billable_metric_id: metricId,
       code: `charge-${index}`,
       charge_model: 'standard',

@@ -4,7 +4,7 @@ import { announceKeys } from '../../../src/platform/redis/announce-keys.ts';
 import { openClient } from '../../data/client.ts';
 import { createBenchOrganization } from '../../data/organization.ts';
 import type { Environment } from '../../harness/environment.ts';
-import { largePlan } from './attacks.ts';
+import { plansOf } from './attacks.ts';
 
 /** Answers are read and dropped whatever their status; a request without an answer in this time is given up. */
 const PATIENCE_MS = 12_000;
@@ -44,7 +44,7 @@ export async function openStage(environment: Environment, url: string): Promise<
   const { billable_metric: metric } = await client.make('/billable_metrics', {
     billable_metric: { name: 'Requests', code: 'requests', aggregation_type: 'count_agg' },
   });
-  await client.make('/plans', largePlan(metric.svc_id));
+  for (const plan of plansOf(metric.svc_id)) await client.make('/plans', plan);
   await client.make('/customers', { customer: { external_id: 'locked', currency: 'EUR' } });
   await client.make('/subscriptions', {
     subscription: { external_customer_id: 'locked', plan_code: 'large', external_id: 'large' },
