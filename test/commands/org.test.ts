@@ -7,6 +7,7 @@ import { projectRoot } from '../../src/platform/project-root.ts';
 import { keyChangesChannel } from '../../src/platform/redis/channels.ts';
 import { hmacKeyPlace } from '../../src/platform/secrets/secret-places.ts';
 import { openText } from '../../src/platform/secrets/secrets.ts';
+import { newDataFolder } from '../platform/services/data-folder.ts';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
@@ -53,6 +54,27 @@ test('org list says so when there is no organization', async () => {
   const listed = await org('list');
   expect(listed).toMatchObject({ code: 0, out: '' });
   expect(listed.complaint).toContain('There is no organization yet');
+});
+
+test('without a running service, an org command says on which data it starts a Postgres of its own', {
+  timeout: 240_000,
+}, async () => {
+  const dataDir = await newDataFolder();
+  const { DATABASE_URL: _, REDIS_URL: __, ...env } = process.env;
+  const failed = run(process.execPath, ['--import', 'tsx', 'src/commands/org.ts', 'list'], {
+    cwd: projectRoot(),
+    env: { ...env, DATA_DIR: dataDir },
+  });
+  const { stdout, stderr } = await failed.catch((error: { stdout: string; stderr: string }) => error);
+  const [first, ...rest] = stderr.split('\n');
+  expect(first).toBe(
+    `no service is up on the data of ${dataDir}, so Postgres is started there for this command. A service on the data ` +
+      'of another folder is reached with its DATA_DIR, one with a database of its own with its DATABASE_URL.',
+  );
+  expect(rest.join('\n')).toContain('is not migrated, and nothing was changed: npm start migrates it');
+  expect(stdout).toBe('');
+  const given = await org('list');
+  expect(given.complaint).not.toContain('no service is up');
 });
 
 test('an org command that does not create a database leaves an empty one empty', {

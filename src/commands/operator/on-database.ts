@@ -38,6 +38,7 @@ export async function onDatabase(
   await demandStores({ DATABASE_URL: config.DATABASE_URL });
   const known = config.REDIS_URL || running?.redisUrl;
   const isBrought = asks.redis === true && config.DATABASE_URL === '';
+  if (!running && config.DATABASE_URL === '') console.error(startsOwn(dataDir));
   const input = {
     databaseUrl: config.DATABASE_URL,
     redisUrl: known ?? (isBrought ? undefined : NO_REDIS),
@@ -58,6 +59,11 @@ export async function onDatabase(
     }
   });
 }
+
+/** What a command does that finds no service: another folder may have one, which nothing tells it. */
+const startsOwn = (dataDir: string): string =>
+  `no service is up on the data of ${dataDir}, so Postgres is started there for this command. A service on the data of ` +
+  'another folder is reached with its DATA_DIR, one with a database of its own with its DATABASE_URL.';
 
 /** @throws StartRefused when the tables are missing, because most commands must not create them */
 async function demandTables(sql: Sql, { DATABASE_SCHEMA: schema }: Config, isGiven: boolean): Promise<void> {
