@@ -8,7 +8,7 @@ import {
 import { z } from 'zod';
 import type { Operation } from '../platform/operation.ts';
 import { ErrorPlaces } from '../platform/schema/error-places.ts';
-import { BODY_EXAMPLES } from './body-examples/body-examples.ts';
+import { BODY_EXAMPLES, TEXT_EXAMPLES } from './body-examples/body-examples.ts';
 import { errorCodesOf } from './error-codes.ts';
 import { described, type FieldWords, WORDS } from './field-words/words.ts';
 import { pathParameters, queryParameters } from './openapi-query.ts';
@@ -82,14 +82,23 @@ function routeOf(operation: Operation): RouteConfig {
     description: descriptionOf(operation),
     tags: [operation.tag],
     parameters: [...pathParameters(operation), ...queryParameters(operation)],
-    request: body
-      ? { body: { required: !operation.bodyOptional, content: { 'application/json': bodyOf(operation, body) } } }
-      : {},
+    request: requestOf(operation, body),
     responses: {
       200: { description: 'Done', content: { 'application/json': { schema: shown(operation) } } },
       ...errorsOf(operation),
     },
   };
+}
+
+function requestOf(operation: Operation, body: z.ZodType | undefined): NonNullable<RouteConfig['request']> {
+  const { name, readsOwnBody: own } = operation;
+  if (own) {
+    const { contentType, description } = own;
+    const text = { schema: { type: 'string' as const }, example: TEXT_EXAMPLES[name] };
+    return { body: { required: true, description, content: { [contentType]: text } } };
+  }
+  if (!body) return {};
+  return { body: { required: !operation.bodyOptional, content: { 'application/json': bodyOf(operation, body) } } };
 }
 
 /** A body with what its fields mean and one that is accepted. */

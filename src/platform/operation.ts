@@ -123,8 +123,8 @@ export interface Operation {
   uncountedWhile?: (db: Db, caller: { organizationId: OrganizationId; sandbox: boolean }) => Promise<boolean>;
   /** Largest body, if 1 MiB is not enough. */
   bodyLimitBytes?: number;
-  /** For the events lane: it reads the body itself while it arrives. */
-  readsOwnBody?: boolean;
+  /** For the events lane: it reads the body, of this type, itself while it arrives. */
+  readsOwnBody?: { contentType: string; description: string };
   /** Whether the documentation hides it (a PATCH twin of a PUT). */
   hidden?: boolean;
   run: (ctx: Context, input: OperationInput) => Promise<object | null>;

@@ -17,7 +17,12 @@ interface Schema {
 interface Described {
   operationId: string;
   parameters?: { name: string; in: string; description?: string }[];
-  requestBody?: { content: { 'application/json': { schema: { $ref: string }; example?: object } } };
+  requestBody?: {
+    content: {
+      'application/json'?: { schema: { $ref: string }; example?: object };
+      'application/x-ndjson'?: { schema: { $ref: string }; example: string };
+    };
+  };
   responses: Record<string, { content?: { 'application/json': { schema: Schema } } }>;
 }
 
@@ -98,6 +103,19 @@ test('every operation with a body shows one, and no other has an example', () =>
   const bodied = all.filter(jsonOf);
   expect(Object.keys(BODY_EXAMPLES).sort()).toEqual(bodied.map(({ operationId }) => operationId).sort());
   for (const operation of bodied) expect(jsonOf(operation)!.example, operation.operationId).toBeDefined();
+});
+
+test('every operation that reads a body describes it, lines of events too', () => {
+  const reading = shownOperations.filter(({ body, readsOwnBody }) => body !== undefined || readsOwnBody !== undefined);
+  const described = all.filter(({ requestBody }) => requestBody !== undefined);
+  expect(described.map(({ operationId }) => operationId).sort()).toEqual(reading.map(({ name }) => name).sort());
+  const bulk = all.find(({ operationId }) => operationId === 'createBulkEvents')!.requestBody!.content;
+  expect(Object.keys(bulk)).toEqual(['application/x-ndjson']);
+  const { schema, example } = bulk['application/x-ndjson']!;
+  expect(document.components.schemas[schema.$ref.split('/').at(-1)!]).toMatchObject({ type: 'string' });
+  const lines = example.trimEnd().split('\n');
+  expect(lines.length).toBeGreaterThan(1);
+  for (const line of lines) expect(parseEvent(JSON.parse(line))).toMatchObject({ ok: true });
 });
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });

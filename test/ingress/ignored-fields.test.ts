@@ -14,7 +14,7 @@ interface Shape {
 }
 interface Described {
   operationId: string;
-  requestBody?: { content: { 'application/json': { schema: Shape } } };
+  requestBody?: { content: { 'application/json'?: { schema: Shape } } };
 }
 const document = openApiDocument(operations, { url: '/api/v1', version: '1' }) as {
   paths: Record<string, Record<string, Described>>;
@@ -23,7 +23,7 @@ const document = openApiDocument(operations, { url: '/api/v1', version: '1' }) a
 const bodies = new Map(
   Object.values(document.paths)
     .flatMap((methods) => Object.values(methods))
-    .map(({ operationId, requestBody }) => [operationId, requestBody?.content['application/json'].schema]),
+    .map(({ operationId, requestBody }) => [operationId, requestBody?.content['application/json']?.schema]),
 );
 
 const MISSPELT = 'nmae';

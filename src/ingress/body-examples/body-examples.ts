@@ -1,7 +1,7 @@
 import { CATALOG_EXAMPLES } from './catalog.ts';
 import { CUSTOMER_EXAMPLES } from './customers.ts';
 import { MONEY_EXAMPLES } from './money.ts';
-import { USAGE_EXAMPLES } from './usage.ts';
+import { BULK_EXAMPLE, USAGE_EXAMPLES } from './usage.ts';
 
 /** One body that is accepted, by operation, for the API description. */
 export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
@@ -10,3 +10,6 @@ export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
   ...USAGE_EXAMPLES,
   ...MONEY_EXAMPLES,
 };
+
+/** The same of bodies that are no JSON. */
+export const TEXT_EXAMPLES: Readonly<Record<string, string>> = { createBulkEvents: BULK_EXAMPLE };

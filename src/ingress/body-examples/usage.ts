@@ -42,3 +42,8 @@ export const USAGE_EXAMPLES: Readonly<Record<string, object>> = {
   updateAuditFinding: { audit_finding: { status: 'acknowledged', note: 'Known since Monday' } },
   createAudit: { audit: { checks: ['A01'] } },
 };
+
+/** Lines of a bulk request. */
+export const BULK_EXAMPLE = [event, { ...event, transaction_id: '8a1d2c0f' }]
+  .map((each) => `${JSON.stringify(each)}\n`)
+  .join('');

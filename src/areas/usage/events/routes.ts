@@ -52,7 +52,10 @@ export const eventOperations: Operation[] = [
     path: '/events/bulk',
     summary: 'Send up to 10 000 usage events, one JSON object a line',
     category: 'events_bulk',
-    readsOwnBody: true,
+    readsOwnBody: {
+      contentType: 'application/x-ndjson',
+      description: 'One event a line, bare or as `{"event": {…}}`; with `Content-Encoding: gzip` packed',
+    },
     ignoresIdempotencyKey: true,
     query: CreateEventQuery,
     answer: BulkEnvelope,
