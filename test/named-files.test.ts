@@ -133,3 +133,12 @@ test('the files of a folder are explained in rows of its page or of one above, b
     .filter((unexplained) => unexplained.length > EXPLAIN_THEMSELVES);
   expect(faults).toEqual([]);
 });
+
+/** Names that do not say what stands in a file. `src/steps.ts` is the table of steps, `commands/check.ts` a command. */
+const SAYS_NOTHING = /(?:^|\/)(?:sql|[\w-]+-sql|steps?|check|prepare|shown|texts|helpers?|utils?|misc|common)\.ts$/;
+const SAY_WHAT_THEY_ARE = new Set(['src/steps.ts', 'src/commands/check.ts', 'src/ingress/shared-sql.ts']);
+
+test('the name of every file says what stands in it', () => {
+  const faults = paths.filter((path) => path.startsWith('src/') && SAYS_NOTHING.test(path));
+  expect(faults.filter((path) => !SAY_WHAT_THEY_ARE.has(path) && !OF_ONE_KIND.test(dirname(path)))).toEqual([]);
+});

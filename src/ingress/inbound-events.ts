@@ -1,7 +1,7 @@
 import { type Express, default as express, type Request, type RequestHandler, type Response } from 'express';
 import { listProvidersOfType, type ProviderRow } from '../areas/customers/payment-providers/queries.ts';
 import { readSecret } from '../areas/customers/payment-providers/secrets.ts';
-import { storeInboundEvent } from '../areas/payments/inbound-events/store.ts';
+import { storeInboundEvent } from '../areas/payments/inbound-events/store-inbound-event.ts';
 import { holdClock } from '../platform/clock/organization-clock.ts';
 import { realNow } from '../platform/clock/real-clock.ts';
 import { isUuid } from '../platform/ids.ts';

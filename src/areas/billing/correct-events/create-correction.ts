@@ -3,7 +3,8 @@ import { newId } from '../../../platform/ids.ts';
 import { dryRun } from '../../../platform/records/nested.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { type AmendmentWarning, amendedPayload } from '../../usage/event-corrections/amendment.ts';
-import { announceSettled, applyCorrection, lockForCorrection } from '../../usage/event-corrections/apply-correction.ts';
+import { announceSettled } from '../../usage/event-corrections/announce.ts';
+import { applyCorrection, lockForCorrection } from '../../usage/event-corrections/apply-correction.ts';
 import {
   countUpTo,
   type EventPayload,
@@ -24,7 +25,7 @@ import {
 } from '../../usage/event-corrections/writes.ts';
 import { markChains } from '../settle-usage/in-advance/mark-chains.ts';
 import { settlePeriods } from '../settle-usage/settle-periods.ts';
-import { insertAdjustments, insertPeriods, type NewAdjustment } from '../settle-usage/sql.ts';
+import { insertAdjustments, insertPeriods, type NewAdjustment } from '../settle-usage/settled-items.ts';
 import { inputOf, rangeOf } from './range-input.ts';
 import { retractEventsAtOnce } from './retract-at-once.ts';
 

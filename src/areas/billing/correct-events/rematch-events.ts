@@ -3,7 +3,7 @@ import type { CorrectionId, EventId } from '../../../platform/ids.ts';
 import { matchAll } from '../../usage/ingest-events/match-all.ts';
 import { writeHealed } from '../../usage/ingest-events/open-unmatched-events.ts';
 import { beginHealing } from '../../usage/unmatched-events/matching-lock.ts';
-import { ignoreRetracted, insertUnmatched, listCorrected } from './rematch-sql.ts';
+import { ignoreRetracted, insertUnmatched, listCorrected } from './corrected-events.ts';
 
 /**
  * Step `rematch-events`: brings the list of unmatched events in line with corrected ones. A retracted event leaves the

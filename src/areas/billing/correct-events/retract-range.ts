@@ -1,12 +1,13 @@
 import type { Context } from '../../../platform/context.ts';
 import type { CorrectionId } from '../../../platform/ids.ts';
-import { announceSettled, applyCorrection, lockForCorrection } from '../../usage/event-corrections/apply-correction.ts';
+import { announceSettled } from '../../usage/event-corrections/announce.ts';
+import { applyCorrection, lockForCorrection } from '../../usage/event-corrections/apply-correction.ts';
 import { type CorrectionRow, getCorrection, lockCorrection } from '../../usage/event-corrections/queries.ts';
 import { countInvoices, takeRangeEvents, updateProgress } from '../../usage/event-corrections/writes.ts';
 import { markChains } from '../settle-usage/in-advance/mark-chains.ts';
 import { settlePeriods } from '../settle-usage/settle-periods.ts';
-import { insertPeriods } from '../settle-usage/sql.ts';
-import { attempt } from './attempt.ts';
+import { insertPeriods } from '../settle-usage/settled-items.ts';
+import { attempt } from './attempt-or-undo.ts';
 
 /** How many events one transaction retracts: a tenth of a second, for which their buckets are held. */
 const EVENTS_A_PAGE = 1000;

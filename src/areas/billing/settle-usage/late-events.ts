@@ -5,16 +5,17 @@ import { newId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { nested } from '../../../platform/records/nested.ts';
 import type { StepPayload } from '../../../steps.ts';
-import { announceSettled, lockForCorrection } from '../../usage/event-corrections/apply-correction.ts';
+import { announceSettled } from '../../usage/event-corrections/announce.ts';
+import { lockForCorrection } from '../../usage/event-corrections/apply-correction.ts';
 import { eventsOfIds } from '../../usage/event-corrections/lock-events.ts';
 import { listConcernedCharges } from '../../usage/event-corrections/periods.ts';
 import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
 import { settleTakenEvents, takeLateEvents } from '../../usage/event-corrections/taken-late-events.ts';
 import { correctionView } from '../../usage/event-corrections/view.ts';
 import { insertCorrection, updateProgress } from '../../usage/event-corrections/writes.ts';
-import { listLateGroups, listLateOrganizations, lockCursor, moveCursor } from './late-sql.ts';
+import { listLateGroups, listLateOrganizations, lockCursor, moveCursor } from './late-groups.ts';
 import { settlePeriods } from './settle-periods.ts';
-import { insertPeriods } from './sql.ts';
+import { insertPeriods } from './settled-items.ts';
 
 /** Ids of events in one step. */
 const EVENTS_A_STEP = 5000;

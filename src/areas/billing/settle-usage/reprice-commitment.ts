@@ -8,7 +8,7 @@ import type { LineFee } from '../build-invoice/fees.ts';
 import type { BilledLine } from '../build-invoice/lines.ts';
 import { type IssuedFee, isSetByHand, keyOfBilledItem } from './billed-items.ts';
 import type { RepricedItem } from './reprice.ts';
-import type { SettledItem } from './sql.ts';
+import type { SettledItem } from './settled-items.ts';
 
 /** What something on the invoice rises or falls by, and when it was used. */
 interface Change {

@@ -29,7 +29,7 @@ import {
 } from './billed-items.ts';
 import { countLeftOut, lateFor, readFinalAt } from './count-late-events.ts';
 import { repriceCommitment } from './reprice-commitment.ts';
-import { isMadeAnew, type SettledItem } from './sql.ts';
+import { isMadeAnew, type SettledItem } from './settled-items.ts';
 
 /** An item of an issued invoice with its price by current usage. */
 export interface RepricedItem extends BilledItemKey {

@@ -19,7 +19,7 @@ import {
   lockInvoice,
   type NewAdjustment,
   type SettledItem,
-} from './sql.ts';
+} from './settled-items.ts';
 
 type Terms = Pick<CorrectionRow, 'id' | 'policy' | 'credit_note_part' | 'reason'>;
 

@@ -6,7 +6,14 @@ import { settleChains } from './in-advance/settle-chains.ts';
 import { settleRenewals } from './in-advance/settle-renewals.ts';
 import { invoiceDifferences } from './invoice-differences.ts';
 import { settleInvoice } from './settle-invoice.ts';
-import { insertAdjustments, isIssued, listNextPeriods, listToInvoice, markSettled, type NewAdjustment } from './sql.ts';
+import {
+  insertAdjustments,
+  isIssued,
+  listNextPeriods,
+  listToInvoice,
+  markSettled,
+  type NewAdjustment,
+} from './settled-items.ts';
 
 /** Delay before an invoice that is not issued yet is looked at again. */
 const AGAIN_AFTER_MINUTES = 60;

@@ -3,7 +3,7 @@ import type { CreditNoteId } from '../../../platform/ids.ts';
 import { urlsOf } from '../../messaging/documents/document-urls.ts';
 import { isMailed, oweMail } from '../../messaging/mails/owe-mail.ts';
 import { type CreditNoteRow, readCreditNote } from './queries.ts';
-import { viewOf } from './show.ts';
+import { viewOf } from './show-credit-note.ts';
 
 /**
  * Writes a new note into the audit trail and sends its webhook. Rules: webhooks.md#event-types,

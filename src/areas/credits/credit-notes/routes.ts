@@ -31,7 +31,7 @@ import {
   CreditNoteUpdate,
   CustomerCreditNotesQuery,
 } from './schema.ts';
-import { feesOfNotes, viewOf } from './show.ts';
+import { feesOfNotes, viewOf } from './show-credit-note.ts';
 import { creditNoteListView } from './view.ts';
 
 const note = { permission: 'credit_note', tag: 'credit_notes' } as const;

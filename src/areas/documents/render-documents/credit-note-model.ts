@@ -6,8 +6,8 @@ import type { InvoiceParts } from '../../invoices/invoices/view.ts';
 import { type Format, fill, formatOf } from '../../messaging/documents/number-and-date-formats.ts';
 import type { Language } from '../../messaging/documents/texts/by-locale.ts';
 import type { DocumentTexts } from '../../messaging/documents/texts/document-texts.ts';
-import { partiesOf } from './invoice-model.ts';
-import type { Printed } from './sql.ts';
+import { partiesOf } from './party.ts';
+import type { Printed } from './printed-invoice.ts';
 
 export interface CreditNoteParts {
   note: CreditNoteRow;

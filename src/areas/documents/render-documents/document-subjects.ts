@@ -6,7 +6,7 @@ import type { DocumentModel } from '../../../platform/documents/model.ts';
 import type { CreditNoteId, InvoiceId } from '../../../platform/ids.ts';
 import { recordCreditNoteGenerated } from '../../credits/credit-notes/announce.ts';
 import { readCreditNote } from '../../credits/credit-notes/queries.ts';
-import { feesOfNotes } from '../../credits/credit-notes/show.ts';
+import { feesOfNotes } from '../../credits/credit-notes/show-credit-note.ts';
 import { recordInvoiceGenerated } from '../../invoices/invoices/announce.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
 import { partsOf } from '../../invoices/invoices/show-invoice.ts';
@@ -18,11 +18,11 @@ import { listShares, readPayment } from '../../payments/payments/queries.ts';
 import { creditNoteModel } from './credit-note-model.ts';
 import { eCreditNote } from './e-documents/of-credit-note.ts';
 import { eInvoice } from './e-documents/of-invoice.ts';
-import { readSources } from './e-documents/sql.ts';
+import { readSources } from './e-documents/stated-records.ts';
 import { writtenXml } from './e-documents/written.ts';
 import { invoiceModel } from './invoice-model.ts';
+import { listPaidParts, readPrinted } from './printed-invoice.ts';
 import { receiptModel } from './receipt-model.ts';
-import { listPaidParts, readPrinted } from './sql.ts';
 
 /** Kinds of documents: how each is read and drawn, or written without drawing, and how it is announced. */
 interface DocumentSubject {

@@ -1,6 +1,6 @@
 import { taxedApartFromNet } from '../../../engine/invoices/taxed-net.ts';
 import { cents } from '../../../engine/money/cents.ts';
-import type { DocumentModel, DocumentTable, Fact, Note, Party, Total } from '../../../platform/documents/model.ts';
+import type { DocumentModel, DocumentTable, Fact, Note, Total } from '../../../platform/documents/model.ts';
 import { dueOf, isOver } from '../../invoices/invoices/amount-due.ts';
 import { creditView } from '../../invoices/invoices/credits-of-invoice.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
@@ -10,8 +10,8 @@ import type { Language } from '../../messaging/documents/texts/by-locale.ts';
 import type { DocumentTexts } from '../../messaging/documents/texts/document-texts.ts';
 import { subscriptionName } from '../../subscriptions/subscriptions/printed-name.ts';
 import { feeRows } from './fee-rows.ts';
-import { addressLines, type PartyFacts, partyOf } from './party.ts';
-import type { PaidPart, Printed } from './sql.ts';
+import { partiesOf } from './party.ts';
+import type { PaidPart, Printed } from './printed-invoice.ts';
 
 /**
  * Contents of the document of an invoice: the parties, each fee below its subscription, the totals, payments and
@@ -118,38 +118,6 @@ function factsOf({ invoice }: InvoiceParts, { customer }: Printed, texts: Docume
       .map(({ key, value }) => ({ label: key, value })),
   ];
 }
-
-/** Issuer and payer; of a self-billed invoice they change places, since the partner supplies and is paid. */
-export function sellerAndBuyer({ invoice, customer: now }: InvoiceParts, printed: Printed): [PartyFacts, PartyFacts] {
-  const customer = printed.customer ?? now;
-  const person = [customer.firstname, customer.lastname].filter((name) => name !== null).join(' ');
-  const names = [customer.legal_name, customer.name, person].filter((name) => name !== null && name !== '');
-  const payer: PartyFacts = { ...customer, name: names[0] ?? customer.external_id };
-  const issuer: PartyFacts = { ...printed.issuer, name: printed.issuer.legal_name || printed.issuer.name };
-  return invoice.self_billed ? [payer, issuer] : [issuer, payer];
-}
-
-export function partiesOf(parts: InvoiceParts, printed: Printed, texts: DocumentTexts, format: Format): Party[] {
-  const { invoice, customer: now } = parts;
-  const [from, to] = sellerAndBuyer(parts, printed);
-  const customer = printed.customer ?? { ...now, shipping_address: shippingOf(now), metadata: [] };
-  const shipping = addressLines(customer.shipping_address, format);
-  const isElsewhere = shipping.length > 0 && shipping.join() !== addressLines(customer, format).join();
-  return [
-    partyOf(texts.issuer, from, texts, format),
-    partyOf(texts.payer, to, texts, format),
-    ...(isElsewhere && !invoice.self_billed ? [{ label: texts.shipTo, lines: [to.name, ...shipping] }] : []),
-  ];
-}
-
-const shippingOf = (customer: InvoiceParts['customer']) => ({
-  address_line1: customer.shipping_address_line1,
-  address_line2: customer.shipping_address_line2,
-  city: customer.shipping_city,
-  state: customer.shipping_state,
-  zipcode: customer.shipping_zipcode,
-  country: customer.shipping_country,
-});
 
 /** A table for each subscription, in the order of the lines, and one for all that belongs to no subscription. */
 function tablesOf({ fees, subscriptions }: InvoiceParts, texts: DocumentTexts, format: Format): DocumentTable[] {

@@ -1,7 +1,9 @@
 import type { Fact, Party } from '../../../platform/documents/model.ts';
+import type { InvoiceParts } from '../../invoices/invoices/view.ts';
 import type { Format } from '../../messaging/documents/number-and-date-formats.ts';
 import type { DocumentTexts } from '../../messaging/documents/texts/document-texts.ts';
 import { isVatId } from './e-documents/vat-id.ts';
+import type { Printed } from './printed-invoice.ts';
 
 export interface Address {
   address_line1: string | null;
@@ -51,3 +53,39 @@ export const addressLines = (address: Address, format: Format): string[] =>
 
 const present = (lines: readonly (string | null)[]): string[] =>
   lines.filter((line): line is string => line !== null && line.trim() !== '');
+
+/**
+ * Issuer and payer, each by its legal name, else its name, a customer else by first and last name. Of a self-billed
+ * invoice they change places, since the partner supplies and is paid.
+ */
+export function sellerAndBuyer({ invoice, customer: now }: InvoiceParts, printed: Printed): [PartyFacts, PartyFacts] {
+  const customer = printed.customer ?? now;
+  const person = [customer.firstname, customer.lastname].filter((name) => name !== null).join(' ');
+  const names = [customer.legal_name, customer.name, person].filter((name) => name !== null && name !== '');
+  const payer: PartyFacts = { ...customer, name: names[0] ?? customer.external_id };
+  const issuer: PartyFacts = { ...printed.issuer, name: printed.issuer.legal_name || printed.issuer.name };
+  return invoice.self_billed ? [payer, issuer] : [issuer, payer];
+}
+
+/** Issuer and payer as they are printed, and the place of delivery where it is another one. */
+export function partiesOf(parts: InvoiceParts, printed: Printed, texts: DocumentTexts, format: Format): Party[] {
+  const { invoice, customer: now } = parts;
+  const [from, to] = sellerAndBuyer(parts, printed);
+  const customer = printed.customer ?? { ...now, shipping_address: shippingOf(now), metadata: [] };
+  const shipping = addressLines(customer.shipping_address, format);
+  const isElsewhere = shipping.length > 0 && shipping.join() !== addressLines(customer, format).join();
+  return [
+    partyOf(texts.issuer, from, texts, format),
+    partyOf(texts.payer, to, texts, format),
+    ...(isElsewhere && !invoice.self_billed ? [{ label: texts.shipTo, lines: [to.name, ...shipping] }] : []),
+  ];
+}
+
+const shippingOf = (customer: InvoiceParts['customer']) => ({
+  address_line1: customer.shipping_address_line1,
+  address_line2: customer.shipping_address_line2,
+  city: customer.shipping_city,
+  state: customer.shipping_state,
+  zipcode: customer.shipping_zipcode,
+  country: customer.shipping_country,
+});

@@ -5,8 +5,8 @@ import { type Format, fill, formatOf } from '../../messaging/documents/number-an
 import type { Language } from '../../messaging/documents/texts/by-locale.ts';
 import type { ReceiptRow } from '../../payments/payment-receipts/queries.ts';
 import type { PaymentRow, ShareRow } from '../../payments/payments/queries.ts';
-import { partiesOf } from './invoice-model.ts';
-import type { Printed } from './sql.ts';
+import { partiesOf } from './party.ts';
+import type { Printed } from './printed-invoice.ts';
 
 export interface ReceiptParts {
   receipt: ReceiptRow;

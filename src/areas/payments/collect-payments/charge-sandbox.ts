@@ -3,7 +3,7 @@ import type { PaymentId } from '../../../platform/ids.ts';
 import { sandboxCharge } from '../../../platform/payments/sandbox/behaviour.ts';
 import type { StepPayload } from '../../../steps.ts';
 import { readMethod } from '../../customers/payment-methods/queries.ts';
-import { storeInboundEvent } from '../inbound-events/store.ts';
+import { storeInboundEvent } from '../inbound-events/store-inbound-event.ts';
 import { type PaymentRow, readPayment } from '../payments/queries.ts';
 import { oweCharge } from '../payments/start-charge.ts';
 import { changePayment } from '../payments/writes.ts';

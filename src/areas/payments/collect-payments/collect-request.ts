@@ -5,7 +5,7 @@ import { readCustomer } from '../../customers/customers/queries.ts';
 import { findProviderById } from '../../customers/payment-providers/queries.ts';
 import { postMail } from '../../messaging/mails/post-mail.ts';
 import { getRequest, type RequestRow } from '../payment-requests/queries.ts';
-import { setRequestStatus } from '../payment-requests/status.ts';
+import { setRequestStatus } from '../payment-requests/set-request-status.ts';
 import { openPaymentPage } from '../payments/provider-pages.ts';
 import { startCharge } from '../payments/start-charge.ts';
 import { lockPayables } from '../payments/writes.ts';

@@ -4,7 +4,7 @@ import { refuse } from '../../../platform/refusal.ts';
 import { seconds } from '../../../platform/schema/view.ts';
 import { getInboundEvent, type InboundEventRow, listInboundEvents } from './queries.ts';
 import type { InboundEventsQuery, InboundEventView } from './schema.ts';
-import { HANDLE_STEP } from './store.ts';
+import { HANDLE_STEP } from './store-inbound-event.ts';
 
 export async function listInboundEventsPage(ctx: Context, { query }: { query: InboundEventsQuery }) {
   const { rows, totalCount } = await listInboundEvents(ctx, query);

@@ -6,7 +6,7 @@ import { isUuid } from '../../../platform/ids.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { INBOUND_STATUSES, InboundEventsQuery } from './schema.ts';
-import { HANDLE_STEP } from './store.ts';
+import { HANDLE_STEP } from './store-inbound-event.ts';
 
 export interface InboundEventRow {
   id: InboundEventId;

@@ -7,7 +7,7 @@ import { type InvoiceRow, listInvoicesByIds } from '../../invoices/invoices/quer
 import { lockPayables } from '../payments/writes.ts';
 import { makeRequest } from './make-request.ts';
 import type { RequestCreate } from './schema.ts';
-import { showRequest } from './show.ts';
+import { showRequest } from './show-request.ts';
 
 /**
  * Asks a customer to pay several overdue invoices together.

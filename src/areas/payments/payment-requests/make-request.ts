@@ -5,8 +5,8 @@ import { newId } from '../../../platform/ids.ts';
 import type { CustomerRow } from '../../customers/customers/queries.ts';
 import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
+import { recordRequest } from './announce.ts';
 import { getRequest, type RequestRow } from './queries.ts';
-import { showRequest } from './show.ts';
 
 /** Charges the amount of a request, or sends its link. */
 export const COLLECT_REQUEST_STEP = 'collect-payment-request';
@@ -56,35 +56,4 @@ export async function makeRequest(
   await recordRequest(ctx, 'payment_request.created', request);
   ctx.after({ step: COLLECT_REQUEST_STEP, payload: { payment_request_id: id } });
   return request;
-}
-
-/**
- * Announces the state of a payment request; its creation is also recorded in the audit trail. Rules:
- * webhooks.md#event-types, logs.md#activity-logs.
- */
-export async function recordRequest(
-  ctx: Context,
-  type: 'payment_request.created' | 'payment_request.payment_status_updated',
-  request: RequestRow,
-): Promise<void> {
-  const object = await showRequest(ctx, request);
-  if (type === 'payment_request.created')
-    ctx.record({
-      activity: {
-        type,
-        resourceType: 'PaymentRequest',
-        resourceId: request.id,
-        object,
-        externalCustomerId: object.customer.external_id,
-      },
-    });
-  ctx.record({
-    webhook: {
-      type,
-      objectType: 'payment_request',
-      objectId: request.id,
-      customerId: request.customer_id,
-      object,
-    },
-  });
 }

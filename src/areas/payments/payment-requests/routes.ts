@@ -6,7 +6,7 @@ import { getCustomer } from '../../customers/customers/queries.ts';
 import { createRequest } from './commands.ts';
 import { getRequest, listRequests, type RequestFilters } from './queries.ts';
 import { CustomerRequestsQuery, RequestCreate, RequestEnvelope, RequestList, RequestsQuery } from './schema.ts';
-import { showRequest, showRequests } from './show.ts';
+import { showRequest, showRequests } from './show-request.ts';
 
 const common = { permission: 'payment_request', tag: 'payment_requests' } as const;
 

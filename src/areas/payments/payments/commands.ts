@@ -11,7 +11,7 @@ import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
 import { readPayment } from './queries.ts';
 import type { PaymentCreate } from './schema.ts';
-import { settlePayment } from './settle.ts';
+import { settlePayment } from './settle-payment.ts';
 import { paymentView } from './view.ts';
 import { insertPayment, lockPayables } from './writes.ts';
 

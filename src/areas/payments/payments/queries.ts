@@ -15,7 +15,7 @@ import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import type { ContractProvider } from '../../../platform/payments/contract-providers.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import type { PaymentStatus } from './states.ts';
+import type { PaymentStatus } from './payment-statuses.ts';
 
 /** A payment with the fields of customer, connection and invoices that its answer shows. */
 export interface PaymentRow {

@@ -6,7 +6,7 @@ import { anyValue } from '../../../platform/schema/bounded.ts';
 import { MANDATORY, TOO_LONG } from '../../../platform/schema/fields.ts';
 import { LINE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
 import { MethodReference } from '../../customers/payment-methods/schema.ts';
-import { PAYMENT_STATUSES } from './states.ts';
+import { PAYMENT_STATUSES } from './payment-statuses.ts';
 
 const asCents = (value: unknown): unknown =>
   typeof value === 'string' && /^\d{1,15}$/.test(value.trim()) ? Number(value) : value;

@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { columnValues } from '../../../platform/db/values.ts';
 import type { CustomerId, InvoiceId, PaymentId, PaymentProviderId } from '../../../platform/ids.ts';
-import type { PaymentStatus } from './states.ts';
+import type { PaymentStatus } from './payment-statuses.ts';
 
 export interface NewPayment {
   id: PaymentId;

@@ -2,7 +2,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { CreditNoteId } from '../../../platform/ids.ts';
 import type { ProviderError } from '../../../platform/payments/port.ts';
 import { readCreditNote } from '../../credits/credit-notes/queries.ts';
-import { viewOf } from '../../credits/credit-notes/show.ts';
+import { viewOf } from '../../credits/credit-notes/show-credit-note.ts';
 import { failureOf } from '../payments/announce-failure.ts';
 import type { PaymentRow } from '../payments/queries.ts';
 

@@ -6,7 +6,7 @@ import { findRefund } from '../../credits/credit-notes/refunds.ts';
 import { lockCreditNote } from '../../credits/credit-notes/writes.ts';
 import { readMethod } from '../../customers/payment-methods/queries.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
-import { storeInboundEvent } from '../inbound-events/store.ts';
+import { storeInboundEvent } from '../inbound-events/store-inbound-event.ts';
 import { readPayment } from '../payments/queries.ts';
 import { applyRefund } from './apply-refund.ts';
 

@@ -10,7 +10,7 @@ import { storeMethod } from '../../customers/payment-methods/writes.ts';
 import { contractName, findProviderById } from '../../customers/payment-providers/queries.ts';
 import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { listInvoicesByIds } from '../../invoices/invoices/queries.ts';
-import { storeInboundEvent } from '../../payments/inbound-events/store.ts';
+import { storeInboundEvent } from '../../payments/inbound-events/store-inbound-event.ts';
 import { getRequest } from '../../payments/payment-requests/queries.ts';
 import type { PageRow } from '../../payments/payments/provider-pages.ts';
 import { getPaymentAtProvider } from '../../payments/payments/queries.ts';

@@ -15,7 +15,6 @@ import { flagDrafts, listCustomersOf, markSubscriptions } from './periods.ts';
 import { type Effect, effectOf } from './policy.ts';
 import type { CorrectionRow } from './queries.ts';
 import { takeLateEvents } from './taken-late-events.ts';
-import { correctionView } from './view.ts';
 
 /**
  * Takes the locks of a correction in the service's lock order: the customers, as billing does, so that no invoice is
@@ -76,14 +75,3 @@ export async function applyCorrection(
   ctx.after({ step: 'rematch-events', payload: { correction_id: correctionId, event_ids: ids } });
   return effect;
 }
-
-/** Announces a finished correction. */
-export const announceSettled = (ctx: Context, correction: CorrectionRow): void =>
-  ctx.record({
-    webhook: {
-      type: 'event_correction.settled',
-      objectType: 'event_correction',
-      objectId: correction.id,
-      object: correctionView(correction),
-    },
-  });

@@ -5,7 +5,7 @@ import { isLockTimeout } from '../../../platform/db/refusal-of-database.ts';
 import type { EventBatchId } from '../../../platform/ids.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import type { Handlers, JobInfo } from '../../../platform/queue/worker.ts';
-import { waitForLocks } from '../events/storage/sql.ts';
+import { waitForLocks } from '../events/storage/insert-events.ts';
 import { finishBatches } from './finish-batches.ts';
 import { type Finished, finishShared } from './finish-shared.ts';
 import { nudgeWatchers } from './nudge-watchers.ts';

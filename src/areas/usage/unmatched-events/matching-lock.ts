@@ -4,7 +4,7 @@ import { isLockTimeout } from '../../../platform/db/refusal-of-database.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { EventBatchId } from '../../../platform/ids.ts';
 import { plainArray } from '../events/storage/array-literal.ts';
-import { waitForLocks } from '../events/storage/sql.ts';
+import { waitForLocks } from '../events/storage/insert-events.ts';
 
 /**
  * Advisory locks of organizations: a transaction that matches events holds one shared until its end, healing holds it

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listLateGroups } from '../../../../src/areas/billing/settle-usage/late-sql.ts';
+import { listLateGroups } from '../../../../src/areas/billing/settle-usage/late-groups.ts';
 import { firstIdAt, newId, type OrganizationId } from '../../../../src/platform/ids.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 

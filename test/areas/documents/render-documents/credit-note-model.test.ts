@@ -4,7 +4,7 @@ import {
   type CreditNoteParts,
   creditNoteModel,
 } from '../../../../src/areas/documents/render-documents/credit-note-model.ts';
-import type { Printed } from '../../../../src/areas/documents/render-documents/sql.ts';
+import type { Printed } from '../../../../src/areas/documents/render-documents/printed-invoice.ts';
 import { languageOf } from '../../../../src/areas/messaging/documents/texts/by-locale.ts';
 
 // The document of a credit note: credit-notes.md#parts, credit-note-amounts.md#rounding.

@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import { invoiceModel } from '../../../../src/areas/documents/render-documents/invoice-model.ts';
-import type { PaidPart, Printed } from '../../../../src/areas/documents/render-documents/sql.ts';
+import type { PaidPart, Printed } from '../../../../src/areas/documents/render-documents/printed-invoice.ts';
 import type { FeeRow } from '../../../../src/areas/invoices/fees/queries.ts';
 import type { InvoiceParts } from '../../../../src/areas/invoices/invoices/view.ts';
 import { formatOf } from '../../../../src/areas/messaging/documents/number-and-date-formats.ts';

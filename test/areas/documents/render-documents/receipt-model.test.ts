@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { expect, test } from 'vitest';
+import type { Printed } from '../../../../src/areas/documents/render-documents/printed-invoice.ts';
 import { type ReceiptParts, receiptModel } from '../../../../src/areas/documents/render-documents/receipt-model.ts';
-import type { Printed } from '../../../../src/areas/documents/render-documents/sql.ts';
 import { languageOf } from '../../../../src/areas/messaging/documents/texts/by-locale.ts';
 import { draw } from '../../../../src/platform/documents/draw.ts';
 

@@ -17,7 +17,7 @@ import {
   readBilledSubscriptions,
 } from '../../build-invoice/payer-and-issuer.ts';
 import type { IssuedFee } from '../billed-items.ts';
-import { listStarted } from './chains-sql.ts';
+import { listStarted } from './stored-chains.ts';
 
 /** Subscriptions of an external id, with the charges that billed their events in advance. */
 export interface Terms {

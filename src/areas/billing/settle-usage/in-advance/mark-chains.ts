@@ -7,6 +7,8 @@ import { bucketOf } from '../../../usage/in-advance/price-event.ts';
 import type { PricedCharge } from '../../../usage/usage/priced-charges.ts';
 import { chargeAsBilled } from '../billed-items.ts';
 import { readIssued, readTerms, type Terms } from './chain-terms.ts';
+import { listFeesOfEvents } from './fees-of-events.ts';
+import { insertRenewals } from './opened-periods.ts';
 import {
   type Chain,
   insertChains,
@@ -15,9 +17,7 @@ import {
   listLinksOfEvents,
   listUnbilled,
   moveRecord,
-} from './chains-sql.ts';
-import { listFeesOfEvents } from './fees-sql.ts';
-import { insertRenewals } from './renewals-sql.ts';
+} from './stored-chains.ts';
 
 /**
  * Stores which chains of running records a correction has to reprice: those that its events were billed in and those

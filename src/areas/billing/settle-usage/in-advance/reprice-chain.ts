@@ -26,8 +26,8 @@ import type { PricedCharge } from '../../../usage/usage/priced-charges.ts';
 import { prorationOf } from '../../build-invoice/lines.ts';
 import { chargeAsBilled, type IssuedFee, isSetByHand } from '../billed-items.ts';
 import { isIn, readIssued, type Terms } from './chain-terms.ts';
-import { type Chain, type LinkRow, listCarried, listLinks, updateRecords } from './chains-sql.ts';
-import { listFeesOfEvents, listTakenOff } from './fees-sql.ts';
+import { listFeesOfEvents, listTakenOff } from './fees-of-events.ts';
+import { type Chain, type LinkRow, listCarried, listLinks, updateRecords } from './stored-chains.ts';
 
 /** The fee of an event in a chain, and its price now; undefined where the event no longer counts. */
 export interface RepricedEvent {

@@ -8,12 +8,12 @@ import type { CorrectionRow } from '../../../usage/event-corrections/queries.ts'
 import type { BilledItemKey } from '../billed-items.ts';
 import type { RepricedItem } from '../reprice.ts';
 import { settleItems } from '../settle-invoice.ts';
-import { isIssued, listSettled, lockInvoice, type NewAdjustment } from '../sql.ts';
+import { isIssued, listSettled, lockInvoice, type NewAdjustment } from '../settled-items.ts';
 import { readTerms } from './chain-terms.ts';
-import { listChains, markChainsSettled } from './chains-sql.ts';
-import { listSettledFees } from './fees-sql.ts';
+import { listSettledFees } from './fees-of-events.ts';
 import { type RepricedEvent, repriceChain } from './reprice-chain.ts';
-import { changeOfEvent, type StandaloneChange, settleStandalone } from './standalone.ts';
+import { changeOfEvent, type StandaloneChange, settleStandalone } from './settle-standalone-fee.ts';
+import { listChains, markChainsSettled } from './stored-chains.ts';
 
 /**
  * Settles the fees of events that were billed in advance: the chains that a correction has changed are repriced, and

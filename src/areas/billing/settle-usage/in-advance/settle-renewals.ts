@@ -9,11 +9,11 @@ import { renewalFees, renewedPeriod } from '../../build-invoice/renewals.ts';
 import { linesOfSource } from '../../regenerate-invoice/lines-of-source.ts';
 import { type BilledItemKey, chargeAsBilled, type IssuedFee, isSetByHand, keyOfBilledItem } from '../billed-items.ts';
 import type { RepricedItem } from '../reprice.ts';
-import type { NewAdjustment } from '../sql.ts';
+import type { NewAdjustment } from '../settled-items.ts';
 import { readIssued, readTerms, type Terms } from './chain-terms.ts';
-import { listSettledFees } from './fees-sql.ts';
-import { listRenewals, listRenewedFees, markRenewalsSettled, type Renewal } from './renewals-sql.ts';
-import { type StandaloneChange, settleStandalone } from './standalone.ts';
+import { listSettledFees } from './fees-of-events.ts';
+import { listRenewals, listRenewedFees, markRenewalsSettled, type Renewal } from './opened-periods.ts';
+import { type StandaloneChange, settleStandalone } from './settle-standalone-fee.ts';
 
 /**
  * Settles the fees on no invoice with which periods after corrected events were opened: the units carried into each are

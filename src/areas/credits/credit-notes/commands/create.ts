@@ -7,7 +7,7 @@ import { refuseFaults } from '../../../../platform/schema/faults.ts';
 import { feesWithTaxesOf } from '../credited-invoice.ts';
 import { amountsOf, makeNote } from '../make-note.ts';
 import type { CreditNoteCreate } from '../schema.ts';
-import { showCreditNote } from '../show.ts';
+import { showCreditNote } from '../show-credit-note.ts';
 import { invoiceToCredit, readItems } from './items.ts';
 
 /**

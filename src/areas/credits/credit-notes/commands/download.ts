@@ -2,7 +2,7 @@ import type { Context } from '../../../../platform/context.ts';
 import { askForDocument } from '../../../messaging/documents/ask-for-document.ts';
 import { documentLink } from '../../../messaging/documents/signed-link.ts';
 import { getCreditNote } from '../queries.ts';
-import { viewOf } from '../show.ts';
+import { viewOf } from '../show-credit-note.ts';
 
 /**
  * Answers a note with the address of its document, which is drawn in the background the first time it is asked for.

@@ -4,7 +4,7 @@ import { refuse } from '../../../../platform/refusal.ts';
 import { bookRefund } from '../../../ledger/ledger/credit-notes.ts';
 import type { CreditNoteRow } from '../queries.ts';
 import type { CreditNoteUpdate } from '../schema.ts';
-import { showCreditNote } from '../show.ts';
+import { showCreditNote } from '../show-credit-note.ts';
 import { changeCreditNote, lockCreditNote } from '../writes.ts';
 import { mergedMetadata } from './metadata.ts';
 

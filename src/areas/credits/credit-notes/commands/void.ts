@@ -3,7 +3,7 @@ import type { Context } from '../../../../platform/context.ts';
 import { refuse } from '../../../../platform/refusal.ts';
 import { bookNoteVoided } from '../../../ledger/ledger/credit-notes.ts';
 import type { CreditNoteRow } from '../queries.ts';
-import { showCreditNote } from '../show.ts';
+import { showCreditNote } from '../show-credit-note.ts';
 import { changeCreditNote, lockCreditNote } from '../writes.ts';
 
 /**

@@ -9,7 +9,7 @@ import { type Decimal, decimal } from '../../../../engine/money/decimal.ts';
 import { toMainUnit } from '../../../../engine/money/units.ts';
 import { REVERSE_CHARGE } from '../../../../engine/taxes/eu/choose-eu-tax.ts';
 import type { FeeRow } from '../../../invoices/fees/queries.ts';
-import type { DocumentSources } from './sql.ts';
+import type { DocumentSources } from './stated-records.ts';
 
 /** A fee, or the part of it that a note gives back. */
 export interface StatedFee {

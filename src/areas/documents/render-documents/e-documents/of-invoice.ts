@@ -6,10 +6,10 @@ import type { CreditRow } from '../../../invoices/invoices/credits-of-invoice.ts
 import type { InvoiceParts } from '../../../invoices/invoices/view.ts';
 import { fill, formatOf } from '../../../messaging/documents/number-and-date-formats.ts';
 import { languageOf } from '../../../messaging/documents/texts/by-locale.ts';
-import type { Printed } from '../sql.ts';
+import type { Printed } from '../printed-invoice.ts';
 import { bearsOtherTax, type StatedFee, type Statement, statedLine, wholeFee } from './fee-lines.ts';
-import type { DocumentSources } from './sql.ts';
 import { buyerReferenceOf, paymentOf, type StatedRecords, statedParties, statedRecords } from './stated-parties.ts';
+import type { DocumentSources } from './stated-records.ts';
 import { isVatId } from './vat-id.ts';
 
 /** What an electronic document is made from. */

@@ -2,10 +2,9 @@ import type { DocumentFacts } from '../../../../engine/e-documents/facts.ts';
 import { buyerFacts, type EInvoicing, type StoredParty, sellerFacts } from '../../../../engine/e-documents/parties.ts';
 import type { Profile } from '../../../../engine/e-documents/profiles.ts';
 import type { InvoiceParts } from '../../../invoices/invoices/view.ts';
-import { sellerAndBuyer } from '../invoice-model.ts';
-import type { PartyFacts } from '../party.ts';
-import type { Printed } from '../sql.ts';
-import type { DocumentSources, IssuerFacts } from './sql.ts';
+import { type PartyFacts, sellerAndBuyer } from '../party.ts';
+import type { Printed } from '../printed-invoice.ts';
+import type { DocumentSources, IssuerFacts } from './stated-records.ts';
 import { isVatId } from './vat-id.ts';
 
 /** Customer and billing entity of a document: as they were when it was issued, filled where something was missing. */

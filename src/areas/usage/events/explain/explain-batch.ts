@@ -2,7 +2,7 @@ import type { Db } from '../../../../platform/db/connect.ts';
 import { type IncomingBatch, type IncomingEvent, isAccepted, type Verdict } from '../incoming-event.ts';
 import { parseProperties } from '../property-json.ts';
 import { eventText } from '../view.ts';
-import { listExplainedMetrics, listExplainedSubscriptions } from './sql.ts';
+import { listExplainedMetrics, listExplainedSubscriptions } from './terms-of-events.ts';
 import { type Explanation, explain, type StoredEvent } from './verdict.ts';
 
 /**

@@ -10,7 +10,7 @@ import { decimal, decimalText, ONE } from '../../../../engine/money/decimal.ts';
 import type { EventId, ExternalCustomerId, ExternalSubscriptionId, PlanId } from '../../../../platform/ids.ts';
 import { seconds } from '../../../../platform/schema/view.ts';
 import { type EventToMatch, isBeforeStart, matchEvent, type UnmatchedReason } from '../../match-events/match-event.ts';
-import type { ExplainedCharge, ExplainedMetric, ExplainedSubscription } from './sql.ts';
+import type { ExplainedCharge, ExplainedMetric, ExplainedSubscription } from './terms-of-events.ts';
 
 /** In the order in which they are returned. */
 export type EventWarning =

@@ -3,7 +3,7 @@ import { eventDigest } from '../../../catalog/usage-shapes/event-digest.ts';
 import type { KnownGroup, LiveShape } from '../../../catalog/usage-shapes/storing-catalog.ts';
 import { groupJson } from '../../../catalog/usage-shapes/usage-shape.ts';
 import { bytesArray, plainArray, textArray } from './array-literal.ts';
-import type { PreparedEvent } from './prepare.ts';
+import type { PreparedEvent } from './prepare-event.ts';
 
 /**
  * Separator of the properties of events, which travel as one text; JSON escapes it, so nothing else needs escaping.

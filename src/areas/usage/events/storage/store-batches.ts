@@ -8,9 +8,9 @@ import { MOST_GROUPS_BY_HOURS, sumsUpToDays } from '../../../catalog/usage-shape
 import type { IncomingBatch, Verdict } from '../incoming-event.ts';
 import { eventText } from '../view.ts';
 import { byKey, columnsOf, type EventRow, type NewGroup, newGroupsOf } from './columns.ts';
+import { findStored, holdClocks, insertEvents, type StoredEvent, waitForLocks } from './insert-events.ts';
 import { type LimitedUsage, limitedUsageOf } from './limited-usage.ts';
-import { type PreparedEvent, prepareEvent } from './prepare.ts';
-import { findStored, holdClocks, insertEvents, type StoredEvent, waitForLocks } from './sql.ts';
+import { type PreparedEvent, prepareEvent } from './prepare-event.ts';
 
 export interface StoreOutcome {
   /** By batch, in the order of its events; undefined if the organization's catalog was stale and nothing was stored. */

@@ -9,9 +9,9 @@ import type { PayerFacts } from '../../build-invoice/payer-and-issuer.ts';
 import { storeStandaloneFees } from '../../build-invoice/standalone-fees.ts';
 import type { RepricedItem } from '../reprice.ts';
 import { recorded, settleItems } from '../settle-invoice.ts';
-import { listSettled, type NewAdjustment } from '../sql.ts';
+import { listSettled, type NewAdjustment } from '../settled-items.ts';
 import type { Terms } from './chain-terms.ts';
-import { lockFees } from './fees-sql.ts';
+import { lockFees } from './fees-of-events.ts';
 import type { RepricedEvent } from './reprice-chain.ts';
 
 /** A fee on no invoice, and what it would be now. */

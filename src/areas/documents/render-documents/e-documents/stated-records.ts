@@ -6,7 +6,7 @@ import type { Scope } from '../../../../platform/db/scope.ts';
 import type { InvoiceId, TaxId } from '../../../../platform/ids.ts';
 import type { BankAccount } from '../../../customers/e-invoicing.ts';
 import type { FeeRow } from '../../../invoices/fees/queries.ts';
-import { issuerSnapshot, type Printed } from '../sql.ts';
+import { issuerSnapshot, type Printed } from '../printed-invoice.ts';
 
 /** What a billing entity says about electronic documents; absent in snapshots from before there were any. */
 export interface IssuerFacts {

@@ -1,7 +1,7 @@
 import type { PaymentStatus } from '../../../engine/invoices/invoice-states.ts';
 import type { Context } from '../../../platform/context.ts';
-import { resetCounter } from '../dunning-campaigns/counters.ts';
-import { recordRequest } from './make-request.ts';
+import { resetCounter } from '../dunning-campaigns/dunning-counters.ts';
+import { recordRequest } from './announce.ts';
 import { getRequest, type RequestRow } from './queries.ts';
 
 /**

@@ -11,8 +11,8 @@ import type {
   SubscriptionId,
 } from '../../../../platform/ids.ts';
 import { MOST_PERIODS } from '../../../usage/event-corrections/periods.ts';
-import { firstMoments } from './chains-sql.ts';
-import { isCorrected } from './fees-sql.ts';
+import { isCorrected } from './fees-of-events.ts';
+import { firstMoments } from './stored-chains.ts';
 
 /** A charge whose units the line of an invoice carried into the period that it opened, as fees on no invoice. */
 export interface Renewal {

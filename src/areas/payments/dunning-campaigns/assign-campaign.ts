@@ -3,7 +3,7 @@ import type { CustomerId, DunningCampaignId } from '../../../platform/ids.ts';
 import type { PayloadOf } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { dunningOfCustomerWished, dunningOfEntityWished } from '../../customers/announcements.ts';
-import { resetCustomers } from './counters.ts';
+import { resetCustomers } from './dunning-counters.ts';
 import { getCampaign } from './queries.ts';
 
 /**
