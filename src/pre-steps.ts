@@ -1,3 +1,4 @@
+import { askAboutKey } from './areas/customers/integrations/check-first.ts';
 import {
   askAboutChangedConnection,
   askAboutConnection,
@@ -14,4 +15,7 @@ export const preSteps: Readonly<Record<string, PreStep>> = {
   updatePaymentProvider: askAboutChangedConnection,
   patchPaymentProvider: askAboutChangedConnection,
   checkPaymentProvider: askAboutConnection,
+  createIntegration: askAboutKey,
+  updateIntegration: askAboutKey,
+  patchIntegration: askAboutKey,
 };

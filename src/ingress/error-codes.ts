@@ -293,8 +293,8 @@ const SPECIAL: readonly CodeRow[] = [
   ],
   [
     'third_party_error',
-    'createPaymentProvider updatePaymentProvider checkPaymentProvider generateCustomerCheckoutURL',
-    'The payment provider could not be used',
+    'createPaymentProvider updatePaymentProvider checkPaymentProvider createIntegration updateIntegration generateCustomerCheckoutURL',
+    'The payment provider or tax engine could not be used',
     'Read `error_details`; check the credentials',
   ],
   [

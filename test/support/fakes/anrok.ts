@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 // biome-ignore lint/suspicious/noExplicitAny: bodies of Anrok, as far as we send them
 type Loose = any;
 
-/** The key with which everything works; any other is refused. */
+/** The key with which everything works, until the double is given another; any other is refused. */
 export const ANROK_KEY = 's1/sa1/secret.good';
 
 export interface FakeAnrok {
@@ -19,6 +19,8 @@ export interface FakeAnrok {
   filed: Set<string>;
   /** `away`: the line breaks before anything is done; `lost`: after it was done; `busy`: 429; `broken`: 500. */
   mood: 'well' | 'away' | 'lost' | 'busy' | 'broken';
+  /** The key that is accepted. */
+  key: string;
   /** What the next answers wait for. */
   gate: Promise<void> | undefined;
   close(): Promise<void>;
@@ -195,7 +197,7 @@ export async function fakeAnrok(): Promise<FakeAnrok> {
     if (fake.mood === 'away') return void request.socket.destroy();
     const say = (status: number, body: Loose, headers: Record<string, string> = {}) =>
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
-    if (request.headers.authorization !== `Bearer ${ANROK_KEY}`) return void say(401, 'Unauthorized');
+    if (request.headers.authorization !== `Bearer ${fake.key}`) return void say(401, 'Unauthorized');
     const now = Date.now();
     while (starts.length > 0 && starts[0]! <= now - 1000) starts.shift();
     if (fake.mood === 'busy' || starts.length >= CALLS_PER_SECOND)
@@ -224,6 +226,7 @@ export async function fakeAnrok(): Promise<FakeAnrok> {
     products,
     filed,
     mood: 'well',
+    key: ANROK_KEY,
     gate: undefined,
     close: () =>
       new Promise((done) => {

@@ -17,8 +17,8 @@ import { deleteIntegrationRow, insertIntegration, replaceMappings, updateIntegra
 export const CHECK_JOB = 'integration.check';
 
 /**
- * Connects another system. The double of a sandbox works at once; the credentials of any other are tried right after
- * the commit (`unverified` until then).
+ * Connects another system. The double of a sandbox works at once; of any other the key was tried before, and one that
+ * could not be reached leaves the connection `unverified`.
  *
  * @throws Refusal 422 api_key, mandatory; in a sandbox any but that of the double (live_key_in_sandbox), elsewhere that
  *   of the double; secrets_key_missing, where no key seals it; code value_already_exist
@@ -29,18 +29,18 @@ export async function createIntegration(ctx: Context, { body }: { body: Integrat
   if (!apiKey) throw refuse.invalid({ api_key: ['value_is_mandatory'] });
   refuseWrongSide(ctx, apiKey);
   if (await findIntegration(ctx, body.code)) throw refuse.invalid({ code: ['value_already_exist'] });
-  const id = newId() as IntegrationId;
+  const id = (ctx.asked?.recordId ?? newId()) as IntegrationId;
   const sealed = await sealApiKey(ctx, id, apiKey);
-  const status = ctx.sandbox ? 'connected' : 'unverified';
+  const status = ctx.sandbox || isChecked(ctx) ? 'connected' : 'unverified';
   await insertIntegration(ctx, body, { id, ...sealed, live: !ctx.sandbox, status });
-  check(ctx, id);
+  if (status === 'unverified') check(ctx, id);
   const integration = (await findIntegrationById(ctx, id))!;
   recordIntegration(ctx, 'created', integration);
   return answer(integration);
 }
 
 /**
- * Changes a connection; a new key is tried like the first.
+ * Changes a connection; a new key was tried like the first.
  *
  * @throws Refusal 404 integration; 422 type value_is_frozen; code value_already_exist; those of a key
  */
@@ -54,10 +54,10 @@ export async function changeIntegration(ctx: Context, { code, body }: { code: st
   const apiKey = body.api_key?.trim() || undefined;
   if (apiKey !== undefined) refuseWrongSide(ctx, apiKey);
   const sealed = await sealApiKey(ctx, stored.id, apiKey);
-  const isTried = apiKey !== undefined && !ctx.sandbox;
-  const status = isTried ? 'unverified' : stored.status;
+  const isNewKey = apiKey !== undefined && !ctx.sandbox;
+  const status = isNewKey ? (isChecked(ctx) ? 'connected' : 'unverified') : stored.status;
   await updateIntegration(ctx, stored, { ...sealed, code: newCode, name: body.name ?? stored.name, status });
-  if (isTried) check(ctx, stored.id);
+  if (isNewKey && status === 'unverified') check(ctx, stored.id);
   const changed = (await findIntegrationById(ctx, stored.id))!;
   recordIntegration(ctx, 'updated', changed, stored);
   return answer(changed);
@@ -114,6 +114,9 @@ function refuseWrongSide(ctx: Context, apiKey: string): void {
   if (ctx.sandbox && !isDouble) throw refuse.invalid({ api_key: ['live_key_in_sandbox'] });
   if (!ctx.sandbox && isDouble) throw refuse.invalid({ api_key: ['value_is_invalid'] });
 }
+
+/** Whether the key of the request was accepted before; see check-first.ts. */
+const isChecked = (ctx: Context): boolean => ctx.asked?.answer !== undefined;
 
 function check(ctx: Context, id: IntegrationId): void {
   if (!ctx.sandbox) ctx.after({ nudge: CHECK_JOB, payload: { integration_id: id } });

@@ -1,4 +1,5 @@
 import type { Operation } from '../../../platform/operation.ts';
+import { bringsKey } from './check-first.ts';
 import {
   changeIntegration,
   checkIntegration,
@@ -30,6 +31,7 @@ const update: Operation = {
   root: 'integration',
   body: IntegrationUpdate,
   kind: 'command',
+  asks: bringsKey,
   run: changeIntegration,
 };
 
@@ -43,6 +45,7 @@ export const integrationOperations: Operation[] = [
     root: 'integration',
     body: IntegrationCreate,
     kind: 'command',
+    asks: bringsKey,
     run: createIntegration,
   },
   {

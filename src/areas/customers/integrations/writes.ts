@@ -29,7 +29,10 @@ export const updateIntegration = (
   update integrations set code = ${change.code}, name = ${change.name},
     secrets = secrets || ${json(change.secrets)}::jsonb,
     secrets_last4 = secrets_last4 || ${json(change.secrets_last4)}::jsonb,
-    status = ${change.status}, updated_at = ${now()}
+    status = ${change.status},
+    last_error = case when ${change.status} = 'failing' then last_error end,
+    unauthorized_calls = case when ${change.status} = 'connected' then 0 else unauthorized_calls end,
+    updated_at = ${now()}
   where organization_id = ${organizationId} and id = ${stored.id}`;
 
 /** Marks a connection deleted and ends the links of its customers; documents keep what they have. */

@@ -26,6 +26,7 @@ const DENVER = { country: 'US', state: 'CO', city: 'Denver', zipcode: '80204' };
 
 beforeEach(async () => {
   anrok.mood = 'well';
+  anrok.key = ANROK_KEY;
   anrok.records.clear();
   anrok.filed.clear();
   anrok.calls.length = 0;
@@ -286,11 +287,31 @@ describe('what is given back (tax-engines.md#when-an-engine-is-asked)', () => {
 });
 
 describe('connections (integrations.md#status)', () => {
-  test('a wrong key makes a connection failing, which is announced; calls are listed', async () => {
-    await ok(client.put('/integrations/main', { integration: { api_key: 'wrong' } }));
+  test('a wrong key is refused before anything is stored', async () => {
+    const integration = { type: 'anrok', code: 'other', name: 'Other', api_key: 'wrong' };
+    const answer = await client.post('/integrations', { integration });
+    expect([answer.status, answer.body.code, answer.body.error_details]).toEqual([
+      422,
+      'third_party_error',
+      { third_party: 'anrok', thirdparty_error: 'Unauthorized' },
+    ]);
+    expect((await client.get('/integrations/other')).status).toBe(404);
+    expect((await client.put('/integrations/main', { integration: { api_key: 'wrong' } })).status).toBe(422);
+    await connection('connected');
+  });
+
+  test('a connection is stored while the engine is out of reach', async () => {
+    anrok.mood = 'away';
+    const integration = { type: 'anrok', code: 'other', name: 'Other', api_key: ANROK_KEY };
+    expect((await ok(client.post('/integrations', { integration }))).integration.status).toBe('unverified');
+  });
+
+  test('a key that stops working makes a connection failing, which is announced; calls are listed', async () => {
+    anrok.key = 'another';
+    await ok(client.post('/integrations/main/check', {}));
     expect(await connection('failing')).toMatchObject({
       last_error: 'Unauthorized',
-      api_key_last4: 'rong',
+      api_key_last4: 'good',
       live: true,
     });
     expect(await hooks('integration.provider_error')).toMatchObject([
@@ -303,7 +324,8 @@ describe('connections (integrations.md#status)', () => {
       error: 'unauthorized',
       body: '"Unauthorized"',
     });
-    await ok(client.put('/integrations/main', { integration: { api_key: ANROK_KEY } }));
-    await connection('connected');
+    anrok.key = ANROK_KEY;
+    await ok(client.post('/integrations/main/check', {}));
+    expect(await connection('connected')).toMatchObject({ last_error: null });
   });
 });
