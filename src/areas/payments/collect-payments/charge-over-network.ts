@@ -49,7 +49,10 @@ export async function chargeOverNetwork(
     if (outcome.kind === 'answered') return applyAnswer(ctx, now, outcome);
     if (now.payment_status !== 'pending') return;
     if (outcome.kind === 'conflict')
-      deps.log.error({ organizationId, paymentId: id }, 'a provider knows the key of a charge with another content');
+      deps.log.error(
+        { organization_id: organizationId, paymentId: id },
+        'a provider knows the key of a charge with another content',
+      );
     await leavePending(ctx, now, outcome.error, outcome.kind === 'authentication_required' ? 'failed' : 'pending');
   });
 }

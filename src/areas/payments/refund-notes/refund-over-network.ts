@@ -99,7 +99,7 @@ async function send(
   } catch (error) {
     if (error instanceof ProviderConflict) {
       deps.log.error(
-        { organizationId, creditNoteId: note.id },
+        { organization_id: organizationId, creditNoteId: note.id },
         'a provider knows the key of a refund with another content',
       );
       return { providerRefundId: null, status: null, refundStatus: 'pending', error: error.error };
