@@ -329,6 +329,29 @@ begin
   raise exception 'rows of % are never changed or deleted', tg_table_name using errcode = 'restrict_violation';
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.refuse_change_of_e_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if old.content is null then return case tg_op when 'DELETE' then old else new end; end if;
+  if tg_op = 'DELETE' then
+    if old.retain_until >= (clock_timestamp() at time zone 'UTC')::date then
+      raise exception 'electronic document % is kept until %', old.id, old.retain_until
+        using errcode = 'restrict_violation';
+    end if;
+    return old;
+  end if;
+  if (new.content, new.sha256, new.size, new.status, new.retain_until, new.ready_at, new.profile, new.subject_id)
+    is distinct from
+    (old.content, old.sha256, old.size, old.status, old.retain_until, old.ready_at, old.profile, old.subject_id) then
+    raise exception 'electronic document % was handed out and never changes', old.id
+      using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $function$;
+comment on function refuse_change_of_e_document() is 'Keeps electronic documents as they were handed out.';
+
 CREATE OR REPLACE FUNCTION public.tell_access(scope text)
  RETURNS void
  LANGUAGE plpgsql
@@ -710,6 +733,20 @@ create table applied_usage_thresholds (
 );
 comment on table applied_usage_thresholds is 'Thresholds that a progressive invoice shows.';
 CREATE INDEX applied_usage_thresholds_threshold ON public.applied_usage_thresholds USING btree (organization_id, usage_threshold_id);
+
+create table archive_chain (
+  organization_id uuid not null,
+  billing_entity_id uuid not null,
+  day date not null,
+  count integer not null,
+  root text not null,
+  created_at timestamp with time zone not null,
+  constraint archive_chain_pkey PRIMARY KEY (organization_id, billing_entity_id, day),
+  constraint archive_chain_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id),
+  constraint archive_chain_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+comment on table archive_chain is 'A hash for each billing entity and UTC day over the root before it and the documents that became ready that day.';
+CREATE TRIGGER archive_chain_frozen BEFORE DELETE OR UPDATE ON public.archive_chain FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
 create table audit_findings (
   id uuid not null,
@@ -1486,6 +1523,48 @@ create table dunning_campaigns (
 );
 comment on table dunning_campaigns is 'When and how often overdue invoices are collected again.';
 CREATE UNIQUE INDEX dunning_campaigns_code_key ON public.dunning_campaigns USING btree (organization_id, code) WHERE (deleted_at IS NULL);
+
+create table e_documents (
+  id uuid not null,
+  organization_id uuid not null,
+  billing_entity_id uuid not null,
+  customer_id uuid not null,
+  subject_type text not null,
+  subject_id uuid not null,
+  kind text not null default 'document'::text,
+  number text not null,
+  issued_on date not null,
+  profile text not null,
+  is_chosen boolean not null,
+  status text not null default 'pending'::text,
+  file_name text not null,
+  content_type text not null,
+  content bytea,
+  sha256 text,
+  size integer,
+  engine_version integer,
+  problems jsonb not null default '[]'::jsonb,
+  retain_until date not null,
+  enqueued_at timestamp with time zone not null,
+  ready_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint e_documents_pkey PRIMARY KEY (id),
+  constraint e_documents_subject_key UNIQUE (organization_id, subject_type, subject_id, kind, profile),
+  constraint e_documents_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id),
+  constraint e_documents_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id),
+  constraint e_documents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint e_documents_kind_check CHECK ((kind = ANY (ARRAY['document'::text, 'cancellation'::text]))),
+  constraint e_documents_profile_check CHECK ((profile = ANY (ARRAY['en16931_ubl'::text, 'en16931_cii'::text, 'peppol_bis3'::text, 'xrechnung_ubl'::text, 'xrechnung_cii'::text, 'facturx'::text]))),
+  constraint e_documents_ready_check CHECK (((status = 'ready'::text) = (content IS NOT NULL))),
+  constraint e_documents_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'ready'::text, 'failed'::text]))),
+  constraint e_documents_subject_type_check CHECK ((subject_type = ANY (ARRAY['Invoice'::text, 'CreditNote'::text])))
+);
+comment on table e_documents is 'Electronic documents of invoices and credit notes, one per subject, kind and profile. Content is written once.';
+CREATE INDEX e_documents_listed ON public.e_documents USING btree (organization_id, created_at DESC, id DESC);
+CREATE INDEX e_documents_of_day ON public.e_documents USING btree (organization_id, billing_entity_id, ready_at) WHERE (status = 'ready'::text);
+CREATE INDEX e_documents_pending ON public.e_documents USING btree (enqueued_at) WHERE (status = 'pending'::text);
+CREATE TRIGGER e_documents_frozen BEFORE DELETE OR UPDATE ON public.e_documents FOR EACH ROW EXECUTE FUNCTION refuse_change_of_e_document();
 
 create table entitlement_removals (
   organization_id uuid not null,

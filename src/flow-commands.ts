@@ -8,7 +8,7 @@ import { refreshInvoice } from './areas/billing/refresh-invoice/refresh-invoice.
 import { regenerateInvoice } from './areas/billing/regenerate-invoice/regenerate-invoice.ts';
 import { voidInvoice } from './areas/billing/void-invoice/void-invoice.ts';
 import { checkAndHold } from './areas/credits/wallet-holds/check-and-hold.ts';
-import { downloadXmlOfInvoice, downloadXmlOfNote } from './areas/documents/render-documents/e-documents/download.ts';
+import { downloadXmlOfInvoice, downloadXmlOfNote } from './areas/documents/e-documents/download.ts';
 import { retryPayment } from './areas/payments/collect-payments/collect-invoice.ts';
 import { executeOrder } from './areas/selling/execute-orders/execute-order.ts';
 import type { Operation } from './platform/operation.ts';

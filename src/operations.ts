@@ -23,6 +23,7 @@ import { invoiceCustomSectionOperations } from './areas/customers/invoice-custom
 import { paymentMethodOperations } from './areas/customers/payment-methods/routes.ts';
 import { paymentProviderOperations } from './areas/customers/payment-providers/routes.ts';
 import { documentMailOperations } from './areas/documents/document-mails/routes.ts';
+import { eDocumentOperations } from './areas/documents/e-documents/routes.ts';
 import { adjustedFeeOperations } from './areas/invoices/adjusted-fees/routes.ts';
 import { feeExplanationOperations } from './areas/invoices/fee-explanations/routes.ts';
 import { feeOperations } from './areas/invoices/fees/routes.ts';
@@ -105,6 +106,7 @@ export const operations: Operation[] = [
   ...paymentOperations,
   ...paymentReceiptOperations,
   ...documentMailOperations,
+  ...eDocumentOperations,
   ...mailOperations,
   ...dunningCampaignOperations,
   ...paymentMethodOperations,

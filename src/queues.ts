@@ -231,6 +231,10 @@ export const jobs = {
     queue: 'documents',
     payload: z.object({ ...Owner, document_id: id<DocumentId>() }),
   },
+  'e-document.render': {
+    queue: 'documents',
+    payload: z.object({ ...Owner, e_document_id: id<DocumentId>() }),
+  },
   'mail.send': { queue: 'webhooks', payload: z.object({ ...Owner, mail_id: z.string() }) },
   'vat.check': { queue: 'webhooks', payload: z.object({ ...Owner, check_id: z.string() }) },
   'analytics.roll-up': { queue: 'analytics', payload: z.object(Owner) },

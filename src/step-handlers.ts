@@ -28,6 +28,7 @@ import { finishPlanDeletion } from './areas/catalog/plans/jobs.ts';
 import { checkVatNumberStep } from './areas/customers/check-vat-numbers/sandbox-register.ts';
 import { finishCustomerDeletion } from './areas/customers/customers/jobs.ts';
 import { mailDocument } from './areas/documents/document-mails/commands.ts';
+import { makeChosenEDocument } from './areas/documents/e-documents/commands.ts';
 import { verifyInvoiceStep } from './areas/invoices/invoice-verifications/commands.ts';
 import { chargeSandboxPayment, tellSandboxEvent } from './areas/payments/collect-payments/charge-sandbox.ts';
 import { collectInvoice } from './areas/payments/collect-payments/collect-invoice.ts';
@@ -53,6 +54,7 @@ export type StepHandler<Name extends StepName> = (ctx: Context, payload: StepPay
 export const stepHandlers: { readonly [Name in StepName]: StepHandler<Name> } = {
   'audit-books': auditStep,
   'build-shape': buildShapeStep,
+  'make-e-document': makeChosenEDocument,
   'finish-event-batch': finishBatchStep,
   'tell-missing-wallets': tellMissingWalletsStep,
   'heal-events': healEvents,

@@ -78,6 +78,7 @@ export const steps = {
       .optional(),
   }),
   'recount-unmatched': step({ codes: z.array(text), after: idOf().nullable(), until: idOf() }),
+  'make-e-document': step({ kind: z.enum(['invoice', 'credit_note']), subject_id: text }),
   'finish-customer-deletion': step({ customer_id: idOf<CustomerId>() }),
   'finalize-customer-drafts': step({ customer_id: idOf<CustomerId>() }),
   'finish-plan-deletion': step({ plan_id: idOf<PlanId>() }),

@@ -27,6 +27,7 @@ const USES = [
 
 /** Words like codes: reasons of verdicts, states, settings, and codes of providers and registers. */
 const NOT_CODES = new Set([
+  'not_vat',
   'already_paid',
   'amount_too_small',
   'fixed_amount',

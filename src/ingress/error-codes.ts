@@ -176,6 +176,7 @@ const STATE: readonly CodeRow[] = [
     'Only final invoices of paid kinds can be credited',
     'Check `status` and `invoice_type`',
   ],
+  ['invoice_not_finalized', 'createInvoiceEDocument', 'The invoice is no final one yet', 'Finalize it first'],
   ['invoiced_fee', 'deleteFee', 'The fee is on an invoice', 'Correct the invoice instead'],
   [
     'invoices_have_different_billing_entities',

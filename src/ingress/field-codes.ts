@@ -110,6 +110,12 @@ export const FIELD_ROWS: readonly CodeRow[] = [
     'Use the PDF',
   ],
   ['duplicated_type', 'createSubscription', 'An activation rule of that type is there twice', 'Send it once'],
+  [
+    'e_document_not_available',
+    'createInvoiceEDocument createCreditNoteEDocument retryEDocument downloadInvoiceXml downloadCreditNoteXml',
+    'Receivers of the profile would refuse the document; `problems` name the rules and the fields',
+    'Repair the fields that `problems` name',
+  ],
   ['exceeded_limit', 'createWebhookEndpoint', 'The organization has as many endpoints as it may have', 'Delete one'],
   [
     'exceeds_available_amount',

@@ -29,6 +29,9 @@ export async function buildWorld(client: Client): Promise<World> {
   await made('/pricing_units', { pricing_unit: { name: 'Token', code: 'token', short_name: 'TK' } });
   await made('/invoice_custom_sections', { invoice_custom_section: { name: 'Terms', code: 'terms' } });
   await made('/billing_entities', { billing_entity: { name: 'Branch', code: 'branch' } });
+  await made('/billing_entities', {
+    billing_entity: { name: 'Stated', code: 'stated', country: 'DE', tax_identification_number: 'DE123456789' },
+  });
   const { billable_metric } = await made('/billable_metrics', {
     billable_metric: {
       name: 'Calls',
@@ -206,6 +209,21 @@ export async function buildWorld(client: Client): Promise<World> {
   await made(`/webhook_endpoints/${webhook_endpoint.svc_id}/test`, {});
   const webhook = await found(`/webhook_endpoints/${webhook_endpoint.svc_id}/webhooks`, 'webhooks');
   const event = await found('/webhook_events', 'webhook_events');
+  await made('/customers', {
+    customer: {
+      external_id: 'stated',
+      currency: 'EUR',
+      country: 'FR',
+      billing_entity_code: 'stated',
+      tax_codes: ['tax'],
+    },
+  });
+  const stated = await made('/invoices', {
+    invoice: { external_customer_id: 'stated', currency: 'EUR', fees: [{ add_on_code: 'seat', units: 1 }] },
+  });
+  const { e_document } = await made(`/invoices/${stated.invoice.svc_id}/e_documents`, {
+    e_document: { profile: 'en16931_ubl' },
+  });
   const { verification } = await made(`/invoices/${invoice.svc_id}/verify`, {});
   const { audit } = await made('/audits', {});
   const { heal } = await made('/events/unmatched/heal', {});
@@ -261,6 +279,7 @@ export async function buildWorld(client: Client): Promise<World> {
       ...walletOf,
     },
     dunning_campaigns: { code: 'campaign' },
+    e_documents: { svc_id: e_document.svc_id },
     events: { transaction_id: 'event', svc_id: correction.svc_id, heal_id: heal.svc_id },
     features: { code: 'seats', privilege_code: 'max' },
     fees: { svc_id: invoice.fees[0].svc_id },

@@ -37,6 +37,7 @@ export const COMMON_FIELDS: FieldWords = {
   purchase_order_number: 'Your customer’s order number, printed on the invoice',
   buyer_reference: 'What the buyer asks documents to name, such as a Leitweg-ID; at most 100 characters',
   unit_code: 'Unit for electronic documents after UN/ECE recommendation 20: `HUR` is an hour, `E34` a gigabyte',
+  'e_document.profile': 'Form of the document; default: the one that was chosen, else `en16931_ubl`',
   e_invoicing: 'Facts that electronic documents state; absent keys stay, null clears',
   'e_invoicing.buyer_reference': 'What the buyer asks documents to name, such as a Leitweg-ID',
   leitweg_id: 'true: the buyer reference is a Leitweg-ID, whose check digits are tested',

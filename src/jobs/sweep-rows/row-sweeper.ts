@@ -1,4 +1,5 @@
 import { sweepVatChecks } from '../../areas/customers/check-vat-numbers/jobs.ts';
+import { sweepEDocuments } from '../../areas/documents/e-documents/jobs.ts';
 import { sweepDocuments } from '../../areas/documents/render-documents/jobs.ts';
 import { sweepMails } from '../../areas/messaging/send-mails/jobs.ts';
 import { sweepBuildingShapes } from '../../areas/usage/build-shapes/build-shape.ts';
@@ -24,6 +25,7 @@ export const rowSweeper: SweepJob = {
       sweepVatChecks(deps, now),
       sweepMails(deps),
       sweepDocuments(deps, now.subtract({ seconds: LOST_AFTER_SECONDS }), now),
+      sweepEDocuments(deps, now.subtract({ seconds: LOST_AFTER_SECONDS }), now),
     ]);
   },
 };

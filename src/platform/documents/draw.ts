@@ -1,6 +1,12 @@
 import pdfmake from 'pdfmake';
+import type { TDocumentDefinitions } from 'pdfmake/interfaces.js';
 import { type DocumentFonts, fontsFor } from './fonts.ts';
+import { attachXml, HYBRID_SUBSET, metadataTitle, type OpenPdf } from './hybrid.ts';
 import type { DocumentModel } from './model.ts';
+
+/** The version of PDF on which PDF/A-3 is based. */
+const HYBRID_VERSION = '1.7';
+
 import { definitionOf } from './page-layout.ts';
 
 export interface Drawn {
@@ -13,20 +19,29 @@ export interface Drawn {
  * The PDF of a document, without its logo if that is not an image. Nothing is fetched from addresses or files except
  * the fonts, and only used glyphs are embedded.
  *
+ * @param xml the same document for software: the PDF then is PDF/A-3 and carries it (Factur-X)
  * @param ownFont path of a font that goes before the built-in ones for Chinese, Japanese and Korean
  */
-export async function draw(model: DocumentModel, ownFont: string | null): Promise<Drawn> {
+export async function draw(
+  model: DocumentModel,
+  ownFont: string | null,
+  xml: Uint8Array | null = null,
+): Promise<Drawn> {
   const fonts = fontsFor(JSON.stringify({ ...model, logo: null }), ownFont);
-  const bytes = await drawIn(fonts, model);
+  const bytes = await drawIn(fonts, model, xml);
   return { bytes, missing: [...fonts.missing].join('') };
 }
 
-async function drawIn(fonts: DocumentFonts, model: DocumentModel): Promise<Uint8Array> {
+async function drawIn(fonts: DocumentFonts, model: DocumentModel, xml: Uint8Array | null): Promise<Uint8Array> {
   const files = new Set(Object.values(fonts.files).flatMap(({ normal, bold }) => [normal, bold]));
   pdfmake.setFonts(fonts.files);
   pdfmake.setUrlAccessPolicy(() => false);
   pdfmake.setLocalAccessPolicy((path) => files.has(path));
-  const drawn = (logo: string | null) => pdfmake.createPdf(definitionOf({ ...model, logo }, fonts)).getBuffer();
+  const drawn = async (logo: string | null) => {
+    const definition = definitionOf({ ...model, logo }, fonts);
+    if (xml === null) return pdfmake.createPdf(definition).getBuffer();
+    return drawHybrid(definition, xml);
+  };
   if (model.logo === null) return drawn(null);
   try {
     return await drawn(model.logo);
@@ -34,4 +49,17 @@ async function drawIn(fonts: DocumentFonts, model: DocumentModel): Promise<Uint8
     // Only the type of a logo was checked when it was stored; any other fault of the model fails here again.
     return drawn(null);
   }
+}
+
+/** The definition as PDF/A-3 with the XML attached: both go in after the pages, before the file is closed. */
+async function drawHybrid(definition: TDocumentDefinitions, xml: Uint8Array): Promise<Uint8Array> {
+  const made = pdfmake.createPdf({
+    ...definition,
+    info: { ...definition.info, title: metadataTitle(definition.info?.title ?? '') },
+    version: HYBRID_VERSION,
+    subset: HYBRID_SUBSET,
+  } as TDocumentDefinitions);
+  const pdf = (await made.getStream()) as unknown as OpenPdf & { info: { CreationDate: Date } };
+  attachXml(pdf, xml, pdf.info.CreationDate);
+  return made.getBuffer();
 }

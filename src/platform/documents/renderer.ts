@@ -10,8 +10,8 @@ const MOST_MS = 120_000;
 const MOST_HEAP_MB = 1536;
 
 export interface Renderer {
-  /** PDF of a document. Rejects when it cannot be drawn within two minutes. */
-  render(model: DocumentModel): Promise<Drawn>;
+  /** PDF of a document, which carries the XML if there is one. Rejects when it is not drawn within two minutes. */
+  render(model: DocumentModel, xml?: Uint8Array): Promise<Drawn>;
   close(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export function createRenderer({ ownFont }: { ownFont: string | null }): Rendere
     return started;
   };
 
-  const drawNow = async (model: DocumentModel): Promise<Drawn> => {
+  const drawNow = async (model: DocumentModel, xml: Uint8Array | null): Promise<Drawn> => {
     thread ??= start();
     const current = thread;
     const drawn = new Promise<Drawn>((resolve, reject) => {
@@ -47,7 +47,7 @@ export function createRenderer({ ownFont }: { ownFont: string | null }): Rendere
     });
     const timer = setTimeout(() => underWay?.reject(new Error(`not drawn within ${MOST_MS} ms`)), MOST_MS);
     try {
-      current.postMessage(model);
+      current.postMessage({ model, xml });
       return await drawn;
     } catch (error) {
       if (thread === current) thread = undefined;
@@ -60,8 +60,8 @@ export function createRenderer({ ownFont }: { ownFont: string | null }): Rendere
   };
 
   return {
-    render(model) {
-      const drawn = line.then(() => drawNow(model));
+    render(model, xml) {
+      const drawn = line.then(() => drawNow(model, xml ?? null));
       line = drawn.catch(() => undefined); // the caller of the document gets the failure
       return drawn;
     },

@@ -19,6 +19,8 @@ export const NAMED_ONLY_WEBHOOK_TYPES = [
   'catalog.applied',
   'customer.erased',
   'wallet_hold.expired',
+  'e_document.created',
+  'e_document.failed',
 ];
 
 /** Other names by which an endpoint may ask for a type (webhooks.md#event-types). */

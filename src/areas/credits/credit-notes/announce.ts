@@ -1,8 +1,8 @@
 import type { Context } from '../../../platform/context.ts';
 import type { CreditNoteId } from '../../../platform/ids.ts';
 import { urlsOf } from '../../messaging/documents/document-urls.ts';
-import { isMailed, oweMail } from '../../messaging/mails/owe-mail.ts';
-import { type CreditNoteRow, readCreditNote } from './queries.ts';
+import { isMailed, oweEDocument, oweMail } from '../../messaging/mails/owe-mail.ts';
+import { type CreditNoteRow, readCreditNote, wantsEDocuments } from './queries.ts';
 import { viewOf } from './show-credit-note.ts';
 
 /**
@@ -15,6 +15,7 @@ export async function recordCreditNoteCreated(ctx: Context, id: CreditNoteId): P
   tell(ctx, 'credit_note.created', { note, shown, told: shown });
   if (await isMailed(ctx, note.billing_entity_id, 'credit_note.created'))
     oweMail(ctx, { kind: 'credit_note', subject_id: id });
+  if (await wantsEDocuments(ctx, note)) oweEDocument(ctx, { kind: 'credit_note', subject_id: id });
 }
 
 /**

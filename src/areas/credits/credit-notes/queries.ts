@@ -23,6 +23,7 @@ import { isUuid } from '../../../platform/ids.ts';
 import { containsPattern } from '../../../platform/lists/filters.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { missingCharacters } from '../../messaging/documents/missing-characters.ts';
+import { xmlDocument } from '../../messaging/documents/xml-document.ts';
 
 export interface CreditNoteItemJson {
   id: string;
@@ -118,9 +119,7 @@ const columns = (db: Db) => db`
    where document.organization_id = note.organization_id and document.kind = 'credit_note'
      and document.subject_id = note.id and document.content is not null) as document_id,
   ${missingCharacters(db, 'credit_note', 'note')},
-  (select document.id from documents document
-   where document.organization_id = note.organization_id and document.kind = 'credit_note_xml'
-     and document.subject_id = note.id and document.content is not null) as xml_document_id`;
+  ${xmlDocument(db, { alias: 'note', kind: 'credit_note_xml', subjectType: 'CreditNote' })} as xml_document_id`;
 
 const tables = (db: Db) => db`
   credit_notes note
@@ -311,3 +310,19 @@ export const listSpendableNotes = ({ db, organizationId }: Scope, customerId: Cu
     where organization_id = ${organizationId} and customer_id = ${customerId} and currency = ${currency}
       and status = 'finalized' and credit_status = 'available' and balance_amount_cents > 0
     order by created_at, id`;
+
+/** Whether the seller, or the customer, of a note has electronic documents made. Rule: e-documents.md#profiles. */
+export async function wantsEDocuments(
+  { db, organizationId }: Scope,
+  note: Pick<CreditNoteRow, 'billing_entity_id' | 'customer_id' | 'status'>,
+): Promise<boolean> {
+  if (note.status !== 'finalized') return false;
+  const [row] = await db<{ wants: boolean }[]>`
+    select entity.e_document_profile is not null or entity.einvoicing
+      or customer.e_document_profile is not null as wants
+    from customers customer
+    join billing_entities entity on entity.organization_id = customer.organization_id
+      and entity.id = ${note.billing_entity_id}
+    where customer.organization_id = ${organizationId} and customer.id = ${note.customer_id}`;
+  return row?.wants === true;
+}

@@ -5,6 +5,7 @@ import { type Operation, runsAsFlow } from '../../../platform/operation.ts';
 import { checkBillingEntityCodes } from '../../customers/billing-entities/queries.ts';
 import { getCustomer } from '../../customers/customers/queries.ts';
 import { urlReader } from '../../messaging/documents/document-urls.ts';
+import { ProfileQuery } from '../../messaging/documents/profile-query.ts';
 import { createCreditNote } from './commands/create.ts';
 import { downloadCreditNote } from './commands/download.ts';
 import { estimateCreditNote } from './commands/estimate.ts';
@@ -150,6 +151,7 @@ export const creditNoteOperations: Operation[] = [
     name: 'downloadCreditNoteXml',
     path: '/credit_notes/:svc_id/download_xml',
     summary: 'Get the electronic document of a credit note',
+    query: ProfileQuery,
     run: runsAsFlow,
   },
   {

@@ -18,6 +18,7 @@ import { listShares, readPayment } from '../../payments/payments/queries.ts';
 import { creditNoteModel } from './credit-note-model.ts';
 import { eCreditNote } from './e-documents/of-credit-note.ts';
 import { eInvoice } from './e-documents/of-invoice.ts';
+import { chosenProfile, statedRecords } from './e-documents/stated-parties.ts';
 import { readSources } from './e-documents/stated-records.ts';
 import { writtenXml } from './e-documents/written.ts';
 import { invoiceModel } from './invoice-model.ts';
@@ -40,6 +41,13 @@ async function readWholeNote(ctx: Scope, noteId: CreditNoteId) {
     feesOfNotes(ctx, [note]),
   ]);
   return { parts: { note, invoice, fees }, printed };
+}
+
+/** The profile that customer, billing entity or law chose for an invoice and its notes; null where none did. */
+export async function readChosenProfile(ctx: Scope, invoiceId: InvoiceId): Promise<Profile | null> {
+  const [parts, printed] = await readWholeInvoice(ctx, invoiceId);
+  const sources = await readSources(ctx, invoiceId, []);
+  return chosenProfile(statedRecords(parts, printed, { sources, isPlain: false }));
 }
 
 /** The electronic document of an invoice. */

@@ -3,8 +3,8 @@ import type { InvoiceId } from '../../../platform/ids.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
 import { type CustomerRow, readCustomer } from '../../customers/customers/queries.ts';
 import { urlsOf } from '../../messaging/documents/document-urls.ts';
-import { oweMail } from '../../messaging/mails/owe-mail.ts';
-import { readInvoice } from './queries.ts';
+import { oweEDocument, oweMail } from '../../messaging/mails/owe-mail.ts';
+import { type InvoiceRow, readInvoice } from './queries.ts';
 import { partsOf } from './show-invoice.ts';
 import { invoiceListView, invoiceView } from './view.ts';
 
@@ -59,6 +59,8 @@ export async function recordInvoice(
   const object = invoiceView(parts, ctx.now());
   if (FINAL.has(type) && invoice.status === 'finalized' && invoice.email_settings.includes('invoice.finalized'))
     oweMail(ctx, { kind: 'invoice', subject_id: invoiceId });
+  if (FINAL.has(type) && invoice.status === 'finalized' && wantsEDocument(invoice, parts.customer))
+    oweEDocument(ctx, { kind: 'invoice', subject_id: invoiceId });
   ctx.record({
     activity: {
       type,
@@ -81,6 +83,10 @@ export async function recordInvoice(
         }),
   });
 }
+
+/** Whether the seller, or the customer, has electronic documents made. Rule: e-documents.md#profiles. */
+const wantsEDocument = (invoice: InvoiceRow, customer: Pick<CustomerRow, 'e_document_profile'>): boolean =>
+  invoice.wants_e_documents || customer.e_document_profile !== null;
 
 /**
  * Announces that a dispute was lost; the audit trail has no such entry. The object is the invoice itself, as

@@ -28,6 +28,7 @@ import {
   appliedSections,
 } from '../../customers/invoice-custom-sections/sections-of-invoice.ts';
 import { missingCharacters } from '../../messaging/documents/missing-characters.ts';
+import { xmlDocument } from '../../messaging/documents/xml-document.ts';
 import type { AppliedTaxJson } from '../fees/queries.ts';
 
 export interface InvoiceMetadataJson {
@@ -80,6 +81,8 @@ export interface InvoiceRow {
   total_written_off_amount_cents: number;
   /** What its billing entity has mailed. */
   email_settings: string[];
+  /** Whether its billing entity chose electronic documents. */
+  wants_e_documents: boolean;
   version_number: number;
   voided_at: Temporal.Instant | null;
   created_at: Temporal.Instant;
@@ -109,6 +112,7 @@ const invoiceColumns = (db: Db) => db`
   invoice.prepaid_purchased_credit_amount_cents, invoice.total_amount_cents, invoice.total_paid_amount_cents,
   invoice.total_offsetted_credit_note_amount_cents, invoice.total_written_off_amount_cents, invoice.version_number,
   invoice.voided_at, invoice.created_at, invoice.updated_at, entity.email_settings,
+  (entity.e_document_profile is not null or entity.einvoicing) as wants_e_documents,
   (select coalesce(json_agg(json_build_object('id', tax.id, 'tax_id', tax.tax_id, 'tax_code', tax.tax_code,
      'tax_name', tax.tax_name, 'tax_rate', tax.tax_rate, 'tax_description', tax.tax_description,
      'amount_cents', tax.amount_cents, 'amount_currency', tax.amount_currency, 'created_at', tax.created_at,
@@ -128,9 +132,7 @@ const invoiceColumns = (db: Db) => db`
    where document.organization_id = invoice.organization_id and document.kind = 'invoice'
      and document.subject_id = invoice.id and document.content is not null) as document_id,
   ${missingCharacters(db, 'invoice', 'invoice')},
-  (select document.id from documents document
-   where document.organization_id = invoice.organization_id and document.kind = 'invoice_xml'
-     and document.subject_id = invoice.id and document.content is not null) as xml_document_id,
+  ${xmlDocument(db, { alias: 'invoice', kind: 'invoice_xml', subjectType: 'Invoice' })} as xml_document_id,
   (select json_build_object('status', verification.status, 'level', verification.level,
      'verified_at', verification.result ->> 'verified_at')
    from verifications verification

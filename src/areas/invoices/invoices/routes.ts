@@ -6,6 +6,7 @@ import { present } from '../../../platform/schema/view.ts';
 import { checkBillingEntityCodes } from '../../customers/billing-entities/queries.ts';
 import { getCustomer, listCustomersByIds } from '../../customers/customers/queries.ts';
 import { urlReader, urlsOf } from '../../messaging/documents/document-urls.ts';
+import { ProfileQuery } from '../../messaging/documents/profile-query.ts';
 import { deleteInvoice } from './commands/delete.ts';
 import { downloadInvoice } from './commands/download.ts';
 import { loseDispute } from './commands/lose-dispute.ts';
@@ -187,6 +188,7 @@ export const invoiceOperations: Operation[] = [
     name: 'downloadInvoiceXml',
     path: '/invoices/:svc_id/download_xml',
     summary: 'Get the electronic document of an invoice',
+    query: ProfileQuery,
     run: runsAsFlow,
   },
   {

@@ -93,7 +93,9 @@ export interface StoredFile {
  */
 export async function readFile(db: Db, id: DocumentId): Promise<StoredFile | undefined> {
   const [row] = await db<StoredFile[]>`
-    select file_name, content_type, content, missing_characters from documents where id = ${id}`;
+    select file_name, content_type, content, missing_characters from documents where id = ${id}
+    union all
+    select file_name, content_type, content, '' from e_documents where id = ${id}`;
   return row;
 }
 

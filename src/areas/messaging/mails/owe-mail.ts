@@ -13,6 +13,10 @@ export type MailDocument = StepPayload<typeof MAIL_DOCUMENT_STEP>;
 /** Owes the mail of a document that became final. */
 export const oweMail = (ctx: Context, payload: MailDocument): void => ctx.after({ step: MAIL_DOCUMENT_STEP, payload });
 
+/** Owes the electronic document of an invoice or note that became final, where its parties want one made. */
+export const oweEDocument = (ctx: Context, payload: StepPayload<'make-e-document'>): void =>
+  ctx.after({ step: 'make-e-document', payload });
+
 /** Whether the billing entity has documents of this kind mailed. */
 export async function isMailed(ctx: Context, billingEntityId: BillingEntityId, setting: MailSetting): Promise<boolean> {
   const [row] = await ctx.db<{ mailed: boolean }[]>`

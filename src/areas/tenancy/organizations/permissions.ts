@@ -53,6 +53,7 @@ export const PERMISSION_RESOURCES = [
   'retention',
   'integration',
   'member',
+  'e_document',
   'test_clock',
   'api_key',
 ] as const;

@@ -1,6 +1,6 @@
 import type { DocumentFacts } from '../../../../engine/e-documents/facts.ts';
 import { buyerFacts, type EInvoicing, type StoredParty, sellerFacts } from '../../../../engine/e-documents/parties.ts';
-import type { Profile } from '../../../../engine/e-documents/profiles.ts';
+import { chooseProfile, type Profile } from '../../../../engine/e-documents/profiles.ts';
 import type { InvoiceParts } from '../../../invoices/invoices/view.ts';
 import { type PartyFacts, sellerAndBuyer } from '../party.ts';
 import type { Printed } from '../printed-invoice.ts';
@@ -23,11 +23,14 @@ interface PayerFacts {
 
 type Snapshot = Record<string, unknown>;
 
+const isMissing = (value: unknown): boolean =>
+  value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+
 /** Frozen facts never change, but one that was missing may be filled later. */
 function filled<Facts extends object>(frozen: Facts, now: object): Facts {
   const missing = Object.entries(now).filter(([key, value]) => {
     const before = (frozen as Snapshot)[key];
-    return (before === null || before === undefined || before === '') && value !== null && value !== undefined;
+    return isMissing(before) && !isMissing(value);
   });
   return { ...frozen, ...Object.fromEntries(missing) };
 }
@@ -85,6 +88,16 @@ export function statedParties(
   const circumstances = { isVatNumber: isVatId, isOutsideVat };
   return { seller: sellerFacts(stored(from), circumstances), buyer: buyerFacts(stored(to), circumstances) };
 }
+
+/** The profile that customer, billing entity or the law of its country chose; null where none did. */
+export const chosenProfile = ({ issuer, payer }: StatedRecords): Profile | null =>
+  chooseProfile({
+    customerProfile: payer.e_document_profile ?? null,
+    entityProfile: issuer.e_document_profile ?? null,
+    einvoicing: issuer.einvoicing ?? false,
+    entityCountry: issuer.country,
+    hasLeitwegId: payer.e_invoicing?.leitweg_id ?? false,
+  });
 
 /** BT-10 of a document: its own, else the customer's, else the one in the customer's metadata. */
 export const buyerReferenceOf = ({ payer }: StatedRecords, own: string | null): string | null =>

@@ -1,0 +1,140 @@
+import { assert } from '../../../engine/assert.ts';
+import type { DocumentFacts } from '../../../engine/e-documents/facts.ts';
+import { DEFAULT_PROFILE, type Profile, profileFacts } from '../../../engine/e-documents/profiles.ts';
+import { isReady, problemsOf } from '../../../engine/e-documents/rules.ts';
+import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { BillingEntityId, CreditNoteId, CustomerId, DocumentId, InvoiceId } from '../../../platform/ids.ts';
+import { newId } from '../../../platform/ids.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import type { StepPayload } from '../../../steps.ts';
+import { getCreditNote } from '../../credits/credit-notes/queries.ts';
+import { getVisibleInvoice } from '../../invoices/invoices/queries.ts';
+import { readChosenProfile, readEInvoice, readENote } from '../render-documents/document-subjects.ts';
+import { type EDocumentRow, findDocumentOf, getEDocument, type SubjectType } from './queries.ts';
+import type { EDocumentCreate } from './schema.ts';
+import { eDocumentView } from './view.ts';
+import { insertEDocument, markPending } from './writes.ts';
+
+/** Electronic documents are kept until the end of the tenth calendar year after their issue. */
+const YEARS_KEPT = 10;
+
+/** What a document is made of: an invoice or a credit note. */
+export interface Subject {
+  type: SubjectType;
+  id: string;
+  number: string;
+  issuing_date: DocumentFacts['issuedOn'];
+  billing_entity_id: BillingEntityId;
+  customer_id: CustomerId;
+  invoice_id: InvoiceId;
+}
+
+/** The facts of a subject's document in a profile, as they are now. */
+export const factsOf = (
+  ctx: Pick<Context, 'db' | 'organizationId'>,
+  { type, id }: Pick<Subject, 'type' | 'id'>,
+  profile: Profile,
+): Promise<DocumentFacts> =>
+  type === 'Invoice' ? readEInvoice(ctx, id as InvoiceId, profile) : readENote(ctx, id as CreditNoteId, profile);
+
+/**
+ * Makes the electronic document of an invoice in a profile, or the one in its chosen profile.
+ *
+ * @throws Refusal 404 invoice; 405 invoice_not_finalized; 422 base e_document_not_available, with the problems
+ * Rule: e-documents.md#when.
+ */
+export async function createInvoiceEDocument(ctx: Context, input: { svc_id: string; body: EDocumentCreate }) {
+  const invoice = await getVisibleInvoice(ctx, input.svc_id);
+  if (invoice.status !== 'finalized' && invoice.status !== 'voided') throw refuse.notAllowed('invoice_not_finalized');
+  return made(ctx, { ...invoice, type: 'Invoice', invoice_id: invoice.id }, input.body.profile);
+}
+
+/** The same of a credit note. @throws Refusal 404 credit_note; 422 base e_document_not_available */
+export async function createNoteEDocument(ctx: Context, input: { svc_id: string; body: EDocumentCreate }) {
+  return made(ctx, { ...(await getCreditNote(ctx, input.svc_id)), type: 'CreditNote' }, input.body.profile);
+}
+
+async function made(ctx: Context, subject: Subject, wanted: Profile | undefined) {
+  const profile = wanted ?? (await readChosenProfile(ctx, subject.invoice_id)) ?? DEFAULT_PROFILE;
+  const row = await makeEDocument(ctx, subject, profile);
+  return { e_document: await eDocumentView(ctx, row) };
+}
+
+/**
+ * The document of a subject in a profile: the one that exists, or one that is made now.
+ *
+ * @throws Refusal 422 base e_document_not_available, with the problems
+ */
+export async function makeEDocument(ctx: Context, subject: Subject, profile: Profile): Promise<EDocumentRow> {
+  const { type, id } = subject;
+  const found = await findDocumentOf(ctx, { type, id, profile });
+  if (found?.status === 'ready' || found?.status === 'pending') return found;
+  await refuseProblems(ctx, subject, profile);
+  if (found) return again(ctx, found);
+  await store(ctx, subject, profile);
+  const stored = await findDocumentOf(ctx, { type, id, profile });
+  assert(stored, 'a document that was stored is there');
+  return stored;
+}
+
+/**
+ * Tries a failed document again, with what was missing then; one that exists is answered as it is.
+ *
+ * @throws Refusal 404 e_document; 422 base e_document_not_available, with the problems
+ */
+export async function retryEDocument(ctx: Context, { svc_id }: { svc_id: string }) {
+  const row = await getEDocument(ctx, svc_id);
+  if (row.status !== 'failed') return { e_document: await eDocumentView(ctx, row) };
+  await refuseProblems(ctx, { type: row.subject_type, id: row.subject_id }, row.profile);
+  return { e_document: await eDocumentView(ctx, await again(ctx, row)) };
+}
+
+async function refuseProblems(ctx: Context, subject: Pick<Subject, 'type' | 'id'>, profile: Profile): Promise<void> {
+  const problems = problemsOf(await factsOf(ctx, subject, profile));
+  if (!isReady(problems)) throw refuse.invalid({ base: ['e_document_not_available'], problems }, []);
+}
+
+async function again(ctx: Context, row: EDocumentRow): Promise<EDocumentRow> {
+  await markPending(ctx, row.id, { now: ctx.now(), realNow: realNow() });
+  ctx.after({ nudge: 'e-document.render', payload: { e_document_id: row.id } });
+  return getEDocument(ctx, row.id);
+}
+
+/** Stores a document that is to be made, and owes its making. */
+async function store(ctx: Context, subject: Subject, profile: Profile): Promise<void> {
+  const { isPdf } = profileFacts[profile];
+  const id = newId() as DocumentId;
+  const isNew = await insertEDocument(
+    ctx,
+    {
+      id,
+      billing_entity_id: subject.billing_entity_id,
+      customer_id: subject.customer_id,
+      subject_type: subject.type,
+      subject_id: subject.id,
+      number: subject.number,
+      issued_on: subject.issuing_date,
+      profile,
+      is_chosen: (await readChosenProfile(ctx, subject.invoice_id)) === profile,
+      file_name: `${subject.number}.${isPdf ? 'pdf' : 'xml'}`,
+      content_type: isPdf ? 'application/pdf' : 'application/xml',
+      retain_until: subject.issuing_date.add({ years: YEARS_KEPT }).with({ month: 12, day: 31 }),
+    },
+    { now: ctx.now(), realNow: realNow() },
+  );
+  if (isNew) ctx.after({ nudge: 'e-document.render', payload: { e_document_id: id } });
+}
+
+/** Makes the document of an invoice or note that became final, in the profile that was chosen; none where none was. */
+export async function makeChosenEDocument(ctx: Context, payload: StepPayload<'make-e-document'>): Promise<void> {
+  const subject = await subjectOf(ctx, payload);
+  const profile = await readChosenProfile(ctx, subject.invoice_id);
+  if (profile) await store(ctx, subject, profile);
+}
+
+async function subjectOf(ctx: Context, { kind, subject_id }: StepPayload<'make-e-document'>): Promise<Subject> {
+  if (kind === 'credit_note') return { ...(await getCreditNote(ctx, subject_id)), type: 'CreditNote' };
+  const invoice = await getVisibleInvoice(ctx, subject_id);
+  return { ...invoice, type: 'Invoice', invoice_id: invoice.id };
+}
