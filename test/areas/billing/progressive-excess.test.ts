@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
 import { type Invoice, openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
+import { ok } from '../../support/words.ts';
 
 // What progressive invoices billed beyond the usage that their period came to, since events were taken back before it
 // ended: progressive-billing.md#credit-in-steps, event-corrections.md#usage-billed-progressively.
@@ -162,5 +163,33 @@ test('of two groups the one that has fallen is given back, so that the other one
     [progressive.svc_id, 400, 440],
     [progressive.svc_id, 3100, 3410],
   ]);
+  await audited(story);
+});
+
+test('a subscription that ends without an invoice gives back what was billed beyond its usage, and bills no more', async () => {
+  const story = await march([
+    ['one', '12'],
+    ['two', '12'],
+  ]);
+  await retract(story, 'two');
+  await correct(story, { kind: 'amend', transaction_id: 'one', properties: { n: '5' } });
+  expect(await notes(story)).toEqual([]);
+  await ok(story.client.delete('/subscriptions/sub?on_termination_invoice=skip'));
+  await story.advanceTo('2024-04-02T00:00:00Z');
+  const [first, second] = await story.invoices(2);
+  expect(await notes(story)).toEqual([
+    [second.svc_id, 1200, 1320],
+    [first.svc_id, 700, 770],
+  ]);
+  await audited(story);
+});
+
+test('a subscription that ends without an invoice leaves usage unbilled that no progressive invoice has', async () => {
+  const story = await march([['one', '12']]);
+  await story.use('units', { n: '3', team: 'one' });
+  await ok(story.client.delete('/subscriptions/sub?on_termination_invoice=skip'));
+  await story.advanceTo('2024-04-02T00:00:00Z');
+  expect((await story.invoices(1)).map(figures)).toEqual([[1200, 0, 1200, 120]]);
+  expect(await notes(story)).toEqual([]);
   await audited(story);
 });

@@ -10,6 +10,7 @@ import { openInvoice } from '../build-invoice/open-invoice.ts';
 import { lockPayer, readBilledSubscriptions, readIssuer } from '../build-invoice/payer-and-issuer.ts';
 import { store } from '../build-invoice/store-invoice.ts';
 import { totalFees } from '../build-invoice/total-fees.ts';
+import { creditSkippedPeriod } from './skipped-period.ts';
 
 /**
  * Makes an invoice of the differences that corrections left for a subscription and of nothing else, final at once.
@@ -55,13 +56,16 @@ export async function invoiceDifferences(
 }
 
 /**
- * Step `invoice-differences`: invoices differences that wait for a next invoice of a subscription that has ended. Rule:
- * event-corrections.md#difference "waiting increase".
+ * Step `invoice-differences`: closes a subscription that has ended without an invoice. What was billed progressively
+ * beyond its usage is given back; then differences that wait for a next invoice get one, which may use that.
+ *
+ * Rules: event-corrections.md#difference "waiting increase", progressive-billing.md#credit-in-steps.
  */
 export async function invoiceWaiting(
   ctx: Context,
   { subscription_id }: { subscription_id: SubscriptionId },
 ): Promise<void> {
   const customer_id = await customerOf(ctx, subscription_id);
+  await creditSkippedPeriod(ctx, { subscription_id, customer_id });
   await invoiceDifferences(ctx, { subscription_id, customer_id }, null);
 }

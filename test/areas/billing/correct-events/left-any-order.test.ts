@@ -187,6 +187,12 @@ async function perform(story: Story, books: Books, step: Step, at: number): Prom
     });
   if (step.kind === 'send') {
     await story.use('units', { n: `${step.n}` }, { transaction_id: `t${at}`, at: instantOf(step.month) });
+    // What is corrected before it is billed is billed as it is then.
+    if (books.inAdvance)
+      await until(async () => {
+        const { fees } = (await client.get(`/fees?event_transaction_id=t${at}`)).body;
+        return fees.length > 0 ? fees : undefined;
+      });
     books.send(`t${at}`, step, true);
   } else if (step.kind === 'look') {
     await story.advanceTo(new Date(Date.parse('2024-05-02T00:00:00Z') + at * 7_200_000).toISOString());
