@@ -56,6 +56,7 @@ const NOT_CODES = new Set([
   'only_filter_that_matches',
   'property_missing',
   'subscription_missing',
+  'resource_missing',
   'subscription_not_found',
   'target_wallet_not_found',
   'too_big',

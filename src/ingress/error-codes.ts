@@ -100,6 +100,12 @@ const WHOLE: Record<number, readonly CodeRow[]> = {
       'The organization’s requests of this second are used up',
       'Wait for the seconds of `Retry-After`',
     ],
+    [
+      'too_many_provider_requests',
+      'createPaymentProvider updatePaymentProvider checkPaymentProvider createSubscription generateCustomerCheckoutURL walletTransactionPaymentUrl invoicePaymentUrl',
+      'The payment provider has had too many calls; nothing was done',
+      'Wait for the seconds of `Retry-After`',
+    ],
   ],
   503: [
     [
@@ -282,7 +288,7 @@ const SPECIAL: readonly CodeRow[] = [
   ['lock_acquisition_failed', 'writes', 'Another write holds the record', 'Repeat it'],
   [
     'provider_error',
-    'payments retryPayment generateCustomerCheckoutURL walletTransactionPaymentUrl invoicePaymentUrl',
+    'createSubscription payments retryPayment generateCustomerCheckoutURL walletTransactionPaymentUrl invoicePaymentUrl',
     'The payment provider refused; its code and message are in `error_details`',
     'Act on the provider’s code',
   ],
@@ -294,7 +300,7 @@ const SPECIAL: readonly CodeRow[] = [
   ],
   [
     'third_party_error',
-    'createPaymentProvider updatePaymentProvider checkPaymentProvider createIntegration updateIntegration generateCustomerCheckoutURL',
+    'createPaymentProvider updatePaymentProvider checkPaymentProvider createIntegration updateIntegration',
     'The payment provider or tax engine could not be used',
     'Read `error_details`; check the credentials',
   ],

@@ -169,6 +169,7 @@ const Settings = z.object({
     .min(16)
     .optional()
     .describe('A text in place of SECRETS_KEYS, or beside it while `npm run secrets -- status` counts key `default`'),
+  PROVIDER_CALLS_PER_SECOND: whole(20).describe('Calls to one connection of a payment provider in a second'),
   STRIPE_API_URL: webAddress.optional().describe('Address of the Stripe API, where it is not Stripe itself: tests'),
   ANROK_API_URL: webAddress.optional().describe('Address of the Anrok API, where it is not Anrok itself: tests'),
   QUEUE_BOARD: flag(true).describe('Serve the queue board at /queues'),

@@ -1,5 +1,6 @@
 import type { OrganizationId } from './ids.ts';
 import type { OperationInput } from './operation.ts';
+import type { ProviderCalls } from './payments/provider-calls.ts';
 import type { SystemDeps } from './records/system-transaction.ts';
 import { Outage } from './refusal.ts';
 
@@ -24,7 +25,10 @@ export interface AskingCommand {
  *
  * @throws Refusal: the answer of the command, which is not run
  */
-export type PreStep = (deps: SystemDeps, command: AskingCommand) => Promise<object | undefined>;
+export type PreStep = (
+  deps: SystemDeps & { calls?: ProviderCalls },
+  command: AskingCommand,
+) => Promise<object | undefined>;
 
 /** What a command knows from its pre-step. */
 export interface Asked {

@@ -70,6 +70,20 @@ export const refuse = {
       provider: { code: connection },
       error_details: { code, message, request_id: null, http_status: 402, http_body: null },
     }),
+  /** A payment provider that does not accept the credentials of its connection. */
+  providerCredentials: (message: string) => new Refusal(401, { error: message }),
+  /** A payment provider that has had too many calls. */
+  tooManyProviderRequests: (provider: string, message: string, retryAfterMs: number) =>
+    new Refusal(
+      429,
+      {
+        error: 'Too Many Provider Requests',
+        code: 'too_many_provider_requests',
+        error_details: { provider_name: provider, message },
+      },
+      [],
+      { 'Retry-After': String(Math.ceil(retryAfterMs / 1000)) },
+    ),
   locked: () => new Refusal(422, { error: 'Unprocessable Entity', code: 'lock_acquisition_failed', error_details: {} }),
   tooManyRequests: () => new Refusal(429, { error: 'Too Many Requests', code: 'too_many_requests' }),
   unavailable: () => new Refusal(503, { error: 'Service Unavailable', code: 'service_unavailable' }),

@@ -3,6 +3,7 @@ import { Temporal } from 'temporal-polyfill';
 import { assert } from '../../engine/assert.ts';
 import { realNow } from '../../platform/clock/real-clock.ts';
 import { refusalOfDatabase } from '../../platform/db/refusal-of-database.ts';
+import { openProviderCalls, type ProviderCalls } from '../../platform/payments/provider-calls.ts';
 import { ASKING_MOST_MS, type Asked, answeredInTime, type PreStep } from '../../platform/pre-step.ts';
 import { openLanes } from '../../platform/queue/lanes.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
@@ -31,6 +32,8 @@ const LANE_WAIT_MS = 100;
 
 export interface AskingDeps extends CommandDeps {
   preSteps: Readonly<Record<string, PreStep>>;
+  /** Paces what a command asks, as it does with the jobs of the same connection. */
+  calls?: ProviderCalls;
 }
 
 /**
@@ -40,6 +43,7 @@ export interface AskingDeps extends CommandDeps {
 export function askingHandlers(deps: AskingDeps & { redis: Redis }): Pick<Handlers, 'asking.command'> {
   const { REDIS_PREFIX: prefix } = deps.config;
   const lanes = openLanes(deps.redis, { prefix, name: 'asking', most: ASKING_OF_ORGANIZATION, leaseMs: LEASE_MS });
+  const callsOf = openProviderCalls(deps.redis, { prefix, perSecond: deps.config.PROVIDER_CALLS_PER_SECOND });
   const keys = openLanes(deps.redis, { prefix, name: 'asking-key', most: 1, leaseMs: LEASE_MS });
   return {
     async 'asking.command'(job, info) {
@@ -48,7 +52,7 @@ export function askingHandlers(deps: AskingDeps & { redis: Redis }): Pick<Handle
       const key = lane && (await keys.take(keyOfCommand(job).scopeHash.toString('hex'), info.id));
       try {
         if (!key) return await info.comeBack(LANE_WAIT_MS);
-        await answerJob(deps, job, info, (queued) => askAndRun(deps, queued));
+        await answerJob(deps, job, info, (queued) => askAndRun({ ...deps, calls: callsOf(info.id) }, queued));
       } finally {
         key?.release();
         lane?.release();

@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { realNowMs } from '../../platform/clock/real-clock.ts';
 import { isLockTimeout, isPassing } from '../../platform/db/refusal-of-database.ts';
 import { ofOrganization } from '../../platform/log/log.ts';
+import { Later } from '../../platform/payments/provider-calls.ts';
 import type { Handlers, JobInfo } from '../../platform/queue/worker.ts';
 import { Outage, refuse } from '../../platform/refusal.ts';
 import { publishReply } from '../../platform/replies/replies.ts';
@@ -76,6 +77,7 @@ export async function attempt(
   try {
     return await run(job);
   } catch (error) {
+    if (error instanceof Later) return info.comeBack(error.delayMs);
     const twin = error instanceof TwinRunning || isLockTimeout(error);
     if (twin && !isLate(deps, job)) return info.comeBack(TWIN_DELAY_MS);
     if (isTrouble(error) && !info.lastAttempt) throw error;

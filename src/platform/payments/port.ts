@@ -1,3 +1,5 @@
+import { Outage } from '../refusal.ts';
+
 /** Reasons why a provider did not do what was requested. */
 export interface ProviderError {
   code: string;
@@ -204,6 +206,19 @@ export class ProviderConflict extends Error {
     super(`${error.code}: ${error.message}`);
     this.name = 'ProviderConflict';
     this.error = error;
+  }
+}
+
+/** The provider has had too many calls; it may say when it takes the next one. Nothing was done. */
+export class TooManyCalls extends Outage {
+  /** Undefined if the provider does not say it. */
+  readonly saidMs: number | undefined;
+
+  constructor(provider: string, cause: unknown, saidMs?: number) {
+    super(provider, cause, saidMs === undefined ? {} : { retryAfterMs: saidMs });
+    this.name = 'TooManyCalls';
+    this.message = `${provider} has had too many calls`;
+    this.saidMs = saidMs;
   }
 }
 

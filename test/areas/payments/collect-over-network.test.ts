@@ -331,6 +331,51 @@ test('no number of a card that an event holds is stored (FI20)', async () => {
   expect(await service.sql`select from api_logs where request_path like '/webhooks/%'`).toHaveLength(0);
 });
 
+describe('a provider that has had too many calls', () => {
+  test('a charge waits as long as Stripe says, is made once, and no payment fails for it', async () => {
+    await store('pm_ok');
+    stripe.throttle(3);
+    const made = await invoice();
+    const paid = await payment(made, 'succeeded');
+    expect(stripe.intents.filter(({ metadata }) => metadata.payment_id === paid.svc_id)).toHaveLength(1);
+    const failures = await service.sql`
+      select from webhook_events where organization_id = ${client.organization.organization_id}
+        and webhook_type in ('invoice.payment_failure', 'payment_provider.error')`;
+    expect(failures).toHaveLength(0);
+  });
+
+  test('who connects, or waits for a page, learns when to try again', async () => {
+    await providerCustomer();
+    stripe.throttle(1);
+    const page = await client.post('/customers/acme/checkout_url');
+    expect(page).toMatchObject({
+      status: 429,
+      body: {
+        error: 'Too Many Provider Requests',
+        code: 'too_many_provider_requests',
+        error_details: { provider_name: 'stripe', message: 'stripe has had too many calls' },
+      },
+    });
+    expect(page.headers['retry-after']).toBe('1');
+    client = await service.org();
+    stripe.throttle(3); // one for each part of the check
+    const refused = await connect();
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1']);
+    expect((await ok(client.get('/payment_providers'))).payment_providers).toEqual([]);
+  });
+
+  test('a page that is refused for the key is 401 with the text of the provider', async () => {
+    await providerCustomer();
+    stripe.revoked.add(FAKE_KEY);
+    try {
+      const { status, body } = await client.post('/customers/acme/checkout_url');
+      expect([status, body]).toEqual([401, { status: 401, error: 'Invalid API Key provided.' }]);
+    } finally {
+      stripe.revoked.clear();
+    }
+  });
+});
+
 describe('charges over the network', () => {
   test('a stored card pays a final invoice', async () => {
     await store('pm_ok');

@@ -1,7 +1,7 @@
 import type { Config } from '../../../platform/config.ts';
 import { mayCall } from '../../../platform/http/may-call.ts';
 import type { Given, ProviderDescriptor } from '../../../platform/payments/descriptor.ts';
-import type { PaymentProvider } from '../../../platform/payments/port.ts';
+import { type PaymentProvider, TooManyCalls } from '../../../platform/payments/port.ts';
 import { descriptorOf } from '../../../platform/payments/providers.ts';
 import { answeredInTime, type PreStep } from '../../../platform/pre-step.ts';
 import { Outage, refuse } from '../../../platform/refusal.ts';
@@ -77,6 +77,8 @@ async function checkedBy(
   try {
     checked = await answeredInTime(provider.check());
   } catch (error) {
+    if (error instanceof TooManyCalls)
+      throw refuse.tooManyProviderRequests(type.type, error.message, error.retryAfterMs);
     if (error instanceof Outage) return undefined;
     throw error;
   }

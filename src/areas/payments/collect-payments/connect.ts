@@ -3,7 +3,7 @@ import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { CustomerId, OrganizationId, PaymentProviderId } from '../../../platform/ids.ts';
-import { ProviderRefusal } from '../../../platform/payments/port.ts';
+import { ProviderRefusal, TooManyCalls } from '../../../platform/payments/port.ts';
 import { can } from '../../../platform/payments/providers.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
@@ -14,7 +14,7 @@ import { LIVE_KEY_IN_SANDBOX, sealSecrets } from '../../customers/payment-provid
 import { recordProviderError, setConnectionStatus } from '../../customers/payment-providers/status.ts';
 import { inboundUrl } from '../../customers/payment-providers/view.ts';
 import { checkoutView, recordCheckoutUrl } from '../payments/checkout-url.ts';
-import type { PageRow } from '../payments/provider-pages.ts';
+import { type PageError, type PageRow, TOO_MANY } from '../payments/provider-pages.ts';
 import { type Connected, connected, transact } from '../provider-network/network.ts';
 
 /**
@@ -176,11 +176,21 @@ export async function openPageThere(
       update payment_pages set url = ${opened.url}, provider_page_id = ${opened.id}
       where organization_id = ${organizationId} and id = ${id}`;
   } catch (error) {
-    if (!(error instanceof ProviderRefusal)) throw error;
+    const refusal = pageError(error);
+    if (!refusal) throw error;
     await deps.sql`
-      update payment_pages set error = ${json({ ...error.error })}, closed_at = ${realNow()}
+      update payment_pages set error = ${json(refusal)}, closed_at = ${realNow()}
       where organization_id = ${organizationId} and id = ${id}`;
   }
+}
+
+/** What the caller who waits for a page learns; undefined for an outage, after which the page is opened again. */
+function pageError(error: unknown): PageError | undefined {
+  if (error instanceof TooManyCalls)
+    return { code: TOO_MANY, message: error.message, retry_after_ms: error.retryAfterMs };
+  if (!(error instanceof ProviderRefusal)) return undefined;
+  const { code, message, httpStatus } = error.error;
+  return { code, message, ...(httpStatus === undefined ? {} : { http_status: httpStatus }) };
 }
 
 async function endPage({ provider }: Connected, providerPageId: string): Promise<void> {

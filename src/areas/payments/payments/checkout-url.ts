@@ -13,7 +13,7 @@ import { awaitPage, openSetupPage } from './provider-pages.ts';
  * Link to a page where the customer stores a payment method.
  *
  * @throws Refusal 404 customer; 422 base no_linked_payment_provider; 405 feature_not_supported;
- *   422 provider_payment_methods no_payment_methods_to_setup_available; 422 third_party_error
+ *   422 provider_payment_methods no_payment_methods_to_setup_available; 422 provider_error; 401; 429
  * Rules: customers.md#deletion-portal-checkout, payments.md#checkout.
  */
 export async function makeCheckoutUrl(ctx: Context, { external_id }: { external_id: string }) {
@@ -29,7 +29,7 @@ export async function makeCheckoutUrl(ctx: Context, { external_id }: { external_
   return { customer: checkoutView(customer, page.url || page.id) };
 }
 
-/** The answer with the address that the provider gave. @throws Refusal 422 third_party_error */
+/** The answer with the address that the provider gave. @throws Refusal 422 provider_error; 401; 429 */
 export async function showCheckoutUrl(ctx: Context, body: Awaited<ReturnType<typeof makeCheckoutUrl>>) {
   const url = await awaitPage(ctx, body.customer.checkout_url);
   const customer = await readCustomer(ctx, body.customer.svc_customer_id);

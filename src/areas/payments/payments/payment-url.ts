@@ -13,7 +13,8 @@ const no = (code: string) => refuse.invalid({ base: [code] });
 /**
  * Link to a page where the due amount of an invoice is paid; the same link for 24 hours.
  *
- * @throws Refusal 404 invoice; 422 base in the order of the rule; 422 currency unsupported_value; 422 third_party_error
+ * @throws Refusal 404 invoice; 422 base in the order of the rule; 422 currency unsupported_value; 422 provider_error;
+ *   401; 429
  * Rules: payments.md#payment-url, payments.md#amounts-on-the-wire "not supported".
  */
 export async function makePaymentUrl(ctx: Context, { svc_id }: { svc_id: string }) {
@@ -57,7 +58,7 @@ export async function invoicePage(ctx: Context, invoice: InvoiceRow) {
   return { customer, url: page.url || page.id };
 }
 
-/** The answer with the address that the provider gave. @throws Refusal 422 third_party_error */
+/** The answer with the address that the provider gave. @throws Refusal 422 provider_error; 401; 429 */
 export async function showPaymentUrl(ctx: Context, body: Awaited<ReturnType<typeof makePaymentUrl>>) {
   const details = body.invoice_payment_details;
   return { invoice_payment_details: { ...details, payment_url: await awaitPage(ctx, details.payment_url) } };

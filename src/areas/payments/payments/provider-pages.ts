@@ -6,11 +6,10 @@ import { columnValues } from '../../../platform/db/values.ts';
 import type { CustomerId, InvoiceId, PaymentProviderId } from '../../../platform/ids.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import type { ContractProvider } from '../../../platform/payments/contract-providers.ts';
-import type { ProviderError } from '../../../platform/payments/port.ts';
 import { isOverNetwork } from '../../../platform/payments/providers.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
 import type { PayloadOf } from '../../../platform/reactions.ts';
-import { refuse } from '../../../platform/refusal.ts';
+import { type Refusal, refuse } from '../../../platform/refusal.ts';
 import type { pagesOfProviderOutdated } from '../../customers/announcements.ts';
 import type { CustomerRow } from '../../customers/customers/queries.ts';
 import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
@@ -37,6 +36,19 @@ export interface PageRow {
   url: string;
   amount_cents: number | null;
   provider_page_id: string | null;
+}
+
+/** Error of a page whose provider has had too many calls. */
+export const TOO_MANY = 'too_many_provider_requests';
+
+/** Why a provider did not open a page. */
+export interface PageError {
+  code: string;
+  message: string;
+  /** Status of the provider's answer. */
+  http_status?: number;
+  /** Of too many calls: when it takes the next one. */
+  retry_after_ms?: number;
 }
 
 export const sandboxPageUrl = (config: Config, token: string): string =>
@@ -144,28 +156,38 @@ const POLLS = 160;
 
 interface AwaitedPage {
   url: string;
-  error: ProviderError | null;
+  error: PageError | null;
   provider_name: ContractProvider;
+  /** Of the connection. */
+  code: string;
 }
 
 /**
  * Waits for the address of a page that a job opens at its provider; until then commands pass on the page's id. An
  * address never changes.
  *
- * @throws Refusal 422 third_party_error, when the provider refused; 503, when it did not answer in time
+ * @throws Refusal 422 provider_error, when the provider refused; 401, when it refused the credentials of the
+ *   connection; 429, when it has had too many calls; 503, when it did not answer in time
  */
 export async function awaitPage(ctx: Context, urlOrId: string): Promise<string> {
   if (!isUuid(urlOrId)) return urlOrId;
   for (let poll = 0; poll < POLLS; poll += 1) {
     const [page] = await ctx.db<AwaitedPage[]>`
-      select page.url, page.error, coalesce(provider.emulates, provider.provider_type) as provider_name
+      select page.url, page.error, coalesce(provider.emulates, provider.provider_type) as provider_name, provider.code
       from payment_pages page
       join payment_providers provider
         on provider.organization_id = page.organization_id and provider.id = page.payment_provider_id
       where page.organization_id = ${ctx.organizationId} and page.id = ${urlOrId}`;
     if (page?.url) return page.url;
-    if (page?.error) throw refuse.thirdParty(page.provider_name, page.error.message);
+    if (page?.error) throw refusalOfPage(page, page.error);
     await pause(POLL_MS);
   }
   throw refuse.unavailable();
+}
+
+function refusalOfPage({ provider_name, code }: AwaitedPage, error: PageError): Refusal {
+  if (error.code === TOO_MANY)
+    return refuse.tooManyProviderRequests(provider_name, error.message, error.retry_after_ms ?? 0);
+  if (error.http_status === 401 || error.http_status === 403) return refuse.providerCredentials(error.message);
+  return refuse.provider(code, error);
 }

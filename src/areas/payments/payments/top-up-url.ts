@@ -35,7 +35,7 @@ function faultOf({ transaction_status: kind, status, invoice_id }: TransactionRo
   return invoice_id === null ? 'wallet_transaction_has_no_attached_invoice' : undefined;
 }
 
-/** The answer with the address that the provider gave. @throws Refusal 422 third_party_error */
+/** The answer with the address that the provider gave. @throws Refusal 422 provider_error; 401; 429 */
 export async function showTopUpUrl(ctx: Context, body: Awaited<ReturnType<typeof makeTopUpUrl>>) {
   const details = body.wallet_transaction_payment_details;
   return {

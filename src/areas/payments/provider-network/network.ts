@@ -3,7 +3,13 @@ import { holdClock, isSandbox } from '../../../platform/clock/organization-clock
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
-import { type PaymentProvider, type ProviderError, ProviderRefusal } from '../../../platform/payments/port.ts';
+import {
+  type PaymentProvider,
+  type ProviderError,
+  ProviderRefusal,
+  TooManyCalls,
+} from '../../../platform/payments/port.ts';
+import type { ProviderCalls } from '../../../platform/payments/provider-calls.ts';
 import { descriptorOf } from '../../../platform/payments/providers.ts';
 import { nudge } from '../../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
@@ -14,6 +20,9 @@ import { inboundUrl } from '../../customers/payment-providers/view.ts';
 
 const HOUR_MS = 3_600_000;
 
+/** What calls a provider; a job of a queue has its calls paced. */
+export type NetworkDeps = SystemDeps & { calls?: ProviderCalls };
+
 /** A connection with its driver. */
 export interface Connected {
   row: ProviderRow;
@@ -23,9 +32,11 @@ export interface Connected {
 /**
  * The driver of a connection over the network; undefined for a sandbox double, a missing connection, and in a sandbox
  * that may not reach it. Rule: provider-connections.md#sandboxes-reach-no-live-account.
+ *
+ * @throws Later, when the calls of the connection are used up
  */
 export async function connected(
-  deps: SystemDeps,
+  deps: NetworkDeps,
   organizationId: OrganizationId,
   providerId: string | null,
 ): Promise<Connected | undefined> {
@@ -37,6 +48,7 @@ export async function connected(
     return undefined;
   const isLive = type.isLive({ secrets, settings: row.settings }) ?? row.live ?? true;
   if (await isWalledOff(deps, organizationId, row, isLive)) return undefined;
+  await deps.calls?.takeTurn(row.id);
   const inbound = inboundUrl(deps.config, organizationId, row);
   const open = { code: row.code, secrets, settings: row.settings, inboundUrl: inbound };
   const provider = type.open(open, deps.config);
@@ -49,7 +61,7 @@ export async function connected(
  * Rule: provider-connections.md#checking.
  */
 function watched(
-  deps: SystemDeps,
+  deps: NetworkDeps,
   organizationId: OrganizationId,
   row: ProviderRow,
   provider: PaymentProvider,
@@ -78,6 +90,7 @@ function watched(
           return result;
         } catch (error) {
           if (error instanceof ProviderRefusal) await note(error.error);
+          if (error instanceof TooManyCalls) await deps.calls?.holdBack(row.id, error.retryAfterMs);
           throw error;
         }
       };

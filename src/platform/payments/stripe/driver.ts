@@ -1,6 +1,5 @@
 import Stripe from 'stripe';
 import { fromWire, toWire } from '../../../engine/money/wire.ts';
-import { Outage } from '../../refusal.ts';
 import {
   type ChargeOutcome,
   type ChargeRequest,
@@ -11,7 +10,7 @@ import {
 import { NOT_REPRESENTABLE, notSupported, TOO_SMALL } from '../refused.ts';
 import { paymentStatusOf } from '../status-words.ts';
 import { stripeLists } from './lists.ts';
-import { faultOf, refusable } from './refusable.ts';
+import { faultOf, isTooMany, outageOf, refusable } from './refusable.ts';
 import { STRIPE_WIRE } from './wire.ts';
 
 /** Longest wait for one answer of Stripe; the job is then tried again. */
@@ -109,7 +108,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
         return { ok: true, live: livemode };
       } catch (error) {
         const fault = faultOf(error);
-        if (!fault) throw new Outage('stripe', error);
+        if (!fault) throw outageOf(error);
         return { ok: false, error: fault };
       }
     },
@@ -124,7 +123,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
       try {
         return outcomeOf(await stripe.paymentIntents.retrieve(id));
       } catch (error) {
-        throw new Outage('stripe', error);
+        throw outageOf(error);
       }
     },
     async openPage({ idempotencyKey, providerCustomerId, methodTypes, successUrl, payment }) {
@@ -182,7 +181,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
         const code = refund.failure_reason;
         return { status: refund.status ?? 'pending', ...(code ? { error: { code, message: code } } : {}) };
       } catch (error) {
-        throw new Outage('stripe', error);
+        throw outageOf(error);
       }
     },
     async registerInbound(url, formerId) {
@@ -213,6 +212,7 @@ function receivedOf({ amount_received: wire, currency }: Stripe.PaymentIntent): 
 }
 
 function refusedCharge(error: unknown, supports3ds: boolean): ChargeOutcome {
+  if (isTooMany(error)) throw outageOf(error);
   const fault = faultOf(error);
   if (!fault) return { kind: 'unreachable', error: { code: 'unreachable', message: messageOf(error) } };
   const { code, payment_intent: intent } = error as InstanceType<typeof Stripe.errors.StripeError>;

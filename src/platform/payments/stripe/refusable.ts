@@ -1,6 +1,6 @@
 import Stripe from 'stripe';
 import { Outage } from '../../refusal.ts';
-import { type ProviderError, ProviderRefusal } from '../port.ts';
+import { type ProviderError, ProviderRefusal, TooManyCalls } from '../port.ts';
 
 /** A refusal of Stripe with its message; undefined if the outcome of the call is unknown. */
 export function faultOf(error: unknown): ProviderError | undefined {
@@ -21,11 +21,21 @@ export function faultOf(error: unknown): ProviderError | undefined {
 /** Stripe's message may repeat a part of the key that it refuses. */
 const withoutKeys = (message: string): string => message.replaceAll(/\b[srp]k_(?:test|live)_[\w*]+/g, '[key]');
 
+export const isTooMany = (error: unknown): error is InstanceType<typeof Stripe.errors.StripeError> =>
+  error instanceof Stripe.errors.StripeError && error.statusCode === 429;
+
+/** No answer, or none about this call: Stripe has failed, or has had too many calls. */
+export function outageOf(error: unknown): Outage {
+  if (!isTooMany(error)) return new Outage('stripe', error);
+  const seconds = Number(error.headers?.['retry-after']);
+  return new TooManyCalls('stripe', error, seconds > 0 ? seconds * 1000 : undefined);
+}
+
 export async function refusable<Result>(call: () => Promise<Result>): Promise<Result> {
   try {
     return await call();
   } catch (error) {
     const fault = faultOf(error);
-    throw fault ? new ProviderRefusal(fault) : new Outage('stripe', error);
+    throw fault ? new ProviderRefusal(fault) : outageOf(error);
   }
 }

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { Later, openProviderCalls } from '../../../src/platform/payments/provider-calls.ts';
+import { until } from '../../support/until.ts';
+
+// Rule: provider-connections.md#many-calls.
+let redis: Redis;
+let callsOf: ReturnType<typeof openProviderCalls>;
+let connection: string;
+const prefix = `calls-${randomUUID()}`;
+
+beforeAll(() => {
+  redis = new Redis(inject('redisUrl'));
+  callsOf = openProviderCalls(redis, { prefix, perSecond: 20 });
+});
+afterAll(async () => {
+  await redis.del(await redis.keys(`${prefix}:*`));
+  redis.disconnect();
+});
+beforeEach(() => {
+  connection = randomUUID();
+});
+
+/** Milliseconds that a job has to wait for its turn. */
+const waitOf = async (job: string, id = connection): Promise<number> => {
+  try {
+    await callsOf(job).takeTurn(id);
+    return 0;
+  } catch (error) {
+    if (error instanceof Later) return error.delayMs;
+    throw error;
+  }
+};
+
+test('jobs that come too early get instants of their own, 50 ms apart', async () => {
+  const waits: number[] = [];
+  for (let job = 0; job < 40; job += 1) waits.push(await waitOf(`job-${job}`));
+  const began = waits.findIndex((wait) => wait > 0);
+  expect(began).toBeGreaterThanOrEqual(5);
+  const late = waits.slice(began);
+  // Time passes between two questions, so the waits grow by 50 ms at most and in all by 50 ms for each of them.
+  for (const [index, wait] of late.slice(1).entries()) expect(wait - late[index]!).toBeLessThanOrEqual(50);
+  expect(new Set(await redis.mget(await redis.keys(`${prefix}:provider-calls:${connection}:*`))).size).toBe(
+    late.length,
+  );
+});
+
+test('a reserved instant stays the job its own, and is used once', async () => {
+  for (let job = 0; job < 20; job += 1) await waitOf(`other-${job}`);
+  const first = await waitOf('mine');
+  expect(first).toBeGreaterThan(0);
+  expect(await waitOf('mine')).toBeLessThanOrEqual(first);
+  await until(async () => (await waitOf('mine')) === 0 || undefined);
+  expect(await waitOf('mine')).toBeGreaterThan(0);
+});
+
+test('the calls of one connection do not delay those of another', async () => {
+  for (let job = 0; job < 20; job += 1) await waitOf(`job-${job}`);
+  expect(await waitOf('job-x', randomUUID())).toBe(0);
+});
+
+test('nobody calls a provider that has had too many calls until it takes some again', async () => {
+  await callsOf('refused').holdBack(connection, 30_000);
+  expect(await waitOf('another')).toBeGreaterThan(25_000);
+});
+
+test('pauses after refused calls are those that the provider names, else they double up to a minute, 20 times', async () => {
+  const calls = callsOf(`paused-${randomUUID()}`);
+  const pauses = [await calls.pauseAfterRefusal(7000)];
+  for (let refusal = 1; refusal < 21; refusal += 1) pauses.push(await calls.pauseAfterRefusal(undefined));
+  expect(pauses).toEqual([7000, 2000, 4000, 8000, 16_000, 32_000, ...Array(14).fill(60_000), undefined]);
+});
