@@ -790,6 +790,36 @@ create table audit_runs (
 comment on table audit_runs is 'Runs of the auditor over an organization''s books.';
 CREATE INDEX audit_runs_newest ON public.audit_runs USING btree (organization_id, created_at DESC, id DESC);
 
+create table authorizations (
+  id uuid not null,
+  organization_id uuid not null,
+  connection_id uuid not null,
+  command_id uuid not null,
+  provider_customer_id text not null,
+  provider_method_id text not null,
+  provider_payment_id text,
+  amount_cents bigint not null,
+  currency text not null,
+  status text not null default 'asked'::text,
+  subscription_id uuid,
+  attempts integer not null default 0,
+  released_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint authorizations_pkey PRIMARY KEY (id),
+  constraint authorizations_command_key UNIQUE (organization_id, command_id),
+  constraint authorizations_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES payment_providers(id),
+  constraint authorizations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint authorizations_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint authorizations_held_has_id CHECK (((status <> 'held'::text) OR (provider_payment_id IS NOT NULL))),
+  constraint authorizations_status_check CHECK ((status = ANY (ARRAY['asked'::text, 'held'::text, 'refused'::text, 'released'::text])))
+);
+comment on table authorizations is 'Amounts that a provider reserved before a subscription was created.';
+comment on column authorizations.command_id is 'Part of the key with which the provider was asked.';
+comment on column authorizations.provider_payment_id is 'Null: the provider''s answer is not known.';
+comment on column authorizations.attempts is 'How often its release was tried.';
+CREATE INDEX authorizations_open ON public.authorizations USING btree (created_at) WHERE (released_at IS NULL);
+
 create table billable_metric_filters (
   id uuid not null,
   organization_id uuid not null,

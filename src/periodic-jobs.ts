@@ -17,6 +17,7 @@ import { expireHolds } from './areas/credits/wallet-holds/expire-holds.ts';
 import { euTaxRates } from './areas/customers/check-vat-numbers/eu-rates.ts';
 import { ledgerDaily } from './areas/ledger/roll-up-ledger/ledger-daily.ts';
 import { cleanWebhooks, endpointHealth, webhookSweeper } from './areas/messaging/deliver-webhooks/jobs.ts';
+import { releaseAuthorizations } from './areas/payments/collect-payments/authorizations.ts';
 import { checkProviders } from './areas/payments/collect-payments/check-providers.ts';
 import { cleanProviderEvents } from './areas/payments/collect-payments/clean-provider-events.ts';
 import { cleanSecrets } from './areas/payments/collect-payments/clean-secrets.ts';
@@ -69,6 +70,7 @@ export const sweepJobs: readonly SweepJob[] = [
   rowSweeper,
   retryProviderEvents,
   checkProviders,
+  releaseAuthorizations,
   webhookSweeper,
   endpointHealth,
   keyUsage,

@@ -1,4 +1,5 @@
 import { askAboutKey } from './areas/customers/integrations/check-first.ts';
+import { askForAuthorization } from './areas/payments/collect-payments/authorizations.ts';
 import {
   askAboutChangedConnection,
   askAboutConnection,
@@ -18,4 +19,5 @@ export const preSteps: Readonly<Record<string, PreStep>> = {
   createIntegration: askAboutKey,
   updateIntegration: askAboutKey,
   patchIntegration: askAboutKey,
+  createSubscription: askForAuthorization,
 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type {
   ApiKeyId,
+  AuthorizationId,
   CreditNoteId,
   CustomerId,
   DocumentId,
@@ -183,6 +184,10 @@ export const jobs = {
   'payment.look-after-refund': {
     queue: 'payments',
     payload: z.object({ ...Owner, credit_note_id: id<CreditNoteId>() }),
+  },
+  'payment.release-authorization': {
+    queue: 'payments',
+    payload: z.object({ ...Owner, authorization_id: id<AuthorizationId>() }),
   },
   'payment.connect': {
     queue: 'payments',

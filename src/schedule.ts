@@ -211,6 +211,13 @@ const rows = [
     catchUp: 'latest',
     afterMissedTicks: 'by selection',
   },
+  {
+    job: 'release-authorizations',
+    tick: { everySeconds: 60 },
+    clock: 'R',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
   { job: 'key-usage', tick: { minuteOfHour: 15 }, clock: 'R', catchUp: 'skip', afterMissedTicks: 'may be lost' },
   {
     job: 'clean-idempotency',

@@ -52,6 +52,7 @@ const NOT_CODES = new Set([
   'not_counted',
   'not_provided',
   'not_understood',
+  'not_vat',
   'not_verifiable',
   'only_filter_that_matches',
   'property_missing',

@@ -12,6 +12,7 @@ export type AlertId = Id<'alert'>;
 export type ApiKeyId = Id<'api key'>;
 export type AppliedCouponId = Id<'applied coupon'>;
 export type AuditId = Id<'audit'>;
+export type AuthorizationId = Id<'authorization'>;
 export type BillingEntityId = Id<'billing entity'>;
 export type ChargeId = Id<'charge'>;
 export type ChargeFilterId = Id<'charge filter'>;

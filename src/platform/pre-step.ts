@@ -33,7 +33,8 @@ export type PreStep = (
 /** What a command knows from its pre-step. */
 export interface Asked {
   readonly recordId: string;
-  /** Absent while the command is rehearsed before anybody is asked. */
+  /** Whether the command is rehearsed before anybody is asked: nothing of it stays. */
+  readonly isRehearsal?: true;
   readonly answer?: object;
 }
 

@@ -119,6 +119,7 @@ describe('the table of periodic jobs', () => {
     endpoint-health        R  every 300
     retry-provider-events  R  every 900
     check-providers        R  every 900
+    release-authorizations  R  every 60
     key-usage              R  :15
     clean-idempotency      R  :40
     clean-webhooks         R  01:00

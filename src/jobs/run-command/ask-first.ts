@@ -73,7 +73,7 @@ async function askAndRun(deps: AskingDeps, queued: CommandJob): Promise<CommandR
   assert(preStep, `operation ${job.operation} has a pre-step`);
   const recordId = job.record_id ?? job.cid;
   try {
-    await rehearse({ ...deps, asked: { recordId } }, job);
+    await rehearse({ ...deps, asked: { recordId, isRehearsal: true } }, job);
     const answer = await answeredInTime(
       preStep(deps, {
         organizationId: job.organization_id,

@@ -5,6 +5,7 @@ import type { Handlers, JobInfo } from '../../../platform/queue/worker.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import type { NetworkDeps } from '../provider-network/network.ts';
 import { lookAfterRefund, refundOverNetwork } from '../refund-notes/refund-over-network.ts';
+import { releaseAuthorization } from './authorizations.ts';
 import { cancelOverNetwork } from './cancel-over-network.ts';
 import { chargeOverNetwork, pollPayment } from './charge-over-network.ts';
 import { connectProvider, createCustomerThere, openPageThere } from './connect.ts';
@@ -19,6 +20,7 @@ export function paymentHandlers(
   | 'payment.cancel'
   | 'payment.refund'
   | 'payment.look-after-refund'
+  | 'payment.release-authorization'
   | 'payment.connect'
   | 'payment.create-customer'
   | 'payment.open-page'
@@ -50,6 +52,7 @@ export function paymentHandlers(
     'payment.cancel': inTurn(cancelOverNetwork),
     'payment.refund': inTurn(refundOverNetwork),
     'payment.look-after-refund': inTurn(lookAfterRefund),
+    'payment.release-authorization': inTurn(releaseAuthorization),
     'payment.connect': inTurn(connectProvider),
     'payment.create-customer': inTurn(createCustomerThere),
     'payment.open-page': inTurn(openPageThere),

@@ -7,7 +7,7 @@ import { refuse } from '../../../platform/refusal.ts';
 import { present } from '../../../platform/schema/view.ts';
 import { checkBillingEntityCodes } from '../../customers/billing-entities/queries.ts';
 import { getCustomer } from '../../customers/customers/queries.ts';
-import { authorize } from './commands/authorization.ts';
+import { authorize, linkAuthorization } from './commands/authorization.ts';
 import { createSubscription } from './commands/create.ts';
 import { deleteSubscription, type TerminationInput } from './commands/terminate.ts';
 import { updateSubscription } from './commands/update.ts';
@@ -61,6 +61,7 @@ export const subscriptionOperations: Operation[] = [
     documentedBody: SubscriptionCreateDocumented,
     answer: SubscriptionExtendedEnvelope,
     kind: 'command',
+    asks: ({ body }) => body.authorization !== undefined,
     run: create,
   },
   {
@@ -116,6 +117,7 @@ export const subscriptionOperations: Operation[] = [
 async function create(ctx: Context, { body }: { body: z.infer<typeof SubscriptionCreateBody> }) {
   const authorization = body.authorization && (await authorize(ctx, body, body.authorization));
   const id = await createSubscription(ctx, body);
+  if (authorization) await linkAuthorization(ctx, id);
   const subscription = await extendedView(ctx, await getShown(ctx, id));
   return { subscription, ...present({ authorization }) };
 }
