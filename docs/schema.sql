@@ -1431,6 +1431,7 @@ create table customers (
   deleted_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  methods_owed_at timestamp with time zone,
   e_invoicing jsonb,
   e_document_profile text,
   constraint customers_pkey PRIMARY KEY (id),
@@ -1449,7 +1450,9 @@ create table customers (
   constraint customers_subscription_invoice_issuing_date_anchor_check CHECK ((subscription_invoice_issuing_date_anchor = ANY (ARRAY['next_period_start'::text, 'current_period_end'::text])))
 );
 comment on table customers is 'Customers of an organization, known to it by external_id.';
+comment on column customers.methods_owed_at is 'Since when the payment methods that the customer has at its provider have to be read. Null: they are known.';
 CREATE UNIQUE INDEX customers_external_id_key ON public.customers USING btree (organization_id, external_id) WHERE (deleted_at IS NULL);
+CREATE INDEX customers_methods_owed ON public.customers USING btree (methods_owed_at) WHERE (methods_owed_at IS NOT NULL);
 CREATE INDEX customers_newest ON public.customers USING btree (organization_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE TRIGGER customers_tell_access AFTER UPDATE OF timezone, billing_entity_id, deleted_at ON public.customers FOR EACH ROW EXECUTE FUNCTION tell_access_of_customer();
 

@@ -205,6 +205,10 @@ export const jobs = {
     queue: 'payments',
     payload: z.object({ ...Owner, customer_id: id<CustomerId>() }),
   },
+  'payment.import-methods': {
+    queue: 'payments',
+    payload: z.object({ ...Owner, customer_id: id<CustomerId>() }),
+  },
   'payment.open-page': {
     queue: 'payments',
     payload: z.object({ ...Owner, page_id: z.string() }),

@@ -18,6 +18,7 @@ export const NAMED_ONLY_WEBHOOK_TYPES = [
   'simulation.finished',
   'catalog.applied',
   'customer.erased',
+  'customer.payment_methods_imported',
   'wallet_hold.expired',
   'e_document.created',
   'e_document.failed',

@@ -331,6 +331,70 @@ test('no number of a card that an event holds is stored (FI20)', async () => {
   expect(await service.sql`select from api_logs where request_path like '/webhooks/%'`).toHaveLength(0);
 });
 
+describe('customers who exist at Stripe', () => {
+  const card = (id: string, last4: string) => ({
+    id,
+    object: 'payment_method',
+    type: 'card',
+    card: { brand: 'visa', last4, exp_month: 1, exp_year: 2031 },
+  });
+  const link = (fields: object) =>
+    ok(
+      client.post('/customers', {
+        customer: {
+          external_id: 'linked',
+          currency: 'USD',
+          billing_configuration: { payment_provider: 'stripe', payment_provider_code: 'main', ...fields },
+        },
+      }),
+    );
+  const methods = async (): Promise<Loose[]> =>
+    (await ok(client.get('/customers/linked/payment_methods'))).payment_methods;
+
+  test('a linked customer brings its methods and default, and an open invoice is charged once (FI17)', async () => {
+    const id = `cus_${client.organization.organization_id.slice(-8)}`;
+    stripe.customers.set(id, {
+      fields: { invoice_settings: { default_payment_method: 'pm_ok' } },
+      methods: [card('pm_ok', '4242'), card('pm_other', '4444')],
+    });
+    await link({});
+    const { invoice: open } = await ok(
+      client.post('/invoices', {
+        invoice: {
+          external_customer_id: 'linked',
+          currency: 'USD',
+          fees: [{ add_on_code: 'setup', unit_amount_cents: 1200, units: 1 }],
+        },
+      }),
+    );
+    await link({ provider_customer_id: id });
+    const paid = await payment(open, 'succeeded');
+    expect(stripe.intents.filter(({ metadata }) => metadata.payable_id === open.svc_id)).toHaveLength(1);
+    expect(stripe.intents.find(({ id: intent }) => intent === paid.provider_payment_id).payment_method).toBe('pm_ok');
+    const stored = await methods();
+    expect(stored).toHaveLength(2);
+    expect(stored.find(({ is_default }) => is_default)).toMatchObject({ provider_method_id: 'pm_ok' });
+    const [told] = await service.sql<{ payload: string }[]>`
+      select payload from webhook_events where organization_id = ${client.organization.organization_id}
+        and webhook_type = 'customer.payment_methods_imported'`;
+    expect(JSON.parse(told!.payload).payment_methods_import).toMatchObject({ imported: 2, removed: 0 });
+  });
+
+  test('a customer who does not exist at Stripe is announced and stays linked', async () => {
+    await link({ provider_customer_id: 'cus_nobody' });
+    const told = await until(async () => {
+      const [row] = await service.sql<{ payload: string }[]>`
+        select payload from webhook_events where organization_id = ${client.organization.organization_id}
+          and webhook_type = 'customer.payment_provider_error'`;
+      return row && JSON.parse(row.payload);
+    });
+    expect(told.payment_provider_customer_error.provider_error.error_code).toBe('resource_missing');
+    const { customer } = await ok(client.get('/customers/linked'));
+    expect(customer.billing_configuration.provider_customer_id).toBe('cus_nobody');
+    expect(await methods()).toEqual([]);
+  });
+});
+
 describe('a provider that has had too many calls', () => {
   test('a charge waits as long as Stripe says, is made once, and no payment fails for it', async () => {
     await store('pm_ok');

@@ -1,3 +1,4 @@
+import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import { contractOf } from '../../../platform/payments/contract-providers.ts';
 import { can } from '../../../platform/payments/providers.ts';
@@ -9,6 +10,9 @@ import { customerWebhookView } from './view.ts';
 
 /** Makes a customer at its provider, over the network. */
 export const CREATE_CUSTOMER_JOB = 'payment.create-customer';
+
+/** Reads the methods of a customer at its provider, over the network. */
+const IMPORT_METHODS_JOB = 'payment.import-methods';
 
 /** Payment methods that the customer stores on a page of the provider. Rule: payments.md#providers. */
 const NEED_SETUP: ReadonlySet<string> = new Set([
@@ -31,12 +35,21 @@ export const needsSetup = (customer: CustomerRow): boolean =>
  */
 export async function announceLink(ctx: Context, customer: CustomerRow, link: ProviderLink): Promise<void> {
   if (link.endsFormer) await announce(ctx, customerLeftProvider, { customer_id: customer.id });
+  if (link.isLinkedAnew) await oweMethods(ctx, customer);
   if (!link.madeAt) return;
   if (customer.provider_customer_id === null)
     return ctx.after({ nudge: CREATE_CUSTOMER_JOB, payload: { customer_id: customer.id } });
   recordMade(ctx, customer);
   if (!needsSetup(customer) || !can(link.madeAt, 'setup_page')) return;
   await announce(ctx, paymentMethodWanted, { customer, provider: link.madeAt });
+}
+
+/** Owes the reading of the methods that a customer has at its provider. */
+async function oweMethods(ctx: Context, { id }: CustomerRow): Promise<void> {
+  await ctx.db`
+    update customers set methods_owed_at = ${realNow()}
+    where organization_id = ${ctx.organizationId} and id = ${id}`;
+  ctx.after({ nudge: IMPORT_METHODS_JOB, payload: { customer_id: id } });
 }
 
 /** Announces that a customer was made at its provider. Rule: customers.md#payment-provider. */

@@ -13,6 +13,8 @@ export interface ProviderLink {
   faults: Record<string, string[]>;
   /** The former link has ended, its payment methods with it. */
   endsFormer: boolean;
+  /** Whether a customer who exists at the provider was named, whose methods there are not known yet. */
+  isLinkedAnew?: true;
   /** The connection at which the customer was, or is to be, made. */
   madeAt?: ProviderRow;
 }
@@ -79,7 +81,14 @@ export async function providerLink(
   const isMade = knownId === null;
   changes.provider_customer_id = knownId ?? ownReference(connection);
   const endsFormer = stored?.payment_provider_id != null && (!isSame || knownId !== stored.provider_customer_id);
-  return { changes, faults, endsFormer, ...(isMade ? { madeAt: connection } : {}) };
+  const isNamedAnew = givenId !== null && !(isSame && stored?.provider_customer_id === givenId);
+  return {
+    changes,
+    faults,
+    endsFormer,
+    ...(isNamedAnew && isOverNetwork(connection.provider_type) ? { isLinkedAnew: true } : {}),
+    ...(isMade ? { madeAt: connection } : {}),
+  };
 }
 
 /** Our own name of a customer, where the provider makes none; null where a job asks it to. */

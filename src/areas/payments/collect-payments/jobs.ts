@@ -9,6 +9,7 @@ import { releaseAuthorization } from './authorizations.ts';
 import { cancelOverNetwork } from './cancel-over-network.ts';
 import { chargeOverNetwork, pollPayment } from './charge-over-network.ts';
 import { connectProvider, createCustomerThere, openPageThere } from './connect.ts';
+import { importMethods } from './import-methods.ts';
 
 /** What the payments pool does: everything that goes to a payment provider over the network. */
 export function paymentHandlers(
@@ -23,6 +24,7 @@ export function paymentHandlers(
   | 'payment.release-authorization'
   | 'payment.connect'
   | 'payment.create-customer'
+  | 'payment.import-methods'
   | 'payment.open-page'
 > {
   const { REDIS_PREFIX: prefix, PROVIDER_CALLS_PER_SECOND: perSecond } = deps.config;
@@ -55,6 +57,7 @@ export function paymentHandlers(
     'payment.release-authorization': inTurn(releaseAuthorization),
     'payment.connect': inTurn(connectProvider),
     'payment.create-customer': inTurn(createCustomerThere),
+    'payment.import-methods': inTurn(importMethods),
     'payment.open-page': inTurn(openPageThere),
   };
 }

@@ -56,6 +56,13 @@ export const retryProviderEvents: SweepJob = {
       'payment.create-customer',
       customers.map((payload) => ({ payload })),
     );
+    const linked = await sql<{ organization_id: OrganizationId; customer_id: CustomerId }[]>`
+      select organization_id, id as customer_id from customers
+      where methods_owed_at < ${lost} and deleted_at is null order by methods_owed_at limit ${PAGE}`;
+    await producer.addMany(
+      'payment.import-methods',
+      linked.map((payload) => ({ payload })),
+    );
   },
 };
 
