@@ -5,7 +5,7 @@ import { RefusedAddress, targetOf } from '../../http/addresses.ts';
 import { mayBePrivate } from '../../http/may-call.ts';
 import { createOutgoing, type Outgoing, type OutgoingAnswer } from '../../http/outgoing.ts';
 import { Outage } from '../../refusal.ts';
-import { ProviderConflict, ProviderRefusal } from '../port.ts';
+import { ProviderConflict, ProviderRefusal, TooManyCalls } from '../port.ts';
 import { standardHeaders } from '../standard-webhooks.ts';
 import { Accepted, type Operation, Refused } from './protocol.ts';
 
@@ -63,7 +63,9 @@ export function customClient(
     const read = answer.status === 200 ? shape.safeParse(json) : undefined;
     if (read?.success) return { isAccepted: false, body: read.data };
     const said = read ? 'a body that the protocol does not have' : `status ${answer.status}`;
-    throw new Outage(connection, new Error(`${type}: ${said}`), retryOf(answer));
+    const error = new Error(`${type}: ${said}`);
+    if (answer.status === 429) throw new TooManyCalls(connection, error, answer.retryAfterMs);
+    throw new Outage(connection, error, retryOf(answer));
   };
 }
 
