@@ -2,7 +2,7 @@ import { isReady } from '../../../engine/e-documents/rules.ts';
 import type { Context } from '../../../platform/context.ts';
 import { pageMeta } from '../../../platform/lists/pagination.ts';
 import type { ProfileQuery } from '../../messaging/documents/profile-query.ts';
-import { checkedCustomer, checkedEntity } from './check.ts';
+import { checkedCustomer, checkedEntity } from './check-before-invoices.ts';
 import { getEDocument, listEDocuments } from './queries.ts';
 import type { EDocumentsQuery } from './schema.ts';
 import { eDocumentView, eDocumentViews } from './view.ts';
