@@ -10,12 +10,14 @@ const TICKS_KEPT_DAYS = 7;
 const TIMELINES_KEPT_DAYS = 30;
 /** Rule: auditor.md. */
 const AUDITS_KEPT_DAYS = 90;
+/** Rule: integrations.md#routes. */
+const CALLS_KEPT_DAYS = 30;
 const BATCH = 5000;
 
 /**
  * Creates the log partitions of this and the next month, drops what is older than the longest period that any
- * organization shows (logs.md#storage), old ticks, the timelines of clocks deleted long ago and old runs of the
- * auditor.
+ * organization shows (logs.md#storage), old ticks, the timelines of clocks deleted long ago, old runs of the auditor
+ * and old calls to other systems.
  */
 export const housekeeping: SweepJob = {
   name: 'housekeeping',
@@ -28,6 +30,8 @@ export const housekeeping: SweepJob = {
     await deleteInBatches((limit) => deleteTimelines(deps.sql, timelinesFrom, limit));
     const auditsFrom = now.subtract({ hours: 24 * AUDITS_KEPT_DAYS });
     await deleteInBatches((limit) => deleteAudits(deps.sql, auditsFrom, limit));
+    const callsFrom = now.subtract({ hours: 24 * CALLS_KEPT_DAYS });
+    await deleteInBatches((limit) => deleteCalls(deps.sql, callsFrom, limit));
   },
 };
 
@@ -50,3 +54,8 @@ const deleteTimelines = (sql: Sql, before: Temporal.Instant, limit: number) => s
 const deleteAudits = (sql: Sql, before: Temporal.Instant, limit: number) => sql`
   delete from audit_runs where id = any (array(
     select id from audit_runs where id < ${firstIdAt(before)} limit ${limit}))`;
+
+/** By the ids as well: those of an organization with a test clock have simulated times. */
+const deleteCalls = (sql: Sql, before: Temporal.Instant, limit: number) => sql`
+  delete from integration_calls where id = any (array(
+    select id from integration_calls where id < ${firstIdAt(before)} limit ${limit}))`;

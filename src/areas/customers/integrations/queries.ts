@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
-import type { IntegrationId } from '../../../platform/ids.ts';
+import { firstIdAt, type IntegrationId } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { IntegrationCategory, IntegrationType, MappedType } from './schema.ts';
@@ -104,18 +104,18 @@ export interface CallRow {
   created_at: Temporal.Instant;
 }
 
-/** A page of the calls of a connection since an instant, the newest first, and how many there are. */
+/** A page of the calls of a connection since an instant of real time, the newest first, and how many there are. */
 export async function listCalls(
   { db, organizationId }: Scope,
   id: IntegrationId,
   { since, page }: { since: Temporal.Instant; page: Page },
 ): Promise<{ rows: CallRow[]; totalCount: number }> {
   const { limit, offset } = limitOf(page);
-  const passing = db`organization_id = ${organizationId} and integration_id = ${id} and created_at >= ${since}`;
+  const passing = db`organization_id = ${organizationId} and integration_id = ${id} and id >= ${firstIdAt(since)}`;
   const [rows, [count]] = await Promise.all([
     db<CallRow[]>`
       select operation, resource_id, http_status, duration_ms, error, body, created_at from integration_calls
-      where ${passing} order by created_at desc, id desc limit ${limit} offset ${offset}`,
+      where ${passing} order by id desc limit ${limit} offset ${offset}`,
     db<{ total: number }[]>`select count(*) as total from integration_calls where ${passing}`,
   ]);
   return { rows, totalCount: count!.total };
