@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
 import { type Invoice, openStory, type Story } from '../../support/story.ts';
@@ -213,4 +214,31 @@ test('usage that has moved to another group is taxed again, and can be given bac
   expect(await given(story, month)).toEqual([0, 120]);
   expect(await given(story, progressive)).toEqual([1200, 1320]);
   await audited(story);
+});
+
+test('invoices that were issued before take over by the migration what they would have taken over', async () => {
+  const story = await march(FIVE, TWO_TEAMS);
+  await story.advanceTo('2024-04-02T00:00:00Z');
+  const [, month] = await story.invoices(2);
+  const rows = () => service.sql`
+    select grouped_by ->> 'team' as team, untaxed_amount_cents::text, (part ->> 'part_cents')::int as part_cents
+    from fees left join lateral jsonb_array_elements(progressive_parts) as part on true
+    where invoice_id = ${month.svc_id} and fee_type = 'charge' order by team`;
+  const issued = await rows();
+  expect(issued).toMatchObject([
+    { team: 'blue', untaxed_amount_cents: '375.00000', part_cents: 825 },
+    { team: 'red', untaxed_amount_cents: '125.00000', part_cents: 275 },
+  ]);
+  await service.sql`update fees set untaxed_amount_cents = 0, progressive_parts = null`;
+  const migration = readFileSync('migrations/0030_keep_what_progressive_fees_give.sql', 'utf8');
+  const [fills] = migration.match(/create temporary table[\s\S]*drop table taken_over;/)!;
+  const connection = await service.sql.reserve();
+  try {
+    await connection.unsafe(fills);
+  } finally {
+    connection.release();
+  }
+  expect(await rows()).toEqual(issued);
+  expect(await correct(story, { kind: 'retract', transaction_id: 'four' })).toBe(0);
+  expect(await given(story, month)).toEqual([125, 125]);
 });
