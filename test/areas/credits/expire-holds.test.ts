@@ -4,6 +4,7 @@ import { registryOf } from '../../../src/jobs/run-periodic/periodic-registry.ts'
 import { runWork } from '../../../src/jobs/run-periodic/run-item.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { connectDatabase, type Sql } from '../../../src/platform/db/connect.ts';
+import { createLog } from '../../../src/platform/log/log.ts';
 import type { DueItem } from '../../../src/platform/periodic-job.ts';
 import { reactions } from '../../../src/reactions.ts';
 import { startService, type TestService, UNSCHEDULED } from '../../support/service.ts';
@@ -72,7 +73,7 @@ async function work(item: DueItem): Promise<void> {
     config: service.config,
     reactions,
     producer,
-    log: { debug() {}, info() {}, warn() {} } as never,
+    log: createLog({ level: 'silent', process: 'test' }),
   };
   await runWork(deps, registryOf(service.config), payload);
 }

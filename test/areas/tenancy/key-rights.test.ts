@@ -69,6 +69,7 @@ test('the operations that hand out access are listed with their permissions', ()
     );
   expect(handed.sort()).toEqual([
     'createApiKey api_key:write',
+    'createPaymentProvider payment_provider:write',
     'createWebhookEndpoint webhook_endpoint:write',
     'destroyApiKey api_key:write',
     'fetchHmacKey webhook_endpoint:write',

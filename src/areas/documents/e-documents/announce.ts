@@ -12,6 +12,7 @@ import { eDocumentView } from './view.ts';
 export async function recordEDocument(ctx: Context, type: 'created' | 'failed', id: DocumentId): Promise<void> {
   const row = await getEDocument(ctx, id);
   const object = await eDocumentView(ctx, row);
+  const about = { objectId: row.id, customerId: row.customer_id, object };
   ctx.record({
     activity: {
       type: `e_document.${type}`,
@@ -20,12 +21,9 @@ export async function recordEDocument(ctx: Context, type: 'created' | 'failed', 
       object,
       externalCustomerId: row.external_customer_id,
     },
-    webhook: {
-      type: `e_document.${type}`,
-      objectType: 'e_document',
-      objectId: row.id,
-      customerId: row.customer_id,
-      object,
-    },
+    webhook:
+      type === 'created'
+        ? { type: 'e_document.created', objectType: 'e_document', ...about }
+        : { type: 'e_document.failed', objectType: 'e_document', ...about },
   });
 }
