@@ -32,6 +32,14 @@ const REQUESTS: Record<string, { path: string; body: object }> = {
     path: '/payment_providers/way',
     body: { payment_provider: { secret_key: `sk_test_${MARK}`, webhook_secret: `whs_2_${MARK}` } },
   },
+  createIntegration: {
+    path: '/integrations',
+    body: { integration: { type: 'anrok', code: 'tax-way', name: 'Tax way', api_key: `anrok_${MARK}` } },
+  },
+  updateIntegration: {
+    path: '/integrations/tax-way',
+    body: { integration: { api_key: `anrok_2_${MARK}` } },
+  },
   createPaymentMethod: {
     path: '/customers/nobody/payment_methods',
     body: { payment_method: { card_number: CARD, iban: IBAN } },
@@ -77,6 +85,8 @@ test('a field whose name suggests a secret is marked', () => {
   const unmarked = operations
     .filter(({ body, kind }) => kind === 'command' && body !== undefined && !holdsSecret(body))
     .filter(({ body }) => fieldNames(body).some((name) => telling.test(name)))
+    // A seller's own IBAN stands on every invoice.
+    .filter(({ path }) => !path.startsWith('/billing_entities'))
     .map(({ name }) => name);
   expect(unmarked).toEqual([]);
 });
