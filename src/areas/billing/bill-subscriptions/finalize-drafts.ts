@@ -1,7 +1,11 @@
-import { periodicJob } from '../../../platform/periodic-job.ts';
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import { inReach } from '../../../platform/db/in-reach.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import { periodicJob, type Reach } from '../../../platform/periodic-job.ts';
 import { finalizeDraft } from '../build-invoice/finalize-draft.ts';
 import { computedOrNoted } from '../build-invoice/generation-error.ts';
-import { dueInvoice, earliestFinalization, InvoiceItem, listDraftsOver } from './due-subscriptions.ts';
+import { type DueRow, dueInvoice, InvoiceItem } from './due-subscriptions.ts';
 
 /**
  * Finalizes drafts whose grace period is over. Rules: periodic-jobs.md#finalize,
@@ -16,3 +20,24 @@ export const finalize = periodicJob({
   },
   nextDueAt: async (scope) => (await earliestFinalization(scope))[0]!.at,
 });
+
+// A draft that could not be computed waits until something about it changes (invoices.md#error-details).
+const finalizable = (db: Db) => db`
+  invoice.status = 'draft' and not exists (
+    select from invoice_error_details error
+    where error.organization_id = invoice.organization_id and error.invoice_id = invoice.id
+      and error.error_code = 'invoice_generation_error')`;
+
+/** Drafts whose grace period is over on the UTC day of `at`. */
+const listDraftsOver = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
+  select invoice.organization_id, organization.sandbox, invoice.id, invoice.expected_finalization_date::text as since
+  from invoices invoice
+  join organizations organization on organization.id = invoice.organization_id
+  where ${finalizable(db)} and invoice.expected_finalization_date <= (${at}::timestamptz at time zone 'UTC')::date
+    and ${inReach(db, reach, db`invoice.organization_id`)}
+  order by invoice.expected_finalization_date, invoice.created_at, invoice.id
+  limit ${limit}`;
+
+const earliestFinalization = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
+  select min(invoice.expected_finalization_date)::timestamp at time zone 'UTC' as at from invoices invoice
+  where invoice.organization_id = ${organizationId} and ${finalizable(db)}`;

@@ -1,6 +1,12 @@
-import { periodicJob } from '../../../platform/periodic-job.ts';
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import { inReach } from '../../../platform/db/in-reach.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
+import { periodicJob, type Reach } from '../../../platform/periodic-job.ts';
+import { dueCents } from '../../invoices/invoices/amount-due.ts';
 import { recordInvoice } from '../../invoices/invoices/announce.ts';
-import { dueInvoice, earliestOverdue, flagOverdue, InvoiceItem, listOverdue } from './due-subscriptions.ts';
+import { type DueRow, dueInvoice, InvoiceItem } from './due-subscriptions.ts';
 
 /** Flags unpaid invoices the day after they were due. Rules: periodic-jobs.md#overdue, invoices.md#dates. */
 export const overdue = periodicJob({
@@ -12,3 +18,36 @@ export const overdue = periodicJob({
   },
   nextDueAt: async (scope) => (await earliestOverdue(scope))[0]!.at,
 });
+
+// Rule: invoices.md#dates "overdue".
+const payable = (db: Db) => db`
+  invoice.status = 'finalized' and invoice.payment_status <> 'succeeded' and invoice.payment_dispute_lost_at is null
+  and not invoice.payment_overdue and ${dueCents(db, 'invoice')} > 0`;
+
+/** Unpaid invoices whose due day is over on the UTC day of `at`. */
+const listOverdue = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
+  select invoice.organization_id, organization.sandbox, invoice.id, invoice.payment_due_date::text as since
+  from invoices invoice
+  join organizations organization on organization.id = invoice.organization_id
+  where ${payable(db)} and invoice.payment_due_date < (${at}::timestamptz at time zone 'UTC')::date
+    and ${inReach(db, reach, db`invoice.organization_id`)}
+  order by invoice.payment_due_date, invoice.id
+  limit ${limit}`;
+
+const earliestOverdue = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
+  select (min(invoice.payment_due_date) + 1)::timestamp at time zone 'UTC' as at from invoices invoice
+  where invoice.organization_id = ${organizationId} and ${payable(db)}`;
+
+/** Flags an invoice as overdue; false when it is not, or was already. */
+async function flagOverdue(
+  { db, organizationId }: Scope,
+  id: InvoiceId,
+  { at, now }: { at: Temporal.Instant; now: Temporal.Instant },
+): Promise<boolean> {
+  const rows = await db`
+    update invoices invoice set payment_overdue = true, updated_at = ${now}
+    where invoice.organization_id = ${organizationId} and invoice.id = ${id} and ${payable(db)}
+      and invoice.payment_due_date < (${at}::timestamptz at time zone 'UTC')::date
+    returning invoice.id`;
+  return rows.length > 0;
+}

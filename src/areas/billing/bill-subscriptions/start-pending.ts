@@ -1,9 +1,13 @@
+import type { Temporal } from 'temporal-polyfill';
 import { isDateAfter } from '../../../engine/calendar/instants.ts';
 import { localDate } from '../../../engine/calendar/local-day.ts';
-import { periodicJob } from '../../../platform/periodic-job.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { inReach } from '../../../platform/db/in-reach.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import { periodicJob, type Reach } from '../../../platform/periodic-job.ts';
 import { startSubscription } from '../../subscriptions/subscriptions/commands/start.ts';
 import { getPlanFacts } from '../../subscriptions/subscriptions/writes.ts';
-import { dueSubscription, earliestStart, listStartable, SubscriptionItem } from './due-subscriptions.ts';
+import { type DueRow, dueSubscription, localDayStart, SubscriptionItem, withZone } from './due-subscriptions.ts';
 import { lockSubscriptionIn } from './lock-subscription.ts';
 
 /**
@@ -24,3 +28,26 @@ export const activate = periodicJob({
   },
   nextDueAt: async (scope) => (await earliestStart(scope))[0]!.at,
 });
+
+// A start waits while another record of the external id is active: there is at most one.
+const startable = (db: Db) => db`
+  s.status = 'pending' and s.previous_subscription_id is null
+  and not exists (
+    select from subscriptions other
+    where other.organization_id = s.organization_id and other.external_id = s.external_id
+      and other.status in ('active', 'incomplete'))`;
+
+/** Pending subscriptions whose first local day has begun. */
+const listStartable = (db: Db, at: Temporal.Instant, reach: Reach, limit: number) => db<DueRow[]>`
+  select s.organization_id, organization.sandbox, s.id,
+    to_char(s.subscription_at at time zone 'UTC', 'YYYY-MM-DD') as since
+  from ${withZone(db)}
+  join organizations organization on organization.id = s.organization_id
+  where ${startable(db)} and s.subscription_at <= ${at}::timestamptz + interval '2 days'
+    and ${localDayStart(db, db`s.subscription_at`)} <= ${at} and ${inReach(db, reach, db`s.organization_id`)}
+  order by s.subscription_at, s.id
+  limit ${limit}`;
+
+const earliestStart = ({ db, organizationId }: Scope) => db<{ at: Temporal.Instant | null }[]>`
+  select min(${localDayStart(db, db`s.subscription_at`)}) as at from ${withZone(db)}
+  where s.organization_id = ${organizationId} and ${startable(db)}`;

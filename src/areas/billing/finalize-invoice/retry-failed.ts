@@ -3,7 +3,7 @@ import { inReach } from '../../../platform/db/in-reach.ts';
 import type { InvoiceId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { retryInvoice } from '../../invoices/invoices/commands/retry.ts';
-import { PASSING_REASONS } from '../../invoices/invoices/writes.ts';
+import type { ErrorReason } from '../../invoices/invoices/writes.ts';
 import { type DueRow, dueInvoice, InvoiceItem } from '../bill-subscriptions/due-subscriptions.ts';
 
 /**
@@ -38,6 +38,9 @@ export const retryFailedInvoices = periodicJob({
     return row!.found ? after : null;
   },
 });
+
+/** Passing reasons: an invoice that failed for one is retried. */
+const PASSING_REASONS: readonly ErrorReason[] = ['api_limit', 'number_not_assigned'];
 
 /** A failed invoice whose error has a passing reason. */
 const isPassing = (db: Db) => db`

@@ -1,8 +1,9 @@
 import type { Context } from '../../../platform/context.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import type { CreditNoteId } from '../../../platform/ids.ts';
 import { urlsOf } from '../../messaging/documents/document-urls.ts';
 import { isMailed, oweEDocument, oweMail } from '../../messaging/mails/owe-mail.ts';
-import { type CreditNoteRow, readCreditNote, wantsEDocuments } from './queries.ts';
+import { type CreditNoteRow, readCreditNote } from './queries.ts';
 import { viewOf } from './show-credit-note.ts';
 
 /**
@@ -56,4 +57,20 @@ function tell(
       object: told,
     },
   });
+}
+
+/** Whether the seller, or the customer, of a note has electronic documents made. Rule: e-documents.md#profiles. */
+async function wantsEDocuments(
+  { db, organizationId }: Scope,
+  note: Pick<CreditNoteRow, 'billing_entity_id' | 'customer_id' | 'status'>,
+): Promise<boolean> {
+  if (note.status !== 'finalized') return false;
+  const [row] = await db<{ wants: boolean }[]>`
+    select entity.e_document_profile is not null or entity.einvoicing
+      or customer.e_document_profile is not null as wants
+    from customers customer
+    join billing_entities entity on entity.organization_id = customer.organization_id
+      and entity.id = ${note.billing_entity_id}
+    where customer.organization_id = ${organizationId} and customer.id = ${note.customer_id}`;
+  return row?.wants === true;
 }

@@ -8,8 +8,9 @@ import { type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts
 import { readCreditedInvoice } from './credited-invoice.ts';
 import { finishNote } from './finish-note.ts';
 import { amountsOf, zoneOf } from './make-note.ts';
+import { noteNumber } from './note-number.ts';
 import { type CreditNoteRow, listDraftNotes } from './queries.ts';
-import { changeCreditNote, deleteDraftNotes, listMovedItems, type NewItem, noteNumber, rewriteNote } from './writes.ts';
+import { changeCreditNote, deleteDraftNotes, listMovedItems, type NewItem, rewriteNote } from './writes.ts';
 
 const ITEM_DIGITS = 5;
 

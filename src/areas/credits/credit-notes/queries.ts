@@ -310,19 +310,3 @@ export const listSpendableNotes = ({ db, organizationId }: Scope, customerId: Cu
     where organization_id = ${organizationId} and customer_id = ${customerId} and currency = ${currency}
       and status = 'finalized' and credit_status = 'available' and balance_amount_cents > 0
     order by created_at, id`;
-
-/** Whether the seller, or the customer, of a note has electronic documents made. Rule: e-documents.md#profiles. */
-export async function wantsEDocuments(
-  { db, organizationId }: Scope,
-  note: Pick<CreditNoteRow, 'billing_entity_id' | 'customer_id' | 'status'>,
-): Promise<boolean> {
-  if (note.status !== 'finalized') return false;
-  const [row] = await db<{ wants: boolean }[]>`
-    select entity.e_document_profile is not null or entity.einvoicing
-      or customer.e_document_profile is not null as wants
-    from customers customer
-    join billing_entities entity on entity.organization_id = customer.organization_id
-      and entity.id = ${note.billing_entity_id}
-    where customer.organization_id = ${organizationId} and customer.id = ${note.customer_id}`;
-  return row?.wants === true;
-}

@@ -1,4 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
+import type { RefundStatus } from '../../../engine/credits/credit-note-states.ts';
 import { stepCents } from '../../../engine/money/wire.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
@@ -7,7 +8,9 @@ import type { CreditNoteId, InvoiceId, PaymentId, PaymentProviderId } from '../.
 import type { ProviderError } from '../../../platform/payments/port.ts';
 import { can, isOverNetwork, type StoredConnection, wireOf } from '../../../platform/payments/providers.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
+import { bookRefund } from '../../ledger/ledger/credit-notes.ts';
 import type { CreditNoteRow } from './queries.ts';
+import { changeCreditNote } from './writes.ts';
 
 /** Refunds a note at a sandbox connection: no network, so a step of its own transaction does it. */
 export const REFUND_STEP = 'refund-sandbox-note';
@@ -129,4 +132,19 @@ export async function changeRefund(
     set provider_refund_id = coalesce(provider_refund_id, ${told.providerRefundId}), status = ${told.status},
       error = ${json(told.error)}, updated_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and credit_note_id = ${noteId}`;
+}
+
+/**
+ * Notes how the refund of a locked note went; a refund that was paid out is booked, and unbooked when it turns out that
+ * it was not. Rules: credit-notes.md#states, ledger.md#l15.
+ */
+export async function setRefundStatus(ctx: Context, note: CreditNoteRow, status: RefundStatus): Promise<CreditNoteRow> {
+  if (note.refund_status === status) return note;
+  const changed = await changeCreditNote(ctx, note.id, {
+    refund_status: status,
+    refunded_at: status === 'succeeded' ? ctx.now() : null,
+  });
+  if (status === 'succeeded' || note.refund_status === 'succeeded')
+    await bookRefund(ctx, changed, status === 'succeeded');
+  return changed;
 }

@@ -24,6 +24,7 @@ import type {
 } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { FeeRow } from '../../invoices/fees/queries.ts';
+import { noteNumber } from './note-number.ts';
 import { type CreditNoteRow, getCreditNote, readCreditNote } from './queries.ts';
 
 /**
@@ -88,10 +89,6 @@ export async function insertCreditNote(
   await insertItems(ctx, note, items);
   await insertTaxes(ctx, note, amounts);
 }
-
-/** Number of a note: `ACM-001-002-CN001`. Rule: credit-notes.md#other-effects. */
-export const noteNumber = (invoiceNumber: string, sequentialId: number): string =>
-  `${invoiceNumber}-CN${String(sequentialId).padStart(3, '0')}`;
 
 const amountColumns = (amounts: NoteAmounts, parts: NoteParts) => ({
   total_amount_cents: alignedTotal(amounts),

@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import type { MetricId } from '../../../platform/ids.ts';
+import { findBillableMetrics } from './queries.ts';
 import { WALLET_FEE_TYPES } from './schema.ts';
-import { findBillableMetrics } from './writes.ts';
 
 export interface Limits {
   allowed_fee_types: string[];

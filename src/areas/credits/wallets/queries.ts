@@ -169,3 +169,43 @@ export const listWalletCodes = ({ db, organizationId }: Scope, customerId: Custo
 >`
   select id, code from wallets
   where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'active'`;
+
+/** Metrics by their codes, in the order of the codes. */
+export const findBillableMetrics = ({ db, organizationId }: Scope, codes: readonly string[]) => db<
+  { id: MetricId; code: string }[]
+>`
+  select id, code from billable_metrics
+  where organization_id = ${organizationId} and code = any (${codes}) and deleted_at is null
+  order by array_position(${codes}::text[], code)`;
+
+/** The credits left in a wallet: granted part and purchased part. */
+export async function readRest(
+  { db, organizationId }: Scope,
+  walletId: WalletId,
+): Promise<{ granted: number; purchased: number }> {
+  const [row] = await db<{ granted: number; purchased: number }[]>`
+    select coalesce(sum(remaining_amount_cents - remaining_purchased_cents), 0)::bigint as granted,
+      coalesce(sum(remaining_purchased_cents), 0)::bigint as purchased
+    from wallet_transactions
+    where organization_id = ${organizationId} and wallet_id = ${walletId} and transaction_type = 'inbound'
+      and status = 'settled'`;
+  return row!;
+}
+
+/** Active wallets of a customer. */
+export const listActiveIds = ({ db, organizationId }: Scope, customerId: CustomerId) => db<{ id: WalletId }[]>`
+  select id from wallets
+  where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'active'
+  order by id`;
+
+/** Whether an interval rule has topped the wallet up for a day. */
+export async function wasToppedUp(
+  { db, organizationId }: Scope,
+  walletId: WalletId,
+  day: Temporal.PlainDate,
+): Promise<boolean> {
+  const [row] = await db<{ found: boolean }[]>`
+    select exists (select from wallet_transactions
+      where organization_id = ${organizationId} and wallet_id = ${walletId} and top_up_on = ${day}) as found`;
+  return row!.found;
+}

@@ -3,10 +3,9 @@ import { nextTopUpDay } from '../../../engine/credits/wallet-interval.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { chooseSections } from '../../customers/invoice-custom-sections/choose-sections.ts';
-import type { WalletRow } from './queries.ts';
+import { type WalletRow, wasToppedUp } from './queries.ts';
 import type { ReadRule } from './top-up-rule-input.ts';
 import { putRule, type RuleRow } from './top-up-rule-queries.ts';
-import { wasToppedUp } from './writes.ts';
 
 /**
  * Stores a rule with its sections and the day of its next top-up: neither the day on which the wallet was made nor a

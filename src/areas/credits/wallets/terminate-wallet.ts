@@ -5,9 +5,9 @@ import { refuse } from '../../../platform/refusal.ts';
 import { bookOnWallet } from '../../ledger/ledger/book-on-wallet.ts';
 import { recordWallet, shownWallet } from './announce.ts';
 import { forfeited } from './forfeited-credits.ts';
-import { keyOf, lockWallet, type WalletKey } from './queries.ts';
+import { keyOf, listActiveIds, lockWallet, readRest, type WalletKey } from './queries.ts';
 import { terminateRules } from './top-up-rule-queries.ts';
-import { listActiveIds, markTerminated, readRest } from './writes.ts';
+import { markTerminated } from './writes.ts';
 
 /**
  * Ends a wallet: its credits can be read and no longer used. Ending it again changes nothing. @throws Refusal 404

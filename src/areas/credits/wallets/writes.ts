@@ -2,16 +2,8 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { columnValues, json } from '../../../platform/db/values.ts';
-import type { CustomerId, MetricId, WalletId } from '../../../platform/ids.ts';
+import type { WalletId } from '../../../platform/ids.ts';
 import type { WalletRow } from './queries.ts';
-
-/** Metrics by their codes, in the order of the codes. */
-export const findBillableMetrics = ({ db, organizationId }: Context, codes: readonly string[]) => db<
-  { id: MetricId; code: string }[]
->`
-  select id, code from billable_metrics
-  where organization_id = ${organizationId} and code = any (${codes}) and deleted_at is null
-  order by array_position(${codes}::text[], code)`;
 
 /** Fields of a wallet that a request may set. */
 export type WalletFields = Pick<
@@ -62,35 +54,3 @@ export const changeWallet = (
 export const markTerminated = ({ db, organizationId }: Scope, id: WalletId, now: Temporal.Instant) => db`
   update wallets set status = 'terminated', terminated_at = ${now}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
-
-/** The credits left in a wallet: granted part and purchased part. */
-export async function readRest(
-  { db, organizationId }: Scope,
-  walletId: WalletId,
-): Promise<{ granted: number; purchased: number }> {
-  const [row] = await db<{ granted: number; purchased: number }[]>`
-    select coalesce(sum(remaining_amount_cents - remaining_purchased_cents), 0)::bigint as granted,
-      coalesce(sum(remaining_purchased_cents), 0)::bigint as purchased
-    from wallet_transactions
-    where organization_id = ${organizationId} and wallet_id = ${walletId} and transaction_type = 'inbound'
-      and status = 'settled'`;
-  return row!;
-}
-
-/** Active wallets of a customer. */
-export const listActiveIds = ({ db, organizationId }: Scope, customerId: CustomerId) => db<{ id: WalletId }[]>`
-  select id from wallets
-  where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'active'
-  order by id`;
-
-/** Whether an interval rule has topped the wallet up for a day. */
-export async function wasToppedUp(
-  { db, organizationId }: Scope,
-  walletId: WalletId,
-  day: Temporal.PlainDate,
-): Promise<boolean> {
-  const [row] = await db<{ found: boolean }[]>`
-    select exists (select from wallet_transactions
-      where organization_id = ${organizationId} and wallet_id = ${walletId} and top_up_on = ${day}) as found`;
-  return row!.found;
-}

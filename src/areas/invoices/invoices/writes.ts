@@ -74,9 +74,6 @@ export const clearErrors = ({ db, organizationId }: Scope, invoiceId: InvoiceId,
 /** Why an invoice failed, as a code that decides about a retry; details are for people to read. */
 export type ErrorReason = 'api_limit' | 'number_not_assigned' | 'amount_out_of_range';
 
-/** Passing reasons: an invoice that failed for one is retried. */
-export const PASSING_REASONS: readonly ErrorReason[] = ['api_limit', 'number_not_assigned'];
-
 export const insertError = (
   { db, organizationId }: Scope,
   error: {

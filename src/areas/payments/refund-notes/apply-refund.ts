@@ -1,8 +1,7 @@
 import type { RefundStatus } from '../../../engine/credits/credit-note-states.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { ProviderError } from '../../../platform/payments/port.ts';
-import { setRefundStatus } from '../../credits/credit-notes/commands/update.ts';
-import { changeRefund, type RefundRow } from '../../credits/credit-notes/refunds.ts';
+import { changeRefund, type RefundRow, setRefundStatus } from '../../credits/credit-notes/refunds.ts';
 import { lockCreditNote } from '../../credits/credit-notes/writes.ts';
 import { readPayment } from '../payments/queries.ts';
 import { recordRefundFailure } from './announce.ts';

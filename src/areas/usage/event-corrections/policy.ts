@@ -1,11 +1,11 @@
 import type { Context } from '../../../platform/context.ts';
 import type { Fragment } from '../../../platform/db/connect.ts';
-import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { ApiKeyId, ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { findPolicy } from '../../catalog/usage-policies/queries.ts';
 import type { Policy } from '../../catalog/usage-policies/schema.ts';
 import { type ConcernedCharge, listConcernedCharges } from './periods.ts';
-import { mayWriteInvoices } from './queries.ts';
 
 /**
  * The policy of a correction: that of the request, else the plan's, else the organization's, else `next_invoice`.
@@ -22,6 +22,13 @@ export async function policyOf(
   if (policy === 'ignore' || ctx.actor.apiKeyId === null) return policy;
   if (await mayWriteInvoices(ctx, ctx.actor.apiKeyId)) return policy;
   throw refuse.forbidden('write_action_not_allowed_for_invoice');
+}
+
+async function mayWriteInvoices({ db, organizationId }: Scope, apiKeyId: ApiKeyId): Promise<boolean> {
+  const [row] = await db<{ may: boolean }[]>`
+    select coalesce(permissions -> 'invoice' ? 'write', false) as may from api_keys
+    where organization_id = ${organizationId} and id = ${apiKeyId}`;
+  return row?.may ?? false;
 }
 
 /** The effect of a correction on invoices. */

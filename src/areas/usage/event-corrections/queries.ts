@@ -129,13 +129,6 @@ export async function listAdjustments(
   return { rows: [...rows], totalCount: count!.total };
 }
 
-export async function mayWriteInvoices({ db, organizationId }: Scope, apiKeyId: ApiKeyId): Promise<boolean> {
-  const [row] = await db<{ may: boolean }[]>`
-    select coalesce(permissions -> 'invoice' ? 'write', false) as may from api_keys
-    where organization_id = ${organizationId} and id = ${apiKeyId}`;
-  return row?.may ?? false;
-}
-
 /** One state of an event. Times are ISO texts with microseconds, properties JSON text. */
 export interface VersionRow {
   version: number;

@@ -1,8 +1,6 @@
-import type { RefundStatus } from '../../../../engine/credits/credit-note-states.ts';
 import type { Context } from '../../../../platform/context.ts';
 import { refuse } from '../../../../platform/refusal.ts';
-import { bookRefund } from '../../../ledger/ledger/credit-notes.ts';
-import type { CreditNoteRow } from '../queries.ts';
+import { setRefundStatus } from '../refunds.ts';
 import type { CreditNoteUpdate } from '../schema.ts';
 import { showCreditNote } from '../show-credit-note.ts';
 import { changeCreditNote, lockCreditNote } from '../writes.ts';
@@ -21,19 +19,4 @@ export async function updateCreditNote(ctx: Context, { svc_id, body }: { svc_id:
   if (metadata) await changeCreditNote(ctx, note.id, { metadata: mergedMetadata(note.metadata, metadata) });
   if (refundStatus) await setRefundStatus(ctx, note, refundStatus);
   return showCreditNote(ctx, note.id);
-}
-
-/**
- * Notes how the refund of a locked note went; a refund that was paid out is booked, and unbooked when it turns out that
- * it was not. Rules: credit-notes.md#states, ledger.md#l15.
- */
-export async function setRefundStatus(ctx: Context, note: CreditNoteRow, status: RefundStatus): Promise<CreditNoteRow> {
-  if (note.refund_status === status) return note;
-  const changed = await changeCreditNote(ctx, note.id, {
-    refund_status: status,
-    refunded_at: status === 'succeeded' ? ctx.now() : null,
-  });
-  if (status === 'succeeded' || note.refund_status === 'succeeded')
-    await bookRefund(ctx, changed, status === 'succeeded');
-  return changed;
 }
