@@ -1,31 +1,18 @@
 import type { Express } from 'express';
 import type { Redis } from 'ioredis';
-import { countOpenByCheck, lastSuccesses } from '../areas/reporting/audits/queries.ts';
-import { sumUnmatchedByReason } from '../areas/usage/unmatched-events/queries.ts';
-import { countSteps } from '../jobs/after-steps/queries.ts';
 import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Sql } from '../platform/db/connect.ts';
 import { schemaState } from '../platform/db/migrate.ts';
-import type { Metrics } from '../platform/metrics/metrics.ts';
-import type { SharedMetrics } from '../platform/metrics/shared-metrics.ts';
 import type { Producer } from '../platform/queue/producer.ts';
 import { ping, standingQueues } from '../platform/queue/queue-progress.ts';
 import { unknownKeys } from '../platform/secrets/check-secrets-at-start.ts';
 import { type QueueName, queues } from '../queues.ts';
-import { operatorOnly } from './operator-only.ts';
-import { pendingSince } from './pending-since.ts';
 
 const CHECK_WITHIN_MS = 2000;
 
-/**
- * `/health` (the process answers), `/ready` (stores answer, the tables are there and every queue moves), `/metrics`
- * (Prometheus).
- */
-export function mountHealth(
-  app: Express,
-  deps: { sql: Sql; redis: Redis; producer: Producer; metrics: Metrics; sharedMetrics: SharedMetrics; config: Config },
-): void {
+/** `/health` (the process answers), `/ready` (stores answer, the tables are there and every queue moves). */
+export function mountHealth(app: Express, deps: { sql: Sql; redis: Redis; producer: Producer; config: Config }): void {
   const startedAtMs = realNowMs();
   // So that a start waits for a job of each queue, not for the workers' next ping.
   // workers ping too
@@ -59,19 +46,10 @@ export function mountHealth(
       ...(unknown?.length ? { code: 'secrets_key_unknown', secrets_keys: unknown } : {}),
     });
   });
-  app.get('/metrics', operatorOnly(deps.config), async (_request, response) => {
-    await Promise.all([
-      within(measureQueues(deps.producer, deps.metrics)),
-      within(measureUnmatched(deps.sql, deps.metrics)),
-      within(measureAudits(deps.sql, deps.metrics)),
-      within(measureSteps(deps.sql, deps.metrics)),
-    ]);
-    const all = await within(deps.sharedMetrics.collect());
-    response.type(deps.metrics.registry.contentType).send(all ?? (await deps.metrics.registry.metrics()));
-  });
 }
 
-async function within<Value>(work: Promise<Value>): Promise<Value | undefined> {
+/** The result of a look; undefined when it fails or takes too long. */
+export async function within<Value>(work: Promise<Value>): Promise<Value | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), CHECK_WITHIN_MS);
@@ -79,34 +57,4 @@ async function within<Value>(work: Promise<Value>): Promise<Value | undefined> {
   const result = await Promise.race([work.catch(() => undefined), late]);
   clearTimeout(timer);
   return result;
-}
-
-async function measureQueues(producer: Producer, metrics: Metrics): Promise<void> {
-  await Promise.all(
-    (Object.keys(queues) as QueueName[]).map(async (name) => {
-      const queue = producer.queue(name);
-      const [counts, since] = await Promise.all([queue.getJobCounts(), pendingSince(queue)]);
-      for (const [state, count] of Object.entries(counts)) metrics.queueJobs.set({ queue: name, state }, count);
-      metrics.queueAgeSeconds.set({ queue: name }, since ? (realNowMs() - since.epochMilliseconds) / 1000 : 0);
-    }),
-  );
-}
-
-async function measureAudits(sql: Sql, metrics: Metrics): Promise<void> {
-  const [open, runs] = await Promise.all([countOpenByCheck(sql), lastSuccesses(sql)]);
-  metrics.auditFindingsOpen.reset();
-  for (const { check, count } of open) metrics.auditFindingsOpen.set({ check }, count);
-  for (const { mode, at } of runs) metrics.auditLastSuccess.set({ mode }, at);
-}
-
-async function measureSteps(sql: Sql, metrics: Metrics): Promise<void> {
-  const counts = await countSteps(sql);
-  metrics.stepsOwed.reset();
-  for (const { job, state, count } of counts) metrics.stepsOwed.set({ job, state }, count);
-}
-
-async function measureUnmatched(sql: Sql, metrics: Metrics): Promise<void> {
-  const sums = await sumUnmatchedByReason(sql);
-  metrics.unmatchedEvents.reset();
-  for (const { reason, count } of sums) metrics.unmatchedEvents.set({ reason }, count);
 }

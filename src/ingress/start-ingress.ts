@@ -34,6 +34,7 @@ import { mountInboundEvents } from './inbound-events.ts';
 import { KeyUsage } from './key-usage.ts';
 import { LeaseStore } from './lease-store.ts';
 import { watchLoop } from './loop-watch.ts';
+import { mountMetrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
 import { operatorJobs } from './operator-jobs.ts';
 import { mountOperatorRoutes } from './operator-routes.ts';
@@ -140,6 +141,7 @@ export async function startIngress(
       const { limiters, reads, heavyReads, turns } = deps;
       mountCustomerPortal(root, { ...runtime, limiters, reads, heavyReads, turns });
       mountHealth(root, { ...runtime, config });
+      mountMetrics(root, { ...runtime, config });
       const documented = { url: `${config.PUBLIC_URL ?? ''}${BASE_PATH}`, version: version() };
       mountDocs(
         root,

@@ -1,7 +1,8 @@
 import { AGGREGATION_TRAITS } from '../../../engine/metrics/aggregation-types.ts';
 import { parseExpression } from '../../../engine/metrics/parse-expression.ts';
-import type { BillableMetricRow, MetricDefinition, MetricFilter } from './queries.ts';
+import type { BillableMetricRow, MetricDefinition } from './queries.ts';
 import type { BillableMetricUpdate } from './schema.ts';
+import type { MetricFilter } from './sorted-filters.ts';
 
 export type FieldCodes = Record<string, string[]>;
 

@@ -15,9 +15,7 @@ import {
   type RowOf,
   type StoredOf,
 } from '../../../platform/schema/columns.ts';
-
-const MetricFilters = z.array(z.object({ key: z.string(), values: z.array(z.string()) }));
-export type MetricFilter = z.infer<typeof MetricFilters>[number];
+import { MetricFilters, sortedFilters } from './sorted-filters.ts';
 
 const filtersOfMetric = (db: Db) => db`
   coalesce((
@@ -25,10 +23,6 @@ const filtersOfMetric = (db: Db) => db`
     from billable_metric_filters f
     where f.organization_id = billable_metric.organization_id and f.billable_metric_id = billable_metric.id
   ), '[]')`;
-
-/** By key, their values sorted. */
-const sortedFilters = (filters: MetricFilter[]): MetricFilter[] =>
-  filters.map(({ key, values }) => ({ key, values: [...values].sort() })).sort((a, b) => (a.key < b.key ? -1 : 1));
 
 /** A billable metric as it is stored and shown. */
 export const billableMetrics = {

@@ -3,7 +3,7 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { MetricId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
-import type { MetricFilter } from './queries.ts';
+import type { MetricFilter } from './sorted-filters.ts';
 
 /** Gives a metric exactly these filters: those of the same key are rewritten, others removed. */
 export async function replaceMetricFilters(
