@@ -742,8 +742,8 @@ create table archive_chain (
   root text not null,
   created_at timestamp with time zone not null,
   constraint archive_chain_pkey PRIMARY KEY (organization_id, billing_entity_id, day),
-  constraint archive_chain_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id),
-  constraint archive_chain_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+  constraint archive_chain_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
+  constraint archive_chain_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
 );
 comment on table archive_chain is 'A hash for each billing entity and UTC day over the root before it and the documents that became ready that day.';
 CREATE TRIGGER archive_chain_frozen BEFORE DELETE OR UPDATE ON public.archive_chain FOR EACH ROW EXECUTE FUNCTION refuse_change();
@@ -808,8 +808,8 @@ create table authorizations (
   updated_at timestamp with time zone not null,
   constraint authorizations_pkey PRIMARY KEY (id),
   constraint authorizations_command_key UNIQUE (organization_id, command_id),
-  constraint authorizations_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES payment_providers(id),
-  constraint authorizations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint authorizations_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES payment_providers(id) DEFERRABLE,
+  constraint authorizations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint authorizations_amount_cents_check CHECK ((amount_cents > 0)),
   constraint authorizations_held_has_id CHECK (((status <> 'held'::text) OR (provider_payment_id IS NOT NULL))),
   constraint authorizations_status_check CHECK ((status = ANY (ARRAY['asked'::text, 'held'::text, 'refused'::text, 'released'::text])))
@@ -1192,7 +1192,7 @@ create table credit_note_error_details (
   details jsonb not null default '{}'::jsonb,
   created_at timestamp with time zone not null,
   constraint credit_note_error_details_pkey PRIMARY KEY (id),
-  constraint credit_note_error_details_credit_note_id_fkey FOREIGN KEY (credit_note_id) REFERENCES credit_notes(id) ON DELETE CASCADE,
+  constraint credit_note_error_details_credit_note_id_fkey FOREIGN KEY (credit_note_id) REFERENCES credit_notes(id) ON DELETE CASCADE DEFERRABLE,
   constraint credit_note_error_details_error_code_check CHECK ((error_code = 'tax_error'::text))
 );
 comment on table credit_note_error_details is 'Why a credit note could not be reported to a tax engine.';
@@ -1584,9 +1584,9 @@ create table e_documents (
   updated_at timestamp with time zone not null,
   constraint e_documents_pkey PRIMARY KEY (id),
   constraint e_documents_subject_key UNIQUE (organization_id, subject_type, subject_id, kind, profile),
-  constraint e_documents_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id),
-  constraint e_documents_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id),
-  constraint e_documents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint e_documents_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
+  constraint e_documents_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint e_documents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint e_documents_kind_check CHECK ((kind = ANY (ARRAY['document'::text, 'cancellation'::text]))),
   constraint e_documents_profile_check CHECK ((profile = ANY (ARRAY['en16931_ubl'::text, 'en16931_cii'::text, 'peppol_bis3'::text, 'xrechnung_ubl'::text, 'xrechnung_cii'::text, 'facturx'::text]))),
   constraint e_documents_ready_check CHECK (((status = 'ready'::text) = (content IS NOT NULL))),
@@ -2043,7 +2043,7 @@ create table integration_calls (
   body text,
   created_at timestamp with time zone not null,
   constraint integration_calls_pkey PRIMARY KEY (id),
-  constraint integration_calls_integration_id_fkey FOREIGN KEY (integration_id) REFERENCES integrations(id) ON DELETE CASCADE
+  constraint integration_calls_integration_id_fkey FOREIGN KEY (integration_id) REFERENCES integrations(id) ON DELETE CASCADE DEFERRABLE
 );
 comment on table integration_calls is 'Calls to other systems of the last 30 days.';
 CREATE INDEX integration_calls_age ON public.integration_calls USING btree (created_at);
@@ -2061,8 +2061,8 @@ create table integration_customers (
   updated_at timestamp with time zone not null,
   constraint integration_customers_pkey PRIMARY KEY (id),
   constraint integration_customers_category_key UNIQUE (organization_id, customer_id, category),
-  constraint integration_customers_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) ON DELETE CASCADE,
-  constraint integration_customers_integration_id_fkey FOREIGN KEY (integration_id) REFERENCES integrations(id)
+  constraint integration_customers_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) ON DELETE CASCADE DEFERRABLE,
+  constraint integration_customers_integration_id_fkey FOREIGN KEY (integration_id) REFERENCES integrations(id) DEFERRABLE
 );
 comment on table integration_customers is 'Customers as other systems know them: one of each category at most.';
 CREATE INDEX integration_customers_integration ON public.integration_customers USING btree (organization_id, integration_id);
@@ -2078,7 +2078,7 @@ create table integration_mappings (
   created_at timestamp with time zone not null,
   constraint integration_mappings_pkey PRIMARY KEY (id),
   constraint integration_mappings_resource_key UNIQUE (organization_id, integration_id, resource_type, resource_code),
-  constraint integration_mappings_integration_id_fkey FOREIGN KEY (integration_id) REFERENCES integrations(id),
+  constraint integration_mappings_integration_id_fkey FOREIGN KEY (integration_id) REFERENCES integrations(id) DEFERRABLE,
   constraint integration_mappings_resource_type_check CHECK ((resource_type = ANY (ARRAY['billable_metric'::text, 'plan'::text, 'add_on'::text, 'fixed_charge'::text, 'commitment'::text, 'default'::text])))
 );
 comment on table integration_mappings is 'Names that another system has for what is sold.';
@@ -2101,7 +2101,7 @@ create table integrations (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   constraint integrations_pkey PRIMARY KEY (id),
-  constraint integrations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint integrations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint integrations_category_check CHECK ((category = ANY (ARRAY['tax'::text, 'accounting'::text, 'crm'::text]))),
   constraint integrations_status_check CHECK ((status = ANY (ARRAY['connected'::text, 'unverified'::text, 'failing'::text])))
 );
@@ -2324,7 +2324,7 @@ create table invoices (
   constraint invoices_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
   constraint invoices_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
   constraint invoices_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
-  constraint invoices_tax_integration_id_fkey FOREIGN KEY (tax_integration_id) REFERENCES integrations(id),
+  constraint invoices_tax_integration_id_fkey FOREIGN KEY (tax_integration_id) REFERENCES integrations(id) DEFERRABLE,
   constraint invoices_voided_invoice_id_fkey FOREIGN KEY (voided_invoice_id) REFERENCES invoices(id) DEFERRABLE,
   constraint invoices_invoice_type_check CHECK ((invoice_type = ANY (ARRAY['subscription'::text, 'one_off'::text, 'credit'::text, 'advance_charges'::text, 'progressive_billing'::text, 'add_on'::text]))),
   constraint invoices_payment_status_check CHECK ((payment_status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text]))),
@@ -2367,8 +2367,8 @@ create table late_event_policies (
   from_id uuid not null,
   policy text,
   constraint late_event_policies_key UNIQUE NULLS NOT DISTINCT (organization_id, plan_id, from_id),
-  constraint late_event_policies_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
-  constraint late_event_policies_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id),
+  constraint late_event_policies_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint late_event_policies_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id) DEFERRABLE,
   constraint late_event_policies_policy_check CHECK ((policy = ANY (ARRAY['next_invoice'::text, 'debit_invoice'::text, 'credit_note'::text, 'ignore'::text])))
 );
 comment on table late_event_policies is 'Policies for late events: each holds for events with greater ids than from_id, up to the next one of the same plan or organization. Null: from then on there is none. An override has that of its plan.';
@@ -3225,7 +3225,7 @@ create table taken_late_events (
   taken_at timestamp with time zone not null,
   correction_id uuid,
   constraint taken_late_events_pkey PRIMARY KEY (organization_id, event_id),
-  constraint taken_late_events_correction_id_fkey FOREIGN KEY (correction_id) REFERENCES event_corrections(id)
+  constraint taken_late_events_correction_id_fkey FOREIGN KEY (correction_id) REFERENCES event_corrections(id) DEFERRABLE
 );
 comment on table taken_late_events is 'Late events that a correction has already priced.';
 comment on column taken_late_events.correction_id is 'The correction of late events that settled it; null where another correction took it in, or nothing was settled.';
@@ -3256,12 +3256,12 @@ create table tax_documents (
   updated_at timestamp with time zone not null,
   constraint tax_documents_pkey PRIMARY KEY (id),
   constraint tax_documents_document_key UNIQUE (organization_id, document_key, kind),
-  constraint tax_documents_credit_note_id_fkey FOREIGN KEY (credit_note_id) REFERENCES credit_notes(id) ON DELETE CASCADE,
-  constraint tax_documents_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id),
-  constraint tax_documents_fee_id_fkey FOREIGN KEY (fee_id) REFERENCES fees(id) ON DELETE CASCADE,
-  constraint tax_documents_integration_id_fkey FOREIGN KEY (integration_id) REFERENCES integrations(id),
-  constraint tax_documents_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE,
-  constraint tax_documents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint tax_documents_credit_note_id_fkey FOREIGN KEY (credit_note_id) REFERENCES credit_notes(id) ON DELETE CASCADE DEFERRABLE,
+  constraint tax_documents_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint tax_documents_fee_id_fkey FOREIGN KEY (fee_id) REFERENCES fees(id) ON DELETE CASCADE DEFERRABLE,
+  constraint tax_documents_integration_id_fkey FOREIGN KEY (integration_id) REFERENCES integrations(id) DEFERRABLE,
+  constraint tax_documents_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE,
+  constraint tax_documents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint tax_documents_kind_check CHECK ((kind = ANY (ARRAY['estimate'::text, 'record'::text, 'correct'::text, 'void'::text]))),
   constraint tax_documents_pending CHECK (((status = 'pending'::text) = (next_attempt_at IS NOT NULL))),
   constraint tax_documents_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'answered'::text, 'refused'::text, 'given_up'::text])))

@@ -4,8 +4,8 @@
 
 create table authorizations (
   id uuid primary key,
-  organization_id uuid not null references organizations (id),
-  connection_id uuid not null references payment_providers (id),
+  organization_id uuid not null references organizations (id) deferrable,
+  connection_id uuid not null references payment_providers (id) deferrable,
   command_id uuid not null,
   provider_customer_id text not null,
   provider_method_id text not null,

@@ -2,9 +2,9 @@
 -- row can go before `retain_until`. Locks: creates tables only.
 create table e_documents (
   id uuid primary key,
-  organization_id uuid not null references organizations (id),
-  billing_entity_id uuid not null references billing_entities (id),
-  customer_id uuid not null references customers (id),
+  organization_id uuid not null references organizations (id) deferrable,
+  billing_entity_id uuid not null references billing_entities (id) deferrable,
+  customer_id uuid not null references customers (id) deferrable,
   subject_type text not null,
   subject_id uuid not null,
   kind text not null default 'document',
@@ -62,8 +62,8 @@ create trigger e_documents_frozen before update or delete on e_documents
   for each row execute function refuse_change_of_e_document();
 
 create table archive_chain (
-  organization_id uuid not null references organizations (id),
-  billing_entity_id uuid not null references billing_entities (id),
+  organization_id uuid not null references organizations (id) deferrable,
+  billing_entity_id uuid not null references billing_entities (id) deferrable,
   day date not null,
   count integer not null,
   root text not null,

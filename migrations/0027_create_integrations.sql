@@ -4,7 +4,7 @@
 
 create table integrations (
   id uuid primary key,
-  organization_id uuid not null references organizations (id),
+  organization_id uuid not null references organizations (id) deferrable,
   integration_type text not null,
   category text not null check (category in ('tax', 'accounting', 'crm')),
   code text not null,
@@ -28,7 +28,7 @@ create unique index integrations_code_key on integrations (organization_id, code
 create table integration_mappings (
   id uuid primary key,
   organization_id uuid not null,
-  integration_id uuid not null references integrations (id),
+  integration_id uuid not null references integrations (id) deferrable,
   resource_type text not null
     check (resource_type in ('billable_metric', 'plan', 'add_on', 'fixed_charge', 'commitment', 'default')),
   -- empty for the default
@@ -43,8 +43,8 @@ comment on table integration_mappings is 'Names that another system has for what
 create table integration_customers (
   id uuid primary key,
   organization_id uuid not null,
-  customer_id uuid not null references customers (id) on delete cascade,
-  integration_id uuid not null references integrations (id),
+  customer_id uuid not null references customers (id) on delete cascade deferrable,
+  integration_id uuid not null references integrations (id) deferrable,
   category text not null,
   external_customer_id text not null,
   settings jsonb not null default '{}',
@@ -58,7 +58,7 @@ create index integration_customers_integration on integration_customers (organiz
 create table integration_calls (
   id uuid primary key,
   organization_id uuid not null,
-  integration_id uuid not null references integrations (id) on delete cascade,
+  integration_id uuid not null references integrations (id) on delete cascade deferrable,
   operation text not null,
   resource_id uuid,
   http_status integer,
@@ -74,15 +74,15 @@ create index integration_calls_age on integration_calls (created_at);
 
 create table tax_documents (
   id uuid primary key,
-  organization_id uuid not null references organizations (id),
-  integration_id uuid not null references integrations (id),
-  customer_id uuid not null references customers (id),
+  organization_id uuid not null references organizations (id) deferrable,
+  integration_id uuid not null references integrations (id) deferrable,
+  customer_id uuid not null references customers (id) deferrable,
   kind text not null check (kind in ('estimate', 'record', 'correct', 'void')),
   -- the id by which the engine knows it
   document_key text not null,
-  invoice_id uuid references invoices (id) on delete cascade,
-  fee_id uuid references fees (id) on delete cascade,
-  credit_note_id uuid references credit_notes (id) on delete cascade,
+  invoice_id uuid references invoices (id) on delete cascade deferrable,
+  fee_id uuid references fees (id) on delete cascade deferrable,
+  credit_note_id uuid references credit_notes (id) on delete cascade deferrable,
   -- rises when it is asked with other content: the answer to the former content is void
   version integer not null default 0,
   -- of an estimate: the computation of the draft that it is about, see invoices
@@ -112,7 +112,7 @@ create index tax_documents_invoice on tax_documents (organization_id, invoice_id
 create table credit_note_error_details (
   id uuid primary key,
   organization_id uuid not null,
-  credit_note_id uuid not null references credit_notes (id) on delete cascade,
+  credit_note_id uuid not null references credit_notes (id) on delete cascade deferrable,
   error_code text not null check (error_code in ('tax_error')),
   details jsonb not null default '{}',
   created_at timestamptz not null
@@ -122,7 +122,7 @@ create index credit_note_error_details_note on credit_note_error_details (organi
 
 alter table invoices
   add column tax_version integer not null default 0,
-  add column tax_integration_id uuid references integrations (id);
+  add column tax_integration_id uuid references integrations (id) deferrable;
 comment on column invoices.tax_version is 'Rises with each computation: the answer about an older one is void.';
 comment on column invoices.tax_integration_id is 'The tax engine whose answer the taxes are.';
 

@@ -26,16 +26,16 @@ from (
 ) newest
 where newest.id = adjustment.id and newest.booked_as = 'recorded' and newest.policy in ('ignore', 'credit_note');
 
-alter table taken_late_events add column correction_id uuid references event_corrections (id);
+alter table taken_late_events add column correction_id uuid references event_corrections (id) deferrable;
 comment on column taken_late_events.correction_id is
   'The correction of late events that settled it; null where another correction took it in, or nothing was settled.';
 create index taken_late_events_correction on taken_late_events (organization_id, correction_id)
   where correction_id is not null;
 
 create table late_event_policies (
-  organization_id uuid not null references organizations (id),
+  organization_id uuid not null references organizations (id) deferrable,
   -- null: the organization's own, for plans that have none
-  plan_id uuid references plans (id),
+  plan_id uuid references plans (id) deferrable,
   -- ids of events grow with time
   from_id uuid not null,
   policy text check (policy in ('next_invoice', 'debit_invoice', 'credit_note', 'ignore')),

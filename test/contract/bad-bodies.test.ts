@@ -55,7 +55,8 @@ afterAll(() => service.stop());
 const document = openApiDocument(operations, { url: 'http://localhost', version: '1' }) as any;
 const schemaOf = ({ path, method }: Operation): JsonSchema | undefined => {
   const body = document.paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method]?.requestBody;
-  return body && document.components.schemas[body.content['application/json'].schema.$ref.split('/').at(-1)];
+  const json = body?.content['application/json'];
+  return json && document.components.schemas[json.schema.$ref.split('/').at(-1)];
 };
 
 const written = operations.filter((operation) => operation.method !== 'get' && schemaOf(operation) !== undefined);

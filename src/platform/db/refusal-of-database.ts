@@ -24,6 +24,7 @@ const TAKEN: Record<string, string> = {
   alerts_wallet_code_key: 'code',
   dunning_campaigns_code_key: 'code',
   payment_providers_code_key: 'code',
+  integrations_code_key: 'code',
   invoice_custom_sections_code_key: 'code',
   privileges_code_key: 'privilege.code',
   subscriptions_active_key: 'external_id',
