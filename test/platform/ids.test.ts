@@ -1,5 +1,5 @@
 import { validate, version } from 'uuid';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Scope } from '../../src/platform/db/scope.ts';
 import type { CustomerId, ExternalCustomerId, InvoiceId, OrganizationId } from '../../src/platform/ids.ts';
 import { newId } from '../../src/platform/ids.ts';
@@ -10,7 +10,10 @@ test('ids are UUIDs of version 7 and grow within a process', () => {
   expect(ids).toEqual([...new Set(ids)].sort());
 });
 
-test('an id contains the time of its creation', () => {
+test('an id contains the time of its creation', async () => {
+  // The time of ids never goes back, so that of a module under a stopped clock may stand ahead.
+  vi.resetModules();
+  const { newId } = await import('../../src/platform/ids.ts');
   const before = Date.now();
   const milliseconds = Number.parseInt(newId().replaceAll('-', '').slice(0, 12), 16);
   expect(milliseconds).toBeGreaterThanOrEqual(before);

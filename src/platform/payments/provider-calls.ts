@@ -82,7 +82,7 @@ end
  */
 export function openProviderCalls(
   redis: Redis,
-  { prefix, perSecond }: { prefix: string; perSecond: number },
+  { prefix, perSecond, aheadMs = AHEAD_MS }: { prefix: string; perSecond: number; aheadMs?: number },
 ): (jobId: string) => ProviderCalls {
   redis.defineCommand('takeProviderTurn', { numberOfKeys: 2, lua: TAKE });
   redis.defineCommand('holdProviderBack', { numberOfKeys: 1, lua: HOLD_BACK });
@@ -96,7 +96,7 @@ export function openProviderCalls(
         bucket,
         `${bucket}:${jobId}`,
         intervalMs,
-        AHEAD_MS,
+        aheadMs,
         FORGOTTEN_AFTER_MS,
       );
       if (waitMs > 0) throw new Later(waitMs);
@@ -112,4 +112,15 @@ export function openProviderCalls(
       return saidMs ?? Math.min(LONGEST_PAUSE_MS, 1000 * 2 ** (pauses - 1));
     },
   });
+}
+
+/** How long a job has to wait for its turn at a connection, in milliseconds; 0 when it has come. */
+export async function waitForTurn(calls: ProviderCalls, connectionId: string): Promise<number> {
+  try {
+    await calls.takeTurn(connectionId);
+    return 0;
+  } catch (error) {
+    if (error instanceof Later) return error.delayMs;
+    throw error;
+  }
 }

@@ -55,6 +55,12 @@ export type TaxOutcome<Answer> = { trace: CallTrace } & (
   | { kind: 'unreachable'; fault: TaxFault; retryAfterMs?: number }
 );
 
+/** Whether the engine refused a call as one too many for this second. */
+export const isTooMany = (
+  outcome: TaxOutcome<unknown>,
+): outcome is Extract<TaxOutcome<never>, { kind: 'unreachable' }> =>
+  outcome.kind === 'unreachable' && outcome.trace.httpStatus === 429;
+
 /**
  * A tax engine over the network. No method is called inside a transaction; every call ends with an outcome and throws
  * nothing. Documents are known to the engine by their ids, so the same call twice leaves one record there.

@@ -87,6 +87,7 @@ const OF_NO_CUSTOMER: Readonly<Record<string, string>> = {
   'expire-coupons': 'a coupon, whose row it locks alone',
   'expire-holds': 'holds of any wallets, which are closed in one statement',
   'expire-order-forms': 'an order form, whose row it locks alone',
+  'retry-taxes': 'a question to a tax engine, which it only asks for again',
   'execute-orders': 'an order, which locks its customer when its turn comes',
 };
 

@@ -1,11 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { OrganizationId, TaxDocumentId } from '../../../platform/ids.ts';
+import { waitForTurn } from '../../../platform/payments/provider-calls.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
-import type { TaxAnswer, TaxEngine, TaxOutcome } from '../../../platform/taxes/port.ts';
-import { engineOf, noteCall, timed } from '../../customers/integrations/engine.ts';
+import { isTooMany, type TaxAnswer, type TaxEngine, type TaxOutcome } from '../../../platform/taxes/port.ts';
+import { engineOf, noteCall, taxEngineCalls, timed } from '../../customers/integrations/engine.ts';
 import { transact } from '../../payments/provider-network/network.ts';
 import { findTaxDocument, leaseQuestion, type TaxDocumentRow } from '../request-taxes/tax-documents.ts';
 import { takeAnswer } from './take-answer.ts';
@@ -23,18 +25,25 @@ const LONGEST_PAUSE_MS = 2000;
  *
  * Rule: tax-engines.md#failures.
  */
-export const taxHandlers = (deps: SystemDeps): Pick<Handlers, 'tax.ask'> => ({
-  async 'tax.ask'({ organization_id: organizationId, tax_document_id: id }) {
-    const question = await leaseQuestion({ db: deps.sql, organizationId }, id, realNow());
-    if (!question) return;
-    const engine = await engineFor(deps, organizationId, question);
-    const asked = await timed(callOf(question), () => askEngine(engine, question));
-    await transact(deps, organizationId, async (ctx) => {
-      await takeAnswer(ctx, question, asked.outcome);
-      await noteCall(ctx, question.integration_id, asked);
-    });
-  },
-});
+export function taxHandlers(deps: SystemDeps & { redis: Redis }): Pick<Handlers, 'tax.ask'> {
+  const callsOf = taxEngineCalls(deps);
+  return {
+    async 'tax.ask'({ organization_id: organizationId, tax_document_id: id }, info) {
+      const stored = await findTaxDocument({ db: deps.sql, organizationId }, id);
+      if (stored?.status !== 'pending') return;
+      const waitMs = await waitForTurn(callsOf(info.id), stored.integration_id);
+      if (waitMs > 0) return info.comeBack(waitMs);
+      const question = await leaseQuestion({ db: deps.sql, organizationId }, id, realNow());
+      if (!question) return;
+      const engine = await engineFor(deps, organizationId, question);
+      const asked = await timed(callOf(question), () => askEngine(engine, question));
+      await transact(deps, organizationId, async (ctx) => {
+        await takeAnswer(ctx, question, asked.outcome);
+        await noteCall(ctx, question.integration_id, asked);
+      });
+    },
+  };
+}
 
 /** Step `ask-tax-double`: the engine of sandboxes, which reaches no network. */
 export async function askTaxDouble(ctx: Context, { tax_document_id: id }: { tax_document_id: TaxDocumentId }) {
@@ -64,8 +73,7 @@ async function askEngine(
   }
   for (let repeats = 0; ; repeats += 1) {
     const outcome = await callFor(engine, question);
-    const isTooFast = outcome.kind === 'unreachable' && outcome.trace.httpStatus === 429;
-    if (!isTooFast || repeats >= MOST_REPEATS) return outcome;
+    if (!isTooMany(outcome) || repeats >= MOST_REPEATS) return outcome;
     await wait(Math.min(outcome.retryAfterMs ?? 1000 * 2 ** repeats, LONGEST_PAUSE_MS));
   }
 }

@@ -1,8 +1,10 @@
+import type { Redis } from 'ioredis';
 import { realNowMs } from '../../../platform/clock/real-clock.ts';
 import type { Config } from '../../../platform/config.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { IntegrationId, OrganizationId } from '../../../platform/ids.ts';
+import { openProviderCalls, type ProviderCalls } from '../../../platform/payments/provider-calls.ts';
 import { anrokEngine } from '../../../platform/taxes/anrok.ts';
 import type { TaxEngine, TaxOutcome } from '../../../platform/taxes/port.ts';
 import { sandboxTaxEngine } from '../../../platform/taxes/sandbox.ts';
@@ -13,6 +15,8 @@ import { type Call, insertCall, lockIntegration, setStatus } from './writes.ts';
 
 /** How many calls in a row answered 401 or 403 make a connection failing. */
 const MOST_UNAUTHORIZED = 3;
+/** How many calls an engine takes in a second; its limit counts strictly, so no call runs ahead of the pace. */
+const CALLS_PER_SECOND = 10;
 /** Longest text of a failure that is listed. */
 const BODY_MAX = 2000;
 
@@ -30,6 +34,16 @@ export async function engineOf(
   const apiKey = row && (await readApiKey({ db, config }, row));
   return apiKey === undefined ? undefined : anrokEngine({ apiKey, apiUrl: config.ANROK_API_URL });
 }
+
+/** Paces the calls of jobs to tax engines, of all processes together. Rule: tax-engines.md#failures. */
+export const taxEngineCalls = ({
+  redis,
+  config,
+}: {
+  redis: Redis;
+  config: Config;
+}): ((jobId: string) => ProviderCalls) =>
+  openProviderCalls(redis, { prefix: config.REDIS_PREFIX, perSecond: CALLS_PER_SECOND, aheadMs: 0 });
 
 /** A call and how long it took. */
 export async function timed<Answer>(

@@ -1,8 +1,11 @@
+import type { Redis } from 'ioredis';
 import { realNow } from '../../../platform/clock/real-clock.ts';
+import { waitForTurn } from '../../../platform/payments/provider-calls.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
 import { nudge } from '../../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
-import { engineOf, noteCall, timed } from './engine.ts';
+import { isTooMany } from '../../../platform/taxes/port.ts';
+import { engineOf, noteCall, taxEngineCalls, timed } from './engine.ts';
 
 /** Longest wait for the answer to a check. */
 const TIMEOUT_MS = 5000;
@@ -11,17 +14,27 @@ const TIMEOUT_MS = 5000;
  * Handler of `integration.check`: asks the other system outside of any transaction whether the credentials of a
  * connection work, and keeps the answer in one. Rule: integrations.md#status.
  */
-export const integrationHandlers = (deps: SystemDeps): Pick<Handlers, 'integration.check'> => ({
-  async 'integration.check'({ organization_id: organizationId, integration_id: id }) {
-    const engine = await engineOf({ db: deps.sql, config: deps.config }, { id: organizationId, sandbox: false }, id);
-    if (!engine) return;
-    const asked = await timed({ operation: 'check', resourceId: null }, () => engine.check(TIMEOUT_MS));
-    const nudges = await systemTransaction(
-      deps,
-      { id: organizationId, sandbox: false },
-      async () => realNow(),
-      (ctx) => noteCall(ctx, id, asked),
-    );
-    if (nudges) await nudge(deps.producer, organizationId, nudges);
-  },
-});
+export function integrationHandlers(deps: SystemDeps & { redis: Redis }): Pick<Handlers, 'integration.check'> {
+  const callsOf = taxEngineCalls(deps);
+  return {
+    async 'integration.check'({ organization_id: organizationId, integration_id: id }, info) {
+      const calls = callsOf(info.id);
+      const waitMs = await waitForTurn(calls, id);
+      if (waitMs > 0) return info.comeBack(waitMs);
+      const engine = await engineOf({ db: deps.sql, config: deps.config }, { id: organizationId, sandbox: false }, id);
+      if (!engine) return;
+      const asked = await timed({ operation: 'check', resourceId: null }, () => engine.check(TIMEOUT_MS));
+      if (isTooMany(asked.outcome)) {
+        const pauseMs = await calls.pauseAfterRefusal(asked.outcome.retryAfterMs);
+        if (pauseMs !== undefined) return info.comeBack(pauseMs);
+      }
+      const nudges = await systemTransaction(
+        deps,
+        { id: organizationId, sandbox: false },
+        async () => realNow(),
+        (ctx) => noteCall(ctx, id, asked),
+      );
+      if (nudges) await nudge(deps.producer, organizationId, nudges);
+    },
+  };
+}
