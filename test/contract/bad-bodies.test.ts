@@ -70,6 +70,7 @@ const NOT_PASSING: Record<string, number> = {
   regenerateInvoice: 405, // the invoice is not voided
   createAdjustedFee: 403, // nor a draft
   previewAdjustedFee: 403,
+  createCreditNoteEDocument: 422, // seller and buyer have no addresses
   retryPayment: 405, // nothing failed
   resendInvoiceEmail: 405, // mails are switched off
   resendCreditNoteEmail: 405,

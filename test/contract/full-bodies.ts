@@ -184,6 +184,7 @@ export async function fullBodies(client: Client, world: World): Promise<Record<s
     }),
   );
   const { invoice } = await answered(client.get(`/invoices/${world.invoices!.svc_id}`));
+  const { e_documents: documents } = await answered(client.get('/e_documents'));
   const { invoices: overdue } = await answered(client.get('/customers/late/invoices'));
   const feeId = invoice.fees[0].svc_id;
   const charge = {
@@ -593,6 +594,11 @@ export async function fullBodies(client: Client, world: World): Promise<Record<s
         payment_method: { card_number: '4242424242424242', payment_provider_code: 'provider', set_as_default: true },
       },
     },
+    createInvoiceEDocument: {
+      path: `/invoices/${documents[0].svc_subject_id}/e_documents`,
+      body: { e_document: { profile: 'en16931_ubl' } },
+    },
+    createCreditNoteEDocument: { body: { e_document: { profile: 'en16931_ubl' } } },
     createIntegration: {
       body: { integration: { type: 'anrok', code: 'other', name: 'Other', api_key: 'sandbox' } },
     },
