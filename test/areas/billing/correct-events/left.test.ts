@@ -296,3 +296,16 @@ describe('the policy under which usage came late holds, whatever follows', () =>
     expect(await money(story)).toEqual({ billed: 2000, credited: 0 });
   });
 });
+
+describe('usage in advance whose correction left an amount', () => {
+  test.each([
+    ['is billed by a correction after it was amended back: 3 units, 8 left, 3, 8', 8, { billed: 5000, credited: 0 }],
+    ['is given back by one after it was amended back: 3 units, 1 left, 3, 1', 1, { billed: 0, credited: 2000 }],
+  ])('%s', async (_title, n, expected) => {
+    const story = await april({ charge: { pay_in_advance: true, invoiceable: true } });
+    await amend(story, 'three', n, 'ignore');
+    await amend(story, 'three', 3, 'ignore');
+    await amend(story, 'three', n, 'next_invoice');
+    expect(await money(story)).toEqual(expected);
+  });
+});

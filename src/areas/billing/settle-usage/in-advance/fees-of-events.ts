@@ -56,14 +56,14 @@ export async function listTakenOff(
   );
 }
 
-/** Which of some fees corrections have settled, on invoices or standalone. */
+/** Which of some fees corrections have settled, on invoices or standalone, or have left as they were. */
 export async function listSettledFees({ db, organizationId }: Scope, feeIds: readonly FeeId[]): Promise<Set<string>> {
   if (feeIds.length === 0) return new Set();
   const rows = await db<{ id: FeeId }[]>`
     select fee.id from fees fee
     where fee.organization_id = ${organizationId} and fee.id = any (${feeIds}::uuid[]) and exists (
       select from correction_adjustments adjustment
-      where adjustment.organization_id = ${organizationId} and adjustment.settled_amount_cents <> 0
+      where adjustment.organization_id = ${organizationId} and (adjustment.settled_amount_cents <> 0 or adjustment.left_amount_cents <> 0)
         and (adjustment.invoice_id = fee.invoice_id or adjustment.invoice_id is null and adjustment.fee_id = fee.id))`;
   return new Set(rows.map(({ id }) => id));
 }
