@@ -92,6 +92,9 @@ async function replaceError(
   });
 }
 
+/** The contract's list for this webhook has its own spelling. Rule: tax-engines.md#anrok. */
+const SPELT_IN_CONTRACT: Readonly<Record<string, string>> = { anrok: 'anrock' };
+
 async function announceOfCustomer(ctx: Context, failed: Failed): Promise<void> {
   const { question, integration, fault } = failed;
   ctx.record({
@@ -102,7 +105,7 @@ async function announceOfCustomer(ctx: Context, failed: Failed): Promise<void> {
       customerId: question.customer_id,
       object: {
         ...(await customerOf(ctx, failed)),
-        tax_provider: integration.integration_type,
+        tax_provider: SPELT_IN_CONTRACT[integration.integration_type] ?? integration.integration_type,
         tax_provider_code: integration.code,
         provider_error: errorOf(fault),
       },

@@ -110,8 +110,9 @@ describe('a draft (tax-engines.md#when-an-engine-is-asked)', () => {
   });
 });
 
-test('a fee on no invoice gets the tax of the engine', async () => {
-  await linked();
+/** A call whose fee stands on no invoice, of a customer with these fields. */
+async function standaloneFee(fields: object = {}): Promise<void> {
+  await linked(fields);
   const metric = await story.metric('calls');
   await story.plan({
     amount_cents: 0,
@@ -126,7 +127,29 @@ test('a fee on no invoice gets the tax of the engine', async () => {
     ],
   });
   await ok(story.subscribe());
-  await story.use('calls');
+  await story.use('calls', {}, { transaction_id: 'call' });
+}
+
+test('a fee on no invoice whose address the engine refuses stays without tax, and that is announced', async () => {
+  await standaloneFee({ address_line1: '1 fail street' });
+  const [sent] = await until(async () => {
+    const found = await hooks('fee.tax_provider_error');
+    return found.length > 0 ? found : undefined;
+  });
+  expect(sent).toMatchObject({
+    object_type: 'tax_provider_fee_error',
+    tax_provider_fee_error: {
+      tax_provider_code: 'engine',
+      event_transaction_id: 'call',
+      provider_error: { error_code: 'customerAddressCouldNotResolve' },
+    },
+  });
+  const { fees } = await ok(story.client.get('/fees?external_customer_id=acme'));
+  expect(fees).toMatchObject([{ amount_cents: 10000, taxes_amount_cents: 0 }]);
+});
+
+test('a fee on no invoice gets the tax of the engine', async () => {
+  await standaloneFee();
   const fee = await until(async () => {
     const { fees } = await ok(story.client.get('/fees?external_customer_id=acme'));
     return fees.find(({ taxes_amount_cents }: Shown) => taxes_amount_cents > 0);

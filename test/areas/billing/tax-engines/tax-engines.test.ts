@@ -166,7 +166,7 @@ describe('finalization (tax-engines.md#when-an-engine-is-asked)', () => {
         object_type: 'tax_provider_customer_error',
         tax_provider_customer_error: {
           external_customer_id: 'acme',
-          tax_provider: 'anrok',
+          tax_provider: 'anrock',
           tax_provider_code: 'main',
           provider_error: { error_code: 'productExternalIdUnknown' },
         },
