@@ -23,7 +23,12 @@ const draft = () =>
       taxes: n % 3 === 0 ? taxes : taxes.slice(1),
     })),
     progressiveCredits: [
-      { invoiceId: 'i', amountCents: cents(33), shares: new Map([['fee 3', decimal('33.3')]]), parts: new Map() } as never,
+      {
+        invoiceId: 'i',
+        amountCents: cents(33),
+        shares: new Map([['fee 3', decimal('33.3')]]),
+        parts: new Map(),
+      } as never,
     ],
   });
 
