@@ -2,14 +2,8 @@
 const FEWEST_DIGITS = 13;
 const MOST_DIGITS = 19;
 
-/**
- * Runs of 13 to 19 digits with blanks or dashes between them. A run that belongs to a word, such as an id, or to a
- * longer run is none.
- */
-const RUN = new RegExp(
-  `(?<![\\w+])(?<!\\d[ \\u00a0-])\\d(?:[ \\u00a0-]?\\d){${FEWEST_DIGITS - 1},${MOST_DIGITS - 1}}(?![ \\u00a0-]?\\d)(?!\\w)`,
-  'g',
-);
+/** Digits with up to three blanks or dashes between them, unless they belong to a word, such as an id or a UUID. */
+const RUN = /(?<![\w+])(?<!\d-)\d+(?:[ \u00a0-]{1,3}\d+)*(?!\w)/g;
 
 /** Whether the last digit is the check digit of the others (Luhn, ISO/IEC 7812-1 annex B). */
 export function hasCheckDigit(digits: string): boolean {
@@ -22,9 +16,34 @@ export function hasCheckDigit(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/** A text in which numbers of cards are replaced by their last four digits: `[card …1111]`. */
+/**
+ * A text in which numbers of cards are replaced by their last four digits: `[card …1111]`. Other numbers may stand
+ * beside one (a date, its code), so every row of whole groups is tried, the longest first.
+ */
 export const withoutCardNumbers = (text: string): string =>
   text.replace(RUN, (run) => {
-    const digits = run.replaceAll(/\D/g, '');
-    return hasCheckDigit(digits) ? `[card …${digits.slice(-4)}]` : run;
+    const groups = [...run.matchAll(/\d+/g)].map(({ 0: digits, index }) => ({ digits, from: index }));
+    let kept = '';
+    let done = 0;
+    for (let first = 0; first < groups.length; first += 1) {
+      const last = lastOfCard(groups, first);
+      if (last === undefined) continue;
+      const number = groups.slice(first, last + 1).map(({ digits }) => digits);
+      kept += `${run.slice(done, groups[first]!.from)}[card …${number.join('').slice(-4)}]`;
+      done = groups[last]!.from + groups[last]!.digits.length;
+      first = last;
+    }
+    return kept + run.slice(done);
   });
+
+/** The last group of the longest card number that begins with a group; undefined if none does. */
+function lastOfCard(groups: readonly { digits: string }[], first: number): number | undefined {
+  let digits = '';
+  let found: number | undefined;
+  for (let last = first; last < groups.length; last += 1) {
+    digits += groups[last]!.digits;
+    if (digits.length > MOST_DIGITS) break;
+    if (digits.length >= FEWEST_DIGITS && hasCheckDigit(digits)) found = last;
+  }
+  return found;
+}

@@ -61,7 +61,7 @@ function walked(value: unknown, name: string, isMetadata: boolean): unknown {
 }
 
 /** `id`, `payment_intent_id`, `pspReference`: they name a record of the provider, and may look like a card's number. */
-const isId = (name: string): boolean => /(?:^|_)id$|[a-z]Id$|reference$/i.test(name);
+const isId = (name: string): boolean => /(?:^|_)id$|[a-z]I[dD]$|[a-z]Reference$/.test(name);
 
 function shortened(value: unknown): string {
   const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
