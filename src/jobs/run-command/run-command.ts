@@ -195,6 +195,18 @@ export function refusalOf(error: unknown): Refusal | undefined {
 const lockPresent = (tx: Tx, job: CommandJob, operation: Operation): Promise<Temporal.Instant> =>
   lockOrganizationNow({ db: tx, organizationId: job.organization_id }, job.sandbox, operation.exemptFromClock);
 
+/** What the contexts of a command have in common. `now` is the command's time. */
+const baseContext = (deps: CommandDeps, tx: Tx, job: CommandJob, now: Temporal.Instant) => ({
+  organizationId: job.organization_id,
+  sandbox: job.sandbox,
+  actor: actorOf(job),
+  db: tx,
+  config: deps.config,
+  log: ofOrganization(deps.log, job.organization_id),
+  reactions: deps.reactions,
+  now: () => now,
+});
+
 /** Runs the code of a command in a transaction; what it records and owes is added to `records`. */
 function runIn(
   deps: CommandDeps,
@@ -203,14 +215,7 @@ function runIn(
   { now, records }: { now: Temporal.Instant; records: Records },
 ): Promise<object | null> {
   const context: Context = {
-    organizationId: job.organization_id,
-    sandbox: job.sandbox,
-    actor: actorOf(job),
-    db: tx,
-    config: deps.config,
-    log: ofOrganization(deps.log, job.organization_id),
-    reactions: deps.reactions,
-    now: () => now,
+    ...baseContext(deps, tx, job, now),
     record: recorder(records),
     after: (owed) => records.owed.push(owed),
     ...(deps.asked ? { asked: deps.asked } : {}),
@@ -299,14 +304,7 @@ const shownForm = async ({ config }: CommandDeps, tx: Tx, scopeHash: Buffer, bod
 
 /** The context of a command that must leave no record and no owed work. `now` is the command's time. */
 export const silentContext = (deps: CommandDeps, tx: Tx, job: CommandJob, now: Temporal.Instant): Context => ({
-  organizationId: job.organization_id,
-  sandbox: job.sandbox,
-  actor: actorOf(job),
-  db: tx,
-  config: deps.config,
-  log: ofOrganization(deps.log, job.organization_id),
-  reactions: deps.reactions,
-  now: () => now,
+  ...baseContext(deps, tx, job, now),
   record: () => assert(false, `${job.operation} records nothing here`),
   after: () => assert(false, `${job.operation} owes nothing here`),
 });
