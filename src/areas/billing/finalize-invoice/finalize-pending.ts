@@ -2,7 +2,6 @@ import { Temporal } from 'temporal-polyfill';
 import type { PlainDate } from '../../../engine/calendar/instants.ts';
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import { type Draft, newDraft } from '../../../engine/invoices/draft.ts';
-import { computeInvoice } from '../../../engine/invoices/invoice-steps.ts';
 import {
   dateSettings,
   datesAtFinalization,
@@ -28,6 +27,7 @@ import { payingWallets } from '../build-invoice/wallets.ts';
 import { insertInvoiceTaxes, storeAmounts } from '../build-invoice/writes.ts';
 import { collectedByFee, NOTHING } from '../request-taxes/answered-taxes.ts';
 import { hasTaxedAmount, requestRecord } from '../request-taxes/request-taxes.ts';
+import { computeStored } from './compute-stored.ts';
 import { taxesOfStoredFees } from './fee-taxes.ts';
 import {
   listStoredFees,
@@ -124,13 +124,7 @@ async function finalizeStored(
         }
       : {}),
   });
-  const takenOff = new Map(fees.map((fee) => [fee.id, fee.precise_coupons_amount_cents]));
-  const draft = computeInvoice({
-    ...blank,
-    fees: blank.fees.map((fee) => ({ ...fee, preciseCouponsAmountCents: takenOff.get(fee.key)! })),
-    couponsAmountCents: cents(invoice.coupons_amount_cents),
-    progressiveBillingCreditAmountCents: cents(invoice.progressive_billing_credit_amount_cents),
-  });
+  const draft = computeStored(blank, invoice, fees);
   const computation = {
     fees: fees.map(({ fee_type, amount_cents }) => ({ fee_type, amountCents: cents(amount_cents) })),
     draft,

@@ -1,6 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
 import { newDraft } from '../../../engine/invoices/draft.ts';
-import { computeInvoice } from '../../../engine/invoices/invoice-steps.ts';
 import type { InvoiceType } from '../../../engine/invoices/invoice-types.ts';
 import { cents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
@@ -9,6 +8,7 @@ import type { TaxAnswer } from '../../../platform/taxes/port.ts';
 import { followInvoice } from '../../credits/credit-notes/follow-invoice.ts';
 import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import { insertInvoiceTaxes } from '../build-invoice/writes.ts';
+import { computeStored } from '../finalize-invoice/compute-stored.ts';
 import { listStoredFees, storeFeeTaxes } from '../finalize-invoice/pending-invoices.ts';
 import { collectedByFee, NOTHING } from '../request-taxes/answered-taxes.ts';
 import type { TaxDocumentRow } from '../request-taxes/tax-documents.ts';
@@ -53,13 +53,7 @@ export async function taxDraft(ctx: Context, question: TaxDocumentRow, answer: T
       collected: collected.get(fee.id) ?? NOTHING,
     })),
   });
-  const takenOff = new Map(fees.map((fee) => [fee.id, fee.precise_coupons_amount_cents]));
-  const draft = computeInvoice({
-    ...blank,
-    fees: blank.fees.map((fee) => ({ ...fee, preciseCouponsAmountCents: takenOff.get(fee.key)! })),
-    couponsAmountCents: cents(invoice.coupons_amount_cents),
-    progressiveBillingCreditAmountCents: cents(invoice.progressive_billing_credit_amount_cents),
-  });
+  const draft = computeStored(blank, invoice, fees);
   const owner = {
     organizationId,
     invoiceId: id,
