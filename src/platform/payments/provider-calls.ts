@@ -113,14 +113,3 @@ export function openProviderCalls(
     },
   });
 }
-
-/** How long a job has to wait for its turn at a connection, in milliseconds; 0 when it has come. */
-export async function waitForTurn(calls: ProviderCalls, connectionId: string): Promise<number> {
-  try {
-    await calls.takeTurn(connectionId);
-    return 0;
-  } catch (error) {
-    if (error instanceof Later) return error.delayMs;
-    throw error;
-  }
-}

@@ -3,10 +3,11 @@ import type { Redis } from 'ioredis';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { OrganizationId, TaxDocumentId } from '../../../platform/ids.ts';
-import { waitForTurn } from '../../../platform/payments/provider-calls.ts';
+import { paced } from '../../../platform/payments/paced-jobs.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { isTooMany, type TaxAnswer, type TaxEngine, type TaxOutcome } from '../../../platform/taxes/port.ts';
+import type { JobPayload } from '../../../queues.ts';
 import { engineOf, noteCall, taxEngineCalls, timed } from '../../customers/integrations/engine.ts';
 import { transact } from '../../payments/provider-network/network.ts';
 import { findTaxDocument, leaseQuestion, type TaxDocumentRow } from '../request-taxes/tax-documents.ts';
@@ -28,20 +29,22 @@ const LONGEST_PAUSE_MS = 2000;
 export function taxHandlers(deps: SystemDeps & { redis: Redis }): Pick<Handlers, 'tax.ask'> {
   const callsOf = taxEngineCalls(deps);
   return {
-    async 'tax.ask'({ organization_id: organizationId, tax_document_id: id }, info) {
-      const stored = await findTaxDocument({ db: deps.sql, organizationId }, id);
-      if (stored?.status !== 'pending') return;
-      const waitMs = await waitForTurn(callsOf(info.id), stored.integration_id);
-      if (waitMs > 0) return info.comeBack(waitMs);
-      const question = await leaseQuestion({ db: deps.sql, organizationId }, id, realNow());
-      if (!question) return;
-      const engine = await engineFor(deps, organizationId, question);
-      const asked = await timed(callOf(question), () => askEngine(engine, question));
-      await transact(deps, organizationId, async (ctx) => {
-        await takeAnswer(ctx, question, asked.outcome);
-        await noteCall(ctx, question.integration_id, asked);
-      });
-    },
+    'tax.ask': paced(
+      callsOf,
+      async ({ organization_id: organizationId, tax_document_id: id }: JobPayload<'tax.ask'>, calls) => {
+        const stored = await findTaxDocument({ db: deps.sql, organizationId }, id);
+        if (stored?.status !== 'pending') return;
+        await calls.takeTurn(stored.integration_id);
+        const question = await leaseQuestion({ db: deps.sql, organizationId }, id, realNow());
+        if (!question) return;
+        const engine = await engineFor(deps, organizationId, question);
+        const asked = await timed(callOf(question), () => askEngine(engine, question));
+        await transact(deps, organizationId, async (ctx) => {
+          await takeAnswer(ctx, question, asked.outcome);
+          await noteCall(ctx, question.integration_id, asked);
+        });
+      },
+    ),
   };
 }
 

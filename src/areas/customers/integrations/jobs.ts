@@ -1,10 +1,11 @@
 import type { Redis } from 'ioredis';
 import { realNow } from '../../../platform/clock/real-clock.ts';
-import { waitForTurn } from '../../../platform/payments/provider-calls.ts';
+import { paced } from '../../../platform/payments/paced-jobs.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
 import { nudge } from '../../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
 import { isTooMany } from '../../../platform/taxes/port.ts';
+import type { JobPayload } from '../../../queues.ts';
 import { engineOf, noteCall, taxEngineCalls, timed } from './engine.ts';
 
 /** Longest wait for the answer to a check. */
@@ -17,24 +18,29 @@ const TIMEOUT_MS = 5000;
 export function integrationHandlers(deps: SystemDeps & { redis: Redis }): Pick<Handlers, 'integration.check'> {
   const callsOf = taxEngineCalls(deps);
   return {
-    async 'integration.check'({ organization_id: organizationId, integration_id: id }, info) {
-      const calls = callsOf(info.id);
-      const waitMs = await waitForTurn(calls, id);
-      if (waitMs > 0) return info.comeBack(waitMs);
-      const engine = await engineOf({ db: deps.sql, config: deps.config }, { id: organizationId, sandbox: false }, id);
-      if (!engine) return;
-      const asked = await timed({ operation: 'check', resourceId: null }, () => engine.check(TIMEOUT_MS));
-      if (isTooMany(asked.outcome)) {
-        const pauseMs = await calls.pauseAfterRefusal(asked.outcome.retryAfterMs);
-        if (pauseMs !== undefined) return info.comeBack(pauseMs);
-      }
-      const nudges = await systemTransaction(
-        deps,
-        { id: organizationId, sandbox: false },
-        async () => realNow(),
-        (ctx) => noteCall(ctx, id, asked),
-      );
-      if (nudges) await nudge(deps.producer, organizationId, nudges);
-    },
+    'integration.check': paced(
+      callsOf,
+      async ({ organization_id: organizationId, integration_id: id }: JobPayload<'integration.check'>, calls, info) => {
+        await calls.takeTurn(id);
+        const engine = await engineOf(
+          { db: deps.sql, config: deps.config },
+          { id: organizationId, sandbox: false },
+          id,
+        );
+        if (!engine) return;
+        const asked = await timed({ operation: 'check', resourceId: null }, () => engine.check(TIMEOUT_MS));
+        if (isTooMany(asked.outcome)) {
+          const pauseMs = await calls.pauseAfterRefusal(asked.outcome.retryAfterMs);
+          if (pauseMs !== undefined) return info.comeBack(pauseMs);
+        }
+        const nudges = await systemTransaction(
+          deps,
+          { id: organizationId, sandbox: false },
+          async () => realNow(),
+          (ctx) => noteCall(ctx, id, asked),
+        );
+        if (nudges) await nudge(deps.producer, organizationId, nudges);
+      },
+    ),
   };
 }

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
-import { TooManyCalls } from '../../../platform/payments/port.ts';
-import { Later, openProviderCalls } from '../../../platform/payments/provider-calls.ts';
-import type { Handlers, JobInfo } from '../../../platform/queue/worker.ts';
+import { paced } from '../../../platform/payments/paced-jobs.ts';
+import { openProviderCalls } from '../../../platform/payments/provider-calls.ts';
+import type { Handlers } from '../../../platform/queue/worker.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import type { NetworkDeps } from '../provider-network/network.ts';
 import { lookAfterRefund, refundOverNetwork } from '../refund-notes/refund-over-network.ts';
@@ -30,23 +30,8 @@ export function paymentHandlers(
   const { REDIS_PREFIX: prefix, PROVIDER_CALLS_PER_SECOND: perSecond } = deps.config;
   const callsOf = openProviderCalls(deps.redis, { prefix, perSecond });
 
-  /**
-   * A job whose turn has not come, or of which the provider says that it was one call too many, comes back later and
-   * uses no attempt. Rule: provider-connections.md#many-calls.
-   */
-  const inTurn =
-    <Payload>(run: (network: NetworkDeps, payload: Payload) => Promise<void>) =>
-    async (payload: Payload, info: JobInfo): Promise<void> => {
-      const calls = callsOf(info.id);
-      try {
-        await run({ ...deps, calls }, payload);
-      } catch (error) {
-        if (error instanceof Later) return info.comeBack(error.delayMs);
-        const pauseMs = error instanceof TooManyCalls ? await calls.pauseAfterRefusal(error.saidMs) : undefined;
-        if (pauseMs === undefined) throw error;
-        return info.comeBack(pauseMs);
-      }
-    };
+  const inTurn = <Payload>(run: (network: NetworkDeps, payload: Payload) => Promise<void>) =>
+    paced(callsOf, (payload: Payload, calls) => run({ ...deps, calls }, payload));
 
   return {
     'payment.charge': inTurn(chargeOverNetwork),
