@@ -1,5 +1,6 @@
 import postgres from 'postgres';
 import { Temporal } from 'temporal-polyfill';
+import { instantOfStored, instantText } from '../../engine/calendar/instant-text.ts';
 import { Decimal } from '../../engine/money/decimal.ts';
 
 /**
@@ -22,8 +23,8 @@ const types = {
   date: {
     to: 1184,
     from: [1184],
-    serialize: (value: Temporal.Instant | string) => value.toString(),
-    parse: (text: string) => Temporal.Instant.from(text),
+    serialize: (value: Temporal.Instant | string) => (typeof value === 'string' ? value : instantText(value)),
+    parse: instantOfStored,
   },
   bigint: {
     to: 20,

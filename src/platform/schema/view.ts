@@ -1,12 +1,11 @@
 import type { Temporal } from 'temporal-polyfill';
+import { millisecondsText, secondsText } from '../../engine/calendar/instant-text.ts';
 
 /** Instant as the API shows it: UTC, whole seconds (cut, not rounded). */
-export const seconds = (instant: Temporal.Instant): string =>
-  instant.toString({ smallestUnit: 'second', roundingMode: 'trunc' });
+export const seconds = secondsText;
 
 /** Instant with three fractional digits: event timestamps and `started_at`. */
-export const milliseconds = (instant: Temporal.Instant): string =>
-  instant.toString({ smallestUnit: 'millisecond', roundingMode: 'trunc' });
+export const milliseconds = millisecondsText;
 
 /** Omits empty keys, which the contract allows to be absent but not null. */
 export const present = <Fields extends Record<string, unknown>>(

@@ -8,6 +8,7 @@ import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { FeeId, InvoiceId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
+import { plainJson } from '../../../platform/plain-json.ts';
 import type { TransactionWishes } from '../../credits/wallet-transactions/writes.ts';
 import type { WalletRow } from '../../credits/wallets/queries.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
@@ -109,7 +110,7 @@ export async function creditInvoice(
     usage: { units: booked.credits },
     tail: { coupons: [], progressive_credit_cents: 0, taxes: [], exponent: exponentOf(wallet.currency) },
   };
-  const stored = [{ feeId, inputs: JSON.parse(JSON.stringify(inputs)) as object, watermark: null }];
+  const stored = [{ feeId, inputs: plainJson(inputs) as object, watermark: null }];
   await insertFeeInputs(db, owner, { fees: stored, now: ctx.now() });
   await insertInvoiceInputs(db, owner, { invoice: invoiceInputs(draft, ctx.now()), now: ctx.now() });
   return invoiceId;

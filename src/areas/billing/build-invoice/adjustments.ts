@@ -1,3 +1,4 @@
+import { instantText } from '../../../engine/calendar/instant-text.ts';
 import type { Period } from '../../../engine/calendar/period.ts';
 import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import { exponentOf } from '../../../engine/money/currency.ts';
@@ -56,8 +57,8 @@ export const keyOf = (thing: BilledThing): string =>
     thing.charge_filter_id,
     thing.fixed_charge_id,
     Object.entries(thing.grouped_by).sort(([a], [b]) => (a < b ? -1 : 1)),
-    thing.from_datetime.toString(),
-    thing.to_datetime.toString(),
+    instantText(thing.from_datetime),
+    instantText(thing.to_datetime),
   ]);
 
 const thingOf = ({

@@ -7,6 +7,7 @@ import { type Decimal, sum, ZERO } from '../../../engine/money/decimal.ts';
 import { trialEnd } from '../../../engine/subscriptions/trial.ts';
 import { canonicalDigest } from '../../../platform/canonical-json.ts';
 import type { FeeId } from '../../../platform/ids.ts';
+import { plainJson } from '../../../platform/plain-json.ts';
 import type { FixedChargeRow } from '../../catalog/fixed-charges/queries.ts';
 import type { AdjustedFeeRow } from '../../invoices/adjusted-fees/queries.ts';
 import type { HeldTax } from '../../usage/usage/fee-taxes.ts';
@@ -238,4 +239,4 @@ export const invoiceInputs = (draft: Draft, billedAt: Instant): object =>
 export const digestOf = (inputs: object): Buffer => canonicalDigest(inputs);
 
 /** Decimals and instants as their texts. */
-const plain = (value: object): object => JSON.parse(JSON.stringify(value)) as object;
+const plain = (value: object): object => plainJson(value) as object;

@@ -1,3 +1,4 @@
+import { instantText } from '../../../engine/calendar/instant-text.ts';
 import type { Instant } from '../../../engine/calendar/instants.ts';
 import { mapInSlices, type Pause } from '../../../platform/turns/turns.ts';
 import type { Counting, Listing, Summing } from './counted-charge.ts';
@@ -83,9 +84,9 @@ interface InstantTexts {
 
 function instantTexts(): InstantTexts {
   return {
-    of: remembering((instant: Instant) => instant.toString()),
+    of: remembering(instantText),
     ofLastBefore: remembering((to: Instant) =>
-      to.subtract({ microseconds: 1 }).round({ smallestUnit: 'millisecond', roundingMode: 'floor' }).toString(),
+      instantText(to.subtract({ microseconds: 1 }).round({ smallestUnit: 'millisecond', roundingMode: 'floor' })),
     ),
     fullDays: remembering(fullDays),
   };
@@ -118,7 +119,7 @@ function rawRequest(
     ...sharedInstants(window, texts),
     first: window.first ?? null,
     late_after_id: charge.leftOut && 'afterId' in charge.leftOut ? charge.leftOut.afterId : null,
-    late_since: charge.leftOut && 'since' in charge.leftOut ? charge.leftOut.since.toString() : null,
+    late_since: charge.leftOut && 'since' in charge.leftOut ? instantText(charge.leftOut.since) : null,
   };
 }
 
