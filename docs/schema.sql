@@ -2822,6 +2822,9 @@ create table payments (
   cancel_owed_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  expected_settlement_date date,
+  reported_at timestamp with time zone,
+  reversed_at timestamp with time zone,
   constraint payments_pkey PRIMARY KEY (id),
   constraint payments_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
   constraint payments_payment_method_id_fkey FOREIGN KEY (payment_method_id) REFERENCES payment_methods(id) DEFERRABLE,
@@ -2832,6 +2835,9 @@ create table payments (
   constraint payments_payment_type_check CHECK ((payment_type = ANY (ARRAY['manual'::text, 'provider'::text])))
 );
 comment on table payments is 'Payments by hand and at providers; at most one per payable is under way.';
+comment on column payments.expected_settlement_date is 'Day on which a bank debit is expected to be paid.';
+comment on column payments.reported_at is 'When that happened which its provider has reported last; a report about an earlier instant changes nothing.';
+comment on column payments.reversed_at is 'When money that had come in was taken back. Null: it was not, or came again.';
 CREATE INDEX payments_cancel_owed ON public.payments USING btree (cancel_owed_at) WHERE (cancel_owed_at IS NOT NULL);
 CREATE INDEX payments_newest ON public.payments USING btree (organization_id, created_at DESC, id DESC);
 CREATE INDEX payments_payable ON public.payments USING btree (organization_id, payable_id);

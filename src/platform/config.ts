@@ -171,6 +171,9 @@ const Settings = z.object({
     .describe('A text in place of SECRETS_KEYS, or beside it while `npm run secrets -- status` counts key `default`'),
   PROVIDER_CALLS_PER_SECOND: whole(20).describe('Calls to one connection of a payment provider in a second'),
   STRIPE_API_URL: webAddress.optional().describe('Address of the Stripe API, where it is not Stripe itself: tests'),
+  GOCARDLESS_API_URL: webAddress
+    .optional()
+    .describe('Address of the GoCardless API, where it is not GoCardless itself: tests'),
   ANROK_API_URL: webAddress.optional().describe('Address of the Anrok API, where it is not Anrok itself: tests'),
   QUEUE_BOARD: flag(true).describe('Serve the queue board at /queues'),
   QUEUE_BOARD_PASSWORD: z
@@ -226,6 +229,7 @@ const EXAMPLES: Record<string, string> = {
   OPERATOR_TOKEN: '$(openssl rand -hex 16)',
   PRIVATE_TARGETS: 'pay.internal,10.0.0.7',
   STRIPE_API_URL: 'http://127.0.0.1:12111',
+  GOCARDLESS_API_URL: 'http://127.0.0.1:12113',
   ANROK_API_URL: 'http://127.0.0.1:12112',
 };
 

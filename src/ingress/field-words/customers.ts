@@ -97,7 +97,11 @@ export const CUSTOMER_FIELDS: FieldWords = {
   emulates:
     'Of `sandbox`: the provider that it behaves like; of `custom`: the name under which it appears. Never changes',
   secret_key: 'Of `stripe`: its secret API key, sealed when stored and never shown again',
-  webhook_secret: 'Of `sandbox`: the secret that signs its events, sealed when stored',
+  access_token: 'Of `gocardless`: a token that may read and write, sealed when stored and never shown again',
+  webhook_secret: 'Of `sandbox` and `gocardless`: the secret that signs its events, sealed when stored',
+  'payment_provider.environment': 'Of `gocardless`: where the token belongs, `live` (default) or `sandbox`',
+  settle_on:
+    'Of `gocardless`: when a debit counts as paid, with its payout (`paid_out`, default) or some days earlier (`confirmed`)',
   shared_secret: 'Of `custom`: the secret that signs in both directions; made where none is sent, and shown once',
   endpoint_url: 'Of `custom`: where its operations are posted, https',
   'payment_provider.live': 'Of `custom`: whether it moves real money',

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import type { Capability } from './capabilities.ts';
 import type { ContractProvider } from './contract-providers.ts';
 import type { PaymentProvider, ProviderEvent } from './port.ts';
+import type { PaymentState } from './words.ts';
 
 /** A secret of a connection, stored sealed. */
 export interface SecretField {
@@ -26,6 +27,8 @@ export interface SettingField {
   isOnPages?: true;
   /** An address of the client that we call: https, and not in a private network. */
   isAddress?: true;
+  /** Which account of the provider is reached, so that it is asked again after a change. */
+  selectsAccount?: true;
 }
 
 /** What a connection was given: its open secrets and its settings. */
@@ -98,6 +101,8 @@ export interface ProviderDescriptor<Type extends string = string> {
   liveField: string;
   /** The units in which it takes amounts. */
   wireOf(settings: Given['settings']): WireTable;
+  /** Our state for its word of a payment, where that depends on the settings. */
+  stateOf?: (word: string, settings: Given['settings']) => PaymentState;
   /**
    * How many hours it remembers an idempotency key; later nothing is sent again, because it could be done twice.
    */

@@ -24,8 +24,9 @@ export type ChargeOutcome =
       /** Null if it did not start a payment. */
       providerPaymentId: string | null;
       nextAction?: Record<string, unknown>;
-      /** The address to which it sends its events. */
       received?: Received;
+      /** The day on which a bank debit is expected to be paid, `YYYY-MM-DD`. */
+      expectedSettlementDate?: string;
       error?: ProviderError;
     }
   /** Below the provider's minimum: nothing was charged, and a greater amount may be later. */
@@ -44,6 +45,8 @@ export interface ChargeRequest {
   currency: string;
   providerCustomerId: string;
   providerMethodId: string;
+  /** What is known of the method, such as its scheme. */
+  methodDetails?: Readonly<Record<string, string>>;
   description: string;
   metadata: Record<string, string>;
 }
@@ -54,6 +57,10 @@ export interface PageRequest {
   providerCustomerId: string;
   methodTypes: readonly string[];
   successUrl: string;
+  /** Currency of the customer; null while it has none. */
+  currency: string | null;
+  /** Names our record of the customer for whom a method is stored. */
+  metadata: Record<string, string>;
   /** Absent: a method is stored, nothing is paid. */
   payment?: { amountCents: number; currency: string; description: string; metadata: Record<string, string> };
 }
@@ -67,6 +74,8 @@ export type ProviderEvent =
       received?: Received;
       metadata: Record<string, string>;
       error?: ProviderError;
+      /** When it happened, where the provider says it: what is reported later about an earlier instant is outdated. */
+      reportedAt?: string;
     }
   | {
       kind: 'method_attached';
@@ -78,10 +87,24 @@ export type ProviderEvent =
   | { kind: 'method_detached'; providerMethodId: string }
   /** Its card was renewed, or its description corrected. */
   | { kind: 'method_changed'; providerMethodId: string; methodType: string; details: Record<string, string> }
+  /**
+   * Something that a customer has stored there is new or different, and the event does not say what: it is read. The
+   * customer is known by its id there, by ours, or by one of its methods.
+   */
+  | { kind: 'methods_changed'; providerCustomerId?: string; ownCustomerId?: string; providerMethodId?: string }
+  /** Its id changed, and it is the same method. */
+  | { kind: 'method_replaced'; providerMethodId: string; newMethodId: string }
   /** The right to collect from a bank account by it. */
   | { kind: 'mandate_changed'; providerMethodId: string; isActive: boolean }
   /** Money that had come in was taken back. */
-  | { kind: 'payment_reversed'; providerPaymentId: string; status: string; error?: ProviderError }
+  | {
+      kind: 'payment_reversed';
+      providerPaymentId: string;
+      status: string;
+      error?: ProviderError;
+      /** As of a payment. */
+      reportedAt?: string;
+    }
   /** A part has come in, or the customer has to pay another amount: how is in `nextAction`. */
   | { kind: 'amounts_changed'; providerPaymentId: string; nextAction: Record<string, unknown> }
   | { kind: 'dispute_opened'; providerPaymentId: string; reason: string | null }
@@ -100,6 +123,8 @@ export interface MethodThere {
   providerMethodId: string;
   methodType: string;
   details: Record<string, string>;
+  /** Ids that it had before. */
+  formerIds?: readonly string[];
 }
 
 /** A page of a provider's records, oldest or newest first as the provider has them; `next` null: there are no more. */

@@ -3,11 +3,19 @@ import type { Capability } from './capabilities.ts';
 import { type ContractProvider, contractOf, isContractProvider } from './contract-providers.ts';
 import { customDescriptor } from './custom/descriptor.ts';
 import type { ProviderDescriptor } from './descriptor.ts';
+import { gocardlessDescriptor } from './gocardless/descriptor.ts';
 import { sandboxDescriptor } from './sandbox/descriptor.ts';
+import { paymentStatusOf } from './status-words.ts';
 import { stripeDescriptor } from './stripe/descriptor.ts';
+import type { PaymentState } from './words.ts';
 
 /** The types of connection that can be made, one row each. Rule: provider-connections.md#types. */
-export const PROVIDERS: readonly ProviderDescriptor[] = [sandboxDescriptor, stripeDescriptor, customDescriptor];
+export const PROVIDERS: readonly ProviderDescriptor[] = [
+  sandboxDescriptor,
+  stripeDescriptor,
+  gocardlessDescriptor,
+  customDescriptor,
+];
 
 /** Types that can be connected, in the order of the table. */
 export const CONNECTABLE_TYPES: readonly string[] = PROVIDERS.map(({ type }) => type);
@@ -51,3 +59,10 @@ export const nameCan = (name: string | null, capability: Capability): boolean =>
 /** The units in which a connection takes amounts; the amounts of a double, or without connection, are ours. */
 export const wireOf = (type: string | undefined, settings: StoredConnection['settings'] = {}): WireTable =>
   descriptorOf(type)?.wireOf(settings) ?? {};
+
+/** Our state for a connection's word of a payment. Rules: payments.md#providers, provider-connections.md#gocardless. */
+export function paymentStateOf(connection: StoredConnection, word: string): PaymentState {
+  const own = descriptorOf(connection.provider_type)?.stateOf?.(word, connection.settings);
+  const state = own ?? paymentStatusOf(wordsOf(connection), word);
+  return state === 'pending' ? 'processing' : state;
+}

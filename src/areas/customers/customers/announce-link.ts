@@ -1,5 +1,6 @@
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { CustomerId } from '../../../platform/ids.ts';
 import { contractOf } from '../../../platform/payments/contract-providers.ts';
 import { can } from '../../../platform/payments/providers.ts';
 import { announce } from '../../../platform/reactions.ts';
@@ -35,7 +36,7 @@ export const needsSetup = (customer: CustomerRow): boolean =>
  */
 export async function announceLink(ctx: Context, customer: CustomerRow, link: ProviderLink): Promise<void> {
   if (link.endsFormer) await announce(ctx, customerLeftProvider, { customer_id: customer.id });
-  if (link.isLinkedAnew) await oweMethods(ctx, customer);
+  if (link.isLinkedAnew) await oweMethods(ctx, customer.id);
   if (!link.madeAt) return;
   if (customer.provider_customer_id === null)
     return ctx.after({ nudge: CREATE_CUSTOMER_JOB, payload: { customer_id: customer.id } });
@@ -45,7 +46,7 @@ export async function announceLink(ctx: Context, customer: CustomerRow, link: Pr
 }
 
 /** Owes the reading of the methods that a customer has at its provider. */
-async function oweMethods(ctx: Context, { id }: CustomerRow): Promise<void> {
+export async function oweMethods(ctx: Context, id: CustomerId): Promise<void> {
   await ctx.db`
     update customers set methods_owed_at = ${realNow()}
     where organization_id = ${ctx.organizationId} and id = ${id}`;

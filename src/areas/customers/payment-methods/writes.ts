@@ -57,6 +57,31 @@ export const discardMethod = ({ db, organizationId }: Scope, id: PaymentMethodId
   update payment_methods set deleted_at = ${now}, is_default = false, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id} and deleted_at is null`;
 
+/** Makes the newest method of a customer the default, where none is. */
+export const ensureDefault = ({ db, organizationId }: Scope, customerId: CustomerId, now: Temporal.Instant) => db`
+  update payment_methods set is_default = true, updated_at = ${now}
+  where organization_id = ${organizationId} and id = (
+    select newest.id from payment_methods newest
+    where newest.organization_id = ${organizationId} and newest.customer_id = ${customerId}
+      and newest.deleted_at is null and not exists (
+        select from payment_methods known
+        where known.organization_id = ${organizationId} and known.customer_id = ${customerId} and known.is_default
+          and known.deleted_at is null)
+    order by newest.created_at desc, newest.id desc limit 1)`;
+
+/** Gives a method the id that its provider has for it now; one that is known by that id already stays. */
+export const renameMethod = (
+  { db, organizationId }: Scope,
+  id: PaymentMethodId,
+  { providerMethodId, now }: { providerMethodId: string; now: Temporal.Instant },
+) => db`
+  update payment_methods method set provider_method_id = ${providerMethodId}, updated_at = ${now}
+  where method.organization_id = ${organizationId} and method.id = ${id} and not exists (
+    select from payment_methods known
+    where known.organization_id = ${organizationId} and known.payment_provider_id = method.payment_provider_id
+      and known.provider_customer_id = method.provider_customer_id
+      and known.provider_method_id = ${providerMethodId} and known.deleted_at is null)`;
+
 /** Changes what is known of a method, as its provider corrected it. */
 export const describeMethod = (
   { db, organizationId }: Scope,

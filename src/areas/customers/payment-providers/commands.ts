@@ -89,7 +89,8 @@ export async function updateProvider(ctx: Context, { code, body }: { code: strin
   const sealed = await sealSecrets(ctx, stored.id, given.secrets);
   const hasNewSecret = type.secrets.some(({ name }) => name in given.secrets);
   const isElsewhere = type.settings.some(
-    ({ name, isAddress }) => isAddress && given.settings[name] !== stored.settings[name],
+    ({ name, isAddress, selectsAccount }) =>
+      (isAddress || selectsAccount) && given.settings[name] !== stored.settings[name],
   );
   const isToBeTried = type.open !== undefined && (hasNewSecret || isElsewhere);
   const isMoved = isToBeTried || (type.open !== undefined && newCode !== stored.code);
@@ -208,6 +209,7 @@ const NETWORK_SECRETS = PROVIDERS.filter(({ open }) => open).flatMap(({ secrets 
 /** Whether a body has a secret of a provider over the network, which has to accept it. */
 export const hasNetworkSecret = (body: ProviderUpdate): boolean =>
   NETWORK_SECRETS.some((name) => String(sentValue(body, name) ?? '').trim() !== '');
+
 /** Whether our address for events is to be registered at the provider. */
 const registers = (type: ProviderDescriptor, { settings }: Given): boolean =>
   type.open !== undefined && type.capabilities({ settings, emulates: null }).includes('register_inbound');

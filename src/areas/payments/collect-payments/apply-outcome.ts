@@ -1,3 +1,4 @@
+import { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import type { PaymentId } from '../../../platform/ids.ts';
 import type { ChargeOutcome, ProviderError } from '../../../platform/payments/port.ts';
@@ -16,6 +17,12 @@ import { mailLink } from './collect-request.ts';
 
 type Answered = Extract<ChargeOutcome, { kind: 'answered' }>;
 
+interface ReportOptions {
+  isEvent?: boolean;
+  isReturn?: boolean;
+  reportedAt?: Temporal.Instant | undefined;
+}
+
 /** A payment as it is, its customer, invoices and itself locked in this order. */
 export async function lockPayment(ctx: Context, id: PaymentId): Promise<PaymentRow> {
   const { db, organizationId } = ctx;
@@ -32,15 +39,20 @@ export async function lockPayment(ctx: Context, id: PaymentId): Promise<PaymentR
  *
  * isEvent    the provider reported it by itself: a success is then announced
  * isReturn   money that had come in was taken back
+ * reportedAt when that happened, where the provider says it: of two reports the one about the later instant counts
  * Rule: payments.md#automatic-payment.
  */
 export async function applyAnswer(
   ctx: Context,
   payment: PaymentRow,
   answer: Answered,
-  { isEvent = false, isReturn = false } = {},
+  { isEvent = false, isReturn = false, reportedAt }: ReportOptions = {},
 ): Promise<void> {
   const { status, providerPaymentId, paymentStatus } = answer;
+  if (reportedAt !== undefined) {
+    if (payment.reported_at !== null && Temporal.Instant.compare(reportedAt, payment.reported_at) < 0) return;
+    await changePayment(ctx, payment.id, { change: { reported_at: reportedAt }, now: ctx.now() });
+  }
   if (payment.payment_status === 'succeeded') {
     if (isReturn) await takeBack(ctx, payment, status);
     return;
@@ -56,6 +68,10 @@ export async function applyAnswer(
       ...(providerPaymentId === null ? {} : { provider_payment_id: providerPaymentId }),
       next_action: paymentStatus === 'processing' ? (answer.nextAction ?? payment.next_action) : {},
       error: answer.error ?? null,
+      reversed_at: paymentStatus === 'succeeded' ? null : payment.reversed_at,
+      ...(answer.expectedSettlementDate === undefined
+        ? {}
+        : { expected_settlement_date: answer.expectedSettlementDate }),
     },
     now: ctx.now(),
   });

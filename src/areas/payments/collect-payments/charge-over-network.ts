@@ -4,7 +4,7 @@ import type { ChargeOutcome } from '../../../platform/payments/port.ts';
 import { can } from '../../../platform/payments/providers.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { Outage } from '../../../platform/refusal.ts';
-import { readMethod } from '../../customers/payment-methods/queries.ts';
+import { type MethodRow, readMethod } from '../../customers/payment-methods/queries.ts';
 import { type PaymentRow, readPayment } from '../payments/queries.ts';
 import { connected, isKeyForgotten, transact } from '../provider-network/network.ts';
 import { applyAnswer, leavePending, lockPayment } from './apply-outcome.ts';
@@ -40,6 +40,7 @@ export async function chargeOverNetwork(
     currency: payment.amount_currency,
     providerCustomerId: payment.provider_customer_id,
     providerMethodId: method.provider_method_id,
+    methodDetails: shownDetails(method),
     description: payment.invoices.map(({ number }) => number).join(', '),
     metadata: { payment_id: id, payable_type: payment.payable_type, payable_id: payment.payable_id },
   });
@@ -56,6 +57,10 @@ export async function chargeOverNetwork(
     await leavePending(ctx, now, outcome.error, outcome.kind === 'authentication_required' ? 'failed' : 'pending');
   });
 }
+
+/** What the provider itself has said of a method. */
+const shownDetails = ({ details }: MethodRow): Record<string, string> =>
+  Object.fromEntries(Object.entries(details).filter((each): each is [string, string] => typeof each[1] === 'string'));
 
 /** Asks the provider about a payment that has been in progress for long. @throws Outage */
 export async function pollPayment(

@@ -104,6 +104,8 @@ export async function createCustomerThere(
             providerCustomerId: made,
             methodTypes: customer.provider_payment_methods,
             successUrl: connection.row.success_redirect_url ?? publicUrl(deps.config),
+            currency: customer.currency,
+            metadata: { customer_id: id },
           })
         : undefined;
     await transact(deps, organizationId, async (ctx) => {
@@ -161,6 +163,8 @@ export async function openPageThere(
       providerCustomerId: customer.provider_customer_id!,
       methodTypes: customer.provider_payment_methods,
       successUrl: connection.row.success_redirect_url ?? publicUrl(deps.config),
+      currency: customer.currency,
+      metadata: { customer_id: customer.id },
       ...(payable
         ? {
             payment: {

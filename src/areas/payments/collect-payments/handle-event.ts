@@ -1,12 +1,20 @@
+import { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import type { CustomerId, InboundEventId, PaymentId, PaymentMethodId } from '../../../platform/ids.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import type { ProviderEvent } from '../../../platform/payments/port.ts';
-import { descriptorOf, wordsOf } from '../../../platform/payments/providers.ts';
-import { paymentStatusOf, refundStatusOf } from '../../../platform/payments/status-words.ts';
+import { descriptorOf, paymentStateOf, wordsOf } from '../../../platform/payments/providers.ts';
+import { refundStatusOf } from '../../../platform/payments/status-words.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { findRefundAtProvider } from '../../credits/credit-notes/refunds.ts';
-import { describeMethod, discardMethod, storeMethod } from '../../customers/payment-methods/writes.ts';
+import { oweMethods } from '../../customers/customers/announce-link.ts';
+import {
+  describeMethod,
+  discardMethod,
+  ensureDefault,
+  renameMethod,
+  storeMethod,
+} from '../../customers/payment-methods/writes.ts';
 import { findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
 import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { noteDisputeLost } from '../../invoices/invoices/commands/lose-dispute.ts';
@@ -59,18 +67,17 @@ async function handle(ctx: Context, provider: ProviderRow, event: ProviderEvent)
       if (!paymentId) return;
       const payment = await lockPayment(ctx, paymentId);
       refuseOtherMoney(payment, event);
-      const status = paymentStatusOf(wordsOf(provider), event.status);
       await applyAnswer(
         ctx,
         payment,
         {
           kind: 'answered',
           status: event.status,
-          paymentStatus: status === 'pending' ? 'processing' : status,
+          paymentStatus: paymentStateOf(provider, event.status),
           providerPaymentId: event.providerPaymentId,
           ...(event.error ? { error: event.error } : {}),
         },
-        { isEvent: true },
+        { isEvent: true, reportedAt: instantOf(event) },
       );
       return;
     }
@@ -81,7 +88,7 @@ async function handle(ctx: Context, provider: ProviderRow, event: ProviderEvent)
           ctx,
           payment,
           { ...event, kind: 'answered', paymentStatus: 'failed' },
-          { isEvent: true, isReturn: true },
+          { isEvent: true, isReturn: true, reportedAt: instantOf(event) },
         );
       return;
     }
@@ -124,18 +131,30 @@ async function handle(ctx: Context, provider: ProviderRow, event: ProviderEvent)
       return;
     }
     case 'method_detached': {
-      for (const id of await findMethods(ctx, provider, event.providerMethodId))
+      for (const { id } of await findMethods(ctx, provider, event.providerMethodId))
         await discardMethod(ctx, id, ctx.now());
       return;
     }
     case 'mandate_changed': {
       if (event.isActive) return;
-      for (const id of await findMethods(ctx, provider, event.providerMethodId))
+      for (const { id, customer_id } of await findMethods(ctx, provider, event.providerMethodId)) {
         await discardMethod(ctx, id, ctx.now());
+        await ensureDefault(ctx, customer_id, ctx.now());
+      }
+      return;
+    }
+    case 'method_replaced': {
+      for (const { id } of await findMethods(ctx, provider, event.providerMethodId))
+        await renameMethod(ctx, id, { providerMethodId: event.newMethodId, now: ctx.now() });
+      return;
+    }
+    case 'methods_changed': {
+      const customerId = await customerOfMethods(ctx, provider, event);
+      if (customerId !== undefined) await oweMethods(ctx, customerId);
       return;
     }
     case 'method_changed': {
-      for (const id of await findMethods(ctx, provider, event.providerMethodId))
+      for (const { id } of await findMethods(ctx, provider, event.providerMethodId))
         await describeMethod(ctx, id, { type: event.methodType, details: event.details, now: ctx.now() });
       return;
     }
@@ -144,12 +163,33 @@ async function handle(ctx: Context, provider: ProviderRow, event: ProviderEvent)
   }
 }
 
-async function findMethods(ctx: Context, provider: ProviderRow, providerMethodId: string): Promise<PaymentMethodId[]> {
-  const rows = await ctx.db<{ id: PaymentMethodId }[]>`
-    select id from payment_methods
-    where organization_id = ${ctx.organizationId} and payment_provider_id = ${provider.id}
-      and provider_method_id = ${providerMethodId} and deleted_at is null`;
-  return rows.map(({ id }) => id);
+const instantOf = ({ reportedAt }: { reportedAt?: string }): Temporal.Instant | undefined =>
+  reportedAt === undefined ? undefined : Temporal.Instant.from(reportedAt);
+
+const findMethods = (ctx: Context, provider: ProviderRow, providerMethodId: string) => ctx.db<
+  { id: PaymentMethodId; customer_id: CustomerId }[]
+>`
+  select id, customer_id from payment_methods
+  where organization_id = ${ctx.organizationId} and payment_provider_id = ${provider.id}
+    and provider_method_id = ${providerMethodId} and deleted_at is null`;
+
+/** The customer of an event about methods: of this connection, by what the event says of it. */
+async function customerOfMethods(
+  ctx: Context,
+  provider: ProviderRow,
+  event: Extract<ProviderEvent, { kind: 'methods_changed' }>,
+): Promise<CustomerId | undefined> {
+  const { providerCustomerId: there = null, ownCustomerId: ours = null, providerMethodId: method = null } = event;
+  const [customer] = await ctx.db<{ id: CustomerId }[]>`
+    select id from customers
+    where organization_id = ${ctx.organizationId} and payment_provider_id = ${provider.id} and deleted_at is null
+      and provider_customer_id is not null
+      and (provider_customer_id = ${there} or id::text = ${ours} or id in (
+        select customer_id from payment_methods
+        where organization_id = ${ctx.organizationId} and payment_provider_id = ${provider.id}
+          and provider_method_id = ${method}))
+    order by (provider_customer_id = ${there}) desc nulls last limit 1 for no key update`;
+  return customer?.id;
 }
 
 async function findAndLock(
@@ -198,7 +238,7 @@ async function paymentOfPage(
 ): Promise<string | undefined> {
   const { payable_type: type, payable_id: payableId } = event.metadata;
   if (type !== 'Invoice' || !isUuid(payableId ?? '')) return undefined;
-  if (paymentStatusOf(wordsOf(provider), event.status) !== 'succeeded') return undefined;
+  if (paymentStateOf(provider, event.status) !== 'succeeded') return undefined;
   const [invoice] = await listInvoicesByIds(ctx, [payableId!]);
   if (!invoice) return undefined;
   if (event.received?.amountCents === null) throw refuse.notAllowed('amount_differs');

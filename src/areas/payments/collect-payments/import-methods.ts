@@ -3,7 +3,13 @@ import type { CustomerId, InvoiceId, OrganizationId, PaymentMethodId } from '../
 import type { MethodThere } from '../../../platform/payments/port.ts';
 import { type CustomerRow, readCustomer } from '../../customers/customers/queries.ts';
 import { customerWebhookView } from '../../customers/customers/view.ts';
-import { describeMethod, discardMethod, storeMethod } from '../../customers/payment-methods/writes.ts';
+import {
+  describeMethod,
+  discardMethod,
+  ensureDefault,
+  renameMethod,
+  storeMethod,
+} from '../../customers/payment-methods/writes.ts';
 import { checkoutView } from '../payments/checkout-url.ts';
 import { COLLECT_STEP } from '../payments/owe-collection.ts';
 import { type Connected, connected, type NetworkDeps, transact } from '../provider-network/network.ts';
@@ -40,6 +46,7 @@ export async function importMethods(
 
 interface There {
   methods: readonly MethodThere[];
+  /** Undefined where the provider knows no default. */
   defaultId: string | undefined;
 }
 
@@ -51,8 +58,7 @@ async function readThere({ provider }: Connected, customer: CustomerRow): Promis
   if (!found) return 'missing';
   const methods = await provider.listMethods(customerId, types);
   const isListed = methods.some(({ providerMethodId }) => providerMethodId === found.defaultMethodId);
-  // The newest stands first.
-  return { methods, defaultId: isListed ? found.defaultMethodId! : methods[0]?.providerMethodId };
+  return { methods, defaultId: isListed ? found.defaultMethodId! : undefined };
 }
 
 async function store(
@@ -62,10 +68,19 @@ async function store(
   { methods, defaultId }: There,
 ): Promise<void> {
   const { db, organizationId } = ctx;
-  const known = await db<{ id: PaymentMethodId; provider_method_id: string }[]>`
+  const readKnown = () => db<{ id: PaymentMethodId; provider_method_id: string }[]>`
     select id, provider_method_id from payment_methods
     where organization_id = ${organizationId} and customer_id = ${customer.id}
       and payment_provider_id = ${providerId} and deleted_at is null`;
+  for (const { id, provider_method_id: former } of await readKnown()) {
+    const now = methods.find(({ formerIds }) => formerIds?.includes(former));
+    if (now) await renameMethod(ctx, id, { providerMethodId: now.providerMethodId, now: ctx.now() });
+  }
+  const known = await readKnown();
+  const isKnown = (method: MethodThere) => known.some((ours) => ours.provider_method_id === method.providerMethodId);
+  // The newest stands first. One that we know already has been the default, and may have been replaced as such.
+  const newest = methods.find((method, place) => place === 0 && !isKnown(method));
+  const isDefault = (id: string) => id === (defaultId ?? newest?.providerMethodId);
   const gone = known.filter((ours) => !methods.some((each) => each.providerMethodId === ours.provider_method_id));
   for (const { id } of gone) await discardMethod(ctx, id, ctx.now());
   // Oldest first, so that ours have the same order.
@@ -77,12 +92,13 @@ async function store(
       providerMethodId,
       type: methodType,
       details,
-      isDefault: providerMethodId === defaultId,
+      isDefault: isDefault(providerMethodId),
       now: ctx.now(),
     });
     await describeMethod(ctx, id, { type: methodType, details, now: ctx.now() });
   }
-  const imported = methods.filter((each) => !known.some((ours) => ours.provider_method_id === each.providerMethodId));
+  if (gone.length > 0) await ensureDefault(ctx, customer.id, ctx.now());
+  const imported = methods.filter((each) => !isKnown(each));
   ctx.record({
     webhook: {
       type: 'customer.payment_methods_imported',

@@ -11,6 +11,8 @@ export const ReceiptView = z.object({
   missing_characters: MissingCharacters,
   xml_url: z.string().nullable(),
   payment: PaymentView,
+  /** When the money was taken back; absent while it was not. */
+  reversed_at: z.string().optional(),
   created_at: z.string(),
 });
 export type ReceiptView = z.infer<typeof ReceiptView>;

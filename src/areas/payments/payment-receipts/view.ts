@@ -13,5 +13,6 @@ export const receiptView = (row: ReceiptRow, payment: PaymentRow, fileUrl: strin
   xml_url: null,
   ...missingOf(row.missing_characters),
   payment: paymentView(payment),
+  ...(payment.reversed_at === null ? {} : { reversed_at: seconds(payment.reversed_at) }),
   created_at: seconds(row.created_at),
 });

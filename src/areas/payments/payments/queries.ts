@@ -42,6 +42,12 @@ export interface PaymentRow {
   next_action: Record<string, unknown>;
   error: { code: string; message: string } | null;
   charge_attempts: number;
+  /** Day on which a bank debit is expected to be paid. */
+  expected_settlement_date: Temporal.PlainDate | null;
+  /** When that happened which the provider has reported last. */
+  reported_at: Temporal.Instant | null;
+  /** When money that had come in was taken back. */
+  reversed_at: Temporal.Instant | null;
   /** Since when its cancellation at the provider is owed. */
   cancel_owed_at: Temporal.Instant | null;
   invoices: { id: InvoiceId; number: string }[];
@@ -57,6 +63,7 @@ const columns = (db: Db) => db`
   provider.code as provider_code,
   payment.provider_payment_id, payment.provider_customer_id, payment.payment_method_id, payment.next_action,
   payment.error, payment.charge_attempts, payment.cancel_owed_at, payment.created_at,
+  payment.expected_settlement_date, payment.reported_at, payment.reversed_at,
   (select coalesce(json_agg(json_build_object('id', invoice.id, 'number', invoice.number) order by invoice.id), '[]')
    from payment_invoices share
    join invoices invoice on invoice.organization_id = share.organization_id and invoice.id = share.invoice_id

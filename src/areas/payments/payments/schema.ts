@@ -58,6 +58,8 @@ export const PaymentView = z.object({
   next_action: z.record(z.string(), z.unknown()),
   /** Why the last attempt took nothing, also while the payment stays `pending`. */
   provider_error: z.object({ message: z.string(), error_code: z.string() }).nullable(),
+  /** Day on which a bank debit is expected to be paid. */
+  expected_settlement_date: z.string().optional(),
   created_at: z.string(),
 });
 export type PaymentView = z.infer<typeof PaymentView>;

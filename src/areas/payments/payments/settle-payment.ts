@@ -77,7 +77,10 @@ async function writeOffRests(ctx: Context, payment: PaymentRow, step: number): P
  * `charged_back`, ledger.md#l17.
  */
 export async function reversePayment(ctx: Context, payment: PaymentRow, change: { status: string }): Promise<void> {
-  await changePayment(ctx, payment.id, { change: { ...change, payment_status: 'failed' }, now: ctx.now() });
+  await changePayment(ctx, payment.id, {
+    change: { ...change, payment_status: 'failed', reversed_at: ctx.now() },
+    now: ctx.now(),
+  });
   const invoices = await Promise.all(payment.invoices.map(({ id }) => readInvoice(ctx, id)));
   for (const found of invoices) {
     const invoice = await takeBackRounding(ctx, found, payment.id);

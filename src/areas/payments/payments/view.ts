@@ -25,5 +25,8 @@ export const paymentView = (row: PaymentRow): PaymentView => ({
   payment_method_id: row.payment_method_id,
   next_action: row.next_action,
   provider_error: row.error === null ? null : { message: row.error.message, error_code: row.error.code },
+  ...(row.expected_settlement_date === null
+    ? {}
+    : { expected_settlement_date: row.expected_settlement_date.toString() }),
   created_at: seconds(row.created_at),
 });

@@ -58,6 +58,10 @@ export interface PaymentChange {
   error?: object | null;
   charge_attempts?: number;
   charged_at?: Temporal.Instant;
+  expected_settlement_date?: string;
+  /** When that happened which the provider has reported last. */
+  reported_at?: Temporal.Instant;
+  reversed_at?: Temporal.Instant | null;
 }
 
 export const changePayment = (

@@ -8,6 +8,7 @@ import type { Capability } from '../capabilities.ts';
 import { oneEventABody, type ProviderDescriptor } from '../descriptor.ts';
 import { moneyhashContract } from '../moneyhash/contract.ts';
 import { isSignedStandard } from '../standard-webhooks.ts';
+import { takesOnly } from '../takes-only.ts';
 import { customProvider } from './driver.ts';
 import { parseCustomEvent } from './events.ts';
 import { OPERATIONS } from './protocol.ts';
@@ -35,10 +36,7 @@ const URL_MAX = 1024;
 const SECRET_BYTES = 32;
 
 /** Currencies that are not in the connection's list are not taken; an absent list means all. */
-const onlyThese = (currencies: unknown): WireTable =>
-  Array.isArray(currencies)
-    ? Object.fromEntries(CURRENCIES.filter((each) => !currencies.includes(each)).map((each) => [each, null]))
-    : {};
+const onlyThese = (currencies: unknown): WireTable => (Array.isArray(currencies) ? takesOnly(currencies) : {});
 
 /**
  * A provider of anybody, which answers our protocol.

@@ -1,0 +1,85 @@
+import { request } from 'undici';
+import { realNowMs } from '../clock/real-clock.ts';
+import { Outage } from '../refusal.ts';
+import { TooManyCalls } from './port.ts';
+
+/** Longest wait for one answer of a provider; the job is then tried again. */
+const TIMEOUT_MS = 20_000;
+/** Bytes of an answer that are read: a page of a hundred records has some hundred thousand. */
+const ANSWER_MAX_BYTES = 2 * 1024 * 1024;
+
+export interface JsonCall {
+  method: 'GET' | 'POST' | 'PATCH';
+  url: string;
+  headers: Record<string, string>;
+  body?: object;
+}
+
+export interface JsonAnswer {
+  status: number;
+  /** Undefined if it is no JSON. */
+  body: unknown;
+}
+
+/**
+ * Calls a provider at an address that its driver knows. What a driver understands comes back, refusals too; no answer,
+ * one with status 5xx, and one call too many are thrown. Redirects are not followed.
+ *
+ * resetHeader   in which the provider says when it takes the next call: an instant, or seconds from now
+ * @throws Outage, TooManyCalls
+ */
+export async function callJson(
+  provider: string,
+  { method, url, headers, body }: JsonCall,
+  resetHeader = 'retry-after',
+): Promise<JsonAnswer> {
+  let answer: { status: number; text: string; wait: string | undefined };
+  try {
+    const answered = await request(url, {
+      method,
+      headers: { accept: 'application/json', 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const wait = answered.headers[resetHeader];
+    answer = {
+      status: answered.statusCode,
+      text: await readBounded(answered.body),
+      wait: Array.isArray(wait) ? wait[0] : wait,
+    };
+  } catch (error) {
+    throw new Outage(provider, error);
+  }
+  const { status, text, wait } = answer;
+  const said = new Error(`status ${status}`);
+  if (status === 429) throw new TooManyCalls(provider, said, waitMsOf(wait));
+  if (status >= 500) throw new Outage(provider, said);
+  return { status, body: parsed(text) };
+}
+
+async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > ANSWER_MAX_BYTES) throw new Error(`the answer has more than ${ANSWER_MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Undefined if the provider does not say it in a form that is known. */
+function waitMsOf(said: string | undefined): number | undefined {
+  if (said === undefined) return undefined;
+  if (/^\d{1,6}$/.test(said.trim())) return Number(said) * 1000;
+  const at = Date.parse(said);
+  return Number.isNaN(at) ? undefined : Math.max(at - realNowMs(), 0);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
