@@ -1029,6 +1029,8 @@ create table correction_adjustments (
   late_events_left_out bigint not null default 0,
   created_at timestamp with time zone not null,
   left_amount_cents bigint not null default 0,
+  given_back_amount_cents bigint not null default 0,
+  credited_item jsonb,
   constraint correction_adjustments_pkey PRIMARY KEY (id),
   constraint correction_adjustments_charge_filter_id_fkey FOREIGN KEY (charge_filter_id) REFERENCES charge_filters(id) DEFERRABLE,
   constraint correction_adjustments_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charges(id) DEFERRABLE,
@@ -1042,7 +1044,10 @@ create table correction_adjustments (
 );
 comment on table correction_adjustments is 'What a correction means for issued invoices. Amounts are null where nothing was computed.';
 comment on column correction_adjustments.left_amount_cents is 'What of the difference its policy leaves: above 0 it is not billed, below 0 not given back. A correction of the same events that undoes what was left has the opposite amount.';
-CREATE UNIQUE INDEX correction_adjustments_fee_key ON public.correction_adjustments USING btree (correction_id, fee_id, COALESCE(charge_filter_id, '00000000-0000-0000-0000-000000000000'::uuid), md5((grouped_by)::text));
+comment on column correction_adjustments.given_back_amount_cents is 'What its credit note gives back of the difference; with what is billed and what was netted it is the settled amount.';
+comment on column correction_adjustments.credited_item is 'The item of the invoice whose fee gives it back, where that was billed in place of its own; null: its own.';
+CREATE INDEX correction_adjustments_credit_note ON public.correction_adjustments USING btree (organization_id, credit_note_id) WHERE (credit_note_id IS NOT NULL);
+CREATE UNIQUE INDEX correction_adjustments_fee_key ON public.correction_adjustments USING btree (correction_id, fee_id, kind, COALESCE(charge_filter_id, '00000000-0000-0000-0000-000000000000'::uuid), md5((grouped_by)::text), COALESCE(md5((credited_item)::text), ''::text));
 CREATE INDEX correction_adjustments_invoice ON public.correction_adjustments USING btree (organization_id, invoice_id);
 CREATE INDEX correction_adjustments_new_fee ON public.correction_adjustments USING btree (organization_id, new_fee_id) WHERE (new_fee_id IS NOT NULL);
 CREATE INDEX correction_adjustments_newest ON public.correction_adjustments USING btree (organization_id, correction_id, created_at DESC, id DESC);
@@ -2344,6 +2349,7 @@ CREATE UNIQUE INDEX invoices_entity_sequence_key ON public.invoices USING btree 
 CREATE INDEX invoices_failed ON public.invoices USING btree (organization_id, id) WHERE (status = 'failed'::text);
 CREATE INDEX invoices_flagged ON public.invoices USING btree (organization_id, id) WHERE ((status = 'draft'::text) AND ready_to_be_refreshed);
 CREATE INDEX invoices_generating ON public.invoices USING btree (created_at) WHERE (status = 'generating'::text);
+CREATE INDEX invoices_in_place ON public.invoices USING btree (organization_id, voided_invoice_id) WHERE (voided_invoice_id IS NOT NULL);
 CREATE INDEX invoices_newest ON public.invoices USING btree (organization_id, issuing_date DESC, created_at DESC, id DESC);
 CREATE UNIQUE INDEX invoices_number_key ON public.invoices USING btree (organization_id, billing_entity_id, number) WHERE ((status = ANY (ARRAY['finalized'::text, 'voided'::text])) AND (NOT self_billed));
 CREATE INDEX invoices_overdue ON public.invoices USING btree (organization_id, payment_due_date) WHERE payment_overdue;

@@ -19,6 +19,7 @@ import type {
   SubscriptionId,
 } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
+import { firstInvoiceOf } from '../../usage/event-corrections/first-invoice.ts';
 import { listPricedCharges, type PricedCharge } from '../../usage/usage/priced-charges.ts';
 import { itemOfCharge, type LineFee } from './fees.ts';
 import type { BilledLine } from './lines.ts';
@@ -28,8 +29,8 @@ interface DifferenceRow {
   id: string;
   correction_id: CorrectionId;
   reason: string;
-  /** Null: of a fee that stands alone. */
-  invoice_id: InvoiceId | null;
+  /** The invoice that it is about, or the first one in whose place that was made. Null: of a fee that stands alone. */
+  first_invoice_id: InvoiceId | null;
   fee_id: FeeId | null;
   subscription_id: SubscriptionId;
   kind: 'usage' | 'true_up' | 'commitment';
@@ -87,7 +88,7 @@ async function correctionFees(
 /** What a difference is about; differences of the same item become one fee. */
 const thingOf = (row: DifferenceRow): string =>
   canonicalJson([
-    row.invoice_id ?? row.fee_id,
+    row.first_invoice_id ?? row.fee_id,
     row.subscription_id,
     row.kind,
     row.charge_id,
@@ -156,8 +157,8 @@ function correctionFee(
 }
 
 const differences = ({ db, organizationId }: Scope) => db`
-  select adjustment.id, adjustment.correction_id, correction.reason, adjustment.invoice_id, adjustment.fee_id,
-    adjustment.subscription_id, adjustment.kind, adjustment.charge_id, adjustment.charge_filter_id,
+  select adjustment.id, adjustment.correction_id, correction.reason,
+    ${firstInvoiceOf(db, db`adjustment.invoice_id`)} as first_invoice_id, adjustment.fee_id, adjustment.subscription_id, adjustment.kind, adjustment.charge_id, adjustment.charge_filter_id,
     adjustment.grouped_by, adjustment.from_datetime,
     adjustment.to_datetime, adjustment.invoice_display_name, adjustment.new_amount_cents,
     adjustment.delta_amount_cents, adjustment.billed_amount_cents, adjustment.units

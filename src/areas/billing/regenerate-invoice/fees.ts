@@ -91,6 +91,8 @@ function copyOf(given: Given, stored: readonly FeeRow[], lines: readonly BilledL
     pricingUnitDetails: row.pricing_unit_details,
     window: { from: row.from_datetime ?? line.at, to: row.to_datetime ?? line.at },
     counted: null,
+    // Its adjustments stay with the first fee.
+    ...(row.correction_id === null ? {} : { correction: { id: row.correction_id, adjustmentIds: [] } }),
     facts: {
       kind: 'copied',
       fee_id: row.id,

@@ -26,9 +26,18 @@ export async function replaceSource(
   await db`
     update invoices set voided_invoice_id = ${sourceId}
     where organization_id = ${organizationId} and id = ${invoiceId}`;
+  // Also those of voided invoices that were made in the place of the same one before.
   await db`
+    with recursive made as (
+      select ${sourceId}::uuid as id
+      union all
+      select next.id
+      from made
+      join invoices next on next.organization_id = ${organizationId} and next.voided_invoice_id = made.id
+        and next.id <> ${invoiceId}
+    )
     update invoice_subscriptions set regenerated = true
-    where organization_id = ${organizationId} and invoice_id = ${sourceId}`;
+    where organization_id = ${organizationId} and invoice_id in (select id from made)`;
 }
 
 /** Gives an invoice the thresholds and lifetime usage of the one that it replaces. */

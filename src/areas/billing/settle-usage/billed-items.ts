@@ -1,17 +1,10 @@
 import { instantOf } from '../../../engine/explain/read-stored-inputs.ts';
-import type { StoredFeeInputs } from '../../../engine/explain/stored-inputs.ts';
 import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import { type Decimal, decimal } from '../../../engine/money/decimal.ts';
 import type { ChargeFilterId, ChargeId, SubscriptionId } from '../../../platform/ids.ts';
-import type { FeeRow } from '../../invoices/fees/queries.ts';
 import type { PricedCharge } from '../../usage/usage/priced-charges.ts';
 import type { BilledLine } from '../build-invoice/lines.ts';
-
-/** A fee of an issued invoice with what it was computed from; null of imported ones. */
-export interface IssuedFee {
-  fee: FeeRow;
-  inputs: StoredFeeInputs | null;
-}
+import type { IssuedFee } from './issued-fees.ts';
 
 export type BilledItemKind = 'usage' | 'true_up' | 'commitment';
 
@@ -40,8 +33,8 @@ export const keyOfBilledItem = ({
   ]);
 
 /** Whether a fee's amount was set by hand, so that usage does not change it. */
-export const isSetByHand = ({ inputs }: IssuedFee): boolean =>
-  inputs?.facts?.kind === 'by_hand' || (inputs?.manual_adjustment?.units ?? null) !== null;
+export const isSetByHand = ({ inputs, isChanged }: IssuedFee): boolean =>
+  isChanged || inputs?.facts?.kind === 'by_hand' || (inputs?.manual_adjustment?.units ?? null) !== null;
 
 /**
  * A charge with the terms by which the fees of an issued invoice were priced. Terms that these fees do not show, such

@@ -2,9 +2,10 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Period } from '../../../engine/calendar/period.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { ExternalSubscriptionId, InvoiceId } from '../../../platform/ids.ts';
+import { firstFinalAt } from '../../usage/event-corrections/first-invoice.ts';
 import { isLeftOut } from '../../usage/usage-counts/queries.ts';
 import type { LateEvents } from '../../usage/usage-counts/request.ts';
-import type { IssuedFee } from './billed-items.ts';
+import type { IssuedFee } from './issued-fees.ts';
 
 /** The events of a charge on an issued invoice that came after it was counted. */
 export interface LateFor {
@@ -16,17 +17,17 @@ export interface LateFor {
 
 /**
  * Events that arrived after the usage of an issued invoice was counted. The id of a fee shows when that was; for a
- * charge without fees it is the instant at which the invoice became final.
+ * charge without fees it is the instant at which the invoice became final. A copy counted nothing: its first fee did.
  */
 export function lateFor(issued: readonly IssuedFee[], finalAt: Temporal.Instant): LateEvents {
-  const ids = issued.map(({ fee }) => fee.id).sort();
+  const ids = issued.flatMap(({ first, isChanged }) => (isChanged ? [] : [first.id])).sort();
   return ids.length === 0 ? { since: finalAt } : { afterId: ids.at(-1)! };
 }
 
-/** When an issued invoice became final. */
+/** When an issued invoice became final, or the first one in whose place it was made. */
 export async function readFinalAt({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<Temporal.Instant> {
   const [row] = await db<{ at: Temporal.Instant }[]>`
-    select coalesce(finalized_at, updated_at) as at from invoices
+    select ${firstFinalAt(db, 'invoice')} as at from invoices invoice
     where organization_id = ${organizationId} and id = ${invoiceId}`;
   return row!.at;
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { Context } from '../../../platform/context.ts';
-import type { ExternalCustomerId } from '../../../platform/ids.ts';
+import type { EventId, ExternalCustomerId, InvoiceId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { nested } from '../../../platform/records/nested.ts';
+import { Refusal } from '../../../platform/refusal.ts';
 import type { StepPayload } from '../../../steps.ts';
 import { announceSettled } from '../../usage/event-corrections/announce.ts';
 import { lockForCorrection } from '../../usage/event-corrections/apply-correction.ts';
@@ -13,7 +14,16 @@ import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
 import { settleTakenEvents, takeLateEvents } from '../../usage/event-corrections/taken-late-events.ts';
 import { correctionView } from '../../usage/event-corrections/view.ts';
 import { insertCorrection, updateProgress } from '../../usage/event-corrections/writes.ts';
-import { listLateGroups, listLateOrganizations, lockCursor, moveCursor } from './late-groups.ts';
+import { listInPlace } from './issued-fees.ts';
+import {
+  type LateGroup,
+  listLateGroups,
+  listLateGroupsAmong,
+  listLateGroupsOf,
+  listLateOrganizations,
+  lockCursor,
+  moveCursor,
+} from './late-groups.ts';
 import { settlePeriods } from './settle-periods.ts';
 import { insertPeriods } from './settled-items.ts';
 
@@ -43,18 +53,7 @@ export const lateEvents = periodicJob({
     if (seen === undefined) return;
     // Whether an event is late is decided when it is stored, so each is looked at once, late or not.
     const seenNow = newId();
-    const groups = await listLateGroups(ctx, seen);
-    for (const { external_subscription_id, window_from, policy, event_ids } of groups)
-      for (let n = 0; n < event_ids.length; n += EVENTS_A_STEP)
-        ctx.after({
-          step: 'settle-late-events',
-          payload: {
-            external_subscription_id,
-            window_from: window_from.toString(),
-            policy,
-            event_ids: event_ids.slice(n, n + EVENTS_A_STEP),
-          },
-        });
+    oweGroups(ctx, await listLateGroups(ctx, seen));
     await moveCursor(ctx, seenNow);
   },
   async nextDueAt({ db: sql, organizationId }, after) {
@@ -65,6 +64,44 @@ export const lateEvents = periodicJob({
 
 type LateEvents = StepPayload<'settle-late-events'>;
 
+const payloadOf = ({ external_subscription_id, window_from, policy, event_ids }: LateGroup): LateEvents => ({
+  external_subscription_id,
+  window_from: window_from.toString(),
+  policy,
+  event_ids,
+});
+
+function oweGroups(ctx: Context, groups: readonly LateGroup[]): void {
+  for (const group of groups)
+    for (let n = 0; n < group.event_ids.length; n += EVENTS_A_STEP)
+      ctx.after({
+        step: 'settle-late-events',
+        payload: payloadOf({ ...group, event_ids: group.event_ids.slice(n, n + EVENTS_A_STEP) }),
+      });
+}
+
+/**
+ * Looks once more at what came late for an invoice that was made in the place of another one: while there was none, it
+ * was late for nothing. Rule: event-corrections.md#regenerated-invoices.
+ */
+export async function oweLateEventsOf(ctx: Context, invoiceId: InvoiceId): Promise<void> {
+  const [firstInvoiceId] = await listInPlace(ctx, invoiceId);
+  oweGroups(ctx, await listLateGroupsOf(ctx, { invoiceId, firstInvoiceId: firstInvoiceId! }));
+}
+
+/**
+ * Settles events that came late, before a correction changes them: by the policy under which they came, as if they had
+ * been looked at. What no cents can hold is left to the correction. Rule: event-corrections.md#late-events.
+ */
+export async function settleBeforeCorrection(ctx: Context, eventIds: readonly EventId[]): Promise<void> {
+  for (const group of await listLateGroupsAmong(ctx, eventIds))
+    try {
+      await nested(ctx, (own) => settleLateEvents(own, payloadOf(group)));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+    }
+}
+
 /**
  * Step `settle-late-events`: settles late events of one subscription and window as a correction of kind `late_events`.
  * When their invoices are right already, there is none. Rule: event-corrections.md#late-events.
@@ -72,11 +109,13 @@ type LateEvents = StepPayload<'settle-late-events'>;
 export async function settleLateEvents(ctx: Context, late: LateEvents): Promise<void> {
   const customers = await lockForCorrection(ctx, late.external_subscription_id);
   // Taken in even without a difference of their own, because a later correction builds on them.
-  await takeLateEvents(ctx, late.event_ids, ctx.now());
+  const taken = await takeLateEvents(ctx, late.event_ids, ctx.now());
+  if (taken.length === 0) return;
   const nothing = new Error('nothing to settle');
   try {
     await nested(ctx, async (own) => {
-      if (!(await settle(own, late, customers.length === 1 ? customers[0]! : null))) throw nothing;
+      if (!(await settle(own, { ...late, event_ids: taken }, customers.length === 1 ? customers[0]! : null)))
+        throw nothing;
     });
   } catch (error) {
     if (error !== nothing) throw error;

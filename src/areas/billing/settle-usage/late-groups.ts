@@ -2,11 +2,12 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import { inReach } from '../../../platform/db/in-reach.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
-import type { EventId, ExternalSubscriptionId, OrganizationId } from '../../../platform/ids.ts';
-import { firstIdAt, newId } from '../../../platform/ids.ts';
+import type { EventId, ExternalSubscriptionId, InvoiceId, OrganizationId } from '../../../platform/ids.ts';
+import { firstIdAt } from '../../../platform/ids.ts';
 import type { Reach } from '../../../platform/periodic-job.ts';
 import { lateEventsPolicy } from '../../catalog/usage-policies/queries.ts';
 import type { Policy } from '../../catalog/usage-policies/schema.ts';
+import { firstFinalAt } from '../../usage/event-corrections/first-invoice.ts';
 
 /** Overlap for events of a batch that was still being stored during the last look. */
 const OVERLAP_MS = 600_000;
@@ -23,14 +24,17 @@ export interface LateGroup {
 const before = (id: string): string =>
   firstIdAt({ epochMilliseconds: Number.parseInt(id.slice(0, 13).replace('-', ''), 16) - OVERLAP_MS });
 
+/** When an id was made, in milliseconds, as SQL. */
+const madeAtMs = (db: Db, id: Fragment) => db`('x' || left(replace(${id}::text, '-', ''), 12))::bit(48)::bigint`;
+
 /**
- * What stands after `from`: live events `e` that came late for a final invoice, where the policy when they came was not
- * to ignore them.
+ * What stands after `from`: those of some live events `e` that came late for a final invoice, where the policy when they
+ * came was not to ignore them.
  */
-const lateEvents = (db: Db, organizationId: Fragment, after: Fragment) => db`
+const lateEvents = (db: Db, organizationId: Fragment, which: Fragment) => db`
   events e
   cross join lateral (
-    select line.charges_from_datetime as window_from,
+    select line.charges_from_datetime as window_from, line.invoice_id,
       ${lateEventsPolicy(db, organizationId, { planId: db`s.plan_id`, eventId: db`e.id` })} as policy
     from billable_metrics m
     join subscriptions s on s.organization_id = ${organizationId} and s.external_id = e.external_subscription_id
@@ -42,13 +46,12 @@ const lateEvents = (db: Db, organizationId: Fragment, after: Fragment) => db`
       and (m.recurring or date_trunc('milliseconds', line.charges_from_datetime) <= e.timestamp)
     join invoices i on i.organization_id = ${organizationId} and i.id = line.invoice_id
       and i.status in ('finalized', 'closed') and not i.skip_usage
-      and coalesce(i.finalized_at, i.updated_at) <= e.created_at
+      and ${firstFinalAt(db, 'i')} <= e.created_at
     where m.organization_id = ${organizationId} and m.code = e.code and m.deleted_at is null
     order by line.charges_from_datetime
     limit 1
   ) late
-  where e.organization_id = ${organizationId} and e.id > ${after} and e.deleted_at is null
-    and late.policy <> 'ignore'`;
+  where e.organization_id = ${organizationId} and ${which} and e.deleted_at is null and late.policy <> 'ignore'`;
 
 /**
  * Organizations with a policy for late events, now or lately, so that events that came under it have their turn, and
@@ -62,8 +65,9 @@ const withPolicy = (db: Db) => db`
     where held.organization_id = organization.id and held.policy <> 'ignore' and not exists (
       select from late_event_policies later
       where later.organization_id = held.organization_id and later.plan_id is not distinct from held.plan_id
-        and later.from_id > held.from_id and later.from_id < least(seen.seen_id, ${before(newId())}::uuid)
-        and seen.seen_id is not null))`;
+        and later.from_id > held.from_id
+        -- What came under the former policy may be stored up to the end of the overlap, and is looked at once more then.
+        and ${madeAtMs(db, db`later.from_id`)} < ${madeAtMs(db, db`seen.seen_id`)} - ${OVERLAP_MS}::bigint))`;
 
 /**
  * Organizations whose events are to be looked at: in real time all with a policy, because looking at the events of an
@@ -78,7 +82,7 @@ export const listLateOrganizations = (db: Db, reach: Reach, limit: number) => db
       reach === 'real-time'
         ? db``
         : db`and (seen.seen_id is null or exists (
-            select from ${lateEvents(db, db`organization.id`, db`seen.seen_id`)}))`
+            select from ${lateEvents(db, db`organization.id`, db`e.id > seen.seen_id`)}))`
     }
   order by organization.id
   limit ${limit}`;
@@ -106,10 +110,36 @@ export const moveCursor = ({ db, organizationId }: Scope, seenId: string) => db`
  * Late events that no correction has priced, by subscription, window and policy, in the order of the windows; those
  * that came first go first.
  */
-export const listLateGroups = ({ db, organizationId }: Scope, seenId: string) => db<LateGroup[]>`
+const listGroups = ({ db, organizationId }: Scope, which: Fragment) => db<LateGroup[]>`
   select e.external_subscription_id, late.window_from, late.policy, array_agg(e.id::text order by e.id) as event_ids
-  from ${lateEvents(db, db`${organizationId}::uuid`, db`${before(seenId)}::uuid`)}
+  from ${lateEvents(db, db`${organizationId}::uuid`, which)}
     and not exists (
       select from taken_late_events taken where taken.organization_id = ${organizationId} and taken.event_id = e.id)
   group by e.external_subscription_id, late.window_from, late.policy
   order by late.window_from, e.external_subscription_id, min(e.id::text)`;
+
+/** Those that came since the last look, or were being stored then. */
+export const listLateGroups = (scope: Scope, seenId: string) =>
+  listGroups(scope, scope.db`e.id > ${before(seenId)}::uuid`);
+
+const hasPolicy = ({ db, organizationId }: Scope) => db`
+  exists (select from late_event_policies held
+    where held.organization_id = ${organizationId} and held.policy <> 'ignore')`;
+
+/** Those among some events. */
+export const listLateGroupsAmong = (scope: Scope, eventIds: readonly EventId[]) =>
+  listGroups(scope, scope.db`e.id = any (${eventIds}::uuid[]) and ${hasPolicy(scope)}`);
+
+/** Those of the months of an invoice that was made in the place of another one. */
+export const listLateGroupsOf = (
+  scope: Scope,
+  { invoiceId, firstInvoiceId }: { invoiceId: InvoiceId; firstInvoiceId: InvoiceId },
+) =>
+  listGroups(
+    scope,
+    scope.db`e.id > ${firstInvoiceId} and late.invoice_id = ${invoiceId} and exists (
+      select from invoice_subscriptions own
+      join subscriptions s on s.organization_id = own.organization_id and s.id = own.subscription_id
+      where own.organization_id = ${scope.organizationId} and own.invoice_id = ${invoiceId}
+        and s.external_id = e.external_subscription_id) and ${hasPolicy(scope)}`,
+  );

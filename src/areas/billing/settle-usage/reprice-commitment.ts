@@ -6,7 +6,8 @@ import type { FeeRow } from '../../invoices/fees/queries.ts';
 import { commitmentFees } from '../build-invoice/commitment-fees.ts';
 import type { LineFee } from '../build-invoice/fees.ts';
 import type { BilledLine } from '../build-invoice/lines.ts';
-import { type IssuedFee, isSetByHand, keyOfBilledItem } from './billed-items.ts';
+import { isSetByHand, keyOfBilledItem } from './billed-items.ts';
+import type { IssuedFee } from './issued-fees.ts';
 import type { RepricedItem } from './reprice.ts';
 import type { SettledItem } from './settled-items.ts';
 
@@ -88,7 +89,9 @@ function repriceIssued(line: BilledLine, issued: IssuedFee, changes: readonly Ch
   const stored = inputs?.commitment;
   const counted = new Set((stored?.counted_fees ?? []).map(({ id }) => id));
   const counts = changes.filter((change) =>
-    change.fee === undefined ? isOfPeriod(change.window, window) : counted.has(change.fee.id),
+    change.fee === undefined
+      ? isOfPeriod(change.window, window)
+      : counted.has(change.fee.original_fee_id ?? change.fee.id),
   );
   const newCents =
     stored?.counted_fees === undefined || counts.length === 0 || isSetByHand(issued)

@@ -3,10 +3,9 @@ import type { Period } from '../../../engine/calendar/period.ts';
 import { type Cents, cents } from '../../../engine/money/cents.ts';
 import { type Decimal, ZERO } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { InvoiceId } from '../../../platform/ids.ts';
+import type { ChargeId, InvoiceId, SubscriptionId } from '../../../platform/ids.ts';
 import { listAdjustedFees } from '../../invoices/adjusted-fees/queries.ts';
-import { listFeeInputs } from '../../invoices/fee-explanations/queries.ts';
-import { type FeeRow, listFeesOfInvoice } from '../../invoices/fees/queries.ts';
+import type { FeeRow } from '../../invoices/fees/queries.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 import type { ConcernedCharge } from '../../usage/event-corrections/periods.ts';
 import { toCount } from '../../usage/usage/price-usage.ts';
@@ -21,15 +20,15 @@ import { linesOfSource } from '../regenerate-invoice/lines-of-source.ts';
 import {
   type BilledItemKey,
   chargeAsBilled,
-  type IssuedFee,
   isSetByHand,
   keyOfBilledItem,
   lineAsBilled,
   sharedAsBilled,
 } from './billed-items.ts';
 import { countLeftOut, lateFor, readFinalAt } from './count-late-events.ts';
+import { type FormerItem, type IssuedFee, issuedFees, itemOfFee, listFormerItems } from './issued-fees.ts';
 import { repriceCommitment } from './reprice-commitment.ts';
-import { isMadeAnew, type SettledItem } from './settled-items.ts';
+import type { SettledItem } from './settled-items.ts';
 
 /** An item of an issued invoice with its price by current usage. */
 export interface RepricedItem extends BilledItemKey {
@@ -67,16 +66,24 @@ interface Asked {
 export async function repriceInvoice(
   ctx: Context,
   invoice: InvoiceRow,
-  concerned: readonly ConcernedCharge[],
-  settled: ReadonlyMap<string, SettledItem>,
+  {
+    billed,
+    concerned,
+    settled,
+  }: {
+    billed: { invoiceId: InvoiceId; invoiceIds: readonly InvoiceId[] };
+    concerned: readonly ConcernedCharge[];
+    settled: ReadonlyMap<string, SettledItem>;
+  },
 ): Promise<RepricedItem[]> {
-  const [all, fees, adjustments, isRegenerated, finalAt] = await Promise.all([
+  const [all, fees, adjustments, former, finalAt] = await Promise.all([
     linesOfSource(ctx, invoice),
     issuedFees(ctx, invoice.id),
     listAdjustedFees(ctx, invoice.id),
-    isMadeAnew(ctx, invoice.id),
+    listFormerItems(ctx, billed),
     readFinalAt(ctx, invoice.id),
   ]);
+  const before: Before = { settled, isLeftOut: leftOutItems(former, fees) };
   const lines = all.filter(({ subscription }) =>
     concerned.some(({ subscription_id }) => subscription_id === subscription.id),
   );
@@ -90,12 +97,12 @@ export async function repriceInvoice(
   const billedItems = asked.flatMap((each, index): RepricedItem[] => {
     const { line, charge, window } = each;
     const made = usageLineFees(line, charge, { counted: counted[index]!, window, adjuster });
-    return billedItemsOf(each, made, isRegenerated).map((billedItem) => ({ ...billedItem, leftOut: leftOut[index]! }));
+    return billedItemsOf(each, made, before).map((billedItem) => ({ ...billedItem, leftOut: leftOut[index]! }));
   });
   for (const { line, charge, issued } of lines.flatMap((each) => renewalsOf(each, charges, concerned, fees))) {
     const renewed = await renewalFees(ctx, [line], [charge], 'invoiceable');
     const window = renewedPeriod(line)!;
-    billedItems.push(...billedItemsOf({ line, charge, window, issued }, renewed, isRegenerated));
+    billedItems.push(...billedItemsOf({ line, charge, window, issued }, renewed, before));
   }
   const commitments = await Promise.all(
     lines.map((line) => repriceCommitment(ctx, line, { fees, billedItems, settled })),
@@ -106,6 +113,7 @@ export async function repriceInvoice(
   const gone = [...settled.values()].filter(
     (billedItem) =>
       !names.has(keyOfBilledItem(billedItem)) &&
+      !before.isLeftOut(billedItem) &&
       lines.some(({ subscription }) => subscription.id === billedItem.subscription_id) &&
       (billedItem.charge_id === null || concerned.some(({ charge_id }) => charge_id === billedItem.charge_id)),
   );
@@ -121,16 +129,22 @@ export async function repriceInvoice(
   ];
 }
 
-/** Fees of an invoice that belong to other corrections. */
-async function issuedFees(ctx: Context, invoiceId: InvoiceId): Promise<IssuedFee[]> {
-  const rows = await listFeesOfInvoice(ctx, invoiceId);
-  const own = rows.filter(({ correction_id }) => correction_id === null);
-  const inputs = await listFeeInputs(
-    ctx,
-    own.map(({ id }) => id),
-  );
-  const byFee = new Map(inputs.map((row) => [row.fee_id, row.inputs]));
-  return own.map((fee) => ({ fee, inputs: byFee.get(fee.id) ?? null }));
+/** What was billed and settled before the items of an invoice are priced again. */
+interface Before {
+  settled: ReadonlyMap<string, SettledItem>;
+  /** Whether a regeneration left out what a voided invoice had billed; of a charge without fees any item. */
+  isLeftOut(item: BilledItemKey): boolean;
+}
+
+function leftOutItems(former: readonly FormerItem[], fees: readonly IssuedFee[]): Before['isLeftOut'] {
+  const billed = new Set(fees.map((issued) => keyOfBilledItem(itemOfFee(issued))));
+  const gone = former.filter((item) => !billed.has(keyOfBilledItem(item)));
+  const names = new Set(gone.map(keyOfBilledItem));
+  const chargeOf = (item: { subscription_id: SubscriptionId | null; charge_id: ChargeId | null }) =>
+    `${item.subscription_id} ${item.charge_id}`;
+  const charges = new Set(gone.map(chargeOf));
+  for (const { fee } of fees) charges.delete(chargeOf(fee));
+  return (item) => names.has(keyOfBilledItem(item)) || charges.has(chargeOf(item));
 }
 
 /** The parts of a line that are priced again: charges that it bills by its usage window. */
@@ -223,56 +237,41 @@ async function countAsked(
 }
 
 /**
- * Pairs the existing fees with those that would be made now. Fees set by hand stay unchanged, and on a regenerated
- * invoice so do all that were not copied unchanged.
+ * Pairs the existing fees with those that would be made now. Fees set by hand stay unchanged, and so do on a regenerated
+ * invoice those that were changed, added or left out. Rule: event-corrections.md#regenerated-invoices.
  */
 function billedItemsOf(
   { line, charge, window, issued }: Asked,
   made: readonly LineFee[],
-  isRegenerated: boolean,
+  { settled, isLeftOut }: Before,
 ): RepricedItem[] {
-  const keyOf = (of: Pick<BilledItemKey, 'kind' | 'charge_filter_id' | 'grouped_by'>): BilledItemKey => ({
-    subscription_id: line.subscription.id,
-    charge_id: charge.id,
-    ...of,
-  });
-  const kindOf = (parent: string | null) => (parent === null ? ('usage' as const) : ('true_up' as const));
   const totalOf = (newTotal: Decimal) => (carriesTotal(charge) ? { newTotal } : {});
   const billedItems = new Map<string, RepricedItem>();
   const kept = new Set<string>();
   for (const each of issued) {
     const { fee } = each;
-    const { charge_filter_id, grouped_by } = fee;
-    const key = keyOf({ kind: kindOf(fee.true_up_parent_fee_id), charge_filter_id, grouped_by });
+    const key = { ...itemOfFee(each), subscription_id: line.subscription.id, charge_id: charge.id };
+    const name = keyOfBilledItem(key);
     const displayName = fee.invoice_display_name ?? fee.item_name;
-    billedItems.set(keyOfBilledItem(key), {
-      ...key,
-      window,
-      displayName,
-      fee,
-      newCents: cents(0),
-      newUnits: ZERO,
-      ...totalOf(ZERO),
-    });
-    if (isSetByHand(each) || (isRegenerated && each.inputs?.facts?.kind !== 'copied')) {
-      kept.add(keyOfBilledItem(key));
-      billedItems.set(keyOfBilledItem(key), {
-        ...key,
-        window,
-        displayName,
-        fee,
-        newCents: cents(fee.amount_cents),
-        newUnits: fee.units,
+    const item = { ...key, window, displayName, fee };
+    if (isSetByHand(each)) {
+      kept.add(name);
+      const before = settled.get(name);
+      billedItems.set(name, {
+        ...item,
+        newCents: cents(fee.amount_cents + (before?.settled_cents ?? 0)),
+        newUnits: fee.units.plus(before?.settled_units ?? ZERO),
         ...totalOf(fee.total_aggregated_units),
       });
-    }
+    } else billedItems.set(name, { ...item, newCents: cents(0), newUnits: ZERO, ...totalOf(ZERO) });
   }
   for (const fee of made) {
     const { charge_filter_id, groupedBy: grouped_by, amountCents: newCents, units: newUnits } = fee;
-    const key = keyOf({ kind: kindOf(fee.true_up_parent_fee_id), charge_filter_id, grouped_by });
+    const kind = fee.true_up_parent_fee_id === null ? ('usage' as const) : ('true_up' as const);
+    const key = { subscription_id: line.subscription.id, kind, charge_id: charge.id, charge_filter_id, grouped_by };
     const name = keyOfBilledItem(key);
     const known = billedItems.get(name);
-    if (kept.has(name) || (isRegenerated && known === undefined)) continue;
+    if (kept.has(name) || (known === undefined && isLeftOut(key))) continue;
     const displayName = known?.displayName ?? fee.item.displayName;
     billedItems.set(name, {
       ...key,

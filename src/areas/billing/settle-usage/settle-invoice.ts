@@ -4,11 +4,13 @@ import { type Done, undoneLeft } from '../../../engine/corrections/undone-left.t
 import { type Cents, cents } from '../../../engine/money/cents.ts';
 import { sum, ZERO } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { FeeId } from '../../../platform/ids.ts';
 import { creditFees } from '../../credits/credit-notes/commands/credit-fees.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
 import type { ConcernedCharge } from '../../usage/event-corrections/periods.ts';
 import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
-import { keyOfBilledItem } from './billed-items.ts';
+import { type BilledItemKey, keyOfBilledItem } from './billed-items.ts';
+import { issuedFees, itemOfFee, listInPlace } from './issued-fees.ts';
 import { type RepricedItem, repriceInvoice } from './reprice.ts';
 import {
   type Billed,
@@ -23,7 +25,8 @@ import {
 
 type Terms = Pick<CorrectionRow, 'id' | 'policy' | 'credit_note_part' | 'reason'>;
 
-interface Difference {
+/** What an item has to be settled by. */
+export interface Difference {
   billedItem: RepricedItem;
   settled: SettledItem | undefined;
   oldCents: Cents;
@@ -51,9 +54,10 @@ export async function settleInvoice(
   await lockInvoice(ctx, invoiceId);
   const invoice = await readInvoice(ctx, invoiceId);
   if (invoice.status === 'voided' || invoice.status === 'deleted') return [];
-  const settled = await listSettled(ctx, { invoiceId });
-  const billedItems = await repriceInvoice(ctx, invoice, concerned, settled);
-  return settleItems(ctx, correction, { billed: { invoiceId }, billedItems, settled });
+  const billed = { invoiceId, invoiceIds: await listInPlace(ctx, invoiceId) };
+  const settled = await listSettled(ctx, billed);
+  const billedItems = await repriceInvoice(ctx, invoice, { billed, concerned, settled });
+  return settleItems(ctx, correction, { billed, billedItems, settled });
 }
 
 /** The same for items that have been priced already. */
@@ -78,10 +82,11 @@ export async function settleItems(
   const goingOn = await listGoingOn(ctx, [...new Set(billedItems.map((billedItem) => billedItem.subscription_id))]);
   const rises = shown.filter(({ restCents }) => restCents >= 0).map((each) => rise(billed, each, correction, goingOn));
   const falls = shown.filter(({ restCents }) => restCents < 0);
-  return [...kept, ...rises, ...(await settleFalls(ctx, billed, falls, correction))];
+  return [...kept, ...rises, ...(await settleFalls(ctx, correction, { billed, falls, settled }))];
 }
 
-function differencesOf(
+/** What items have to be settled by, less what corrections of the same events left of them, and netted. */
+export function differencesOf(
   billedItems: readonly RepricedItem[],
   settled: ReadonlyMap<string, SettledItem>,
   done: ReadonlyMap<string, readonly Done[]>,
@@ -123,6 +128,8 @@ export const recorded = (
   total_units: billedItem.newTotal ?? null,
   new_fee_id: null,
   credit_note_id: null,
+  given_back_amount_cents: 0,
+  credited_item: null,
   uncreditable_amount_cents: 0,
   late_events_left_out: billedItem.leftOut ?? 0,
 });
@@ -148,13 +155,17 @@ function rise(billed: Billed, difference: Difference, { policy }: Terms, goingOn
 
 /**
  * A decrease reduces increases that wait to be billed; then credit notes reduce the fee itself, the fees that billed
- * its increases, and the fees of progressive invoices credited to it. The rest cannot be given back and is reported.
+ * its increases, and the fees of progressive invoices credited to it; then fees that billed it in place of its own,
+ * because it was netted against theirs. The rest cannot be given back and is reported.
  */
 async function settleFalls(
   ctx: Context,
-  billed: Billed,
-  falls: readonly Difference[],
   correction: Terms,
+  {
+    billed,
+    falls,
+    settled,
+  }: { billed: Billed; falls: readonly Difference[]; settled: ReadonlyMap<string, SettledItem> },
 ): Promise<NewAdjustment[]> {
   if (correction.policy === 'ignore') return falls.map((each) => left(billed, each));
   if (falls.length === 0) return [];
@@ -163,36 +174,30 @@ async function settleFalls(
     return { each, waiting, row: recorded(billed, each), owed: -each.restCents - waiting };
   });
   if (rows.some(({ waiting }) => waiting > 0)) await flagDraftsOf(ctx, billed);
-  const asked = rows.flatMap(({ each, owed }, index) =>
-    owed > 0
-      ? [
-          {
-            index,
-            cents: owed,
-            feeIds: [
-              [
-                ...(each.billedItem.fee && billed.invoiceId !== null ? [each.billedItem.fee.id] : []),
-                ...(each.settled?.feeIds ?? []),
-              ],
-            ],
-          },
-        ]
-      : [],
-  );
+  const inPlace = await feesInPlaceOfOthers(ctx, billed, settled);
+  const asked = rows.flatMap(({ each, owed }, index) => {
+    if (owed === 0) return [];
+    const { fee } = each.billedItem;
+    const own = [...(fee && billed.invoiceId !== null ? [fee.id] : []), ...(each.settled?.feeIds ?? [])];
+    const name = keyOfBilledItem(each.billedItem);
+    return [{ index, cents: owed, feeIds: [own], inPlace: inPlace.filter((group) => group.name !== name) }];
+  });
   const credited = await creditFees(ctx, asked, {
     description: correction.reason,
     part: correction.credit_note_part,
   });
   return rows.flatMap(({ each, waiting, row, owed }, index) => {
     const own = credited.filter((credit) => credit.index === index);
-    const ofFee = own.find(({ feeId }) => feeId === row.fee_id) ?? own[0];
+    const ofFee = own.find(({ feeId, inPlaceOf }) => feeId === row.fee_id && inPlaceOf === null) ?? own[0];
     const others = own.filter((credit) => credit !== ofFee);
     const given = own.reduce((total, credit) => total + credit.cents, 0);
     const later = others.reduce((total, credit) => total + credit.cents, 0);
     const uncreditable = owed - given;
     const laterUnits = others.map((credit) => partOfUnits(row.units, -credit.cents, each.deltaCents));
+    const itemOf = ({ inPlaceOf }: (typeof own)[number]) => keyOnly(settled.get(inPlaceOf ?? ''));
     const main: NewAdjustment = {
       ...row,
+      fee_id: row.fee_id ?? (ofFee?.inPlaceOf ? ofFee.feeId : null),
       units: row.units.minus(sum(laterUnits)),
       delta_amount_cents: each.deltaCents + later,
       new_amount_cents: row.new_amount_cents + later,
@@ -200,9 +205,11 @@ async function settleFalls(
       billed_amount_cents: -waiting,
       booked_as: ofFee !== undefined ? 'credit_note' : waiting > 0 ? 'fee' : 'recorded',
       credit_note_id: ofFee?.noteId ?? null,
+      given_back_amount_cents: ofFee?.cents ?? 0,
+      credited_item: ofFee ? itemOf(ofFee) : null,
       uncreditable_amount_cents: uncreditable,
     };
-    // A note of another invoice has a row of its own.
+    // A note of another invoice has a row of its own, and so has a fee that billed it in place of its own.
     let before = main.new_amount_cents;
     const more = others.map((credit, nth): NewAdjustment => {
       const old = before;
@@ -218,8 +225,37 @@ async function settleFalls(
         left_amount_cents: 0,
         booked_as: 'credit_note',
         credit_note_id: credit.noteId,
+        given_back_amount_cents: credit.cents,
+        credited_item: itemOf(credit),
       };
     });
     return [main, ...more];
+  });
+}
+
+const keyOnly = (item: BilledItemKey | undefined): BilledItemKey | null =>
+  item === undefined
+    ? null
+    : {
+        subscription_id: item.subscription_id,
+        kind: item.kind,
+        charge_id: item.charge_id,
+        charge_filter_id: item.charge_filter_id,
+        grouped_by: item.grouped_by,
+      };
+
+/** Fees of the items that billed something in place of others, and how much. */
+async function feesInPlaceOfOthers(
+  ctx: Context,
+  billed: Billed,
+  settled: ReadonlyMap<string, SettledItem>,
+): Promise<{ name: string; cents: number; feeIds: FeeId[] }[]> {
+  const items = [...settled].filter(([, { netted_cents }]) => netted_cents < 0);
+  if (items.length === 0 || billed.invoiceId === null) return [];
+  const fees = await issuedFees(ctx, billed.invoiceId);
+  const ids = new Map(fees.map((issued) => [keyOfBilledItem(itemOfFee(issued)), issued.fee.id]));
+  return items.map(([name, { netted_cents, feeIds }]) => {
+    const own = ids.get(name);
+    return { name, cents: -netted_cents, feeIds: [...(own === undefined ? [] : [own]), ...feeIds] };
   });
 }

@@ -22,8 +22,11 @@ import { newId } from '../../../platform/ids.ts';
 import type { ConcernedCharge } from '../../usage/event-corrections/periods.ts';
 import { type BilledItemKey, type BilledItemKind, keyOfBilledItem } from './billed-items.ts';
 
-/** The document of items: an issued invoice, or only a fee, which no credit note can give back. */
-export type Billed = { invoiceId: InvoiceId } | { invoiceId: null; feeId: FeeId };
+/**
+ * The document of items: an issued invoice, with all that were made in place of the same first one, or only a fee, which
+ * no credit note can give back.
+ */
+export type Billed = { invoiceId: InvoiceId; invoiceIds: readonly InvoiceId[] } | { invoiceId: null; feeId: FeeId };
 
 /** What corrections have settled about an item so far, beyond its fee on the invoice. */
 export interface SettledItem extends BilledItemKey {
@@ -41,6 +44,11 @@ export interface SettledItem extends BilledItemKey {
   feeIds: readonly FeeId[];
   /** Whether a policy ever left anything of it. */
   hasLeft: boolean;
+  /**
+   * What of it was netted against other items of the invoice. Below 0 the fees of the item billed that much in place of
+   * others'.
+   */
+  netted_cents: number;
 }
 
 interface SettledRow {
@@ -58,13 +66,16 @@ interface SettledRow {
   invoice_display_name: string;
   fee_ids: FeeId[];
   has_left: boolean;
+  netted_cents: number;
+  given_by_others: { item: BilledItemKey; cents: number }[];
 }
 
 /**
  * What corrections have settled about an issued invoice or a standalone fee, by item. Increases on a voided invoice do
- * not count, unless it was regenerated with them. What was left counts as settled: no later correction takes it up.
+ * not count, unless it was regenerated with them, and of notes on one what its payments gave back. What was left counts
+ * as settled: no later correction takes it up.
  *
- * Rule: event-corrections.md#difference "old".
+ * Rules: event-corrections.md#difference "old", event-corrections.md#regenerated-invoices.
  */
 export async function listSettled(scope: Scope, billed: Billed): Promise<Map<string, SettledItem>> {
   const rows = await scope.db<SettledRow[]>`
@@ -81,7 +92,11 @@ export async function listSettled(scope: Scope, billed: Billed): Promise<Map<str
       min(adjustment.from_datetime) as from_datetime, min(adjustment.to_datetime) as to_datetime,
       min(adjustment.invoice_display_name) as invoice_display_name,
       coalesce(array_agg(distinct fate.fee_id::text) filter (where fate.is_final), '{}') as fee_ids,
-      bool_or(adjustment.left_amount_cents <> 0) as has_left
+      bool_or(adjustment.left_amount_cents <> 0) as has_left,
+      sum(adjustment.settled_amount_cents - adjustment.billed_amount_cents + adjustment.given_back_amount_cents
+        - case when adjustment.credited_item is null then 0 else fate.given_cents end)::bigint as netted_cents,
+      coalesce(jsonb_agg(jsonb_build_object('item', adjustment.credited_item, 'cents', fate.given_cents))
+        filter (where adjustment.credited_item is not null), '[]') as given_by_others
     ${adjustmentsAbout(scope, billed)}
     group by 1, 2, 3, 4, 5`;
   const billedItems = rows.map(
@@ -94,7 +109,10 @@ export async function listSettled(scope: Scope, billed: Billed): Promise<Map<str
       ...row
     }) => ({ ...row, window: { from, to }, displayName, feeIds, hasLeft }),
   );
-  return new Map(billedItems.map((billedItem) => [keyOfBilledItem(billedItem), billedItem]));
+  const settled = new Map(billedItems.map((billedItem) => [keyOfBilledItem(billedItem), billedItem]));
+  for (const { given_by_others } of rows)
+    for (const { item, cents: given } of given_by_others) settled.get(keyOfBilledItem(item))!.netted_cents += given;
+  return settled;
 }
 
 interface DoneRow extends BilledItemKey {
@@ -151,41 +169,74 @@ const adjustmentsAbout = (scope: Scope, billed: Billed, joined = scope.db``) => 
   join event_corrections correction on correction.organization_id = adjustment.organization_id
     and correction.id = adjustment.correction_id and not correction.dry_run
   cross join lateral (
-    select adjustment.new_fee_id as fee_id, adjustment.settled_amount_cents
-        - case when void.is_void then adjustment.billed_amount_cents else 0 end as settled_cents,
-      adjustment.new_fee_id is null or invoice.status = 'draft' as is_waiting,
-      coalesce(invoice.status = 'finalized', false) as is_final
-    from (select) as one
+    select coalesce(copy.id, adjustment.new_fee_id) as fee_id, kept.given_cents, adjustment.settled_amount_cents
+        - case when coalesce(fee_invoice.status in ('voided', 'deleted') and copy.id is null, false)
+          then adjustment.billed_amount_cents else 0 end
+        + adjustment.given_back_amount_cents - kept.given_cents as settled_cents,
+      adjustment.new_fee_id is null or fee_invoice.status = 'draft' as is_waiting,
+      coalesce(coalesce(copy.status, fee_invoice.status) = 'finalized', false) as is_final
+    from (${keptOfNote(scope)}) kept
     left join fees fee on fee.organization_id = ${scope.organizationId} and fee.id = adjustment.new_fee_id
-    left join invoices invoice on invoice.organization_id = fee.organization_id and invoice.id = fee.invoice_id
-    cross join lateral (
-      select coalesce(invoice.status in ('voided', 'deleted') and not exists (
-        select from fees copy join invoices regenerated on regenerated.organization_id = copy.organization_id
-          and regenerated.id = copy.invoice_id
-        where copy.organization_id = fee.organization_id and copy.original_fee_id = fee.id and copy.deleted_at is null
-          and regenerated.status not in ('voided', 'deleted')), false) as is_void
-    ) void
+    left join invoices fee_invoice on fee_invoice.organization_id = fee.organization_id
+      and fee_invoice.id = fee.invoice_id
+    left join lateral (
+      select made.id, regenerated.status
+      from fees made join invoices regenerated on regenerated.organization_id = made.organization_id
+        and regenerated.id = made.invoice_id
+      where made.organization_id = fee.organization_id and made.original_fee_id = fee.id and made.deleted_at is null
+        and regenerated.status not in ('voided', 'deleted')
+      order by made.id desc
+      limit 1
+    ) copy on true
   ) fate
   ${joined}
   where ${aboutBilled(scope, billed)} and adjustment.subscription_id is not null`;
+
+/**
+ * What stands of an amount that a note gave back. A note on an invoice that was voided since gave back its payments
+ * first, and so only the rest of it, a gift, counts for what is billed in its place. A progressive invoice credits what
+ * is billed in place of a voided one with less by the notes that it has.
+ *
+ * Rule: event-corrections.md#regenerated-invoices.
+ */
+const keptOfNote = ({ db, organizationId }: Scope) => db`
+  select coalesce(round(adjustment.given_back_amount_cents * (
+    select coalesce(case
+      when noted.status = 'voided' then
+        greatest(0, gift.cents - noted.total_paid_amount_cents - case when gift.is_covered
+            then noted.credit_notes_amount_cents + noted.prepaid_credit_amount_cents else 0 end)
+          / nullif(gift.cents, 0) * (note.credit_amount_cents + note.refund_amount_cents)
+          / nullif(note.total_amount_cents, 0)
+      when noted.invoice_type = 'progressive_billing' and about.status = 'voided'
+          and note.credit_status in ('available', 'consumed') then
+        1 - note.credit_amount_cents / nullif(note.total_amount_cents, 0)::numeric
+      else 1 end, 0)
+    from credit_notes note
+    join invoices noted on noted.organization_id = note.organization_id and noted.id = note.invoice_id
+    left join invoices about on about.organization_id = note.organization_id and about.id = adjustment.invoice_id
+    cross join lateral (
+      select sum(each.credit_amount_cents + each.refund_amount_cents) filter (where named.is_correction) as cents,
+        coalesce(bool_or(not named.is_correction and each.created_at >= noted.voided_at), false) as is_covered
+      from credit_notes each
+      cross join lateral (
+        select exists (select from correction_adjustments row
+          where row.organization_id = each.organization_id and row.credit_note_id = each.id) as is_correction
+      ) named
+      where noted.status = 'voided' and each.organization_id = noted.organization_id and each.invoice_id = noted.id
+        and each.status = 'finalized'
+    ) gift
+    where note.organization_id = ${organizationId} and note.id = adjustment.credit_note_id
+  )), adjustment.given_back_amount_cents)::bigint as given_cents`;
 
 const aboutBilled = ({ db, organizationId }: Scope, billed: Billed) => db`
   adjustment.organization_id = ${organizationId} and ${
     billed.invoiceId === null
       ? db`adjustment.invoice_id is null and adjustment.fee_id = ${billed.feeId}`
-      : db`adjustment.invoice_id = ${billed.invoiceId}`
+      : db`adjustment.invoice_id = any (${billed.invoiceIds}::uuid[])`
   }`;
 
 export const lockInvoice = ({ db, organizationId }: Scope, id: InvoiceId) => db`
   select from invoices where organization_id = ${organizationId} and id = ${id} for update`;
-
-/** Whether an invoice was made in place of a voided one. */
-export async function isMadeAnew({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<boolean> {
-  const [row] = await db<{ is_anew: boolean }[]>`
-    select voided_invoice_id is not null as is_anew from invoices
-    where organization_id = ${organizationId} and id = ${invoiceId}`;
-  return row?.is_anew ?? false;
-}
 
 /** Stores the charges on issued invoices that a correction has to settle; stored ones stay. */
 export async function insertPeriods(
@@ -254,6 +305,10 @@ export interface NewAdjustment extends BilledItemKey {
   /** The fee that replaces it. */
   new_fee_id: FeeId | null;
   credit_note_id: CreditNoteId | null;
+  /** What the note gives back of the difference. */
+  given_back_amount_cents: number;
+  /** The item whose fee gives it back, where that was billed in its place. */
+  credited_item: BilledItemKey | null;
   uncreditable_amount_cents: number;
   late_events_left_out: number;
 }
@@ -275,19 +330,20 @@ export async function insertAdjustments(
     insert into correction_adjustments (id, organization_id, correction_id, invoice_id, subscription_id, kind, fee_id,
       charge_id, charge_filter_id, grouped_by, from_datetime, to_datetime, invoice_display_name, units,
       old_amount_cents, new_amount_cents, delta_amount_cents, settled_amount_cents, left_amount_cents,
-      billed_amount_cents, booked_as, new_fee_id, credit_note_id, uncreditable_amount_cents, total_units,
-      late_events_left_out, created_at)
+      billed_amount_cents, booked_as, new_fee_id, credit_note_id, given_back_amount_cents, credited_item,
+      uncreditable_amount_cents, total_units, late_events_left_out, created_at)
     select id, ${organizationId}::uuid, ${correctionId}::uuid, invoice_id, subscription_id, kind, fee_id, charge_id,
       charge_filter_id, grouped_by, from_datetime, to_datetime, invoice_display_name, units, old_amount_cents,
       new_amount_cents, delta_amount_cents, settled_amount_cents, left_amount_cents, billed_amount_cents, booked_as,
-      new_fee_id, credit_note_id, uncreditable_amount_cents, total_units, late_events_left_out, ${now}
+      new_fee_id, credit_note_id, given_back_amount_cents, credited_item, uncreditable_amount_cents, total_units,
+      late_events_left_out, ${now}
     from jsonb_to_recordset(${json(rows)}::jsonb) as adjustment (id uuid, invoice_id uuid, subscription_id uuid,
       kind text, fee_id uuid, charge_id uuid, charge_filter_id uuid, grouped_by jsonb, from_datetime timestamptz,
       to_datetime timestamptz, invoice_display_name text, units numeric, old_amount_cents bigint,
       new_amount_cents bigint, delta_amount_cents bigint, settled_amount_cents bigint, left_amount_cents bigint,
       billed_amount_cents bigint,
-      booked_as text, new_fee_id uuid, credit_note_id uuid, uncreditable_amount_cents bigint, total_units numeric,
-      late_events_left_out bigint)`;
+      booked_as text, new_fee_id uuid, credit_note_id uuid, given_back_amount_cents bigint, credited_item jsonb,
+      uncreditable_amount_cents bigint, total_units numeric, late_events_left_out bigint)`;
 }
 
 /** Subscription records whose differences a correction bills by an own invoice. */

@@ -5,7 +5,6 @@ import type { Currency } from '../../../../engine/money/currency.ts';
 import type { Context } from '../../../../platform/context.ts';
 import type { ChargeId, ExternalSubscriptionId, FeeId, SubscriptionId } from '../../../../platform/ids.ts';
 import { newId } from '../../../../platform/ids.ts';
-import { listFeeInputs } from '../../../invoices/fee-explanations/queries.ts';
 import { listFeesByIds } from '../../../invoices/fees/queries.ts';
 import { listPricedCharges, type PricedCharge } from '../../../usage/usage/priced-charges.ts';
 import { covers } from '../../bill-in-advance/billable-events.ts';
@@ -16,7 +15,7 @@ import {
   type PayerFacts,
   readBilledSubscriptions,
 } from '../../build-invoice/payer-and-issuer.ts';
-import type { IssuedFee } from '../billed-items.ts';
+import { type IssuedFee, withInputs } from '../issued-fees.ts';
 import { listStarted } from './stored-chains.ts';
 
 /** Subscriptions of an external id, with the charges that billed their events in advance. */
@@ -83,7 +82,6 @@ export async function readIssued(
   which: 'standing' | 'deleted' = 'standing',
 ): Promise<Map<string, IssuedFee>> {
   if (feeIds.length === 0) return new Map();
-  const [fees, inputs] = await Promise.all([listFeesByIds(ctx, feeIds, which), listFeeInputs(ctx, feeIds)]);
-  const byFee = new Map(inputs.map((row) => [row.fee_id, row.inputs]));
-  return new Map(fees.map((fee) => [fee.id, { fee, inputs: byFee.get(fee.id) ?? null }]));
+  const issued = await withInputs(ctx, await listFeesByIds(ctx, feeIds, which));
+  return new Map(issued.map((each) => [each.fee.id, each]));
 }

@@ -63,8 +63,13 @@ export async function listSettledFees({ db, organizationId }: Scope, feeIds: rea
     select fee.id from fees fee
     where fee.organization_id = ${organizationId} and fee.id = any (${feeIds}::uuid[]) and exists (
       select from correction_adjustments adjustment
-      where adjustment.organization_id = ${organizationId} and (adjustment.settled_amount_cents <> 0 or adjustment.left_amount_cents <> 0)
-        and (adjustment.invoice_id = fee.invoice_id or adjustment.invoice_id is null and adjustment.fee_id = fee.id))`;
+      where adjustment.organization_id = ${organizationId}
+        and (adjustment.settled_amount_cents <> 0 or adjustment.left_amount_cents <> 0)
+        and (adjustment.invoice_id is null and adjustment.fee_id = fee.id or adjustment.invoice_id in (
+          -- Also of the invoices in whose place its own was made.
+          select same.invoice_id from fees same
+          where same.organization_id = ${organizationId} and (same.id = coalesce(fee.original_fee_id, fee.id)
+            or same.original_fee_id = coalesce(fee.original_fee_id, fee.id)))))`;
   return new Set(rows.map(({ id }) => id));
 }
 

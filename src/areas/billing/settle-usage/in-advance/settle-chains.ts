@@ -6,6 +6,7 @@ import type { InvoiceId } from '../../../../platform/ids.ts';
 import { readInvoice } from '../../../invoices/invoices/queries.ts';
 import type { CorrectionRow } from '../../../usage/event-corrections/queries.ts';
 import type { BilledItemKey } from '../billed-items.ts';
+import { listInPlace } from '../issued-fees.ts';
 import type { RepricedItem } from '../reprice.ts';
 import { settleItems } from '../settle-invoice.ts';
 import { isIssued, listSettled, lockInvoice, type NewAdjustment } from '../settled-items.ts';
@@ -40,7 +41,7 @@ export async function settleChains(
   const byFee = new Map<string, RepricedEvent>();
   // A moved event is no longer in its old chain, so each fee is settled once.
   for (const each of events)
-    if (isOther(each) || (!each.isTakenOff && settledFees.has(each.issued.fee.id))) byFee.set(each.issued.fee.id, each);
+    if (isOther(each) || settledFees.has(each.issued.fee.id)) byFee.set(each.issued.fee.id, each);
 
   const adjustments: NewAdjustment[] = [];
   const standalone: StandaloneChange[] = [];
@@ -78,9 +79,10 @@ async function settleEvent(
   await lockInvoice(ctx, invoiceId);
   const { status } = await readInvoice(ctx, invoiceId);
   if (status === 'voided' || status === 'deleted') return [];
-  const settled = await listSettled(ctx, { invoiceId });
+  const billed = { invoiceId, invoiceIds: await listInPlace(ctx, invoiceId) };
+  const settled = await listSettled(ctx, billed);
   const made = await settleItems(ctx, correction, {
-    billed: { invoiceId },
+    billed,
     billedItems: billedItemsOf(event, settled),
     settled,
   });

@@ -7,7 +7,8 @@ import type { CorrectionRow } from '../../../usage/event-corrections/queries.ts'
 import type { LineFee } from '../../build-invoice/fees.ts';
 import { renewalFees, renewedPeriod } from '../../build-invoice/renewals.ts';
 import { linesOfSource } from '../../regenerate-invoice/lines-of-source.ts';
-import { type BilledItemKey, chargeAsBilled, type IssuedFee, isSetByHand, keyOfBilledItem } from '../billed-items.ts';
+import { type BilledItemKey, chargeAsBilled, isSetByHand, keyOfBilledItem } from '../billed-items.ts';
+import type { IssuedFee } from '../issued-fees.ts';
 import type { RepricedItem } from '../reprice.ts';
 import type { NewAdjustment } from '../settled-items.ts';
 import { readIssued, readTerms, type Terms } from './chain-terms.ts';
@@ -68,7 +69,7 @@ async function repriceRenewal(ctx: Context, terms: Terms, renewal: Renewal): Pro
     const own = fees.get(name);
     if (own === undefined ? takenAway.has(name) : isSetByHand(own)) return [];
     const again = now.get(name);
-    return [{ billedItem: billedItemOf(renewal, period, own?.fee, again), again: () => again }];
+    return [{ billedItem: billedItemOf(renewal, period, own?.fee, again), takenOffId: null, again: () => again }];
   });
 }
 

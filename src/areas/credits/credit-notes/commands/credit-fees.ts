@@ -22,6 +22,17 @@ interface Asked {
   cents: number;
   /** Fees that may be credited, in this order, each group with the progressive fees behind it. */
   feeIds: readonly (readonly FeeId[])[];
+  /** Fees that may be credited after these: they billed what was netted against it, each group at most so much. */
+  inPlace?: readonly { name: string; cents: number; feeIds: readonly FeeId[] }[];
+}
+
+/** Fees that give back together. */
+interface Group {
+  /** Null: those of the item itself. */
+  name: string | null;
+  feeIds: readonly FeeId[];
+  /** At most, for all that ask; undefined: all that is wanted. */
+  cents?: number;
 }
 
 interface Terms {
@@ -37,6 +48,8 @@ interface Credited {
   feeId: FeeId;
   cents: number;
   noteId: CreditNoteId | null;
+  /** The group of `inPlace` that gave it back. */
+  inPlaceOf: string | null;
 }
 
 /**
@@ -52,7 +65,11 @@ export async function creditFees(
   asked: readonly Asked[],
   { description, part, statuses = ['finalized'] }: Terms,
 ): Promise<Credited[]> {
-  const askedIds = [...new Set(asked.flatMap(({ feeIds }) => feeIds.flat()))];
+  const groupsOf = ({ feeIds, inPlace = [] }: Asked): Group[] => [
+    ...feeIds.map((group) => ({ name: null, feeIds: group })),
+    ...inPlace,
+  ];
+  const askedIds = [...new Set(asked.flatMap((each) => groupsOf(each).flatMap(({ feeIds }) => feeIds)))];
   if (askedIds.length === 0) return [];
   const found = await listFeesByIds(ctx, await withProgressiveFees(ctx, askedIds));
   const rows = new Map<string, FeeRow>(found.map((fee) => [fee.id, fee]));
@@ -68,23 +85,30 @@ export async function creditFees(
     }),
   );
 
-  const items = new Map<InvoiceId, (NewItem & { index: number; cents: number })[]>();
+  const items = new Map<InvoiceId, (NewItem & Pick<Credited, 'index' | 'inPlaceOf'> & { cents: number })[]>();
   const taken = new Map<string, Decimal>();
-  for (const { index, cents: wanted, feeIds } of [...asked].sort((a, b) => b.cents - a.cents)) {
-    let left = wanted;
-    for (const group of feeIds) {
-      const own = group.flatMap((id) => fees.get(id) ?? []);
-      for (const { feeId, cents: amount, preciseAmountCents } of giveBack(left, own, { fees, taken })) {
-        left -= amount;
+  const givenInPlace = new Map<string, number>();
+  for (const each of [...asked].sort((a, b) => b.cents - a.cents)) {
+    const { index } = each;
+    let left = each.cents;
+    for (const { name: inPlaceOf, feeIds, cents: most = left } of groupsOf(each)) {
+      const own = feeIds.flatMap((id) => fees.get(id) ?? []);
+      const before = inPlaceOf === null ? 0 : (givenInPlace.get(inPlaceOf) ?? 0);
+      const wanted = Math.max(0, Math.min(left, most - before));
+      let given = 0;
+      for (const { feeId, cents: amount, preciseAmountCents } of giveBack(wanted, own, { fees, taken })) {
+        given += amount;
         const fee = rows.get(feeId)!;
         const ofInvoice = items.get(fee.invoice_id!) ?? [];
         items.set(fee.invoice_id!, ofInvoice);
-        const same = ofInvoice.find((item) => item.index === index && item.fee === fee);
+        const same = ofInvoice.find((i) => i.index === index && i.fee === fee && i.inPlaceOf === inPlaceOf);
         if (same) {
           same.cents += amount;
           same.preciseAmountCents = same.preciseAmountCents.plus(preciseAmountCents);
-        } else ofInvoice.push({ index, cents: amount, fee, preciseAmountCents });
+        } else ofInvoice.push({ index, inPlaceOf, cents: amount, fee, preciseAmountCents });
       }
+      left -= given;
+      if (inPlaceOf !== null) givenInPlace.set(inPlaceOf, before + given);
     }
   }
 
@@ -104,7 +128,15 @@ export async function creditFees(
             reason: 'other',
             description,
           });
-    notes.push(...own.map(({ index, fee, cents: amount }) => ({ index, feeId: fee.id, cents: amount, noteId })));
+    notes.push(
+      ...own.map(({ index, inPlaceOf, fee, cents: amount }) => ({
+        index,
+        inPlaceOf,
+        feeId: fee.id,
+        cents: amount,
+        noteId,
+      })),
+    );
   }
   return notes;
 }
