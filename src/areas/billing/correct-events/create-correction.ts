@@ -24,6 +24,7 @@ import {
   updateProgress,
 } from '../../usage/event-corrections/writes.ts';
 import { markChains } from '../settle-usage/in-advance/mark-chains.ts';
+import { settleBeforeCorrection } from '../settle-usage/late-events.ts';
 import { settlePeriods } from '../settle-usage/settle-periods.ts';
 import { insertAdjustments, insertPeriods, type NewAdjustment } from '../settle-usage/settled-items.ts';
 import { inputOf, rangeOf } from './range-input.ts';
@@ -111,6 +112,10 @@ async function correctEvents(
   payload: EventPayload | null,
   warning: AmendmentWarning | null,
 ): Promise<Corrected> {
+  await settleBeforeCorrection(
+    ctx,
+    events.map(({ id }) => id),
+  );
   const effect = await applyCorrection(ctx, asked, { events, payload });
   const applied: CorrectionRow = { ...asked, status: 'applied', done: events.length, started_at: ctx.now() };
   const stored = await store(ctx, applied, effect, warning);

@@ -5,6 +5,7 @@ import { applyCorrection, lockForCorrection } from '../../usage/event-correction
 import { type CorrectionRow, getCorrection, lockCorrection } from '../../usage/event-corrections/queries.ts';
 import { countInvoices, takeRangeEvents, updateProgress } from '../../usage/event-corrections/writes.ts';
 import { markChains } from '../settle-usage/in-advance/mark-chains.ts';
+import { settleBeforeCorrection } from '../settle-usage/late-events.ts';
 import { settlePeriods } from '../settle-usage/settle-periods.ts';
 import { insertPeriods } from '../settle-usage/settled-items.ts';
 import { attempt } from './attempt-or-undo.ts';
@@ -41,6 +42,10 @@ async function retractPage(ctx: Context, correction: CorrectionRow): Promise<Cor
   const events = await takeRangeEvents(ctx, correction.id, EVENTS_A_PAGE);
   const live = events.flatMap(({ id, code }) => (code === null ? [] : [{ id, code }]));
   if (live.length > 0) {
+    await settleBeforeCorrection(
+      ctx,
+      live.map((event) => event.id),
+    );
     const { invoiced } = await applyCorrection(ctx, correction, { events: live, payload: null });
     await insertPeriods(ctx, correction.id, invoiced);
     await markChains(

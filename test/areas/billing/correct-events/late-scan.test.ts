@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listLateGroups } from '../../../../src/areas/billing/settle-usage/late-groups.ts';
+import { listLateGroups, listLateOrganizations } from '../../../../src/areas/billing/settle-usage/late-groups.ts';
 import { firstIdAt, newId, type OrganizationId } from '../../../../src/platform/ids.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 
@@ -71,4 +71,21 @@ test('the look at late events of one organization reads no others, and none that
   await insertEvents(busy, OTHERS);
   await insertEvents(quiet, OWN);
   expect(await eventsRead(since)).toBe(OWN);
+});
+
+test('a policy that was switched off is looked at until the overlap after it is over', async () => {
+  const id = await organization();
+  const minutesAgo = (minutes: number) => firstIdAt({ epochMilliseconds: Date.now() - minutes * 60_000 });
+  await service.sql`
+    insert into late_event_policies (organization_id, plan_id, from_id, policy)
+    values (${id}, null, ${minutesAgo(300)}, 'next_invoice'), (${id}, null, ${minutesAgo(100)}, 'ignore')`;
+  const isDue = async (seenMinutesAgo: number) => {
+    await service.sql`
+      insert into late_event_cursors (organization_id, seen_id) values (${id}, ${minutesAgo(seenMinutesAgo)})
+      on conflict (organization_id) do update set seen_id = excluded.seen_id`;
+    const due = await listLateOrganizations(service.sql, 'real-time', 100);
+    return due.some(({ organization_id }) => organization_id === id);
+  };
+  // Seen before the policy ended, shortly after it, and once more.
+  expect([await isDue(120), await isDue(95), await isDue(35)]).toEqual([true, true, false]);
 });

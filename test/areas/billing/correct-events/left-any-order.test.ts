@@ -5,8 +5,9 @@ import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
 import { ok, type Shown } from '../../../support/words.ts';
 
-// event-corrections.md#what-is-left: whatever the order of corrections, late usage and policies, what was billed less
-// what was given back is what each difference came to by the policy that held for it, and none is billed twice.
+// event-corrections.md#what-is-left: whatever the order of corrections, late usage, policies and regenerations, what was
+// billed less what was given back is what each difference came to by the policy that held for it, and none is billed
+// twice.
 let service: TestService;
 
 beforeAll(async () => {
@@ -20,26 +21,32 @@ type Policy = (typeof POLICIES)[number];
 const BILLS: readonly Policy[] = ['next_invoice', 'debit_invoice'];
 const MONTHS = ['03', '04'];
 
+const TEAMS = ['red', 'blue', 'green'];
+
 type Step =
-  | { kind: 'send'; month: number; n: number }
+  | { kind: 'send'; month: number; n: number; team: number }
   | { kind: 'amend'; nth: number; n: number; policy: Policy }
   | { kind: 'move'; nth: number; month: number; policy: Policy }
+  | { kind: 'join'; nth: number; team: number; policy: Policy }
   | { kind: 'retract'; nth: number; policy: Policy }
   | { kind: 'range'; month: number; policy: Policy }
   | { kind: 'switch'; of: 'plan' | 'organization'; late: Policy | null }
-  | { kind: 'look' };
+  | { kind: 'look' }
+  | { kind: 'anew'; nth: number };
 
 const month = fc.integer({ min: 0, max: 1 });
 const n = fc.integer({ min: 1, max: 14 });
 const nth = fc.nat({ max: 20 });
 const policy = fc.constantFrom(...POLICIES);
-const send = fc.record({ kind: fc.constant('send' as const), month, n });
+const team = fc.nat({ max: TEAMS.length - 1 });
+const send = fc.record({ kind: fc.constant('send' as const), month, n, team });
 const steps = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: send },
     { weight: 5, arbitrary: fc.record({ kind: fc.constant('amend' as const), nth, n, policy }) },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('move' as const), nth, month, policy }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('retract' as const), nth, policy }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('join' as const), nth, team, policy }) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('retract' as const), nth, policy }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('range' as const), month, policy }) },
     {
       weight: 3,
@@ -50,14 +57,17 @@ const steps = fc.array(
       }),
     },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('look' as const) }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('anew' as const), nth }) },
   ),
   { minLength: 6, maxLength: 16 },
 );
 const plays = fc.record({
   before: fc.array(send, { minLength: 1, maxLength: 4 }),
   after: steps,
+  // Billed in steps before the month ends: its invoice is not regenerated then, which undoes what progressive ones gave.
   hasThresholds: fc.boolean(),
   inAdvance: fc.boolean(),
+  isGrouped: fc.boolean(),
 });
 type Play = typeof plays extends fc.Arbitrary<infer Value> ? Value : never;
 
@@ -66,12 +76,15 @@ interface Layer {
   isLeft: boolean;
   units: number;
 }
-interface Event {
-  id: string;
+interface Place {
   month: number;
+  team: number;
+}
+interface Event extends Place {
+  id: string;
   units: number;
-  /** By the month of the invoice. */
-  layers: Map<number, Layer[]>;
+  /** By the month of the invoice and the team. */
+  layers: Map<string, Layer[]>;
   /** Whether it is in the books: an event that came late is, once it was looked at and not ignored. */
   isIn: boolean;
   cameUnder: Policy;
@@ -84,9 +97,11 @@ class Books {
   ofPlan: Policy | null = null;
   ofOrganization: Policy | null = null;
   readonly inAdvance: boolean;
+  private readonly isGrouped: boolean;
 
-  constructor(inAdvance: boolean) {
+  constructor({ inAdvance, isGrouped }: Pick<Play, 'inAdvance' | 'isGrouped'>) {
     this.inAdvance = inAdvance;
+    this.isGrouped = isGrouped;
   }
 
   /** An event billed in advance has one fee, wherever it is moved. */
@@ -94,27 +109,42 @@ class Books {
     return this.inAdvance ? 0 : month;
   }
 
-  private decide(event: Event, month: number, change: number, by: Policy): void {
-    if (change === 0) return;
-    const invoice = this.invoiceOf(month);
-    const layers = event.layers.get(invoice) ?? [];
-    event.layers.set(invoice, layers);
-    let open = change;
-    let undone = 0;
-    for (const layer of [...layers].reverse()) {
-      if (Math.sign(layer.units) !== -Math.sign(open)) continue;
-      const taken = Math.sign(open) * Math.min(Math.abs(open), Math.abs(layer.units));
-      open -= taken;
-      if (layer.isLeft) undone += taken;
+  private layersOf(event: Event, { month, team }: Place): Layer[] {
+    const place = `${this.invoiceOf(month)} ${this.isGrouped ? team : ''}`;
+    const layers = event.layers.get(place) ?? [];
+    event.layers.set(place, layers);
+    return layers;
+  }
+
+  /** Settles changes on one invoice: each undoes what was left there, and the rests are netted. */
+  private decide(event: Event, changes: readonly (Place & { units: number })[], by: Policy): void {
+    const parts = changes.map((change) => {
+      const layers = this.layersOf(event, change);
+      let open = change.units;
+      let undone = 0;
+      for (const layer of [...layers].reverse()) {
+        if (Math.sign(layer.units) !== -Math.sign(open)) continue;
+        const taken = Math.sign(open) * Math.min(Math.abs(open), Math.abs(layer.units));
+        open -= taken;
+        if (layer.isLeft) undone += taken;
+      }
+      return { layers, undone, rest: change.units - undone };
+    });
+    const total = parts.reduce((sum, { rest }) => sum + rest, 0);
+    const isLeft = by === 'ignore' || (total > 0 && !BILLS.includes(by));
+    if (!isLeft) this.units += total;
+    for (const { layers, undone, rest } of parts) {
+      // At most two changes: one that prevails is netted against the other.
+      const booked = Math.sign(rest) === Math.sign(total) ? total : 0;
+      const open = Math.abs(booked) > Math.abs(rest) ? rest : booked;
+      this.stack(layers, { isLeft: true, units: undone });
+      this.stack(layers, { isLeft: false, units: rest - open });
+      this.stack(layers, { isLeft, units: open });
     }
-    const rest = change - undone;
-    const isLeft = by === 'ignore' || (rest > 0 && !BILLS.includes(by));
-    if (!isLeft) this.units += rest;
-    if (undone !== 0) this.stack(layers, { isLeft: true, units: undone });
-    if (rest !== 0) this.stack(layers, { isLeft, units: rest });
   }
 
   private stack(layers: Layer[], added: Layer): void {
+    if (added.units === 0) return;
     let { units } = added;
     for (const layer of [...layers].reverse()) {
       if (layer.isLeft !== added.isLeft || Math.sign(layer.units) === Math.sign(units)) continue;
@@ -125,38 +155,46 @@ class Books {
     if (units !== 0) layers.push({ isLeft: added.isLeft, units });
   }
 
-  send(id: string, { month: at, n: units }: { month: number; n: number }, isLate: boolean): void {
+  send(id: string, { month: at, n: units, team }: { month: number; n: number; team: number }, isLate: boolean): void {
     const cameUnder = this.ofPlan ?? this.ofOrganization ?? 'ignore';
     const isIn = !isLate || this.inAdvance;
-    this.events.push({ id, month: at, units, layers: new Map(), isIn, cameUnder });
+    this.events.push({ id, month: at, team, units, layers: new Map(), isIn, cameUnder });
     if (isIn) this.units += units;
   }
 
   look(): void {
-    for (const event of this.events.filter((each) => !each.isIn && each.cameUnder !== 'ignore')) {
-      event.isIn = true;
-      this.decide(event, event.month, event.units, event.cameUnder);
-    }
+    for (const event of this.events) this.lookAt(event);
   }
 
-  change(event: Event, to: { month: number; units: number }, by: Policy): void {
-    const before = event.isIn ? event.units : 0;
-    if (this.invoiceOf(to.month) === this.invoiceOf(event.month))
-      this.decide(event, event.month, to.units - before, by);
+  /** A correction looks at its own events first. */
+  private lookAt(event: Event): void {
+    if (event.isIn || event.cameUnder === 'ignore') return;
+    event.isIn = true;
+    this.decide(event, [event], event.cameUnder);
+  }
+
+  change(event: Event, to: Place & { units: number }, by: Policy): void {
+    this.lookAt(event);
+    const out = { month: event.month, team: event.team, units: event.isIn ? -event.units : 0 };
+    const isSameInvoice = this.invoiceOf(to.month) === this.invoiceOf(event.month);
+    if (isSameInvoice && (to.team === event.team || !this.isGrouped))
+      this.decide(event, [{ ...to, units: to.units + out.units }], by);
+    else if (isSameInvoice) this.decide(event, [out, to], by);
     else {
-      this.decide(event, event.month, -before, by);
-      this.decide(event, to.month, to.units, by);
+      this.decide(event, [out], by);
+      this.decide(event, [to], by);
     }
     Object.assign(event, to, { isIn: true });
   }
 
   retract(event: Event, by: Policy): void {
-    if (event.isIn) this.decide(event, event.month, -event.units, by);
+    this.lookAt(event);
+    if (event.isIn) this.decide(event, [{ ...event, units: -event.units }], by);
     this.events = this.events.filter((each) => each !== event);
   }
 }
 
-async function open({ hasThresholds, inAdvance }: Play): Promise<Story> {
+async function open({ hasThresholds, inAdvance, isGrouped }: Play): Promise<Story> {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.customer();
   const metric = await story.metric('units', { aggregation_type: 'sum_agg', field_name: 'n' });
@@ -169,7 +207,7 @@ async function open({ hasThresholds, inAdvance }: Play): Promise<Story> {
         code: 'units',
         charge_model: 'standard',
         pay_in_advance: inAdvance,
-        properties: { amount: '10' },
+        properties: { amount: '10', ...(isGrouped ? { pricing_group_keys: ['team'] } : {}) },
       },
     ],
   });
@@ -178,7 +216,11 @@ async function open({ hasThresholds, inAdvance }: Play): Promise<Story> {
   return story;
 }
 
-async function perform(story: Story, books: Books, step: Step, at: number): Promise<void> {
+async function perform(
+  story: Story,
+  books: Books,
+  { own, step, at }: { own: Play; step: Step; at: number },
+): Promise<void> {
   const { client } = story;
   const instantOf = (which: number) => `2024-${MONTHS[which]}-15T00:00:00Z`;
   const correct = (fields: object) =>
@@ -186,7 +228,8 @@ async function perform(story: Story, books: Books, step: Step, at: number): Prom
       correction: { reason: 'any order', external_subscription_id: 'sub', ...fields },
     });
   if (step.kind === 'send') {
-    await story.use('units', { n: `${step.n}` }, { transaction_id: `t${at}`, at: instantOf(step.month) });
+    const properties = { n: `${step.n}`, team: TEAMS[step.team] };
+    await story.use('units', properties, { transaction_id: `t${at}`, at: instantOf(step.month) });
     // What is corrected before it is billed is billed as it is then.
     if (books.inAdvance)
       await until(async () => {
@@ -211,6 +254,8 @@ async function perform(story: Story, books: Books, step: Step, at: number): Prom
       return correction.status === 'settled' ? correction : undefined;
     });
     for (const event of books.events.filter((each) => each.month === step.month)) books.retract(event, step.policy);
+  } else if (step.kind === 'anew') {
+    if (!own.hasThresholds || own.inAdvance) await regenerate(story, step.nth);
   } else if (books.events.length > 0) {
     const event = books.events[step.nth % books.events.length]!;
     const to = {
@@ -221,37 +266,51 @@ async function perform(story: Story, books: Books, step: Step, at: number): Prom
       kind: step.kind === 'retract' ? 'retract' : 'amend',
       transaction_id: event.id,
       policy: step.policy,
-      ...(step.kind === 'amend' ? { properties: { n: `${step.n}` } } : {}),
+      ...(step.kind === 'amend' ? { properties: { n: `${step.n}`, team: TEAMS[event.team] } } : {}),
+      ...(step.kind === 'join' ? { properties: { n: `${event.units}`, team: TEAMS[step.team] } } : {}),
       ...(step.kind === 'move' ? { timestamp: Date.parse(instantOf(step.month)) / 1000 } : {}),
     });
     // An amendment that changes nothing is refused.
     if (status === 422) return;
     expect(status).toBe(200);
     if (step.kind === 'retract') books.retract(event, step.policy);
-    else books.change(event, to, step.policy);
+    else books.change(event, { ...to, team: step.kind === 'join' ? step.team : event.team }, step.policy);
   }
+}
+
+/** Voids an invoice that counts and regenerates it with all its fees: the same is billed. */
+async function regenerate({ client, invoice }: Story, nth: number): Promise<void> {
+  const { invoices } = await ok(client.get('/invoices?per_page=100&statuses[]=finalized'));
+  const whole = await Promise.all(invoices.map(({ svc_id }: Shown) => invoice(svc_id)));
+  const withFees = whole.filter(({ fees, invoice_type }) => fees.length > 0 && invoice_type === 'subscription');
+  const source = withFees[nth % withFees.length];
+  if (source === undefined) return;
+  await ok(client.post(`/invoices/${source.svc_id}/void`));
+  const fees = source.fees.map(({ svc_id }: Shown) => ({ id: svc_id }));
+  await ok(client.post(`/invoices/${source.svc_id}/regenerate`, { invoice: { fees } }));
 }
 
 async function play(own: Play): Promise<void> {
   const story = await open(own);
-  const books = new Books(own.inAdvance);
+  const books = new Books(own);
   let at = 0;
   for (const step of own.before) {
     at += 1;
     const instant = `2024-${MONTHS[step.month]}-15T00:00:00Z`;
-    await story.use('units', { n: `${step.n}` }, { transaction_id: `t${at}`, at: instant });
+    const properties = { n: `${step.n}`, team: TEAMS[step.team] };
+    await story.use('units', properties, { transaction_id: `t${at}`, at: instant });
     books.send(`t${at}`, step, false);
   }
   await story.advanceTo('2024-04-20T00:00:00Z');
   await story.advanceTo('2024-05-02T00:00:00Z');
   for (const step of own.after) {
     at += 1;
-    await perform(story, books, step, at);
+    await perform(story, books, { own, step, at });
   }
   await story.advanceTo('2024-06-02T00:00:00Z');
   books.look();
 
-  const { invoices } = (await story.client.get('/invoices?per_page=100')).body;
+  const { invoices } = (await story.client.get('/invoices?per_page=100&statuses[]=finalized')).body;
   const { credit_notes } = (await story.client.get('/credit_notes?per_page=100')).body;
   const sum = (list: Shown[], key: string) => list.reduce((total: number, each) => total + each[key], 0);
   const billed = sum(invoices, 'fees_amount_cents') - sum(invoices, 'progressive_billing_credit_amount_cents');
