@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
 import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
@@ -227,6 +227,62 @@ test('a standalone fee that was paid stays: an increase is billed later and a de
   await sound(story);
 });
 
+describe('a standalone fee that waits for its payment, of which a policy left something', () => {
+  test('stays when a fall that was left is followed by another correction: 30, 10, then 20 (CO24)', async () => {
+    const story = await march({ invoiceable: false }, ['30']);
+    expect((await amend(story, 'e1', '10', { policy: 'ignore' })).adjustments).toMatchObject([
+      { delta_amount_cents: -2000, left_amount_cents: -2000 },
+    ]);
+    expect((await amend(story, 'e1', '20')).adjustments).toMatchObject([
+      { old_amount_cents: 1000, delta_amount_cents: 1000, left_amount_cents: 1000, booked_as: 'recorded' },
+    ]);
+    expect(await amounts(story, 1)).toEqual([3000]);
+    // All that was left is undone: it has its own price again, and a lower one.
+    expect((await amend(story, 'e1', '30')).adjustments).toMatchObject([{ left_amount_cents: 1000 }]);
+    expect((await amend(story, 'e1', '25')).adjustments).toMatchObject([
+      { delta_amount_cents: -500, booked_as: 'fee' },
+    ]);
+    expect(await amounts(story, 1)).toEqual([2500]);
+    await sound(story);
+  });
+
+  test('is lowered by its own correction alone: 30, 50 left, then 10', async () => {
+    const story = await march({ invoiceable: false }, ['30']);
+    await amend(story, 'e1', '50', { policy: 'ignore' });
+    expect((await amend(story, 'e1', '10')).adjustments).toMatchObject([
+      { old_amount_cents: 5000, delta_amount_cents: -4000, left_amount_cents: -2000, booked_as: 'fee' },
+    ]);
+    expect(await amounts(story, 1)).toEqual([1000]);
+    await amend(story, 'e1', '12');
+    expect(await amounts(story, 1)).toEqual([1200]);
+    await sound(story);
+  });
+
+  test('keeps what was left when a correction of another event changes it: only the change is billed', async () => {
+    const story = await march({ invoiceable: false }, ['10', '-4', '8']);
+    expect(await amounts(story, 3)).toEqual([1000, 0, 400]);
+    // 10 − 4 + 12 = 18, of which 10 were billed: 8, four more than the fee.
+    expect((await amend(story, 'e3', '12', { policy: 'ignore' })).adjustments).toMatchObject([
+      { delta_amount_cents: 400, left_amount_cents: 400 },
+    ]);
+    // 10 − 2 + 12 = 20: ten.
+    expect((await amend(story, 'e2', '-2')).adjustments).toMatchObject([
+      {
+        old_amount_cents: 800,
+        new_amount_cents: 1000,
+        delta_amount_cents: 200,
+        left_amount_cents: 0,
+        booked_as: 'fee',
+      },
+    ]);
+    expect(await amounts(story, 3)).toEqual([1000, 0, 400]);
+    await story.advanceTo('2024-04-02T00:00:00Z');
+    const { invoices } = (await story.client.get('/invoices')).body;
+    expect(invoices.map((each: Invoice) => each.fees_amount_cents)).toEqual([200]);
+    await sound(story);
+  });
+});
+
 test('retracting a range takes back the fees of many events', async () => {
   const story = await march({}, ['10', '5', '2']);
   const range = { kind: 'retract_range', timestamp_from: '2024-03-01', timestamp_to: '2024-03-31' };
@@ -260,11 +316,18 @@ test('a fee on no invoice is made again when its event counts again, unless it w
   ]);
   expect(await amounts(story, 1)).toEqual([1000]);
   expect((await amend(story, 'e2', '7', { policy: 'ignore' })).adjustments).toMatchObject([
-    { delta_amount_cents: 700 },
+    { delta_amount_cents: 700, left_amount_cents: 700 },
+  ]);
+  expect((await amend(story, 'e2', '6')).adjustments).toMatchObject([
+    { old_amount_cents: 700, new_amount_cents: 600, left_amount_cents: -100, booked_as: 'recorded' },
   ]);
   expect(await amounts(story, 1)).toEqual([1000]);
+  expect((await blank('e2')).adjustments).toMatchObject([
+    { delta_amount_cents: -600, left_amount_cents: -600 },
+    { warning: 'property_missing' },
+  ]);
   expect((await amend(story, 'e2', '6')).adjustments).toMatchObject([
-    { svc_fee_id: null, old_amount_cents: 0, new_amount_cents: 600, booked_as: 'fee' },
+    { old_amount_cents: 0, new_amount_cents: 600, left_amount_cents: 0, booked_as: 'fee' },
   ]);
   const [, again] = await fees(story, 2);
   expect(again).toMatchObject({ amount_cents: 600, event_transaction_id: 'e2', invoiceable: false });
