@@ -1,7 +1,7 @@
--- Why: what was left and which correction settled late events was stored wrongly by 0029 for corrections made before it:
--- the whole amount stood with the newest correction of an item, and no late event named its correction. And what notes
--- gave back for an adjustment is kept, so that usage that moved within an invoice is given back by the fee that billed
--- it, and a voided invoice is told from one that gave back.
+-- Why: of corrections made before it 0029 stored wrongly what was left and which one settled late events: the whole
+-- amount stood with the newest correction of an item, and no late event named its correction. And what notes gave
+-- back for an adjustment is kept, so that usage that moved within an invoice is given back by the fee that billed it,
+-- and what a voided invoice gave back with its payments is not counted twice.
 -- Locks: correction_adjustments and taken_late_events while their rows are read and keys are built; writers of invoices
 -- while the index of regenerated ones is built.
 

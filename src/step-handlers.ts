@@ -18,7 +18,7 @@ import {
 } from './areas/billing/request-taxes/request-taxes.ts';
 import { runInvoices } from './areas/billing/run-invoices/run-invoices.ts';
 import { invoiceWaiting } from './areas/billing/settle-usage/invoice-differences.ts';
-import { settleLateEvents } from './areas/billing/settle-usage/late-events.ts';
+import { lookAtLateEvents, settleLateEvents } from './areas/billing/settle-usage/late-events.ts';
 import { askTaxDouble } from './areas/billing/tax-engines/ask.ts';
 import { askTaxesAgain } from './areas/billing/tax-engines/ask-again.ts';
 import { deleteMetricEvents } from './areas/catalog/billable-metrics/jobs.ts';
@@ -68,6 +68,7 @@ export const stepHandlers: { readonly [Name in StepName]: StepHandler<Name> } = 
   'retract-range': retractRange,
   'settle-correction': settleCorrection,
   'settle-late-events': settleLateEvents,
+  'look-at-late-events': lookAtLateEvents,
   'invoice-differences': invoiceWaiting,
   'rematch-events': rematchEvents,
   'bill-subscriptions': billStep,

@@ -98,6 +98,7 @@ export const steps = {
     policy: z.enum(['ignore', 'next_invoice', 'debit_invoice', 'credit_note']),
     event_ids: z.array(idOf<EventId>()),
   }),
+  'look-at-late-events': step({ invoice_id: idOf<InvoiceId>() }),
   'invoice-differences': step({ subscription_id: idOf<SubscriptionId>() }),
   'rematch-events': step({ correction_id: idOf<CorrectionId>(), event_ids: z.array(idOf<EventId>()) }),
   /** One invoice with these lines, billed at an instant. */

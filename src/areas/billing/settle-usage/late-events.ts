@@ -81,10 +81,13 @@ function oweGroups(ctx: Context, groups: readonly LateGroup[]): void {
 }
 
 /**
- * Looks once more at what came late for an invoice that was made in the place of another one: while there was none, it
- * was late for nothing. Rule: event-corrections.md#regenerated-invoices.
+ * Step `look-at-late-events`: looks once more at what came late for an invoice that was made in the place of another
+ * one: while there was none, it was late for nothing. Rule: event-corrections.md#regenerated-invoices.
  */
-export async function oweLateEventsOf(ctx: Context, invoiceId: InvoiceId): Promise<void> {
+export async function lookAtLateEvents(
+  ctx: Context,
+  { invoice_id: invoiceId }: { invoice_id: InvoiceId },
+): Promise<void> {
   const [firstInvoiceId] = await listInPlace(ctx, invoiceId);
   oweGroups(ctx, await listLateGroupsOf(ctx, { invoiceId, firstInvoiceId: firstInvoiceId! }));
 }

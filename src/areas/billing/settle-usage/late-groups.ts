@@ -28,8 +28,8 @@ const before = (id: string): string =>
 const madeAtMs = (db: Db, id: Fragment) => db`('x' || left(replace(${id}::text, '-', ''), 12))::bit(48)::bigint`;
 
 /**
- * What stands after `from`: those of some live events `e` that came late for a final invoice, where the policy when they
- * came was not to ignore them.
+ * What stands after `from`: those of some live events `e` that came late for a final invoice, where the policy when
+ * they came was not to ignore them.
  */
 const lateEvents = (db: Db, organizationId: Fragment, which: Fragment) => db`
   events e
@@ -66,7 +66,7 @@ const withPolicy = (db: Db) => db`
       select from late_event_policies later
       where later.organization_id = held.organization_id and later.plan_id is not distinct from held.plan_id
         and later.from_id > held.from_id
-        -- What came under the former policy may be stored up to the end of the overlap, and is looked at once more then.
+        -- What came under the former policy may be stored up to the end of the overlap: it is looked at once more.
         and ${madeAtMs(db, db`later.from_id`)} < ${madeAtMs(db, db`seen.seen_id`)} - ${OVERLAP_MS}::bigint))`;
 
 /**

@@ -237,8 +237,8 @@ async function countAsked(
 }
 
 /**
- * Pairs the existing fees with those that would be made now. Fees set by hand stay unchanged, and so do on a regenerated
- * invoice those that were changed, added or left out. Rule: event-corrections.md#regenerated-invoices.
+ * Pairs the existing fees with those that would be made now. Fees set by hand stay unchanged, and so do on a
+ * regenerated invoice those that were changed, added or left out. Rule: event-corrections.md#regenerated-invoices.
  */
 function billedItemsOf(
   { line, charge, window, issued }: Asked,

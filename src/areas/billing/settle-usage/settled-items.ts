@@ -23,8 +23,8 @@ import type { ConcernedCharge } from '../../usage/event-corrections/periods.ts';
 import { type BilledItemKey, type BilledItemKind, keyOfBilledItem } from './billed-items.ts';
 
 /**
- * The document of items: an issued invoice, with all that were made in place of the same first one, or only a fee, which
- * no credit note can give back.
+ * The document of items: an issued invoice, with all that were made in place of the same first one, or only a fee,
+ * which no credit note can give back.
  */
 export type Billed = { invoiceId: InvoiceId; invoiceIds: readonly InvoiceId[] } | { invoiceId: null; feeId: FeeId };
 

@@ -6,8 +6,8 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { openStory, type Story } from '../../../support/story.ts';
 import { ok, type Shown } from '../../../support/words.ts';
 
-// When the hourly job looks does not matter to late usage: event-corrections.md#late-events. 13 units of March cost 10.00
-// each and are invoiced on 1 April.
+// When the hourly job looks does not matter to late usage: event-corrections.md#late-events. 13 units of March cost
+// 10.00 each and are invoiced on 1 April.
 let service: TestService;
 
 beforeAll(async () => {

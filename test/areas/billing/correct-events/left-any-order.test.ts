@@ -5,9 +5,9 @@ import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
 import { ok, type Shown } from '../../../support/words.ts';
 
-// event-corrections.md#what-is-left: whatever the order of corrections, late usage, policies and regenerations, what was
-// billed less what was given back is what each difference came to by the policy that held for it, and none is billed
-// twice.
+// event-corrections.md#what-is-left: whatever the order of corrections, late usage, policies and regenerations, what
+// was billed less what was given back is what each difference came to by the policy that held for it, and none is
+// billed twice.
 let service: TestService;
 
 beforeAll(async () => {
@@ -64,7 +64,7 @@ const steps = fc.array(
 const plays = fc.record({
   before: fc.array(send, { minLength: 1, maxLength: 4 }),
   after: steps,
-  // Billed in steps before the month ends: its invoice is not regenerated then, which undoes what progressive ones gave.
+  // Billed in steps before the month ends. Its invoice is not regenerated then: that undoes what these gave back.
   hasThresholds: fc.boolean(),
   inAdvance: fc.boolean(),
   isGrouped: fc.boolean(),
