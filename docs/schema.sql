@@ -342,15 +342,27 @@ begin
     end if;
     return old;
   end if;
-  if (new.content, new.sha256, new.size, new.status, new.retain_until, new.ready_at, new.profile, new.subject_id)
-    is distinct from
-    (old.content, old.sha256, old.size, old.status, old.retain_until, old.ready_at, old.profile, old.subject_id) then
+  if new is distinct from old then
     raise exception 'electronic document % was handed out and never changes', old.id
       using errcode = 'restrict_violation';
   end if;
   return new;
 end $function$;
 comment on function refuse_change_of_e_document() is 'Keeps electronic documents as they were handed out.';
+
+CREATE OR REPLACE FUNCTION public.refuse_truncation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare is_filled boolean;
+begin
+  execute format('select exists (select from %I)', tg_table_name) into is_filled;
+  if is_filled then
+    raise exception 'rows of % are never changed or deleted', tg_table_name using errcode = 'restrict_violation';
+  end if;
+  return null;
+end $function$;
+comment on function refuse_truncation() is 'Keeps tables whose rows are never deleted from being emptied at once.';
 
 CREATE OR REPLACE FUNCTION public.tell_access(scope text)
  RETURNS void
@@ -747,6 +759,7 @@ create table archive_chain (
 );
 comment on table archive_chain is 'A hash for each billing entity and UTC day over the root before it and the documents that became ready that day.';
 CREATE TRIGGER archive_chain_frozen BEFORE DELETE OR UPDATE ON public.archive_chain FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER archive_chain_kept BEFORE TRUNCATE ON public.archive_chain FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncation();
 
 create table audit_findings (
   id uuid not null,
@@ -1521,12 +1534,14 @@ create table documents (
   requested_at timestamp with time zone not null,
   enqueued_at timestamp with time zone not null,
   rendered_at timestamp with time zone,
+  given_up_at timestamp with time zone,
   constraint documents_pkey PRIMARY KEY (id),
   constraint documents_subject_key UNIQUE (organization_id, kind, subject_id),
   constraint documents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint documents_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'credit_note'::text, 'payment_receipt'::text, 'order_form'::text, 'invoice_xml'::text, 'credit_note_xml'::text])))
 );
 comment on table documents is 'Rendered documents (PDF and XML), one per kind and subject, kept as they were first handed out. No content yet: being made.';
+comment on column documents.given_up_at is 'When every try to draw it had failed; asking for it again tries again.';
 CREATE INDEX documents_pending ON public.documents USING btree (enqueued_at) WHERE (content IS NULL);
 
 create table dunning_campaign_thresholds (
@@ -1603,6 +1618,7 @@ CREATE INDEX e_documents_listed ON public.e_documents USING btree (organization_
 CREATE INDEX e_documents_of_day ON public.e_documents USING btree (organization_id, billing_entity_id, ready_at) WHERE (status = 'ready'::text);
 CREATE INDEX e_documents_pending ON public.e_documents USING btree (enqueued_at) WHERE (status = 'pending'::text);
 CREATE TRIGGER e_documents_frozen BEFORE DELETE OR UPDATE ON public.e_documents FOR EACH ROW EXECUTE FUNCTION refuse_change_of_e_document();
+CREATE TRIGGER e_documents_kept BEFORE TRUNCATE ON public.e_documents FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncation();
 
 create table entitlement_removals (
   organization_id uuid not null,
@@ -2430,6 +2446,7 @@ CREATE INDEX ledger_entries_transaction ON public.ledger_entries USING btree (tr
 CREATE INDEX ledger_entries_wallet ON public.ledger_entries USING btree (organization_id, wallet_id) WHERE (wallet_id IS NOT NULL);
 CREATE CONSTRAINT TRIGGER ledger_entries_balance AFTER INSERT ON public.ledger_entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_ledger_balance();
 CREATE TRIGGER ledger_entries_frozen BEFORE DELETE OR UPDATE ON public.ledger_entries FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER ledger_entries_kept BEFORE TRUNCATE ON public.ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncation();
 
 create table ledger_tail (
   organization_id uuid not null,
@@ -2458,6 +2475,7 @@ create table ledger_transactions (
 );
 comment on table ledger_transactions is 'Double-entry journal: written in the transaction that changes the state, never changed afterwards.';
 CREATE TRIGGER ledger_transactions_frozen BEFORE DELETE OR UPDATE ON public.ledger_transactions FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER ledger_transactions_kept BEFORE TRUNCATE ON public.ledger_transactions FOR EACH STATEMENT EXECUTE FUNCTION refuse_truncation();
 
 create table lifetime_usages (
   organization_id uuid not null,

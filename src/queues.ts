@@ -63,7 +63,12 @@ export const queues = {
     // webhooks.md#sending, rule 5
     mostOfOrganization: 0.25,
   },
-  documents: { purpose: 'drawing of invoices, credit notes and receipts', ...RETRIED },
+  documents: {
+    purpose: 'drawing of invoices, credit notes and receipts',
+    ...RETRIED,
+    // e-documents.md#when: a billing run of one organization leaves half of the pool to the others.
+    mostOfOrganization: 0.5,
+  },
   analytics: { purpose: 'sums that reports are read from', ...RETRIED },
   periodic: { purpose: 'ticks of the schedule', ...RETRIED, attempts: 3 },
   audit: { purpose: 'API log rows of requests that the ingress refused', ...RETRIED },

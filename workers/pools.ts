@@ -2,6 +2,7 @@ import { taxHandlers } from '../src/areas/billing/tax-engines/ask.ts';
 import { CatalogCache } from '../src/areas/catalog/usage-shapes/storing-catalog.ts';
 import { vatCheckHandlers } from '../src/areas/customers/check-vat-numbers/jobs.ts';
 import { integrationHandlers } from '../src/areas/customers/integrations/jobs.ts';
+import { hybridPages } from '../src/areas/documents/e-documents/hybrid-documents.ts';
 import { eDocumentHandlers } from '../src/areas/documents/e-documents/jobs.ts';
 import { documentHandlers } from '../src/areas/documents/render-documents/jobs.ts';
 import { deliveryHandlers } from '../src/areas/messaging/deliver-webhooks/deliver.ts';
@@ -177,7 +178,10 @@ export const pools = {
   },
   documents: (runtime) => {
     const renderer = createRenderer({ ownFont: runtime.config.DOCUMENT_FONT ?? null });
-    const handlers = { ...documentHandlers({ ...runtime, renderer }), ...eDocumentHandlers({ ...runtime, renderer }) };
+    const handlers = {
+      ...documentHandlers({ ...runtime, renderer, hybridPage: hybridPages(runtime) }),
+      ...eDocumentHandlers({ ...runtime, renderer }),
+    };
     const served = serve(runtime, 'documents', runtime.config.CONCURRENCY_DOCUMENTS, handlers);
     return [
       {

@@ -68,7 +68,12 @@ export type OwedStep<Name extends StepName = StepName> = {
  * this name is added after the commit, with the payload and the organization's id.
  */
 export type RowNudge<Name extends JobOfOrganization = JobOfOrganization> = {
-  [Each in Name]: { nudge: Each; payload: Omit<JobPayload<Each>, 'organization_id'> };
+  [Each in Name]: {
+    nudge: Each;
+    payload: Omit<JobPayload<Each>, 'organization_id'>;
+    /** Nobody waits for it: it runs after everything else in its queue. */
+    inBackground?: boolean;
+  };
 }[Name];
 
 /** Jobs with an organization in their payload. */

@@ -1,12 +1,15 @@
 import { type TaxedLine, type VatShare, vatBreakdown } from '../invoices/vat-breakdown.ts';
 import { allocate } from '../money/allocate.ts';
 import { type Cents, cents } from '../money/cents.ts';
+import { type Decimal, max, sum, ZERO } from '../money/decimal.ts';
 import type { AllowanceFacts, DocumentTotals, VatRow } from './facts.ts';
 import type { VatTreatment } from './vat-category.ts';
 
 /** A line with its part of the allowances and taxes. */
 export interface AmountLine extends TaxedLine {
   treatment: VatTreatment;
+  /** How much of its allowance progressive invoices billed before; none where absent. */
+  preciseAlreadyInvoicedCents?: Decimal;
 }
 
 /** What is stored about a document; its amounts are shown as they are, never computed again. */
@@ -48,10 +51,7 @@ const MOST_PAYABLE_ROUNDING = 1;
 export function documentAmounts(lines: readonly AmountLine[], stored: StoredAmounts): DocumentAmounts {
   const allowanceCents = cents(stored.couponsCents + stored.alreadyInvoicedCents);
   const shares = vatBreakdown(lines, { allowanceCents, taxCents: cents(stored.taxCents) });
-  const coupons = allocate(
-    cents(stored.couponsCents),
-    shares.map((share) => Math.abs(share.allowanceCents)),
-  );
+  const coupons = couponsOfRows(shares, lines, cents(stored.couponsCents));
   const rows = shares.map((share, index) => ({ share, couponCents: coupons[index]! }));
   const linesCents = total(shares, (share) => share.lineCents);
   const offCents = linesCents - allowanceCents - stored.netCents;
@@ -83,6 +83,28 @@ export function documentAmounts(lines: readonly AmountLine[], stored: StoredAmou
       Math.abs(roundingCents) <= MOST_PAYABLE_ROUNDING &&
       stored.netCents + stored.taxCents === stored.grossCents,
   };
+}
+
+/**
+ * How much of each row's allowance coupons took off: by what they took off its lines, and never more than its
+ * allowance, so that what is left was invoiced before.
+ */
+function couponsOfRows(shares: readonly VatShare[], lines: readonly AmountLine[], couponsCents: Cents): Cents[] {
+  const weights = shares.map((share) => {
+    const ofRow = lines.filter((line) => line.category === share.category && line.rate.eq(share.rate));
+    const couponOf = (line: AmountLine) => line.preciseAllowanceCents.minus(line.preciseAlreadyInvoicedCents ?? ZERO);
+    return max(sum(ofRow.map(couponOf)), ZERO);
+  });
+  const isKnown = weights.some((weight) => weight.gt(0));
+  const wished = allocate(couponsCents, isKnown ? weights : shares.map((share) => Math.abs(share.allowanceCents)));
+  const taken = shares.map(({ allowanceCents }, index) => Math.min(wished[index]!, Math.max(allowanceCents, 0)));
+  let restCents = couponsCents - total(taken, (each) => each);
+  return shares.map(({ allowanceCents }, index) => {
+    const more = Math.min(restCents, Math.max(allowanceCents - taken[index]!, 0));
+    restCents -= more;
+    const isLast = index === shares.length - 1;
+    return cents(taken[index]! + more + (isLast ? restCents : 0));
+  });
 }
 
 function allowancesOf({ category, rate, allowanceCents }: VatShare, couponCents: Cents): AllowanceFacts[] {

@@ -1,4 +1,4 @@
-import { digitsOf, isBelgianEnterpriseNumber, sirenOf } from './identifiers.ts';
+import { digitsOf, isBelgianEnterpriseNumber, registeredNumber, sirenOf } from './identifiers.ts';
 
 /** Where a party takes electronic documents: a number in the register that the scheme names. */
 export interface ElectronicAddress {
@@ -81,7 +81,7 @@ export function electronicAddress(party: Addressed): ElectronicAddress | null {
   const { country, vatNumber, legalNumber, email } = party;
   if (party.endpointId !== null) {
     const scheme = party.endpointScheme ?? (party.endpointId.includes('@') ? MAIL_SCHEME : null);
-    if (scheme !== null) return { id: party.endpointId, scheme };
+    if (scheme !== null) return { id: registeredNumber(scheme, party.endpointId), scheme };
   }
   if (country === 'FR') {
     const siren = sirenOf(legalNumber);

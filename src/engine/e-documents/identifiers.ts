@@ -27,6 +27,32 @@ export const isIban = (text: string): boolean =>
 /** The digits of a number that people write with dots, blanks and the code of the country. */
 export const digitsOf = (text: string | null): string => (text ?? '').replace(/[^0-9]/g, '');
 
+/** How many digits the numbers of a register have that people also write with dots and blanks. */
+const REGISTERED_DIGITS: Readonly<Record<string, number>> = {
+  '0002': SIREN_LENGTH,
+  '0007': 10,
+  '0009': SIRET_LENGTH,
+  '0106': 8,
+  '0192': 9,
+  '0208': 10,
+};
+
+/** A number without the blanks, dots and hyphens that people put between its parts, in capitals. */
+export const compactNumber = (number: string): string => number.replace(/[\s.\u00a0-]/g, '').toUpperCase();
+
+/**
+ * A number as its register writes it, by which receivers find and check it; a text that does not fit stays as it is,
+ * for the rules to name.
+ *
+ *   0208 BE 0202.239.951 → 0202239951;  0009 732 829 320 00074 → 73282932000074
+ */
+export function registeredNumber(scheme: string | null, number: string): string {
+  const digits = digitsOf(number);
+  if (scheme === '0184') return /^(DK)?[0-9]{8}$/.test(compactNumber(number)) ? `DK${digits}` : number;
+  if (scheme === '0088') return /^[0-9]+$/.test(compactNumber(number)) ? digits : number;
+  return scheme !== null && REGISTERED_DIGITS[scheme] === digits.length ? digits : number;
+}
+
 /** Luhn's check: every second digit from the right counts double. */
 export function isLuhn(digits: string): boolean {
   const sum = [...digits].reverse().reduce((total, digit, index) => {

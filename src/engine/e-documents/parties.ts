@@ -1,5 +1,6 @@
 import { electronicAddress } from './electronic-address.ts';
 import type { DocumentParty, SellerFacts } from './facts.ts';
+import { compactNumber, digitsOf, registeredNumber } from './identifiers.ts';
 
 /** What a billing entity or a customer says about its electronic documents. Every key may be absent. */
 export interface EInvoicing {
@@ -39,7 +40,7 @@ interface Circumstances {
 
 /** Registers of company numbers that follow from the country and the length of the number. */
 function registerOf(country: string | null, number: string | null): string | null {
-  const length = number?.replace(/[^0-9]/g, '').length ?? 0;
+  const { length } = digitsOf(number);
   if (country === 'FR' && length === 9) return '0002';
   if (country === 'FR' && length === 14) return '0009';
   return country === 'BE' && length === 10 ? '0208' : null;
@@ -52,10 +53,13 @@ const present = (text: string | null | undefined): string | null => {
 
 function partyOf(stored: StoredParty, { isVatNumber, isOutsideVat }: Circumstances) {
   const said = stored.e_invoicing ?? {};
-  const number = present(stored.tax_identification_number);
-  const isVat = number !== null && isVatNumber(number);
-  const legalNumber = present(stored.legal_number);
+  const typed = present(stored.tax_identification_number);
+  const isVat = typed !== null && isVatNumber(compactNumber(typed));
+  const number = typed !== null && isVat ? compactNumber(typed) : typed;
   const country = present(stored.country);
+  const typedLegal = present(stored.legal_number);
+  const legalScheme = typedLegal === null ? null : (present(said.legal_scheme) ?? registerOf(country, typedLegal));
+  const legalNumber = typedLegal === null ? null : registeredNumber(legalScheme, typedLegal);
   const email = present(stored.email?.split(',')[0]);
   const party = {
     name: stored.name.trim(),
@@ -74,7 +78,7 @@ function partyOf(stored: StoredParty, { isVatNumber, isOutsideVat }: Circumstanc
       email,
     }),
     legalNumber,
-    legalScheme: legalNumber === null ? null : (present(said.legal_scheme) ?? registerOf(country, legalNumber)),
+    legalScheme,
     vatNumber: isVat && !isOutsideVat ? number : null,
     contact: { name: present(said.contact_name), phone: present(stored.phone), email },
   };

@@ -16,6 +16,8 @@ export interface CategorizedTax {
   vat_category: VatCategory | null;
   exemption_code: string | null;
   exemption_text: string | null;
+  /** The answer of a tax engine, whose code says why nothing is charged. */
+  isOfEngine?: boolean;
 }
 
 interface Untaxed {
@@ -59,7 +61,7 @@ export function vatTreatment(taxes: readonly CategorizedTax[], untaxed: Untaxed)
   const rated = taxes.find((tax) => tax.rate.gt(0));
   if (rated) return { category: 'S', exemptionCode: null, exemptionText: null };
   const named = taxes.find((tax) => tax.vat_category !== null) ?? first;
-  const usual = usualTreatment(named.tax_code);
+  const usual = (named.isOfEngine ? treatmentByEngine : usualTreatment)(named.tax_code);
   const category = named.vat_category ?? usual.category;
   const reasons = category === usual.category ? usual : usualReasons[category];
   // A zero rate is no exemption: it has a row of its own and needs no reason.
@@ -81,6 +83,20 @@ const usualReasons: Partial<Record<VatCategory, Reasons>> = {
 };
 
 const TERRITORY = /^svc_eu_[a-z]{2}_exception_/;
+
+/** Why a tax engine charged nothing, as the code of its tax says; a code that was taken twice has a number. */
+const ENGINE_REASON = /^(reverse_charge|customer_exempt|transaction_exempt)(?:_\d+)?$/;
+const ENGINE_EXEMPTIONS: Readonly<Record<string, string>> = {
+  customer_exempt: 'Customer exempt',
+  transaction_exempt: 'Transaction exempt',
+};
+
+function treatmentByEngine(code: string): VatTreatment {
+  const reason = ENGINE_REASON.exec(code)?.[1];
+  if (reason === 'reverse_charge') return { category: 'AE', ...usualReasons.AE! };
+  if (reason === undefined) return { category: 'Z', exemptionCode: null, exemptionText: null };
+  return { category: 'E', exemptionCode: null, exemptionText: ENGINE_EXEMPTIONS[reason]! };
+}
 
 function usualTreatment(code: string): VatTreatment {
   if (code === REVERSE_CHARGE) return { category: 'AE', ...usualReasons.AE! };

@@ -31,7 +31,9 @@ export async function nudge(producer: Producer, organizationId: OrganizationId, 
       : undefined,
     producer.addMany('webhook.deliver', deliveryJobs),
     producer.addMany('step.run', stepJobs),
-    ...(nudges.jobs ?? []).map((job) => producer.add(job.name, job.payload as never)),
+    ...(nudges.jobs ?? []).map(({ name, payload, inBackground }) =>
+      producer.add(name, payload as never, { inBackground }),
+    ),
   ]);
 }
 

@@ -60,7 +60,7 @@ export interface Nudges {
   deliveries: { id: string; webhook_endpoint_id: WebhookEndpointId }[];
   steps: StepToNudge[];
   /** Jobs of owed work with rows of their own. */
-  jobs?: { name: JobName; payload: object }[];
+  jobs?: { name: JobName; payload: object; inBackground: boolean }[];
   /** Whether every ingress must drop what it caches with the organization's keys. */
   keysChanged?: boolean;
   /**
@@ -94,7 +94,15 @@ export const recorder =
 export async function writeRecords(db: Db, meta: RecordsMeta, records: Records): Promise<Nudges> {
   const steps = records.owed.flatMap((owed) => ('step' in owed ? [{ id: newId(), ...owed }] : []));
   const jobs = records.owed.flatMap((owed) =>
-    'nudge' in owed ? [{ name: owed.nudge, payload: { organization_id: meta.organizationId, ...owed.payload } }] : [],
+    'nudge' in owed
+      ? [
+          {
+            name: owed.nudge,
+            payload: { organization_id: meta.organizationId, ...owed.payload },
+            inBackground: owed.inBackground ?? false,
+          },
+        ]
+      : [],
   );
   const { keysChanged } = records;
   await writeSecurityLogs(db, meta, records.security);

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { documentAmounts } from '../../../src/engine/e-documents/amounts.ts';
 import { isReady, problemsOf } from '../../../src/engine/e-documents/rules.ts';
+import { decimal } from '../../../src/engine/money/decimal.ts';
 import { amountLine, factsOf, stored } from './sample-facts.ts';
 
 /** Rows as rate: base/tax, allowances as reason: amount. */
@@ -45,6 +46,35 @@ describe('amounts of an electronic document', () => {
       allowances: ['-Discount: 25000'],
     });
     expect(amounts.totals.grossCents).toBe(37_244);
+  });
+
+  test('a coupon and a progressive credit on lines of different rates are named each on its own line', () => {
+    const lines = [
+      amountLine(10_000, '19', 2000),
+      { ...amountLine(10_000, '7', 3000), preciseAlreadyInvoicedCents: decimal(3000) },
+    ];
+    const amounts = documentAmounts(
+      lines,
+      stored({ couponsCents: 2000, alreadyInvoicedCents: 3000, netCents: 15_000, taxCents: 1520 + 490 }),
+    );
+    expect(shown(amounts)).toEqual({
+      rows: ['19: 8000/1520', '7: 7000/490'],
+      allowances: ['-Discount: 2000', '-Already invoiced: 3000'],
+    });
+    expect(amounts.allowances.map(({ rate }) => rate.toFixed())).toEqual(['19', '7']);
+  });
+
+  test('a coupon whose cents round above the allowance of its row takes the rest off the next one', () => {
+    const lines = [
+      amountLine(100, '19', '0.5'),
+      amountLine(100, '7', '0.5'),
+      { ...amountLine(100, '0', 2), preciseAlreadyInvoicedCents: decimal(1) },
+    ];
+    const amounts = documentAmounts(
+      lines,
+      stored({ couponsCents: 2, alreadyInvoicedCents: 1, netCents: 297, taxCents: 26 }),
+    );
+    expect(shown(amounts).allowances).toEqual(['-Discount: 1', '-Discount: 1', '-Already invoiced: 1']);
   });
 
   test('three small lines make one row with the tax of their sum (FI34)', () => {

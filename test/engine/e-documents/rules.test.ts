@@ -317,6 +317,43 @@ test('every rule has a document that breaks it', () => {
   expect(untested).toEqual([]);
 });
 
+/** What a party may get wrong on either side. */
+const partyFaults: [rule: string, fields: Parameters<typeof buyer>[0], field: string][] = [
+  ['CL008', { endpoint: { id: 'a@b.example', scheme: 'EM' } }, 'e_invoicing.endpoint_scheme'],
+  ['BR-CL-25', { endpoint: { id: 'x', scheme: '9999' } }, 'e_invoicing.endpoint_scheme'],
+  ['COMMON-R040', { endpoint: { id: '4098765000004', scheme: '0088' } }, 'e_invoicing.endpoint_id'],
+  ['COMMON-R041', { endpoint: { id: '123456789', scheme: '0192' } }, 'e_invoicing.endpoint_id'],
+  ['COMMON-R042', { endpoint: { id: '12345678', scheme: '0184' } }, 'e_invoicing.endpoint_id'],
+  ['COMMON-R043', { endpoint: { id: '0202239952', scheme: '0208' } }, 'e_invoicing.endpoint_id'],
+  ['COMMON-R049', { endpoint: { id: '5560000002', scheme: '0007' } }, 'e_invoicing.endpoint_id'],
+  ['COMMON-R040', { legalNumber: '4098765000004', legalScheme: '0088' }, 'legal_number'],
+  ['COMMON-R041', { legalNumber: '123456789', legalScheme: '0192' }, 'legal_number'],
+  ['COMMON-R043', { legalNumber: '0202.239.951', legalScheme: '0208' }, 'legal_number'],
+  ['COMMON-R049', { legalNumber: '5560000002', legalScheme: '0007' }, 'legal_number'],
+  ['BR-CO-09', { vatNumber: '123456789' }, 'tax_identification_number'],
+  ['BR-CL-11', { legalNumber: '1', legalScheme: 'SIREN' }, 'e_invoicing.legal_scheme'],
+  ['BR-CL-14', { country: 'France' }, 'country'],
+];
+
+describe.each(partyFaults)('what breaks %s', (rule, fields, field) => {
+  const known = (facts: DocumentFacts) => problemsOf(facts).filter((problem) => problem.rule === rule);
+
+  test('is a problem of the billing entity if its seller says so', () => {
+    const facts = factsOf('peppol_bis3', undefined, undefined, { seller: seller(fields) });
+    expect(known(facts)).toMatchObject([{ resource: 'billing_entity', field }]);
+  });
+
+  test('is a problem of the customer if its buyer says so', () => {
+    const facts = factsOf('peppol_bis3', undefined, undefined, { buyer: buyer(fields) });
+    expect(known(facts)).toMatchObject([{ resource: 'customer', field }]);
+  });
+
+  test('is a problem of each if both do', () => {
+    const facts = factsOf('peppol_bis3', undefined, undefined, { seller: seller(fields), buyer: buyer(fields) });
+    expect(known(facts)).toMatchObject([{ resource: 'billing_entity' }, { resource: 'customer' }]);
+  });
+});
+
 // Golden cases of docs/rules/e-documents.md.
 describe('golden cases of electronic documents', () => {
   test('a reverse charge without the buyer’s VAT number names the number (FI36)', () => {

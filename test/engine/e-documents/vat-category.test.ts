@@ -11,6 +11,7 @@ const tax = (tax_code: string, rate: string, said: Partial<CategorizedTax> = {})
   exemption_text: null,
   ...said,
 });
+const engine = (tax_code: string) => tax(tax_code, '0', { isOfEngine: true });
 const german = { sellerHasVatNumber: true, exemptionText: null };
 
 // Rule: docs/rules/e-documents.md "categories".
@@ -27,6 +28,12 @@ test.each([
     'Territory outside the VAT area of the EU',
   ],
   ['another zero rate', [tax('books', '0')], 'Z', null, null],
+  ['a reverse charge by a tax engine', [engine('reverse_charge')], 'AE', 'VATEX-EU-AE', 'Reverse charge'],
+  ['a second code of a tax engine', [engine('reverse_charge_2')], 'AE', 'VATEX-EU-AE', 'Reverse charge'],
+  ['an exempt customer of a tax engine', [engine('customer_exempt')], 'E', null, 'Customer exempt'],
+  ['an exempt transaction of a tax engine', [engine('transaction_exempt')], 'E', null, 'Transaction exempt'],
+  ['another answer of a tax engine', [engine('not_collecting')], 'Z', null, null],
+  ['a tax of the seller that is named like it', [tax('reverse_charge', '0')], 'Z', null, null],
   [
     'goods that are exported',
     [tax('svc_eu_tax_exempt', '0', { vat_category: 'G' })],
@@ -54,6 +61,42 @@ test('no tax is an exemption of a seller with a VAT number, and outside the tax 
     category: 'O',
     exemptionCode: 'VATEX-EU-O',
   });
+});
+
+test.each([
+  ['BE', '0202.239.951', undefined, '0208', '0202239951'],
+  ['BE', 'BE 0202.239.951', undefined, '0208', '0202239951'],
+  ['FR', '732 829 320 00074', undefined, '0009', '73282932000074'],
+  ['NL', '12 34 56 78', '0106', '0106', '12345678'],
+  ['DK', '1234 5678', '0184', '0184', 'DK12345678'],
+  ['DE', 'HRB 12-34', undefined, null, 'HRB 12-34'],
+  ['BE', '0202.239', '0208', '0208', '0202.239'],
+])(
+  'in %s the legal number %s is stated as its register writes it',
+  (country, legal_number, scheme, expected, number) => {
+    const stated = sellerFacts(party({ country, legal_number, e_invoicing: { legal_scheme: scheme ?? null } }), {
+      isVatNumber: () => false,
+      isOutsideVat: false,
+    });
+    expect([stated.legalScheme, stated.legalNumber]).toEqual([expected, number]);
+  },
+);
+
+test('a VAT number that was typed with blanks and dots is stated without them, also as an electronic address', () => {
+  const isVatNumber = (number: string) => number.startsWith('DE');
+  const stated = buyerFacts(party({ country: 'DE', tax_identification_number: 'de 123.456-789' }), {
+    isVatNumber,
+    isOutsideVat: false,
+  });
+  expect(stated).toMatchObject({ vatNumber: 'DE123456789', endpoint: { id: 'DE123456789', scheme: '9930' } });
+});
+
+test('a tax registration keeps its slashes', () => {
+  const stated = sellerFacts(party({ tax_identification_number: '30/123/45678' }), {
+    isVatNumber: () => false,
+    isOutsideVat: false,
+  });
+  expect(stated).toMatchObject({ vatNumber: null, taxRegistration: '30/123/45678' });
 });
 
 const party = (fields: Partial<StoredParty> = {}): StoredParty => ({

@@ -7,7 +7,7 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { BillingEntityId, CustomerId, InvoiceId, SubscriptionId } from '../../../platform/ids.ts';
 import type { Reach } from '../../../platform/periodic-job.ts';
-import { issuerSnapshot } from '../../documents/render-documents/printed-invoice.ts';
+import { issuerSnapshot } from '../../customers/billing-entities/issuer-snapshot.ts';
 import type { DueRow } from '../bill-subscriptions/due-subscriptions.ts';
 
 export interface GateInvoice {

@@ -8,7 +8,7 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { BillingEntityId, CustomerId, FeeId, InvoiceId, OrganizationId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
-import { issuerSnapshot } from '../../documents/render-documents/printed-invoice.ts';
+import { issuerSnapshot } from '../../customers/billing-entities/issuer-snapshot.ts';
 import type { ProgressivePartJson } from '../../invoices/fees/queries.ts';
 import type { LineFee } from './fees.ts';
 

@@ -4,6 +4,7 @@ import type { DocumentNumbering } from '../../../engine/invoices/invoice-number.
 import type { Context } from '../../../platform/context.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { BillingEntityId, InvoiceId } from '../../../platform/ids.ts';
+import { issuerSnapshot } from '../../customers/billing-entities/issuer-snapshot.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { customerBaseView } from '../../customers/customers/view.ts';
 import type { PaymentChange } from '../../invoices/announcements.ts';
@@ -129,5 +130,7 @@ export async function finalizeTopUp(
 const openUp = (ctx: Context, invoiceId: InvoiceId, { snapshot, day }: { snapshot: object; day: Temporal.PlainDate }) =>
   ctx.db`
     update invoices set status = 'finalized', finalized_at = ${ctx.now()}, customer_snapshot = ${json(snapshot)},
+      issuer_snapshot = (select ${issuerSnapshot(ctx.db)} from billing_entities entity
+        where entity.organization_id = invoices.organization_id and entity.id = invoices.billing_entity_id),
       issuing_date = ${day}, expected_finalization_date = ${day}, payment_due_date = ${day}, updated_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and id = ${invoiceId}`;

@@ -22,6 +22,9 @@ import {
 const SAMPLE_CENTS = 10_000;
 const SAMPLE_RATE = 20;
 
+/** Before the first invoice nobody knows how it will be charged. */
+const UNKNOWN_CHARGE = { is_manual: false, method: null };
+
 interface Checked {
   profile: Profile;
   missing: Problem[];
@@ -109,7 +112,7 @@ function sample(
     period: null,
     ...statedParties(records, { selfBilled: false, isOutsideVat: false }),
     delivery: null,
-    payment: paymentOf(records, { number, currency, isOrdinary: true }),
+    payment: paymentOf(records, { number, currency, isOrdinary: true, charge: UNKNOWN_CHARGE }),
     terms: null,
     lines: [
       {

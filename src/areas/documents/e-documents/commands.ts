@@ -4,6 +4,7 @@ import { DEFAULT_PROFILE, type Profile, profileFacts } from '../../../engine/e-d
 import { isReady, problemsOf } from '../../../engine/e-documents/rules.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import type { BillingEntityId, CreditNoteId, CustomerId, DocumentId, InvoiceId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -11,7 +12,7 @@ import type { StepPayload } from '../../../steps.ts';
 import { getCreditNote } from '../../credits/credit-notes/queries.ts';
 import { getVisibleInvoice } from '../../invoices/invoices/queries.ts';
 import { readChosenProfile, readEInvoice, readENote } from '../render-documents/document-subjects.ts';
-import { type EDocumentRow, findDocumentOf, getEDocument, type SubjectType } from './queries.ts';
+import { type EDocumentRow, findDocumentOf, getEDocument, hasLines, type SubjectType } from './queries.ts';
 import type { EDocumentCreate } from './schema.ts';
 import { eDocumentView } from './view.ts';
 import { insertEDocument, markPending } from './writes.ts';
@@ -69,10 +70,15 @@ async function made(ctx: Context, subject: Subject, wanted: Profile | undefined)
 export async function makeEDocument(ctx: Context, subject: Subject, profile: Profile): Promise<EDocumentRow> {
   const { type, id } = subject;
   const found = await findDocumentOf(ctx, { type, id, profile });
-  if (found?.status === 'ready' || found?.status === 'pending') return found;
+  if (found?.status === 'ready') return found;
+  if (found?.status === 'pending') {
+    // It may wait behind a billing run; now somebody waits for it.
+    ctx.after({ nudge: 'e-document.render', payload: { e_document_id: found.id } });
+    return found;
+  }
   await refuseProblems(ctx, subject, profile);
   if (found) return again(ctx, found);
-  await store(ctx, subject, profile);
+  await storeEDocument(ctx, subject, profile, { inBackground: false });
   const stored = await findDocumentOf(ctx, { type, id, profile });
   assert(stored, 'a document that was stored is there');
   return stored;
@@ -101,8 +107,13 @@ async function again(ctx: Context, row: EDocumentRow): Promise<EDocumentRow> {
   return getEDocument(ctx, row.id);
 }
 
-/** Stores a document that is to be made, and owes its making. */
-async function store(ctx: Context, subject: Subject, profile: Profile): Promise<void> {
+/** Stores a document that is to be made, unless there is one, and owes its making. */
+export async function storeEDocument(
+  ctx: Context,
+  subject: Subject,
+  profile: Profile,
+  { inBackground }: { inBackground: boolean },
+): Promise<void> {
   const { isPdf } = profileFacts[profile];
   const id = newId() as DocumentId;
   const isNew = await insertEDocument(
@@ -123,17 +134,24 @@ async function store(ctx: Context, subject: Subject, profile: Profile): Promise<
     },
     { now: ctx.now(), realNow: realNow() },
   );
-  if (isNew) ctx.after({ nudge: 'e-document.render', payload: { e_document_id: id } });
+  if (isNew) ctx.after({ nudge: 'e-document.render', payload: { e_document_id: id }, inBackground });
 }
 
-/** Makes the document of an invoice or note that became final, in the profile that was chosen; none where none was. */
+/**
+ * Makes the document of an invoice or note that became final, in the profile that was chosen; none where none was, and
+ * none where there is no line to state. Nobody waits for it, so it stands behind what was asked for.
+ *
+ * Rule: e-documents.md#when.
+ */
 export async function makeChosenEDocument(ctx: Context, payload: StepPayload<'make-e-document'>): Promise<void> {
   const subject = await subjectOf(ctx, payload);
   const profile = await readChosenProfile(ctx, subject.invoice_id);
-  if (profile) await store(ctx, subject, profile);
+  if (profile === null || !(await hasLines(ctx, subject.type, subject.id))) return;
+  await storeEDocument(ctx, subject, profile, { inBackground: true });
 }
 
-async function subjectOf(ctx: Context, { kind, subject_id }: StepPayload<'make-e-document'>): Promise<Subject> {
+/** What a document of an invoice or a credit note is made of. @throws Refusal 404 of the record */
+export async function subjectOf(ctx: Scope, { kind, subject_id }: StepPayload<'make-e-document'>): Promise<Subject> {
   if (kind === 'credit_note') return { ...(await getCreditNote(ctx, subject_id)), type: 'CreditNote' };
   const invoice = await getVisibleInvoice(ctx, subject_id);
   return { ...invoice, type: 'Invoice', invoice_id: invoice.id };

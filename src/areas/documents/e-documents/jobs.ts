@@ -2,74 +2,108 @@ import { createHash } from 'node:crypto';
 import type { Temporal } from 'temporal-polyfill';
 import type { DocumentFacts } from '../../../engine/e-documents/facts.ts';
 import { profileFacts } from '../../../engine/e-documents/profiles.ts';
-import { isReady, problemsOf } from '../../../engine/e-documents/rules.ts';
+import { isReady, type Problem, problemsOf } from '../../../engine/e-documents/rules.ts';
 import { ENGINE_VERSION } from '../../../engine/version.ts';
 import { isSandbox, readOrganizationNow } from '../../../platform/clock/organization-clock.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
+import type { Drawn } from '../../../platform/documents/draw.ts';
 import type { DocumentModel } from '../../../platform/documents/model.ts';
 import type { Renderer } from '../../../platform/documents/renderer.ts';
+import type { OrganizationId } from '../../../platform/ids.ts';
 import type { SweepDeps } from '../../../platform/periodic-job.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
 import { nudge } from '../../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
+import { Refusal } from '../../../platform/refusal.ts';
 import { documentSubjects } from '../render-documents/document-subjects.ts';
 import { writtenXml } from '../render-documents/e-documents/written.ts';
 import { recordEDocument } from './announce.ts';
 import { factsOf } from './commands.ts';
-import { type EDocumentRow, findEDocument } from './queries.ts';
+import { printAsHybrid, printedKind, printPlain } from './hybrid-documents.ts';
+import { type EDocumentRow, findEDocument, type SubjectType } from './queries.ts';
 import { markFailed, markReady, takeLostEDocuments } from './writes.ts';
 
 const LOST_AT_ONCE = 100;
 
+/** What is stored where a document could not be made, although nothing that it states is wrong. */
+const notMade = (type: SubjectType): Problem => ({
+  rule: 'document_not_made',
+  severity: 'error',
+  resource: type === 'Invoice' ? 'invoice' : 'credit_note',
+  field: 'svc_id',
+  text: 'Every try to make the document failed, for a reason that no field repairs. It can be tried again.',
+});
+
+type Deps = SystemDeps & { renderer: Renderer };
+
 /**
  * Handler of `e-document.render`: builds a document from what is stored, tests the receivers' rules, and keeps it for
- * good, or the problems. No transaction is open meanwhile. If it runs twice the first document is kept.
+ * good, or the problems. No transaction is open meanwhile. If it runs twice the first document is kept; one that cannot
+ * be made fails with its last attempt.
  */
-export function eDocumentHandlers(deps: SystemDeps & { renderer: Renderer }): Pick<Handlers, 'e-document.render'> {
-  const { sql, renderer, producer } = deps;
+export function eDocumentHandlers(deps: Deps): Pick<Handlers, 'e-document.render'> {
   return {
-    async 'e-document.render'({ organization_id: organizationId, e_document_id: id }) {
-      const scope = { db: sql, organizationId };
-      const row = await findEDocument(scope, id);
+    async 'e-document.render'({ organization_id: organizationId, e_document_id: id }, { lastAttempt }) {
+      const row = await findEDocument({ db: deps.sql, organizationId }, id);
       if (row?.status !== 'pending') return;
-      const facts = await factsOf(scope, { type: row.subject_type, id: row.subject_id }, row.profile);
-      const problems = problemsOf(facts);
-      const content = isReady(problems) ? await contentOf(scope, { row, facts, renderer }) : null;
-      const sandbox = await isSandbox(scope);
-      const finish = async (ctx: Context) => {
-        const now = ctx.now();
-        if (content === null) {
-          if (await markFailed(ctx, row.id, { problems, now })) await recordEDocument(ctx, 'failed', row.id);
-          return;
-        }
-        const sha256 = createHash('sha256').update(content).digest('hex');
-        const made = { content, sha256, engineVersion: ENGINE_VERSION, problems, readyAt: realNow(), now };
-        if (await markReady(ctx, row.id, made)) await recordEDocument(ctx, 'created', row.id);
-      };
-      const nudges = await systemTransaction(
-        deps,
-        { id: organizationId, sandbox },
-        (tx) => readOrganizationNow({ db: tx, organizationId }, sandbox),
-        finish,
-      );
-      if (nudges) await nudge(producer, organizationId, nudges);
+      try {
+        await render(deps, organizationId, row);
+      } catch (error) {
+        if (lastAttempt || error instanceof Refusal)
+          await finish(deps, organizationId, (ctx) => fail(ctx, row, [notMade(row.subject_type)]));
+        throw error;
+      }
     },
   };
+}
+
+async function render(deps: Deps, organizationId: OrganizationId, row: EDocumentRow): Promise<void> {
+  const scope = { db: deps.sql, organizationId };
+  const facts = await factsOf(scope, { type: row.subject_type, id: row.subject_id }, row.profile);
+  const problems = problemsOf(facts);
+  if (!isReady(problems)) return finish(deps, organizationId, (ctx) => fail(ctx, row, problems));
+  const { bytes: content, missing } = await contentOf(scope, { row, facts, renderer: deps.renderer });
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  await finish(deps, organizationId, async (ctx) => {
+    const made = { content, sha256, engineVersion: ENGINE_VERSION, problems, readyAt: realNow(), now: ctx.now() };
+    if (!(await markReady(ctx, row.id, made))) return;
+    await recordEDocument(ctx, 'created', row.id);
+    if (profileFacts[row.profile].isPdf && row.is_chosen) await printAsHybrid(ctx, row, { content, missing });
+  });
+}
+
+async function fail(ctx: Context, row: EDocumentRow, problems: readonly Problem[]): Promise<void> {
+  if (!(await markFailed(ctx, row, { problems, now: ctx.now() }))) return;
+  await recordEDocument(ctx, 'failed', row.id);
+  if (profileFacts[row.profile].isPdf) await printPlain(ctx, row);
+}
+
+async function finish(
+  deps: Deps,
+  organizationId: OrganizationId,
+  work: (ctx: Context) => Promise<void>,
+): Promise<void> {
+  const sandbox = await isSandbox({ db: deps.sql, organizationId });
+  const nudges = await systemTransaction(
+    deps,
+    { id: organizationId, sandbox },
+    (tx) => readOrganizationNow({ db: tx, organizationId }, sandbox),
+    work,
+  );
+  if (nudges) await nudge(deps.producer, organizationId, nudges);
 }
 
 /** The file: XML, or the printed document that carries it. */
 async function contentOf(
   scope: Scope,
   { row, facts, renderer }: { row: EDocumentRow; facts: DocumentFacts; renderer: Renderer },
-): Promise<Uint8Array> {
+): Promise<Drawn> {
   const xml = writtenXml(facts);
-  if (!profileFacts[row.profile].isPdf) return xml;
-  const kind = row.subject_type === 'Invoice' ? 'invoice' : 'credit_note';
-  const model = (await documentSubjects[kind].read(scope, row.subject_id)) as DocumentModel;
-  const { bytes } = await renderer.render(model, xml);
-  return bytes;
+  if (!profileFacts[row.profile].isPdf) return { bytes: xml, missing: '' };
+  const model = (await documentSubjects[printedKind(row)].read(scope, row.subject_id)) as DocumentModel;
+  return renderer.render(model, xml);
 }
 
 /** Enqueues documents again whose job was lost. */
@@ -83,7 +117,7 @@ export async function sweepEDocuments(
     'e-document.render',
     lost.map(({ id, organization_id }) => ({
       payload: { organization_id, e_document_id: id },
-      options: { id: `e-document-${id}-${now.epochMilliseconds}` },
+      options: { id: `e-document-${id}-${now.epochMilliseconds}`, inBackground: true },
     })),
   );
 }

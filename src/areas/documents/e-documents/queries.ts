@@ -23,20 +23,24 @@ export interface EDocumentRow {
   number: string;
   issued_on: Temporal.PlainDate;
   profile: Profile;
+  /** In the profile that was chosen, not one that a request named. */
+  is_chosen: boolean;
   status: 'pending' | 'ready' | 'failed';
   sha256: string | null;
   size: number | null;
   problems: Problem[];
   retain_until: Temporal.PlainDate;
   ready_at: Temporal.Instant | null;
+  /** When it was last put into the queue. */
+  enqueued_at: Temporal.Instant;
   created_at: Temporal.Instant;
 }
 
 const columns = (db: Db) => db`
   document.id, document.billing_entity_id, document.customer_id, customer.external_id as external_customer_id,
   document.subject_type, document.subject_id, document.kind, document.number, document.issued_on, document.profile,
-  document.status, document.sha256, document.size, document.problems, document.retain_until, document.ready_at,
-  document.created_at`;
+  document.is_chosen, document.status, document.sha256, document.size, document.problems, document.retain_until,
+  document.ready_at, document.enqueued_at, document.created_at`;
 
 const tables = (db: Db) => db`
   e_documents document
@@ -67,6 +71,26 @@ export async function findDocumentOf(
     where document.organization_id = ${organizationId} and document.subject_type = ${subject.type}
       and document.subject_id = ${subject.id} and document.kind = 'document' and document.profile = ${subject.profile}`;
   return row;
+}
+
+/** The content of a document; undefined while there is none. */
+export async function findContent({ db, organizationId }: Scope, id: DocumentId): Promise<Uint8Array | undefined> {
+  const [row] = await db<{ content: Uint8Array | null }[]>`
+    select content from e_documents where organization_id = ${organizationId} and id = ${id}`;
+  return row?.content ?? undefined;
+}
+
+/** Whether an invoice or note has anything that a line could state (BR-16). */
+export async function hasLines({ db, organizationId }: Scope, type: SubjectType, id: string): Promise<boolean> {
+  const rows =
+    type === 'Invoice'
+      ? await db`
+          select from fees
+          where organization_id = ${organizationId} and invoice_id = ${id} and deleted_at is null limit 1`
+      : await db`
+          select from credit_note_items
+          where organization_id = ${organizationId} and credit_note_id = ${id} and fee_id is not null limit 1`;
+  return rows.length > 0;
 }
 
 /** Documents that pass the filters, newest first. */

@@ -49,15 +49,20 @@ export const markPending = (
   update e_documents set status = 'pending', problems = '[]', enqueued_at = ${realNow}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id} and status = 'failed'`;
 
-/** Stores what keeps a document from going out. @returns whether it was still to be made */
+/**
+ * Stores what keeps a document from going out, unless it was put into the queue again since it was read: a try that
+ * began before a fact was repaired does not undo the later one.
+ *
+ * @returns whether it was still to be made
+ */
 export async function markFailed(
   { db, organizationId }: Scope,
-  id: DocumentId,
+  { id, enqueued_at }: { id: DocumentId; enqueued_at: Temporal.Instant },
   { problems, now }: { problems: readonly Problem[]; now: Temporal.Instant },
 ): Promise<boolean> {
   const rows = await db`
     update e_documents set status = 'failed', problems = ${json([...problems])}::jsonb, updated_at = ${now}
-    where organization_id = ${organizationId} and id = ${id} and status = 'pending'
+    where organization_id = ${organizationId} and id = ${id} and status = 'pending' and enqueued_at = ${enqueued_at}
     returning id`;
   return rows.length > 0;
 }

@@ -7,6 +7,7 @@ import type { CreditNoteId, InvoiceId } from '../../../platform/ids.ts';
 import { recordCreditNoteGenerated } from '../../credits/credit-notes/announce.ts';
 import { readCreditNote } from '../../credits/credit-notes/queries.ts';
 import { feesOfNotes } from '../../credits/credit-notes/show-credit-note.ts';
+import { readCustomer } from '../../customers/customers/queries.ts';
 import { recordInvoiceGenerated } from '../../invoices/invoices/announce.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
 import { partsOf } from '../../invoices/invoices/show-invoice.ts';
@@ -19,7 +20,7 @@ import { creditNoteModel } from './credit-note-model.ts';
 import { eCreditNote } from './e-documents/of-credit-note.ts';
 import { eInvoice } from './e-documents/of-invoice.ts';
 import { chosenProfile, statedRecords } from './e-documents/stated-parties.ts';
-import { readSources } from './e-documents/stated-records.ts';
+import { readInvoiceSources, readSources } from './e-documents/stated-records.ts';
 import { writtenXml } from './e-documents/written.ts';
 import { invoiceModel } from './invoice-model.ts';
 import { listPaidParts, readPrinted } from './printed-invoice.ts';
@@ -45,9 +46,13 @@ async function readWholeNote(ctx: Scope, noteId: CreditNoteId) {
 
 /** The profile that customer, billing entity or law chose for an invoice and its notes; null where none did. */
 export async function readChosenProfile(ctx: Scope, invoiceId: InvoiceId): Promise<Profile | null> {
-  const [parts, printed] = await readWholeInvoice(ctx, invoiceId);
-  const sources = await readSources(ctx, invoiceId, []);
-  return chosenProfile(statedRecords(parts, printed, { sources, isPlain: false }));
+  const [invoice, printed, sources] = await Promise.all([
+    readInvoice(ctx, invoiceId),
+    readPrinted(ctx, invoiceId),
+    readInvoiceSources(ctx, invoiceId),
+  ]);
+  const customer = await readCustomer(ctx, invoice.customer_id);
+  return chosenProfile(statedRecords({ invoice, customer }, printed, { sources, isPlain: false }));
 }
 
 /** The electronic document of an invoice. */

@@ -1,53 +1,98 @@
 import type { Temporal } from 'temporal-polyfill';
 import { isSandbox, readOrganizationNow } from '../../../platform/clock/organization-clock.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { Drawn } from '../../../platform/documents/draw.ts';
 import type { Renderer } from '../../../platform/documents/renderer.ts';
+import type { OrganizationId } from '../../../platform/ids.ts';
 import type { SweepDeps } from '../../../platform/periodic-job.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
 import { nudge } from '../../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
+import { Refusal } from '../../../platform/refusal.ts';
 import { namedMissing } from '../../messaging/documents/missing-characters.ts';
-import { findPendingDocument, storeDocument, takeLostDocuments } from '../../messaging/documents/queries.ts';
-import { releaseMails } from '../../messaging/mails/post-mail.ts';
+import {
+  type DocumentRow,
+  findPendingDocument,
+  giveUpDocument,
+  storeDocument,
+  takeLostDocuments,
+} from '../../messaging/documents/queries.ts';
+import { failWaitingMails, releaseMails } from '../../messaging/mails/post-mail.ts';
 import { documentSubjects } from './document-subjects.ts';
 
 const LOST_AT_ONCE = 100;
 
+type Deps = SystemDeps & {
+  renderer: Renderer;
+  /** The page that carries XML, where one stands in the place of the plain page; see `e-documents`. */
+  hybridPage(scope: Scope, document: DocumentRow): Promise<'none' | 'made-later' | Uint8Array>;
+};
+
 /**
  * Handler of `document.render`: reads the contents of a document, draws it, stores it and announces it. No transaction
- * is open while it is drawn. If it runs twice the first document is kept.
+ * is open while it is drawn. If it runs twice the first document is kept; one that cannot be drawn is given up with its
+ * last attempt, and the mails that wait for it fail.
  */
-export function documentHandlers(deps: SystemDeps & { renderer: Renderer }): Pick<Handlers, 'document.render'> {
-  const { sql, log, renderer, producer } = deps;
+export function documentHandlers(deps: Deps): Pick<Handlers, 'document.render'> {
   return {
-    async 'document.render'({ organization_id: organizationId, document_id: id }) {
-      const document = await findPendingDocument({ db: sql, organizationId }, id);
+    async 'document.render'({ organization_id: organizationId, document_id: id }, { lastAttempt }) {
+      const document = await findPendingDocument({ db: deps.sql, organizationId }, id);
       if (!document) return;
-      const subject = documentSubjects[document.kind];
-      const model = await subject.read({ db: sql, organizationId }, document.subject_id);
-      const { bytes: content, missing } =
-        model instanceof Uint8Array ? { bytes: model, missing: '' } : await renderer.render(model);
-      if (missing !== '')
-        log.warn(
-          { organization_id: organizationId, documentId: id, missing: namedMissing(missing) },
-          'no font has these characters',
-        );
-      const sandbox = await isSandbox({ db: sql, organizationId });
-      const nudges = await systemTransaction(
-        deps,
-        { id: organizationId, sandbox },
-        (tx) => readOrganizationNow({ db: tx, organizationId }, sandbox),
-        async (ctx) => {
-          const drawn = { content, missing: namedMissing(missing) };
-          const isOurs = await storeDocument({ db: ctx.db, organizationId }, id, drawn, realNow());
-          if (!isOurs) return;
-          await subject.announce(ctx, document.subject_id);
-          await releaseMails(ctx, id);
-        },
-      );
-      if (nudges) await nudge(producer, organizationId, nudges);
+      try {
+        await render(deps, organizationId, document);
+      } catch (error) {
+        if (lastAttempt || error instanceof Refusal)
+          await finish(deps, organizationId, (ctx) => giveUp(ctx, document, error));
+        throw error;
+      }
     },
   };
+}
+
+async function render(deps: Deps, organizationId: OrganizationId, document: DocumentRow): Promise<void> {
+  const { sql, log } = deps;
+  const { id } = document;
+  const drawn = await drawnOf(deps, { db: sql, organizationId }, document);
+  if (drawn === 'made-later') return;
+  const missing = namedMissing(drawn.missing);
+  if (missing !== '')
+    log.warn({ organization_id: organizationId, documentId: id, missing }, 'no font has these characters');
+  await finish(deps, organizationId, async (ctx) => {
+    if (!(await storeDocument(ctx, id, { content: drawn.bytes, missing }, realNow()))) return;
+    await documentSubjects[document.kind].announce(ctx, document.subject_id);
+    await releaseMails(ctx, id);
+  });
+}
+
+async function drawnOf(deps: Deps, scope: Scope, document: DocumentRow): Promise<Drawn | 'made-later'> {
+  const hybrid = await deps.hybridPage(scope, document);
+  if (hybrid === 'made-later') return hybrid;
+  if (hybrid !== 'none') return { bytes: hybrid, missing: '' };
+  const model = await documentSubjects[document.kind].read(scope, document.subject_id);
+  return model instanceof Uint8Array ? { bytes: model, missing: '' } : deps.renderer.render(model);
+}
+
+async function giveUp(ctx: Context, { id }: DocumentRow, error: unknown): Promise<void> {
+  if (!(await giveUpDocument(ctx, id, realNow()))) return;
+  ctx.log.error({ documentId: id, err: error }, 'a document cannot be drawn and is given up');
+  await failWaitingMails(ctx, id);
+}
+
+async function finish(
+  deps: Deps,
+  organizationId: OrganizationId,
+  work: (ctx: Context) => Promise<void>,
+): Promise<void> {
+  const sandbox = await isSandbox({ db: deps.sql, organizationId });
+  const nudges = await systemTransaction(
+    deps,
+    { id: organizationId, sandbox },
+    (tx) => readOrganizationNow({ db: tx, organizationId }, sandbox),
+    work,
+  );
+  if (nudges) await nudge(deps.producer, organizationId, nudges);
 }
 
 /** Enqueues documents again whose job was lost. */

@@ -54,11 +54,17 @@ export const addressLines = (address: Address, format: Format): string[] =>
 const present = (lines: readonly (string | null)[]): string[] =>
   lines.filter((line): line is string => line !== null && line.trim() !== '');
 
+/** Who pays an invoice, and whether they bill themselves. */
+export interface Payer {
+  invoice: Pick<InvoiceParts['invoice'], 'self_billed'>;
+  customer: InvoiceParts['customer'];
+}
+
 /**
  * Issuer and payer, each by its legal name, else its name, a customer else by first and last name. Of a self-billed
  * invoice they change places, since the partner supplies and is paid.
  */
-export function sellerAndBuyer({ invoice, customer: now }: InvoiceParts, printed: Printed): [PartyFacts, PartyFacts] {
+export function sellerAndBuyer({ invoice, customer: now }: Payer, printed: Printed): [PartyFacts, PartyFacts] {
   const customer = printed.customer ?? now;
   const person = [customer.firstname, customer.lastname].filter((name) => name !== null).join(' ');
   const names = [customer.legal_name, customer.name, person].filter((name) => name !== null && name !== '');
@@ -81,7 +87,8 @@ export function partiesOf(parts: InvoiceParts, printed: Printed, texts: Document
   ];
 }
 
-const shippingOf = (customer: InvoiceParts['customer']) => ({
+/** The address of delivery of a customer as it is stored now. */
+export const shippingOf = (customer: InvoiceParts['customer']) => ({
   address_line1: customer.shipping_address_line1,
   address_line2: customer.shipping_address_line2,
   city: customer.shipping_city,

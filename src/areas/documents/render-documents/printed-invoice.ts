@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { InvoiceId } from '../../../platform/ids.ts';
+import { issuerSnapshot } from '../../customers/billing-entities/issuer-snapshot.ts';
 import type { Address, PartyFacts } from './party.ts';
 
 /** Frozen with the invoice; the current ones for an invoice from before they were frozen. */
@@ -20,6 +20,7 @@ interface CustomerNames {
   external_id: string;
   shipping_address: Address;
   metadata: { key: string; value: string; display_in_invoice: boolean }[];
+  billing_configuration?: { payment_provider?: string };
 }
 
 /** What an invoice prints beside its figures, with its parties as they were when it was finalized. */
@@ -49,12 +50,3 @@ export const listPaidParts = ({ db, organizationId }: Scope, invoiceId: InvoiceI
   where share.organization_id = ${organizationId} and share.invoice_id = ${invoiceId}
     and payment.payment_status = 'succeeded' and share.amount_cents > 0
   order by payment.created_at, payment.id`;
-
-/** The columns of `entity` that a document prints, its logo apart, which would be copied with every invoice. */
-export const issuerSnapshot = (db: Db) => db`
-  jsonb_build_object('name', entity.name, 'legal_name', entity.legal_name, 'address_line1', entity.address_line1,
-    'address_line2', entity.address_line2, 'city', entity.city, 'state', entity.state, 'zipcode', entity.zipcode,
-    'country', entity.country, 'email', entity.email, 'phone', entity.phone, 'legal_number', entity.legal_number,
-    'tax_identification_number', entity.tax_identification_number, 'invoice_footer', entity.invoice_footer,
-    'document_locale', entity.document_locale, 'e_invoicing', entity.e_invoicing, 'e_document_profile',
-    entity.e_document_profile, 'bank_accounts', entity.bank_accounts, 'einvoicing', entity.einvoicing)`;

@@ -16,7 +16,7 @@ export interface DocumentRow {
   is_rendered: boolean;
 }
 
-/** The document of a subject, requested now unless it was before; `isNew` if it was not. */
+/** The document of a subject, requested now unless it was before; `isNew` if it was not, or was given up since. */
 export async function requestDocument(
   db: Db,
   subject: {
@@ -36,10 +36,14 @@ export async function requestDocument(
     on conflict on constraint documents_subject_key do nothing
     returning id`;
   if (made) return { id, isNew: true };
-  const [found] = await db<{ id: DocumentId }[]>`
-    select id from documents
+  const [found] = await db<{ id: DocumentId; given_up: boolean }[]>`
+    select id, given_up_at is not null as given_up from documents
     where organization_id = ${subject.organizationId} and kind = ${subject.kind} and subject_id = ${subject.subjectId}`;
-  return { id: found!.id, isNew: false };
+  if (!found!.given_up) return { id: found!.id, isNew: false };
+  await db`
+    update documents set given_up_at = null, enqueued_at = ${realNow}
+    where organization_id = ${subject.organizationId} and id = ${found!.id}`;
+  return { id: found!.id, isNew: true };
 }
 
 /** Id of the document of a subject, once it has been drawn. */
@@ -51,6 +55,18 @@ export async function findRenderedDocument(
   const [row] = await db<{ id: DocumentId }[]>`
     select id from documents
     where organization_id = ${organizationId} and kind = ${kind} and subject_id = ${subjectId} and content is not null`;
+  return row?.id;
+}
+
+/** Id of the document of a subject that waits to be drawn. */
+export async function findWaitingDocument(
+  { db, organizationId }: Scope,
+  kind: DocumentKind,
+  subjectId: string,
+): Promise<DocumentId | undefined> {
+  const [row] = await db<{ id: DocumentId }[]>`
+    select id from documents
+    where organization_id = ${organizationId} and kind = ${kind} and subject_id = ${subjectId} and content is null`;
   return row?.id;
 }
 
@@ -77,6 +93,43 @@ export async function storeDocument(
     where organization_id = ${organizationId} and id = ${id} and content is null
     returning id`;
   return row !== undefined;
+}
+
+/** Stores the document of a subject that was made elsewhere, also over one that was drawn before. @returns its id */
+export async function replaceDocument(
+  { db, organizationId }: Scope,
+  made: {
+    kind: DocumentKind;
+    subjectId: string;
+    fileName: string;
+    contentType: string;
+    content: Uint8Array;
+    missing: string;
+  },
+  realNow: Temporal.Instant,
+): Promise<DocumentId> {
+  const [row] = await db<{ id: DocumentId }[]>`
+    insert into documents (id, organization_id, kind, subject_id, file_name, content_type, content, missing_characters,
+      requested_at, enqueued_at, rendered_at)
+    values (${newId()}, ${organizationId}, ${made.kind}, ${made.subjectId}, ${made.fileName}, ${made.contentType},
+      ${Buffer.from(made.content)}, ${made.missing}, ${realNow}, ${realNow}, ${realNow})
+    on conflict on constraint documents_subject_key do update set content = excluded.content,
+      missing_characters = excluded.missing_characters, rendered_at = excluded.rendered_at, given_up_at = null
+    returning id`;
+  return row!.id;
+}
+
+/** Stores that every try to draw a document failed, so that it is not tried again by itself. @returns whether it was */
+export async function giveUpDocument(
+  { db, organizationId }: Scope,
+  id: DocumentId,
+  realNow: Temporal.Instant,
+): Promise<boolean> {
+  const rows = await db`
+    update documents set given_up_at = ${realNow}
+    where organization_id = ${organizationId} and id = ${id} and content is null and given_up_at is null
+    returning id`;
+  return rows.length > 0;
 }
 
 export interface StoredFile {
@@ -107,6 +160,6 @@ export const takeLostDocuments = (
 ) => db<{ id: DocumentId; organization_id: OrganizationId }[]>`
   update documents set enqueued_at = ${realNow}
   where id in (
-    select id from documents where content is null and enqueued_at <= ${before}
+    select id from documents where content is null and given_up_at is null and enqueued_at <= ${before}
     order by enqueued_at limit ${limit} for update skip locked)
   returning id, organization_id`;

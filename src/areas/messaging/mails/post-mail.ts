@@ -3,8 +3,11 @@ import type { Context } from '../../../platform/context.ts';
 import { columnValues } from '../../../platform/db/values.ts';
 import type { DocumentId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
+import { announce } from '../../../platform/reactions.ts';
+import { mailFailed } from '../announcements.ts';
 import { askForDocument } from '../documents/ask-for-document.ts';
 import type { DocumentKind } from '../documents/queries.ts';
+import { takeWaitingMails } from './queries.ts';
 
 /** Hands a mail to the mail server, over the network. */
 export const SEND_MAIL_JOB = 'mail.send';
@@ -72,6 +75,15 @@ export async function releaseMails(ctx: Context, documentId: DocumentId): Promis
     ctx,
     waiting.map(({ id }) => id),
   );
+}
+
+/** What addressees miss for good, as it stands in the audit trail. */
+const NOT_DRAWN = 'The document of the mail cannot be drawn';
+
+/** Fails mails whose document was given up, and announces that. */
+export async function failWaitingMails(ctx: Context, documentId: DocumentId): Promise<void> {
+  for (const mail of await takeWaitingMails(ctx, documentId, NOT_DRAWN))
+    await announce(ctx, mailFailed, { mail, error: NOT_DRAWN });
 }
 
 // The row is held: the worker that stores the document waits for this transaction and finds the mail.

@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
-import type { OrganizationId } from '../../../platform/ids.ts';
+import type { DocumentId, OrganizationId } from '../../../platform/ids.ts';
 import type { RecipientState } from '../../../platform/mail/mailer.ts';
 import type { MailDocument } from './owe-mail.ts';
 
@@ -48,6 +48,15 @@ export async function takeMail(
       on document.organization_id = taken.organization_id and document.id = taken.document_id`;
   return mail;
 }
+
+/** Mails that waited for a document which will not come: they have failed. */
+export const takeWaitingMails = ({ db, organizationId }: Scope, documentId: DocumentId, error: string) => db<
+  PendingMail[]
+>`
+  update mails set status = 'failed', error = ${error}
+  where organization_id = ${organizationId} and document_id = ${documentId} and status = 'waiting'
+  returning id, kind, subject_id, recipients, cc, bcc, sender_name, reply_to, subject, body, recipient_states, attempts,
+    null as file_name, null as content_type, null as content`;
 
 /** Stores the outcome of an attempt: the state of each address and the time of the next attempt, if any. */
 export const noteAttempt = (

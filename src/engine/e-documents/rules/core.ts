@@ -4,7 +4,7 @@ import { exponentOf, isCurrency } from '../../money/currency.ts';
 import { decimal } from '../../money/decimal.ts';
 import { ADDRESS_SCHEMES } from '../electronic-address.ts';
 import type { DayRange, DocumentFacts, DocumentParty } from '../facts.ts';
-import { isFilled, MOST_DECIMALS, type Rule, rulesOf } from './rule.ts';
+import { isFilled, MOST_DECIMALS, ofEachParty, type Rule, rulesOf } from './rule.ts';
 
 const TYPE_CODES: ReadonlySet<string> = new Set(['380', '381', '389', '261']);
 const PAYMENT_CODES: ReadonlySet<string> = new Set(['1', '30', '58', '59']);
@@ -255,13 +255,12 @@ export const coreRules: readonly Rule[] = rulesOf(
       text: 'The buyer’s electronic address has a scheme.',
       test: ({ buyer }) => hasScheme(buyer),
     },
-    {
+    ...ofEachParty({
       id: 'BR-CO-09',
-      side: 'seller',
       field: 'tax_identification_number',
       text: 'A VAT number begins with the code of a country.',
-      test: ({ seller, buyer }) => hasPrefix(seller.vatNumber) && hasPrefix(buyer.vatNumber),
-    },
+      test: ({ vatNumber }) => hasPrefix(vatNumber),
+    }),
     {
       id: 'BR-CO-10',
       side: 'document',
@@ -374,22 +373,18 @@ export const coreRules: readonly Rule[] = rulesOf(
       text: 'The currency is in the list ISO 4217.',
       test: ({ currency }) => isCurrency(currency),
     },
-    {
+    ...ofEachParty({
       id: 'BR-CL-11',
-      side: 'seller',
       field: 'e_invoicing.legal_scheme',
       text: 'The register of a legal number is in the list ISO 6523.',
-      test: ({ seller, buyer }) =>
-        isCode(REGISTER_CODE, seller.legalScheme) && isCode(REGISTER_CODE, buyer.legalScheme),
-    },
-    {
+      test: ({ legalScheme }) => isCode(REGISTER_CODE, legalScheme),
+    }),
+    ...ofEachParty({
       id: 'BR-CL-14',
-      side: 'seller',
       field: 'country',
       text: 'Countries are codes of ISO 3166.',
-      test: ({ seller, buyer }) =>
-        [seller.country, buyer.country].every((country) => !isFilled(country) || COUNTRY_CODE.test(country!)),
-    },
+      test: ({ country }) => !isFilled(country) || COUNTRY_CODE.test(country!),
+    }),
     {
       id: 'BR-CL-16',
       side: 'seller',
@@ -425,12 +420,11 @@ export const coreRules: readonly Rule[] = rulesOf(
       text: 'Units are codes of UN/ECE recommendation 20.',
       test: ({ lines }) => lines.every(({ unit }) => !isFilled(unit) || UNIT_CODE.test(unit)),
     },
-    {
+    ...ofEachParty({
       id: 'BR-CL-25',
-      side: 'buyer',
       field: 'e_invoicing.endpoint_scheme',
       text: 'The scheme of an electronic address is in the list EAS.',
-      test: ({ seller, buyer }) => isKnownScheme(seller) && isKnownScheme(buyer),
-    },
+      test: isKnownScheme,
+    }),
   ],
 );

@@ -4,7 +4,7 @@ import { toMainUnit } from '../../money/units.ts';
 import { PEPPOL_SCHEMES } from '../electronic-address.ts';
 import type { DocumentFacts, DocumentParty } from '../facts.ts';
 import { isBelgianEnterpriseNumber, isIban, isLuhn } from '../identifiers.ts';
-import { isFilled, type Rule, rulesOf } from './rule.ts';
+import { isFilled, type Made, ofEachParty, type Rule, rulesOf } from './rule.ts';
 
 /** How far a line's amount may be from quantity times price, in the main unit. */
 const MOST_LINE_OFF = 0.02;
@@ -60,8 +60,6 @@ const withAccount = (facts: DocumentFacts, code: '58' | '59'): string | null | u
 };
 const isGerman = ({ seller, buyer }: DocumentFacts) => seller.country === 'DE' && buyer.country === 'DE';
 const isTaxed = ({ vat }: DocumentFacts) => vat.some(({ category }) => category !== 'O');
-
-type Made = Omit<Rule, 'profiles'>;
 
 /** Rules of the network Peppol that XRechnung repeats. */
 const shared: readonly Made[] = [
@@ -131,23 +129,26 @@ const peppol: readonly Made[] = [
     text: 'The network takes no self-billed credit note in this process.',
     test: ({ typeCode }) => typeCode !== '261',
   },
-  {
+  ...ofEachParty({
     id: 'CL008',
-    side: 'buyer',
     field: 'e_invoicing.endpoint_scheme',
     text: 'The scheme of an electronic address is one of the network, which mail is not.',
-    test: ({ seller, buyer }) => isOnPeppol(seller) && isOnPeppol(buyer),
-  },
-  ...Object.entries(addressChecks).map(
-    ([scheme, [id, check]]): Made => ({
+    test: isOnPeppol,
+  }),
+  ...Object.entries(addressChecks).flatMap(([scheme, [id, check]]) => [
+    ...ofEachParty({
       id,
-      side: 'buyer',
       field: 'e_invoicing.endpoint_id',
       text: `An electronic address of the register ${scheme} has its form and its check digits.`,
-      test: ({ seller, buyer }) =>
-        [seller, buyer].every(({ endpoint }) => endpoint?.scheme !== scheme || check(endpoint.id)),
+      test: ({ endpoint }) => endpoint?.scheme !== scheme || check(endpoint.id),
     }),
-  ),
+    ...ofEachParty({
+      id,
+      field: 'legal_number',
+      text: `A number of the register ${scheme} has its form and its check digits.`,
+      test: ({ legalScheme, legalNumber }) => legalScheme !== scheme || legalNumber === null || check(legalNumber),
+    }),
+  ]),
 ];
 
 /** What Germany asks for, under the names of both sets of rules. */

@@ -1,4 +1,4 @@
-import type { DocumentFacts } from '../facts.ts';
+import type { DocumentFacts, DocumentParty } from '../facts.ts';
 import { PROFILES, type Profile, profileFacts, type Receiver } from '../profiles.ts';
 
 /** Whose record repairs what a rule finds. */
@@ -21,7 +21,7 @@ export interface Rule {
   test(facts: DocumentFacts): boolean;
 }
 
-type Made = Omit<Rule, 'profiles'>;
+export type Made = Omit<Rule, 'profiles'>;
 
 /** Rules of some receivers; those of EN 16931 hold in every profile. */
 export const rulesOf = (receivers: readonly Receiver[], rules: readonly Made[]): Rule[] => {
@@ -30,6 +30,13 @@ export const rulesOf = (receivers: readonly Receiver[], rules: readonly Made[]):
   );
   return rules.map((rule) => ({ ...rule, profiles }));
 };
+
+/** A rule that holds for each party: one row a side, so that a fault names the record that repairs it. */
+export const ofEachParty = ({
+  test,
+  ...rule
+}: Omit<Made, 'side' | 'sideOf' | 'test'> & { test(party: DocumentParty): boolean }): Made[] =>
+  (['seller', 'buyer'] as const).map((side) => ({ ...rule, side, test: (facts) => test(facts[side]) }));
 
 export const isFilled = (text: string | null): boolean => text !== null && text.trim() !== '';
 

@@ -5,7 +5,7 @@ import type { DayRange, LineFacts } from '../../../../engine/e-documents/facts.t
 import { type VatTreatment, VOUCHER, vatTreatment } from '../../../../engine/e-documents/vat-category.ts';
 import { type Cents, cents } from '../../../../engine/money/cents.ts';
 import { exponentOf } from '../../../../engine/money/currency.ts';
-import { type Decimal, decimal } from '../../../../engine/money/decimal.ts';
+import { type Decimal, decimal, sum, ZERO } from '../../../../engine/money/decimal.ts';
 import { toMainUnit } from '../../../../engine/money/units.ts';
 import { REVERSE_CHARGE } from '../../../../engine/taxes/eu/choose-eu-tax.ts';
 import type { FeeRow } from '../../../invoices/fees/queries.ts';
@@ -16,6 +16,7 @@ export interface StatedFee {
   fee: FeeRow;
   amountCents: Cents;
   preciseAllowanceCents: Decimal;
+  preciseAlreadyInvoicedCents?: Decimal;
 }
 
 /** How the lines of a document are stated. */
@@ -36,7 +37,7 @@ const ONE = decimal(1);
 
 /** A line with the amounts from which the totals follow. */
 export function statedLine(stated: StatedFee, statement: Statement): { line: LineFacts; amounts: AmountLine } {
-  const { fee, amountCents, preciseAllowanceCents } = stated;
+  const { fee, amountCents, preciseAllowanceCents, preciseAlreadyInvoicedCents = ZERO } = stated;
   const treatment = treatmentOf(fee, statement);
   const rate = treatment.category === 'S' ? fee.taxes_rate : decimal(0);
   return {
@@ -55,6 +56,7 @@ export function statedLine(stated: StatedFee, statement: Statement): { line: Lin
       rate,
       amountCents,
       preciseAllowanceCents,
+      preciseAlreadyInvoicedCents,
       preciseTaxCents: decimal(amountCents).minus(preciseAllowanceCents).times(rate).div(100),
       treatment,
     },
@@ -84,6 +86,7 @@ function treatmentOf(fee: FeeRow, { sources, isPlain, sellerHasVatNumber, exempt
       vat_category: said?.vat_category ?? null,
       exemption_code: said?.exemption_code ?? null,
       exemption_text: said?.exemption_text ?? null,
+      isOfEngine: tax_id === null,
     };
   });
   return vatTreatment(taxes, { sellerHasVatNumber, exemptionText });
@@ -116,4 +119,5 @@ export const wholeFee = (fee: FeeRow): StatedFee => ({
   fee,
   amountCents: cents(fee.amount_cents),
   preciseAllowanceCents: fee.precise_coupons_amount_cents,
+  preciseAlreadyInvoicedCents: sum((fee.progressive_parts ?? []).map(({ part_cents }) => decimal(part_cents))),
 });

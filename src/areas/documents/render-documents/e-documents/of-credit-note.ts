@@ -54,7 +54,12 @@ export function eCreditNote({ note, fees, ...basis }: NoteBasis, profile: Profil
     payment:
       profile === null
         ? null
-        : paymentOf(common.records, { number: note.number, currency: note.currency, isOrdinary: false }),
+        : paymentOf(common.records, {
+            number: note.number,
+            currency: note.currency,
+            isOrdinary: false,
+            charge: basis.sources.charge,
+          }),
     terms: null,
     allowances: amounts.allowances,
     vat: amounts.vat,

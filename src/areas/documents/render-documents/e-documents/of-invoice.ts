@@ -8,7 +8,14 @@ import { fill, formatOf } from '../../../messaging/documents/number-and-date-for
 import { languageOf } from '../../../messaging/documents/texts/by-locale.ts';
 import type { Printed } from '../printed-invoice.ts';
 import { bearsOtherTax, type StatedFee, type Statement, statedLine, wholeFee } from './fee-lines.ts';
-import { buyerReferenceOf, paymentOf, type StatedRecords, statedParties, statedRecords } from './stated-parties.ts';
+import {
+  buyerReferenceOf,
+  isCharged,
+  paymentOf,
+  type StatedRecords,
+  statedParties,
+  statedRecords,
+} from './stated-parties.ts';
 import type { DocumentSources } from './stated-records.ts';
 import { isVatId } from './vat-id.ts';
 
@@ -42,6 +49,9 @@ export function eInvoice(basis: DocumentBasis, profile: Profile | null): Documen
   });
   const { locale, texts } = languageOf(printed.customer_locale, printed.issuer.document_locale);
   const due = formatOf(locale, invoice.currency, invoice.timezone).date(invoice.payment_due_date);
+  const isByItself =
+    !invoice.self_billed && sources.charge.method !== null && isCharged(common.records, sources.charge);
+  const chargedAs = isByItself ? [texts.chargedToMethod] : [];
   return {
     ...common.facts,
     kind: 'Invoice',
@@ -59,8 +69,9 @@ export function eInvoice(basis: DocumentBasis, profile: Profile | null): Documen
           number: invoice.number,
           currency: invoice.currency,
           isOrdinary: !invoice.self_billed,
+          charge: sources.charge,
         }),
-    terms: isPlain ? null : fill(texts.payableUntil, { date: due }),
+    terms: isPlain ? null : [fill(texts.payableUntil, { date: due }), ...chargedAs].join('. '),
     allowances: amounts.allowances,
     vat: amounts.vat,
     totals: amounts.totals,

@@ -1,9 +1,10 @@
 import type { DocumentFacts } from '../../../../engine/e-documents/facts.ts';
 import { buyerFacts, type EInvoicing, type StoredParty, sellerFacts } from '../../../../engine/e-documents/parties.ts';
 import { chooseProfile, type Profile } from '../../../../engine/e-documents/profiles.ts';
-import type { InvoiceParts } from '../../../invoices/invoices/view.ts';
-import { type PartyFacts, sellerAndBuyer } from '../party.ts';
+import { type PartyFacts, type Payer, sellerAndBuyer, shippingOf } from '../party.ts';
 import type { Printed } from '../printed-invoice.ts';
+import { type Charge, mandateOf } from './charge-of-invoice.ts';
+import { filledFacts } from './filled-facts.ts';
 import type { DocumentSources, IssuerFacts } from './stated-records.ts';
 import { isVatId } from './vat-id.ts';
 
@@ -18,59 +19,27 @@ interface PayerFacts {
   e_document_profile?: Profile | null;
   metadata?: { key: string; value: string }[];
   shipping_address?: { city: string | null; zipcode: string | null; country: string | null };
+  /** The provider that charged the customer on the day of issue. */
   payment_provider?: string | null;
 }
 
-type Snapshot = Record<string, unknown>;
-
-const isMissing = (value: unknown): boolean =>
-  value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
-
-/** Frozen facts never change, but one that was missing may be filled later. */
-function filled<Facts extends object>(frozen: Facts, now: object): Facts {
-  const missing = Object.entries(now).filter(([key, value]) => {
-    const before = (frozen as Snapshot)[key];
-    return isMissing(before) && !isMissing(value);
-  });
-  return { ...frozen, ...Object.fromEntries(missing) };
-}
-
-const filledBoth = <Facts extends { e_invoicing?: EInvoicing | null }>(frozen: Facts, now: Facts): Facts => {
-  const whole = filled(frozen, now);
-  if (!frozen.e_invoicing || !now.e_invoicing) return whole;
-  return { ...whole, e_invoicing: filled(frozen.e_invoicing, now.e_invoicing) };
-};
-
 /** The records behind the parties of a document; a plain document states only what was frozen. */
 export function statedRecords(
-  parts: InvoiceParts,
+  parts: Payer,
   printed: Printed,
-  { sources, isPlain }: { sources: DocumentSources; isPlain: boolean },
+  { sources, isPlain }: { sources: Pick<DocumentSources, 'issuer_now'>; isPlain: boolean },
 ): StatedRecords {
   const { invoice, customer: now } = parts;
   const [seller, buyer] = sellerAndBuyer(parts, printed);
   const [issuer, payer] = invoice.self_billed ? [buyer, seller] : [seller, buyer];
   if (isPlain) return { issuer, payer };
-  const shippingNow = {
-    city: now.shipping_city,
-    zipcode: now.shipping_zipcode,
-    country: now.shipping_country,
-  };
-  const { name: _issuer, ...issuerNow } = sources.issuer_now;
-  const { name: _payer, ...payerNow } = now;
+  const frozenProvider = printed.customer?.billing_configuration?.payment_provider;
   return {
-    issuer: filledBoth<StatedRecords['issuer']>(
-      { ...issuer, bank_accounts: undefined, ...printed.issuer, name: issuer.name } as StatedRecords['issuer'],
-      { ...issuerNow, name: issuer.name },
-    ),
-    payer: filledBoth<StatedRecords['payer']>(
-      payer as StatedRecords['payer'],
-      {
-        ...payerNow,
-        name: payer.name,
-        shipping_address: shippingNow,
-      } as StatedRecords['payer'],
-    ),
+    issuer: filledFacts<StatedRecords['issuer']>({ ...printed.issuer, name: issuer.name }, sources.issuer_now),
+    payer: {
+      ...filledFacts<StatedRecords['payer']>(payer, { ...now, shipping_address: shippingOf(now) }),
+      payment_provider: (printed.customer === null ? now.payment_provider : frozenProvider) ?? null,
+    },
   };
 }
 
@@ -106,18 +75,34 @@ export const buyerReferenceOf = ({ payer }: StatedRecords, own: string | null): 
   payer.metadata?.find(({ key }) => key === 'buyer_reference')?.value.trim() ??
   null;
 
-/** BG-16: the account of the currency by transfer; where a provider collects, its terms say so. */
+/** Whether a provider charges the customer for an invoice, instead of waiting for a transfer. */
+export const isCharged = ({ payer }: StatedRecords, charge: Charge): boolean =>
+  Boolean(payer.payment_provider) && !charge.is_manual;
+
+/**
+ * BG-16: by mandate where one is charged, as its terms say where a provider charges in another way, else by transfer to
+ * the account of the currency.
+ *
+ * Rule: e-documents.md#facts "BG-16".
+ */
 export function paymentOf(
-  { issuer, payer }: StatedRecords,
-  { number, currency, isOrdinary }: { number: string; currency: string; isOrdinary: boolean },
+  records: StatedRecords,
+  invoice: { number: string; currency: string; isOrdinary: boolean; charge: Charge },
 ): DocumentFacts['payment'] {
+  const { issuer } = records;
+  const { number: reference, currency, isOrdinary, charge } = invoice;
   const accounts = issuer.bank_accounts ?? [];
+  // What is given back and what a customer bills itself names no account of the billing entity.
+  if (!isOrdinary) return { code: '1', reference };
+  if (isCharged(records, charge)) {
+    const mandate = mandateOf(charge, currency);
+    if (mandate === null) return { code: '1', reference };
+    const creditorId = issuer.e_invoicing?.creditor_id ?? null;
+    return { code: '59', reference, mandate: mandate.reference, creditorId, debitedAccount: mandate.last4 };
+  }
   const account =
     accounts.find((each) => each.currency === currency) ?? accounts.find((each) => each.currency === null);
-  if (isOrdinary && account) {
-    const { iban: id, bic, holder } = account;
-    return { code: currency === 'EUR' ? '58' : '30', reference: number, account: { id, bic, holder } };
-  }
-  // What is given back, what a customer bills itself, and what a provider charges names no account of the seller.
-  return !isOrdinary || payer.payment_provider || accounts.length > 0 ? { code: '1', reference: number } : null;
+  if (account === undefined) return accounts.length > 0 ? { code: '1', reference } : null;
+  const { iban: id, bic, holder } = account;
+  return { code: currency === 'EUR' ? '58' : '30', reference, account: { id, bic, holder } };
 }

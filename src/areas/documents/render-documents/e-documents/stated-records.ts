@@ -4,9 +4,11 @@ import type { Profile } from '../../../../engine/e-documents/profiles.ts';
 import type { VatCategory } from '../../../../engine/invoices/vat-breakdown.ts';
 import type { Scope } from '../../../../platform/db/scope.ts';
 import type { InvoiceId, TaxId } from '../../../../platform/ids.ts';
+import { issuerSnapshot } from '../../../customers/billing-entities/issuer-snapshot.ts';
 import type { BankAccount } from '../../../customers/e-invoicing.ts';
 import type { FeeRow } from '../../../invoices/fees/queries.ts';
-import { issuerSnapshot, type Printed } from '../printed-invoice.ts';
+import type { Printed } from '../printed-invoice.ts';
+import { type Charge, chargeOfInvoice } from './charge-of-invoice.ts';
 
 /** What a billing entity says about electronic documents; absent in snapshots from before there were any. */
 export interface IssuerFacts {
@@ -33,6 +35,7 @@ export interface DocumentSources {
   buyer_reference: string | null;
   /** Payments received before the invoice was issued. */
   paid_before_cents: number;
+  charge: Charge;
   taxes: ReadonlyMap<string, TaxFacts>;
   /** Codes of units by the metric or add-on of a fee. */
   units: ReadonlyMap<string, string>;
@@ -56,7 +59,8 @@ export async function readSources(
   };
 }
 
-async function readInvoiceSources({ db, organizationId }: Scope, invoiceId: InvoiceId) {
+/** What a document states of its invoice and its billing entity beside what is printed. */
+export async function readInvoiceSources({ db, organizationId }: Scope, invoiceId: InvoiceId) {
   const [row] = await db<Omit<DocumentSources, 'taxes' | 'units'>[]>`
     select ${issuerSnapshot(db)} as issuer_now, invoice.finalized_at,
       coalesce(invoice.buyer_reference, (
@@ -71,7 +75,8 @@ async function readInvoiceSources({ db, organizationId }: Scope, invoiceId: Invo
         join payments payment on payment.organization_id = share.organization_id and payment.id = share.payment_id
         where share.organization_id = invoice.organization_id and share.invoice_id = invoice.id
           and payment.payment_status = 'succeeded' and payment.created_at < invoice.finalized_at
-      ), 0)::bigint as paid_before_cents
+      ), 0)::bigint as paid_before_cents,
+      ${chargeOfInvoice(db)} as charge
     from invoices invoice
     join billing_entities entity on entity.organization_id = invoice.organization_id
       and entity.id = invoice.billing_entity_id

@@ -1,3 +1,4 @@
+import { compactNumber } from '../../../../engine/e-documents/identifiers.ts';
 import { isCountry } from '../../../../platform/schema/countries.ts';
 
 /** Greece is EL in VAT numbers, Northern Ireland XI. */
@@ -8,7 +9,8 @@ const PREFIX_LENGTH = 2;
  * Whether a tax number is a VAT identifier as EN 16931 reads it: one that begins with the code of a country. The number
  * of another tax, such as Japan's T1234567890123, is not. Rule: EN 16931 BR-CO-09.
  */
-export function isVatId(number: string): boolean {
+export function isVatId(typed: string): boolean {
+  const number = compactNumber(typed);
   const prefix = number.slice(0, PREFIX_LENGTH);
   return number.length > PREFIX_LENGTH && (isCountry(prefix) || OTHER_PREFIXES.has(prefix));
 }

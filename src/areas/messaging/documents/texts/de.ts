@@ -23,6 +23,7 @@ export const de: DocumentTexts = {
   legalNumber: 'Registernummer',
   amountDue: '{amount} fällig',
   payableUntil: 'Zahlbar bis {date}',
+  chargedToMethod: 'Der Betrag wird von der hinterlegten Zahlungsart eingezogen',
   paidOn: 'Bezahlt am',
   reference: 'Referenz',
   amountPaid: '{amount} bezahlt',

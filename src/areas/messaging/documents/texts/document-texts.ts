@@ -23,6 +23,8 @@ export interface DocumentTexts {
   amountDue: string;
   /** `{date}`. */
   payableUntil: string;
+  /** Beside the date, where a provider charges the customer by itself. */
+  chargedToMethod: string;
   paidOn: string;
   reference: string;
   /** `{amount}`. */

@@ -23,6 +23,7 @@ export const en: DocumentTexts = {
   legalNumber: 'Registration number',
   amountDue: '{amount} due',
   payableUntil: 'Payable until {date}',
+  chargedToMethod: 'It will be charged to the stored payment method',
   paidOn: 'Paid on',
   reference: 'Reference',
   amountPaid: '{amount} paid',

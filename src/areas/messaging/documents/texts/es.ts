@@ -23,6 +23,7 @@ export const es: DocumentTexts = {
   legalNumber: 'Número de registro',
   amountDue: '{amount} a pagar',
   payableUntil: 'A pagar antes del {date}',
+  chargedToMethod: 'El importe se cargará en el método de pago guardado',
   paidOn: 'Pagado el',
   reference: 'Referencia',
   amountPaid: '{amount} pagado',

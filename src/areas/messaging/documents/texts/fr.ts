@@ -23,6 +23,7 @@ export const fr: DocumentTexts = {
   legalNumber: 'Numéro d’immatriculation',
   amountDue: '{amount} à payer',
   payableUntil: 'À payer avant le {date}',
+  chargedToMethod: 'Le montant sera prélevé sur le moyen de paiement enregistré',
   paidOn: 'Payé le',
   reference: 'Référence',
   amountPaid: '{amount} payé',

@@ -23,6 +23,7 @@ export const it: DocumentTexts = {
   legalNumber: 'Numero di registrazione',
   amountDue: '{amount} da pagare',
   payableUntil: 'Da pagare entro il {date}',
+  chargedToMethod: 'L’importo verrà addebitato sul metodo di pagamento registrato',
   paidOn: 'Pagato il',
   reference: 'Riferimento',
   amountPaid: '{amount} pagato',

@@ -23,6 +23,7 @@ export const nb: DocumentTexts = {
   legalNumber: 'Organisasjonsnummer',
   amountDue: '{amount} å betale',
   payableUntil: 'Betales innen {date}',
+  chargedToMethod: 'Beløpet belastes den lagrede betalingsmetoden',
   paidOn: 'Betalt den',
   reference: 'Referanse',
   amountPaid: '{amount} betalt',

@@ -23,6 +23,7 @@ export const ptBr: DocumentTexts = {
   legalNumber: 'Número de registro',
   amountDue: '{amount} a pagar',
   payableUntil: 'Pagar até {date}',
+  chargedToMethod: 'O valor será cobrado no meio de pagamento cadastrado',
   paidOn: 'Pago em',
   reference: 'Referência',
   amountPaid: '{amount} pago',

@@ -23,6 +23,7 @@ export const sv: DocumentTexts = {
   legalNumber: 'Organisationsnummer',
   amountDue: '{amount} att betala',
   payableUntil: 'Betalas senast {date}',
+  chargedToMethod: 'Beloppet dras från den sparade betalningsmetoden',
   paidOn: 'Betald den',
   reference: 'Referens',
   amountPaid: '{amount} betalt',

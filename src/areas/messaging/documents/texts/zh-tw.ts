@@ -18,6 +18,7 @@ export const zhTw: DocumentTexts = {
   legalNumber: '登記號碼',
   amountDue: '應付 {amount}',
   payableUntil: '請於 {date} 前付款',
+  chargedToMethod: '款項將由已儲存的付款方式支付',
   paidOn: '付款日期',
   reference: '參考編號',
   amountPaid: '已付 {amount}',
