@@ -22,6 +22,7 @@ import { integrationOperations } from './areas/customers/integrations/routes.ts'
 import { invoiceCustomSectionOperations } from './areas/customers/invoice-custom-sections/routes.ts';
 import { paymentMethodOperations } from './areas/customers/payment-methods/routes.ts';
 import { paymentProviderOperations } from './areas/customers/payment-providers/routes.ts';
+import { archiveOperations } from './areas/documents/archive/routes.ts';
 import { documentMailOperations } from './areas/documents/document-mails/routes.ts';
 import { eDocumentOperations } from './areas/documents/e-documents/routes.ts';
 import { adjustedFeeOperations } from './areas/invoices/adjusted-fees/routes.ts';
@@ -107,6 +108,7 @@ export const operations: Operation[] = [
   ...paymentReceiptOperations,
   ...documentMailOperations,
   ...eDocumentOperations,
+  ...archiveOperations,
   ...mailOperations,
   ...dunningCampaignOperations,
   ...paymentMethodOperations,

@@ -15,6 +15,7 @@ import { lifetimeUsage, usageActivity } from './areas/billing/watch-usage/usage-
 import { expireCoupons } from './areas/credits/expire-coupons/expire-coupons.ts';
 import { expireHolds } from './areas/credits/wallet-holds/expire-holds.ts';
 import { euTaxRates } from './areas/customers/check-vat-numbers/eu-rates.ts';
+import { archiveRoots } from './areas/documents/archive/archive-roots.ts';
 import { ledgerDaily } from './areas/ledger/roll-up-ledger/ledger-daily.ts';
 import { cleanWebhooks, endpointHealth, webhookSweeper } from './areas/messaging/deliver-webhooks/jobs.ts';
 import { releaseAuthorizations } from './areas/payments/collect-payments/authorizations.ts';
@@ -84,4 +85,5 @@ export const sweepJobs: readonly SweepJob[] = [
   rollupAudit,
   auditRecent,
   auditFull,
+  archiveRoots,
 ];

@@ -263,6 +263,13 @@ const rows = [
     catchUp: 'latest',
     afterMissedTicks: 'by selection',
   },
+  {
+    job: 'archive-roots',
+    tick: { timeOfDay: '03:50' },
+    clock: 'R',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
   { job: 'audit-full', tick: { timeOfDay: '03:30' }, clock: 'R', catchUp: 'skip', afterMissedTicks: 'next day' },
 ] as const satisfies readonly TableRow[];
 

@@ -129,10 +129,10 @@ describe('the table of periodic jobs', () => {
     rollup-audit           R  03:00
     audit-full             R  03:30`;
   /**
-   * Rows of ours beside it: rates of the register, sums by day, what organizations chose to keep, secrets
-   * (provider-connections.md#secrets).
+   * Rows of ours beside it: rates of the register, sums by day, what organizations chose to keep, the chain of
+   * documents (e-documents.md#archive), secrets (provider-connections.md#secrets).
    */
-  const OURS = ['eu-tax-rates', 'ledger-daily', 'clean-secrets', 'retention'];
+  const OURS = ['eu-tax-rates', 'ledger-daily', 'clean-secrets', 'retention', 'archive-roots'];
 
   test('the table gives the minute of an hourly job and the intervals that settings choose', () => {
     expect([minuteOf('bill'), minuteOf('terminate-ended')]).toEqual([10, 5]);

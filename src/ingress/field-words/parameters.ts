@@ -47,6 +47,8 @@ export const PARAMETERS: FieldWords = {
   kinds: 'Only records of these kinds',
   from: 'From this instant on, ISO 8601',
   to: 'Up to this instant, ISO 8601',
+  'findAllArchiveRoots.from': 'From this day on',
+  'findAllArchiveRoots.to': 'Up to this day',
   at: 'As it stood at this day or instant, ISO 8601; default now',
   basis: 'Whether lines count by the day of business or the day of booking',
   from_date: 'From this day or instant on, ISO 8601',

@@ -1,4 +1,5 @@
 import { ANALYTICS_CHECKS } from './analytics-checks.ts';
+import { ARCHIVE_CHECKS } from './archive-checks.ts';
 import type { Check } from './check-of-an-invariant.ts';
 import { CORRECTION_CHECKS } from './correction-checks.ts';
 import { CREDIT_CHECKS } from './credit-checks.ts';
@@ -20,4 +21,5 @@ export const CHECKS: readonly Check[] = [
   ...SLOW_CHECKS,
   ...CORRECTION_CHECKS,
   ...ANALYTICS_CHECKS,
+  ...ARCHIVE_CHECKS,
 ];

@@ -1,0 +1,139 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { BillingEntityId, DocumentId, OrganizationId } from '../../../platform/ids.ts';
+import { limitOf } from '../../../platform/lists/pagination.ts';
+import type { ArchiveRootsQuery } from './schema.ts';
+
+/** A day of a billing entity in the chain. */
+export interface ArchiveRoot {
+  billing_entity_code: string;
+  day: Temporal.PlainDate;
+  count: number;
+  /** SHA-256 in hexadecimal. */
+  root: string;
+}
+
+/** The day of an instant column, in UTC. */
+const dayOf = (db: Db, column: string): Fragment => db`(${db(column)} at time zone 'UTC')::date`;
+/** The first instant of a day column. */
+const startOf = (db: Db, column: string): Fragment => db`(${db(column)}::timestamp at time zone 'UTC')`;
+
+/**
+ * The root of a day: SHA-256 of the root before it and of id and SHA-256 of every document, in the order of their ids.
+ *
+ * Rule: e-documents.md#archive.
+ */
+const rootOf = (db: Db, before: Fragment, documents: Fragment): Fragment => db`
+  encode(sha256(convert_to(coalesce(${before}, '') || coalesce(${documents}, ''), 'UTF8')), 'hex')`;
+
+const listed = (db: Db): Fragment => db`string_agg(document.id::text || document.sha256, '' order by document.id)`;
+
+/**
+ * Adds the earliest day that has ended and is not in the chain, for billing entities that have one.
+ *
+ * @returns how many days were added: none once the chain is complete
+ */
+export async function addOpenDays(db: Db, today: Temporal.PlainDate, limit: number): Promise<number> {
+  const rows = await db`
+    insert into archive_chain (organization_id, billing_entity_id, day, count, root, created_at)
+    select open.organization_id, open.billing_entity_id, open.day, day.count, ${rootOf(db, db`open.root`, db`day.list`)},
+      clock_timestamp()
+    from (
+      select entity.organization_id, entity.id as billing_entity_id, first.day, last.root
+      from billing_entities entity
+      left join lateral (
+        select day, root from archive_chain link
+        where link.organization_id = entity.organization_id and link.billing_entity_id = entity.id
+        order by day desc limit 1) last on true
+      join lateral (
+        select ${dayOf(db, 'document.ready_at')} as day from e_documents document
+        where document.organization_id = entity.organization_id and document.billing_entity_id = entity.id
+          and document.status = 'ready' and document.ready_at < (${today}::date::timestamp at time zone 'UTC')
+          and document.ready_at >= coalesce((last.day + 1)::timestamp at time zone 'UTC', '-infinity')
+        order by document.ready_at limit 1) first on true
+      order by first.day, entity.id limit ${limit}
+    ) open
+    cross join lateral (
+      select count(*) as count, ${listed(db)} as list from e_documents document
+      where document.organization_id = open.organization_id and document.billing_entity_id = open.billing_entity_id
+        and document.status = 'ready' and document.ready_at >= ${startOf(db, 'open.day')}
+        and document.ready_at < ${startOf(db, 'open.day')} + interval '1 day'
+    ) day
+    on conflict do nothing
+    returning day`;
+  return rows.length;
+}
+
+/** What is wrong in an archive. */
+export type ArchiveFault =
+  | { kind: 'content'; document_id: DocumentId; number: string; expected: string; actual: string }
+  | { kind: 'day'; billing_entity_code: string; day: Temporal.PlainDate; expected: string; actual: string };
+
+/** Documents whose content is not what was handed out, of days from one on, at most `limit`. */
+export const listChangedDocuments = ({ db, organizationId }: Scope, from: Temporal.PlainDate, limit: number) => db<
+  Extract<ArchiveFault, { kind: 'content' }>[]
+>`
+  select 'content' as kind, document.id as document_id, document.number, document.sha256 as expected,
+    encode(sha256(document.content), 'hex') as actual
+  from e_documents document
+  where document.organization_id = ${organizationId} and document.status = 'ready'
+    and document.ready_at >= (${from}::date::timestamp at time zone 'UTC')
+    and (encode(sha256(document.content), 'hex') <> document.sha256
+      or octet_length(document.content) <> document.size)
+  order by document.id limit ${limit}`;
+
+/**
+ * Days of the chain that do not follow from the root before them and their documents, from a day on, at most `limit`:
+ * also where a document was added, removed or moved to another day.
+ */
+export const listBrokenDays = ({ db, organizationId }: Scope, from: Temporal.PlainDate, limit: number) => db<
+  Extract<ArchiveFault, { kind: 'day' }>[]
+>`
+  select 'day' as kind, entity.code as billing_entity_code, link.day, link.root as expected, computed.root as actual
+  from (
+    select *, lag(root) over (partition by billing_entity_id order by day) as before
+    from archive_chain where organization_id = ${organizationId}
+  ) link
+  join billing_entities entity on entity.organization_id = link.organization_id and entity.id = link.billing_entity_id
+  cross join lateral (
+    select ${rootOf(db, db`link.before`, listed(db))} as root from e_documents document
+    where document.organization_id = link.organization_id and document.billing_entity_id = link.billing_entity_id
+      and document.status = 'ready' and document.ready_at >= ${startOf(db, 'link.day')}
+      and document.ready_at < ${startOf(db, 'link.day')} + interval '1 day'
+  ) computed
+  where link.day >= ${from} and computed.root <> link.root
+  order by link.day, entity.code limit ${limit}`;
+
+/** How many documents and days the archive of an organization holds. */
+export async function countArchive({ db, organizationId }: Scope): Promise<{ documents: number; days: number }> {
+  const [row] = await db<{ documents: number; days: number }[]>`
+    select (select count(*) from e_documents where organization_id = ${organizationId} and status = 'ready')::int
+        as documents,
+      (select count(*) from archive_chain where organization_id = ${organizationId})::int as days`;
+  return row!;
+}
+
+/** Organizations with documents, oldest first. */
+export const listArchives = (db: Db) => db<{ id: OrganizationId; name: string }[]>`
+  select id, name from organizations
+  where exists (select from e_documents document where document.organization_id = organizations.id)
+  order by id`;
+
+/** Days of the chain, newest first. */
+export async function listArchiveRoots({ db, organizationId }: Scope, query: ArchiveRootsQuery) {
+  const { limit, offset } = limitOf(query);
+  const passing = db`link.organization_id = ${organizationId}
+    ${query.from === undefined ? db`` : db`and link.day >= ${query.from}`}
+    ${query.to === undefined ? db`` : db`and link.day <= ${query.to}`}`;
+  const [rows, [count]] = await Promise.all([
+    db<(ArchiveRoot & { billing_entity_id: BillingEntityId })[]>`
+      select entity.code as billing_entity_code, link.day, link.count, link.root
+      from archive_chain link
+      join billing_entities entity
+        on entity.organization_id = link.organization_id and entity.id = link.billing_entity_id
+      where ${passing} order by link.day desc, entity.code limit ${limit} offset ${offset}`,
+    db<{ total: number }[]>`select count(*) as total from archive_chain link where ${passing}`,
+  ]);
+  return { rows, totalCount: count!.total };
+}

@@ -1,0 +1,19 @@
+import type { Operation } from '../../../platform/operation.ts';
+import { showArchiveRoots } from './reads.ts';
+import { ArchiveRootList, ArchiveRootsQuery } from './schema.ts';
+
+/** The chain over the electronic documents that were handed out. Rule: e-documents.md#archive. */
+export const archiveOperations: Operation[] = [
+  {
+    name: 'findAllArchiveRoots',
+    method: 'get',
+    path: '/archive_roots',
+    kind: 'read',
+    permission: 'e_document',
+    tag: 'e_documents',
+    summary: 'List the daily roots of the archive of electronic documents',
+    query: ArchiveRootsQuery,
+    answer: ArchiveRootList,
+    run: showArchiveRoots,
+  },
+];

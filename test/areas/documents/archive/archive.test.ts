@@ -1,0 +1,121 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { Temporal } from 'temporal-polyfill';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { archiveRoots } from '../../../../src/areas/documents/archive/archive-roots.ts';
+import { verifyArchive } from '../../../../src/areas/documents/archive/verify-archive.ts';
+import { ARCHIVE_CHECKS } from '../../../../src/areas/reporting/audit-books/archive-checks.ts';
+import { realNow } from '../../../../src/platform/clock/real-clock.ts';
+import type { OrganizationId } from '../../../../src/platform/ids.ts';
+import { createLog } from '../../../../src/platform/log/log.ts';
+import { projectRoot } from '../../../../src/platform/project-root.ts';
+import { startService, type TestService, UNSCHEDULED } from '../../../support/service.ts';
+import { until } from '../../../support/until.ts';
+import { ok } from '../../../support/words.ts';
+import { openSeller, type SellerStory } from '../e-documents/seller-story.ts';
+
+// What was handed out can be proved: docs/rules/e-documents.md "archive".
+let service: TestService;
+let seller: SellerStory;
+let scope: { db: TestService['sql']; organizationId: OrganizationId };
+
+const run = promisify(execFile);
+const sha256 = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex');
+const today = () => realNow().toZonedDateTimeISO('UTC').toPlainDate();
+const tomorrow = () => realNow().add({ hours: 24 });
+const sweep = (at: Temporal.Instant) =>
+  archiveRoots.sweep({ sql: service.sql, log: createLog({ level: 'silent', process: 'test' }) } as never, at);
+const roots = async () => (await ok(seller.client.get('/archive_roots'))).archive_roots;
+
+/** Changes rows that a trigger keeps, as somebody with the rights of the database could. */
+const behindTheTrigger = (table: string, change: () => Promise<unknown>) =>
+  service.sql`alter table ${service.sql(table)} disable trigger user`
+    .then(change)
+    .finally(() => service.sql`alter table ${service.sql(table)} enable trigger user`);
+
+async function verify(): Promise<{ code: number; out: string }> {
+  const env = { ...process.env, DATABASE_URL: service.config.DATABASE_URL };
+  try {
+    const { stdout } = await run(process.execPath, ['--import', 'tsx', 'src/commands/documents.ts', 'verify'], {
+      cwd: projectRoot(),
+      env,
+    });
+    return { code: 0, out: stdout };
+  } catch (error) {
+    const { code, stdout } = error as { code: number; stdout: string };
+    return { code, out: stdout };
+  }
+}
+
+beforeAll(async () => {
+  service = await startService({ pools: UNSCHEDULED });
+  seller = await openSeller(service, '2026-03-01T10:00:00Z');
+  scope = { db: service.sql, organizationId: seller.organizationId as OrganizationId };
+  await seller.buyer('kept', { e_document_profile: 'en16931_ubl' });
+  for (let count = 0; count < 3; count += 1) await seller.hours('kept');
+  await until(async () => {
+    const rows = await seller.documents('statuses[]=ready');
+    return rows.length === 3 ? rows : undefined;
+  });
+  // The first document is two days older than the others.
+  const [first] = await service.sql`select id from e_documents order by id limit 1`;
+  await behindTheTrigger('e_documents', () =>
+    service.sql`update e_documents set ready_at = ready_at - interval '2 days' where id = ${first!.id}`.execute(),
+  );
+});
+afterAll(() => service.stop());
+
+test('each ended day is one line of a chain, and the day that still runs is none', async () => {
+  await sweep(realNow());
+  expect(await roots()).toHaveLength(1);
+  await sweep(tomorrow());
+  await sweep(tomorrow());
+  const rows = await service.sql<{ id: string; sha256: string; content: Buffer }[]>`
+    select id, sha256, content from e_documents order by id`;
+  for (const row of rows) expect(sha256(row.content)).toBe(row.sha256);
+  const [first, second, third] = rows;
+  const before = sha256(`${first!.id}${first!.sha256}`);
+  const after = sha256(`${before}${second!.id}${second!.sha256}${third!.id}${third!.sha256}`);
+  expect(await roots()).toEqual([
+    { billing_entity_code: seller.entityCode, day: today().toString(), count: 2, root: after },
+    { billing_entity_code: seller.entityCode, day: today().subtract({ days: 2 }).toString(), count: 1, root: before },
+  ]);
+  const { archive_roots } = await ok(seller.client.get(`/archive_roots?to=${today().subtract({ days: 1 })}`));
+  expect(archive_roots).toMatchObject([{ root: before }]);
+  expect(await verifyArchive(scope)).toEqual({ documents: 3, days: 2, faults: [] });
+});
+
+test('a link of the chain cannot be changed', async () => {
+  await expect(service.sql`update archive_chain set root = 'x'`.execute()).rejects.toThrow('never changed or deleted');
+  await expect(service.sql`truncate archive_chain`.execute()).rejects.toThrow('never changed or deleted');
+});
+
+test('content that was changed behind the trigger is named by the command and the auditor (FI44)', async () => {
+  expect(await verify()).toEqual({ code: 0, out: 'documents: 3, days: 2, wrong: 0\n' });
+  const [row] = await service.sql`select id, number, content from e_documents order by id desc limit 1`;
+  const change = (content: Uint8Array) =>
+    behindTheTrigger('e_documents', () =>
+      service.sql`update e_documents set content = ${Buffer.from(content)} where id = ${row!.id}`.execute(),
+    );
+  const changed = Buffer.from(row!.content);
+  changed[changed.length - 2] = 88;
+  await change(changed);
+  const { code, out } = await verify();
+  expect(code).toBe(1);
+  expect(out).toContain(`the content of document ${row!.id} (${row!.number}) was changed`);
+  expect(out).toContain('documents: 3, days: 2, wrong: 1');
+  const [check] = ARCHIVE_CHECKS;
+  expect(await check!.find(scope as never)).toMatchObject([{ resource_id: row!.id }]);
+  await change(row!.content);
+  expect(await check!.find(scope as never)).toEqual([]);
+});
+
+test('a document that vanished breaks the day that held it', async () => {
+  const [row] = await service.sql`select id from e_documents order by id limit 1`;
+  await behindTheTrigger('e_documents', () =>
+    service.sql`update e_documents set status = 'failed', content = null where id = ${row!.id}`.execute(),
+  );
+  const { faults } = await verifyArchive(scope);
+  expect(faults).toMatchObject([{ kind: 'day', day: today().subtract({ days: 2 }) }]);
+});
