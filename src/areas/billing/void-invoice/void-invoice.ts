@@ -6,6 +6,7 @@ import { giveBackCoupons } from '../../credits/applied-coupons/endings.ts';
 import { giveBackToNotes, makeNotesOfVoid } from '../../credits/credit-notes/commands/on-invoice-void.ts';
 import { recreditWallets } from '../../credits/wallet-transactions/give-back-to-wallets.ts';
 import { failTopUp } from '../../credits/wallet-transactions/top-up-payment.ts';
+import { cancelEDocuments } from '../../documents/e-documents/commands.ts';
 import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import { oweTakingTaxesBack } from '../../invoices/invoices/owe-taxes-back.ts';
 import { listLinesOfInvoice } from '../../invoices/invoices/queries.ts';
@@ -42,6 +43,7 @@ export async function voidInvoice(ctx: Context, { svc_id, body }: { svc_id: stri
     payment_overdue: false,
     ready_for_payment_processing: false,
   });
+  if (!body?.generate_credit_note) await cancelEDocuments(ctx, invoice.id);
   await bookVoid(ctx, voided);
   oweTakingTaxesBack(ctx, voided);
   await giveUpPayments(ctx, invoice.id);

@@ -11,8 +11,20 @@ import { refuse } from '../../../platform/refusal.ts';
 import type { StepPayload } from '../../../steps.ts';
 import { getCreditNote } from '../../credits/credit-notes/queries.ts';
 import { getVisibleInvoice } from '../../invoices/invoices/queries.ts';
-import { readChosenProfile, readEInvoice, readENote } from '../render-documents/document-subjects.ts';
-import { type EDocumentRow, findDocumentOf, getEDocument, hasLines, type SubjectType } from './queries.ts';
+import {
+  readChosenProfile,
+  readECancellation,
+  readEInvoice,
+  readENote,
+} from '../render-documents/document-subjects.ts';
+import {
+  type EDocumentRow,
+  findDocumentOf,
+  getEDocument,
+  hasLines,
+  listDocumentsOfInvoice,
+  type SubjectType,
+} from './queries.ts';
 import type { EDocumentCreate } from './schema.ts';
 import { eDocumentView } from './view.ts';
 import { insertEDocument, markPending } from './writes.ts';
@@ -24,6 +36,8 @@ const YEARS_KEPT = 10;
 export interface Subject {
   type: SubjectType;
   id: string;
+  /** Absent: the document itself. */
+  kind?: EDocumentRow['kind'];
   number: string;
   issuing_date: DocumentFacts['issuedOn'];
   billing_entity_id: BillingEntityId;
@@ -31,13 +45,17 @@ export interface Subject {
   invoice_id: InvoiceId;
 }
 
-/** The facts of a subject's document in a profile, as they are now. */
-export const factsOf = (
+/** The facts of a subject's document in a profile, or of the one that cancels it, as they are now. */
+export const factsOf = async (
   ctx: Pick<Context, 'db' | 'organizationId'>,
-  { type, id }: Pick<Subject, 'type' | 'id'>,
+  { type, id, kind }: Pick<Subject, 'type' | 'id' | 'kind'>,
   profile: Profile,
 ): Promise<DocumentFacts> =>
-  type === 'Invoice' ? readEInvoice(ctx, id as InvoiceId, profile) : readENote(ctx, id as CreditNoteId, profile);
+  kind === 'cancellation'
+    ? readECancellation(ctx, id as InvoiceId, profile)
+    : type === 'Invoice'
+      ? readEInvoice(ctx, id as InvoiceId, profile)
+      : readENote(ctx, id as CreditNoteId, profile);
 
 /**
  * Makes the electronic document of an invoice in a profile, or the one in its chosen profile.
@@ -92,11 +110,15 @@ export async function makeEDocument(ctx: Context, subject: Subject, profile: Pro
 export async function retryEDocument(ctx: Context, { svc_id }: { svc_id: string }) {
   const row = await getEDocument(ctx, svc_id);
   if (row.status !== 'failed') return { e_document: await eDocumentView(ctx, row) };
-  await refuseProblems(ctx, { type: row.subject_type, id: row.subject_id }, row.profile);
+  await refuseProblems(ctx, { type: row.subject_type, id: row.subject_id, kind: row.kind }, row.profile);
   return { e_document: await eDocumentView(ctx, await again(ctx, row)) };
 }
 
-async function refuseProblems(ctx: Context, subject: Pick<Subject, 'type' | 'id'>, profile: Profile): Promise<void> {
+async function refuseProblems(
+  ctx: Context,
+  subject: Pick<Subject, 'type' | 'id' | 'kind'>,
+  profile: Profile,
+): Promise<void> {
   const problems = problemsOf(await factsOf(ctx, subject, profile));
   if (!isReady(problems)) throw refuse.invalid({ base: ['e_document_not_available'], problems }, []);
 }
@@ -124,6 +146,7 @@ export async function storeEDocument(
       customer_id: subject.customer_id,
       subject_type: subject.type,
       subject_id: subject.id,
+      kind: subject.kind ?? 'document',
       number: subject.number,
       issued_on: subject.issuing_date,
       profile,
@@ -148,6 +171,22 @@ export async function makeChosenEDocument(ctx: Context, payload: StepPayload<'ma
   const profile = await readChosenProfile(ctx, subject.invoice_id);
   if (profile === null || !(await hasLines(ctx, subject.type, subject.id))) return;
   await storeEDocument(ctx, subject, profile, { inBackground: true });
+}
+
+/**
+ * Cancels what was handed out of an invoice that is voided without a note: in each of its profiles a document over what
+ * its notes have not given back. The former documents stay.
+ *
+ * Rule: e-documents.md#cancellations.
+ */
+export async function cancelEDocuments(ctx: Context, invoiceId: InvoiceId): Promise<void> {
+  for (const { profile } of await listDocumentsOfInvoice(ctx, invoiceId)) {
+    const { number, issuedOn, lines } = await readECancellation(ctx, invoiceId, profile);
+    if (lines.length === 0) return;
+    const invoice = await getVisibleInvoice(ctx, invoiceId);
+    const subject: Subject = { ...invoice, type: 'Invoice', kind: 'cancellation', invoice_id: invoice.id };
+    await storeEDocument(ctx, { ...subject, number, issuing_date: issuedOn }, profile, { inBackground: true });
+  }
 }
 
 /** What a document of an invoice or a credit note is made of. @throws Refusal 404 of the record */

@@ -11,13 +11,13 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import type { Drawn } from '../../../platform/documents/draw.ts';
 import type { DocumentModel } from '../../../platform/documents/model.ts';
 import type { Renderer } from '../../../platform/documents/renderer.ts';
-import type { OrganizationId } from '../../../platform/ids.ts';
+import type { InvoiceId, OrganizationId } from '../../../platform/ids.ts';
 import type { SweepDeps } from '../../../platform/periodic-job.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
 import { nudge } from '../../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
 import { Refusal } from '../../../platform/refusal.ts';
-import { documentSubjects } from '../render-documents/document-subjects.ts';
+import { documentSubjects, readCancellationModel } from '../render-documents/document-subjects.ts';
 import { writtenXml } from '../render-documents/e-documents/written.ts';
 import { recordEDocument } from './announce.ts';
 import { factsOf } from './commands.ts';
@@ -61,7 +61,7 @@ export function eDocumentHandlers(deps: Deps): Pick<Handlers, 'e-document.render
 
 async function render(deps: Deps, organizationId: OrganizationId, row: EDocumentRow): Promise<void> {
   const scope = { db: deps.sql, organizationId };
-  const facts = await factsOf(scope, { type: row.subject_type, id: row.subject_id }, row.profile);
+  const facts = await factsOf(scope, { type: row.subject_type, id: row.subject_id, kind: row.kind }, row.profile);
   const problems = problemsOf(facts);
   if (!isReady(problems)) return finish(deps, organizationId, (ctx) => fail(ctx, row, problems));
   const { bytes: content, missing } = await contentOf(scope, { row, facts, renderer: deps.renderer });
@@ -70,14 +70,17 @@ async function render(deps: Deps, organizationId: OrganizationId, row: EDocument
     const made = { content, sha256, engineVersion: ENGINE_VERSION, problems, readyAt: realNow(), now: ctx.now() };
     if (!(await markReady(ctx, row.id, made))) return;
     await recordEDocument(ctx, 'created', row.id);
-    if (profileFacts[row.profile].isPdf && row.is_chosen) await printAsHybrid(ctx, row, { content, missing });
+    if (isPrinted(row) && row.is_chosen) await printAsHybrid(ctx, row, { content, missing });
   });
 }
+
+/** Whether a document stands in the place of the printed one of its invoice or note. */
+const isPrinted = ({ kind, profile }: EDocumentRow): boolean => kind === 'document' && profileFacts[profile].isPdf;
 
 async function fail(ctx: Context, row: EDocumentRow, problems: readonly Problem[]): Promise<void> {
   if (!(await markFailed(ctx, row, { problems, now: ctx.now() }))) return;
   await recordEDocument(ctx, 'failed', row.id);
-  if (profileFacts[row.profile].isPdf) await printPlain(ctx, row);
+  if (isPrinted(row)) await printPlain(ctx, row);
 }
 
 async function finish(
@@ -102,7 +105,10 @@ async function contentOf(
 ): Promise<Drawn> {
   const xml = writtenXml(facts);
   if (!profileFacts[row.profile].isPdf) return { bytes: xml, missing: '' };
-  const model = (await documentSubjects[printedKind(row)].read(scope, row.subject_id)) as DocumentModel;
+  const model =
+    row.kind === 'cancellation'
+      ? await readCancellationModel(scope, row.subject_id as InvoiceId)
+      : ((await documentSubjects[printedKind(row)].read(scope, row.subject_id)) as DocumentModel);
   return renderer.render(model, xml);
 }
 

@@ -3,7 +3,7 @@ import type { Profile } from '../../../engine/e-documents/profiles.ts';
 import type { Problem } from '../../../engine/e-documents/rules.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
-import type { BillingEntityId, CustomerId, DocumentId, ExternalCustomerId } from '../../../platform/ids.ts';
+import type { BillingEntityId, CustomerId, DocumentId, ExternalCustomerId, InvoiceId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -61,15 +61,16 @@ export async function getEDocument(scope: Scope, id: string): Promise<EDocumentR
   return row;
 }
 
-/** The document of a subject in a profile. */
+/** The document of a subject in a profile, or the one that cancels it. */
 export async function findDocumentOf(
   { db, organizationId }: Scope,
-  subject: { type: SubjectType; id: string; profile: Profile },
+  subject: { type: SubjectType; id: string; profile: Profile; kind?: EDocumentRow['kind'] },
 ): Promise<EDocumentRow | undefined> {
   const [row] = await db<EDocumentRow[]>`
     select ${columns(db)} from ${tables(db)}
     where document.organization_id = ${organizationId} and document.subject_type = ${subject.type}
-      and document.subject_id = ${subject.id} and document.kind = 'document' and document.profile = ${subject.profile}`;
+      and document.subject_id = ${subject.id} and document.kind = ${subject.kind ?? 'document'}
+      and document.profile = ${subject.profile}`;
   return row;
 }
 
@@ -92,6 +93,13 @@ export async function hasLines({ db, organizationId }: Scope, type: SubjectType,
           where organization_id = ${organizationId} and credit_note_id = ${id} and fee_id is not null limit 1`;
   return rows.length > 0;
 }
+
+/** Documents of an invoice that were handed out or are about to be. */
+export const listDocumentsOfInvoice = ({ db, organizationId }: Scope, invoiceId: InvoiceId) => db<EDocumentRow[]>`
+  select ${columns(db)} from ${tables(db)}
+  where document.organization_id = ${organizationId} and document.subject_type = 'Invoice'
+    and document.subject_id = ${invoiceId} and document.kind = 'document' and document.status <> 'failed'
+  order by document.id`;
 
 /** Documents that pass the filters, newest first. */
 export async function listEDocuments({ db, organizationId }: Scope, query: EDocumentsQuery) {

@@ -5,7 +5,7 @@ import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { BillingEntityId, CustomerId, DocumentId, OrganizationId } from '../../../platform/ids.ts';
-import type { SubjectType } from './queries.ts';
+import type { EDocumentRow, SubjectType } from './queries.ts';
 
 /** A document that is about to be made. */
 export interface NewEDocument {
@@ -14,6 +14,7 @@ export interface NewEDocument {
   customer_id: CustomerId;
   subject_type: SubjectType;
   subject_id: string;
+  kind: EDocumentRow['kind'];
   number: string;
   issued_on: Temporal.PlainDate;
   profile: Profile;
@@ -30,11 +31,11 @@ export async function insertEDocument(
   { now, realNow }: { now: Temporal.Instant; realNow: Temporal.Instant },
 ): Promise<boolean> {
   const made = await db`
-    insert into e_documents (id, organization_id, billing_entity_id, customer_id, subject_type, subject_id, number,
-      issued_on, profile, is_chosen, file_name, content_type, retain_until, enqueued_at, created_at, updated_at)
+    insert into e_documents (id, organization_id, billing_entity_id, customer_id, subject_type, subject_id, kind,
+      number, issued_on, profile, is_chosen, file_name, content_type, retain_until, enqueued_at, created_at, updated_at)
     values (${row.id}, ${organizationId}, ${row.billing_entity_id}, ${row.customer_id}, ${row.subject_type},
-      ${row.subject_id}, ${row.number}, ${row.issued_on}, ${row.profile}, ${row.is_chosen}, ${row.file_name},
-      ${row.content_type}, ${row.retain_until}, ${realNow}, ${now}, ${now})
+      ${row.subject_id}, ${row.kind}, ${row.number}, ${row.issued_on}, ${row.profile}, ${row.is_chosen},
+      ${row.file_name}, ${row.content_type}, ${row.retain_until}, ${realNow}, ${now}, ${now})
     on conflict on constraint e_documents_subject_key do nothing
     returning id`;
   return made.length > 0;

@@ -1,6 +1,5 @@
 import { decimal } from '../../../engine/money/decimal.ts';
 import type { DocumentModel, Row, Total } from '../../../platform/documents/model.ts';
-import type { CreditNoteRow } from '../../credits/credit-notes/queries.ts';
 import type { FeeRow } from '../../invoices/fees/queries.ts';
 import type { InvoiceParts } from '../../invoices/invoices/view.ts';
 import { type Format, fill, formatOf } from '../../messaging/documents/number-and-date-formats.ts';
@@ -8,9 +7,10 @@ import type { Language } from '../../messaging/documents/texts/by-locale.ts';
 import type { DocumentTexts } from '../../messaging/documents/texts/document-texts.ts';
 import { partiesOf } from './party.ts';
 import type { Printed } from './printed-invoice.ts';
+import type { StatedNote } from './rest-of-invoice.ts';
 
 export interface CreditNoteParts {
-  note: CreditNoteRow;
+  note: StatedNote;
   /** The invoice whose fees it gives back. */
   invoice: InvoiceParts;
   fees: ReadonlyMap<string, FeeRow>;
@@ -57,7 +57,7 @@ export function creditNoteModel(
   };
 }
 
-function rowOf(item: CreditNoteRow['items'][number], fees: ReadonlyMap<string, FeeRow>, format: Format): Row {
+function rowOf(item: StatedNote['items'][number], fees: ReadonlyMap<string, FeeRow>, format: Format): Row {
   const fee = fees.get(item.fee_id ?? '');
   const name = fee?.invoice_display_name ?? fee?.item_name ?? '';
   return {
@@ -66,7 +66,7 @@ function rowOf(item: CreditNoteRow['items'][number], fees: ReadonlyMap<string, F
   };
 }
 
-function totalsOf(note: CreditNoteRow, texts: DocumentTexts, format: Format): Total[] {
+function totalsOf(note: StatedNote, texts: DocumentTexts, format: Format): Total[] {
   const plain = (label: string, cents: number): Total => ({ label, value: format.amount(cents), kind: 'plain' });
   const items = note.sub_total_excluding_taxes_amount_cents + note.coupons_adjustment_amount_cents;
   const taxes = note.applied_taxes.map((tax) =>

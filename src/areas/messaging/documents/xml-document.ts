@@ -15,7 +15,8 @@ export const xmlDocument = (db: Db, { alias, kind, subjectType }: XmlSubject): F
   coalesce(
     (select document.id from e_documents document
      where document.organization_id = ${db(alias)}.organization_id and document.subject_type = ${subjectType}
-       and document.subject_id = ${db(alias)}.id and document.is_chosen and document.status = 'ready'
+       and document.subject_id = ${db(alias)}.id and document.kind = 'document' and document.is_chosen
+       and document.status = 'ready'
      order by document.created_at, document.id limit 1),
     (select document.id from documents document
      where document.organization_id = ${db(alias)}.organization_id and document.kind = ${kind}

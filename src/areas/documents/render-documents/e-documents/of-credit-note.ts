@@ -3,13 +3,13 @@ import type { DocumentFacts } from '../../../../engine/e-documents/facts.ts';
 import type { Profile } from '../../../../engine/e-documents/profiles.ts';
 import { cents } from '../../../../engine/money/cents.ts';
 import { decimal } from '../../../../engine/money/decimal.ts';
-import type { CreditNoteRow } from '../../../credits/credit-notes/queries.ts';
 import type { FeeRow } from '../../../invoices/fees/queries.ts';
+import type { StatedNote } from '../rest-of-invoice.ts';
 import { commonFacts, type DocumentBasis } from './of-invoice.ts';
 import { paymentOf } from './stated-parties.ts';
 
 interface NoteBasis extends DocumentBasis {
-  note: CreditNoteRow;
+  note: StatedNote;
   fees: ReadonlyMap<string, FeeRow>;
 }
 
