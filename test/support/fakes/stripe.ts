@@ -19,6 +19,8 @@ export interface FakeStripe {
   customers: Map<string, { fields: Loose; methods: Loose[] }>;
   /** Disputes as Stripe holds them, oldest first. */
   disputes: Loose[];
+  /** Holds back the answer to the next request of a path; done, but not answered until the returned function is called. */
+  holdNext(path: string): { isDone: Promise<void>; answer: () => void };
   /** The next so many requests are refused because there were too many. */
   throttle(count: number): void;
   /** Keys that are refused from now on, as after their owner has revoked them. */
@@ -85,6 +87,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
   const customers: FakeStripe['customers'] = new Map();
   const disputes: Loose[] = [];
   let throttled = 0;
+  const held = new Map<string, { done: () => void; answered: Promise<void> }>();
   let endpoint = { url: '', secret: '' };
   let count = 0;
   const nextId = (prefix: string) => {
@@ -270,6 +273,12 @@ export async function fakeStripe(): Promise<FakeStripe> {
       return send(error(400, { type: 'idempotency_error', message: 'The key was used with other parameters.' }));
     const made = known ?? { asked, ...answer(path, body, livemode) };
     if (key !== undefined) answers.set(key, made);
+    const hold = held.get(path);
+    if (hold) {
+      held.delete(path);
+      hold.done();
+      await hold.answered;
+    }
     const breaks = method === 'pm_breaks' || (path === '/v1/refunds' && methodOf(body) === 'pm_refund_breaks');
     if (breaks && failed === 0) return void request.socket.destroy();
     send(made);
@@ -285,6 +294,18 @@ export async function fakeStripe(): Promise<FakeStripe> {
     requests,
     customers,
     disputes,
+    holdNext(path) {
+      let answer = () => {};
+      let done = () => {};
+      const answered = new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      const isDone = new Promise<void>((resolve) => {
+        done = resolve;
+      });
+      held.set(path, { done, answered });
+      return { isDone, answer };
+    },
     throttle(count) {
       throttled = count;
     },

@@ -1,7 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import type { Db, Fragment, Sql } from '../../../platform/db/connect.ts';
+import { takeInTurn } from '../../../platform/db/rows-in-turn.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
-import type { OrganizationId, PaymentProviderId } from '../../../platform/ids.ts';
+import type { PaymentProviderId } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import type { ContractProvider } from '../../../platform/payments/contract-providers.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -92,9 +93,9 @@ const KEPT_DAYS = 30;
 const MOST_DELETED = 5;
 
 /** Whether a connection was deleted so recently that its secrets are kept, by its organization's time. */
-const isKept = (db: Db, now: Temporal.Instant): Fragment => db`
-  provider.deleted_at > coalesce((
-    select clock.frozen_time from test_clocks clock where clock.organization_id = provider.organization_id), ${now})
+const isKept = (db: Db, row: 'provider' | 'record', now: Temporal.Instant): Fragment => db`
+  ${db(row)}.deleted_at > coalesce((
+    select clock.frozen_time from test_clocks clock where clock.organization_id = ${db(row)}.organization_id), ${now})
     - make_interval(days => ${KEPT_DAYS})`;
 
 /**
@@ -109,19 +110,23 @@ export const listProvidersOfType = (
   select ${columns(db)}, organization.sandbox from payment_providers provider
   join organizations organization on organization.id = provider.organization_id
   where provider.organization_id = ${organizationId} and provider.provider_type = ${type}
-    and (provider.deleted_at is null or ${isKept(db, now)})
+    and (provider.deleted_at is null or ${isKept(db, 'provider', now)})
     ${code === null ? db`` : db`and provider.code = ${code}`}
   order by provider.deleted_at desc nulls first, provider.id
   limit ${MOST_DELETED + 1}`;
 
-/** Deleted connections whose secrets are due to be removed, of all organizations. */
-export const listRetiredProviders = (db: Db, now: Temporal.Instant, limit: number) => db<
-  { id: PaymentProviderId; organization_id: OrganizationId; inbound_endpoint_id: string | null }[]
->`
-  select provider.id, provider.organization_id, provider.inbound_endpoint_id from payment_providers provider
-  where provider.deleted_at is not null and provider.secrets <> '{}' and not ${isKept(db, now)}
-  order by provider.deleted_at, provider.id
-  limit ${limit}`;
+/** How many deleted connections a run cleans, each with a call to its provider, and how many of one organization. */
+const MOST_RETIRED = 100;
+const MOST_RETIRED_OF_ORGANIZATION = 20;
+
+/** Deleted connections whose secrets are due to be removed, of all organizations in fair turns. */
+export const takeRetiredProviders = (sql: Sql, now: Temporal.Instant) =>
+  takeInTurn<PaymentProviderId>(sql, now, {
+    table: 'payment_providers',
+    most: MOST_RETIRED,
+    mostOfOrganization: MOST_RETIRED_OF_ORGANIZATION,
+    due: sql`record.deleted_at is not null and record.secrets <> '{}' and not ${isKept(sql, 'record', now)}`,
+  });
 
 /** A page of connections, oldest first, and how many there are. */
 export async function listProviders(

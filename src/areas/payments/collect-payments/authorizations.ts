@@ -1,5 +1,6 @@
 import { toWire } from '../../../engine/money/wire.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
+import { takeInTurn } from '../../../platform/db/rows-in-turn.ts';
 import type { AuthorizationId, OrganizationId, PaymentProviderId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import {
@@ -20,9 +21,10 @@ import { connected, isKeyForgotten, type NetworkDeps } from '../provider-network
 
 /** An authorization with this age belongs to no command that is still under way. */
 const LEFT_AFTER_MINUTES = 2;
-/** How often a release is tried; afterwards a person has to look, and the provider lets it expire within a week. */
+/** How often a release is owed; afterwards a person has to look, and the provider lets it expire within a week. */
 const MOST_ATTEMPTS = 12;
-const AT_ONCE = 200;
+/** How many of one organization are owed at once. */
+const AT_ONCE_OF_ORGANIZATION = 100;
 
 interface AuthorizationRow {
   id: AuthorizationId;
@@ -186,10 +188,9 @@ export async function releaseAuthorization(
   }: { organization_id: OrganizationId; authorization_id: AuthorizationId },
 ): Promise<void> {
   const [row] = await deps.sql<AuthorizationRow[]>`
-    update authorizations set attempts = attempts + 1, updated_at = ${realNow()}
-    where organization_id = ${organizationId} and id = ${id} and released_at is null
-    returning id, connection_id, command_id, provider_customer_id, provider_method_id, provider_payment_id,
-      amount_cents, currency, status, released_at, created_at`;
+    select id, connection_id, command_id, provider_customer_id, provider_method_id, provider_payment_id,
+      amount_cents, currency, status, released_at, created_at
+    from authorizations where organization_id = ${organizationId} and id = ${id} and released_at is null`;
   const connection = row && (await connected(deps, organizationId, row.connection_id));
   if (!row || !connection?.provider.authorize) return;
   const { provider } = connection;
@@ -217,19 +218,36 @@ export async function releaseAuthorization(
 
 /**
  * Releases authorizations that nobody has released: of commands that were refused afterwards or whose process died, and
- * those whose release failed, 12 times in all with growing pauses. Rule: periodic-jobs.md#release-authorizations.
+ * those whose release failed, 12 times in all with growing pauses. The queue's own attempts and the waits for a turn do
+ * not count. One that is left after that is reported. Rule: periodic-jobs.md#release-authorizations.
  */
 export const releaseAuthorizations: SweepJob = {
   name: 'release-authorizations',
-  async sweep({ sql, producer }, at) {
-    const open = await sql<{ organization_id: OrganizationId; authorization_id: AuthorizationId }[]>`
-      select organization_id, id as authorization_id from authorizations
-      where released_at is null and created_at < ${at.subtract({ minutes: LEFT_AFTER_MINUTES })}
-        and attempts < ${MOST_ATTEMPTS} and updated_at < ${at}::timestamptz - make_interval(mins => attempts)
-      order by created_at limit ${AT_ONCE}`;
+  async sweep({ sql, producer, log }, at) {
+    const isOpen = sql`record.released_at is null
+      and record.created_at < ${at.subtract({ minutes: LEFT_AFTER_MINUTES })}
+      and record.updated_at < ${at}::timestamptz - make_interval(mins => record.attempts)`;
+    const owed = await takeInTurn<AuthorizationId>(sql, at, {
+      table: 'authorizations',
+      stamp: 'updated_at',
+      mostOfOrganization: AT_ONCE_OF_ORGANIZATION,
+      due: sql`${isOpen} and record.attempts < ${MOST_ATTEMPTS}`,
+      also: sql`, attempts = record.attempts + 1`,
+    });
     await producer.addMany(
       'payment.release-authorization',
-      open.map((payload) => ({ payload, options: { id: `release-${payload.authorization_id}`, forgetFailed: true } })),
+      owed.map(({ organization_id, id }) => ({
+        payload: { organization_id, authorization_id: id },
+        options: { id: `release-${id}`, forgetFailed: true },
+      })),
     );
+    const given = await takeInTurn<AuthorizationId>(sql, at, {
+      table: 'authorizations',
+      stamp: 'updated_at',
+      due: sql`${isOpen} and record.attempts = ${MOST_ATTEMPTS}`,
+      also: sql`, attempts = record.attempts + 1`,
+    });
+    for (const { organization_id, id } of given)
+      log.error({ organization_id, authorizationId: id }, 'an authorization could not be released at its provider');
   },
 };

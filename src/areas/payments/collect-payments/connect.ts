@@ -3,7 +3,7 @@ import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { CustomerId, OrganizationId, PaymentProviderId } from '../../../platform/ids.ts';
-import { ProviderRefusal, TooManyCalls } from '../../../platform/payments/port.ts';
+import { ProviderConflict, ProviderRefusal, TooManyCalls } from '../../../platform/payments/port.ts';
 import { can } from '../../../platform/payments/providers.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
@@ -119,12 +119,15 @@ export async function createCustomerThere(
       if (page) recordCheckoutUrl(ctx, now, page.url);
     });
   } catch (error) {
-    if (!(error instanceof ProviderRefusal)) throw error;
+    if (!(error instanceof ProviderRefusal || error instanceof ProviderConflict)) throw error;
     const { checkout_url: _, ...named } = checkoutView(customer, '');
     await transact(deps, organizationId, async (ctx) => {
-      await ctx.db`
+      const unlinked = await ctx.db`
         update customers set payment_provider_id = null, updated_at = ${ctx.now()}
-        where organization_id = ${organizationId} and id = ${id} and provider_customer_id is null`;
+        where organization_id = ${organizationId} and id = ${id} and payment_provider_id = ${connection.row.id}
+          and provider_customer_id is null returning id`;
+      // It was linked elsewhere meanwhile, or by another delivery of this job.
+      if (unlinked.length === 0) return;
       ctx.record({
         webhook: {
           type: 'customer.payment_provider_error',
@@ -139,8 +142,8 @@ export async function createCustomerThere(
 }
 
 /**
- * Job `payment.open-page`: gives a page its address at the provider; one that was closed meanwhile is ended there, so
- * that no invoice is paid twice. @throws Outage. Rule: payments.md#payment-url.
+ * Job `payment.open-page`: gives a page its address at the provider; one that was closed, also while it was opened, is
+ * ended there, so that no invoice is paid twice. @throws Outage. Rule: payments.md#payment-url.
  */
 export async function openPageThere(
   deps: SystemDeps,
@@ -150,10 +153,11 @@ export async function openPageThere(
     select id, customer_id, payment_provider_id, payable_type, payable_id, token, url, amount_cents, provider_page_id,
       closed_at is not null as is_closed
     from payment_pages where organization_id = ${organizationId} and id = ${id} and error is null
-      and (closed_at is null and url = '' or closed_at is not null and provider_page_id is not null)`;
+      and (closed_at is null and url = ''
+        or closed_at is not null and provider_page_id is not null and ended_at is null)`;
   const connection = page && (await connected(deps, organizationId, page.payment_provider_id));
   if (!page || !connection) return;
-  if (page.is_closed) return endPage(connection, page.provider_page_id!);
+  if (page.is_closed) return endPage(deps, organizationId, connection, { id, thereId: page.provider_page_id! });
   const customer = await readCustomer({ db: deps.sql, organizationId }, page.customer_id);
   const [payable] = await deps.sql<{ currency: string; number: string }[]>`
     select currency, number from invoices where organization_id = ${organizationId} and id = ${page.payable_id}`;
@@ -176,14 +180,15 @@ export async function openPageThere(
           }
         : {}),
     });
-    await deps.sql`
+    const [stored] = await deps.sql<{ is_closed: boolean }[]>`
       update payment_pages set url = ${opened.url}, provider_page_id = ${opened.id}
-      where organization_id = ${organizationId} and id = ${id}`;
+      where organization_id = ${organizationId} and id = ${id} returning closed_at is not null as is_closed`;
+    if (stored?.is_closed) await endPage(deps, organizationId, connection, { id, thereId: opened.id });
   } catch (error) {
     const refusal = pageError(error);
     if (!refusal) throw error;
     await deps.sql`
-      update payment_pages set error = ${json(refusal)}, closed_at = ${realNow()}
+      update payment_pages set error = ${json(refusal)}, closed_at = coalesce(closed_at, ${realNow()})
       where organization_id = ${organizationId} and id = ${id}`;
   }
 }
@@ -192,16 +197,25 @@ export async function openPageThere(
 function pageError(error: unknown): PageError | undefined {
   if (error instanceof TooManyCalls)
     return { code: TOO_MANY, message: error.message, retry_after_ms: error.retryAfterMs };
-  if (!(error instanceof ProviderRefusal)) return undefined;
+  // A page of another content has this key: the next caller gets a page with a key of its own.
+  if (!(error instanceof ProviderRefusal || error instanceof ProviderConflict)) return undefined;
   const { code, message, httpStatus } = error.error;
   return { code, message, ...(httpStatus === undefined ? {} : { http_status: httpStatus }) };
 }
 
-async function endPage({ provider }: Connected, providerPageId: string): Promise<void> {
+async function endPage(
+  { sql }: SystemDeps,
+  organizationId: OrganizationId,
+  { provider }: Connected,
+  page: { id: string; thereId: string },
+): Promise<void> {
   try {
-    await provider.expirePage(providerPageId);
+    await provider.expirePage(page.thereId);
   } catch (error) {
     // It was paid or has ended by itself, so nothing is left to close.
     if (!(error instanceof ProviderRefusal)) throw error;
   }
+  await sql`
+    update payment_pages set ended_at = ${realNow()}
+    where organization_id = ${organizationId} and id = ${page.id} and ended_at is null`;
 }

@@ -1,5 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { CreditNoteId, CustomerId, OrganizationId, PaymentId } from '../../../platform/ids.ts';
+import type { Fragment, Sql } from '../../../platform/db/connect.ts';
+import { takeInTurn } from '../../../platform/db/rows-in-turn.ts';
+import type { CreditNoteId, CustomerId, PaymentId } from '../../../platform/ids.ts';
 import { NETWORK_TYPES } from '../../../platform/payments/providers.ts';
 import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
 
@@ -9,102 +11,141 @@ const LOST_AFTER_MINUTES = 5;
 const LOOK_AFTER_MINUTES = 60;
 /** Age from which a refund of unknown outcome is left to a person. */
 const GIVEN_UP_AFTER_HOURS = 24;
-const PAGE = 500;
+/** How long a page stays open at its provider, which may have opened it as late as when its row expired. */
+const PAGE_LIFE_HOURS = 24;
+
+type Work = Pick<SweepDeps, 'sql' | 'producer'>;
 
 /**
- * Sends lost work to providers again: charges, cancellations, refunds, customers and pages without an answer; and
- * queries payments and refunds whose event may be lost. Each is idempotent at the provider. Stored events have their
- * own after-steps.
+ * Sends lost work to providers again: charges, cancellations, refunds, customers, methods and pages without an answer;
+ * and queries payments and refunds whose event may be lost, each at most once an hour. All of it is idempotent at the
+ * provider. Stored events have their own after-steps.
  *
  * Rules: periodic-jobs.md#retry-provider-events, payments.md#providers.
  */
 export const retryProviderEvents: SweepJob = {
   name: 'retry-provider-events',
   async sweep({ sql, producer }, at) {
-    const lost = at.subtract({ minutes: LOST_AFTER_MINUTES });
-    const charges = await sql<{ organization_id: OrganizationId; payment_id: PaymentId; is_sent: boolean }[]>`
-      select payment.organization_id, payment.id as payment_id, payment.payment_status = 'processing' as is_sent
-      from payments payment
-      join payment_providers provider
-        on provider.organization_id = payment.organization_id and provider.id = payment.payment_provider_id
-        and provider.provider_type = any (${NETWORK_TYPES})
-      where payment.payment_type = 'provider'
-        and (payment.payment_status = 'pending' and payment.error is null and payment.updated_at < ${lost}
-          or payment.payment_status = 'processing' and payment.provider_payment_id is not null
-            and payment.updated_at < ${at.subtract({ minutes: LOOK_AFTER_MINUTES })})
-      order by payment.updated_at limit ${PAGE}`;
-    const payloads = (isSent: boolean) =>
-      charges
-        .filter(({ is_sent }) => is_sent === isSent)
-        .map(({ organization_id, payment_id }) => ({ payload: { organization_id, payment_id } }));
-    await producer.addMany('payment.charge', payloads(false));
-    await producer.addMany('payment.look-after', payloads(true));
-    const canceled = await sql<{ organization_id: OrganizationId; payment_id: PaymentId }[]>`
-      select organization_id, id as payment_id from payments
-      where cancel_owed_at < ${lost} and provider_payment_id is not null
-      order by cancel_owed_at limit ${PAGE}`;
-    await producer.addMany(
-      'payment.cancel',
-      canceled.map((payload) => ({ payload })),
-    );
+    await sweepPayments({ sql, producer }, at);
     await sweepRefunds({ sql, producer }, at);
-    const customers = await sql<{ organization_id: OrganizationId; customer_id: CustomerId }[]>`
-      select organization_id, id as customer_id from customers
-      where payment_provider_id is not null and provider_customer_id is null and deleted_at is null
-        and updated_at < ${lost} limit ${PAGE}`;
-    await producer.addMany(
-      'payment.create-customer',
-      customers.map((payload) => ({ payload })),
-    );
-    const linked = await sql<{ organization_id: OrganizationId; customer_id: CustomerId }[]>`
-      select organization_id, id as customer_id from customers
-      where methods_owed_at < ${lost} and deleted_at is null order by methods_owed_at limit ${PAGE}`;
-    await producer.addMany(
-      'payment.import-methods',
-      linked.map((payload) => ({ payload })),
-    );
+    await sweepCustomers({ sql, producer }, at);
+    await sweepPages({ sql, producer }, at);
   },
 };
 
-/** Refunds that were not sent yet, and begun ones whose event may be lost. */
-async function sweepRefunds(
-  { sql, producer }: Pick<SweepDeps, 'sql' | 'producer'>,
-  at: Temporal.Instant,
-): Promise<void> {
+/** A job under its own name, which is no second one while the first waits. */
+const once = <Payload>(prefix: string, id: string, payload: Payload) => ({
+  payload,
+  options: { id: `${prefix}-${id}`, forgetFailed: true },
+});
+
+const isReached = (sql: Sql): Fragment => sql`exists (
+  select from payment_providers provider
+  where provider.organization_id = record.organization_id and provider.id = record.payment_provider_id
+    and provider.provider_type = any (${NETWORK_TYPES}))`;
+
+/** Charges that were not sent, payments whose event may be lost, and cancellations. */
+async function sweepPayments({ sql, producer }: Work, at: Temporal.Instant): Promise<void> {
   const lost = at.subtract({ minutes: LOST_AFTER_MINUTES });
-  const refunds = await sql<{ organization_id: OrganizationId; credit_note_id: CreditNoteId }[]>`
-    select refund.organization_id, refund.credit_note_id
-    from credit_note_refunds refund
-    join credit_notes note
-      on note.organization_id = refund.organization_id and note.id = refund.credit_note_id
-      and note.refund_status = 'pending'
-    join invoices invoice
-      on invoice.organization_id = note.organization_id and invoice.id = note.invoice_id
-      and invoice.payment_dispute_lost_at is null
-    join payment_providers provider
-      on provider.organization_id = refund.organization_id and provider.id = refund.payment_provider_id
-      and provider.provider_type = any (${NETWORK_TYPES})
-    where refund.provider_refund_id is null and refund.error is null and refund.updated_at < ${lost}
-      and (refund.sent_at is null or refund.sent_at > ${at.subtract({ hours: GIVEN_UP_AFTER_HOURS })})
-    order by refund.updated_at limit ${PAGE}`;
+  const lookBefore = at.subtract({ minutes: LOOK_AFTER_MINUTES });
+  const unsent = await takeInTurn<PaymentId>(sql, at, {
+    table: 'payments',
+    due: sql`record.payment_type = 'provider' and record.payment_status = 'pending' and record.error is null
+      and record.updated_at < ${lost} and ${isReached(sql)}`,
+  });
+  await producer.addMany(
+    'payment.charge',
+    unsent.map(({ organization_id, id }) => once('charge', id, { organization_id, payment_id: id })),
+  );
+  const sent = await takeInTurn<PaymentId>(sql, at, {
+    table: 'payments',
+    due: sql`record.payment_type = 'provider' and record.payment_status = 'processing'
+      and record.provider_payment_id is not null and record.updated_at < ${lookBefore}
+      and coalesce(record.looked_at < ${lookBefore}, true) and ${isReached(sql)}`,
+  });
+  await producer.addMany(
+    'payment.look-after',
+    sent.map(({ organization_id, id }) => once('look-after', id, { organization_id, payment_id: id })),
+  );
+  const canceled = await takeInTurn<PaymentId>(sql, at, {
+    table: 'payments',
+    due: sql`record.cancel_owed_at < ${lost} and record.provider_payment_id is not null`,
+  });
+  await producer.addMany(
+    'payment.cancel',
+    canceled.map(({ organization_id, id }) => once('cancel', id, { organization_id, payment_id: id })),
+  );
+}
+
+/** Refunds that were not sent yet, and begun ones whose event may be lost. */
+async function sweepRefunds({ sql, producer }: Work, at: Temporal.Instant): Promise<void> {
+  const lost = at.subtract({ minutes: LOST_AFTER_MINUTES });
+  const lookBefore = at.subtract({ minutes: LOOK_AFTER_MINUTES });
+  const isWaiting = sql`exists (
+    select from credit_notes note where note.organization_id = record.organization_id
+      and note.id = record.credit_note_id and note.refund_status = 'pending')`;
+  const unsent = await takeInTurn<CreditNoteId>(sql, at, {
+    table: 'credit_note_refunds',
+    id: 'credit_note_id',
+    due: sql`record.provider_refund_id is null and record.error is null and record.updated_at < ${lost}
+      and (record.sent_at is null or record.sent_at > ${at.subtract({ hours: GIVEN_UP_AFTER_HOURS })})
+      and ${isWaiting} and ${isReached(sql)} and not exists (
+        select from credit_notes note
+        join invoices invoice on invoice.organization_id = note.organization_id and invoice.id = note.invoice_id
+          and invoice.payment_dispute_lost_at is not null
+        where note.organization_id = record.organization_id and note.id = record.credit_note_id)`,
+  });
   await producer.addMany(
     'payment.refund',
-    refunds.map((payload) => ({ payload })),
+    unsent.map(({ organization_id, id }) => once('refund', id, { organization_id, credit_note_id: id })),
   );
-  const begun = await sql<{ organization_id: OrganizationId; credit_note_id: CreditNoteId }[]>`
-    select refund.organization_id, refund.credit_note_id
-    from credit_note_refunds refund
-    join credit_notes note
-      on note.organization_id = refund.organization_id and note.id = refund.credit_note_id
-      and note.refund_status = 'pending'
-    join payment_providers provider
-      on provider.organization_id = refund.organization_id and provider.id = refund.payment_provider_id
-      and provider.provider_type = any (${NETWORK_TYPES})
-    where refund.provider_refund_id is not null and refund.status in ('pending', 'requires_action')
-      and refund.updated_at < ${at.subtract({ minutes: LOOK_AFTER_MINUTES })}
-    order by refund.updated_at limit ${PAGE}`;
+  const begun = await takeInTurn<CreditNoteId>(sql, at, {
+    table: 'credit_note_refunds',
+    id: 'credit_note_id',
+    due: sql`record.provider_refund_id is not null and record.status in ('pending', 'requires_action')
+      and record.updated_at < ${lookBefore} and coalesce(record.looked_at < ${lookBefore}, true)
+      and ${isWaiting} and ${isReached(sql)}`,
+  });
   await producer.addMany(
     'payment.look-after-refund',
-    begun.map((payload) => ({ payload })),
+    begun.map(({ organization_id, id }) => once('look-after-refund', id, { organization_id, credit_note_id: id })),
+  );
+}
+
+/** Customers that are to be made at their provider, and those whose methods there are to be read. */
+async function sweepCustomers({ sql, producer }: Work, at: Temporal.Instant): Promise<void> {
+  const lost = at.subtract({ minutes: LOST_AFTER_MINUTES });
+  const unmade = await takeInTurn<CustomerId>(sql, at, {
+    table: 'customers',
+    due: sql`record.payment_provider_id is not null and record.provider_customer_id is null
+      and record.deleted_at is null and record.updated_at < ${lost}`,
+  });
+  await producer.addMany(
+    'payment.create-customer',
+    unmade.map(({ organization_id, id }) => once('create-customer', id, { organization_id, customer_id: id })),
+  );
+  const linked = await takeInTurn<CustomerId>(sql, at, {
+    table: 'customers',
+    due: sql`record.methods_owed_at < ${lost} and record.deleted_at is null`,
+  });
+  await producer.addMany(
+    'payment.import-methods',
+    linked.map(({ organization_id, id }) => once('import-methods', id, { organization_id, customer_id: id })),
+  );
+}
+
+/** Pages without an address, and closed ones that are still open at their provider. */
+async function sweepPages({ sql, producer }: Work, at: Temporal.Instant): Promise<void> {
+  const lost = at.subtract({ minutes: LOST_AFTER_MINUTES });
+  const pages = await takeInTurn(sql, at, {
+    table: 'payment_pages',
+    due: sql`record.error is null and ${isReached(sql)}
+      and (record.url = '' and record.closed_at is null and record.created_at < ${lost} and record.expires_at > ${at}
+        or record.closed_at < ${lost} and record.ended_at is null and record.provider_page_id is not null
+          and record.expires_at > ${at.subtract({ hours: PAGE_LIFE_HOURS })})`,
+  });
+  await producer.addMany(
+    'payment.open-page',
+    pages.map(({ organization_id, id }) => once('open-page', id, { organization_id, page_id: id })),
   );
 }

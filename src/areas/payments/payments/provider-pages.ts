@@ -76,8 +76,14 @@ export async function openPaymentPage(
     where organization_id = ${ctx.organizationId} and payable_id = ${payable.id} and closed_at is null
       and payment_provider_id = ${provider.id} and expires_at > ${ctx.now()} and amount_cents = ${payable.amountCents}
     order by created_at desc limit 1`;
-  return known ?? openPage(ctx, customerId, { provider, payable });
+  if (!known) return openPage(ctx, customerId, { provider, payable });
+  // Its job may be lost, or have used up its attempts.
+  if (known.url === '') oweOpening(ctx, known);
+  return known;
 }
+
+const oweOpening = (ctx: Context, { id }: PageRow): void =>
+  ctx.after({ nudge: OPEN_PAGE_JOB, payload: { page_id: id } });
 
 async function openPage(
   ctx: Context,
@@ -108,7 +114,7 @@ async function openPage(
         created_at: ctx.now(),
       }),
     )}`;
-  if (page.url === '') ctx.after({ nudge: OPEN_PAGE_JOB, payload: { page_id: page.id } });
+  if (page.url === '') oweOpening(ctx, page);
   return page;
 }
 
@@ -156,6 +162,7 @@ const POLLS = 160;
 
 interface AwaitedPage {
   url: string;
+  is_closed: boolean;
   error: PageError | null;
   provider_name: ContractProvider;
   /** Of the connection. */
@@ -167,19 +174,21 @@ interface AwaitedPage {
  * address never changes.
  *
  * @throws Refusal 422 provider_error, when the provider refused; 401, when it refused the credentials of the
- *   connection; 429, when it has had too many calls; 503, when it did not answer in time
+ *   connection; 429, when it has had too many calls; 503, when it did not answer in time, or the page was closed
+ *   meanwhile: who asks again learns why, or gets another page
  */
 export async function awaitPage(ctx: Context, urlOrId: string): Promise<string> {
   if (!isUuid(urlOrId)) return urlOrId;
   for (let poll = 0; poll < POLLS; poll += 1) {
     const [page] = await ctx.db<AwaitedPage[]>`
-      select page.url, page.error, coalesce(provider.emulates, provider.provider_type) as provider_name, provider.code
+      select page.url, page.closed_at is not null as is_closed, page.error, coalesce(provider.emulates, provider.provider_type) as provider_name, provider.code
       from payment_pages page
       join payment_providers provider
         on provider.organization_id = page.organization_id and provider.id = page.payment_provider_id
       where page.organization_id = ${ctx.organizationId} and page.id = ${urlOrId}`;
-    if (page?.url) return page.url;
     if (page?.error) throw refusalOfPage(page, page.error);
+    if (page?.is_closed) throw refuse.unavailable();
+    if (page?.url) return page.url;
     await pause(POLL_MS);
   }
   throw refuse.unavailable();
