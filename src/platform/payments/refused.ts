@@ -6,6 +6,20 @@ export const NOT_REPRESENTABLE: ProviderError = {
   message: 'The provider cannot give back a part of its smallest step.',
 };
 
+/** What was done under a key is unknown: it was used for another content, or is too old to be sent again. */
+export const KEY_CONFLICT: ProviderError = {
+  code: 'idempotency_conflict',
+  message: 'The provider knows this id with another content.',
+};
+export const TOO_OLD: ProviderError = {
+  code: 'outcome_unknown',
+  message: 'The provider gave no answer, and has forgotten the id by now.',
+};
+
+/** Whether nobody knows if a charge was made, so that another one could be the second. */
+export const isUnknownOutcome = ({ code }: Pick<ProviderError, 'code'>): boolean =>
+  code === KEY_CONFLICT.code || code === TOO_OLD.code;
+
 /** The outcome of a charge in a currency that the provider does not take, found before any call. */
 export const notSupported = (currency: string) =>
   ({

@@ -215,6 +215,42 @@ test('a conflict (409) stops: nothing is sent again, and the payment stays open 
   expect(charges().length).toBe(1);
 });
 
+test('a charge of unknown outcome is charged again only after a person has looked', async () => {
+  await customerWith('pm_ok');
+  provider.answerNext('charge.create', { status: 409 });
+  const made = await invoice();
+  await until(async () => (await payments(made))[0]?.provider_error?.error_code === 'idempotency_conflict');
+  const retry = () => client.post(`/invoices/${made.svc_id}/retry_payment`, {});
+  expect((await retry()).body.code).toBe('payment_processor_is_currently_handling_payment');
+  await ok(client.put(`/invoices/${made.svc_id}`, { invoice: { payment_status: 'failed' } }));
+  expect((await retry()).status).toBe(200);
+  await payment(made, 'succeeded');
+  expect(new Set(charges().map(({ id }) => id)).size).toBe(2);
+});
+
+test('a charge without an answer whose id is forgotten by now is left to a person', async () => {
+  await customerWith('pm_ok');
+  for (let sent = 0; sent < 3; sent += 1) provider.answerNext('charge.create', { status: 500 });
+  const made = await invoice();
+  await until(async () => charges().length > 0);
+  await service.sql`update payments set charged_at = charged_at - interval '24 hours' where payable_id = ${made.svc_id}`;
+  await until(async () => (await payments(made))[0]?.provider_error?.error_code === 'outcome_unknown');
+  expect((await payments(made)).map(({ payment_status }) => payment_status)).toEqual(['pending']);
+  expect(provider.payments.size).toBe(0);
+});
+
+test('an amount that was too small is charged again as another payment with an id of its own', async () => {
+  await customerWith('pm_ok');
+  provider.answerNext('charge.create', { status: 200, body: { status: 'amount_too_small' } });
+  const made = await invoice();
+  await until(async () => (await payments(made))[0]?.provider_error ?? undefined);
+  await ok(client.post(`/invoices/${made.svc_id}/retry_payment`, {}));
+  await payment(made, 'succeeded');
+  expect(new Set(charges().map(({ id }) => id)).size).toBe(2);
+  expect((await payments(made)).map(({ payment_status }) => payment_status).sort()).toEqual(['failed', 'succeeded']);
+  expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+});
+
 test('a currency that the provider does not list is refused before any call', async () => {
   await ok(client.put('/payment_providers/acme-pay', { payment_provider: { currencies: ['USD'] } }));
   await customerWith('pm_ok');
@@ -254,6 +290,34 @@ test('money that was taken back makes the invoice due again', async () => {
   await provider.tell('payment.updated', { id: paid.provider_payment_id, status: 'failed', reversed: true });
   await payment(made, 'failed');
   expect(await read(made)).toMatchObject({ payment_status: 'failed', total_paid_amount_cents: 0 });
+});
+
+const handled = () =>
+  until(async () => {
+    const { inbound_events: told } = await ok(client.get('/inbound_events'));
+    return told.every(({ status }: Loose) => status === 'succeeded') || undefined;
+  });
+
+test.each([
+  ['is told', ['reversed', 'succeeded', 'reversed']],
+  ['comes before the report of it', ['reversed', 'succeeded']],
+])('money that was taken back does not come in again when its success %s late', async (name, order) => {
+  await customerWith(name === 'is told' ? 'pm_ok' : 'pm_late');
+  if (name !== 'is told') provider.answerNext('charge.create', { status: 202, body: { id: 'pay_early' } });
+  const made = await invoice();
+  const paid = await payment(made, name === 'is told' ? 'succeeded' : 'processing');
+  const id = paid.provider_payment_id;
+  for (const told of order) {
+    const status = told === 'reversed' ? { status: 'failed', reversed: true } : { status: 'succeeded' };
+    await provider.tell('payment.updated', { id, amount: 1200, currency: 'EUR', ...status });
+    await handled();
+  }
+  expect(await payment(made, 'failed')).toMatchObject({ status: 'failed' });
+  expect(await read(made)).toMatchObject({ payment_status: 'failed', total_paid_amount_cents: 0 });
+  const [booked] = await service.sql<{ due: number }[]>`
+    select sum(case side when 'debit' then amount_cents else -amount_cents end)::int as due from ledger_entries
+    where organization_id = ${client.organization.organization_id} and account_code = 'receivable'`;
+  expect(booked!.due).toBe(1200);
 });
 
 test('an event about another amount than was charged settles nothing', async () => {

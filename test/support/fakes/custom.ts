@@ -46,6 +46,7 @@ export async function fakeCustom(serviceUrl: string): Promise<FakeCustom> {
   };
   const adopt = (given: string) => {
     secret = given;
+    forced.length = 0;
     provider = createProvider({ secret, send });
   };
   adopt(`whsec_${randomBytes(32).toString('base64')}`);

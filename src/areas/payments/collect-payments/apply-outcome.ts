@@ -2,6 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import type { PaymentId } from '../../../platform/ids.ts';
 import type { ChargeOutcome, ProviderError } from '../../../platform/payments/port.ts';
+import { isUnknownOutcome } from '../../../platform/payments/refused.ts';
 import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
@@ -34,8 +35,8 @@ export async function lockPayment(ctx: Context, id: PaymentId): Promise<PaymentR
 }
 
 /**
- * Brings a payment to the state that its provider reports: repeated reports and reports out of order change nothing.
- * The payment is locked.
+ * Brings a payment to the state that its provider reports: repeated reports and reports out of order change nothing,
+ * and money that was taken back does not come in again by a late report of it. The payment is locked.
  *
  * isEvent    the provider reported it by itself: a success is then announced
  * isReturn   money that had come in was taken back
@@ -57,6 +58,10 @@ export async function applyAnswer(
     if (isReturn) await takeBack(ctx, payment, status);
     return;
   }
+  // Only a dated report tells that the money came again after it was taken back.
+  if (payment.reversed_at !== null && reportedAt === undefined) return;
+  const isReversed = isReturn && reportedAt === undefined;
+  if (isReversed) await changePayment(ctx, payment.id, { change: { reversed_at: ctx.now() }, now: ctx.now() });
   if (payment.payment_status === 'failed' && paymentStatus !== 'succeeded') {
     if (payment.cancel_owed_at !== null && payment.provider_payment_id === null) await endThere(ctx, payment, answer);
     return;
@@ -68,7 +73,7 @@ export async function applyAnswer(
       ...(providerPaymentId === null ? {} : { provider_payment_id: providerPaymentId }),
       next_action: paymentStatus === 'processing' ? (answer.nextAction ?? payment.next_action) : {},
       error: answer.error ?? null,
-      reversed_at: paymentStatus === 'succeeded' ? null : payment.reversed_at,
+      ...(paymentStatus === 'succeeded' ? { reversed_at: null } : {}),
       ...(answer.expectedSettlementDate === undefined
         ? {}
         : { expected_settlement_date: answer.expectedSettlementDate }),
@@ -121,9 +126,9 @@ async function takeBack(ctx: Context, payment: PaymentRow, status: string): Prom
 }
 
 /**
- * Handles a charge that took nothing because the amount is too small or the customer must confirm. No failure is
- * announced, but the payment and the audit trail of its invoices give the reason, and the customer of a payment request
- * gets a link to pay otherwise.
+ * Handles a charge that took nothing because the amount is too small or the customer must confirm, or of which nobody
+ * can know the outcome. No failure is announced, but the payment and the audit trail of its invoices give the reason,
+ * and the customer of a payment request gets a link to pay otherwise.
  *
  * Rules: payments.md#automatic-payment, payment-requests.md#payment-requests.
  */
@@ -137,9 +142,12 @@ export async function leavePending(
     change: { payment_status: paymentStatus, status: paymentStatus, error },
     now: ctx.now(),
   });
-  await moveInvoices(ctx, payment, { status: 'pending', isReady: true });
+  // Of an unknown outcome another charge could be the second.
+  const isReady = !isUnknownOutcome(error);
+  await moveInvoices(ctx, payment, { status: 'pending', isReady });
   for (const { id } of payment.invoices) await recordInvoice(ctx, 'invoice.payment_failure', id);
-  if (payment.payable_type === 'PaymentRequest') await mailLink(ctx, await getRequest(ctx, payment.payable_id));
+  if (isReady && payment.payable_type === 'PaymentRequest')
+    await mailLink(ctx, await getRequest(ctx, payment.payable_id));
 }
 
 /** The invoices take the status of their payment; a succeeded or voided one is never set back. */

@@ -2,6 +2,7 @@ import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { OrganizationId, PaymentId } from '../../../platform/ids.ts';
 import type { ChargeOutcome } from '../../../platform/payments/port.ts';
 import { can } from '../../../platform/payments/providers.ts';
+import { TOO_OLD } from '../../../platform/payments/refused.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { Outage } from '../../../platform/refusal.ts';
 import { type MethodRow, readMethod } from '../../customers/payment-methods/queries.ts';
@@ -31,7 +32,10 @@ export async function chargeOverNetwork(
       { organization_id: organizationId, paymentId: id },
       'a charge of unknown outcome is too old to be sent again',
     );
-    return;
+    return transact(deps, organizationId, async (ctx) => {
+      const now = await lockPayment(ctx, id);
+      if (now.payment_status === 'pending' && now.error === null) await leavePending(ctx, now, TOO_OLD, 'pending');
+    });
   }
   const method = await readMethod({ db: deps.sql, organizationId }, payment.payment_method_id);
   const outcome = await connection.provider.charge({

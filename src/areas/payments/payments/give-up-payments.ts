@@ -2,6 +2,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { InvoiceId, PaymentId } from '../../../platform/ids.ts';
 import { NETWORK_TYPES } from '../../../platform/payments/providers.ts';
 import type { PaymentChange } from '../../invoices/announcements.ts';
+import { changeInvoice } from '../../invoices/invoices/writes.ts';
 import { closePages } from './provider-pages.ts';
 
 /**
@@ -32,14 +33,19 @@ export async function giveUpPayments(ctx: Context, invoiceId: InvoiceId): Promis
 
 /**
  * Ends the waiting charge of an invoice that was paid otherwise if the provider had not accepted it, for example
- * because the amount was below its minimum. Rule: payments.md#automatic-payment "on every status write".
+ * because the amount was below its minimum. A person who sets the invoice to `failed` has looked what became of a charge
+ * of unknown outcome: it ends too, and the invoice may be charged again.
+ * Rule: payments.md#automatic-payment "on every status write".
  */
 export async function endRefusedCharges(ctx: Context, { invoice, status }: PaymentChange): Promise<void> {
-  if (status !== 'succeeded') return;
-  await ctx.db`
+  if (status === 'pending') return;
+  const ended = await ctx.db`
     update payments set payment_status = 'failed', status = 'canceled', updated_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and payable_type = 'Invoice' and payable_id = ${invoice.id}
-      and payment_status = 'pending' and error is not null`;
+      and payment_status = 'pending' and error is not null
+    returning id`;
+  if (status === 'failed' && ended.length > 0)
+    await changeInvoice(ctx, invoice.id, { ready_for_payment_processing: true });
 }
 
 export const oweCancel = (ctx: Context, paymentId: PaymentId): void =>

@@ -3,7 +3,9 @@ import { toWire, type WireAmount } from '../../../engine/money/wire.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { CustomerId, InvoiceId, PaymentId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
+import type { ProviderError } from '../../../platform/payments/port.ts';
 import { isOverNetwork, wireOf } from '../../../platform/payments/providers.ts';
+import { isUnknownOutcome } from '../../../platform/payments/refused.ts';
 import type { MethodRow } from '../../customers/payment-methods/queries.ts';
 import { findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
 import { changePayment, insertPayment } from './writes.ts';
@@ -25,13 +27,14 @@ export interface Charge {
 interface UnderWay {
   id: PaymentId;
   payment_status: 'pending' | 'processing';
-  error: object | null;
+  error: ProviderError | null;
 }
 
 /**
- * Starts the charge of a payable that the transaction holds locked. A payment in progress is reused, never doubled: one
- * that the provider is working on is left alone, one that it has not accepted yet is sent again. An amount below the
- * provider's step is not charged.
+ * Starts the charge of a payable that the transaction holds locked. A payment in progress is never doubled: one that is
+ * on its way to the provider, or of which nobody knows what became, is left alone. One that took nothing, because the
+ * amount was too small, ends, and another one with a key of its own follows. An amount below the provider's step is not
+ * charged.
  *
  * @returns whether a charge was started
  * Rules: payments.md#automatic-payment, payments.md#amounts-on-the-wire.
@@ -46,14 +49,9 @@ export async function startCharge(ctx: Context, charge: Charge): Promise<boolean
       and payable_id = ${charge.payable.id} and payment_type = 'provider'
       and payment_status in ('pending', 'processing')`;
   if (underWay) {
-    if (underWay.payment_status === 'processing' || underWay.error === null) return false;
-    await changePayment(ctx, underWay.id, { change: { error: null }, now: ctx.now() });
-    await db`
-      update payments set amount_cents = ${amountCents}, wire_amount = ${wire?.wire ?? null},
-        payment_method_id = ${charge.method.id}
-      where organization_id = ${organizationId} and id = ${underWay.id}`;
-    await oweCharge(ctx, underWay.id, charge.method.payment_provider_id);
-    return true;
+    const { id, payment_status: status, error } = underWay;
+    if (status === 'processing' || error === null || isUnknownOutcome(error)) return false;
+    await changePayment(ctx, id, { change: { payment_status: 'failed', status: 'canceled' }, now: ctx.now() });
   }
   const id = newId();
   const isNew = await insertPayment(ctx, {

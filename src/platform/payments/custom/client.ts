@@ -6,6 +6,7 @@ import { mayBePrivate } from '../../http/may-call.ts';
 import { createOutgoing, type Outgoing, type OutgoingAnswer } from '../../http/outgoing.ts';
 import { Outage } from '../../refusal.ts';
 import { ProviderConflict, ProviderRefusal, TooManyCalls } from '../port.ts';
+import { KEY_CONFLICT } from '../refused.ts';
 import { standardHeaders } from '../standard-webhooks.ts';
 import { Accepted, type Operation, Refused } from './protocol.ts';
 
@@ -55,7 +56,7 @@ export function customClient(
     const answer = await send(endpointUrl, { id, body, secret }, config);
     const json = parsed(answer.text);
     if (answer.status === 422) throw new ProviderRefusal(Refused.safeParse(json).data?.error ?? NO_REASON);
-    if (answer.status === 409) throw new ProviderConflict(CONFLICT);
+    if (answer.status === 409) throw new ProviderConflict(KEY_CONFLICT);
     if (answer.status === 202) {
       const accepted = Accepted.safeParse(json);
       if (accepted.success) return { isAccepted: true, id: accepted.data.id };
@@ -70,7 +71,6 @@ export function customClient(
 }
 
 const NO_REASON = { code: 'refused', message: 'The provider refused and gave no reason.' };
-const CONFLICT = { code: 'idempotency_conflict', message: 'The provider knows this id with another content.' };
 
 const retryOf = ({ retryAfterMs }: OutgoingAnswer) => (retryAfterMs === undefined ? {} : { retryAfterMs });
 

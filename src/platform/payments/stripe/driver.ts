@@ -7,10 +7,10 @@ import {
   ProviderRefusal,
   type Received,
 } from '../port.ts';
-import { NOT_REPRESENTABLE, notSupported, TOO_SMALL } from '../refused.ts';
+import { KEY_CONFLICT, NOT_REPRESENTABLE, notSupported, TOO_SMALL } from '../refused.ts';
 import { paymentStatusOf } from '../status-words.ts';
 import { stripeLists } from './lists.ts';
-import { faultOf, isTooMany, outageOf, refusable } from './refusable.ts';
+import { faultOf, isConflict, isTooMany, outageOf, refusable } from './refusable.ts';
 import { STRIPE_WIRE } from './wire.ts';
 
 /** Longest wait for one answer of Stripe; the job is then tried again. */
@@ -213,6 +213,7 @@ function receivedOf({ amount_received: wire, currency }: Stripe.PaymentIntent): 
 
 function refusedCharge(error: unknown, supports3ds: boolean): ChargeOutcome {
   if (isTooMany(error)) throw outageOf(error);
+  if (isConflict(error)) return { kind: 'conflict', error: KEY_CONFLICT };
   const fault = faultOf(error);
   if (!fault) return { kind: 'unreachable', error: { code: 'unreachable', message: messageOf(error) } };
   const { code, payment_intent: intent } = error as InstanceType<typeof Stripe.errors.StripeError>;

@@ -1,6 +1,7 @@
 import Stripe from 'stripe';
 import { Outage } from '../../refusal.ts';
-import { type ProviderError, ProviderRefusal, TooManyCalls } from '../port.ts';
+import { ProviderConflict, type ProviderError, ProviderRefusal, TooManyCalls } from '../port.ts';
+import { KEY_CONFLICT } from '../refused.ts';
 
 /** A refusal of Stripe with its message; undefined if the outcome of the call is unknown. */
 export function faultOf(error: unknown): ProviderError | undefined {
@@ -24,6 +25,10 @@ const withoutKeys = (message: string): string => message.replaceAll(/\b[srp]k_(?
 export const isTooMany = (error: unknown): error is InstanceType<typeof Stripe.errors.StripeError> =>
   error instanceof Stripe.errors.StripeError && error.statusCode === 429;
 
+/** The key is known with another content; while the first call with it is under way, Stripe answers 409 instead. */
+export const isConflict = (error: unknown): boolean =>
+  error instanceof Stripe.errors.StripeIdempotencyError && error.statusCode !== 409;
+
 /** No answer, or none about this call: Stripe has failed, or has had too many calls. */
 export function outageOf(error: unknown): Outage {
   if (!isTooMany(error)) return new Outage('stripe', error);
@@ -35,6 +40,7 @@ export async function refusable<Result>(call: () => Promise<Result>): Promise<Re
   try {
     return await call();
   } catch (error) {
+    if (isConflict(error)) throw new ProviderConflict(KEY_CONFLICT);
     const fault = faultOf(error);
     throw fault ? new ProviderRefusal(fault) : outageOf(error);
   }
