@@ -1,6 +1,6 @@
 -- Why: sweeps took the oldest rows of all organizations, and rows that made no progress kept their place, so those of
---   one organization kept those of all others from their turn. Each run stamps what it looked at and takes next what was
---   looked at longest ago. Pages that were closed are ended at their provider even if their job is lost.
+--   one organization kept those of all others from their turn. Each run stamps what it looked at and takes next what
+--   was looked at longest ago. Pages that were closed are ended at their provider even if their job is lost.
 --   Methods that are read after one was stored leave the default alone.
 -- Locks: each table for an instant; payments, customers and payment_pages for as long as their small indexes are built.
 

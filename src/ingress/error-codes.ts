@@ -147,6 +147,12 @@ const STATE: readonly CodeRow[] = [
     'Look at the payment at the provider',
   ],
   [
+    'event_malformed',
+    'retryInboundEvent',
+    'The event lacks what an event of its type has to say',
+    'Have its provider correct it and send it again',
+  ],
+  [
     'email_settings_disabled',
     'resendInvoiceEmail resendCreditNoteEmail resendPaymentReceiptEmail',
     'The billing entity sends no such mails',

@@ -169,7 +169,9 @@ const Settings = z.object({
     .min(16)
     .optional()
     .describe('A text in place of SECRETS_KEYS, or beside it while `npm run secrets -- status` counts key `default`'),
-  PROVIDER_CALLS_PER_SECOND: whole(20).describe('Calls to one connection of a payment provider in a second'),
+  PROVIDER_CALLS_PER_SECOND: whole(20).describe(
+    'Calls to one connection of a payment provider in a second, or fewer where its type takes fewer',
+  ),
   STRIPE_API_URL: webAddress.optional().describe('Address of the Stripe API, where it is not Stripe itself: tests'),
   GOCARDLESS_API_URL: webAddress
     .optional()

@@ -3,10 +3,12 @@ import { Temporal } from 'temporal-polyfill';
 import { assert } from '../../engine/assert.ts';
 import { realNow } from '../../platform/clock/real-clock.ts';
 import { refusalOfDatabase } from '../../platform/db/refusal-of-database.ts';
+import { TooManyCalls } from '../../platform/payments/port.ts';
 import { openProviderCalls, type ProviderCalls } from '../../platform/payments/provider-calls.ts';
 import { ASKING_MOST_MS, type Asked, answeredInTime, type PreStep } from '../../platform/pre-step.ts';
 import { openLanes } from '../../platform/queue/lanes.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
+import { type Refusal, refuse } from '../../platform/refusal.ts';
 import { readKey } from './idempotency.ts';
 import { answerJob } from './jobs.ts';
 import {
@@ -43,7 +45,11 @@ export interface AskingDeps extends CommandDeps {
 export function askingHandlers(deps: AskingDeps & { redis: Redis }): Pick<Handlers, 'asking.command'> {
   const { REDIS_PREFIX: prefix } = deps.config;
   const lanes = openLanes(deps.redis, { prefix, name: 'asking', most: ASKING_OF_ORGANIZATION, leaseMs: LEASE_MS });
-  const callsOf = openProviderCalls(deps.redis, { prefix, perSecond: deps.config.PROVIDER_CALLS_PER_SECOND });
+  const callsOf = openProviderCalls(deps.redis, {
+    prefix,
+    perSecond: deps.config.PROVIDER_CALLS_PER_SECOND,
+    isWaited: true,
+  });
   const keys = openLanes(deps.redis, { prefix, name: 'asking-key', most: 1, leaseMs: LEASE_MS });
   return {
     async 'asking.command'(job, info) {
@@ -87,11 +93,17 @@ async function askAndRun(deps: AskingDeps, queued: CommandJob): Promise<CommandR
     const asked: Asked = { recordId, ...(answer ? { answer } : {}) };
     return await runCommand({ ...deps, asked }, job);
   } catch (error) {
-    const refusal = refusalOf(error) ?? refusalOfDatabase(error);
+    const refusal = refusalOf(error) ?? refusalOfDatabase(error) ?? refusalOfTurn(error);
     if (!refusal) throw error;
     return runRefused(deps, job, refusal);
   }
 }
+
+/** Its turn to call the provider would come too late for who waits. */
+const refusalOfTurn = (error: unknown): Refusal | undefined =>
+  error instanceof TooManyCalls
+    ? refuse.tooManyProviderRequests(error.provider, error.message, error.retryAfterMs)
+    : undefined;
 
 async function isAnswered({ sql }: AskingDeps, job: CommandJob): Promise<boolean> {
   const stored = await readKey({ db: sql, organizationId: job.organization_id }, keyOfCommand(job).scopeHash);

@@ -107,6 +107,8 @@ export interface ProviderDescriptor<Type extends string = string> {
    * How many hours it remembers an idempotency key; later nothing is sent again, because it could be done twice.
    */
   keyLivesHours: number;
+  /** How many calls a second it takes of one account, whatever the setting allows. */
+  callsPerSecond: number;
   /** The operations of a protocol of ours that it has to answer, for the description of the API. */
   protocol?: Readonly<Record<string, ProtocolOperation>>;
   /** Absent for a double, which decides in the transaction of a step and calls nobody. */

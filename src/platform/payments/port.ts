@@ -83,6 +83,8 @@ export type ProviderEvent =
       providerMethodId: string;
       methodType: string;
       details: Record<string, string>;
+      /** The event does not say what kind of method it is: that is read from the provider. */
+      isGuessed?: true;
     }
   | { kind: 'method_detached'; providerMethodId: string }
   /** Its card was renewed, or its description corrected. */
@@ -116,7 +118,9 @@ export type ProviderEvent =
       metadata: Record<string, string>;
       error?: ProviderError;
     }
-  | { kind: 'ignored' };
+  | { kind: 'ignored' }
+  /** Of a type that we act upon, without what it has to say. */
+  | { kind: 'malformed' };
 
 /** A method as its provider holds it. */
 export interface MethodThere {
@@ -164,6 +168,16 @@ export interface DisputeThere {
   /** Null while it is open. */
   isLost: boolean | null;
   reason: string | null;
+}
+
+/** An address for the events of a provider. */
+export interface InboundRequest {
+  idempotencyKey: string;
+  url: string;
+  /** What was registered before for this connection. */
+  formerId: string | null;
+  /** What was registered for other connections, deleted ones too, and stays. */
+  keptIds: readonly string[];
 }
 
 /**
@@ -214,8 +228,11 @@ export interface PaymentProvider {
   listPayments?(request: ListRequest): Promise<Listed<PaymentThere>>;
   listRefunds?(request: ListRequest): Promise<Listed<RefundThere>>;
   listDisputes?(request: ListRequest): Promise<Listed<DisputeThere>>;
-  /** Registers `url` for its events: capability `register_inbound`. @throws ProviderRefusal, Outage */
-  registerInbound?(url: string, formerId: string | null): Promise<{ id: string; secret: string }>;
+  /**
+   * Registers `url` for its events, once for a key, and removes what was registered for it otherwise: capability
+   * `register_inbound`. @throws ProviderRefusal, Outage
+   */
+  registerInbound?(inbound: InboundRequest): Promise<{ id: string; secret: string }>;
   /** Removes what registerInbound registered. @throws ProviderRefusal, when it is gone or no longer ours; Outage */
   endInbound?(id: string): Promise<void>;
 }
@@ -244,6 +261,21 @@ export class TooManyCalls extends Outage {
     this.name = 'TooManyCalls';
     this.message = `${provider} has had too many calls`;
     this.saidMs = saidMs;
+  }
+}
+
+/**
+ * The provider does not accept our credentials. What became of the call is unknown where its protocol does not say that
+ * such a call does nothing.
+ */
+export class CredentialsRefused extends Outage {
+  readonly error: ProviderError;
+
+  constructor(provider: string, cause: unknown, httpStatus: 401 | 403) {
+    super(provider, cause);
+    this.name = 'CredentialsRefused';
+    const message = `${provider} does not accept the credentials (${httpStatus}).`;
+    this.error = { code: 'credentials_refused', message, httpStatus };
   }
 }
 

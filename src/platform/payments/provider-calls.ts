@@ -22,8 +22,13 @@ export class Later extends Error {
 
 /** The calls of one job to payment providers. Rule: provider-connections.md#many-calls. */
 export interface ProviderCalls {
-  /** @throws Later, when it is not yet the job's turn */
-  takeTurn(connectionId: string): Promise<void>;
+  /** Whether somebody waits for what is called. */
+  readonly isWaited: boolean;
+  /**
+   * @param perSecond how many calls a second the provider takes, where it takes fewer than the setting allows
+   * @throws Later, when it is not yet the job's turn
+   */
+  takeTurn(connectionId: string, perSecond?: number): Promise<void>;
   /** The provider has had too many calls: nobody calls it for this time. */
   holdBack(connectionId: string, forMs: number): Promise<void>;
   /**
@@ -37,37 +42,51 @@ interface CallsRedis extends Redis {
   takeProviderTurn(
     bucket: string,
     reserved: string,
+    hold: string,
+    jobs: string,
     intervalMs: number,
     aheadMs: number,
     lifeMs: number,
+    pushMs: number,
   ): Promise<number>;
-  holdProviderBack(bucket: string, forMs: number, lifeMs: number): Promise<void>;
+  holdProviderBack(hold: string, forMs: number, lifeMs: number): Promise<void>;
 }
 
 /*
- * The bucket holds the next free instant of a connection, the reservation that of one job: on the clock of Redis, in
- * milliseconds. Returns how long the job has to wait.
+ * The bucket holds the next free instant of a connection, the reservation that of one job, the hold the instant before
+ * which nobody calls: on the clock of Redis, in milliseconds. Returns how long the job has to wait. A reservation that
+ * a hold has overtaken is void, and another one is made after it, so that not all who waited call at its end. A call
+ * for which somebody waits has a bucket of its own, and pushes the bucket of jobs.
  *
- * KEYS bucket, reservation of the job · ARGV milliseconds between two calls, how far they run ahead, life of the keys
+ * KEYS bucket, reservation of the job, hold, bucket of jobs · ARGV milliseconds between two calls, how far they run
+ * ahead, life of the keys, how far the bucket of jobs is pushed
  */
 const TAKE = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local interval, ahead, life = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local interval, ahead, life, push = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local held = tonumber(redis.call('GET', KEYS[3]) or '0')
 local mine = tonumber(redis.call('GET', KEYS[2]) or '0')
-if mine > now then return mine - now end
-if mine > 0 then
+if mine > 0 and mine >= held then
+  if mine > now then return mine - now end
   redis.call('DEL', KEYS[2])
   return 0
 end
-local free = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now - ahead)
+local free = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now - ahead, held)
 redis.call('SET', KEYS[1], string.format('%.0f', free + interval), 'PX', math.max(0, free - now) + life)
-if free <= now then return 0 end
+if push > 0 then
+  local jobs = tonumber(redis.call('GET', KEYS[4]) or '0')
+  if jobs > now then redis.call('SET', KEYS[4], string.format('%.0f', jobs + push), 'PX', jobs - now + life) end
+end
+if free <= now then
+  redis.call('DEL', KEYS[2])
+  return 0
+end
 redis.call('SET', KEYS[2], string.format('%.0f', free), 'PX', free - now + life)
 return math.ceil(free - now)
 `;
 
-/* KEYS bucket · ARGV for how long, life of the key */
+/* KEYS hold · ARGV for how long, life of the key */
 const HOLD_BACK = `
 local time = redis.call('TIME')
 local until_ms = time[1] * 1000 + math.floor(time[2] / 1000) + tonumber(ARGV[1])
@@ -76,33 +95,49 @@ if tonumber(redis.call('GET', KEYS[1]) or '0') < until_ms then
 end
 `;
 
+/** Calls for which somebody waits have this part of the pace to themselves, whatever jobs have reserved. */
+const WAITED_PART = 4;
+/** How far they may run ahead: as many of them as in a second. */
+const WAITED_AHEAD_MS = 1000;
+
 /**
  * Paces the calls to each connection in all processes together. A job that comes too early reserves the next free
- * instant and waits for it in its queue, where it holds no slot; its turn stays its own however late it comes back.
+ * instant and waits for it in its queue, where it holds no slot; its turn stays its own however late it comes back,
+ * unless the provider has held all back meanwhile.
+ *
+ * isWaited  somebody waits for these calls: they do not queue behind those of a billing run
  */
 export function openProviderCalls(
   redis: Redis,
-  { prefix, perSecond, aheadMs = AHEAD_MS }: { prefix: string; perSecond: number; aheadMs?: number },
+  {
+    prefix,
+    perSecond: most,
+    isWaited = false,
+    aheadMs = isWaited ? WAITED_AHEAD_MS : AHEAD_MS,
+  }: { prefix: string; perSecond: number; isWaited?: boolean; aheadMs?: number },
 ): (jobId: string) => ProviderCalls {
-  redis.defineCommand('takeProviderTurn', { numberOfKeys: 2, lua: TAKE });
+  redis.defineCommand('takeProviderTurn', { numberOfKeys: 4, lua: TAKE });
   redis.defineCommand('holdProviderBack', { numberOfKeys: 1, lua: HOLD_BACK });
   const client = redis as CallsRedis;
-  const bucketOf = (connectionId: string) => `${prefix}:provider-calls:${connectionId}`;
-  const intervalMs = Math.max(1, Math.floor(1000 / perSecond));
+  const keyOf = (connectionId: string, part: string) => `${prefix}:provider-calls:${connectionId}:${part}`;
   return (jobId) => ({
-    async takeTurn(connectionId) {
-      const bucket = bucketOf(connectionId);
+    isWaited,
+    async takeTurn(connectionId, perSecond = most) {
+      const intervalMs = Math.max(1, Math.floor(1000 / Math.min(most, perSecond)));
       const waitMs = await client.takeProviderTurn(
-        bucket,
-        `${bucket}:${jobId}`,
-        intervalMs,
+        keyOf(connectionId, isWaited ? 'waited' : 'jobs'),
+        keyOf(connectionId, `job:${jobId}`),
+        keyOf(connectionId, 'hold'),
+        keyOf(connectionId, 'jobs'),
+        isWaited ? intervalMs * WAITED_PART : intervalMs,
         aheadMs,
         FORGOTTEN_AFTER_MS,
+        isWaited ? intervalMs : 0,
       );
       if (waitMs > 0) throw new Later(waitMs);
     },
     async holdBack(connectionId, forMs) {
-      await client.holdProviderBack(bucketOf(connectionId), forMs, FORGOTTEN_AFTER_MS);
+      await client.holdProviderBack(keyOf(connectionId, 'hold'), forMs, FORGOTTEN_AFTER_MS);
     },
     async pauseAfterRefusal(saidMs) {
       const key = `${prefix}:provider-pauses:${jobId}`;

@@ -192,6 +192,89 @@ test.each([
   expect(new Set(charges().map(({ id }) => id)).size).toBe(1);
 });
 
+test('a charge waits however often the provider has had too many calls, and uses no attempt for it', async () => {
+  await customerWith('pm_ok');
+  // More than the queue has attempts.
+  for (let refused = 0; refused < 9; refused += 1)
+    provider.answerNext('charge.create', { status: 429, headers: { 'retry-after': '0' } });
+  const made = await invoice();
+  await payment(made, 'succeeded');
+  expect(new Set(charges().map(({ id }) => id)).size).toBe(1);
+  expect(provider.payments.size).toBe(1);
+});
+
+describe('credentials that a provider does not accept', () => {
+  const unsigned = { status: 401 };
+
+  test('a new secret that it refuses does not replace the one that works', async () => {
+    provider.answerNext('check', unsigned);
+    const shared_secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    const refused = await client.put('/payment_providers/acme-pay', { payment_provider: { shared_secret } });
+    expect([refused.status, refused.body.code]).toEqual([422, 'third_party_error']);
+    expect((await ok(client.get('/payment_providers/acme-pay'))).payment_provider).toMatchObject({
+      status: 'connected',
+      shared_secret_last4: connection.shared_secret.slice(-4),
+    });
+    await ok(client.post('/payment_providers/acme-pay/check', {}));
+  });
+
+  test('three calls in a row make the connection fail, and one that is accepted ends that', async () => {
+    await customerWith('pm_ok');
+    for (let refused = 0; refused < 3; refused += 1) provider.answerNext('charge.create', unsigned);
+    const made = await invoice();
+    const status = async () => (await ok(client.get('/payment_providers/acme-pay'))).payment_provider.status;
+    await until(async () => (await status()) === 'failing' || undefined);
+    await payment(made, 'succeeded');
+    expect(await status()).toBe('connected');
+    expect(new Set(charges().map(({ id }) => id)).size).toBe(1);
+  });
+
+  test('who waits for a page learns it', async () => {
+    await customerWith('pm_ok');
+    provider.answerNext('setup_page.create', { status: 403 });
+    const { status, body } = await client.post('/customers/acme/checkout_url', {});
+    expect([status, body.error]).toEqual([401, 'acme-pay does not accept the credentials (403).']);
+  });
+});
+
+test('a customer who is linked by its id brings its methods, and its open invoice is charged', async () => {
+  await ok(
+    client.post('/add_ons', { add_on: { name: 'Setup', code: 'setup', amount_cents: 1200, amount_currency: 'EUR' } }),
+  );
+  const upsert = (fields: object) =>
+    ok(
+      client.post(
+        '/customers',
+        {
+          customer: {
+            external_id: 'acme',
+            currency: 'EUR',
+            billing_configuration: { payment_provider: 'custom', payment_provider_code: 'acme-pay', ...fields },
+          },
+        },
+        { beyondContract: 'provider-connections.md#custom-provider: input payment_provider "custom"' },
+      ),
+    );
+  await upsert({});
+  const made = await invoice();
+  await upsert({ provider_customer_id: 'cus_there' });
+  await payment(made, 'succeeded');
+  expect((await ok(client.get('/customers/acme/payment_methods'))).payment_methods).toMatchObject([
+    { provider_method_id: 'pm_ok', is_default: true },
+  ]);
+});
+
+test('an answer with characters that cannot be stored is stored without them', async () => {
+  await customerWith('pm_ok');
+  const error = { code: 'card\u0000declined', message: `No\u0000 \ud800 ${'m'.repeat(2000)}` };
+  provider.answerNext('charge.create', { status: 422, body: { error } });
+  const made = await invoice();
+  const { provider_error: stored } = await payment(made, 'failed');
+  expect(stored.error_code).toBe('carddeclined');
+  expect(stored.message).toBe(`No \ufffd ${'m'.repeat(2000)}`.slice(0, 1000));
+  expect(charges().length).toBe(1);
+});
+
 test('a refusal (422) fails the payment with the code and the message of the provider', async () => {
   await customerWith('pm_declined');
   const made = await invoice();
@@ -361,6 +444,53 @@ describe('inbound events', () => {
     const text = body();
     expect(await post(headers(text), text)).toBe(400);
   });
+});
+
+describe('events that do not fit', () => {
+  const event = async (status: string) =>
+    until(async () => {
+      const [told] = (await ok(client.get('/inbound_events?types[]=payment.updated'))).inbound_events;
+      return told?.status === status ? told : undefined;
+    });
+
+  async function begun(): Promise<Loose> {
+    await customerWith('pm_late');
+    provider.answerNext('charge.create', { status: 202, body: { id: 'pay_3' } });
+    const made = await invoice();
+    await payment(made, 'processing');
+    return made;
+  }
+
+  test('a success is not lost for a part of its event that is only shown', async () => {
+    const made = await begun();
+    const metadata = { attempt: 2, note: null };
+    const data = { id: 'pay_3', status: 'succeeded', amount: 1200, currency: 'EUR', metadata, error: 'none' };
+    await provider.tell('payment.updated', data);
+    await payment(made, 'succeeded');
+  });
+
+  test('an event without what it has to say stays open with the reason', async () => {
+    const made = await begun();
+    await provider.tell('payment.updated', { id: 'pay_3', status: 'succeeded', amount: '12.00', currency: 'EUR' });
+    expect((await event('failed')).error).toContain('event_malformed');
+    expect(await payment(made, 'processing')).toBeDefined();
+  });
+});
+
+test('a cancellation that was only accepted is not sent again and again', async () => {
+  await ok(
+    client.put('/payment_providers/acme-pay', { payment_provider: { capabilities: [...CAPABILITIES, 'cancel'] } }),
+  );
+  await customerWith('pm_late');
+  provider.answerNext('charge.create', { status: 202, body: { id: 'pay_4' } });
+  const made = await invoice();
+  await payment(made, 'processing');
+  provider.answerNext('payment.cancel', { status: 202, body: { id: 'pay_4' } });
+  provider.answerNext('payment.read', { status: 200, body: { id: 'pay_4', status: 'failed' } });
+  await ok(client.post(`/invoices/${made.svc_id}/void`, {}));
+  const open = () => service.sql`select from payments where payable_id = ${made.svc_id} and cancel_owed_at is not null`;
+  await until(async () => (await open()).length === 0);
+  expect(provider.posts.filter(({ type }) => type === 'payment.cancel')).toHaveLength(1);
 });
 
 test('a payment of a provider that can neither cancel nor be read waits for its event', async () => {

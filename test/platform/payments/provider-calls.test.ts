@@ -41,7 +41,7 @@ test('jobs that come too early get instants of their own, 50 ms apart', async ()
   const late = waits.slice(began);
   // Time passes between two questions, so the waits grow by 50 ms at most and in all by 50 ms for each of them.
   for (const [index, wait] of late.slice(1).entries()) expect(wait - late[index]!).toBeLessThanOrEqual(50);
-  expect(new Set(await redis.mget(await redis.keys(`${prefix}:provider-calls:${connection}:*`))).size).toBe(
+  expect(new Set(await redis.mget(await redis.keys(`${prefix}:provider-calls:${connection}:job:*`))).size).toBe(
     late.length,
   );
 });
@@ -65,6 +65,51 @@ test('the calls of one connection do not delay those of another', async () => {
 test('nobody calls a provider that has had too many calls until it takes some again', async () => {
   await callsOf('refused').holdBack(connection, 30_000);
   expect(await waitOf('another')).toBeGreaterThan(25_000);
+});
+
+test('a provider that has had too many calls is not called by those who had reserved an instant either', async () => {
+  for (let job = 0; job < 30; job += 1) await waitOf(`job-${job}`);
+  expect(await waitOf('job-29')).toBeLessThan(2000);
+  await callsOf('refused').holdBack(connection, 30_000);
+  const [first, second] = [await waitOf('job-28'), await waitOf('job-29')];
+  expect(first).toBeGreaterThan(25_000);
+  // They do not all call at the end of it.
+  expect(second - first).toBeGreaterThan(25);
+  expect(await waitOf('job-28')).toBeLessThanOrEqual(first);
+});
+
+test('who waits for an answer does not queue behind the jobs of a billing run', async () => {
+  const waited = openProviderCalls(redis, { prefix, perSecond: 20, isWaited: true });
+  const waitedWait = async (job: string) => {
+    try {
+      await waited(job).takeTurn(connection);
+      return 0;
+    } catch (error) {
+      return (error as Later).delayMs;
+    }
+  };
+  await Promise.all(Array.from({ length: 400 }, (_, job) => waitOf(`billing-${job}`)));
+  const before = await waitOf('before');
+  expect(before).toBeGreaterThan(10_000);
+  expect(await waitedWait('person')).toBe(0);
+  // What they call goes off the pace of the jobs.
+  expect(await waitOf('after')).toBeGreaterThan(before);
+  const waits = await Promise.all(Array.from({ length: 40 }, (_, job) => waitedWait(`person-${job}`)));
+  expect(Math.max(...waits)).toBeGreaterThan(4000);
+});
+
+test('a provider that takes fewer calls than the setting allows gets fewer', async () => {
+  const takes = async (job: string) => {
+    try {
+      await callsOf(job).takeTurn(connection, 2);
+      return 0;
+    } catch (error) {
+      return (error as Later).delayMs;
+    }
+  };
+  const waits: number[] = [];
+  for (let job = 0; job < 5; job += 1) waits.push(await takes(`slow-${job}`));
+  expect(waits.at(-1)!).toBeGreaterThan(1000);
 });
 
 test('pauses after refused calls are those that the provider names, else they double up to a minute, 20 times', async () => {

@@ -50,10 +50,10 @@ test('an authorization that is sent again with its key is the same one', async (
   expect(stripe.intents.length).toBe(1);
 });
 
-test('an authorization whose key was used with another amount is not made, and nobody knows an outcome', async () => {
+test('an authorization whose key was used with another amount is a conflict, and not made', async () => {
   const once = request();
   await driver().authorize!(once);
-  expect(await driver().authorize!({ ...once, amountCents: 20_000 })).toMatchObject({ kind: 'unreachable' });
+  expect(await driver().authorize!({ ...once, amountCents: 20_000 })).toMatchObject({ kind: 'conflict' });
   expect(stripe.intents.length).toBe(1);
 });
 

@@ -19,7 +19,7 @@ export interface FakeStripe {
   customers: Map<string, { fields: Loose; methods: Loose[] }>;
   /** Disputes as Stripe holds them, oldest first. */
   disputes: Loose[];
-  /** Holds back the answer to the next request of a path; done, but not answered until the returned function is called. */
+  /** The next request of a path is done at once, and answered when `answer` is called. */
   holdNext(path: string): { isDone: Promise<void>; answer: () => void };
   /** The next so many requests are refused because there were too many. */
   throttle(count: number): void;

@@ -36,7 +36,7 @@ export const needsSetup = (customer: CustomerRow): boolean =>
  */
 export async function announceLink(ctx: Context, customer: CustomerRow, link: ProviderLink): Promise<void> {
   if (link.endsFormer) await announce(ctx, customerLeftProvider, { customer_id: customer.id });
-  if (link.isLinkedAnew) await oweMethods(ctx, customer.id);
+  if (link.isLinkedAnew) await oweMethods(ctx, customer.id, { keepsDefault: false });
   if (!link.madeAt) return;
   if (customer.provider_customer_id === null)
     return ctx.after({ nudge: CREATE_CUSTOMER_JOB, payload: { customer_id: customer.id } });
@@ -45,10 +45,19 @@ export async function announceLink(ctx: Context, customer: CustomerRow, link: Pr
   await announce(ctx, paymentMethodWanted, { customer, provider: link.madeAt });
 }
 
-/** Owes the reading of the methods that a customer has at its provider. */
-export async function oweMethods(ctx: Context, id: CustomerId): Promise<void> {
+/**
+ * Owes the reading of the methods that a customer has at its provider.
+ *
+ * keepsDefault  the default one stays, because the customer has just stored it
+ */
+export async function oweMethods(
+  ctx: Context,
+  id: CustomerId,
+  { keepsDefault }: { keepsDefault: boolean },
+): Promise<void> {
   await ctx.db`
-    update customers set methods_owed_at = ${realNow()}
+    update customers set methods_owed_at = ${realNow()},
+      methods_keep_default = ${keepsDefault} and (methods_owed_at is null or methods_keep_default)
     where organization_id = ${ctx.organizationId} and id = ${id}`;
   ctx.after({ nudge: IMPORT_METHODS_JOB, payload: { customer_id: id } });
 }

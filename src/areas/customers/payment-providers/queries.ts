@@ -128,6 +128,14 @@ export const takeRetiredProviders = (sql: Sql, now: Temporal.Instant) =>
     due: sql`record.deleted_at is not null and record.secrets <> '{}' and not ${isKept(sql, 'record', now)}`,
   });
 
+/** What is registered at providers for the events of other connections, deleted ones too. */
+export async function listOtherEndpoints({ db, organizationId }: Scope, id: PaymentProviderId): Promise<string[]> {
+  const rows = await db<{ inbound_endpoint_id: string }[]>`
+    select inbound_endpoint_id from payment_providers
+    where organization_id = ${organizationId} and id <> ${id} and inbound_endpoint_id is not null`;
+  return rows.map(({ inbound_endpoint_id }) => inbound_endpoint_id);
+}
+
 /** A page of connections, oldest first, and how many there are. */
 export async function listProviders(
   { db, organizationId }: Scope,

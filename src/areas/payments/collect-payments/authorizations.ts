@@ -83,7 +83,7 @@ export const askForAuthorization: PreStep = async (deps, { organizationId, comma
   if (outcome instanceof Outage) throw unreachable();
   if (outcome instanceof Error) throw outcome;
   const answer = outcome as ChargeOutcome;
-  if (answer.kind === 'unreachable') throw unreachable();
+  if (isUnknown(answer)) throw unreachable();
   const heldId = await noteAnswer(deps, organizationId, row.id, answer);
   if (heldId !== null && answer.kind === 'answered' && answer.status === HELD)
     return {
@@ -104,6 +104,10 @@ export const askForAuthorization: PreStep = async (deps, { organizationId, comma
     });
   throw refuse.provider(method.provider_code, errorOf(answer));
 };
+
+/** Whether an amount may be reserved there under an id that we do not know. */
+const isUnknown = (outcome: ChargeOutcome): outcome is Extract<ChargeOutcome, { kind: 'unreachable' | 'conflict' }> =>
+  outcome.kind === 'unreachable' || outcome.kind === 'conflict';
 
 /** Word of the provider for an amount that is reserved and not taken. */
 const HELD = 'requires_capture';
@@ -199,7 +203,7 @@ export async function releaseAuthorization(
     // Sent under a forgotten key it would be a second one.
     if (isKeyForgotten(connection.row, row.created_at)) return;
     const outcome = await provider.authorize!(requestOf(row));
-    if (outcome.kind === 'unreachable') throw new Outage(connection.row.provider_type, outcome.error.message);
+    if (isUnknown(outcome)) throw new Outage(connection.row.provider_type, outcome.error.message);
     paymentId = await noteAnswer(deps, organizationId, id, outcome);
     if (paymentId === null) return;
   }

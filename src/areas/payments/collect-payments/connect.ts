@@ -3,19 +3,24 @@ import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { CustomerId, OrganizationId, PaymentProviderId } from '../../../platform/ids.ts';
-import { ProviderConflict, ProviderRefusal, TooManyCalls } from '../../../platform/payments/port.ts';
+import {
+  CredentialsRefused,
+  ProviderConflict,
+  ProviderRefusal,
+  TooManyCalls,
+} from '../../../platform/payments/port.ts';
 import { can } from '../../../platform/payments/providers.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { needsSetup, recordMade } from '../../customers/customers/announce-link.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
-import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
+import { listOtherEndpoints, type ProviderRow } from '../../customers/payment-providers/queries.ts';
 import { LIVE_KEY_IN_SANDBOX, sealSecrets } from '../../customers/payment-providers/secrets.ts';
 import { recordProviderError, setConnectionStatus } from '../../customers/payment-providers/status.ts';
 import { inboundUrl } from '../../customers/payment-providers/view.ts';
 import { checkoutView, recordCheckoutUrl } from '../payments/checkout-url.ts';
 import { type PageError, type PageRow, TOO_MANY } from '../payments/provider-pages.ts';
-import { type Connected, connected, transact } from '../provider-network/network.ts';
+import { type Connected, connected, type NetworkDeps, transact } from '../provider-network/network.ts';
 
 /**
  * Job `payment.connect`: checks the credentials of a connection and registers for the provider's events if that is
@@ -60,7 +65,12 @@ async function registerIfOwed(
   if (!provider.registerInbound) return undefined;
   if (row.inbound_owed_at === null && row.inbound_endpoint_id !== null) return undefined;
   try {
-    return await provider.registerInbound(inboundUrl(deps.config, organizationId, row), row.inbound_endpoint_id);
+    return await provider.registerInbound({
+      idempotencyKey: `inbound-${row.id}-${row.inbound_owed_at?.epochMilliseconds ?? 'first'}`,
+      url: inboundUrl(deps.config, organizationId, row),
+      formerId: row.inbound_endpoint_id,
+      keptIds: await listOtherEndpoints({ db: deps.sql, organizationId }, row.id),
+    });
   } catch (error) {
     if (!(error instanceof ProviderRefusal)) throw error;
     return { refusal: error.error.message };
@@ -146,7 +156,7 @@ export async function createCustomerThere(
  * ended there, so that no invoice is paid twice. @throws Outage. Rule: payments.md#payment-url.
  */
 export async function openPageThere(
-  deps: SystemDeps,
+  deps: NetworkDeps,
   { organization_id: organizationId, page_id: id }: { organization_id: OrganizationId; page_id: string },
 ): Promise<void> {
   const [page] = await deps.sql<(PageRow & { is_closed: boolean })[]>`
@@ -155,35 +165,13 @@ export async function openPageThere(
     from payment_pages where organization_id = ${organizationId} and id = ${id} and error is null
       and (closed_at is null and url = ''
         or closed_at is not null and provider_page_id is not null and ended_at is null)`;
-  const connection = page && (await connected(deps, organizationId, page.payment_provider_id));
-  if (!page || !connection) return;
-  if (page.is_closed) return endPage(deps, organizationId, connection, { id, thereId: page.provider_page_id! });
-  const customer = await readCustomer({ db: deps.sql, organizationId }, page.customer_id);
-  const [payable] = await deps.sql<{ currency: string; number: string }[]>`
-    select currency, number from invoices where organization_id = ${organizationId} and id = ${page.payable_id}`;
+  if (!page) return;
+  if (page.is_closed) {
+    const connection = await connected(deps, organizationId, page.payment_provider_id);
+    return connection && endPage(deps, organizationId, connection, { id, thereId: page.provider_page_id! });
+  }
   try {
-    const opened = await connection.provider.openPage({
-      idempotencyKey: `page-${id}`,
-      providerCustomerId: customer.provider_customer_id!,
-      methodTypes: customer.provider_payment_methods,
-      successUrl: connection.row.success_redirect_url ?? publicUrl(deps.config),
-      currency: customer.currency,
-      metadata: { customer_id: customer.id },
-      ...(payable
-        ? {
-            payment: {
-              amountCents: page.amount_cents!,
-              currency: payable.currency,
-              description: payable.number,
-              metadata: { payable_type: page.payable_type!, payable_id: page.payable_id! },
-            },
-          }
-        : {}),
-    });
-    const [stored] = await deps.sql<{ is_closed: boolean }[]>`
-      update payment_pages set url = ${opened.url}, provider_page_id = ${opened.id}
-      where organization_id = ${organizationId} and id = ${id} returning closed_at is not null as is_closed`;
-    if (stored?.is_closed) await endPage(deps, organizationId, connection, { id, thereId: opened.id });
+    await openAt(deps, organizationId, page);
   } catch (error) {
     const refusal = pageError(error);
     if (!refusal) throw error;
@@ -193,12 +181,45 @@ export async function openPageThere(
   }
 }
 
+async function openAt(deps: NetworkDeps, organizationId: OrganizationId, page: PageRow): Promise<void> {
+  const { id } = page;
+  const connection = await connected(deps, organizationId, page.payment_provider_id);
+  if (!connection) return;
+  const customer = await readCustomer({ db: deps.sql, organizationId }, page.customer_id);
+  const [payable] = await deps.sql<{ currency: string; number: string }[]>`
+    select currency, number from invoices where organization_id = ${organizationId} and id = ${page.payable_id}`;
+  const opened = await connection.provider.openPage({
+    idempotencyKey: `page-${id}`,
+    providerCustomerId: customer.provider_customer_id!,
+    methodTypes: customer.provider_payment_methods,
+    successUrl: connection.row.success_redirect_url ?? publicUrl(deps.config),
+    currency: customer.currency,
+    metadata: { customer_id: customer.id },
+    ...(payable
+      ? {
+          payment: {
+            amountCents: page.amount_cents!,
+            currency: payable.currency,
+            description: payable.number,
+            metadata: { payable_type: page.payable_type!, payable_id: page.payable_id! },
+          },
+        }
+      : {}),
+  });
+  const [stored] = await deps.sql<{ is_closed: boolean }[]>`
+    update payment_pages set url = ${opened.url}, provider_page_id = ${opened.id}
+    where organization_id = ${organizationId} and id = ${id} returning closed_at is not null as is_closed`;
+  if (stored?.is_closed) await endPage(deps, organizationId, connection, { id, thereId: opened.id });
+}
+
 /** What the caller who waits for a page learns; undefined for an outage, after which the page is opened again. */
 function pageError(error: unknown): PageError | undefined {
   if (error instanceof TooManyCalls)
     return { code: TOO_MANY, message: error.message, retry_after_ms: error.retryAfterMs };
   // A page of another content has this key: the next caller gets a page with a key of its own.
-  if (!(error instanceof ProviderRefusal || error instanceof ProviderConflict)) return undefined;
+  const isRefusal =
+    error instanceof ProviderRefusal || error instanceof ProviderConflict || error instanceof CredentialsRefused;
+  if (!isRefusal) return undefined;
   const { code, message, httpStatus } = error.error;
   return { code, message, ...(httpStatus === undefined ? {} : { http_status: httpStatus }) };
 }

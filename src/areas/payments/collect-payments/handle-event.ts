@@ -23,6 +23,7 @@ import type { PaymentRow } from '../payments/queries.ts';
 import { changePayment, insertPayment, lockPayables } from '../payments/writes.ts';
 import { applyRefund } from '../refund-notes/apply-refund.ts';
 import { applyAnswer, lockPayment } from './apply-outcome.ts';
+import { oweUncharged } from './import-methods.ts';
 
 interface StoredEvent {
   id: InboundEventId;
@@ -34,7 +35,9 @@ interface StoredEvent {
 
 /**
  * Step `handle-provider-event`: handles a stored event of a provider, once. An event about an unknown object is
- * ignored. Rules: payments.md#providers, provider-connections.md#inbound-events.
+ * ignored; one that lacks what its type has to say stays open, where a person finds it.
+ *
+ * Rules: payments.md#providers, provider-connections.md#inbound-events.
  */
 export async function handleProviderEvent(
   ctx: Context,
@@ -118,6 +121,7 @@ async function handle(ctx: Context, provider: ProviderRow, event: ProviderEvent)
         select id from customers where organization_id = ${organizationId} and payment_provider_id = ${provider.id}
           and provider_customer_id = ${event.providerCustomerId} and deleted_at is null for no key update`;
       if (!customer) return;
+      const known = await findMethods(ctx, provider, event.providerMethodId);
       await storeMethod(ctx, {
         customerId: customer.id,
         providerId: provider.id,
@@ -128,6 +132,8 @@ async function handle(ctx: Context, provider: ProviderRow, event: ProviderEvent)
         isDefault: true,
         now: ctx.now(),
       });
+      if (event.isGuessed && known.length === 0) await oweMethods(ctx, customer.id, { keepsDefault: true });
+      await oweUncharged(ctx, customer.id);
       return;
     }
     case 'method_detached': {
@@ -150,7 +156,7 @@ async function handle(ctx: Context, provider: ProviderRow, event: ProviderEvent)
     }
     case 'methods_changed': {
       const customerId = await customerOfMethods(ctx, provider, event);
-      if (customerId !== undefined) await oweMethods(ctx, customerId);
+      if (customerId !== undefined) await oweMethods(ctx, customerId, { keepsDefault: false });
       return;
     }
     case 'method_changed': {
@@ -158,6 +164,8 @@ async function handle(ctx: Context, provider: ProviderRow, event: ProviderEvent)
         await describeMethod(ctx, id, { type: event.methodType, details: event.details, now: ctx.now() });
       return;
     }
+    case 'malformed':
+      throw refuse.notAllowed('event_malformed');
     // An open dispute moves no money yet; the stored event says that there is one.
     default:
   }

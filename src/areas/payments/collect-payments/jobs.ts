@@ -30,6 +30,9 @@ export function paymentHandlers(
   const { REDIS_PREFIX: prefix, PROVIDER_CALLS_PER_SECOND: perSecond } = deps.config;
   const callsOf = openProviderCalls(deps.redis, { prefix, perSecond });
 
+  // Somebody waits for the address of a page.
+  const waitedCallsOf = openProviderCalls(deps.redis, { prefix, perSecond, isWaited: true });
+
   const inTurn = <Payload>(run: (network: NetworkDeps, payload: Payload) => Promise<void>) =>
     paced(callsOf, (payload: Payload, calls) => run({ ...deps, calls }, payload));
 
@@ -43,6 +46,6 @@ export function paymentHandlers(
     'payment.connect': inTurn(connectProvider),
     'payment.create-customer': inTurn(createCustomerThere),
     'payment.import-methods': inTurn(importMethods),
-    'payment.open-page': inTurn(openPageThere),
+    'payment.open-page': paced(waitedCallsOf, (payload, calls) => openPageThere({ ...deps, calls }, payload)),
   };
 }

@@ -33,8 +33,8 @@ export async function giveUpPayments(ctx: Context, invoiceId: InvoiceId): Promis
 
 /**
  * Ends the waiting charge of an invoice that was paid otherwise if the provider had not accepted it, for example
- * because the amount was below its minimum. A person who sets the invoice to `failed` has looked what became of a charge
- * of unknown outcome: it ends too, and the invoice may be charged again.
+ * because the amount was below its minimum. A person who sets the invoice to `failed` has looked what became of a
+ * charge of unknown outcome: it ends too, and the invoice may be charged again.
  * Rule: payments.md#automatic-payment "on every status write".
  */
 export async function endRefusedCharges(ctx: Context, { invoice, status }: PaymentChange): Promise<void> {

@@ -181,7 +181,8 @@ export async function awaitPage(ctx: Context, urlOrId: string): Promise<string> 
   if (!isUuid(urlOrId)) return urlOrId;
   for (let poll = 0; poll < POLLS; poll += 1) {
     const [page] = await ctx.db<AwaitedPage[]>`
-      select page.url, page.closed_at is not null as is_closed, page.error, coalesce(provider.emulates, provider.provider_type) as provider_name, provider.code
+      select page.url, page.closed_at is not null as is_closed, page.error, provider.code,
+        coalesce(provider.emulates, provider.provider_type) as provider_name
       from payment_pages page
       join payment_providers provider
         on provider.organization_id = page.organization_id and provider.id = page.payment_provider_id

@@ -4,21 +4,25 @@ import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
 import {
+  CredentialsRefused,
   type PaymentProvider,
   type ProviderError,
   ProviderRefusal,
   TooManyCalls,
 } from '../../../platform/payments/port.ts';
-import type { ProviderCalls } from '../../../platform/payments/provider-calls.ts';
+import { Later, type ProviderCalls } from '../../../platform/payments/provider-calls.ts';
 import { descriptorOf } from '../../../platform/payments/providers.ts';
 import { nudge } from '../../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
-import { findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
+import { storableJson } from '../../../platform/schema/storable.ts';
+import { contractName, findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
 import { LIVE_KEY_IN_SANDBOX, readSecrets } from '../../customers/payment-providers/secrets.ts';
 import { REFUSED_CALLS_MOST, setConnectionStatus } from '../../customers/payment-providers/status.ts';
 import { inboundUrl } from '../../customers/payment-providers/view.ts';
 
 const HOUR_MS = 3_600_000;
+/** Longest wait for a turn of somebody who waits for the answer: with the call itself, less than the time they have. */
+const WAITED_MOST_MS = 4000;
 
 /** What calls a provider; a job of a queue has its calls paced. */
 export type NetworkDeps = SystemDeps & { calls?: ProviderCalls };
@@ -33,7 +37,7 @@ export interface Connected {
  * The driver of a connection over the network; undefined for a sandbox double, a missing connection, and in a sandbox
  * that may not reach it. Rule: provider-connections.md#sandboxes-reach-no-live-account.
  *
- * @throws Later, when the calls of the connection are used up
+ * @throws Later, when the calls of the connection are used up; TooManyCalls, when somebody waits and would for too long
  */
 export async function connected(
   deps: NetworkDeps,
@@ -48,11 +52,20 @@ export async function connected(
     return undefined;
   const isLive = type.isLive({ secrets, settings: row.settings }) ?? row.live ?? true;
   if (await isWalledOff(deps, organizationId, row, isLive)) return undefined;
-  await deps.calls?.takeTurn(row.id);
+  if (deps.calls) await takeTurn(deps.calls, row, type.callsPerSecond);
   const inbound = inboundUrl(deps.config, organizationId, row);
   const open = { code: row.code, secrets, settings: row.settings, inboundUrl: inbound };
   const provider = type.open(open, deps.config);
   return { row, provider: watched(deps, organizationId, row, provider) };
+}
+
+async function takeTurn(calls: ProviderCalls, row: ProviderRow, perSecond: number): Promise<void> {
+  try {
+    await calls.takeTurn(row.id, perSecond);
+  } catch (error) {
+    const isTooLong = error instanceof Later && calls.isWaited && error.delayMs > WAITED_MOST_MS;
+    throw isTooLong ? new TooManyCalls(contractName(row), error, error.delayMs) : error;
+  }
 }
 
 /**
@@ -84,12 +97,16 @@ function watched(
       const method = target[name] as (...parameters: unknown[]) => Promise<unknown>;
       return async (...parameters: unknown[]) => {
         try {
-          const result = await method.apply(target, parameters);
+          // What it says is stored, and Postgres does not take every text.
+          const result = storableJson(await method.apply(target, parameters));
           const { kind, error } = (result ?? {}) as { kind?: string; error?: ProviderError };
-          if (kind !== 'unreachable') await note(error);
+          if (kind !== 'unreachable' || isAboutCredentials(error)) await note(error);
           return result;
         } catch (error) {
-          if (error instanceof ProviderRefusal) await note(error.error);
+          if (error instanceof ProviderRefusal || error instanceof CredentialsRefused) {
+            Object.assign(error.error, storableJson(error.error));
+            await note(error.error);
+          }
           if (error instanceof TooManyCalls) await deps.calls?.holdBack(row.id, error.retryAfterMs);
           throw error;
         }

@@ -10,6 +10,7 @@ import { storeMethod } from '../../customers/payment-methods/writes.ts';
 import { contractName, findProviderById } from '../../customers/payment-providers/queries.ts';
 import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { listInvoicesByIds } from '../../invoices/invoices/queries.ts';
+import { oweUncharged } from '../../payments/collect-payments/import-methods.ts';
 import { storeInboundEvent } from '../../payments/inbound-events/store-inbound-event.ts';
 import { getRequest } from '../../payments/payment-requests/queries.ts';
 import type { PageRow } from '../../payments/payments/provider-pages.ts';
@@ -89,6 +90,7 @@ export async function finishCheckout(ctx: Context, { token, body }: { token: str
       });
   }
   if (page.payable_type === 'PaymentRequest') await chargeRequest(ctx, page, id);
+  if (page.payable_type === null) await oweUncharged(ctx, customer.id);
   return { checkout: { svc_payment_method_id: id } };
 }
 

@@ -5,7 +5,8 @@ import { RefusedAddress, targetOf } from '../../http/addresses.ts';
 import { mayBePrivate } from '../../http/may-call.ts';
 import { createOutgoing, type Outgoing, type OutgoingAnswer } from '../../http/outgoing.ts';
 import { Outage } from '../../refusal.ts';
-import { ProviderConflict, ProviderRefusal, TooManyCalls } from '../port.ts';
+import { storableJson } from '../../schema/storable.ts';
+import { CredentialsRefused, ProviderConflict, ProviderRefusal, TooManyCalls } from '../port.ts';
 import { KEY_CONFLICT } from '../refused.ts';
 import { standardHeaders } from '../standard-webhooks.ts';
 import { Accepted, type Operation, Refused } from './protocol.ts';
@@ -42,9 +43,10 @@ type Post = <Shape extends z.ZodType>(sent: Sent, shape: Shape) => Promise<Custo
  * The way to a custom provider: signed by Standard Webhooks, only to addresses that may be reached, without redirects.
  *
  *   200 an answer · 202 accepted, its outcome comes by an event · 422 refused · 409 the id was used for something else
- *   anything else, or no answer: nobody knows
+ *   401, 403 the signature is not accepted · anything else, or no answer: nobody knows
  *
- * @throws ProviderRefusal on 422 and on an address that may not be reached; ProviderConflict on 409; Outage
+ * @throws ProviderRefusal on 422 and on an address that may not be reached; ProviderConflict on 409;
+ *   CredentialsRefused, TooManyCalls and other Outages
  * Rule: provider-connections.md#custom-provider.
  */
 export function customClient(
@@ -65,6 +67,7 @@ export function customClient(
     if (read?.success) return { isAccepted: false, body: read.data };
     const said = read ? 'a body that the protocol does not have' : `status ${answer.status}`;
     const error = new Error(`${type}: ${said}`);
+    if (answer.status === 401 || answer.status === 403) throw new CredentialsRefused(connection, error, answer.status);
     if (answer.status === 429) throw new TooManyCalls(connection, error, answer.retryAfterMs);
     throw new Outage(connection, error, retryOf(answer));
   };
@@ -103,7 +106,7 @@ function outgoingOf(allowPrivate: boolean): Outgoing {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return storableJson(JSON.parse(text));
   } catch {
     return undefined;
   }

@@ -30,6 +30,9 @@ const CAPABLE_OF = [
 /** A provider of the protocol keeps ids for a day, as the documentation asks. */
 const KEY_LIVES_HOURS = 23;
 
+/** A provider of the protocol that takes fewer says so by a 429. */
+const CALLS_PER_SECOND = 20;
+
 /** Items of a list that are read before it is refused; a message names a hundred wrong ones. */
 const LIST_MAX = 500;
 const URL_MAX = 1024;
@@ -77,6 +80,7 @@ export const customDescriptor: ProviderDescriptor<'custom'> = {
   liveField: 'live',
   wireOf: ({ currencies }) => onlyThese(currencies as Currency[] | undefined),
   keyLivesHours: KEY_LIVES_HOURS,
+  callsPerSecond: CALLS_PER_SECOND,
   protocol: OPERATIONS,
   open: ({ code, secrets, settings, inboundUrl }, config) =>
     customProvider(

@@ -4,7 +4,14 @@ import { toWire, type WireTable } from '../../../engine/money/wire.ts';
 import type { Config } from '../../config.ts';
 import { newId } from '../../ids.ts';
 import { Outage } from '../../refusal.ts';
-import { type ChargeOutcome, type PaymentProvider, ProviderConflict, ProviderRefusal } from '../port.ts';
+import {
+  type ChargeOutcome,
+  CredentialsRefused,
+  type PaymentProvider,
+  ProviderConflict,
+  ProviderRefusal,
+  TooManyCalls,
+} from '../port.ts';
 import { notSupported } from '../refused.ts';
 import { type CustomTarget, customClient, type Sent } from './client.ts';
 import { Accepted, Checked, Methods, Page, PaymentAnswer, Payments, RefundAnswer } from './protocol.ts';
@@ -43,7 +50,8 @@ export function customProvider(target: CustomTarget, wire: WireTable, config: Co
         );
         return { ok: true, live: live ?? target.isLive };
       } catch (error) {
-        if (error instanceof ProviderRefusal) return { ok: false, error: error.error };
+        if (error instanceof ProviderRefusal || error instanceof CredentialsRefused)
+          return { ok: false, error: error.error };
         throw error;
       }
     },
@@ -67,7 +75,9 @@ export function customProvider(target: CustomTarget, wire: WireTable, config: Co
       } catch (error) {
         if (error instanceof ProviderConflict) return { kind: 'conflict', error: error.error };
         if (error instanceof ProviderRefusal) return refusedCharge(error);
-        if (!(error instanceof Outage)) throw error;
+        // Nothing was done, and the queue waits as long as the provider says.
+        if (!(error instanceof Outage) || error instanceof TooManyCalls) throw error;
+        if (error instanceof CredentialsRefused) return { kind: 'unreachable', error: error.error };
         return { kind: 'unreachable', error: { code: 'unreachable', message: String((error.cause as Error).message) } };
       }
     },
@@ -87,10 +97,11 @@ export function customProvider(target: CustomTarget, wire: WireTable, config: Co
       });
     },
     async expirePage(id) {
-      await told({ type: 'page.expire', id: `expire-${id}`, data: { id } }, Accepted);
+      await post({ type: 'page.expire', id: `expire-${id}`, data: { id } }, Accepted);
     },
     async cancel(id) {
-      await told({ type: 'payment.cancel', id: `cancel-${id}`, data: { id } }, PaymentAnswer);
+      // Accepted is enough: what became of the payment is read, or comes by an event.
+      await post({ type: 'payment.cancel', id: `cancel-${id}`, data: { id } }, PaymentAnswer);
     },
     async refund({ idempotencyKey, providerPaymentId, amountCents, currency, reason, metadata }) {
       const data = { payment_id: providerPaymentId, ...money(amountCents, currency), reason, metadata };

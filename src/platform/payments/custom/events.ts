@@ -3,15 +3,15 @@ import { EVENT_DATA } from './protocol.ts';
 
 /** A stored event of a custom provider in our terms. Rule: provider-connections.md#custom-provider. */
 export function parseCustomEvent(event: Record<string, unknown>): ProviderEvent {
-  const ignored: ProviderEvent = { kind: 'ignored' };
+  const malformed: ProviderEvent = { kind: 'malformed' };
   switch (event.type) {
     case 'payment.updated': {
       const { data } = EVENT_DATA['payment.updated'].safeParse(event.data);
-      return data ? paymentEvent(data) : ignored;
+      return data ? paymentEvent(data) : malformed;
     }
     case 'refund.updated': {
       const { data } = EVENT_DATA['refund.updated'].safeParse(event.data);
-      if (!data) return ignored;
+      if (!data) return malformed;
       return {
         kind: 'refund',
         providerRefundId: data.id,
@@ -22,7 +22,7 @@ export function parseCustomEvent(event: Record<string, unknown>): ProviderEvent 
     }
     case 'method.attached': {
       const { data } = EVENT_DATA['method.attached'].safeParse(event.data);
-      if (!data) return ignored;
+      if (!data) return malformed;
       return {
         kind: 'method_attached',
         providerCustomerId: data.provider_customer_id,
@@ -33,27 +33,27 @@ export function parseCustomEvent(event: Record<string, unknown>): ProviderEvent 
     }
     case 'method.changed': {
       const { data } = EVENT_DATA['method.changed'].safeParse(event.data);
-      if (!data) return ignored;
+      if (!data) return malformed;
       return { kind: 'method_changed', providerMethodId: data.id, methodType: data.type, details: data.details ?? {} };
     }
     case 'method.detached': {
       const { data } = EVENT_DATA['method.detached'].safeParse(event.data);
-      return data ? { kind: 'method_detached', providerMethodId: data.id } : ignored;
+      return data ? { kind: 'method_detached', providerMethodId: data.id } : malformed;
     }
     case 'dispute.opened': {
       const { data } = EVENT_DATA['dispute.opened'].safeParse(event.data);
       return data
         ? { kind: 'dispute_opened', providerPaymentId: data.payment_id, reason: data.reason ?? null }
-        : ignored;
+        : malformed;
     }
     case 'dispute.closed': {
       const { data } = EVENT_DATA['dispute.closed'].safeParse(event.data);
-      if (!data) return ignored;
+      if (!data) return malformed;
       const { payment_id: providerPaymentId, lost: isLost, reason } = data;
       return { kind: 'dispute_closed', providerPaymentId, isLost, reason: reason ?? null };
     }
     default:
-      return ignored;
+      return { kind: 'ignored' };
   }
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { textsOf } from '../metadata.ts';
 import { providerId } from '../provider-id.ts';
 
 /** Events that a custom provider posts to us. */
@@ -14,11 +15,29 @@ export const EVENTS = [
 
 /** How many characters a text of an answer may have that people read, and how many an address. */
 const MESSAGE_MAX = 1000;
+const CODE_MAX = 255;
 const URL_MAX = 2048;
 
 const id = z.string().refine((text) => providerId(text) !== undefined);
-const fault = z.object({ code: z.string().min(1).max(255), message: z.string().max(MESSAGE_MAX) });
 const texts = z.record(z.string(), z.string());
+
+/*
+ * What is only shown is taken as far as it fits: a message that is too long, or a number in the metadata, must not lose
+ * the outcome beside it.
+ */
+const fault = z
+  .object({
+    code: z.string().min(1).max(CODE_MAX),
+    message: z.string().overwrite((text) => text.slice(0, MESSAGE_MAX)),
+  })
+  .nullish()
+  .catch(undefined);
+const shownTexts = z.record(z.string(), z.unknown()).transform(textsOf).nullish().catch(undefined);
+const shownReason = z
+  .string()
+  .overwrite((text) => text.slice(0, CODE_MAX))
+  .nullish()
+  .catch(undefined);
 
 /** What a body may hold beside the fields of an answer. */
 export const Refused = z.object({ error: fault });
@@ -30,18 +49,18 @@ export const Page = z.object({ id, url: z.url({ protocol: /^https?$/ }).max(URL_
 export const PaymentAnswer = z.object({
   id: id.optional(),
   status: z.enum(['processing', 'succeeded', 'failed', 'amount_too_small', 'authentication_required']),
-  error: fault.nullish(),
-  next_action: z.record(z.string(), z.unknown()).nullish(),
+  error: fault,
+  next_action: z.record(z.string(), z.unknown()).nullish().catch(undefined),
 });
 export type PaymentAnswer = z.infer<typeof PaymentAnswer>;
 
 export const RefundAnswer = z.object({
   id,
   status: z.enum(['pending', 'succeeded', 'failed']),
-  error: fault.nullish(),
+  error: fault,
 });
 
-const Method = z.object({ id, type: z.string().min(1).max(255), details: texts.optional() });
+const Method = z.object({ id, type: z.string().min(1).max(255), details: shownTexts });
 export const Methods = z.object({ methods: z.array(Method) });
 
 /** A payment in a list or an event: with the amount in the smallest unit that we sent along as `exponent`. */
@@ -50,8 +69,8 @@ const Payment = z.object({
   status: z.string(),
   amount: z.int().min(0).optional(),
   currency: z.string().length(3).optional(),
-  metadata: texts.optional(),
-  error: fault.nullish(),
+  metadata: shownTexts,
+  error: fault,
   /** Money that had come in was taken back. */
   reversed: z.boolean().optional(),
 });
@@ -63,12 +82,12 @@ export const Payments = z.object({
 /** The data of each event. */
 export const EVENT_DATA = {
   'payment.updated': Payment,
-  'refund.updated': RefundAnswer.extend({ metadata: texts.optional() }),
+  'refund.updated': RefundAnswer.extend({ metadata: shownTexts }),
   'method.attached': Method.extend({ provider_customer_id: id }),
   'method.changed': Method,
   'method.detached': z.object({ id }),
-  'dispute.opened': z.object({ payment_id: id, reason: z.string().max(255).nullish() }),
-  'dispute.closed': z.object({ payment_id: id, lost: z.boolean(), reason: z.string().max(255).nullish() }),
+  'dispute.opened': z.object({ payment_id: id, reason: shownReason }),
+  'dispute.closed': z.object({ payment_id: id, lost: z.boolean(), reason: shownReason }),
 } as const satisfies Record<(typeof EVENTS)[number], z.ZodType>;
 
 const money = { amount: z.int(), currency: z.string(), exponent: z.int() };

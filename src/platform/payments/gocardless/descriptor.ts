@@ -10,6 +10,9 @@ import { GOCARDLESS_WIRE } from './wire.ts';
 /** GoCardless keeps keys for longer; nothing is sent again after a day, as with the other providers. */
 const KEY_LIVES_HOURS = 23;
 
+/** GoCardless takes 1000 requests a minute. */
+const CALLS_PER_SECOND = 15;
+
 const ENVIRONMENTS = ['live', 'sandbox'] as const;
 
 const isLive = (settings: Readonly<Record<string, unknown>>): boolean => settings.environment !== 'sandbox';
@@ -37,6 +40,7 @@ export const gocardlessDescriptor: ProviderDescriptor<typeof gocardlessContract.
   liveField: 'environment',
   wireOf: () => GOCARDLESS_WIRE,
   keyLivesHours: KEY_LIVES_HOURS,
+  callsPerSecond: CALLS_PER_SECOND,
   stateOf,
   open: ({ secrets, settings }, config) =>
     gocardlessProvider({

@@ -5,8 +5,8 @@ import { stripeContract } from '../stripe/contract.ts';
 import { STRIPE_SETTINGS } from '../stripe/descriptor.ts';
 import { parseSandboxEvent } from './events.ts';
 
-/** A double keeps what it was given. */
-const KEY_LIVES_HOURS = Number.POSITIVE_INFINITY;
+/** A double keeps what it was given, and nobody is called. */
+const UNLIMITED = Number.POSITIVE_INFINITY;
 
 /**
  * The double of sandboxes, which behaves like a provider of the published interface.
@@ -28,5 +28,6 @@ export const sandboxDescriptor: ProviderDescriptor<'sandbox'> = {
   isLive: () => false,
   liveField: 'webhook_secret',
   wireOf: () => ({}),
-  keyLivesHours: KEY_LIVES_HOURS,
+  keyLivesHours: UNLIMITED,
+  callsPerSecond: UNLIMITED,
 };

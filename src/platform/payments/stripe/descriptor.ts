@@ -12,6 +12,9 @@ const TEST_KEY = /^[sr]k_test_/;
 /** Stripe forgets idempotency keys after a day. */
 const KEY_LIVES_HOURS = 23;
 
+/** Stripe takes 25 requests a second in test mode, and 100 of a live account; people use the same account. */
+const CALLS_PER_SECOND = 20;
+
 export const STRIPE_SETTINGS: readonly SettingField[] = [
   { name: 'supports_3ds', input: boolean(), isMandatory: false },
   { name: 'require_terms_of_service_consent', input: boolean(), isMandatory: false, isOnPages: true },
@@ -35,6 +38,7 @@ export const stripeDescriptor: ProviderDescriptor<typeof stripeContract.name> = 
   liveField: 'secret_key',
   wireOf: () => STRIPE_WIRE,
   keyLivesHours: KEY_LIVES_HOURS,
+  callsPerSecond: CALLS_PER_SECOND,
   open: ({ secrets, settings }, config) =>
     stripeProvider({
       secretKey: secrets.secret_key ?? '',

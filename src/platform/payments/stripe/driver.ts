@@ -16,6 +16,9 @@ import { STRIPE_WIRE } from './wire.ts';
 /** Longest wait for one answer of Stripe; the job is then tried again. */
 const TIMEOUT_MS = 20_000;
 
+/** More endpoints than an account can have. */
+const ENDPOINTS_MOST = 100;
+
 /** Events that Stripe sends us; other changes are queried. Rule: payments.md#providers. */
 export const STRIPE_EVENTS = [
   'setup_intent.succeeded',
@@ -184,11 +187,17 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
         throw outageOf(error);
       }
     },
-    async registerInbound(url, formerId) {
-      if (formerId) await stripe.webhookEndpoints.del(formerId).catch(() => undefined); // gone already, or never ours
+    async registerInbound({ idempotencyKey, url, formerId, keptIds }) {
       const endpoint = await refusable(() =>
-        stripe.webhookEndpoints.create({ url, enabled_events: [...STRIPE_EVENTS] }),
+        stripe.webhookEndpoints.create({ url, enabled_events: [...STRIPE_EVENTS] }, { idempotencyKey }),
       );
+      // An answer that was lost for longer than Stripe knows the key leaves an endpoint whose secret nobody has.
+      const others = await refusable(() => stripe.webhookEndpoints.list({ limit: ENDPOINTS_MOST }));
+      const ended = others.data.filter((each) => each.url === url && !keptIds.includes(each.id)).map(({ id }) => id);
+      for (const id of new Set([...ended, ...(formerId === null ? [] : [formerId])])) {
+        // One that cannot be removed is gone already, or was never ours.
+        if (id !== endpoint.id) await stripe.webhookEndpoints.del(id).catch(() => undefined);
+      }
       return { id: endpoint.id, secret: endpoint.secret ?? '' };
     },
     async endInbound(id) {

@@ -1,4 +1,5 @@
 import { fromWire } from '../../../engine/money/wire.ts';
+import { textsOf } from '../metadata.ts';
 import type { ProviderEvent, Received } from '../port.ts';
 import { providerId } from '../provider-id.ts';
 import { STRIPE_WIRE } from './wire.ts';
@@ -26,10 +27,6 @@ export function methodDetails(method: Loose): Record<string, string> {
     Object.entries(shown).filter((each): each is [string, string] => providerId(each[1]) !== undefined),
   );
 }
-
-/** Metadata holds texts only; shortened or other values do not name our records. */
-export const textsOf = (metadata: Loose): Record<string, string> =>
-  Object.fromEntries(Object.entries<Loose>(metadata ?? {}).filter(([, value]) => typeof value === 'string'));
 
 /** How many characters of the provider's message for a refused payment are kept: more than any real one has. */
 const MESSAGE_MAX = 1000;
@@ -77,6 +74,7 @@ export function parseStripeEvent(event: Record<string, unknown>): ProviderEvent 
       providerMethodId: method,
       methodType: String(object.payment_method_types?.[0] ?? 'card'),
       details: {},
+      isGuessed: true,
     };
   }
   if (type === 'customer.updated') {
@@ -88,6 +86,7 @@ export function parseStripeEvent(event: Record<string, unknown>): ProviderEvent 
       providerMethodId: method,
       methodType: 'card',
       details: {},
+      isGuessed: true,
     };
   }
   if (CHANGES_OF_METHODS.has(type))

@@ -1,7 +1,8 @@
 import type Stripe from 'stripe';
 import { fromWire } from '../../../engine/money/wire.ts';
+import { textsOf } from '../metadata.ts';
 import type { Listed, ListRequest, PaymentProvider } from '../port.ts';
-import { methodDetails, textsOf } from './events.ts';
+import { methodDetails } from './events.ts';
 import { refusable } from './refusable.ts';
 import { STRIPE_WIRE } from './wire.ts';
 
