@@ -830,7 +830,7 @@ create table authorizations (
 comment on table authorizations is 'Amounts that a provider reserved before a subscription was created.';
 comment on column authorizations.command_id is 'Part of the key with which the provider was asked.';
 comment on column authorizations.provider_payment_id is 'Null: the provider''s answer is not known.';
-comment on column authorizations.attempts is 'How often its release was tried.';
+comment on column authorizations.attempts is 'How often the sweep had it released.';
 CREATE INDEX authorizations_open ON public.authorizations USING btree (created_at) WHERE (released_at IS NULL);
 
 create table billable_metric_filters (
@@ -1246,12 +1246,14 @@ create table credit_note_refunds (
   sent_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  looked_at timestamp with time zone,
   constraint credit_note_refunds_pkey PRIMARY KEY (organization_id, credit_note_id),
   constraint credit_note_refunds_credit_note_id_fkey FOREIGN KEY (credit_note_id) REFERENCES credit_notes(id) DEFERRABLE,
   constraint credit_note_refunds_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id) DEFERRABLE,
   constraint credit_note_refunds_payment_provider_id_fkey FOREIGN KEY (payment_provider_id) REFERENCES payment_providers(id) DEFERRABLE
 );
 comment on table credit_note_refunds is 'Refunds of credit notes at payment providers, one per note: what is owed, sent and answered.';
+comment on column credit_note_refunds.looked_at is 'When a sweep last sent it to its provider again, or asked about it.';
 CREATE INDEX credit_note_refunds_begun ON public.credit_note_refunds USING btree (updated_at) WHERE ((provider_refund_id IS NOT NULL) AND (status = ANY (ARRAY['pending'::text, 'requires_action'::text])));
 CREATE INDEX credit_note_refunds_open ON public.credit_note_refunds USING btree (updated_at) WHERE ((provider_refund_id IS NULL) AND (error IS NULL));
 CREATE UNIQUE INDEX credit_note_refunds_provider_key ON public.credit_note_refunds USING btree (organization_id, payment_provider_id, provider_refund_id) WHERE (provider_refund_id IS NOT NULL);
@@ -1452,6 +1454,8 @@ create table customers (
   methods_owed_at timestamp with time zone,
   e_invoicing jsonb,
   e_document_profile text,
+  looked_at timestamp with time zone,
+  methods_keep_default boolean not null default false,
   constraint customers_pkey PRIMARY KEY (id),
   constraint customers_sequential_id_key UNIQUE (organization_id, sequential_id),
   constraint customers_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
@@ -1469,9 +1473,12 @@ create table customers (
 );
 comment on table customers is 'Customers of an organization, known to it by external_id.';
 comment on column customers.methods_owed_at is 'Since when the payment methods that the customer has at its provider have to be read. Null: they are known.';
+comment on column customers.looked_at is 'When a sweep last owed a call about the customer to its provider again.';
+comment on column customers.methods_keep_default is 'Whether the methods that are to be read leave the default one, because the customer has just stored it.';
 CREATE UNIQUE INDEX customers_external_id_key ON public.customers USING btree (organization_id, external_id) WHERE (deleted_at IS NULL);
-CREATE INDEX customers_methods_owed ON public.customers USING btree (methods_owed_at) WHERE (methods_owed_at IS NOT NULL);
+CREATE INDEX customers_methods_to_look_at ON public.customers USING btree (organization_id, looked_at NULLS FIRST) WHERE (methods_owed_at IS NOT NULL);
 CREATE INDEX customers_newest ON public.customers USING btree (organization_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX customers_to_be_made ON public.customers USING btree (organization_id, looked_at NULLS FIRST) WHERE ((payment_provider_id IS NOT NULL) AND (provider_customer_id IS NULL) AND (deleted_at IS NULL));
 CREATE TRIGGER customers_tell_access AFTER UPDATE OF timezone, billing_entity_id, deleted_at ON public.customers FOR EACH ROW EXECUTE FUNCTION tell_access_of_customer();
 
 create table daily_usage_looks (
@@ -2725,6 +2732,8 @@ create table payment_pages (
   closed_at timestamp with time zone,
   error jsonb,
   created_at timestamp with time zone not null,
+  looked_at timestamp with time zone,
+  ended_at timestamp with time zone,
   constraint payment_pages_pkey PRIMARY KEY (id),
   constraint payment_pages_token_key UNIQUE (token),
   constraint payment_pages_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
@@ -2732,7 +2741,10 @@ create table payment_pages (
   constraint payment_pages_payable_type_check CHECK ((payable_type = ANY (ARRAY['Invoice'::text, 'PaymentRequest'::text])))
 );
 comment on table payment_pages is 'Hosted pages on which a customer pays, or stores a payment method.';
+comment on column payment_pages.looked_at is 'When a sweep last had it opened or ended at its provider again.';
+comment on column payment_pages.ended_at is 'When a page that was closed here was ended at its provider.';
 CREATE INDEX payment_pages_payable ON public.payment_pages USING btree (organization_id, payable_id) WHERE (closed_at IS NULL);
+CREATE INDEX payment_pages_to_look_at ON public.payment_pages USING btree (organization_id, looked_at NULLS FIRST) WHERE ((error IS NULL) AND (((url = ''::text) AND (closed_at IS NULL)) OR ((closed_at IS NOT NULL) AND (ended_at IS NULL) AND (provider_page_id IS NOT NULL))));
 
 create table payment_providers (
   id uuid not null,
@@ -2755,6 +2767,7 @@ create table payment_providers (
   checked_at timestamp with time zone,
   refused_calls integer not null default 0,
   inbound_owed_at timestamp with time zone,
+  looked_at timestamp with time zone,
   constraint payment_providers_pkey PRIMARY KEY (id),
   constraint payment_providers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint payment_providers_status_check CHECK ((status = ANY (ARRAY['connected'::text, 'unverified'::text, 'failing'::text])))
@@ -2764,6 +2777,7 @@ comment on column payment_providers.live is 'Whether it moves real money. Null: 
 comment on column payment_providers.checked_at is 'When the provider last answered a check of the credentials.';
 comment on column payment_providers.refused_calls is 'Calls in a row that the provider answered with 401 or 403; after three the connection is failing.';
 comment on column payment_providers.inbound_owed_at is 'Since when our address for events has to be registered at the provider. Null: it is, or it cannot be.';
+comment on column payment_providers.looked_at is 'When a sweep last had it checked, or its secrets removed.';
 CREATE UNIQUE INDEX payment_providers_code_key ON public.payment_providers USING btree (organization_id, code) WHERE (deleted_at IS NULL);
 
 create table payment_receipts (
@@ -2846,6 +2860,7 @@ create table payments (
   cancel_owed_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  looked_at timestamp with time zone,
   expected_settlement_date date,
   reported_at timestamp with time zone,
   reversed_at timestamp with time zone,
@@ -2859,14 +2874,15 @@ create table payments (
   constraint payments_payment_type_check CHECK ((payment_type = ANY (ARRAY['manual'::text, 'provider'::text])))
 );
 comment on table payments is 'Payments by hand and at providers; at most one per payable is under way.';
+comment on column payments.looked_at is 'When a sweep last sent it to its provider again, or asked about it.';
 comment on column payments.expected_settlement_date is 'Day on which a bank debit is expected to be paid.';
 comment on column payments.reported_at is 'When that happened which its provider has reported last; a report about an earlier instant changes nothing.';
 comment on column payments.reversed_at is 'When money that had come in was taken back. Null: it was not, or came again.';
-CREATE INDEX payments_cancel_owed ON public.payments USING btree (cancel_owed_at) WHERE (cancel_owed_at IS NOT NULL);
+CREATE INDEX payments_cancel_to_look_at ON public.payments USING btree (organization_id, looked_at NULLS FIRST) WHERE (cancel_owed_at IS NOT NULL);
 CREATE INDEX payments_newest ON public.payments USING btree (organization_id, created_at DESC, id DESC);
 CREATE INDEX payments_payable ON public.payments USING btree (organization_id, payable_id);
 CREATE UNIQUE INDEX payments_provider_payment_key ON public.payments USING btree (organization_id, payment_provider_id, provider_payment_id) WHERE (provider_payment_id IS NOT NULL);
-CREATE INDEX payments_stuck ON public.payments USING btree (updated_at) WHERE ((payment_type = 'provider'::text) AND (payment_status = ANY (ARRAY['pending'::text, 'processing'::text])));
+CREATE INDEX payments_to_look_at ON public.payments USING btree (organization_id, looked_at NULLS FIRST) WHERE ((payment_type = 'provider'::text) AND (payment_status = ANY (ARRAY['pending'::text, 'processing'::text])));
 CREATE UNIQUE INDEX payments_under_way_key ON public.payments USING btree (organization_id, payable_type, payable_id) WHERE ((payment_type = 'provider'::text) AND (payment_status = ANY (ARRAY['pending'::text, 'processing'::text])));
 
 create table plan_cascades (
