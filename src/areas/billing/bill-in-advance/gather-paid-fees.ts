@@ -18,7 +18,7 @@ import { billedLine } from '../build-invoice/lines.ts';
 import { openInvoice } from '../build-invoice/open-invoice.ts';
 import { type PayerFacts, readBilledSubscriptions, readIssuer } from '../build-invoice/payer-and-issuer.ts';
 import { insertInvoiceTaxes, storeAmounts } from '../build-invoice/writes.ts';
-import { attachFees, listPaidFees, listTaxesOfFees, markPaid, type PaidFee } from './paid-fees.ts';
+import { attachFees, type GatheredTax, gatherTaxes, listPaidFees, markPaid, type PaidFee } from './paid-fees.ts';
 
 /**
  * Gathers standalone fees that were paid by `at`, of charges that regroup theirs, on invoices of type
@@ -70,7 +70,7 @@ async function invoicePaidFees(
   const feeIds = fees.map(({ id }) => id);
   await attachFees(ctx, invoiceId, { feeIds, now: ctx.now() });
 
-  const draft = draftOf(fees, await listTaxesOfFees(ctx, feeIds));
+  const draft = draftOf(fees, await gatherTaxes(ctx, feeIds));
   const owner = {
     organizationId,
     invoiceId,
@@ -117,10 +117,8 @@ async function addLines(
   });
 }
 
-type FeeTax = Awaited<ReturnType<typeof listTaxesOfFees>>[number];
-
 /** Amounts that equal those of the fees: their taxes are added as they were rounded. */
-function draftOf(fees: readonly PaidFee[], taxes: readonly FeeTax[]): Draft {
+function draftOf(fees: readonly PaidFee[], taxes: readonly GatheredTax[]): Draft {
   const feesAmountCents = sumCents(fees.map(({ amount_cents }) => cents(amount_cents)));
   const taxesAmountCents = sumCents(fees.map(({ taxes_amount_cents }) => cents(taxes_amount_cents)));
   const total = addCents(feesAmountCents, taxesAmountCents);
@@ -131,6 +129,9 @@ function draftOf(fees: readonly PaidFee[], taxes: readonly FeeTax[]): Draft {
     appliedTaxes: taxes.map(({ tax_id, tax_code, tax_name, tax_rate, tax_description, ...amounts }) => ({
       tax: { id: tax_id as string, code: tax_code, name: tax_name, rate: tax_rate, description: tax_description },
       feesAmountCents: cents(amounts.fees_amount_cents),
+      ...(amounts.taxable_base_amount_cents === null
+        ? {}
+        : { taxableBaseAmountCents: cents(amounts.taxable_base_amount_cents) }),
       amountCents: cents(amounts.amount_cents),
     })),
     taxesAmountCents,

@@ -74,14 +74,15 @@ function codeGiver(): (name: string, rate: Decimal) => string {
     const key = `${name}|${rate.toFixed()}`;
     const known = codes.get(key);
     if (known !== undefined) return known;
-    const code = free(snakeCase(name), taken);
+    const code = freeCode(snakeCase(name), taken);
     codes.set(key, code);
     taken.add(code);
     return code;
   };
 }
 
-function free(wished: string, taken: ReadonlySet<string>): string {
+/** A code that no other tax has: `vat`, else `vat_2`, `vat_3` … */
+export function freeCode(wished: string, taken: ReadonlySet<string>): string {
   for (let copy = 1; ; copy += 1) {
     const suffix = copy === 1 ? '' : `_${copy}`;
     const code = `${wished.slice(0, CODE_MAX - suffix.length)}${suffix}`;
