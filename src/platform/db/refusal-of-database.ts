@@ -25,6 +25,7 @@ const TAKEN: Record<string, string> = {
   dunning_campaigns_code_key: 'code',
   payment_providers_code_key: 'code',
   integrations_code_key: 'code',
+  integration_customers_category_key: 'integration_customers',
   invoice_custom_sections_code_key: 'code',
   privileges_code_key: 'privilege.code',
   subscriptions_active_key: 'external_id',

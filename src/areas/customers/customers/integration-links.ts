@@ -28,16 +28,18 @@ const TAX_FACTS = [
 /**
  * Refuses links that cannot be, before anything is written.
  *
- * @throws Refusal 422 integration_customers value_must_be_blank, of a partner; type tax_integration_exists, when two
- *   are of tax engines
+ * @throws Refusal 422 integration_customers value_must_be_blank, of a partner, or of a customer that becomes one and
+ *   would keep a link; type tax_integration_exists, when two are of tax engines
  * Rule: customers.md#integrations.
  */
 export function demandLinks(body: CustomerInput, stored: CustomerRow | undefined): void {
-  const links = body.integration_customers ?? [];
+  const becomesPartner = body.account_type === 'partner' && stored?.account_type !== 'partner';
+  const links = body.integration_customers ?? (becomesPartner ? (stored?.integration_customers ?? []) : []);
   if (links.length === 0) return;
   if ((body.account_type ?? stored?.account_type) === 'partner')
     throw refuse.invalid({ integration_customers: ['value_must_be_blank'] });
-  const taxing = links.filter(({ integration_type: type }) => isKnownType(type) && INTEGRATIONS[type] === 'tax');
+  const asked = body.integration_customers ?? [];
+  const taxing = asked.filter(({ integration_type: type }) => isKnownType(type) && INTEGRATIONS[type] === 'tax');
   if (taxing.length > 1) throw refuse.invalid({ type: ['tax_integration_exists'] });
 }
 
@@ -49,7 +51,8 @@ const isKnownType = (type: string | null | undefined): type is IntegrationType =
  * entry that names a stored link changes it. A tax engine knows a customer by an id that needs no call, so
  * `sync_with_provider` gives it one.
  *
- * @throws Refusal 422 integration_customers integration_not_found; external_customer_id value_is_mandatory
+ * @throws Refusal 422 integration_customers integration_not_found; external_customer_id value_is_mandatory; type
+ *   tax_integration_exists, when two connections named by their codes are tax engines
  * Rule: customers.md#integrations.
  */
 export async function saveLinks(ctx: Context, customer: CustomerRow, links: readonly LinkInput[] | undefined) {
@@ -58,6 +61,8 @@ export async function saveLinks(ctx: Context, customer: CustomerRow, links: read
   if (links.length === 0 && stored.length === 0) return;
   const wanted = [];
   for (const link of links) wanted.push(await resolved(ctx, customer, link));
+  const categories = wanted.map(({ connection }) => INTEGRATIONS[connection.integration_type]);
+  if (new Set(categories).size < categories.length) throw refuse.invalid({ type: ['tax_integration_exists'] });
   await ctx.db`
     delete from integration_customers
     where organization_id = ${ctx.organizationId} and customer_id = ${customer.id}
