@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
-import { estimateTaxes, TaxesWanted } from '../../areas/billing/preview-invoice/preview-taxes.ts';
+import { TaxesWanted } from '../../areas/billing/preview-invoice/preview-taxes.ts';
+import { estimateTaxes } from '../../areas/billing/tax-engines/estimate-taxes.ts';
 import { assert } from '../../engine/assert.ts';
 import { AmountOutOfRange } from '../../engine/money/cents.ts';
 import { readOrganizationNow } from '../../platform/clock/organization-clock.ts';
@@ -18,7 +19,7 @@ import type { EstimatedTaxes } from '../../platform/taxes/port.ts';
 import { Turns } from '../../platform/turns/turns.ts';
 import { type CommandDeps, type CommandJob, type CommandReply, replyOfRefusal, silentContext } from './run-command.ts';
 
-type PreviewDeps = CommandDeps & { turns: Turns };
+type PreviewDeps = CommandDeps & { redis: Redis; turns: Turns };
 
 /** Time limit of a preview, below the write timeout, so that its caller gets the error. */
 const MOST_MS = 8000;
@@ -102,7 +103,7 @@ async function preview(
     if (error === done) return answer;
     if (error instanceof TaxesWanted && estimatedTaxes === undefined) {
       const organization = { id: job.organization_id, sandbox: job.sandbox };
-      const estimated = await estimateTaxes({ db: deps.sql, config: deps.config }, organization, error);
+      const estimated = await estimateTaxes({ ...deps, db: deps.sql }, organization, error);
       return preview(deps, job, untilMs, { tries, estimatedTaxes: estimated });
     }
     if (!isOutdated(error) || tries <= 1 || realNowMs() >= untilMs) throw error;

@@ -29,6 +29,11 @@ export interface ProviderCalls {
    * @throws Later, when it is not yet the job's turn
    */
   takeTurn(connectionId: string, perSecond?: number): Promise<void>;
+  /**
+   * The same for a caller who waits by itself: how long it has to wait, if that is at most `mostMs`; else undefined, and
+   * nothing is reserved, so that calls which nobody makes hold up no others.
+   */
+  takeTurnWithin(connectionId: string, mostMs: number): Promise<number | undefined>;
   /** The provider has had too many calls: nobody calls it for this time. */
   holdBack(connectionId: string, forMs: number): Promise<void>;
   /**
@@ -48,6 +53,7 @@ interface CallsRedis extends Redis {
     aheadMs: number,
     lifeMs: number,
     pushMs: number,
+    mostMs: number,
   ): Promise<number>;
   holdProviderBack(hold: string, forMs: number, lifeMs: number): Promise<void>;
 }
@@ -56,15 +62,17 @@ interface CallsRedis extends Redis {
  * The bucket holds the next free instant of a connection, the reservation that of one job, the hold the instant before
  * which nobody calls: on the clock of Redis, in milliseconds. Returns how long the job has to wait. A reservation that
  * a hold has overtaken is void, and another one is made after it, so that not all who waited call at its end. A call
- * for which somebody waits has a bucket of its own, and pushes the bucket of jobs.
+ * for which somebody waits has a bucket of its own, and pushes the bucket of jobs. A caller who waits by itself has no
+ * reservation: -1 says that it would take longer than it can wait.
  *
  * KEYS bucket, reservation of the job, hold, bucket of jobs · ARGV milliseconds between two calls, how far they run
- * ahead, life of the keys, how far the bucket of jobs is pushed
+ * ahead, life of the keys, how far the bucket of jobs is pushed, longest wait of a caller who waits by itself (else -1)
  */
 const TAKE = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local interval, ahead, life, push = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local most = tonumber(ARGV[5])
 local held = tonumber(redis.call('GET', KEYS[3]) or '0')
 local mine = tonumber(redis.call('GET', KEYS[2]) or '0')
 if mine > 0 and mine >= held then
@@ -73,6 +81,7 @@ if mine > 0 and mine >= held then
   return 0
 end
 local free = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now - ahead, held)
+if most >= 0 and free - now > most then return -1 end
 redis.call('SET', KEYS[1], string.format('%.0f', free + interval), 'PX', math.max(0, free - now) + life)
 if push > 0 then
   local jobs = tonumber(redis.call('GET', KEYS[4]) or '0')
@@ -82,7 +91,7 @@ if free <= now then
   redis.call('DEL', KEYS[2])
   return 0
 end
-redis.call('SET', KEYS[2], string.format('%.0f', free), 'PX', free - now + life)
+if most < 0 then redis.call('SET', KEYS[2], string.format('%.0f', free), 'PX', free - now + life) end
 return math.ceil(free - now)
 `;
 
@@ -120,21 +129,33 @@ export function openProviderCalls(
   redis.defineCommand('holdProviderBack', { numberOfKeys: 1, lua: HOLD_BACK });
   const client = redis as CallsRedis;
   const keyOf = (connectionId: string, part: string) => `${prefix}:provider-calls:${connectionId}:${part}`;
+  const take = (
+    jobId: string,
+    connectionId: string,
+    { perSecond, mostMs }: { perSecond: number; mostMs: number },
+  ): Promise<number> => {
+    const intervalMs = Math.max(1, Math.floor(1000 / Math.min(most, perSecond)));
+    return client.takeProviderTurn(
+      keyOf(connectionId, isWaited ? 'waited' : 'jobs'),
+      keyOf(connectionId, `job:${jobId}`),
+      keyOf(connectionId, 'hold'),
+      keyOf(connectionId, 'jobs'),
+      isWaited ? intervalMs * WAITED_PART : intervalMs,
+      aheadMs,
+      FORGOTTEN_AFTER_MS,
+      isWaited ? intervalMs : 0,
+      mostMs,
+    );
+  };
   return (jobId) => ({
     isWaited,
     async takeTurn(connectionId, perSecond = most) {
-      const intervalMs = Math.max(1, Math.floor(1000 / Math.min(most, perSecond)));
-      const waitMs = await client.takeProviderTurn(
-        keyOf(connectionId, isWaited ? 'waited' : 'jobs'),
-        keyOf(connectionId, `job:${jobId}`),
-        keyOf(connectionId, 'hold'),
-        keyOf(connectionId, 'jobs'),
-        isWaited ? intervalMs * WAITED_PART : intervalMs,
-        aheadMs,
-        FORGOTTEN_AFTER_MS,
-        isWaited ? intervalMs : 0,
-      );
+      const waitMs = await take(jobId, connectionId, { perSecond, mostMs: -1 });
       if (waitMs > 0) throw new Later(waitMs);
+    },
+    async takeTurnWithin(connectionId, mostMs) {
+      const waitMs = await take(jobId, connectionId, { perSecond: most, mostMs });
+      return waitMs < 0 ? undefined : waitMs;
     },
     async holdBack(connectionId, forMs) {
       await client.holdProviderBack(keyOf(connectionId, 'hold'), forMs, FORGOTTEN_AFTER_MS);

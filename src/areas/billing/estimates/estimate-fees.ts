@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { later } from '../../../engine/calendar/instants.ts';
+import { localDate } from '../../../engine/calendar/local-day.ts';
 import { startOf, usageStartOf } from '../../../engine/calendar/terms.ts';
 import { lineWindows } from '../../../engine/calendar/windows.ts';
 import { type Draft, newDraft } from '../../../engine/invoices/draft.ts';
@@ -7,10 +8,11 @@ import { computeInvoice } from '../../../engine/invoices/invoice-steps.ts';
 import { evaluateExpression } from '../../../engine/metrics/evaluate-expression.ts';
 import { parseExpression } from '../../../engine/metrics/parse-expression.ts';
 import { propertyText } from '../../../engine/metrics/property-text.ts';
-import { AmountOutOfRange } from '../../../engine/money/cents.ts';
+import { AmountOutOfRange, sumCents } from '../../../engine/money/cents.ts';
 import { exponentOf } from '../../../engine/money/currency.ts';
 import { type Decimal, decimal, ZERO } from '../../../engine/money/decimal.ts';
 import { own } from '../../../engine/own.ts';
+import type { CollectedTaxes } from '../../../engine/taxes/provider/collect-taxes.ts';
 import type { Context } from '../../../platform/context.ts';
 import { findRow } from '../../../platform/db/rows.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -19,10 +21,15 @@ import { feeView } from '../../invoices/fees/view.ts';
 import { type EventPriced, priceEvent } from '../../usage/in-advance/price-event.ts';
 import { listHeldTaxes, taxesOfFee } from '../../usage/usage/fee-taxes.ts';
 import { listPricedCharges, type PricedCharge } from '../../usage/usage/priced-charges.ts';
+import { collectedByFee, NOTHING } from '../request-taxes/answered-taxes.ts';
+import { documentOf, readDocumentFacts } from '../request-taxes/documents.ts';
+import { estimateTaxes } from '../tax-engines/estimate-taxes.ts';
 import { estimatedFeeRow } from './fee-row.ts';
 import type { EstimatedEvent } from './schema.ts';
 import { coveringSubscriptions, type EstimatedSubscription } from './subscriptions.ts';
 
+/** No engine keeps a document of this id. */
+const ESTIMATED_ID = 'svc:estimate';
 const FLOAT = /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?\s*$/;
 const AMOUNT = /^[+-]?\d{1,25}(\.\d+)?$/;
 
@@ -30,8 +37,9 @@ const AMOUNT = /^[+-]?\d{1,25}(\.\d+)?$/;
  * What an event sent now would cost under each charge that is paid in advance, with its taxes, based on the stored
  * events. Nothing is stored.
  *
- * @throws Refusal 404 subscription, billable_metric; 422 timestamp, properties, expression, code
- * Rule: estimates.md#fees.
+ * @throws Refusal 404 subscription, billable_metric; 422 timestamp, properties, expression, code; tax_error of the engine
+ *   that taxes the customer
+ * Rules: estimates.md#fees, tax-engines.md#when-an-engine-is-asked.
  */
 export async function estimateFees(ctx: Context, { body: event }: { body: EstimatedEvent }) {
   if (event.external_subscription_id.trim() === '') throw refuse.notFound('subscription');
@@ -75,9 +83,11 @@ export async function estimateFees(ctx: Context, { body: event }: { body: Estima
       billingEntityId: subscription.customer_billing_entity_id,
     }),
   ]);
-  const draft = taxed(priced, (charge) =>
-    taxesOfFee(held, 'charge', { chargeId: charge.id, planId: subscription.plan_id }),
-  );
+  const collected = await collectedByEngine(ctx, subscription, priced);
+  const draft = taxed(priced, (charge) => ({
+    taxes: taxesOfFee(held, 'charge', { chargeId: charge.id, planId: subscription.plan_id }),
+    ...(collected ? { collected: collected.get(charge.id) ?? NOTHING } : {}),
+  }));
   const transactionId = event.transaction_id || randomUUID();
   return {
     fees: priced.map((each, index) => {
@@ -141,9 +151,37 @@ async function priceOrRefuse(priced: Promise<EventPriced[]>): Promise<EventPrice
   }
 }
 
+/** What the engine that taxes the customer would collect, by charge; undefined if none does. */
+async function collectedByEngine(
+  ctx: Context,
+  { customer_id, customer_billing_entity_id, plan_amount_currency: currency }: EstimatedSubscription,
+  priced: readonly EventPriced[],
+): Promise<Map<string, CollectedTaxes> | undefined> {
+  const facts = await readDocumentFacts(ctx, customer_id, customer_billing_entity_id);
+  if (!facts) return undefined;
+  const fees = priced
+    .filter(({ fee }) => fee.amountCents > 0)
+    .map(({ charge, fee }) => ({
+      id: charge.id,
+      fee_type: 'charge' as const,
+      item_code: charge.metric.code,
+      units: fee.units,
+      amount_cents: fee.amountCents,
+      precise_amount_cents: fee.preciseAmountCents,
+      precise_coupons_amount_cents: ZERO,
+    }));
+  if (fees.length === 0) return new Map();
+  const date = localDate(ctx.now(), facts.timezone);
+  const netTotalCents = sumCents(fees.map(({ amount_cents }) => amount_cents));
+  const document = documentOf(facts, { id: ESTIMATED_ID, date, currency }, { fees, netTotalCents });
+  const organization = { id: ctx.organizationId, sandbox: ctx.sandbox };
+  const { answer } = await estimateTaxes(ctx, organization, { integrationId: facts.integration_id, document });
+  return collectedByFee(document, answer);
+}
+
 const taxed = (
   priced: readonly EventPriced[],
-  taxesOf: (charge: PricedCharge) => Draft['fees'][number]['taxes'],
+  taxesOf: (charge: PricedCharge) => Pick<Draft['fees'][number], 'taxes' | 'collected'>,
 ): Draft =>
   computeInvoice(
     newDraft({
@@ -154,7 +192,7 @@ const taxed = (
         key: charge.id,
         amountCents: fee.amountCents,
         preciseAmountCents: fee.preciseAmountCents,
-        taxes: taxesOf(charge),
+        ...taxesOf(charge),
       })),
     }),
   );

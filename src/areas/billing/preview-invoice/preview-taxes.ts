@@ -1,15 +1,10 @@
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
-import type { IntegrationId, InvoiceId, OrganizationId } from '../../../platform/ids.ts';
+import type { IntegrationId, InvoiceId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { EstimatedTaxes, TaxAnswer, TaxDocument } from '../../../platform/taxes/port.ts';
-import { engineOf } from '../../customers/integrations/engine.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
 import { resumeInvoice } from '../finalize-invoice/finalize-pending.ts';
 import { documentOfInvoice, hasTaxedAmount } from '../request-taxes/request-taxes.ts';
-
-/** Longest wait of a preview for a tax engine. */
-const TIMEOUT_MS = 3000;
 
 /** Ends the transaction of a preview, since a tax engine is asked outside of any; the preview then runs once more. */
 export class TaxesWanted extends Error {
@@ -22,23 +17,6 @@ export class TaxesWanted extends Error {
     this.integrationId = integrationId;
     this.document = document;
   }
-}
-
-/**
- * Asks the engine of a previewed invoice, without a record there.
- *
- * @throws Refusal 422 tax_error, with the engine's code
- * Rule: tax-engines.md#when-an-engine-is-asked.
- */
-export async function estimateTaxes(
-  deps: Parameters<typeof engineOf>[0] & { db: Db },
-  organization: { id: OrganizationId; sandbox: boolean },
-  { integrationId, document }: TaxesWanted,
-): Promise<EstimatedTaxes> {
-  const engine = await engineOf(deps, organization, integrationId);
-  const outcome = await engine?.estimate(document, TIMEOUT_MS);
-  if (outcome?.kind === 'answered') return { document, answer: outcome.answer };
-  throw refuse.invalid({ tax_error: [outcome?.fault.code ?? 'unauthorized'] });
 }
 
 /**

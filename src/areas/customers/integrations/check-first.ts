@@ -1,8 +1,10 @@
 import type { Config } from '../../../platform/config.ts';
+import type { ProviderCalls } from '../../../platform/payments/provider-calls.ts';
 import { ASKING_MOST_MS, type AskingCommand } from '../../../platform/pre-step.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { anrokEngine } from '../../../platform/taxes/anrok.ts';
+import { findIntegration } from './queries.ts';
 
 /** Whether a request brings a key that has to be tried. */
 export const bringsKey = (input: object): boolean => apiKeyOf(input) !== undefined;
@@ -16,12 +18,21 @@ function apiKeyOf(input: object): string | undefined {
  * Pre-step of creating and changing a connection: tries the key that it brings. An engine out of reach leaves the
  * connection `unverified`; the double of sandboxes is not asked.
  *
+ * @throws Later, when it is not yet the turn of this call
  * @throws Refusal 422 third_party_error, when the key is refused there
  * Rules: everywhere.md#asking-first, integrations.md#status.
  */
-export async function askAboutKey(deps: SystemDeps, command: AskingCommand): Promise<object | undefined> {
-  const apiKey = apiKeyOf(command.input);
-  return command.sandbox || apiKey === undefined ? undefined : tried(deps.config, apiKey);
+export async function askAboutKey(
+  deps: SystemDeps & { calls?: ProviderCalls },
+  { input, organizationId, sandbox }: AskingCommand,
+): Promise<object | undefined> {
+  const apiKey = apiKeyOf(input);
+  if (sandbox || apiKey === undefined) return undefined;
+  const { code } = input as { code?: string };
+  const changed = code === undefined ? undefined : await findIntegration({ db: deps.sql, organizationId }, code);
+  // A connection that is made has no pace yet, so the organization has one for all that it makes.
+  await deps.calls?.takeTurn(changed?.id ?? organizationId);
+  return tried(deps.config, apiKey);
 }
 
 async function tried(config: Config, apiKey: string): Promise<object | undefined> {
