@@ -12,12 +12,14 @@ const TIMELINES_KEPT_DAYS = 30;
 const AUDITS_KEPT_DAYS = 90;
 /** Rule: integrations.md#routes. */
 const CALLS_KEPT_DAYS = 30;
+/** Rule: tax-engines.md#failures. */
+const ESTIMATES_KEPT_DAYS = 30;
 const BATCH = 5000;
 
 /**
  * Creates the log partitions of this and the next month, drops what is older than the longest period that any
- * organization shows (logs.md#storage), old ticks, the timelines of clocks deleted long ago, old runs of the auditor
- * and old calls to other systems.
+ * organization shows (logs.md#storage), old ticks, the timelines of clocks deleted long ago, old runs of the auditor,
+ * old calls to other systems and old estimates of tax engines.
  */
 export const housekeeping: SweepJob = {
   name: 'housekeeping',
@@ -32,6 +34,8 @@ export const housekeeping: SweepJob = {
     await deleteInBatches((limit) => deleteAudits(deps.sql, auditsFrom, limit));
     const callsFrom = now.subtract({ hours: 24 * CALLS_KEPT_DAYS });
     await deleteInBatches((limit) => deleteCalls(deps.sql, callsFrom, limit));
+    const estimatesFrom = now.subtract({ hours: 24 * ESTIMATES_KEPT_DAYS });
+    await deleteInBatches((limit) => deleteEstimates(deps.sql, estimatesFrom, limit));
   },
 };
 
@@ -59,3 +63,13 @@ const deleteAudits = (sql: Sql, before: Temporal.Instant, limit: number) => sql`
 const deleteCalls = (sql: Sql, before: Temporal.Instant, limit: number) => sql`
   delete from integration_calls where id = any (array(
     select id from integration_calls where id < ${firstIdAt(before)} limit ${limit}))`;
+
+/** Those of drafts that are final since; with a test clock their times are simulated, so their ids are looked at too. */
+const deleteEstimates = (sql: Sql, before: Temporal.Instant, limit: number) => sql`
+  delete from tax_documents where id = any (array(
+    select document.id from tax_documents document
+    where document.kind = 'estimate' and document.updated_at < ${before} and document.id < ${firstIdAt(before)}
+      and document.status <> 'pending'
+      and not exists (select from invoices invoice where invoice.organization_id = document.organization_id
+        and invoice.id = document.invoice_id and invoice.status = 'draft')
+    limit ${limit}))`;

@@ -38,7 +38,10 @@ async function turnOf(
   integrationId: IntegrationId,
 ): Promise<number | undefined> {
   if (redis === undefined) return 0;
-  return taxEngineCalls({ redis, config }, { isWaited: true })(newId())
+  return taxEngineCalls(
+    { redis, config },
+    { isWaited: true },
+  )(newId())
     .takeTurnWithin(integrationId, LONGEST_TURN_MS)
     .catch(() => 0);
 }

@@ -1,6 +1,8 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope, WriteScope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
-import { type IntegrationId, newId } from '../../../platform/ids.ts';
+import { type IntegrationId, newId, type OrganizationId } from '../../../platform/ids.ts';
 import type { CallTrace } from '../../../platform/taxes/port.ts';
 import type { IntegrationRow, MappingRow } from './queries.ts';
 import { INTEGRATIONS, type IntegrationCreate } from './schema.ts';
@@ -42,6 +44,24 @@ export async function deleteIntegrationRow({ db, organizationId, now }: WriteSco
     where organization_id = ${organizationId} and id = ${id}`;
   await db`delete from integration_customers where organization_id = ${organizationId} and integration_id = ${id}`;
 }
+
+/** How long a deleted connection keeps its key, with which documents are still taken back. */
+const SECRETS_KEPT_HOURS = 30 * 24;
+
+/**
+ * Empties the secrets of connections that were deleted 30 days ago, of all organizations; at most `limit`.
+ * Rule: integrations.md#secrets-of-deleted-connections.
+ */
+export const emptyRetiredSecrets = (db: Db, now: Temporal.Instant, limit: number) => db<
+  { id: IntegrationId; organization_id: OrganizationId }[]
+>`
+  update integrations set secrets = '{}', updated_at = ${now}
+  where id = any (array(
+    select id from integrations
+    where deleted_at <= ${now.subtract({ hours: SECRETS_KEPT_HOURS })} and secrets <> '{}'
+    order by deleted_at, id
+    limit ${limit}))
+  returning id, organization_id`;
 
 /** Replaces all names that a connection has for what is sold. */
 export async function replaceMappings(

@@ -2,19 +2,25 @@ import type { Temporal } from 'temporal-polyfill';
 import type { OrganizationId, PaymentProviderId } from '../../../platform/ids.ts';
 import { ProviderRefusal } from '../../../platform/payments/port.ts';
 import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
+import { emptyRetiredSecrets } from '../../customers/integrations/writes.ts';
 import { findProviderById, takeRetiredProviders } from '../../customers/payment-providers/queries.ts';
 import { connected } from '../provider-network/network.ts';
 
+/** How many connections to other systems one run cleans; more wait for the next day. */
+const AT_ONCE = 1000;
+
 /**
- * Removes the secrets of connections that were deleted 30 days ago, after it has removed their endpoint at the
- * provider, which ends their inbound events. If the provider is away or no key opens the secret it tries again the next
+ * Removes the secrets of connections that were deleted 30 days ago; of one to a payment provider after it has removed
+ * its endpoint there, which ends its inbound events. If the provider is away or no key opens the secret it tries again the next
  * day, because removing the endpoint needs the secret.
  *
- * Rule: provider-connections.md#secrets "deleted connections".
+ * Rules: provider-connections.md#secrets "deleted connections", integrations.md#secrets-of-deleted-connections.
  */
 export const cleanSecrets: SweepJob = {
   name: 'clean-secrets',
   async sweep(deps, at) {
+    for (const { organization_id, id } of await emptyRetiredSecrets(deps.sql, at, AT_ONCE))
+      deps.log.info({ organization_id, integration_id: id }, 'the secrets of a deleted connection are gone');
     for (const { organization_id: organizationId, id } of await takeRetiredProviders(deps.sql, at)) {
       try {
         await endEndpoint(deps, organizationId, id);
