@@ -3300,8 +3300,11 @@ create table tax_documents (
   error_message text,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  called_at timestamp with time zone,
+  leased_until timestamp with time zone,
+  sent_document jsonb,
   constraint tax_documents_pkey PRIMARY KEY (id),
-  constraint tax_documents_document_key UNIQUE (organization_id, document_key, kind),
+  constraint tax_documents_document_key UNIQUE (organization_id, document_key, kind, integration_id),
   constraint tax_documents_credit_note_id_fkey FOREIGN KEY (credit_note_id) REFERENCES credit_notes(id) ON DELETE CASCADE DEFERRABLE,
   constraint tax_documents_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
   constraint tax_documents_fee_id_fkey FOREIGN KEY (fee_id) REFERENCES fees(id) ON DELETE CASCADE DEFERRABLE,
@@ -3310,12 +3313,19 @@ create table tax_documents (
   constraint tax_documents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint tax_documents_kind_check CHECK ((kind = ANY (ARRAY['estimate'::text, 'record'::text, 'correct'::text, 'void'::text]))),
   constraint tax_documents_pending CHECK (((status = 'pending'::text) = (next_attempt_at IS NOT NULL))),
-  constraint tax_documents_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'answered'::text, 'refused'::text, 'given_up'::text])))
+  constraint tax_documents_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'answered'::text, 'refused'::text, 'given_up'::text, 'dropped'::text])))
 );
 comment on table tax_documents is 'Documents that a tax engine is, or was, asked about.';
+comment on column tax_documents.called_at is 'First call since the engine holds, or may hold, the document.';
+comment on column tax_documents.leased_until is 'Until then a call may be under way: no other about this document.';
+comment on column tax_documents.sent_document is 'What the latest call has sent.';
 CREATE INDEX tax_documents_due ON public.tax_documents USING btree (next_attempt_at) WHERE (status = 'pending'::text);
+CREATE INDEX tax_documents_fee ON public.tax_documents USING btree (organization_id, fee_id) WHERE (fee_id IS NOT NULL);
 CREATE INDEX tax_documents_invoice ON public.tax_documents USING btree (organization_id, invoice_id) WHERE (invoice_id IS NOT NULL);
-CREATE INDEX tax_documents_refused ON public.tax_documents USING btree (organization_id, customer_id, id) WHERE (status = 'refused'::text);
+CREATE INDEX tax_documents_note ON public.tax_documents USING btree (organization_id, credit_note_id) WHERE (credit_note_id IS NOT NULL);
+CREATE INDEX tax_documents_old_estimates ON public.tax_documents USING btree (updated_at) WHERE (kind = 'estimate'::text);
+CREATE INDEX tax_documents_open_of_customer ON public.tax_documents USING btree (organization_id, customer_id, id) WHERE (status = ANY (ARRAY['pending'::text, 'refused'::text, 'given_up'::text]));
+CREATE INDEX tax_documents_open_of_integration ON public.tax_documents USING btree (organization_id, integration_id, id) WHERE (status = ANY (ARRAY['pending'::text, 'refused'::text, 'given_up'::text]));
 
 create table taxes (
   id uuid not null,

@@ -12,10 +12,11 @@ import { finalizePendingInvoice } from './areas/billing/finalize-invoice/finaliz
 import { finalizeCustomerDrafts, finalizeOneDraft, redateDrafts } from './areas/billing/redate-drafts/redate-drafts.ts';
 import {
   estimateDraftTaxes,
+  followFeeTaxes,
   reportNoteTaxes,
-  takeInvoiceTaxesBack,
   taxStandaloneFees,
 } from './areas/billing/request-taxes/request-taxes.ts';
+import { takeInvoiceTaxesBack } from './areas/billing/request-taxes/take-back.ts';
 import { runInvoices } from './areas/billing/run-invoices/run-invoices.ts';
 import { invoiceWaiting } from './areas/billing/settle-usage/invoice-differences.ts';
 import { lookAtLateEvents, settleLateEvents } from './areas/billing/settle-usage/late-events.ts';
@@ -87,6 +88,7 @@ export const stepHandlers: { readonly [Name in StepName]: StepHandler<Name> } = 
   'estimate-draft-taxes': estimateDraftTaxes,
   'tax-standalone-fees': taxStandaloneFees,
   'report-note-taxes': reportNoteTaxes,
+  'follow-fee-taxes': followFeeTaxes,
   'take-invoice-taxes-back': takeInvoiceTaxesBack,
   'ask-taxes-again': askTaxesAgain,
   'ask-tax-double': askTaxDouble,

@@ -162,6 +162,7 @@ export const steps = {
   'estimate-draft-taxes': step({ invoice_id: idOf<InvoiceId>() }),
   'tax-standalone-fees': step({ fee_ids: z.array(idOf<FeeId>()) }),
   'report-note-taxes': step({ credit_note_id: idOf<CreditNoteId>() }),
+  'follow-fee-taxes': step({ fee_id: idOf<FeeId>() }),
   'take-invoice-taxes-back': step({ invoice_id: idOf<InvoiceId>() }),
   /** Questions of a customer, or to a connection, whose facts changed. */
   'ask-taxes-again': {

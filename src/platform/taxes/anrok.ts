@@ -29,6 +29,17 @@ const NOT_TAXED: Readonly<Record<string, string>> = {
   transactionExempt: 'transaction_exempt',
 };
 
+/** A decimal as Anrok writes it, as a text or a number; nothing else is computed with. */
+const DecimalText = z
+  .union([z.string(), z.number()])
+  .transform(String)
+  .pipe(
+    z
+      .string()
+      .max(50)
+      .regex(/^-?\d+(\.\d+)?([eE][+-]?\d{1,2})?$/),
+  );
+
 const NotTaxedReason = z.object({ type: z.string(), reason: z.object({ type: z.string() }).nullish() });
 
 const Answer = z.object({
@@ -40,9 +51,7 @@ const Answer = z.object({
         z.object({
           name: z.string(),
           notTaxedReason: NotTaxedReason.nullish(),
-          taxes: z
-            .array(z.object({ taxName: z.string(), taxAmount: z.coerce.string(), taxRate: z.coerce.string() }))
-            .nullish(),
+          taxes: z.array(z.object({ taxName: z.string(), taxAmount: DecimalText, taxRate: DecimalText })).nullish(),
         }),
       ),
     }),
@@ -72,12 +81,14 @@ export function anrokEngine({
         trace: { httpStatus: null, body: null },
       };
     const body = { ...(path === 'createOrUpdate' ? { id: document.id } : {}), ...transactionOf(document) };
-    return outcomeOf(await ask(path, body, timeoutMs), (answered) => {
-      const answer = Answer.safeParse(answered);
+    return outcomeOf(await ask(path, body, timeoutMs), (read) => {
+      const answer = Answer.safeParse(read);
       if (!answer.success) return undefined;
       const lines = answer.data.lineItems.map(linesOf);
       const asked = new Set(document.lines.map(({ id }) => id));
-      return lines.length === asked.size && lines.every(({ id }) => asked.has(id)) ? { lines } : undefined;
+      const answered = new Set(lines.map(({ id }) => id));
+      const isComplete = lines.length === asked.size && answered.size === asked.size;
+      return isComplete && lines.every(({ id }) => asked.has(id)) ? { lines } : undefined;
     });
   }
 

@@ -154,6 +154,33 @@ describe('Anrok (tax-engines.md#anrok)', () => {
     expect(await engine().record(document(), MOST_MS)).toMatchObject({ kind: 'unreachable' });
   });
 
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+  const TAX = (change: object) => (found: any) => {
+    const [line] = found.lineItems;
+    const [juris] = line.jurises;
+    const tax = { ...juris.taxes[0], ...change };
+    return { ...found, lineItems: [{ ...line, jurises: [{ ...juris, taxes: [tax] }] }] };
+  };
+
+  test.each<[string, FakeAnrok['odd']]>([
+    ['a rate that is no number', TAX({ taxRate: 'NaN' })],
+    ['an endless rate', TAX({ taxRate: 'Infinity' })],
+    ['an amount that is null', TAX({ taxAmount: null })],
+    ['an amount that is a list', TAX({ taxAmount: ['1'] })],
+    ['an empty amount', TAX({ taxAmount: '' })],
+    ['two lines with one id', (found) => ({ ...found, lineItems: [found.lineItems[0], found.lineItems[0]] })],
+    ['no line', (found) => ({ ...found, lineItems: [] })],
+  ])('an answer with %s is one that cannot be read', async (_case, odd) => {
+    anrok.mood = 'odd';
+    anrok.odd = odd;
+    const lines = ['fee-1', 'fee-2'].map((id) => ({ id, productId: 'saas', quantity: '1', netCents: 15000 }));
+    for (const asked of [document(), document({ lines })])
+      expect(await engine().estimate(asked, MOST_MS)).toMatchObject({
+        kind: 'unreachable',
+        fault: { code: 'unreadable_answer' },
+      });
+  });
+
   test('no answer in time is an engine out of reach', async () => {
     anrok.gate = new Promise(() => {});
     expect(await engine().record(document(), 50)).toMatchObject({ kind: 'unreachable' });

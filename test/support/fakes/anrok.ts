@@ -6,19 +6,42 @@ type Loose = any;
 
 /** The key with which everything works, until the double is given another; any other is refused. */
 export const ANROK_KEY = 's1/sa1/secret.good';
+/** The key of a second account, whose records are its own. */
+export const SECOND_KEY = 's2/sa2/secret.second';
+
+/** A transaction of an account: what it adds to the tax return unless it is voided. */
+interface Recorded {
+  version: number;
+  body: Loose;
+  voided: boolean;
+  negates: string | null;
+  netCents: number;
+  taxCents: number;
+}
 
 export interface FakeAnrok {
   url: string;
-  /** Recorded transactions by id, negations too. */
-  records: Map<string, { version: number; body: Loose; voided: boolean; negates: string | null }>;
+  /** Recorded transactions of the first account by id, negations too. */
+  records: Map<string, Recorded>;
+  /** Those of the second account. */
+  secondRecords: Map<string, Recorded>;
+  /** What the accounts hold together: recorded, less what was voided or negated, of the ids that hold a text. */
+  holds(partOfId: string): { netCents: number; taxCents: number };
   /** Calls as they came: path behind `transactions/`, with what was sent. */
   calls: { path: string; body: Loose }[];
   /** Ids that are known as products. */
   products: Set<string>;
   /** Documents that are part of a tax return. */
   filed: Set<string>;
-  /** `away`: the line breaks before anything is done; `lost`: after it was done; `busy`: 429; `broken`: 500. */
-  mood: 'well' | 'away' | 'lost' | 'busy' | 'broken';
+  /**
+   * `away`: the line breaks before anything is done; `lost`: after it was done; `busy`: 429; `broken`: 500; `odd`: it
+   * was done, and the answer is `odd`.
+   */
+  mood: 'well' | 'away' | 'lost' | 'busy' | 'broken' | 'odd';
+  /** Makes an answer odd. */
+  odd: (answer: Loose) => Loose;
+  /** What every document is refused with, if anything. */
+  refusal: Loose;
   /** The key that is accepted. */
   key: string;
   /** What the next answers wait for. */
@@ -107,11 +130,12 @@ function demandAddress(address: Loose, where: string): void {
  */
 export async function fakeAnrok(): Promise<FakeAnrok> {
   const records: FakeAnrok['records'] = new Map();
+  const secondRecords: FakeAnrok['records'] = new Map();
   const calls: FakeAnrok['calls'] = [];
   const products = new Set<string>();
   const customers = new Set<string>();
   const filed = new Set<string>();
-  const starts: number[] = [];
+  const startsOf = { first: [] as number[], second: [] as number[] };
 
   function checked(body: Loose, now: number): Loose {
     demandKeys(body, KEYS, 'body');
@@ -153,17 +177,20 @@ export async function fakeAnrok(): Promise<FakeAnrok> {
     return { taxAmountToCollect: total, lineItems, preTaxAmount: '0', jurisSummaries: [] };
   }
 
-  function answer(path: string, body: Loose): Loose {
+  function answer(path: string, body: Loose, records: FakeAnrok['records']): Loose {
     if (path === 'createEphemeral') {
       if (body.id !== undefined) throw bad(`Unrecognized key(s) in object: 'id'.`);
       return checked(body, Date.now());
     }
     if (path === 'createOrUpdate') {
+      if (fake.refusal !== undefined) throw new Refused(409, fake.refusal);
       if (typeof body.id !== 'string') throw bad('"id": Required.');
       const taxed = checked(body, Date.now());
-      if (filed.has(body.id)) throw conflict('transactionFrozenForFiling');
+      if (filed.has(body.id) && records.has(body.id)) throw conflict('transactionFrozenForFiling');
       const version = (records.get(body.id)?.version ?? 0) + 1;
-      records.set(body.id, { version, body, voided: false, negates: null });
+      const netCents = body.lineItems.reduce((sum: number, line: Loose) => sum + line.amount, 0);
+      const taxCents = taxed.taxAmountToCollect;
+      records.set(body.id, { version, body, voided: false, negates: null, netCents, taxCents });
       return { version, ...taxed };
     }
     if (path === 'createNegation') {
@@ -173,14 +200,22 @@ export async function fakeAnrok(): Promise<FakeAnrok> {
       if (!original) throw conflict('transactionIdNotFound');
       if (original.negates !== null) throw conflict('transactionIsAlreadyANegation');
       if (records.has(body.newTransactionId)) throw conflict('duplicateTransactionId');
-      const negation = { version: 1, body: original.body, voided: false, negates: body.originalTransactionId };
-      records.set(body.newTransactionId, negation);
+      if (original.voided) throw conflict('transactionIdNotFound');
+      const { netCents, taxCents } = original;
+      records.set(body.newTransactionId, {
+        version: 1,
+        body: original.body,
+        voided: false,
+        negates: body.originalTransactionId,
+        netCents: -netCents,
+        taxCents: -taxCents,
+      });
       return {};
     }
     const [, id] = /^id:(.+)\/void$/.exec(path) ?? [];
     if (id === undefined) throw new Refused(404, 'Not Found');
     const record = records.get(decodeURIComponent(id));
-    if (!record) throw conflict('transactionIdNotFound');
+    if (!record || record.voided) throw conflict('transactionIdNotFound');
     if (filed.has(decodeURIComponent(id))) throw conflict('transactionFrozenForFiling');
     record.voided = true;
     return {};
@@ -197,20 +232,24 @@ export async function fakeAnrok(): Promise<FakeAnrok> {
     if (fake.mood === 'away') return void request.socket.destroy();
     const say = (status: number, body: Loose, headers: Record<string, string> = {}) =>
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
-    if (request.headers.authorization !== `Bearer ${fake.key}`) return void say(401, 'Unauthorized');
+    const { authorization } = request.headers;
+    const isSecond = authorization === `Bearer ${SECOND_KEY}`;
+    if (authorization !== `Bearer ${fake.key}` && !isSecond) return void say(401, 'Unauthorized');
     const now = Date.now();
+    const starts = startsOf[isSecond ? 'second' : 'first'];
     while (starts.length > 0 && starts[0]! <= now - 1000) starts.shift();
     if (fake.mood === 'busy' || starts.length >= CALLS_PER_SECOND)
       return void say(429, `You've exceeded your API limit of ${CALLS_PER_SECOND} per second`, { 'retry-after': '1' });
     starts.push(now);
     const body = JSON.parse(text);
     calls.push({ path, body });
+    const made = isSecond ? secondRecords : records;
     await fake.gate;
     if (fake.mood === 'broken') return void say(500, 'Internal Server Error');
     try {
-      const found = answer(path, body);
+      const found = answer(path, body, made);
       if (fake.mood === 'lost') return void request.socket.destroy();
-      say(200, found);
+      say(200, fake.mood === 'odd' ? fake.odd(found) : found);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       say(error.status, error.body);
@@ -222,10 +261,20 @@ export async function fakeAnrok(): Promise<FakeAnrok> {
   const fake: FakeAnrok = {
     url: `http://127.0.0.1:${port}`,
     records,
+    secondRecords,
+    holds(partOfId) {
+      const held = [...records, ...secondRecords].filter(([id, { voided }]) => id.includes(partOfId) && !voided);
+      return {
+        netCents: held.reduce((sum, [, { netCents }]) => sum + netCents, 0),
+        taxCents: held.reduce((sum, [, { taxCents }]) => sum + taxCents, 0),
+      };
+    },
     calls,
     products,
     filed,
     mood: 'well',
+    odd: (found) => found,
+    refusal: undefined,
     key: ANROK_KEY,
     gate: undefined,
     close: () =>

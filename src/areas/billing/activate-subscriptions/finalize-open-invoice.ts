@@ -11,17 +11,18 @@ import { lockPayer, readIssuer } from '../build-invoice/payer-and-issuer.ts';
 import { listFeeAmounts, markFinalized } from './gated-subscriptions.ts';
 
 /**
- * Finalizes the open invoice of a subscription that was paid: it is issued today, numbered, booked and announced. Notes
- * and wallets now pay what they had set aside for it.
+ * Finalizes the open invoice of a subscription that was paid: it is numbered, booked and announced. It is issued today,
+ * unless a tax engine has recorded it: then on the day that is in the tax return. Notes and wallets now pay what they
+ * had set aside for it.
  *
- * Rules: activation-rules.md, invoices.md#statuses, ledger.md#l1, ledger.md#l4.
+ * Rules: activation-rules.md, invoices.md#statuses, tax-engines.md#when-an-engine-is-asked, ledger.md#l1, ledger.md#l4.
  */
 export async function finalizeOpenInvoice(ctx: Context, { id }: { id: string }): Promise<void> {
   const open = await readInvoice(ctx, id);
   const payer = await lockPayer(ctx, open.customer_id);
   const issuer = await readIssuer(ctx, open.billing_entity_id);
   const snapshot = customerBaseView(await readCustomer(ctx, payer.id));
-  const issuedOn = localDate(ctx.now(), payer.zone);
+  const issuedOn = open.tax_integration_id === null ? localDate(ctx.now(), payer.zone) : open.issuing_date;
   await markFinalized(ctx, id, {
     snapshot,
     issuedOn,

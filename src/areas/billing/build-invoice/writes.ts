@@ -256,7 +256,7 @@ export async function storeAmounts(
     ready_to_be_refreshed = false,
     tax_version = tax_version + 1,
     tax_status = case when ${state.status === 'pending' || state.awaitsEstimate === true} then 'pending'
-      when tax_status = 'pending' and ${state.status !== 'draft'} then 'succeeded' else tax_status end,
+      when ${state.status === 'draft'} or tax_status is null then null else 'succeeded' end,
     finalized_at = ${state.status === 'finalized' ? state.now : null}, updated_at = ${state.now}
   where organization_id = ${owner.organizationId} and id = ${owner.invoiceId}`;
 }

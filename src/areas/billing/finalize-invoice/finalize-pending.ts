@@ -2,6 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import type { PlainDate } from '../../../engine/calendar/instants.ts';
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import { type Draft, newDraft } from '../../../engine/invoices/draft.ts';
+import type { InvoiceStatus } from '../../../engine/invoices/invoice-states.ts';
 import {
   dateSettings,
   datesAtFinalization,
@@ -26,7 +27,7 @@ import { finish, hold, statusOf } from '../build-invoice/store-invoice.ts';
 import { payingWallets } from '../build-invoice/wallets.ts';
 import { insertInvoiceTaxes, storeAmounts } from '../build-invoice/writes.ts';
 import { collectedByFee, NOTHING } from '../request-taxes/answered-taxes.ts';
-import { hasTaxedAmount, requestRecord } from '../request-taxes/request-taxes.ts';
+import { requestRecord } from '../request-taxes/request-taxes.ts';
 import { computeStored } from './compute-stored.ts';
 import { taxesOfStoredFees } from './fee-taxes.ts';
 import {
@@ -57,8 +58,7 @@ export async function finalizePendingInvoice(
   if (!invoice || (await isAwaitingRegister(ctx, payer.id))) return;
   const issuer = await readIssuer(ctx, invoice.billing_entity_id);
   const dates = datesOf(invoice, payer, issuer, localDate(ctx.now(), payer.zone));
-  const isAsked = payer.tax_engine_id !== null && hasTaxedAmount(invoice);
-  if (isAsked && (await requestRecord(ctx, id, dates.issuingDate))) return;
+  if (await requestRecord(ctx, invoice, dates.issuingDate)) return;
   await finalizeStored(ctx, { payer, invoice, issuer, dates });
 }
 
@@ -75,12 +75,13 @@ interface Recorded {
  * Finalizes an invoice with the taxes that an engine has recorded, also one that has failed meanwhile because the
  * engine was out of reach. It is issued on the day that was recorded. The caller holds the customer's lock.
  *
+ * @returns whether the invoice is billed: false if it no longer waits, or is closed with nothing to pay
  * Rule: tax-engines.md#when-an-engine-is-asked.
  */
-export async function resumeInvoice(ctx: Context, id: InvoiceId, recorded: Recorded): Promise<void> {
+export async function resumeInvoice(ctx: Context, id: InvoiceId, recorded: Recorded): Promise<boolean> {
   const { db, organizationId } = ctx;
   const invoice = await lockPendingInvoice(ctx, id, ['pending', 'failed']);
-  if (!invoice) return;
+  if (!invoice) return false;
   const payer = await lockPayer(ctx, invoice.customer_id);
   const issuer = await readIssuer(ctx, invoice.billing_entity_id);
   const dates = datesOf(invoice, payer, issuer, Temporal.PlainDate.from(recorded.document.date));
@@ -88,7 +89,7 @@ export async function resumeInvoice(ctx: Context, id: InvoiceId, recorded: Recor
     update invoices set tax_integration_id = ${recorded.integrationId}, tax_status = 'pending'
     where organization_id = ${organizationId} and id = ${id}`;
   await clearErrors(ctx, id, ['tax_error']);
-  await finalizeStored(ctx, { payer, invoice, issuer, dates }, recorded);
+  return (await finalizeStored(ctx, { payer, invoice, issuer, dates }, recorded)) !== 'closed';
 }
 
 /** Taxes, credit notes and wallets of an invoice whose fees and discounts stand. */
@@ -96,7 +97,7 @@ async function finalizeStored(
   ctx: Context,
   { payer, invoice, issuer, dates }: Omit<Resumed, 'computation' | 'staysUnnumbered'>,
   recorded?: Recorded,
-): Promise<void> {
+): Promise<InvoiceStatus> {
   const fees = await listStoredFees(ctx, invoice.id);
   const ownTaxes = payer.tax_engine_id === null ? await taxesOfStoredFees(ctx, payer, fees) : undefined;
   const collected = recorded && collectedByFee(recorded.document, recorded.answer);
@@ -130,7 +131,7 @@ async function finalizeStored(
     draft,
   };
   const staysUnnumbered = recorded?.staysUnnumbered ?? false;
-  await storeFinal(ctx, { invoice, payer, issuer, dates, computation, staysUnnumbered });
+  return storeFinal(ctx, { invoice, payer, issuer, dates, computation, staysUnnumbered });
 }
 
 interface Resumed {
@@ -145,7 +146,7 @@ interface Resumed {
 async function storeFinal(
   ctx: Context,
   { invoice, payer, issuer, dates, computation, staysUnnumbered }: Resumed,
-): Promise<void> {
+): Promise<InvoiceStatus> {
   const { db, organizationId } = ctx;
   const { draft } = computation;
   const owner = {
@@ -164,7 +165,7 @@ async function storeFinal(
   await insertInvoiceTaxes(db, owner, draft);
   await storeAmounts(db, owner, { draft, state: { status, dates, now: ctx.now(), snapshot } });
   if (gatedId !== undefined) ctx.after({ step: GATE_STEP, payload: { subscription_id: gatedId } });
-  if (status === 'closed') return;
+  if (status === 'closed') return status;
   const at = (await readBilledAt(ctx, invoice.id)) ?? invoice.created_at;
   const final = {
     invoiceId: invoice.id,
@@ -176,7 +177,10 @@ async function storeFinal(
     computation,
     staysUnnumbered,
   };
-  if (!isFinal) return hold(ctx, owner, { ...final, createdAt: invoice.created_at });
+  if (!isFinal) {
+    await hold(ctx, owner, { ...final, createdAt: invoice.created_at });
+    return status;
+  }
   await finish(ctx, owner, { ...final, createdAt: invoice.created_at }, snapshot);
   await recordInvoice(
     ctx,
@@ -184,6 +188,7 @@ async function storeFinal(
     invoice.id,
   );
   await followInvoice(ctx, invoice.id);
+  return status;
 }
 
 /** It is issued on the day given, unless it is a periodic one that keeps its anchor. Rule: invoices.md#dates. */

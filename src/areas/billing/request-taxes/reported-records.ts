@@ -2,7 +2,9 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { FeeType } from '../../../engine/taxes/choose-taxes.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
-import type { BillingEntityId, CreditNoteId, CustomerId, FeeId } from '../../../platform/ids.ts';
+import type { BillingEntityId, CreditNoteId, CustomerId, FeeId, IntegrationId } from '../../../platform/ids.ts';
+import type { TaxDocument } from '../../../platform/taxes/port.ts';
+import { isTakenBack } from './take-back.ts';
 
 /** A fee on no invoice. */
 export interface StandaloneFee {
@@ -28,45 +30,83 @@ export const listStandaloneFees = ({ db, organizationId }: Scope, ids: readonly 
     and payment_status = 'pending' and deleted_at is null
   order by id`;
 
-/** A final note of an invoice that an engine has recorded; its items as fees of what they give back. */
-export interface NoteToReport {
-  customer_id: CustomerId;
-  billing_entity_id: BillingEntityId;
-  issuing_date: Temporal.PlainDate;
-  currency: string;
-  sub_total_excluding_taxes_amount_cents: number;
-  items: (Pick<StandaloneFee, 'fee_type' | 'item_code' | 'units'> & {
-    id: string;
-    amount_cents: number;
-    precise_amount_cents: Decimal;
-    precise_coupons_amount_cents: Decimal;
-  })[];
+/** Whom fees are billed to, in the order of their ids. */
+export const listPayersOfFees = ({ db, organizationId }: Scope, ids: readonly FeeId[]) => db<
+  { customer_id: CustomerId }[]
+>`
+  select distinct customer_id from fees
+  where organization_id = ${organizationId} and id = any (${ids}::uuid[])
+  order by customer_id`;
+
+/** A fee that is, or was, on no invoice; `is_billed` unless it was deleted or refunded. */
+export async function findStandaloneFee(
+  { db, organizationId }: Scope,
+  id: FeeId,
+): Promise<{ customer_id: CustomerId; is_billed: boolean; has_engine_taxes: boolean } | undefined> {
+  const [fee] = await db<{ customer_id: CustomerId; is_billed: boolean; has_engine_taxes: boolean }[]>`
+    select fee.customer_id, fee.deleted_at is null and fee.payment_status <> 'refunded' as is_billed,
+      exists (select from fee_applied_taxes tax where tax.organization_id = fee.organization_id
+        and tax.fee_id = fee.id and tax.tax_id is null) as has_engine_taxes
+    from fees fee where fee.organization_id = ${organizationId} and fee.id = ${id}`;
+  return fee;
 }
 
-/** Undefined for a draft, a note that is void, and one of an invoice that no engine has recorded. */
+/** The part of a note that gives back one fee, with the record of that fee at an engine. */
+export interface NoteItem {
+  id: string;
+  fee_id: FeeId;
+  fee_type: FeeType;
+  item_code: string;
+  units: Decimal;
+  amount_cents: number;
+  precise_amount_cents: Decimal;
+  precise_coupons_amount_cents: Decimal;
+  /** Null for a fee that no engine has recorded. */
+  integration_id: IntegrationId | null;
+  document: TaxDocument | null;
+}
+
+/** A final note, with what engines have recorded of the fees that it gives back. */
+export interface NoteToReport {
+  customer_id: CustomerId;
+  issuing_date: Temporal.PlainDate;
+  sub_total_excluding_taxes_amount_cents: number;
+  /** Whether all of its invoice is taken back. */
+  isOver: boolean;
+  items: NoteItem[];
+}
+
+/** Undefined for a draft, and for a note that gives nothing back. */
 export async function findNoteToReport(
   { db, organizationId }: Scope,
   id: CreditNoteId,
 ): Promise<NoteToReport | undefined> {
-  const [note] = await db<Omit<NoteToReport, 'items'>[]>`
-    select note.customer_id, note.billing_entity_id, note.issuing_date, note.currency,
-      note.sub_total_excluding_taxes_amount_cents
+  const [note] = await db<(Omit<NoteToReport, 'items' | 'isOver'> & InvoiceState)[]>`
+    select note.customer_id, note.issuing_date, note.sub_total_excluding_taxes_amount_cents, invoice.status,
+      invoice.payment_dispute_lost_at
     from credit_notes note
+    join invoices invoice on invoice.organization_id = note.organization_id and invoice.id = note.invoice_id
     where note.organization_id = ${organizationId} and note.id = ${id} and note.status = 'finalized'
-      and note.sub_total_excluding_taxes_amount_cents > 0
-      and exists (select from tax_documents document
-        where document.organization_id = note.organization_id and document.invoice_id = note.invoice_id
-          and document.kind = 'record' and document.status = 'answered')`;
+      and note.sub_total_excluding_taxes_amount_cents > 0`;
   if (!note) return undefined;
-  const items = await db<NoteToReport['items']>`
-    select item.id, fee.fee_type, fee.item_code, fee.units, item.amount_cents,
+  const items = await db<NoteItem[]>`
+    select item.id, fee.id as fee_id, fee.fee_type, fee.item_code, fee.units, item.amount_cents,
       item.precise_amount_cents,
-      case when fee.amount_cents = 0 then 0
-        else round(fee.precise_coupons_amount_cents * item.precise_amount_cents / fee.amount_cents, 5)
-      end as precise_coupons_amount_cents
+      case when fee.amount_cents = 0 then 0 else least(item.amount_cents,
+        round(fee.precise_coupons_amount_cents * item.precise_amount_cents / fee.amount_cents, 5))
+      end as precise_coupons_amount_cents,
+      record.integration_id, record.document
     from credit_note_items item
     join fees fee on fee.organization_id = item.organization_id and fee.id = item.fee_id
+    left join lateral (
+      select document.integration_id, document.document from tax_documents document
+      where document.organization_id = fee.organization_id and document.kind = 'record'
+        and document.status = 'answered' and (document.fee_id = fee.id or document.invoice_id = fee.invoice_id)
+      order by document.id desc limit 1
+    ) record on true
     where item.organization_id = ${organizationId} and item.credit_note_id = ${id} and item.amount_cents > 0
     order by item.id`;
-  return { ...note, items };
+  return { ...note, isOver: isTakenBack(note), items };
 }
+
+type InvoiceState = Parameters<typeof isTakenBack>[0];

@@ -8,8 +8,10 @@ import { listFeesOfInvoice } from '../../invoices/fees/queries.ts';
 import { type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
 import { lockPayer } from '../build-invoice/payer-and-issuer.ts';
 import { type DocumentFacts, documentOf, readDocumentFacts, type SentFee } from './documents.ts';
-import { findNoteToReport, listStandaloneFees } from './reported-records.ts';
-import { ask, findRecordOf } from './tax-documents.ts';
+import { documentsOfNote } from './note-documents.ts';
+import { findNoteToReport, findStandaloneFee, listPayersOfFees, listStandaloneFees } from './reported-records.ts';
+import { ask, takeBack } from './take-back.ts';
+import { findRecordToRepeat, listRecordsOfFees, listRecordsOfInvoice } from './tax-documents.ts';
 
 /** The id by which an engine knows an invoice, a fee or a note. */
 const idOfInvoice = (id: InvoiceId): string => `svc:${id}`;
@@ -21,18 +23,27 @@ export const hasTaxedAmount = (invoice: { sub_total_excluding_taxes_amount_cents
   invoice.sub_total_excluding_taxes_amount_cents > 0;
 
 /**
- * Asks the engine of a customer to record an invoice that waits for its taxes.
+ * Asks the engine of a customer to record an invoice that waits for its taxes. One that no engine is asked about any
+ * more is taken back where it was recorded.
  *
- * @returns whether there is such an engine
- * Rule: tax-engines.md#when-an-engine-is-asked.
+ * @returns whether an engine is asked
+ * Rules: tax-engines.md#when-an-engine-is-asked, tax-engines.md#one-record.
  */
-export async function requestRecord(ctx: Context, invoiceId: InvoiceId, date: Temporal.PlainDate): Promise<boolean> {
-  return request(ctx, invoiceId, { kind: 'record', documentKey: idOfInvoice(invoiceId), date });
+export async function requestRecord(
+  ctx: Context,
+  invoice: { id: InvoiceId; sub_total_excluding_taxes_amount_cents: number },
+  date: Temporal.PlainDate,
+): Promise<boolean> {
+  const { id } = invoice;
+  const isAsked =
+    hasTaxedAmount(invoice) && (await request(ctx, id, { kind: 'record', documentKey: idOfInvoice(id), date }));
+  if (!isAsked) await takeBack(ctx, await listRecordsOfInvoice(ctx, id));
+  return isAsked;
 }
 
 /**
  * Step `estimate-draft-taxes`: asks the engine what a draft would be taxed. The answer to an older computation of the
- * draft is void.
+ * draft is void. A draft whose customer has no engine any more waits for none, and is computed again.
  *
  * Rule: tax-engines.md#when-an-engine-is-asked.
  */
@@ -42,7 +53,10 @@ export async function estimateDraftTaxes(ctx: Context, { invoice_id: id }: { inv
   const invoice = await readInvoice(ctx, id);
   if (invoice.status !== 'draft' || !hasTaxedAmount(invoice)) return;
   const documentKey = `${idOfInvoice(id)}:draft`;
-  await request(ctx, id, { kind: 'estimate', documentKey, date: invoice.issuing_date });
+  if (await request(ctx, id, { kind: 'estimate', documentKey, date: invoice.issuing_date })) return;
+  await ctx.db`
+    update invoices set tax_status = null, ready_to_be_refreshed = true
+    where organization_id = ${ctx.organizationId} and id = ${id} and status = 'draft' and tax_status is not null`;
 }
 
 async function request(
@@ -86,12 +100,18 @@ const sentFee = (fee: Omit<SentFee, 'amount_cents'> & { amount_cents: number }):
 
 /**
  * Step `tax-standalone-fees`: asks the engine to record fees that are on no invoice, each as a document of its own.
- * Rule: tax-engines.md#when-an-engine-is-asked.
+ * Those that no engine is asked about any more are taken back where they were recorded.
+ *
+ * Rules: tax-engines.md#when-an-engine-is-asked, tax-engines.md#one-record.
  */
 export async function taxStandaloneFees(ctx: Context, { fee_ids: ids }: { fee_ids: readonly FeeId[] }): Promise<void> {
+  const payers = await listPayersOfFees(ctx, ids);
+  for (const { customer_id } of payers) await lockPayer(ctx, customer_id);
+  const left = new Set(ids);
   for (const fee of await listStandaloneFees(ctx, ids)) {
     const facts = await readDocumentFacts(ctx, fee.customer_id, fee.billing_entity_id);
     if (!facts || fee.amount_cents <= 0) continue;
+    left.delete(fee.id);
     const documentKey = idOfFee(fee.id);
     const document = documentOf(
       facts,
@@ -108,49 +128,54 @@ export async function taxStandaloneFees(ctx: Context, { fee_ids: ids }: { fee_id
       document,
     });
   }
+  if (left.size === 0) return;
+  const records = await listRecordsOfFees(ctx, [...left]);
+  await takeBack(
+    ctx,
+    records.filter(({ status }) => status !== 'answered'),
+  );
 }
 
 /**
- * Step `report-note-taxes`: records a final note with negative lines at the engine that taxed its invoice. The note's
- * own tax is computed from the invoice's rates and stays.
+ * Step `follow-fee-taxes`: a fee on no invoice that was deleted or refunded is taken back at the engine that recorded
+ * it; one that is paid after all is recorded there again as it was.
  *
- * Rule: tax-engines.md#when-an-engine-is-asked.
+ * Rule: tax-engines.md#one-record.
+ */
+export async function followFeeTaxes(ctx: Context, { fee_id: id }: { fee_id: FeeId }): Promise<void> {
+  const fee = await findStandaloneFee(ctx, id);
+  if (!fee) return;
+  await lockPayer(ctx, fee.customer_id);
+  const { is_billed: isBilled, has_engine_taxes: isTaxed } = (await findStandaloneFee(ctx, id))!;
+  if (!isBilled) return takeBack(ctx, await listRecordsOfFees(ctx, [id]));
+  const former = isTaxed ? await findRecordToRepeat(ctx, id) : undefined;
+  if (!former) return;
+  const { integration_id: integrationId, customer_id: customerId, document_key: documentKey, document } = former;
+  await ask(ctx, { integrationId, customerId, kind: 'record', documentKey, feeId: id, document });
+}
+
+/**
+ * Step `report-note-taxes`: records a final note with negative lines at the engine that recorded its invoice, with the
+ * facts that were recorded. The note's own tax is computed from the invoice's rates and stays. A note of an invoice
+ * that is taken back is not reported, since all of the invoice is.
+ *
+ * Rules: tax-engines.md#when-an-engine-is-asked, tax-engines.md#one-record.
  */
 export async function reportNoteTaxes(ctx: Context, { credit_note_id: id }: { credit_note_id: CreditNoteId }) {
+  const found = await findNoteToReport(ctx, id);
+  if (!found) return;
+  await lockPayer(ctx, found.customer_id);
   const note = await findNoteToReport(ctx, id);
-  const facts = note && (await readDocumentFacts(ctx, note.customer_id, note.billing_entity_id));
-  if (!note || !facts) return;
+  if (!note) return;
   const documentKey = idOfNote(id);
-  const document = documentOf(
-    facts,
-    { id: documentKey, date: note.issuing_date, currency: note.currency },
-    { fees: note.items.map(sentFee), netTotalCents: cents(note.sub_total_excluding_taxes_amount_cents) },
-  );
-  await ask(ctx, {
-    integrationId: facts.integration_id,
-    customerId: note.customer_id,
-    kind: 'correct',
-    documentKey,
-    creditNoteId: id,
-    document: { ...document, lines: document.lines.map((line) => ({ ...line, netCents: -line.netCents })) },
-  });
-}
-
-/**
- * Step `take-invoice-taxes-back`: a voided invoice, or one whose dispute was lost, is taken back at the engine that
- * recorded it.
- *
- * Rule: tax-engines.md#when-an-engine-is-asked.
- */
-export async function takeInvoiceTaxesBack(ctx: Context, { invoice_id: id }: { invoice_id: InvoiceId }): Promise<void> {
-  const recorded = await findRecordOf(ctx, id);
-  if (!recorded) return;
-  await ask(ctx, {
-    integrationId: recorded.integration_id,
-    customerId: recorded.customer_id,
-    kind: 'void',
-    documentKey: recorded.document_key,
-    invoiceId: id,
-    document: null,
-  });
+  const documents = note.isOver ? [] : documentsOfNote(documentKey, note);
+  for (const { integrationId, document } of documents)
+    await ask(ctx, {
+      integrationId,
+      customerId: note.customer_id,
+      kind: 'correct',
+      documentKey,
+      creditNoteId: id,
+      document,
+    });
 }

@@ -29,10 +29,17 @@ export interface TaxDocumentRow {
   version: number;
   tax_version: number | null;
   document: TaxDocument | null;
+  /** What the latest call has sent; of a leased question, what the call before it has sent. */
+  sent_document: TaxDocument | null;
   answer: TaxAnswer | null;
-  status: 'pending' | 'answered' | 'refused' | 'given_up';
+  /** Nobody wants the answer to a question that was dropped. */
+  status: 'pending' | 'answered' | 'refused' | 'given_up' | 'dropped';
   attempts: number;
   asked_at: Temporal.Instant;
+  /** First call since the engine holds, or may hold, the document. */
+  called_at: Temporal.Instant | null;
+  /** Until then a call may be under way. */
+  leased_until: Temporal.Instant | null;
   /** When people were told that it failed. */
   told_at: Temporal.Instant | null;
 }
@@ -56,10 +63,10 @@ export interface Question {
 }
 
 /**
- * Stores a question, or a former one of the same document with its new content, and owes its call. Answers to the
- * former content are dropped.
+ * Stores a question, or a former one of the same document to the same engine with its new content, and owes its call.
+ * Answers to the former content are dropped.
  */
-export async function ask(ctx: Context, question: Question): Promise<void> {
+export async function storeQuestion(ctx: Context, question: Question): Promise<void> {
   const { db, organizationId } = ctx;
   const [row] = await db<{ id: TaxDocumentId }[]>`
     insert into tax_documents (id, organization_id, integration_id, customer_id, kind, document_key, invoice_id, fee_id,
@@ -69,7 +76,7 @@ export async function ask(ctx: Context, question: Question): Promise<void> {
       ${question.creditNoteId ?? null}, ${question.taxVersion ?? null}, ${json(question.document)}, 'pending',
       ${ctx.now()}, ${ctx.now()}, ${ctx.now()}, ${ctx.now()})
     on conflict on constraint tax_documents_document_key do update set
-      integration_id = excluded.integration_id, document = excluded.document, tax_version = excluded.tax_version, status = 'pending', attempts = 0,
+      document = excluded.document, tax_version = excluded.tax_version, status = 'pending', attempts = 0,
       version = tax_documents.version + 1, asked_at = excluded.asked_at, next_attempt_at = excluded.next_attempt_at,
       told_at = null, error_code = null, error_message = null, answer = null, updated_at = excluded.updated_at
     returning id`;
@@ -84,7 +91,8 @@ export function oweCall(ctx: Context, id: TaxDocumentId): void {
 
 const COLUMNS = [
   ...['id', 'integration_id', 'customer_id', 'kind', 'document_key', 'invoice_id', 'fee_id', 'credit_note_id'],
-  ...['version', 'tax_version', 'document', 'answer', 'status', 'attempts', 'asked_at', 'told_at'],
+  ...['version', 'tax_version', 'document', 'sent_document', 'answer', 'status', 'attempts', 'asked_at', 'called_at'],
+  ...['leased_until', 'told_at'],
 ];
 
 /** A question by its id. */
@@ -109,33 +117,74 @@ export async function lockQuestion(
   return row;
 }
 
-/** Lease of a call: a worker that has not answered by then loses it. Longer than two calls may take. */
+/** Lease of a call: a worker that has not answered by then loses it. Longer than the calls of one question may take. */
 const LEASED_FOR_SECONDS = 60;
 
-/** Leases a question that is due; undefined if it is not. */
+/**
+ * Leases a question that is due; undefined if it is not, or if a call about the same document may be under way: an
+ * engine that is asked to record a document and to take it back at once may end with either.
+ *
+ * @returns the question, with what the call before has sent
+ */
 export async function leaseQuestion(
   { db, organizationId }: Scope,
   id: TaxDocumentId,
   now: Temporal.Instant,
 ): Promise<TaxDocumentRow | undefined> {
-  const [row] = await db<TaxDocumentRow[]>`
-    update tax_documents set next_attempt_at = ${now.add({ seconds: LEASED_FOR_SECONDS })}
-    where organization_id = ${organizationId} and id = ${id} and status = 'pending' and next_attempt_at <= ${now}
-    returning ${db(COLUMNS)}`;
-  return row;
+  const until = now.add({ seconds: LEASED_FOR_SECONDS });
+  const [row] = await db<(TaxDocumentRow & { sent_before: TaxDocument | null })[]>`
+    with twins as materialized (
+      select twin.id as twin_id, twin.leased_until as twin_leased_until, twin.sent_document as sent_before
+      from tax_documents twin
+      where twin.organization_id = ${organizationId} and (twin.integration_id, twin.document_key) = (
+        select integration_id, document_key from tax_documents
+        where organization_id = ${organizationId} and id = ${id})
+      order by twin.id
+      for no key update of twin
+    )
+    update tax_documents set leased_until = ${until}, next_attempt_at = ${until},
+      called_at = coalesce(called_at, ${now}), sent_document = document
+    from twins
+    where organization_id = ${organizationId} and id = ${id} and twin_id = id and status = 'pending'
+      and next_attempt_at <= ${now} and not exists (select from twins where twin_leased_until > ${now})
+    returning ${db(COLUMNS)}, sent_before`;
+  return row && { ...row, sent_document: row.sent_before };
 }
 
-/** Keeps what became of a question. */
+/** When the call about the same document that keeps a question waiting is over at the latest; undefined without one. */
+export async function findLeaseBefore(
+  { db, organizationId }: Scope,
+  { id, integration_id, document_key }: Pick<TaxDocumentRow, 'id' | 'integration_id' | 'document_key'>,
+  now: Temporal.Instant,
+): Promise<Temporal.Instant | undefined> {
+  const [row] = await db<{ until: Temporal.Instant | null }[]>`
+    select max(twin.leased_until) as until from tax_documents twin
+    where twin.organization_id = ${organizationId} and twin.integration_id = ${integration_id}
+      and twin.document_key = ${document_key} and twin.leased_until > ${now}
+      and exists (select from tax_documents waiting
+        where waiting.organization_id = twin.organization_id and waiting.id = ${id} and waiting.status = 'pending'
+          and waiting.next_attempt_at <= ${now})`;
+  return row?.until ?? undefined;
+}
+
+/** Ends the lease of a call whose answer nobody wants any more. */
+export const endLease = ({ db, organizationId }: Scope, { id, leased_until }: TaxDocumentRow) => db`
+  update tax_documents set leased_until = null
+  where organization_id = ${organizationId} and id = ${id} and leased_until = ${leased_until}`;
+
+/** Keeps what became of a question; of a record, what was recorded. */
 export async function settle(
   ctx: Context,
   id: TaxDocumentId,
   end:
-    | { status: 'answered'; answer: TaxAnswer | null }
+    | { status: 'answered'; answer: TaxAnswer | null; document: TaxDocument | null }
     | { status: 'refused'; fault: { code: string; message: string } },
 ): Promise<void> {
   const fault = end.status === 'refused' ? end.fault : undefined;
   await ctx.db`
-    update tax_documents set status = ${end.status}, next_attempt_at = null, attempts = attempts + 1,
+    update tax_documents set status = ${end.status}, next_attempt_at = null, leased_until = null,
+      attempts = attempts + 1, called_at = coalesce(called_at, ${ctx.now()}),
+      document = ${end.status === 'answered' ? json(end.document) : ctx.db`document`},
       answer = ${json(end.status === 'answered' ? end.answer : null)}, error_code = ${fault?.code ?? null},
       error_message = ${fault?.message ?? null}, updated_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and id = ${id}`;
@@ -153,21 +202,10 @@ export async function postpone(
 ): Promise<void> {
   await ctx.db`
     update tax_documents set status = ${nextAttemptAt === null ? 'given_up' : 'pending'},
-      next_attempt_at = ${nextAttemptAt}, attempts = attempts + 1, error_code = ${fault.code},
+      next_attempt_at = ${nextAttemptAt}, leased_until = null, attempts = attempts + 1,
+      called_at = coalesce(called_at, ${ctx.now()}), error_code = ${fault.code},
       error_message = ${fault.message}, told_at = ${isTold ? ctx.now() : ctx.db`told_at`}, updated_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and id = ${id}`;
-}
-
-/** The record of an invoice that an engine keeps. */
-export async function findRecordOf(
-  { db, organizationId }: Scope,
-  invoiceId: InvoiceId,
-): Promise<Pick<TaxDocumentRow, 'integration_id' | 'customer_id' | 'document_key'> | undefined> {
-  const [row] = await db<Pick<TaxDocumentRow, 'integration_id' | 'customer_id' | 'document_key'>[]>`
-    select integration_id, customer_id, document_key from tax_documents
-    where organization_id = ${organizationId} and invoice_id = ${invoiceId} and kind = 'record'
-      and status = 'answered'`;
-  return row;
 }
 
 /** Questions without an answer of a customer, or to a connection, after one of them in the order of their ids. */
@@ -177,13 +215,86 @@ export const listOpenQuestions = (
   { afterId, limit }: { afterId: TaxDocumentId | null; limit: number },
 ) => db<TaxDocumentRow[]>`
   select ${db(COLUMNS)} from tax_documents
-  where organization_id = ${organizationId} and status <> 'answered'
+  where organization_id = ${organizationId} and status in ('pending', 'refused', 'given_up')
     and ${'customer_id' in of ? db`customer_id = ${of.customer_id}` : db`integration_id = ${of.integration_id}`}
     ${afterId === null ? db`` : db`and id > ${afterId}`}
   order by id
   limit ${limit}`;
 
-/** Ends questions that are asked anew, or no more. */
-export const giveUp = ({ db, organizationId }: Scope, ids: readonly TaxDocumentId[]) => db`
+/** Holds questions that are asked anew: answers to their former content are dropped. Those that were answered stay. */
+export const holdQuestions = ({ db, organizationId }: Scope, ids: readonly TaxDocumentId[]) => db<TaxDocumentRow[]>`
   update tax_documents set status = 'given_up', next_attempt_at = null, version = version + 1
-  where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and status <> 'answered'`;
+  where organization_id = ${organizationId} and id = any (${ids}::uuid[])
+    and status in ('pending', 'refused', 'given_up')
+  returning ${db(COLUMNS)}`;
+
+/** Drops questions whose answer nobody wants any more; as they are now, since a call may just have begun. */
+export const dropQuestions = ({ db, organizationId }: Scope, ids: readonly TaxDocumentId[]) => db<TaxDocumentRow[]>`
+  update tax_documents set status = 'dropped', next_attempt_at = null, version = version + 1
+  where organization_id = ${organizationId} and id = any (${ids}::uuid[])
+  returning ${db(COLUMNS)}`;
+
+/** What an engine has recorded, or may record, and was not asked to take back. */
+const standing = ({ db, organizationId }: Scope) => db`
+  organization_id = ${organizationId} and kind in ('record', 'correct') and status <> 'dropped'`;
+
+/** Records of an invoice with those of its fees and notes, by the order of their ids. */
+export const listRecordsOfInvoice = (scope: Scope, invoiceId: InvoiceId) => {
+  const { db, organizationId } = scope;
+  return db<TaxDocumentRow[]>`
+    select ${db(COLUMNS)} from tax_documents
+    where ${standing(scope)} and (invoice_id = ${invoiceId}
+      or fee_id in (select id from fees where organization_id = ${organizationId} and invoice_id = ${invoiceId})
+      or credit_note_id in (
+        select id from credit_notes where organization_id = ${organizationId} and invoice_id = ${invoiceId}))
+    order by id`;
+};
+
+export const listRecordsOfFees = (scope: Scope, feeIds: readonly FeeId[]) => scope.db<TaxDocumentRow[]>`
+  select ${scope.db(COLUMNS)} from tax_documents
+  where ${standing(scope)} and fee_id = any (${feeIds}::uuid[]) order by id`;
+
+/** The latest record of a fee that was taken back. */
+export async function findRecordToRepeat(
+  { db, organizationId }: Scope,
+  feeId: FeeId,
+): Promise<TaxDocumentRow | undefined> {
+  const [row] = await db<TaxDocumentRow[]>`
+    select ${db(COLUMNS)} from tax_documents
+    where organization_id = ${organizationId} and fee_id = ${feeId} and kind = 'record' and status = 'dropped'
+    order by updated_at desc, id desc
+    limit 1`;
+  return row;
+}
+
+/** Records of the same document at other engines. */
+export const listRecordsElsewhere = (scope: Scope, documentKey: string, integrationId: IntegrationId) => scope.db<
+  TaxDocumentRow[]
+>`
+  select ${scope.db(COLUMNS)} from tax_documents
+  where ${standing(scope)} and document_key = ${documentKey} and integration_id <> ${integrationId} order by id`;
+
+/** Ends the wish to take a document back that is recorded again. */
+export const dropTakingBack = ({ db, organizationId }: Scope, documentKey: string, integrationId: IntegrationId) => db`
+  update tax_documents set status = 'dropped', next_attempt_at = null, version = version + 1
+  where organization_id = ${organizationId} and document_key = ${documentKey} and kind = 'void'
+    and integration_id = ${integrationId} and status <> 'dropped'`;
+
+/** A document that was taken back, or refused, is not at the engine, unless that was asked to record it again. */
+export const noteTakenBack = (
+  { db, organizationId }: Scope,
+  { document_key, integration_id }: Pick<TaxDocumentRow, 'document_key' | 'integration_id'>,
+) => db`
+  update tax_documents set called_at = null, sent_document = null
+  where organization_id = ${organizationId} and document_key = ${document_key} and kind in ('record', 'correct')
+    and integration_id = ${integration_id} and status not in ('pending', 'answered')`;
+
+/** Whether a document of an invoice could not be taken back yet. */
+export async function hasFailedVoids({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<boolean> {
+  const rows = await db`
+    select from tax_documents
+    where organization_id = ${organizationId} and invoice_id = ${invoiceId} and kind = 'void'
+      and (status in ('refused', 'given_up') or (status = 'pending' and told_at is not null))
+    limit 1`;
+  return rows.length > 0;
+}

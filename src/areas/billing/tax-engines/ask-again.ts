@@ -1,9 +1,10 @@
 import type { Context } from '../../../platform/context.ts';
 import type { CustomerId, IntegrationId, TaxDocumentId } from '../../../platform/ids.ts';
 import { clearErrors } from '../../invoices/invoices/writes.ts';
-import { giveUp, listOpenQuestions, type TaxDocumentRow } from '../request-taxes/tax-documents.ts';
+import { askTakingBack, takeBack } from '../request-taxes/take-back.ts';
+import { holdQuestions, listOpenQuestions, type TaxDocumentRow } from '../request-taxes/tax-documents.ts';
 
-/** What changed: the address of a customer, or the mappings of a connection or the connection itself. */
+/** What changed: the address of a customer, or the mappings or the key of a connection, or the connection itself. */
 type Changed = { customer_id: CustomerId } | { integration_id: IntegrationId };
 
 /** How many questions one step asks anew; the rest follows in further ones. */
@@ -26,11 +27,11 @@ export async function askTaxesAgain(
 ): Promise<void> {
   const questions = await listOpenQuestions(ctx, changed, { afterId, limit: QUESTIONS_AT_ONCE });
   if (questions.length === 0) return;
-  await giveUp(
+  const held = await holdQuestions(
     ctx,
     questions.map(({ id }) => id),
   );
-  for (const question of questions) await askAnew(ctx, question);
+  for (const question of held) await askAnew(ctx, question);
   if (questions.length === QUESTIONS_AT_ONCE)
     ctx.after({ step: 'ask-taxes-again', payload: { ...changed, after_id: questions.at(-1)!.id } });
 }
@@ -38,14 +39,15 @@ export async function askTaxesAgain(
 async function askAnew(ctx: Context, question: TaxDocumentRow): Promise<void> {
   const { kind, invoice_id, fee_id, credit_note_id } = question;
   if (kind === 'correct') return ctx.after({ step: 'report-note-taxes', payload: { credit_note_id: credit_note_id! } });
-  if (kind === 'void') return ctx.after({ step: 'take-invoice-taxes-back', payload: { invoice_id: invoice_id! } });
+  // What was recorded at an engine is taken back there, wherever the customer is linked to by now.
+  if (kind === 'void') return askTakingBack(ctx, question);
   if (kind === 'estimate') return ctx.after({ step: 'estimate-draft-taxes', payload: { invoice_id: invoice_id! } });
   if (fee_id !== null) return ctx.after({ step: 'tax-standalone-fees', payload: { fee_ids: [fee_id] } });
   const waiting = await ctx.db`
     update invoices set status = 'pending', tax_status = 'pending', updated_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and id = ${invoice_id} and status in ('pending', 'failed')
     returning id`;
-  if (waiting.length === 0) return;
+  if (waiting.length === 0) return takeBack(ctx, [question]);
   await clearErrors(ctx, invoice_id!, ['tax_error']);
   ctx.after({ step: 'finalize-pending-invoice', payload: { invoice_id: invoice_id! } });
 }

@@ -36,9 +36,10 @@ export async function failRecord(ctx: Context, failed: Failed): Promise<void> {
   await announceOfCustomer(ctx, failed);
 }
 
-/** The invoice stays void; only the engine does not know it yet. */
-export const failVoid = (ctx: Context, { question, fault }: Failed): Promise<void> =>
-  replaceError(ctx, question, 'tax_voiding_error', fault);
+/** The invoice stays void; only the engine does not know it yet. A fee on no invoice shows nothing. */
+export async function failVoid(ctx: Context, { question, fault }: Failed): Promise<void> {
+  if (question.invoice_id !== null) await replaceError(ctx, question, 'tax_voiding_error', fault);
+}
 
 /** The note stays as it is; only the engine does not know it yet. */
 export async function failCorrection(ctx: Context, { question, fault }: Failed): Promise<void> {

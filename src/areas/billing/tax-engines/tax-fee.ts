@@ -2,17 +2,30 @@ import { newDraft } from '../../../engine/invoices/draft.ts';
 import { computeInvoice } from '../../../engine/invoices/invoice-steps.ts';
 import { cents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { TaxAnswer } from '../../../platform/taxes/port.ts';
+import type { FeeId } from '../../../platform/ids.ts';
+import type { TaxAnswer, TaxDocument } from '../../../platform/taxes/port.ts';
 import { storeFeeTaxes } from '../finalize-invoice/pending-invoices.ts';
 import { collectedByFee } from '../request-taxes/answered-taxes.ts';
-import { listStandaloneFees } from '../request-taxes/reported-records.ts';
-import type { TaxDocumentRow } from '../request-taxes/tax-documents.ts';
+import { findStandaloneFee, listStandaloneFees } from '../request-taxes/reported-records.ts';
 
-/** Gives a fee on no invoice the taxes that an engine recorded, unless it was paid or gathered meanwhile. */
-export async function taxStandaloneFee(ctx: Context, question: TaxDocumentRow, answer: TaxAnswer): Promise<void> {
-  const [fee] = await listStandaloneFees(ctx, [question.fee_id!]);
-  const collected = fee && collectedByFee(question.document!, answer).get(fee.id);
-  if (!fee || !collected) return;
+/**
+ * Gives a fee on no invoice the taxes that an engine recorded.
+ *
+ * @returns whether the fee bears them: not if it was deleted or refunded, or paid before they were known
+ * Rule: tax-engines.md#one-record.
+ */
+export async function taxStandaloneFee(
+  ctx: Context,
+  id: FeeId,
+  { document, answer }: { document: TaxDocument; answer: TaxAnswer },
+): Promise<boolean> {
+  const [fee] = await listStandaloneFees(ctx, [id]);
+  if (!fee) {
+    const stored = await findStandaloneFee(ctx, id);
+    return stored?.is_billed === true && stored.has_engine_taxes;
+  }
+  const collected = collectedByFee(document, answer).get(fee.id);
+  if (!collected) return false;
   const draft = computeInvoice(
     newDraft({
       invoiceType: 'advance_charges',
@@ -38,4 +51,5 @@ export async function taxStandaloneFee(ctx: Context, question: TaxDocumentRow, a
     createdAt: fee.created_at,
   };
   await storeFeeTaxes(ctx.db, owner, draft);
+  return true;
 }

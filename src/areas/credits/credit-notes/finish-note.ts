@@ -1,6 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import type { CreditNoteId } from '../../../platform/ids.ts';
 import { dueOf } from '../../invoices/invoices/amount-due.ts';
+import { maybeRecorded } from '../../invoices/invoices/owe-taxes-back.ts';
 import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
 import { bookNoteCreated } from '../../ledger/ledger/credit-notes.ts';
@@ -22,7 +23,7 @@ export async function finishNote(ctx: Context, id: CreditNoteId, isOfVoided: boo
   if (invoiceType === 'credit') await finishTopUpNote(ctx, note);
   else await bookNoteCreated(ctx, note, isOfVoided);
   await recordCreditNoteCreated(ctx, id);
-  if (noted.tax_integration_id !== null) ctx.after({ step: 'report-note-taxes', payload: { credit_note_id: id } });
+  if (maybeRecorded(noted)) ctx.after({ step: 'report-note-taxes', payload: { credit_note_id: id } });
   await oweRefund(ctx, note, noted);
   if (note.offset_amount_cents === 0) return;
   await insertSettlement(ctx, note);

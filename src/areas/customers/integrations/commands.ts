@@ -5,6 +5,7 @@ import { announce } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { SANDBOX_TAX_KEY } from '../../../platform/taxes/sandbox.ts';
 import { taxFactsChanged } from '../announcements.ts';
+import { flagDraftsOfIntegration } from '../flag-drafts.ts';
 import { recordIntegration } from './announce.ts';
 import { demandResources } from './mapped-resources.ts';
 import { findIntegration, findIntegrationById, getIntegration, type IntegrationRow, listMappings } from './queries.ts';
@@ -40,7 +41,7 @@ export async function createIntegration(ctx: Context, { body }: { body: Integrat
 }
 
 /**
- * Changes a connection; a new key was tried like the first.
+ * Changes a connection; a new key was tried like the first, and everything without an answer is asked again with it.
  *
  * @throws Refusal 404 integration; 422 type value_is_frozen; code value_already_exist; those of a key
  */
@@ -58,19 +59,21 @@ export async function changeIntegration(ctx: Context, { code, body }: { code: st
   const status = isNewKey ? (isChecked(ctx) ? 'connected' : 'unverified') : stored.status;
   await updateIntegration(ctx, stored, { ...sealed, code: newCode, name: body.name ?? stored.name, status });
   if (isNewKey && status === 'unverified') check(ctx, stored.id);
+  if (isNewKey) await announce(ctx, taxFactsChanged, { integration_id: stored.id });
   const changed = (await findIntegrationById(ctx, stored.id))!;
   recordIntegration(ctx, 'updated', changed, stored);
   return answer(changed);
 }
 
 /**
- * Ends a connection: its customers are no longer linked, and invoices that waited for it take our own rates. What was
- * taxed by it keeps its taxes.
+ * Ends a connection: its customers are no longer linked, and invoices that waited for it take our own rates, as drafts
+ * do. What was taxed by it keeps its taxes.
  *
  * @throws Refusal 404 integration
  */
 export async function deleteIntegration(ctx: Context, { code }: { code: string }) {
   const integration = await getIntegration(ctx, code);
+  await flagDraftsOfIntegration(ctx, integration.id);
   await deleteIntegrationRow(ctx, integration.id);
   await announce(ctx, taxFactsChanged, { integration_id: integration.id });
   recordIntegration(ctx, 'deleted', integration);
@@ -85,7 +88,8 @@ export async function checkIntegration(ctx: Context, { code }: { code: string })
 }
 
 /**
- * Replaces the names that another system has for what is sold, and asks again about everything that it refused.
+ * Replaces the names that another system has for what is sold: drafts are computed again, and everything without an
+ * answer is asked again.
  *
  * @throws Refusal 404 integration, or the resource of a code; 422 mappings value_already_exist, when one is named twice
  * Rule: integrations.md#mappings.
@@ -102,6 +106,7 @@ export async function replaceIntegrationMappings(ctx: Context, { code, body }: {
   if (names.size < mappings.length) throw refuse.invalid({ mappings: ['value_already_exist'] });
   await demandResources(ctx, mappings);
   await replaceMappings(ctx, integration.id, mappings);
+  await flagDraftsOfIntegration(ctx, integration.id);
   await announce(ctx, taxFactsChanged, { integration_id: integration.id });
   const { id: svc_id, integration_type: type } = integration;
   ctx.record({ security: { event: 'integration.updated', resources: { svc_id, type, code: integration.code } } });

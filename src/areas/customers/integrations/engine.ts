@@ -3,11 +3,15 @@ import { realNowMs } from '../../../platform/clock/real-clock.ts';
 import type { Config } from '../../../platform/config.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { isPassing } from '../../../platform/db/refusal-of-database.ts';
 import type { IntegrationId, OrganizationId } from '../../../platform/ids.ts';
 import { openProviderCalls, type ProviderCalls } from '../../../platform/payments/provider-calls.ts';
+import { redactedEvent, redactedPart } from '../../../platform/payments/redact-event.ts';
+import { announce } from '../../../platform/reactions.ts';
 import { anrokEngine } from '../../../platform/taxes/anrok.ts';
 import type { TaxEngine, TaxOutcome } from '../../../platform/taxes/port.ts';
 import { sandboxTaxEngine } from '../../../platform/taxes/sandbox.ts';
+import { taxFactsChanged } from '../announcements.ts';
 import { recordProviderError } from './announce.ts';
 import { findIntegrationById } from './queries.ts';
 import { readApiKey } from './secrets.ts';
@@ -21,8 +25,8 @@ const CALLS_PER_SECOND = 10;
 const BODY_MAX = 2000;
 
 /**
- * The engine of a connection, deleted ones too; undefined when its key is gone. In a sandbox it is always the double: a
- * row that was changed by hand reaches no account. Rule: integrations.md#routes.
+ * The engine of a connection, deleted ones too; undefined when its key is gone or cannot be opened. In a sandbox it is
+ * always the double: a row that was changed by hand reaches no account. Rule: integrations.md#routes.
  */
 export async function engineOf(
   { db, config }: { db: Db; config: Config },
@@ -31,8 +35,12 @@ export async function engineOf(
 ): Promise<TaxEngine | undefined> {
   if (organization.sandbox) return sandboxTaxEngine();
   const row = await findIntegrationById({ db, organizationId: organization.id }, integrationId);
-  const apiKey = row && (await readApiKey({ db, config }, row));
+  const apiKey = row && (await readApiKey({ db, config }, row).catch(undefinedUnlessPassing));
   return apiKey === undefined ? undefined : anrokEngine({ apiKey, apiUrl: config.ANROK_API_URL });
+}
+
+function undefinedUnlessPassing(error: unknown): undefined {
+  if (isPassing(error)) throw error;
 }
 
 /** Paces the calls of jobs to tax engines, of all processes together. Rule: tax-engines.md#failures. */
@@ -53,14 +61,25 @@ export async function timed<Answer>(
   const startedMs = realNowMs();
   const outcome = await run();
   const error = outcome.kind === 'answered' ? null : outcome.fault.code;
-  const body = outcome.kind === 'answered' ? null : (outcome.trace.body?.slice(0, BODY_MAX) ?? null);
+  const body = outcome.kind === 'answered' || outcome.trace.body === null ? null : listedBody(outcome.trace.body);
   const durationMs = realNowMs() - startedMs;
   return { outcome, call: { ...call, durationMs, error, trace: { ...outcome.trace, body } } };
 }
 
+/** The body of a failure as it is listed: without what proves who pays, and cut. Rule: integrations.md#routes. */
+function listedBody(text: string): string {
+  try {
+    const body: unknown = JSON.parse(text);
+    if (typeof body === 'object' && body !== null) return JSON.stringify(redactedEvent(body)).slice(0, BODY_MAX);
+  } catch {
+    // A text that is no JSON is redacted as a text.
+  }
+  return redactedPart(text).slice(0, BODY_MAX);
+}
+
 /**
  * Lists a call and follows what it says about the credentials: refused in a check or three times in a row, the
- * connection is failing and that is announced; one success ends it.
+ * connection is failing and that is announced; one success ends it, and what has no answer yet is asked again.
  *
  * Rule: integrations.md#status.
  */
@@ -86,6 +105,7 @@ export async function noteCall(
   if (outcome.kind === 'unreachable' || (stored.status === 'connected' && stored.unauthorized_calls === 0)) return;
   await setStatus(ctx, integrationId, { status: 'connected', last_error: null, unauthorized_calls: 0 });
   if (stored.status === 'failing') recordChange(ctx, stored.id, null);
+  await announce(ctx, taxFactsChanged, { integration_id: integrationId });
 }
 
 function recordChange(ctx: Context, svc_id: IntegrationId, fault: { message: string } | null): void {

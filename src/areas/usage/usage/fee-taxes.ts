@@ -12,7 +12,12 @@ export type HeldTax = Tax & {
   rate: Decimal;
 };
 
-/** Taxes of some charges, fixed charges, plans, a customer and its billing entity, oldest first: one statement. */
+/**
+ * Taxes of some charges, fixed charges, plans, a customer and its billing entity, oldest first: one statement. None for
+ * a customer whom a tax engine taxes, since what it will collect is not known.
+ *
+ * Rule: tax-engines.md#when-an-engine-is-asked.
+ */
 export const listHeldTaxes = (
   { db, organizationId }: Scope,
   holders: {
@@ -48,6 +53,9 @@ export const listHeldTaxes = (
     where organization_id = ${organizationId} and billing_entity_id = ${holders.billingEntityId}
   ) held
   join taxes tax on tax.organization_id = ${organizationId} and tax.id = held.tax_id and tax.deleted_at is null
+  where not exists (select from integration_customers link
+    where link.organization_id = ${organizationId} and link.customer_id = ${holders.customerId}
+      and link.category = 'tax')
   order by tax.created_at, tax.id`;
 
 /**

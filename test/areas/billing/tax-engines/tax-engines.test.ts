@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { retryTaxes } from '../../../../src/areas/billing/tax-engines/retry-taxes.ts';
+import { emptyRetiredSecrets } from '../../../../src/areas/customers/integrations/writes.ts';
 import { realNow } from '../../../../src/platform/clock/real-clock.ts';
 import { createProducer } from '../../../../src/platform/queue/producer.ts';
 import type { Client } from '../../../support/client.ts';
@@ -32,6 +33,7 @@ beforeEach(async () => {
   anrok.calls.length = 0;
   anrok.products.clear();
   anrok.products.add('setup');
+  anrok.refusal = undefined;
   client = await service.org();
   await ok(
     client.post('/integrations', {
@@ -317,7 +319,7 @@ describe('connections (integrations.md#status)', () => {
     expect(await hooks('integration.provider_error')).toMatchObject([
       { provider_error: { provider: 'anrok', provider_code: 'main', provider_error: { error_code: 'unauthorized' } } },
     ]);
-    const { integration_calls: calls } = await ok(client.get('/integrations/main/calls'));
+    const { integration_calls: calls } = await ok(client.get('/integrations/main/calls?per_page=1'));
     expect(calls[0]).toMatchObject({
       operation: 'check',
       http_status: 401,
@@ -327,5 +329,91 @@ describe('connections (integrations.md#status)', () => {
     anrok.key = ANROK_KEY;
     await ok(client.post('/integrations/main/check', {}));
     expect(await connection('connected')).toMatchObject({ last_error: null });
+  });
+
+  test('a body that a failure repeats is listed without numbers of cards and accounts', async () => {
+    anrok.refusal = {
+      type: 'productExternalIdUnknown',
+      iban: 'DE89370400440532013000',
+      note: 'card 4242 4242 4242 4242',
+    };
+    await inStatus(await oneOff(15000), 'failed');
+    const { integration_calls: calls } = await ok(client.get('/integrations/main/calls'));
+    const { body } = calls.find(({ operation }: Shown) => operation === 'record');
+    expect(JSON.parse(body)).toEqual({
+      type: 'productExternalIdUnknown',
+      iban: '[…3000]',
+      note: 'card [card …4242]',
+    });
+  });
+
+  test('a new key asks again about everything that the old one was refused for', async () => {
+    anrok.key = 'renewed';
+    const made = await oneOff(15000);
+    expect((await inStatus(made, 'failed')).error_details).toMatchObject([{ details: { tax_error: 'unauthorized' } }]);
+    await ok(client.put('/integrations/main', { integration: { api_key: 'renewed' } }));
+    await inStatus(made, 'finalized');
+  });
+
+  test('a call that was refused for its key is repeated by itself', async () => {
+    anrok.key = 'another';
+    const made = await oneOff(15000);
+    await inStatus(made, 'failed');
+    anrok.key = ANROK_KEY;
+    await minutesLater(1);
+    await inStatus(made, 'finalized');
+  });
+
+  test('an answer that breaks what follows from it is shown, listed and asked for again', async () => {
+    // The total of the invoice would be more than cents can be counted to.
+    anrok.mood = 'odd';
+    anrok.odd = (found) => ({
+      ...found,
+      lineItems: found.lineItems.map((line: Shown) => ({ ...line, taxAmountToCollect: Number.MAX_SAFE_INTEGER })),
+    });
+    const made = await oneOff(15000);
+    await attempted(1);
+    const { integration_calls: calls } = await ok(client.get('/integrations/main/calls?per_page=1'));
+    expect(calls).toMatchObject([{ operation: 'record', error: 'unreadable_answer' }]);
+    anrok.mood = 'well';
+    await minutesLater(1);
+    await inStatus(made, 'finalized');
+  });
+
+  test('the secrets of a connection that was deleted 30 days ago are emptied', async () => {
+    await ok(client.delete('/integrations/main'));
+    const secrets = async () => {
+      const [row] = await service.sql<{ secrets: object }[]>`
+        select secrets from integrations where organization_id = ${client.organization.organization_id}`;
+      return Object.keys(row!.secrets);
+    };
+    await emptyRetiredSecrets(service.sql, realNow().add({ hours: 24 * 29 }), 100);
+    expect(await secrets()).toEqual(['api_key']);
+    await emptyRetiredSecrets(service.sql, realNow().add({ hours: 24 * 30 + 1 }), 100);
+    expect(await secrets()).toEqual([]);
+  });
+});
+
+describe('links of customers (customers.md#integrations)', () => {
+  const saved = (fields: object) => client.post('/customers', { customer: { external_id: 'acme', ...fields } });
+  const errors = async (fields: object) => {
+    const { status, body } = await saved(fields);
+    return [status, body.error_details];
+  };
+
+  test('two tax engines that are named by their codes alone are refused', async () => {
+    const integration = { type: 'anrok', code: 'other', name: 'Other', api_key: ANROK_KEY };
+    await ok(client.post('/integrations', { integration }));
+    const both = ['main', 'other'].map((integration_code) => ({ integration_code, sync_with_provider: true }));
+    expect(await errors({ integration_customers: both })).toEqual([422, { type: ['tax_integration_exists'] }]);
+  });
+
+  test('a customer that becomes a partner must give up its link', async () => {
+    await ok(
+      saved({ external_id: 'ally', integration_customers: [{ integration_code: 'main', sync_with_provider: true }] }),
+    );
+    const partner = { external_id: 'ally', account_type: 'partner' };
+    expect(await errors(partner)).toEqual([422, { integration_customers: ['value_must_be_blank'] }]);
+    expect((await saved({ ...partner, integration_customers: [] })).status).toBe(200);
   });
 });
