@@ -64,7 +64,7 @@ const deleteCalls = (sql: Sql, before: Temporal.Instant, limit: number) => sql`
   delete from integration_calls where id = any (array(
     select id from integration_calls where id < ${firstIdAt(before)} limit ${limit}))`;
 
-/** Those of drafts that are final since; with a test clock their times are simulated, so their ids are looked at too. */
+/** Those of drafts that are final since. By the ids as well: times are simulated where there is a test clock. */
 const deleteEstimates = (sql: Sql, before: Temporal.Instant, limit: number) => sql`
   delete from tax_documents where id = any (array(
     select document.id from tax_documents document

@@ -37,8 +37,8 @@ const AMOUNT = /^[+-]?\d{1,25}(\.\d+)?$/;
  * What an event sent now would cost under each charge that is paid in advance, with its taxes, based on the stored
  * events. Nothing is stored.
  *
- * @throws Refusal 404 subscription, billable_metric; 422 timestamp, properties, expression, code; tax_error of the engine
- *   that taxes the customer
+ * @throws Refusal 404 subscription, billable_metric; 422 timestamp, properties, expression, code; tax_error of the
+ *   engine that taxes the customer
  * Rules: estimates.md#fees, tax-engines.md#when-an-engine-is-asked.
  */
 export async function estimateFees(ctx: Context, { body: event }: { body: EstimatedEvent }) {

@@ -11,8 +11,8 @@ const AT_ONCE = 1000;
 
 /**
  * Removes the secrets of connections that were deleted 30 days ago; of one to a payment provider after it has removed
- * its endpoint there, which ends its inbound events. If the provider is away or no key opens the secret it tries again the next
- * day, because removing the endpoint needs the secret.
+ * its endpoint there, which ends its inbound events. If the provider is away or no key opens the secret it tries again
+ * the next day, because removing the endpoint needs the secret.
  *
  * Rules: provider-connections.md#secrets "deleted connections", integrations.md#secrets-of-deleted-connections.
  */
