@@ -43,15 +43,17 @@ function undefinedUnlessPassing(error: unknown): undefined {
   if (isPassing(error)) throw error;
 }
 
-/** Paces the calls of jobs to tax engines, of all processes together. Rule: tax-engines.md#failures. */
-export const taxEngineCalls = ({
-  redis,
-  config,
-}: {
-  redis: Redis;
-  config: Config;
-}): ((jobId: string) => ProviderCalls) =>
-  openProviderCalls(redis, { prefix: config.REDIS_PREFIX, perSecond: CALLS_PER_SECOND, aheadMs: 0 });
+/**
+ * Paces the calls to tax engines, of all processes together; those for which a caller waits have a part of the pace to
+ * themselves. Rule: tax-engines.md#failures.
+ */
+export const taxEngineCalls = (
+  { redis, config }: { redis: Redis; config: Config },
+  { isWaited = false }: { isWaited?: boolean } = {},
+): ((jobId: string) => ProviderCalls) => {
+  const pace = { prefix: config.REDIS_PREFIX, perSecond: CALLS_PER_SECOND, isWaited };
+  return openProviderCalls(redis, isWaited ? pace : { ...pace, aheadMs: 0 });
+};
 
 /** A call and how long it took. */
 export async function timed<Answer>(
