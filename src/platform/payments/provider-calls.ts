@@ -30,8 +30,8 @@ export interface ProviderCalls {
    */
   takeTurn(connectionId: string, perSecond?: number): Promise<void>;
   /**
-   * The same for a caller who waits by itself: how long it has to wait, if that is at most `mostMs`; else undefined, and
-   * nothing is reserved, so that calls which nobody makes hold up no others.
+   * The same for a caller who waits by itself: how long it has to wait, if that is at most `mostMs`; else undefined,
+   * and nothing is reserved, so that calls which nobody makes hold up no others.
    */
   takeTurnWithin(connectionId: string, mostMs: number): Promise<number | undefined>;
   /** The provider has had too many calls: nobody calls it for this time. */
