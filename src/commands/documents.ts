@@ -1,7 +1,19 @@
+import { open } from 'node:fs/promises';
 import { Command } from 'commander';
+import { Temporal } from 'temporal-polyfill';
+import { exportArchive } from '../areas/documents/archive/export-archive.ts';
 import { type ArchiveFault, listArchives } from '../areas/documents/archive/queries.ts';
 import { verifyArchive } from '../areas/documents/archive/verify-archive.ts';
+import { realNow } from '../platform/clock/real-clock.ts';
+import type { OrganizationId } from '../platform/ids.ts';
 import { onDatabase } from './operator/on-database.ts';
+
+interface ExportOptions {
+  organization: OrganizationId;
+  from: string;
+  to: string;
+  file: string;
+}
 
 const program = new Command('documents').description(
   'Electronic documents that were handed out: beside a running service, or with nothing running.',
@@ -24,6 +36,30 @@ program
       }
       console.log(`documents: ${documents}, days: ${days}, wrong: ${wrong}`);
       if (wrong > 0) process.exitCode = 1;
+    }),
+  );
+
+program
+  .command('export')
+  .description('write the documents that were issued from one day to another into a ZIP file, with a list of them')
+  .requiredOption('--organization <id>', 'of which organization')
+  .requiredOption('--from <day>', 'first day, as 2026-01-31')
+  .requiredOption('--to <day>', 'last day')
+  .requiredOption('--file <path>', 'the ZIP file, which must not exist yet')
+  .action(({ organization, from, to, file }: ExportOptions) =>
+    onDatabase(async ({ sql }) => {
+      const period = { from: Temporal.PlainDate.from(from), to: Temporal.PlainDate.from(to) };
+      const target = await open(file, 'wx');
+      try {
+        const write = async (bytes: Uint8Array) => {
+          await target.writeFile(bytes);
+        };
+        const at = new Date(realNow().epochMilliseconds);
+        const count = await exportArchive({ db: sql, organizationId: organization }, period, { write, at });
+        console.log(`documents: ${count}, in ${file}`);
+      } finally {
+        await target.close();
+      }
     }),
   );
 

@@ -105,6 +105,27 @@ export const listBrokenDays = ({ db, organizationId }: Scope, from: Temporal.Pla
   where link.day >= ${from} and computed.root <> link.root
   order by link.day, entity.code limit ${limit}`;
 
+/** A document as it was handed out. */
+export interface HandedOut {
+  id: DocumentId;
+  number: string;
+  profile: string;
+  content_type: string;
+  sha256: string;
+  content: Uint8Array;
+}
+
+/** Documents that were issued in a period, both days included, in the order of their ids, behind one. */
+export const listHandedOut = (
+  { db, organizationId }: Scope,
+  { from, to }: { from: Temporal.PlainDate; to: Temporal.PlainDate },
+  { after, limit }: { after: DocumentId | null; limit: number },
+) => db<HandedOut[]>`
+  select id, number, profile, content_type, sha256, content from e_documents
+  where organization_id = ${organizationId} and status = 'ready' and issued_on between ${from} and ${to}
+    ${after === null ? db`` : db`and id > ${after}`}
+  order by id limit ${limit}`;
+
 /** How many documents and days the archive of an organization holds. */
 export async function countArchive({ db, organizationId }: Scope): Promise<{ documents: number; days: number }> {
   const [row] = await db<{ documents: number; days: number }[]>`

@@ -1,6 +1,10 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { crc32 } from 'node:zlib';
 import type { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { archiveRoots } from '../../../../src/areas/documents/archive/archive-roots.ts';
@@ -34,10 +38,13 @@ const behindTheTrigger = (table: string, change: () => Promise<unknown>) =>
     .then(change)
     .finally(() => service.sql`alter table ${service.sql(table)} enable trigger user`);
 
-async function verify(): Promise<{ code: number; out: string }> {
+const verify = () => documents('verify');
+
+/** What the command prints, with its exit code. */
+async function documents(...args: string[]): Promise<{ code: number; out: string }> {
   const env = { ...process.env, DATABASE_URL: service.config.DATABASE_URL };
   try {
-    const { stdout } = await run(process.execPath, ['--import', 'tsx', 'src/commands/documents.ts', 'verify'], {
+    const { stdout } = await run(process.execPath, ['--import', 'tsx', 'src/commands/documents.ts', ...args], {
       cwd: projectRoot(),
       env,
     });
@@ -90,6 +97,43 @@ test('a link of the chain cannot be changed', async () => {
   await expect(service.sql`update archive_chain set root = 'x'`.execute()).rejects.toThrow('never changed or deleted');
   await expect(service.sql`truncate archive_chain`.execute()).rejects.toThrow('never changed or deleted');
 });
+
+test('all documents of a period are one ZIP file with a list of them', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'archive-'));
+  const file = join(folder, 'march.zip');
+  const exported = (path: string, to = '2026-03-31') =>
+    documents('export', '--organization', seller.organizationId, '--from', '2026-03-01', '--to', to, '--file', path);
+  expect(await exported(file)).toEqual({ code: 0, out: `documents: 3, in ${file}\n` });
+  expect((await exported(file)).code).toBe(1);
+  const files = filesOf(await readFile(file));
+  const rows = await service.sql<{ number: string; sha256: string; content: Buffer }[]>`
+    select number, sha256, content from e_documents order by id`;
+  for (const { number, content } of rows) expect(files.get(`${number}.en16931_ubl.xml`)!.equals(content)).toBe(true);
+  expect(files.get('index.csv')!.toString().split('\r\n')).toEqual([
+    'number,profile,sha256,file',
+    ...rows.map(({ number, sha256: sum }) => `"${number}","en16931_ubl","${sum}","${number}.en16931_ubl.xml"`),
+    '',
+  ]);
+  const earlier = join(folder, 'none.zip');
+  expect((await exported(earlier, '2026-02-28')).out).toBe(`documents: 0, in ${earlier}\n`);
+});
+
+/** The files of a ZIP file by its list, each with its checksum tested. */
+function filesOf(zip: Buffer): Map<string, Buffer> {
+  const end = zip.lastIndexOf('PK\x05\x06', undefined, 'latin1');
+  const files = new Map<string, Buffer>();
+  let at = zip.readUInt32LE(end + 16);
+  for (let count = zip.readUInt16LE(end + 10); count > 0; count -= 1) {
+    const [size, length, header] = [zip.readUInt32LE(at + 24), zip.readUInt16LE(at + 28), zip.readUInt32LE(at + 42)];
+    const start = header + 30 + zip.readUInt16LE(header + 26);
+    const content = zip.subarray(start, start + size);
+    expect(crc32(content)).toBe(zip.readUInt32LE(at + 16));
+    files.set(zip.subarray(at + 46, at + 46 + length).toString(), content);
+    at += 46 + length;
+  }
+  expect(at).toBe(end);
+  return files;
+}
 
 test('content that was changed behind the trigger is named by the command and the auditor (FI44)', async () => {
   expect(await verify()).toEqual({ code: 0, out: 'documents: 3, days: 2, wrong: 0\n' });
