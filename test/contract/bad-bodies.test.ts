@@ -13,7 +13,7 @@ import type { Operation } from '../../src/platform/operation.ts';
 import { Refusal } from '../../src/platform/refusal.ts';
 import { bodyWithPlaces } from '../../src/platform/schema/error-places.ts';
 import { reactions } from '../../src/reactions.ts';
-import { startService, type TestService, UNSCHEDULED } from '../support/service.ts';
+import { startService, type TestService } from '../support/service.ts';
 import { booksOf, everythingDone } from './books.ts';
 import { fullBodies, type Sendable } from './full-bodies.ts';
 import { fieldsOf, type JsonSchema, type Mutation, mutationsOf, random, YEARS } from './mutations.ts';
@@ -41,7 +41,7 @@ let sendables: Record<string, Sendable>;
 let apiKeyId: string;
 
 beforeAll(async () => {
-  service = await startService({ pools: UNSCHEDULED });
+  service = await startService();
   owner = await service.org({ sandbox: true, name: 'Owner' });
   world = await buildWorld(owner);
   sendables = await fullBodies(owner, world);

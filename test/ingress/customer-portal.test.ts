@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { admit, pagesOf, readPortal } from '../../src/areas/reporting/customer-portal/reads.ts';
 import { linkSecret } from '../../src/platform/keys/deployment-keys.ts';
 import { countReads, readingAt } from '../support/count-statements.ts';
-import { startService, type TestService, UNSCHEDULED } from '../support/service.ts';
+import { startService, type TestService } from '../support/service.ts';
 import { type Invoice, openStory, type Story } from '../support/story.ts';
 import { until } from '../support/until.ts';
 
@@ -22,7 +22,7 @@ let receipt: { svc_id: string; number: string };
 
 /** A customer whose month was billed and paid, with usage of the next one, credits and a credit note. */
 beforeAll(async () => {
-  service = await startService({ pools: UNSCHEDULED });
+  service = await startService();
   story = await openStory(service, '2024-03-01T00:00:00Z');
   const { client } = story;
   const [entity] = (await client.get('/billing_entities')).body.billing_entities;

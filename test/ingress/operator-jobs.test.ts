@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { pools } from '../../workers/pools.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { schedule } from '../../src/schedule.ts';
+import { EVERY_POOL, startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const TOKEN = 'an operator of this service';
@@ -9,7 +9,7 @@ let closed: TestService;
 
 beforeAll(async () => {
   [service, closed] = await Promise.all([
-    startService({ pools: Object.keys(pools) as (keyof typeof pools)[], settings: { OPERATOR_TOKEN: TOKEN } }),
+    startService({ pools: EVERY_POOL, settings: { OPERATOR_TOKEN: TOKEN } }),
     startService({ pools: [] }),
   ]);
 });
@@ -49,6 +49,16 @@ test('the operator sees every job of the schedule with its ticks and every queue
     failed: 0,
   });
   expect(oldest_waiting_at === null || typeof oldest_waiting_at === 'string').toBe(true);
+});
+
+test('every periodic job that a start catches up ends without an error', async () => {
+  const caughtUp = schedule(service.config).filter(({ catchUp }) => catchUp === 'latest');
+  const runs = await until(async () => {
+    const { body } = await call('GET', '');
+    const lastRuns = caughtUp.map(({ job }) => body.jobs.find(({ name }: { name: string }) => name === job).last_run);
+    return lastRuns.every((run) => run?.finished_at) ? lastRuns : undefined;
+  });
+  expect(runs.map(({ error }) => error)).toEqual(caughtUp.map(() => null));
 });
 
 test('the operator may run a periodic job at once', async () => {

@@ -47,14 +47,14 @@ export function createClient(url: string, apiKey: string | null, isLogged = fals
       const json = parsed(text);
       if (isLogged)
         logExchange(
-          {
+          () => ({
             method,
             path,
             status: response.statusCode,
             requestBody: options.raw === undefined ? (body ?? null) : (parsed(options.raw) ?? options.raw.toString()),
             responseBody: json ?? text,
             headers: response.headers,
-          },
+          }),
           options.beyondContract,
         );
       return { status: response.statusCode, body: json as never, text, headers: response.headers };

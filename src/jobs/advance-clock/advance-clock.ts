@@ -5,7 +5,7 @@ import { newId } from '../../platform/ids.ts';
 import { writeTimeline } from '../../platform/records/timeline.ts';
 import { attempt, JobFailed } from './attempts.ts';
 import { isCancelRequested, LeaseLost, releaseLease, renewLease, storeEnd, takeLease } from './clock-lease.ts';
-import { nextDueInstant } from './next-due-instant.ts';
+import { type DueInstant, nextDueInstant } from './next-due-instant.ts';
 import { entering, START } from './phase-of-advance.ts';
 import { type AdvanceDeps, isAfter, leaseUntil, moveTo, type Walker } from './walker.ts';
 import { begin, workInstant, workOffMarks } from './work-instant.ts';
@@ -61,13 +61,7 @@ async function walk(walker: Walker, isStopping: () => boolean): Promise<'ended' 
     }
     await yieldToOthers();
     const at = walker.clock.frozen_time;
-    const [next, canceled] = await Promise.all([
-      nextDueInstant({ db: deps.sql, organizationId: lease.organizationId }, deps.jobs, {
-        after: at,
-        ask: (job, question) => attempt({ job }, question),
-      }),
-      isCancelRequested(deps.sql, lease),
-    ]);
+    const { next, canceled } = await lookAhead(walker);
     const isOver = canceled || !next || isAfter(next.at, target);
     if (isOver) {
       const { phase } = walker;
@@ -87,6 +81,32 @@ async function walk(walker: Walker, isStopping: () => boolean): Promise<'ended' 
     await moveTo(walker, entering('instant', walker.phase), next.at);
     await workInstant(walker, { settleFirst: next.hasTimer });
   }
+}
+
+/**
+ * What comes after the clock's instant. All jobs are asked on one connection, which then knows their statements: spread
+ * over the pool, its connections planned every statement each.
+ */
+async function lookAhead({ deps, lease, clock }: Walker): Promise<{ next: DueInstant | null; canceled: boolean }> {
+  const attempted = { job: '' };
+  return attempt(attempted, async () => {
+    attempted.job = '';
+    return deps.sql.begin('read only', async (tx) => {
+      const [next, canceled] = await Promise.all([
+        nextDueInstant({ db: tx, organizationId: lease.organizationId }, deps.jobs, {
+          after: clock.frozen_time,
+          // Of the questions of a transaction that fail, the first one made the others fail.
+          ask: (job, question) =>
+            question().catch((error) => {
+              attempted.job ||= job;
+              throw error;
+            }),
+        }),
+        isCancelRequested(tx, lease),
+      ]);
+      return { next, canceled };
+    });
+  });
 }
 
 async function end({ deps, lease, clock }: Walker, name: 'advanced' | 'canceled'): Promise<void> {

@@ -115,8 +115,8 @@ export async function storeJobStart(
   return clock;
 }
 
-export async function isCancelRequested(sql: Sql, lease: Lease): Promise<boolean> {
-  const [clock] = await sql<{ cancel_requested: boolean }[]>`
+export async function isCancelRequested(db: Db, lease: Lease): Promise<boolean> {
+  const [clock] = await db<{ cancel_requested: boolean }[]>`
     select cancel_requested from test_clocks
     where organization_id = ${lease.organizationId} and lease_token = ${lease.token}`;
   if (!clock) throw new LeaseLost();

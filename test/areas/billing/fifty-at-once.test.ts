@@ -4,7 +4,7 @@ import { auditFull } from '../../../src/areas/reporting/audit-books/jobs.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { createProducer } from '../../../src/platform/queue/producer.ts';
 import { reactions } from '../../../src/reactions.ts';
-import { startService, type TestService, UNSCHEDULED } from '../../support/service.ts';
+import { startService, type TestService } from '../../support/service.ts';
 import { type Invoice, openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
 import { ok } from '../../support/words.ts';
@@ -16,7 +16,7 @@ let service: TestService;
 let story: Story;
 
 beforeAll(async () => {
-  service = await startService({ pools: UNSCHEDULED });
+  service = await startService();
   story = await openStory(service, '2024-02-01T00:00:00Z');
   await story.plan({ amount_cents: 600 });
   for (const external_id of ['coupons', 'notes']) {

@@ -10,7 +10,7 @@ import type { Sql, Tx } from '../../../src/platform/db/connect.ts';
 import { newId } from '../../../src/platform/ids.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { reactions } from '../../../src/reactions.ts';
-import { startService, type TestService, UNSCHEDULED } from '../../support/service.ts';
+import { startService, type TestService } from '../../support/service.ts';
 import { openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
 
@@ -21,7 +21,7 @@ let walletId: string;
 let invoiceId: string;
 
 beforeAll(async () => {
-  service = await startService({ pools: UNSCHEDULED });
+  service = await startService();
 });
 afterAll(() => service.stop());
 

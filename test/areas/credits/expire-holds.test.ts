@@ -7,7 +7,7 @@ import { connectDatabase, type Sql } from '../../../src/platform/db/connect.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import type { DueItem } from '../../../src/platform/periodic-job.ts';
 import { reactions } from '../../../src/reactions.ts';
-import { startService, type TestService, UNSCHEDULED } from '../../support/service.ts';
+import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
 type Org = Awaited<ReturnType<TestService['org']>>;
@@ -20,7 +20,7 @@ const statements: string[] = [];
 let counted: Sql;
 
 beforeAll(async () => {
-  service = await startService({ pools: UNSCHEDULED });
+  service = await startService();
   counted = connectDatabase(service.config.DATABASE_URL!, {
     connections: 2,
     onStatement: (text) => statements.push(text),

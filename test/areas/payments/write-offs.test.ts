@@ -4,7 +4,7 @@ import { auditFull } from '../../../src/areas/reporting/audit-books/jobs.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { createProducer } from '../../../src/platform/queue/producer.ts';
 import { reactions } from '../../../src/reactions.ts';
-import { startService, type TestService, UNSCHEDULED } from '../../support/service.ts';
+import { startService, type TestService } from '../../support/service.ts';
 import { type Invoice, openStory, type Story } from '../../support/story.ts';
 import { balances, booked } from '../credits/credit-notes/support.ts';
 
@@ -13,7 +13,7 @@ let service: TestService;
 let story: Story;
 
 beforeAll(async () => {
-  service = await startService({ pools: UNSCHEDULED });
+  service = await startService();
 });
 afterAll(() => service.stop());
 beforeEach(async () => {

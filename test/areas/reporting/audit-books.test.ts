@@ -5,7 +5,7 @@ import { createLog } from '../../../src/platform/log/log.ts';
 import { createProducer, type Producer } from '../../../src/platform/queue/producer.ts';
 import { reactions } from '../../../src/reactions.ts';
 import { type HookReceiver, openHookReceiver } from '../../support/hook-receiver.ts';
-import { startService, type TestService, UNSCHEDULED } from '../../support/service.ts';
+import { startService, type TestService } from '../../support/service.ts';
 import { type Invoice, openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
 
@@ -17,7 +17,7 @@ let producer: Producer;
 let hooks: HookReceiver;
 
 beforeAll(async () => {
-  service = await startService({ pools: UNSCHEDULED });
+  service = await startService();
   hooks = await openHookReceiver();
   producer = createProducer(service.redis, service.config.REDIS_PREFIX);
   story = await openStory(service, '2024-02-01T00:00:00Z');

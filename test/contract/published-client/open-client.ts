@@ -48,14 +48,14 @@ function told(method: string, failure: unknown): Error {
 const loggedFetch: typeof fetch = async (input, init) => {
   const response = await fetch(input, init);
   const text = await response.clone().text();
-  logExchange({
+  logExchange(() => ({
     method: init?.method ?? 'GET',
     path: String(input),
     status: response.status,
     requestBody: bodyOf(typeof init?.body === 'string' ? init.body : ''),
     responseBody: bodyOf(text),
     headers: Object.fromEntries(response.headers),
-  });
+  }));
   return response;
 };
 

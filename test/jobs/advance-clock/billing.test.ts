@@ -4,13 +4,13 @@ import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { latestTick } from '../../../src/platform/clock/ticks.ts';
 import { createProducer } from '../../../src/platform/queue/producer.ts';
 import type { Client } from '../../support/client.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { EVERY_POOL, startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { minutesAfter } from './scratch.ts';
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ pools: EVERY_POOL });
 });
 afterAll(() => service.stop());
 

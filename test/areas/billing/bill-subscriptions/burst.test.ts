@@ -6,7 +6,7 @@ import { createLog } from '../../../../src/platform/log/log.ts';
 import { createProducer } from '../../../../src/platform/queue/producer.ts';
 import { reactions } from '../../../../src/reactions.ts';
 import type { Client } from '../../../support/client.ts';
-import { startService, type TestService, UNSCHEDULED } from '../../../support/service.ts';
+import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 
 // The month's end of many subscriptions at once: invoices.md#guarantees-of-the-storage, periodic-jobs.md.
@@ -16,7 +16,7 @@ const TICK = '2024-03-01T00:10:00Z';
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startService({ pools: UNSCHEDULED });
+  service = await startService();
 });
 afterAll(() => service.stop());
 

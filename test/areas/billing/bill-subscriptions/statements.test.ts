@@ -6,7 +6,7 @@ import { createLog } from '../../../../src/platform/log/log.ts';
 import { createProducer } from '../../../../src/platform/queue/producer.ts';
 import { systemTransaction } from '../../../../src/platform/records/system-transaction.ts';
 import { reactions } from '../../../../src/reactions.ts';
-import { startService, type TestService, UNSCHEDULED } from '../../../support/service.ts';
+import { startService, type TestService } from '../../../support/service.ts';
 
 // What the month's end costs of each invoice: storing-events.md#statement (6).
 const MOST_STATEMENTS = 26;
@@ -15,7 +15,7 @@ const TICK = Temporal.Instant.from('2024-03-01T00:10:00Z');
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startService({ pools: UNSCHEDULED });
+  service = await startService();
 });
 afterAll(() => service.stop());
 

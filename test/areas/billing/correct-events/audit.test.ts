@@ -4,7 +4,7 @@ import { auditFull } from '../../../../src/areas/reporting/audit-books/jobs.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
 import { createProducer, type Producer } from '../../../../src/platform/queue/producer.ts';
 import { reactions } from '../../../../src/reactions.ts';
-import { startService, type TestService, UNSCHEDULED } from '../../../support/service.ts';
+import { startService, type TestService } from '../../../support/service.ts';
 import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
 
@@ -20,7 +20,7 @@ const corrections: Record<string, string> = {};
  * own.
  */
 beforeAll(async () => {
-  service = await startService({ pools: UNSCHEDULED });
+  service = await startService();
   producer = createProducer(service.redis, service.config.REDIS_PREFIX);
   story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.customer();
