@@ -95,7 +95,8 @@ const Command = z.object({
   ...Owner,
   operation: z.string(),
   sandbox: z.boolean(),
-  api_key_id: id<ApiKeyId>(),
+  /** Null for a command that a person gives on a page of ours, without a key. */
+  api_key_id: id<ApiKeyId>().nullable(),
   request_id: z.string(),
   input: z.unknown(),
   /** Replaces `input` and `request.parameters` if they hold secrets: the JSON of both, sealed. */

@@ -39,6 +39,7 @@ import { openApiDocument } from './openapi.ts';
 import { operatorJobs } from './operator-jobs.ts';
 import { mountOperatorRoutes } from './operator-routes.ts';
 import { operatorSteps } from './operator-steps.ts';
+import { mountPayPage, PAY_WINDOW_SECONDS } from './pay-page.ts';
 import { createPreviewLane } from './preview-lane.ts';
 import { mountQueueBoard } from './queue-board.ts';
 import { createLimiters } from './rate-limit.ts';
@@ -124,8 +125,9 @@ export async function startIngress(
     uncommitted,
     wire: createWire(config.WIRE_PREFIX),
   };
-  function window(category: string): WindowStore {
-    return new WindowStore({ redis: limiterRedis, prefix: `${prefix}:rl:${category}`, clock, loop, log: runtime.log });
+  function window(category: string, seconds = 1): WindowStore {
+    const counted = `${prefix}:rl:${category}`;
+    return new WindowStore({ redis: limiterRedis, prefix: counted, clock, loop, log: runtime.log, seconds });
   }
   function lease(category: string): LeaseStore {
     return new LeaseStore({ redis: limiterRedis, prefix: `${prefix}:rl:${category}`, processId, log: runtime.log });
@@ -140,6 +142,7 @@ export async function startIngress(
       mountDocuments(root, deps);
       const { limiters, reads, heavyReads, turns } = deps;
       mountCustomerPortal(root, { ...runtime, limiters, reads, heavyReads, turns });
+      mountPayPage(root, { ...deps, windows: window('pay', PAY_WINDOW_SECONDS) });
       mountHealth(root, { ...runtime, config });
       mountMetrics(root, { ...runtime, config });
       const documented = { url: `${config.PUBLIC_URL ?? ''}${BASE_PATH}`, version: version() };

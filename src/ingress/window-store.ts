@@ -6,8 +6,8 @@ import type { Log } from '../platform/log/log.ts';
 import type { LoopWatch } from './loop-watch.ts';
 
 const WARN_EVERY_MS = 60_000;
-// A window is one second; its counter is kept a little longer (rate-limits.md#counting).
-const KEPT_MS = 2000;
+// The counter of a window is kept a little longer than the window (rate-limits.md#counting).
+const KEPT_AFTER_MS = 1000;
 
 // How often the offset is measured; of a few answers at the start the quickest is the most accurate.
 const ASK_EVERY_MS = 30_000;
@@ -53,15 +53,17 @@ interface WindowOptions {
   /** Distinguishes a slow Redis from a slow process, both of which appear as a time-out. */
   loop: Pick<LoopWatch, 'wasBusy'>;
   log: Log;
+  /** Length of a window; without it, one second. */
+  seconds?: number;
 }
 
 /** A loop that was blocked this recently explains a time-out of the limiter's connection. */
 const BUSY_WITHIN_MS = 250;
 
 /**
- * rate-limit-redis behind the fixed clock second of rate-limits.md#counting: the epoch second is part of the key. It
- * never throws (by itself the library omits the headers and prints a line per request) and builds the inner store only
- * after Redis has answered once, because a failed script load is cached for ever (rate-limits.md#leases (9)).
+ * rate-limit-redis behind the fixed window of rate-limits.md#counting: its number since the epoch is part of the key.
+ * It never throws (by itself the library omits the headers and prints a line per request) and builds the inner store
+ * only after Redis has answered once, because a failed script load is cached for ever (rate-limits.md#leases (9)).
  *
  * If Redis is away or slow the request passes (rate-limits.md#counting). If this process was too busy to read the
  * answer, it counts by itself; otherwise a caller whose requests block the loop would switch the limits off.
@@ -69,24 +71,26 @@ const BUSY_WITHIN_MS = 250;
 export class WindowStore implements Store {
   readonly localKeys = false;
   readonly #options: WindowOptions;
-  /** Highest count of each key seen in the current second. */
+  readonly #windowMs: number;
+  /** Highest count of each key seen in the current window. */
   readonly #seen = new Map<string, number>();
-  #second = 0;
+  #window = 0;
   #inner: Promise<Store> | null = null;
   #warnedAtMs = 0;
 
   constructor(options: WindowOptions) {
     this.#options = options;
+    this.#windowMs = (options.seconds ?? 1) * 1000;
   }
 
   async increment(key: string): Promise<ClientRateLimitInfo> {
     const nowMs = this.#options.clock.nowMs();
-    const second = Math.floor(nowMs / 1000);
-    const resetTime = new Date(realNowMs() + 1000 - (nowMs % 1000));
+    const window = this.#windowAt(nowMs);
+    const resetTime = new Date(realNowMs() + this.#windowMs - (nowMs % this.#windowMs));
     try {
       this.#inner ??= this.#build();
-      const { totalHits } = await (await this.#inner).increment(`${key}:${second}`);
-      this.#see(key, second, totalHits);
+      const { totalHits } = await (await this.#inner).increment(`${key}:${window}`);
+      this.#see(key, window, totalHits);
       return { totalHits, resetTime };
     } catch (error) {
       // Built again next time, because the library would cache a failed script load for ever.
@@ -94,21 +98,23 @@ export class WindowStore implements Store {
       const isOwnFault = this.#options.redis.status === 'ready' && this.#options.loop.wasBusy(BUSY_WITHIN_MS);
       this.#warn(error, isOwnFault);
       if (!isOwnFault) return { totalHits: 1, resetTime };
-      return { totalHits: this.#see(key, second, this.seen(key) + 1), resetTime };
+      return { totalHits: this.#see(key, window, this.seen(key) + 1), resetTime };
     }
   }
 
-  /** How often the key was counted in the current second, as far as this process knows. */
+  /** How often the key was counted in the current window, as far as this process knows. */
   seen(key: string): number {
-    const isPresent = this.#second === Math.floor(this.#options.clock.nowMs() / 1000);
+    const isPresent = this.#window === this.#windowAt(this.#options.clock.nowMs());
     return isPresent ? (this.#seen.get(key) ?? 0) : 0;
   }
 
-  #see(key: string, second: number, hits: number): number {
-    // A late answer says nothing about the current second.
-    if (second < this.#second) return hits;
-    if (second > this.#second) this.#seen.clear();
-    this.#second = second;
+  #windowAt = (nowMs: number): number => Math.floor(nowMs / this.#windowMs);
+
+  #see(key: string, window: number, hits: number): number {
+    // A late answer says nothing about the current window.
+    if (window < this.#window) return hits;
+    if (window > this.#window) this.#seen.clear();
+    this.#window = window;
     const most = Math.max(hits, this.#seen.get(key) ?? 0);
     this.#seen.set(key, most);
     return most;
@@ -125,7 +131,7 @@ export class WindowStore implements Store {
       prefix: `${prefix}:`,
       sendCommand: (command: string, ...args: string[]) => redis.call(command, ...args) as never,
     });
-    await store.init({ windowMs: KEPT_MS } as never);
+    await store.init({ windowMs: this.#windowMs + KEPT_AFTER_MS } as never);
     return store;
   }
 

@@ -140,6 +140,9 @@ const Settings = z.object({
     .optional()
     .describe('Address before /customer-portal in the links to the pages of customers; default that of PUBLIC_URL'),
   PORTAL_TOKEN_TTL_HOURS: whole(12).describe('Life of a link to the pages of a customer'),
+  PAY_LINK_DAYS: whole(60)
+    .pipe(z.number().max(400))
+    .describe('Life of a link to the page where an invoice or a payment request is paid'),
   DOCUMENT_LINK_TTL_HOURS: whole(24).describe('Life of a link to a document'),
   DOCUMENT_FONT: z
     .string()

@@ -7,7 +7,7 @@ import { writeApiLogs } from '../../platform/api-log/write-api-logs.ts';
 import { lockOrganizationNow, readOrganizationNow } from '../../platform/clock/organization-clock.ts';
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
-import type { Context } from '../../platform/context.ts';
+import type { Actor, Context } from '../../platform/context.ts';
 import type { Sql, Tx } from '../../platform/db/connect.ts';
 import { refusalOfDatabase } from '../../platform/db/refusal-of-database.ts';
 import type { Scope } from '../../platform/db/scope.ts';
@@ -112,8 +112,8 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
   const operation = deps.operations.get(job.operation);
   assert(operation, `operation ${job.operation} is in the table`);
   const { scopeHash, fingerprint } = keyOfCommand(job);
-  // Event routes are not in the API log, even with an Idempotency-Key (logs.md#api-logs).
-  const isLogged = operation.kind !== 'events';
+  // Event routes are not in the API log, even with an Idempotency-Key (logs.md#api-logs); nor is what needs no key.
+  const isLogged = operation.kind !== 'events' && job.api_key_id !== null;
   const outcome = await deps.sql.begin(async (tx): Promise<{ reply: CommandReply; nudges: Nudges }> => {
     const claimed = await claimKey(tx, {
       organization_id: job.organization_id,
@@ -159,8 +159,11 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
 const commandScope = (job: CommandJob): Buffer =>
   createHash('sha256').update(`job|${job.organization_id}|${job.cid}`).digest();
 
-export const actorOf = (job: CommandJob) =>
-  ({ source: 'api', apiKeyId: job.api_key_id, client: job.request.client }) as const;
+export const actorOf = (job: CommandJob): Actor => ({
+  source: job.api_key_id === null ? 'system' : 'api',
+  apiKeyId: job.api_key_id,
+  client: job.request.client,
+});
 
 async function attempt(deps: CommandDeps, tx: Tx, job: CommandJob, operation: Operation) {
   let now = realNow();
@@ -317,17 +320,20 @@ async function shownAgain(deps: CommandDeps, tx: Tx, job: CommandJob, digest: st
 }
 
 // The answer is logged as it travels (everywhere.md#wire-prefix).
-export const apiLogRow = ({ config }: CommandDeps, job: CommandJob, reply: CommandReply, at: Temporal.Instant) => ({
-  id: job.cid,
-  organization_id: job.organization_id,
-  request_id: job.request_id,
-  api_key_id: job.api_key_id,
-  client: job.request.client,
-  http_method: job.request.method,
-  http_status: reply.status,
-  request_origin: job.request.origin,
-  request_path: job.request.path,
-  request_body: job.request.parameters,
-  request_response: reply.body === '' ? null : redactedText(toWire(JSON.parse(reply.body), config.WIRE_PREFIX)),
-  logged_at: at.toString(),
-});
+export function apiLogRow({ config }: CommandDeps, job: CommandJob, reply: CommandReply, at: Temporal.Instant) {
+  assert(job.api_key_id !== null, 'only a command that came with a key is in the API log');
+  return {
+    id: job.cid,
+    organization_id: job.organization_id,
+    request_id: job.request_id,
+    api_key_id: job.api_key_id,
+    client: job.request.client,
+    http_method: job.request.method,
+    http_status: reply.status,
+    request_origin: job.request.origin,
+    request_path: job.request.path,
+    request_body: job.request.parameters,
+    request_response: reply.body === '' ? null : redactedText(toWire(JSON.parse(reply.body), config.WIRE_PREFIX)),
+    logged_at: at.toString(),
+  };
+}

@@ -79,6 +79,7 @@ test('the operations that hand out access are listed with their permissions', ()
     'generateCustomerCheckoutURL customer:write',
     'getCustomerPortalUrl customer:read',
     'invoicePaymentUrl invoice:write',
+    'paymentRequestPaymentUrl payment_request:write',
     'rotateApiKey api_key:write',
     'rotateHmacKey webhook_endpoint:write',
     'rotateWebhookEndpointSecret webhook_endpoint:write',

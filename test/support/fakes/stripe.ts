@@ -13,6 +13,8 @@ export interface FakeStripe {
   refunds: Loose[];
   /** Hosted pages on which something is paid, oldest first: what of which currency. */
   pages: { amount: number; currency: string }[];
+  /** Where the hosted pages send the customer afterwards, oldest first. */
+  returns: string[];
   /** Requests as they came: method and path. */
   requests: string[];
   /** Customers as Stripe holds them, with their methods; tests put there what they need. */
@@ -79,6 +81,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
   const intents: Loose[] = [];
   const refunds: Loose[] = [];
   const pages: FakeStripe['pages'] = [];
+  const returns: string[] = [];
   const requests: string[] = [];
   const revoked = new Set<string>();
   let isDown = false;
@@ -210,6 +213,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
       if (fault) return error(400, { type: 'invalid_request_error', ...fault });
       if (body.get('mode') === 'payment')
         pages.push({ amount: Number(line('unit_amount')), currency: line('currency')! });
+      returns.push(body.get('success_url')!);
       const id = nextId('cs');
       return { status: 200, body: { id, object: 'checkout.session', url: `https://pay.test/${id}` } };
     }
@@ -291,6 +295,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
     intents,
     refunds,
     pages,
+    returns,
     requests,
     customers,
     disputes,

@@ -4,6 +4,7 @@ import { isOverNetwork } from '../../../platform/payments/providers.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { findProviderById } from '../../customers/payment-providers/queries.ts';
 import { postMail } from '../../messaging/mails/post-mail.ts';
+import { dueOfRequest } from '../payment-requests/due-of-request.ts';
 import { getRequest, type RequestRow } from '../payment-requests/queries.ts';
 import { setRequestStatus } from '../payment-requests/set-request-status.ts';
 import { openPaymentPage } from '../payments/provider-pages.ts';
@@ -23,7 +24,8 @@ export async function collectRequest(
   await lockPayables(ctx, found.customer_id, found.invoice_ids);
   const request = await getRequest(ctx, id);
   if (request.payment_status === 'succeeded') return;
-  if (request.amount_cents <= 0) return setRequestStatus(ctx, request, 'succeeded');
+  const amountCents = Math.min(request.amount_cents, await dueOfRequest(ctx, request));
+  if (amountCents <= 0) return setRequestStatus(ctx, request, 'succeeded');
   const customer = await readCustomer(ctx, request.customer_id);
   const isLinked = customer.payment_provider_id !== null && customer.provider_customer_id !== null;
   const method = isLinked
@@ -33,7 +35,7 @@ export async function collectRequest(
   const isStarted = await startCharge(ctx, {
     customerId: customer.id,
     payable: { type: 'PaymentRequest', id: request.id },
-    amountCents: request.amount_cents,
+    amountCents,
     currency: request.amount_currency,
     method,
     invoiceIds: request.invoice_ids,

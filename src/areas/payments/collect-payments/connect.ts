@@ -1,6 +1,8 @@
+import type { Temporal } from 'temporal-polyfill';
 import { isSandbox } from '../../../platform/clock/organization-clock.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { CustomerId, OrganizationId, PaymentProviderId } from '../../../platform/ids.ts';
 import {
@@ -18,6 +20,7 @@ import { listOtherEndpoints, type ProviderRow } from '../../customers/payment-pr
 import { LIVE_KEY_IN_SANDBOX, sealSecrets } from '../../customers/payment-providers/secrets.ts';
 import { recordProviderError, setConnectionStatus } from '../../customers/payment-providers/status.ts';
 import { inboundUrl } from '../../customers/payment-providers/view.ts';
+import { payLink, RETURNED } from '../../messaging/mails/pay-link.ts';
 import { checkoutView, recordCheckoutUrl } from '../payments/checkout-url.ts';
 import { type PageError, type PageRow, TOO_MANY } from '../payments/provider-pages.ts';
 import { type Connected, connected, type NetworkDeps, transact } from '../provider-network/network.ts';
@@ -159,9 +162,9 @@ export async function openPageThere(
   deps: NetworkDeps,
   { organization_id: organizationId, page_id: id }: { organization_id: OrganizationId; page_id: string },
 ): Promise<void> {
-  const [page] = await deps.sql<(PageRow & { is_closed: boolean })[]>`
+  const [page] = await deps.sql<(TimedPage & { is_closed: boolean })[]>`
     select id, customer_id, payment_provider_id, payable_type, payable_id, token, url, amount_cents, provider_page_id,
-      closed_at is not null as is_closed
+      created_at, closed_at is not null as is_closed
     from payment_pages where organization_id = ${organizationId} and id = ${id} and error is null
       and (closed_at is null and url = ''
         or closed_at is not null and provider_page_id is not null and ended_at is null)`;
@@ -181,18 +184,20 @@ export async function openPageThere(
   }
 }
 
-async function openAt(deps: NetworkDeps, organizationId: OrganizationId, page: PageRow): Promise<void> {
+/** A page with the time at which it was asked for. */
+type TimedPage = PageRow & { created_at: Temporal.Instant };
+
+async function openAt(deps: NetworkDeps, organizationId: OrganizationId, page: TimedPage): Promise<void> {
   const { id } = page;
   const connection = await connected(deps, organizationId, page.payment_provider_id);
   if (!connection) return;
   const customer = await readCustomer({ db: deps.sql, organizationId }, page.customer_id);
-  const [payable] = await deps.sql<{ currency: string; number: string }[]>`
-    select currency, number from invoices where organization_id = ${organizationId} and id = ${page.payable_id}`;
+  const payable = await describePayable({ db: deps.sql, organizationId }, page);
   const opened = await connection.provider.openPage({
     idempotencyKey: `page-${id}`,
     providerCustomerId: customer.provider_customer_id!,
     methodTypes: customer.provider_payment_methods,
-    successUrl: connection.row.success_redirect_url ?? publicUrl(deps.config),
+    successUrl: connection.row.success_redirect_url ?? (await ownReturnUrl(deps, page)),
     currency: customer.currency,
     metadata: { customer_id: customer.id },
     ...(payable
@@ -200,7 +205,7 @@ async function openAt(deps: NetworkDeps, organizationId: OrganizationId, page: P
           payment: {
             amountCents: page.amount_cents!,
             currency: payable.currency,
-            description: payable.number,
+            description: payable.description,
             metadata: { payable_type: page.payable_type!, payable_id: page.payable_id! },
           },
         }
@@ -210,6 +215,39 @@ async function openAt(deps: NetworkDeps, organizationId: OrganizationId, page: P
     update payment_pages set url = ${opened.url}, provider_page_id = ${opened.id}
     where organization_id = ${organizationId} and id = ${id} returning closed_at is not null as is_closed`;
   if (stored?.is_closed) await endPage(deps, organizationId, connection, { id, thereId: opened.id });
+}
+
+/**
+ * Where the customer comes back to: the page of ours that tells what has become of the payment. The same at every
+ * attempt, as the provider's idempotency wants it.
+ */
+async function ownReturnUrl({ sql, config }: SystemDeps, page: TimedPage) {
+  if (page.payable_type === null) return publicUrl(config);
+  const payable = { type: page.payable_type, id: page.payable_id! };
+  return `${await payLink({ db: sql, config }, payable, page.created_at)}?${RETURNED}`;
+}
+
+/** How many invoice numbers the provider is given of a request; a line of its page holds no more. */
+const NUMBERS_SHOWN = 5;
+
+/** The currency of what a page is for, and the words for it: the numbers of its invoices, the first few of many. */
+async function describePayable(
+  { db, organizationId }: Scope,
+  { payable_id: id }: PageRow,
+): Promise<{ currency: string; description: string } | undefined> {
+  const invoices = await db<{ currency: string; number: string }[]>`
+    select invoice.currency, invoice.number from invoices invoice
+    where invoice.organization_id = ${organizationId} and (invoice.id = ${id} or invoice.id in (
+      select asked.invoice_id from payment_request_invoices asked
+      where asked.organization_id = ${organizationId} and asked.payment_request_id = ${id}))
+    order by invoice.issuing_date, invoice.id limit ${NUMBERS_SHOWN + 1}`;
+  const [first] = invoices;
+  if (!first) return undefined;
+  const numbers = invoices.slice(0, NUMBERS_SHOWN).map(({ number }) => number);
+  return {
+    currency: first.currency,
+    description: [...numbers, ...(invoices.length > NUMBERS_SHOWN ? ['…'] : [])].join(', '),
+  };
 }
 
 /** What the caller who waits for a page learns; undefined for an outage, after which the page is opened again. */

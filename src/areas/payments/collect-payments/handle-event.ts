@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
-import type { CustomerId, InboundEventId, PaymentId, PaymentMethodId } from '../../../platform/ids.ts';
+import type { CustomerId, InboundEventId, InvoiceId, PaymentId, PaymentMethodId } from '../../../platform/ids.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import type { ProviderEvent } from '../../../platform/payments/port.ts';
 import { descriptorOf, paymentStateOf, wordsOf } from '../../../platform/payments/providers.ts';
@@ -16,9 +16,10 @@ import {
   storeMethod,
 } from '../../customers/payment-methods/writes.ts';
 import { findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
-import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { noteDisputeLost } from '../../invoices/invoices/commands/lose-dispute.ts';
 import { listInvoicesByIds, readInvoice } from '../../invoices/invoices/queries.ts';
+import { dueOfRequest } from '../payment-requests/due-of-request.ts';
+import { findRequest } from '../payment-requests/queries.ts';
 import type { PaymentRow } from '../payments/queries.ts';
 import { changePayment, insertPayment, lockPayables } from '../payments/writes.ts';
 import { applyRefund } from '../refund-notes/apply-refund.ts';
@@ -244,29 +245,65 @@ async function paymentOfPage(
   provider: ProviderRow,
   event: Extract<ProviderEvent, { kind: 'payment' }>,
 ): Promise<string | undefined> {
-  const { payable_type: type, payable_id: payableId } = event.metadata;
-  if (type !== 'Invoice' || !isUuid(payableId ?? '')) return undefined;
   if (paymentStateOf(provider, event.status) !== 'succeeded') return undefined;
-  const [invoice] = await listInvoicesByIds(ctx, [payableId!]);
-  if (!invoice) return undefined;
+  const payable = await payableOfPage(ctx, event.metadata);
+  if (!payable) return undefined;
   if (event.received?.amountCents === null) throw refuse.notAllowed('amount_differs');
-  if (event.received && event.received.currency !== invoice.currency) throw refuse.notAllowed('currency_differs');
-  await lockPayables(ctx, invoice.customer_id, [invoice.id]);
+  if (event.received && event.received.currency !== payable.currency) throw refuse.notAllowed('currency_differs');
+  await lockPayables(ctx, payable.customerId, payable.invoiceIds);
   const id = newId();
   const isNew = await insertPayment(ctx, {
     id,
-    customerId: invoice.customer_id,
-    payable: { type: 'Invoice', id: invoice.id },
+    customerId: payable.customerId,
+    payable: { type: payable.type, id: payable.id },
     type: 'provider',
-    amountCents: event.received?.amountCents ?? dueOf(invoice),
-    currency: invoice.currency,
+    amountCents: event.received?.amountCents ?? (await dueOfRequest(ctx, { invoice_ids: payable.invoiceIds })),
+    currency: payable.currency,
     status: event.status,
-    // Not marked as in progress, because another payment of the invoice may be.
+    // Not marked as in progress, because another payment of the same invoices may be.
     paymentStatus: 'failed',
     provider: { id: provider.id, customerId: null, methodId: null },
-    invoiceIds: [invoice.id],
+    invoiceIds: payable.invoiceIds,
     createdAt: ctx.now(),
     now: ctx.now(),
   });
   return isNew ? id : undefined;
+}
+
+interface PaidOnPage {
+  type: 'Invoice' | 'PaymentRequest';
+  id: string;
+  customerId: CustomerId;
+  currency: string;
+  invoiceIds: readonly InvoiceId[];
+}
+
+/** What a page was opened for; undefined if its metadata are not ours. */
+async function payableOfPage(
+  ctx: Context,
+  { payable_type: type, payable_id: id = '' }: Readonly<Record<string, string | undefined>>,
+): Promise<PaidOnPage | undefined> {
+  if (!isUuid(id)) return undefined;
+  if (type === 'PaymentRequest') {
+    const request = await findRequest(ctx, id);
+    return (
+      request && {
+        type,
+        id,
+        customerId: request.customer_id,
+        currency: request.amount_currency,
+        invoiceIds: request.invoice_ids,
+      }
+    );
+  }
+  const [invoice] = type === 'Invoice' ? await listInvoicesByIds(ctx, [id]) : [];
+  return (
+    invoice && {
+      type: 'Invoice',
+      id,
+      customerId: invoice.customer_id,
+      currency: invoice.currency,
+      invoiceIds: [invoice.id],
+    }
+  );
 }

@@ -50,12 +50,20 @@ const tables = (db: Db) => db`
     on campaign.organization_id = request.organization_id and campaign.id = request.dunning_campaign_id`;
 
 /** @throws Refusal 404 payment_request */
-export async function getRequest({ db, organizationId }: Scope, id: PaymentRequestId): Promise<RequestRow> {
+export async function getRequest(scope: Scope, id: PaymentRequestId): Promise<RequestRow> {
+  const row = await findRequest(scope, id);
+  if (!row) throw refuse.notFound('payment_request');
+  return row;
+}
+
+export async function findRequest(
+  { db, organizationId }: Scope,
+  id: PaymentRequestId,
+): Promise<RequestRow | undefined> {
   const [row] = isUuid(id)
     ? await db<RequestRow[]>`
       select ${columns(db)} from ${tables(db)} where request.organization_id = ${organizationId} and request.id = ${id}`
     : [];
-  if (!row) throw refuse.notFound('payment_request');
   return row;
 }
 

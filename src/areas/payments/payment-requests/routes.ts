@@ -5,7 +5,15 @@ import { checkBillingEntityCodes } from '../../customers/billing-entities/querie
 import { getCustomer } from '../../customers/customers/queries.ts';
 import { createRequest } from './commands.ts';
 import { getRequest, listRequests, type RequestFilters } from './queries.ts';
-import { CustomerRequestsQuery, RequestCreate, RequestEnvelope, RequestList, RequestsQuery } from './schema.ts';
+import { makeRequestUrl, showRequestUrl } from './request-payment-url.ts';
+import {
+  CustomerRequestsQuery,
+  RequestCreate,
+  RequestEnvelope,
+  RequestList,
+  RequestsQuery,
+  RequestUrlEnvelope,
+} from './schema.ts';
 import { showRequest, showRequests } from './show-request.ts';
 
 const common = { permission: 'payment_request', tag: 'payment_requests' } as const;
@@ -70,6 +78,17 @@ export const paymentRequestOperations: Operation[] = [
     answer: RequestEnvelope,
     kind: 'read',
     run: show,
+  },
+  {
+    ...common,
+    name: 'paymentRequestPaymentUrl',
+    method: 'post',
+    path: '/payment_requests/:svc_id/payment_url',
+    summary: 'Get a link where the invoices of a payment request are paid',
+    answer: RequestUrlEnvelope,
+    kind: 'command',
+    run: makeRequestUrl,
+    settle: showRequestUrl,
   },
   {
     ...common,

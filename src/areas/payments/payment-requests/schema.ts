@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isCurrency } from '../../../engine/money/currency.ts';
 import { listFilter, textFilter } from '../../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { CONTRACT_PROVIDERS } from '../../../platform/payments/contract-providers.ts';
 import { list } from '../../../platform/schema/bounded.ts';
 import { INVALID, MANDATORY, TOO_LONG, text } from '../../../platform/schema/fields.ts';
 import { LINE_MAX } from '../../../platform/schema/sizes.ts';
@@ -54,3 +55,11 @@ export const RequestView = z.object({
 });
 export const RequestEnvelope = z.object({ payment_request: RequestView });
 export const RequestList = z.object({ payment_requests: z.array(RequestView), meta: PageMeta });
+
+export const RequestUrlEnvelope = z.object({
+  payment_request_payment_details: z.object({
+    svc_payment_request_id: z.uuid(),
+    payment_provider: z.enum(CONTRACT_PROVIDERS),
+    payment_url: z.string(),
+  }),
+});

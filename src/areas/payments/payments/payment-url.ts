@@ -1,12 +1,15 @@
 import { toWire } from '../../../engine/money/wire.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { CustomerId } from '../../../platform/ids.ts';
 import { can, nameCan, wireOf } from '../../../platform/payments/providers.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { findProviderById } from '../../customers/payment-providers/queries.ts';
 import { dueOf } from '../../invoices/invoices/amount-due.ts';
-import { getVisibleInvoice, type InvoiceRow } from '../../invoices/invoices/queries.ts';
+import { getVisibleInvoice, type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
+import type { Payable } from '../../messaging/mails/pay-link.ts';
 import { awaitPage, openPaymentPage } from './provider-pages.ts';
+import { lockPayables } from './writes.ts';
 
 const no = (code: string) => refuse.invalid({ base: [code] });
 
@@ -35,26 +38,40 @@ export async function makePaymentUrl(ctx: Context, { svc_id }: { svc_id: string 
  * The customer of an invoice and the address of its payment page, or the page's id while the provider has not given the
  * address (see `awaitPage`). Refusals: see `makePaymentUrl`.
  */
-export async function invoicePage(ctx: Context, invoice: InvoiceRow) {
-  const customer = await readCustomer(ctx, invoice.customer_id);
+export async function invoicePage(ctx: Context, { id, customer_id }: Pick<InvoiceRow, 'id' | 'customer_id'>) {
+  await lockPayables(ctx, customer_id, [id]);
+  const invoice = await readInvoice(ctx, id);
+  const isOpen = invoice.payment_status !== 'succeeded' && invoice.status !== 'draft';
+  return payablePage(ctx, customer_id, {
+    type: 'Invoice',
+    id,
+    amountCents: isOpen ? dueOf(invoice) : 0,
+    currency: invoice.currency,
+  });
+}
+
+/**
+ * The customer of a payable that the transaction holds locked, and the address or id of the page where `amountCents`
+ * are paid. Refusals: see `makePaymentUrl`.
+ */
+export async function payablePage(
+  ctx: Context,
+  customerId: CustomerId,
+  payable: Payable & { amountCents: number; currency: string },
+) {
+  const customer = await readCustomer(ctx, customerId);
   if (customer.payment_provider === null) throw no('no_linked_payment_provider');
   const provider =
     customer.payment_provider_id === null ? undefined : await findProviderById(ctx, customer.payment_provider_id);
   const hasPages = provider ? can(provider, 'payment_page') : nameCan(customer.payment_provider, 'payment_page');
   if (!hasPages) throw no('invalid_payment_provider');
-  if (invoice.payment_status === 'succeeded' || invoice.status === 'draft' || dueOf(invoice) <= 0)
-    throw no('invalid_invoice_status_or_payment_status');
+  if (payable.amountCents <= 0) throw no('invalid_invoice_status_or_payment_status');
   if (!provider || provider.deleted_at !== null) throw no('missing_payment_provider');
   if (customer.provider_customer_id === null && can(provider, 'customers'))
     throw no('missing_payment_provider_customer');
-  if (!toWire(wireOf(provider.provider_type, provider.settings), dueOf(invoice), invoice.currency))
+  if (!toWire(wireOf(provider.provider_type, provider.settings), payable.amountCents, payable.currency))
     throw refuse.invalid({ currency: ['unsupported_value'] });
-  await ctx.db`select from invoices where organization_id = ${ctx.organizationId} and id = ${invoice.id} for update`;
-  const page = await openPaymentPage(ctx, customer.id, provider, {
-    type: 'Invoice',
-    id: invoice.id,
-    amountCents: dueOf(invoice),
-  });
+  const page = await openPaymentPage(ctx, customer.id, provider, payable);
   return { customer, url: page.url || page.id };
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../../../platform/config.ts';
 import type { Context } from '../../../platform/context.ts';
 import { columnValues } from '../../../platform/db/values.ts';
-import type { CustomerId, InvoiceId, PaymentProviderId } from '../../../platform/ids.ts';
+import type { CustomerId, InvoiceId, PaymentProviderId, PaymentRequestId } from '../../../platform/ids.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import type { ContractProvider } from '../../../platform/payments/contract-providers.ts';
 import { isOverNetwork } from '../../../platform/payments/providers.ts';
@@ -61,7 +61,8 @@ export const openSetupPage = (ctx: Context, customer: CustomerRow, provider: Pro
   openPage(ctx, customer.id, { provider, payable: null });
 
 /**
- * A page on which the due amount of a payable is paid; the open one of the same amount, while it lives.
+ * A page on which the due amount of a payable is paid; the open one of the same amount, while it lives. A page of
+ * another amount is closed, so that nothing can be paid on two.
  * Rule: payments.md#payment-url.
  */
 export async function openPaymentPage(
@@ -76,7 +77,10 @@ export async function openPaymentPage(
     where organization_id = ${ctx.organizationId} and payable_id = ${payable.id} and closed_at is null
       and payment_provider_id = ${provider.id} and expires_at > ${ctx.now()} and amount_cents = ${payable.amountCents}
     order by created_at desc limit 1`;
-  if (!known) return openPage(ctx, customerId, { provider, payable });
+  if (!known) {
+    await closePagesOf(ctx, [payable.id]);
+    return openPage(ctx, customerId, { provider, payable });
+  }
   // Its job may be lost, or have used up its attempts.
   if (known.url === '') oweOpening(ctx, known);
   return known;
@@ -130,11 +134,20 @@ interface ClosedPage {
   provider_page_id: string | null;
 }
 
-/** Closes the hosted pages of an invoice, here and at their provider. */
+/**
+ * Closes the hosted pages of an invoice, and of payment requests that ask for it, here and at their provider.
+ */
 export async function closePages(ctx: Context, invoiceId: InvoiceId): Promise<void> {
+  const requests = await ctx.db<{ payment_request_id: PaymentRequestId }[]>`
+    select payment_request_id from payment_request_invoices
+    where organization_id = ${ctx.organizationId} and invoice_id = ${invoiceId}`;
+  await closePagesOf(ctx, [invoiceId, ...requests.map((request) => request.payment_request_id)]);
+}
+
+async function closePagesOf(ctx: Context, payableIds: readonly string[]): Promise<void> {
   const closed = await ctx.db<ClosedPage[]>`
     update payment_pages set closed_at = ${ctx.now()}
-    where organization_id = ${ctx.organizationId} and payable_id = ${invoiceId} and closed_at is null
+    where organization_id = ${ctx.organizationId} and payable_id = any (${payableIds}) and closed_at is null
     returning id, provider_page_id`;
   oweEnds(ctx, closed);
 }

@@ -20,20 +20,35 @@ import { changePayment, storeShare } from './writes.ts';
  * invoice-amounts.md#settlement, ledger.md#l16.
  */
 export async function settlePayment(ctx: Context, payment: PaymentRow): Promise<void> {
-  const invoices = await Promise.all(payment.invoices.map(({ id }) => readInvoice(ctx, id)));
+  const read = await Promise.all(payment.invoices.map(({ id }) => readInvoice(ctx, id)));
+  // Those that count as paid come last: nobody was asked for what they still owe.
+  const invoices = [
+    ...read.filter(({ payment_status }) => payment_status !== 'succeeded'),
+    ...read.filter(({ payment_status }) => payment_status === 'succeeded'),
+  ];
   const step = stepOf(payment);
   const shares = sharesOf(invoices, payment.amount_cents, step);
   for (const { invoice, amountCents } of shares) {
     const paid = await storeShare(ctx, payment.id, { invoiceId: invoice.id, amountCents });
-    const isDone = payment.payment_type === 'provider' || dueOf({ ...invoice, total_paid_amount_cents: paid }) <= 0;
+    const isDone = isPaid(payment, dueOf({ ...invoice, total_paid_amount_cents: paid }), step);
     const status = isDone && !isOver(invoice) ? 'succeeded' : invoice.payment_status;
-    await setPaymentStatus(ctx, invoice, status, { total_paid_amount_cents: paid });
+    await setPaymentStatus(ctx, invoice, status, {
+      total_paid_amount_cents: paid,
+      ...(isDone || payment.payment_type === 'manual' ? {} : { ready_for_payment_processing: true }),
+    });
   }
   await bookPayment(ctx, payment, shares, invoices[0]!.billing_entity_id);
   if (step > 1) await writeOffRests(ctx, payment, step);
   if (!invoices[0]!.self_billed)
     await announce(ctx, paymentSucceeded, { payment: payment, billing_entity_id: invoices[0]!.billing_entity_id });
 }
+
+/**
+ * Whether a payment leaves its invoice paid, with `due` still open. What a provider took for one invoice is what was
+ * due; of several, one may have become due again since they were asked for.
+ */
+const isPaid = ({ payment_type, payable_type }: PaymentRow, due: number, step: number): boolean =>
+  due < step || (payment_type === 'provider' && payable_type === 'Invoice');
 
 /** Smallest step of the amounts that the provider of a payment takes; 1 for manual ones and doubles. */
 const stepOf = ({ payment_type, connection_type, amount_currency }: PaymentRow): number =>

@@ -7,17 +7,23 @@ import type { PortalTexts } from './texts/portal-texts.ts';
 const styleHash = createHash('sha256').update(STYLE).digest('base64');
 
 /**
- * Headers of everything below the portal's address: no caching, no indexing, no referrer, and a policy that allows only
- * the page's own style and the embedded logo.
+ * Headers of our pages: no caching, no indexing, no referrer, and a policy that allows only the page's own style, the
+ * embedded logo, and forms to the named place.
  */
-export const PORTAL_HEADERS: Readonly<Record<string, string>> = {
+const headersOf = (formAction: "'none'" | "'self'"): Readonly<Record<string, string>> => ({
   'Cache-Control': 'no-store',
   'Referrer-Policy': 'no-referrer',
   'X-Robots-Tag': 'noindex, nofollow',
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
-  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-};
+  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`,
+});
+
+/** Of everything below the portal's address. */
+export const PORTAL_HEADERS = headersOf("'none'");
+
+/** Of the pages where invoices are paid: one button is a form. */
+export const PAY_HEADERS = headersOf("'self'");
 
 /** A whole page. */
 export const pageOf = ({ locale }: PortalLanguage, title: string, content: Html): string =>

@@ -41,6 +41,18 @@ li + li { border-top: 1px solid var(--line); }
 .badge.wait { background: var(--wait-ground); color: var(--wait); }
 .how a.button { border-radius: .5rem; padding: .25rem .875rem; background: var(--accent); color: var(--on-accent);
   font-weight: 600; text-decoration: none; }
+.pay { max-width: 34rem; margin: 0 auto; }
+.pay header { margin: 0 .25rem 1rem; }
+.pay h1 { font-variant-numeric: tabular-nums; margin: .25rem 0 .5rem; }
+.pay .card.alone { padding: 1.5rem; }
+.pay ul { margin-top: 1rem; }
+.pay .button { display: block; width: 100%; margin-top: 1.25rem; border: 0; border-radius: .5rem; padding: .75rem 1rem;
+  background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600; text-align: center;
+  text-decoration: none; cursor: pointer; }
+.pay .button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+.pay .account { margin-top: 1rem; }
+.pay .account td { white-space: normal; }
+.pay footer { margin: 1rem .25rem; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: .75rem; }
 .tiles + .tiles { margin-top: .75rem; }
 .tile { padding: .875rem 1.25rem; }

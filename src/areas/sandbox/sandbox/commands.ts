@@ -101,7 +101,7 @@ async function chargeRequest(ctx: Context, page: PageRow, methodId: string): Pro
   await startCharge(ctx, {
     customerId: page.customer_id,
     payable: { type: 'PaymentRequest', id: request.id },
-    amountCents: request.amount_cents,
+    amountCents: page.amount_cents!,
     currency: request.amount_currency,
     method: (await findMethod(ctx, page.customer_id, methodId))!,
     invoiceIds: request.invoice_ids,

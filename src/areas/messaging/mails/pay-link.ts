@@ -1,0 +1,84 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Temporal } from 'temporal-polyfill';
+import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { Config } from '../../../platform/config.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { linkSecret, linkSecrets } from '../../../platform/keys/deployment-keys.ts';
+import { publicUrl } from '../../../platform/public-url.ts';
+
+/** Path of the pages where invoices are paid, at the root of the server: a browser opens them without a key. */
+export const PAY_PATH = '/pay';
+
+/** Query of the address to which a provider's page returns: its payment is reported a moment later. */
+export const RETURNED = 'returned';
+
+/** What is paid: one invoice, or the invoices of a payment request. */
+export interface Payable {
+  type: 'Invoice' | 'PaymentRequest';
+  id: string;
+}
+
+/** A token that was made here. */
+export interface PayToken extends Payable {
+  isExpired: boolean;
+}
+
+// Kind (1), id (16), hour of expiry (3), signature (16): 36 bytes are 48 letters of base64url without a spare bit, so
+// that no two tokens name the same bytes. Half of HMAC-SHA256 is as much as RFC 2104 asks for.
+const LETTERS = { Invoice: 'I', PaymentRequest: 'R' } as const;
+const ID_AT = 1;
+const HOUR_AT = 17;
+const HOUR_BYTES = 3;
+const SIGNED_BYTES = HOUR_AT + HOUR_BYTES;
+const SIGNATURE_BYTES = 16;
+const FORM = /^[\w-]{48}$/;
+
+const HOUR_MS = 3_600_000;
+const DAY_HOURS = 24;
+/** A secret that was replaced longer ago than twice the life of a link signed none that is still worth an answer. */
+const REMEMBERED_LIVES = 2;
+
+/**
+ * Address of the page where something is paid, valid for PAY_LINK_DAYS of real time, under a test clock too. It is made
+ * anew wherever it is shown, and stored nowhere. Rule: pay-links.md#the-token.
+ *
+ * @param since real time from which it counts; the same time gives the same address
+ */
+export async function payLink(
+  { db, config }: { db: Db; config: Config },
+  payable: Payable,
+  since: Temporal.Instant = realNow(),
+): Promise<string> {
+  const secret = await linkSecret({ db, config });
+  const hour = Math.ceil(since.epochMilliseconds / HOUR_MS) + config.PAY_LINK_DAYS * DAY_HOURS;
+  return `${publicUrl(config)}${PAY_PATH}/${tokenOf(secret, payable, hour)}`;
+}
+
+function tokenOf(secret: string, { type, id }: Payable, hour: number): string {
+  const bytes = Buffer.alloc(SIGNED_BYTES);
+  bytes.write(LETTERS[type], 'latin1');
+  bytes.write(id.replaceAll('-', ''), ID_AT, 'hex');
+  bytes.writeUIntBE(hour, HOUR_AT, HOUR_BYTES);
+  return Buffer.concat([bytes, signatureOf(secret, bytes)]).toString('base64url');
+}
+
+// The purpose stands in the signed text, because the same secret signs links to documents and portals.
+const signatureOf = (secret: string, bytes: Uint8Array): Buffer =>
+  createHmac('sha256', secret).update('pay:').update(bytes).digest().subarray(0, SIGNATURE_BYTES);
+
+/** What a token names; undefined for one that was not made here, or was changed since. */
+export async function readPayToken(
+  { db, config }: { db: Db; config: Config },
+  token: string,
+): Promise<PayToken | undefined> {
+  if (!FORM.test(token)) return undefined;
+  const bytes = Buffer.from(token, 'base64url');
+  const type = bytes[0] === LETTERS.Invoice.charCodeAt(0) ? 'Invoice' : 'PaymentRequest';
+  if (type === 'PaymentRequest' && bytes[0] !== LETTERS.PaymentRequest.charCodeAt(0)) return undefined;
+  const [signed, signature] = [bytes.subarray(0, SIGNED_BYTES), bytes.subarray(SIGNED_BYTES)];
+  const secrets = await linkSecrets({ db, config }, config.PAY_LINK_DAYS * DAY_HOURS * REMEMBERED_LIVES);
+  if (!secrets.some((secret) => timingSafeEqual(signature, signatureOf(secret, signed)))) return undefined;
+  const id = bytes.toString('hex', ID_AT, HOUR_AT).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  const isExpired = bytes.readUIntBE(HOUR_AT, HOUR_BYTES) * HOUR_MS <= realNow().epochMilliseconds;
+  return { type, id, isExpired };
+}

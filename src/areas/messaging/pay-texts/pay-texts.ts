@@ -1,0 +1,41 @@
+/** A message of a page: its heading and a sentence. */
+interface Message {
+  title: string;
+  text: string;
+}
+
+/**
+ * Every word of the page where invoices are paid, and of the mail that asks for payment, that no document prints, in
+ * one language. Braces are filled in.
+ */
+export interface PayTexts {
+  /** `{amount}`: the button. */
+  payAmount: string;
+  /** `{count}` further invoices. */
+  more: string;
+  paid: Message;
+  processing: Message;
+  /** The bank wants its customer's consent; `button` leads there. */
+  confirm: Message & { button: string };
+  voided: Message;
+  nothingDue: Message;
+  /** `holder` stands before the account holder's name. */
+  transfer: Message & { holder: string };
+  /** `{issuer}`. */
+  ask: string;
+  opening: Message & { link: string };
+  tryAgain: Message & { button: string };
+  expired: Message;
+  mail: {
+    /** `{issuer}`, `{amount}`. */
+    subject: string;
+    /** `{issuer}`. */
+    overdue: string;
+    refused: string;
+    /** `{days}`. */
+    payHere: string;
+    attached: string;
+    /** The files are too large to be attached. */
+    onPage: string;
+  };
+}
