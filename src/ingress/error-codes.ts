@@ -159,6 +159,12 @@ const STATE: readonly CodeRow[] = [
     'Name the kind in its `email_settings`',
   ],
   [
+    'event_not_supported',
+    'retryInboundEvent',
+    'Nobody has decided yet what an event of this type means',
+    'Leave it, or switch the type off at the provider',
+  ],
+  [
     'feature_not_supported',
     'payment_methods walletTransactionPaymentUrl invoicePaymentUrl generateCustomerCheckoutURL',
     'The connection’s provider cannot do this',

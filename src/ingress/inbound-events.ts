@@ -6,6 +6,7 @@ import { holdClock } from '../platform/clock/organization-clock.ts';
 import { realNow } from '../platform/clock/real-clock.ts';
 import { isUuid } from '../platform/ids.ts';
 import type { Log } from '../platform/log/log.ts';
+import type { ProviderDescriptor } from '../platform/payments/descriptor.ts';
 import { descriptorOf } from '../platform/payments/providers.ts';
 import { nudge } from '../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../platform/records/system-transaction.ts';
@@ -61,7 +62,7 @@ export function mountInboundEvents(app: Express, deps: SystemDeps, windows: Wind
         if (!(error instanceof Refusal)) logFailure(deps.log, error);
         return 503 as const;
       });
-      if (typeof verdict === 'number') return answer(response, verdict);
+      if (typeof verdict === 'number') return answer(response, verdict, descriptorOf(String(request.params.provider)));
       const counted = verdict === 'unsigned' ? unsignedOf(request) : addressOf(request);
       const { totalHits } = await windows.increment(counted);
       answer(response, totalHits > limit ? 429 : 400);
@@ -74,9 +75,11 @@ const unsignedOf = (request: Request): string => `${addressOf(request)}:${reques
 const logFailure = (log: Log, error: unknown): void =>
   log.error({ err: error }, 'an event of a payment provider could not be stored');
 
-function answer(response: Response, status: 200 | 400 | 429 | 503): void {
+function answer(response: Response, status: 200 | 400 | 429 | 503, provider?: ProviderDescriptor): void {
   if (status === 429 || status === 503) response.setHeader('Retry-After', '1');
-  response.status(status).end();
+  const body = status === 200 ? provider?.inbound.accepted : undefined;
+  if (body === undefined) response.status(status).end();
+  else response.status(status).type('text/plain').end(body);
 }
 
 async function take(deps: SystemDeps, windows: Windows, request: Request): Promise<200 | 429 | 'unknown' | 'unsigned'> {

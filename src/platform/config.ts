@@ -179,6 +179,7 @@ const Settings = z.object({
   GOCARDLESS_API_URL: webAddress
     .optional()
     .describe('Address of the GoCardless API, where it is not GoCardless itself: tests'),
+  ADYEN_API_URL: webAddress.optional().describe('Address of the Adyen API, where it is not Adyen itself: tests'),
   ANROK_API_URL: webAddress.optional().describe('Address of the Anrok API, where it is not Anrok itself: tests'),
   QUEUE_BOARD: flag(true).describe('Serve the queue board at /queues'),
   QUEUE_BOARD_PASSWORD: z
@@ -235,6 +236,7 @@ const EXAMPLES: Record<string, string> = {
   PRIVATE_TARGETS: 'pay.internal,10.0.0.7',
   STRIPE_API_URL: 'http://127.0.0.1:12111',
   GOCARDLESS_API_URL: 'http://127.0.0.1:12113',
+  ADYEN_API_URL: 'http://127.0.0.1:12114',
   ANROK_API_URL: 'http://127.0.0.1:12112',
 };
 

@@ -62,7 +62,7 @@ describe('error places found by a schema', () => {
   test.each<[string, object, string]>([
     ['/plans', { plan: { charges: [{ charge_model: 'free' }] } }, 'custom'],
     ['/billable_metrics', { billable_metric: { aggregation_type: 'free' } }, 'custom_agg'],
-    ['/payment_providers', { payment_provider: { type: 'free' } }, 'adyen'],
+    ['/payment_providers', { payment_provider: { type: 'free' } }, 'cashfree'],
     ['/events/corrections', { correction: { kind: 'free' } }, 'replace_range'],
   ])('lists no value of %s that is refused all the same: %j', async (path, body, refusedWord) => {
     const places = (await client.post(path, body)).body.error_places as Place[];

@@ -71,6 +71,7 @@ export async function startService(
     // No test reaches a real provider: nobody listens on this port.
     STRIPE_API_URL: 'http://127.0.0.1:9',
     GOCARDLESS_API_URL: 'http://127.0.0.1:9',
+    ADYEN_API_URL: 'http://127.0.0.1:9',
     ...options.settings,
   });
   const log = createLog({ level: config.LOG_LEVEL, process: 'test' });

@@ -100,6 +100,12 @@ export const CUSTOMER_FIELDS: FieldWords = {
   access_token: 'Of `gocardless`: a token that may read and write, sealed when stored and never shown again',
   webhook_secret: 'Of `sandbox` and `gocardless`: the secret that signs its events, sealed when stored',
   'payment_provider.environment': 'Of `gocardless`: where the token belongs, `live` (default) or `sandbox`',
+  'payment_provider.api_key':
+    'Of `adyen`: a key that may pay, refund and store methods, sealed when stored and never shown',
+  hmac_key: 'Of `adyen`: the key in hex that signs its events, sealed when stored',
+  merchant_account: 'Of `adyen`: the merchant account that collects',
+  live_prefix: 'Of `adyen`: the prefix of the live endpoints of your account; absent for a test account',
+  client_key: 'Of `adyen`: the public key of your own pages; kept for you, the service does not use it',
   settle_on:
     'Of `gocardless`: when a debit counts as paid, with its payout (`paid_out`, default) or some days earlier (`confirmed`)',
   shared_secret: 'Of `custom`: the secret that signs in both directions; made where none is sent, and shown once',

@@ -61,6 +61,8 @@ export interface Inbound {
   eventsIn(body: Record<string, unknown>): NamedEvent[];
   /** A stored event in our terms. */
   parse(payload: Record<string, unknown>): ProviderEvent;
+  /** Body of the answer to events that were taken; absent: none. */
+  accepted?: string;
 }
 
 /** An operation that we post to a provider. */

@@ -120,7 +120,9 @@ export type ProviderEvent =
     }
   | { kind: 'ignored' }
   /** Of a type that we act upon, without what it has to say. */
-  | { kind: 'malformed' };
+  | { kind: 'malformed' }
+  /** One that nobody has decided about yet: it fails, and is shown as such. */
+  | { kind: 'unknown'; type: string };
 
 /** A method as its provider holds it. */
 export interface MethodThere {

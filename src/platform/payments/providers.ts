@@ -1,4 +1,5 @@
 import type { WireTable } from '../../engine/money/wire.ts';
+import { adyenDescriptor } from './adyen/descriptor.ts';
 import type { Capability } from './capabilities.ts';
 import { type ContractProvider, contractOf, isContractProvider } from './contract-providers.ts';
 import { customDescriptor } from './custom/descriptor.ts';
@@ -14,6 +15,7 @@ export const PROVIDERS: readonly ProviderDescriptor[] = [
   sandboxDescriptor,
   stripeDescriptor,
   gocardlessDescriptor,
+  adyenDescriptor,
   customDescriptor,
 ];
 

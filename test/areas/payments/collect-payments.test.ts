@@ -406,7 +406,7 @@ test('connections answer with the wording of the routes', async () => {
   const post = (fields: object) =>
     story.client.post('/payment_providers', { payment_provider: { type: 'sandbox', code: 'b', name: 'B', ...fields } });
   expect((await post({ code: 'test' })).body.error_details).toEqual({ code: ['value_already_exist'] });
-  expect((await post({ type: 'adyen' })).body.error_details).toEqual({ type: ['unsupported_value'] });
+  expect((await post({ type: 'cashfree' })).body.error_details).toEqual({ type: ['unsupported_value'] });
   expect((await post({ type: 'stripe' })).body.error_details).toEqual({ secret_key: ['value_is_mandatory'] });
   expect((await post({ type: 'cash' })).body.error_details).toEqual({ type: ['value_is_invalid'] });
   const secret = 'whsec_very_secret_1234';

@@ -167,6 +167,8 @@ async function handle(ctx: Context, provider: ProviderRow, event: ProviderEvent)
     }
     case 'malformed':
       throw refuse.notAllowed('event_malformed');
+    case 'unknown':
+      throw refuse.notAllowed('event_not_supported');
     // An open dispute moves no money yet; the stored event says that there is one.
     default:
   }

@@ -1,0 +1,205 @@
+import { fromWire } from '../../../engine/money/wire.ts';
+import type { NamedEvent } from '../descriptor.ts';
+import type { ProviderError, ProviderEvent, Received } from '../port.ts';
+import { providerId } from '../provider-id.ts';
+import { hmac, isSame } from '../signatures.ts';
+import { isOfPage, metadataOf } from './references.ts';
+import { ADYEN_WIRE } from './wire.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a stored event is read defensively, field by field
+type Loose = any;
+
+const IGNORED: ProviderEvent = { kind: 'ignored' };
+
+/** A second row of an authorisation on a page: the method that was stored with it. */
+const METHOD_PART = 'method';
+
+const itemsOf = (body: Loose): Loose[] =>
+  (Array.isArray(body?.notificationItems) ? body.notificationItems : []).flatMap(
+    ({ NotificationRequestItem: item }: Loose) => (item && typeof item === 'object' ? [item] : []),
+  );
+
+/**
+ * Whether all items of a body are signed: each over its fixed list of fields, with a key that is written in hex. A body
+ * with one bad item is refused as a whole.
+ */
+export function isSignedByAdyen(body: Buffer, secret: string): boolean {
+  let parsed: Loose;
+  try {
+    parsed = JSON.parse(body.toString('utf8'));
+  } catch {
+    return false;
+  }
+  const items = itemsOf(parsed);
+  if (!/^([0-9a-f]{2})+$/i.test(secret) || items.length === 0) return false;
+  if (items.length !== parsed.notificationItems.length) return false;
+  const key = Buffer.from(secret, 'hex');
+  return items.every((item) =>
+    isSame(String(item.additionalData?.hmacSignature ?? ''), hmac(key, 'base64', signed(item))),
+  );
+}
+
+const signed = ({
+  pspReference,
+  originalReference,
+  merchantAccountCode,
+  merchantReference,
+  amount,
+  eventCode,
+  success,
+}: Loose): string =>
+  [
+    pspReference,
+    originalReference,
+    merchantAccountCode,
+    merchantReference,
+    amount?.value,
+    amount?.currency,
+    eventCode,
+    success,
+  ].join(':');
+
+/** The items of a body; an authorisation on a page also stores a method, which is an event of its own. */
+export const adyenEventsIn = (body: Record<string, unknown>): NamedEvent[] =>
+  itemsOf(body).flatMap((item) => {
+    const { eventCode, pspReference, success } = item;
+    if (typeof eventCode !== 'string' || !providerId(pspReference)) return [];
+    const id = `${eventCode}:${pspReference}:${success}`;
+    const event = { id, type: eventCode, payload: item };
+    if (!storesMethod(item)) return [event];
+    return [event, { id: `${id}:${METHOD_PART}`, type: eventCode, payload: { ...item, part: METHOD_PART } }];
+  });
+
+/** A charge in the customer's absence names its method too, and makes no other one the default. */
+const storesMethod = ({ eventCode, success, merchantReference, additionalData }: Loose): boolean =>
+  eventCode === 'AUTHORISATION' &&
+  isTrue(success) &&
+  isOfPage(String(merchantReference ?? '')) &&
+  providerId(additionalData?.['recurring.recurringDetailReference']) !== undefined;
+
+const isTrue = (success: unknown): boolean => String(success) === 'true';
+
+/** Events that say nothing of a payment of ours. */
+const SILENT = new Set(['OFFER_CLOSED', 'REPORT_AVAILABLE', 'RECURRING_CONTRACT', 'CAPTURE', 'TECHNICAL_CANCEL']);
+
+/** Events of a dispute, by what they say of its end; of CHARGEBACK its status does. */
+const DISPUTES: Readonly<Record<string, 'opened' | 'lost' | 'won'>> = {
+  NOTIFICATION_OF_CHARGEBACK: 'opened',
+  REQUEST_FOR_INFORMATION: 'opened',
+  SECOND_CHARGEBACK: 'lost',
+  CHARGEBACK_REVERSED: 'won',
+};
+
+/** A stored item of Adyen in our terms. Rule: provider-connections.md#adyen. */
+export function parseAdyenEvent(item: Record<string, unknown>): ProviderEvent {
+  const [id, original] = [providerId(item.pspReference), providerId(item.originalReference)];
+  const code = String(item.eventCode);
+  if (!id || SILENT.has(code)) return IGNORED;
+  if (item.part === METHOD_PART) return methodOf(item);
+  const isDone = isTrue(item.success);
+  const reference = String(item.merchantReference ?? '');
+  switch (code) {
+    case 'AUTHORISATION':
+      return authorisation(item, { id, isDone, reference });
+    case 'CANCELLATION':
+      // One that failed leaves the payment to its own events.
+      if (!isDone || !original) return IGNORED;
+      return { kind: 'payment', providerPaymentId: original, status: 'Cancelled', metadata: {}, ...atOf(item) };
+    case 'CAPTURE_FAILED':
+      if (!original) return IGNORED;
+      return {
+        kind: 'payment_reversed',
+        providerPaymentId: original,
+        status: 'CaptureFailed',
+        ...atOf(item),
+        ...faultOf(item),
+      };
+    case 'REFUND':
+    case 'REFUND_FAILED': {
+      const isPaid = code === 'REFUND' && isDone;
+      return {
+        kind: 'refund',
+        providerRefundId: id,
+        status: isPaid ? 'succeeded' : 'failed',
+        metadata: metadataOf(reference),
+        ...(isPaid ? {} : faultOf(item)),
+      };
+    }
+    case 'CHARGEBACK':
+      return dispute(item, original, isDone && statusOfDispute(item) === 'Lost' ? 'lost' : 'opened');
+    default:
+      return DISPUTES[code] ? dispute(item, original, DISPUTES[code]) : { kind: 'unknown', type: code };
+  }
+}
+
+function authorisation(
+  item: Record<string, unknown>,
+  { id, isDone, reference }: { id: string; isDone: boolean; reference: string },
+): ProviderEvent {
+  const received = receivedOf(item.amount);
+  // A method was stored without an amount.
+  if (received?.amountCents === 0) return IGNORED;
+  return {
+    kind: 'payment',
+    providerPaymentId: id,
+    status: isDone ? 'Authorised' : 'Refused',
+    metadata: metadataOf(reference),
+    ...(isDone && received ? { received } : {}),
+    ...atOf(item),
+    ...(isDone ? {} : faultOf(item)),
+  };
+}
+
+function methodOf({ additionalData: data, paymentMethod }: Loose): ProviderEvent {
+  const [method, customer] = [
+    providerId(data?.['recurring.recurringDetailReference']),
+    providerId(data?.['recurring.shopperReference']) ?? providerId(data?.shopperReference),
+  ];
+  if (!method || !customer) return IGNORED;
+  const [month, year] = String(data.expiryDate ?? '').split('/');
+  const kind = providerId(paymentMethod) ?? 'card';
+  const isCard = data.cardSummary !== undefined || data.expiryDate !== undefined;
+  const details = {
+    type: isCard ? 'scheme' : kind,
+    brand: kind,
+    last4: data.cardSummary,
+    expiry: year && month ? `${year}-${month.padStart(2, '0')}` : undefined,
+  };
+  return {
+    kind: 'method_attached',
+    providerCustomerId: customer,
+    providerMethodId: method,
+    methodType: isCard ? 'card' : kind,
+    details: Object.fromEntries(
+      Object.entries(details).filter((each): each is [string, string] => providerId(each[1]) !== undefined),
+    ),
+  };
+}
+
+const statusOfDispute = ({ additionalData: data }: Loose): unknown => data?.disputeStatus;
+
+function dispute(item: Loose, payment: string | undefined, end: 'opened' | 'lost' | 'won'): ProviderEvent {
+  if (!payment) return IGNORED;
+  const reason = providerId(item.reason) ?? null;
+  return end === 'opened'
+    ? { kind: 'dispute_opened', providerPaymentId: payment, reason }
+    : { kind: 'dispute_closed', providerPaymentId: payment, isLost: end === 'lost', reason };
+}
+
+function receivedOf(amount: Loose): Received | undefined {
+  const { value, currency } = amount ?? {};
+  if (!Number.isSafeInteger(value) || value < 0 || typeof currency !== 'string') return undefined;
+  return { currency, amountCents: fromWire(ADYEN_WIRE, value, currency) ?? null };
+}
+
+const atOf = ({ eventDate: at }: Record<string, unknown>): { reportedAt?: string } =>
+  typeof at === 'string' && !Number.isNaN(Date.parse(at)) ? { reportedAt: new Date(at).toISOString() } : {};
+
+/** How many characters of the reason of a refusal are kept: more than any real one has. */
+const REASON_MAX = 255;
+
+/** The reason is a text, `05 : Do not honor` or `Refused`. */
+function faultOf({ reason, eventCode }: Loose): { error: ProviderError } {
+  const message = typeof reason === 'string' && reason !== '' ? reason.slice(0, REASON_MAX) : String(eventCode);
+  return { error: { code: String(eventCode).toLowerCase(), message: message.toWellFormed() } };
+}
