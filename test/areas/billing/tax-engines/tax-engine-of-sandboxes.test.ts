@@ -187,3 +187,100 @@ describe('a preview (tax-engines.md#when-an-engine-is-asked)', () => {
     expect((await preview()).body.error_details).toEqual({ tax_error: ['unreachable'] });
   });
 });
+
+describe('a draft that waits for nothing', () => {
+  const draftOf = async (amount_cents: number): Promise<Shown> => {
+    await linked({ billing_configuration: { invoice_grace_period: 5 } });
+    await story.plan({ amount_cents });
+    await ok(story.subscribe());
+    await story.advanceTo('2030-02-01T12:00:00Z');
+    return (await story.invoices(1))[0];
+  };
+  const taxStatus = async ({ svc_id }: Shown): Promise<string | null> => {
+    const [row] = await service.sql<{ tax_status: string | null }[]>`
+      select tax_status from invoices where id = ${svc_id}`;
+    return row!.tax_status;
+  };
+
+  test('because its connection ended has our own rates and can be finalized at once', async () => {
+    const made = await draftOf(15000);
+    expect(await taxStatus(made)).toBe('succeeded');
+    await service.sql`update invoices set tax_status = 'pending' where id = ${made.svc_id}`;
+    await ok(story.client.delete('/integrations/engine'));
+    const [flagged] = await service.sql`select ready_to_be_refreshed from invoices where id = ${made.svc_id}`;
+    expect(flagged).toEqual({ ready_to_be_refreshed: true });
+    await ok(story.client.put(`/invoices/${made.svc_id}/refresh`, {}));
+    expect(await taxStatus(made)).toBeNull();
+    const { invoice } = await ok(story.client.put(`/invoices/${made.svc_id}/finalize`, {}));
+    expect(invoice).toMatchObject({ status: 'finalized', taxes_amount_cents: 3000 });
+  });
+});
+
+test('current usage shows no rates of ours for a customer whom an engine taxes', async () => {
+  await linked();
+  const metric = await story.metric('calls');
+  await story.plan({
+    amount_cents: 0,
+    charges: [{ billable_metric_id: metric.svc_id, charge_model: 'standard', properties: { amount: '100' } }],
+  });
+  await ok(story.subscribe());
+  await story.use('calls');
+  const usage = await until(async () => {
+    const { customer_usage } = await ok(story.client.get('/customers/acme/current_usage?external_subscription_id=sub'));
+    return customer_usage.amount_cents === 10000 ? customer_usage : undefined;
+  });
+  expect(usage).toMatchObject({ taxes_amount_cents: 0, total_amount_cents: 10000 });
+});
+
+test('an estimate of an event shows the taxes that the engine estimates', async () => {
+  await standaloneFee();
+  const event = { code: 'calls', external_subscription_id: 'sub', properties: {} };
+  const { fees } = await ok(story.client.post('/events/estimate_fees', { event }));
+  expect(fees).toMatchObject([{ amount_cents: 10000, taxes_amount_cents: 481, taxes_rate: 4.81 }]);
+  await story.customer({ address_line1: '1 fail street' });
+  const refused = await story.client.post('/events/estimate_fees', { event });
+  expect([refused.status, refused.body.error_details]).toEqual([
+    422,
+    { tax_error: ['customerAddressCouldNotResolve'] },
+  ]);
+});
+
+test('paid fees whose rate changed between them are gathered with two taxes', async () => {
+  await linked();
+  const metric = await story.metric('calls');
+  const charge = { charge_model: 'standard', properties: { amount: '100' }, pay_in_advance: true, invoiceable: false };
+  await story.plan({
+    amount_cents: 0,
+    charges: [{ billable_metric_id: metric.svc_id, ...charge, regroup_paid_fees: 'invoice' }],
+  });
+  await ok(story.subscribe());
+  const feeOf = async (transaction_id: string): Promise<Shown> => {
+    await story.use('calls', {}, { transaction_id });
+    return until(async () => {
+      const { fees } = await ok(story.client.get('/fees?external_customer_id=acme'));
+      const fee = fees.find(({ event_transaction_id: id }: Shown) => id === transaction_id);
+      return fee?.taxes_amount_cents > 0 ? fee : undefined;
+    });
+  };
+  const fees = [await feeOf('first')];
+  // The engine has another rate since.
+  await service.sql`
+    update fee_applied_taxes set tax_rate = 4, amount_cents = 320, base_rate = 0.8 where fee_id = ${fees[0].svc_id}`;
+  await service.sql`update fees set taxes_amount_cents = 320 where id = ${fees[0].svc_id}`;
+  fees.push(await feeOf('second'));
+  for (const { svc_id } of fees)
+    await ok(story.client.put(`/fees/${svc_id}`, { fee: { payment_status: 'succeeded' } }));
+  await story.advanceTo('2030-02-01T12:00:00Z');
+  const { invoices } = await ok(story.client.get('/invoices?invoice_type=advance_charges'));
+  const { applied_taxes: taxes } = await story.invoice(invoices[0].svc_id);
+  expect(taxes.map(({ tax_code, tax_rate, amount_cents }: Shown) => [tax_code, tax_rate, amount_cents]).sort()).toEqual(
+    [
+      ['denver_local_tax', 4, 320],
+      ['denver_local_tax_2', 4.81, 481],
+    ],
+  );
+  const [row] = await service.sql`
+    select taxable_base_amount_cents from invoice_applied_taxes where invoice_id = ${invoices[0].svc_id}
+      and tax_code = 'denver_local_tax'`;
+  expect(row).toEqual({ taxable_base_amount_cents: 8000 });
+});
