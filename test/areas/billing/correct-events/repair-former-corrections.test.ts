@@ -4,8 +4,8 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { openStory, type Story } from '../../../support/story.ts';
 import { ok, type Shown } from '../../../support/words.ts';
 
-// Migration 0032 repairs what 0029 stored of corrections before it, and fills what it adds. Rows are brought into the
-// form that these migrations find: 13 units of March cost 10.00 each and are invoiced on 1 April.
+// Migrations 0032 and 0033 repair what was stored of corrections and of copied fees, and fill what they add. Rows are
+// brought into the form that they find: 13 units of March cost 10.00 each and are invoiced on 1 April.
 let service: TestService;
 
 beforeAll(async () => {
@@ -197,4 +197,29 @@ test('what notes gave back is told from what was netted', async () => {
   await service.sql`update correction_adjustments set given_back_amount_cents = 0`;
   await service.sql.unsafe(fills);
   expect([...(await given())]).toEqual(stored);
+});
+
+test('the copy of a fee that bills a difference names its correction, and usage of its own month is none of it', async () => {
+  const story = await april();
+  await amend(story, 'three', 8);
+  await story.use('units', { n: '2', team: 'red' }, { transaction_id: 'two' });
+  await story.advanceTo('2024-05-02T00:00:00Z');
+  const [, next] = await story.invoices(2);
+  await ok(story.client.post(`/invoices/${next!.svc_id}/void`));
+  const fees = next!.fees.map(({ svc_id }: Shown) => ({ id: svc_id }));
+  await ok(story.client.post(`/invoices/${next!.svc_id}/regenerate`, { invoice: { fees } }));
+  const copies = () => service.sql<{ cents: number; correction_id: string | null }[]>`
+    select amount_cents::int as cents, correction_id from fees
+    where organization_id = ${story.organizationId} and original_fee_id is not null order by amount_cents`;
+  const stored = [...(await copies())];
+  expect(stored).toMatchObject([
+    { cents: 2000, correction_id: null },
+    { cents: 5000, correction_id: expect.any(String) },
+  ]);
+  await service.sql`update fees set correction_id = null
+    where organization_id = ${story.organizationId} and original_fee_id is not null`;
+  await service.sql.unsafe(readFileSync('migrations/0033_name_corrections_of_copied_fees.sql', 'utf8'));
+  expect([...(await copies())]).toEqual(stored);
+  const { adjustments } = await amend(story, 'two', 3, { policy: 'debit_invoice' });
+  expect(adjustments).toMatchObject([{ old_amount_cents: 2000, new_amount_cents: 3000, delta_amount_cents: 1000 }]);
 });
