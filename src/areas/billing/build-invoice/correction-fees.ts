@@ -105,10 +105,7 @@ function correctionFee(
   const last = rows.at(-1)!;
   const { correction_id, reason, new_amount_cents } = rows.findLast((row) => row.billed_amount_cents > 0)!;
   const window = { from: last.from_datetime, to: last.to_datetime };
-  const changed = max(
-    sum(rows.map((row) => partOfUnits(row.units, row.billed_amount_cents, row.delta_amount_cents))),
-    ZERO,
-  );
+  const changed = max(sum(rows.map(unitsOf)), ZERO);
   const units = last.kind === 'usage' && changed.gt(0) ? changed : ONE;
   const precise = decimal(amountCents);
   const unitCents = precise.div(units);
@@ -155,6 +152,10 @@ function correctionFee(
     },
   };
 }
+
+/** Units of the billed part; a row that only lowers what waits in place of another item has no difference itself. */
+const unitsOf = ({ units, billed_amount_cents, delta_amount_cents }: DifferenceRow): Decimal =>
+  delta_amount_cents === 0 ? units : partOfUnits(units, billed_amount_cents, delta_amount_cents);
 
 const differences = ({ db, organizationId }: Scope) => db`
   select adjustment.id, adjustment.correction_id, correction.reason,

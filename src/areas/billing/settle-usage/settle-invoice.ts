@@ -173,8 +173,9 @@ async function settleFalls(
     const waiting = Math.min(-each.restCents, Math.max(each.settled?.waiting_cents ?? 0, 0));
     return { each, waiting, row: recorded(billed, each), owed: -each.restCents - waiting };
   });
-  if (rows.some(({ waiting }) => waiting > 0)) await flagDraftsOf(ctx, billed);
   const inPlace = await feesInPlaceOfOthers(ctx, billed, settled);
+  const lowered = rows.flatMap((each) => lowerWaitingOfOthers(each, inPlace, settled));
+  if (lowered.length > 0 || rows.some(({ waiting }) => waiting > 0)) await flagDraftsOf(ctx, billed);
   const asked = rows.flatMap(({ each, owed }, index) => {
     if (owed === 0) return [];
     const { fee } = each.billedItem;
@@ -186,7 +187,7 @@ async function settleFalls(
     description: correction.reason,
     part: correction.credit_note_part,
   });
-  return rows.flatMap(({ each, waiting, row, owed }, index) => {
+  const fallen = rows.flatMap(({ each, waiting, row, owed }, index) => {
     const own = credited.filter((credit) => credit.index === index);
     const ofFee = own.find(({ feeId, inPlaceOf }) => feeId === row.fee_id && inPlaceOf === null) ?? own[0];
     const others = own.filter((credit) => credit !== ofFee);
@@ -231,6 +232,7 @@ async function settleFalls(
     });
     return [main, ...more];
   });
+  return [...fallen, ...lowered];
 }
 
 const keyOnly = (item: BilledItemKey | undefined): BilledItemKey | null =>
@@ -244,18 +246,69 @@ const keyOnly = (item: BilledItemKey | undefined): BilledItemKey | null =>
         grouped_by: item.grouped_by,
       };
 
+/** An item whose fees bill something in place of others. */
+interface InPlace {
+  name: string;
+  /** How much. */
+  cents: number;
+  /** What of its increases waits for the next invoice. */
+  waitingCents: number;
+  feeIds: FeeId[];
+}
+
+/**
+ * Takes what an item owes off increases that wait in place of its own. Adds to what is taken; changes what is owed.
+ *
+ * @returns rows of the items whose increases wait
+ */
+function lowerWaitingOfOthers(
+  fall: { each: Difference; row: NewAdjustment; owed: number },
+  inPlace: readonly InPlace[],
+  settled: ReadonlyMap<string, SettledItem>,
+): NewAdjustment[] {
+  const { each, row } = fall;
+  return inPlace.flatMap((group): NewAdjustment[] => {
+    const taken = Math.min(fall.owed, group.cents, group.waitingCents);
+    if (taken <= 0 || group.name === keyOfBilledItem(each.billedItem)) return [];
+    fall.owed -= taken;
+    group.cents -= taken;
+    group.waitingCents -= taken;
+    const item = settled.get(group.name)!;
+    return [
+      {
+        ...row,
+        ...keyOnly(item)!,
+        fee_id: null,
+        window: item.window,
+        displayName: item.displayName,
+        units: partOfUnits(row.units, -taken, each.deltaCents),
+        old_amount_cents: 0,
+        new_amount_cents: 0,
+        delta_amount_cents: 0,
+        settled_amount_cents: 0,
+        left_amount_cents: 0,
+        billed_amount_cents: -taken,
+        booked_as: 'fee',
+        total_units: null,
+        late_events_left_out: 0,
+      },
+    ];
+  });
+}
+
 /** Fees of the items that billed something in place of others, and how much. */
 async function feesInPlaceOfOthers(
   ctx: Context,
   billed: Billed,
   settled: ReadonlyMap<string, SettledItem>,
-): Promise<{ name: string; cents: number; feeIds: FeeId[] }[]> {
+): Promise<InPlace[]> {
   const items = [...settled].filter(([, { netted_cents }]) => netted_cents < 0);
   if (items.length === 0 || billed.invoiceId === null) return [];
   const fees = await issuedFees(ctx, billed.invoiceId);
   const ids = new Map(fees.map((issued) => [keyOfBilledItem(itemOfFee(issued)), issued.fee.id]));
-  return items.map(([name, { netted_cents, feeIds }]) => {
+  return items.map(([name, { netted_cents, waiting_cents, feeIds }]) => {
     const own = ids.get(name);
-    return { name, cents: -netted_cents, feeIds: [...(own === undefined ? [] : [own]), ...feeIds] };
+    const waitingCents = Math.max(waiting_cents, 0);
+    return { name, cents: -netted_cents, waitingCents, feeIds: [...(own === undefined ? [] : [own]), ...feeIds] };
   });
 }

@@ -83,6 +83,8 @@ export async function listSettled(scope: Scope, billed: Billed): Promise<Map<str
       adjustment.grouped_by, sum(fate.settled_cents + adjustment.left_amount_cents)::bigint as settled_cents,
       sum(adjustment.left_amount_cents)::bigint as left_cents,
       coalesce(sum(case
+        -- It only lowers what waits in place of another item.
+        when adjustment.delta_amount_cents = 0 and adjustment.billed_amount_cents <> 0 then 0
         when fate.settled_cents + adjustment.left_amount_cents = adjustment.delta_amount_cents then adjustment.units
         else round(adjustment.units * (fate.settled_cents + adjustment.left_amount_cents)
           / nullif(adjustment.delta_amount_cents, 0), ${PARTIAL_UNITS_DIGITS}::int) end), 0) as settled_units,

@@ -174,3 +174,42 @@ test('a true-up that was netted and falls alone is given back by the fee of the 
   expect(await notes(story)).toEqual([[1000, 1100]]);
   await sound(story);
 });
+
+test.each([
+  ['in arrears', {}],
+  ['in advance', { charge: { pay_in_advance: true, invoiceable: true } }],
+])('usage %s: what waits in the group that it left is lowered before anything is given back', async (_name, terms) => {
+  const story = await april(RED, terms);
+  await set(story, ['three', 8, 'red']);
+  await set(story, ['three', 8, 'blue']);
+  const { adjustments } = await set(story, ['three', 2, 'blue']);
+  expect(adjustments.map((each: Shown) => [each.delta_amount_cents, each.booked_as])).toEqual([
+    [0, 'fee'],
+    [-6000, 'credit_note'],
+  ]);
+  // 50.00 waited; 10.00 of the first fee are given back.
+  expect(await notes(story)).toEqual([[1000, 1100]]);
+  await retract(story, 'three');
+  expect(await notes(story)).toEqual([
+    [1000, 1100],
+    [2000, 2200],
+  ]);
+  await story.advanceTo('2024-05-02T00:00:00Z');
+  const { invoices } = await ok(story.client.get('/invoices?per_page=100'));
+  expect(invoices.reduce((sum: number, each: Shown) => sum + each.fees_amount_cents, 0)).toBe(13_000);
+  await sound(story);
+});
+
+test('of what waits in another group the rest is billed, with its units', async () => {
+  const story = await april(RED);
+  await set(story, ['three', 8, 'red']);
+  await set(story, ['three', 8, 'blue']);
+  await set(story, ['three', 6, 'blue']);
+  await story.advanceTo('2024-05-02T00:00:00Z');
+  const [, next] = await story.invoices(2);
+  expect(next!.fees.filter((fee: Shown) => fee.svc_correction_id)).toMatchObject([
+    { amount_cents: 3000, units: '3.0' },
+  ]);
+  expect(await notes(story)).toEqual([]);
+  await sound(story);
+});

@@ -86,7 +86,7 @@ async function settleEvent(
     billedItems: billedItemsOf(event, settled),
     settled,
   });
-  return made.filter((row) => row.delta_amount_cents !== 0);
+  return made.filter((row) => row.delta_amount_cents !== 0 || row.billed_amount_cents !== 0);
 }
 
 function billedItemsOf(
