@@ -186,6 +186,89 @@ test('an electronic credit note states what it corrects and what coupons had tak
   expect(JSON.parse(second!.payload).credit_note).toMatchObject({ file_url: url, xml_url: url });
 });
 
+/** April's invoice: 100.00 at 19 %, and usage of 100.00 at 7 % with a coupon of 5.00. */
+async function couponOnUsage(): Promise<{ own: Story; invoice: Invoice }> {
+  const own = await openStory(service, '2024-03-01T00:00:00Z');
+  const { client } = own;
+  const organization = { country: 'DE', tax_identification_number: 'DE123456789', city: 'Ulm', zipcode: '89073' };
+  await client.put('/organizations', {
+    organization: { ...organization, legal_name: 'Verkauf', email: 'v@example.de' },
+  });
+  for (const [code, rate] of [
+    ['vat', '19'],
+    ['low', '7'],
+  ])
+    await client.post('/taxes', { tax: { name: code, code, rate } });
+  await own.customer({ currency: 'EUR', legal_name: 'Kauf', country: 'DE', city: 'Ulm' });
+  const metric = await own.metric('calls');
+  const coupon = {
+    name: 'Five',
+    code: 'five',
+    coupon_type: 'fixed_amount',
+    amount_cents: 500,
+    amount_currency: 'EUR',
+    frequency: 'once',
+    expiration: 'no_expiration',
+    applies_to: { billable_metric_codes: ['calls'] },
+  };
+  expect((await client.post('/coupons', { coupon })).status).toBe(200);
+  await own.plan({
+    amount_cents: 10000,
+    amount_currency: 'EUR',
+    tax_codes: ['vat'],
+    charges: [
+      {
+        billable_metric_id: metric.svc_id,
+        code: 'calls',
+        charge_model: 'standard',
+        properties: { amount: '100' },
+        tax_codes: ['low'],
+      },
+    ],
+  });
+  await own.subscribe();
+  const applied_coupon = { external_customer_id: 'acme', coupon_code: 'five' };
+  expect((await client.post('/applied_coupons', { applied_coupon })).status).toBe(200);
+  await own.use('calls');
+  await own.advanceTo('2024-04-01T12:00:00Z');
+  return { own, invoice: (await own.invoices(1))[0]! };
+}
+
+test('a credit note of several fees takes a coupon off the fee that it had reduced', async () => {
+  const { own, invoice } = await couponOnUsage();
+  expect(invoice).toMatchObject({ sub_total_excluding_taxes_amount_cents: 19_500, taxes_amount_cents: 2565 });
+  const credit = async (share: number, credit_amount_cents: number) => {
+    const items = invoice.fees.map((fee: Invoice) => ({ fee_id: fee.svc_id, amount_cents: fee.amount_cents * share }));
+    const credit_note = { invoice_id: invoice.svc_id, reason: 'other', credit_amount_cents, items };
+    const created = await own.client.post('/credit_notes', { credit_note });
+    expect(created.status, created.text).toBe(200);
+    const path = `/credit_notes/${created.body.credit_note.svc_id}/download_xml`;
+    const { body, text: said } = await own.client.post(path);
+    expect(body.credit_note?.xml_url, said).toBeTruthy();
+    return (await fileAt(body.credit_note.xml_url)).root.CreditNote;
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: documents of every shape
+  const rows = (document: any) =>
+    // biome-ignore lint/suspicious/noExplicitAny: documents of every shape
+    document['cac:TaxTotal']['cac:TaxSubtotal'].map((row: any) => [
+      text(row['cbc:TaxableAmount']),
+      text(row['cbc:TaxAmount']),
+      text(row['cac:TaxCategory']['cbc:Percent']),
+    ]);
+  const part = await credit(0.4, 8826);
+  expect(rows(part).sort()).toEqual([
+    ['38.00', '2.66', '7'],
+    ['40.00', '7.60', '19'],
+  ]);
+  const rest = await credit(0.6, 13_239);
+  expect(rows(rest).sort()).toEqual([
+    ['57.00', '3.99', '7'],
+    ['60.00', '11.40', '19'],
+  ]);
+  const allowance = rest['cac:AllowanceCharge'];
+  expect([text(allowance['cbc:Amount']), allowance['cac:TaxCategory']['cbc:Percent']]).toEqual(['3.00', '7']);
+});
+
 test('electronic documents of drafts and unknown records are refused, and invoices and notes are not confused', async () => {
   const unknown = '01890000-0000-7000-8000-000000000000';
   expect((await story.client.post(`/invoices/${unknown}/download_xml`)).body).toMatchObject({ resource: 'invoice' });

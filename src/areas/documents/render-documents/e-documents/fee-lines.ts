@@ -3,9 +3,9 @@ import { localDate } from '../../../../engine/calendar/local-day.ts';
 import type { AmountLine } from '../../../../engine/e-documents/amounts.ts';
 import type { DayRange, LineFacts } from '../../../../engine/e-documents/facts.ts';
 import { type VatTreatment, VOUCHER, vatTreatment } from '../../../../engine/e-documents/vat-category.ts';
-import { type Cents, cents } from '../../../../engine/money/cents.ts';
+import { type Cents, roundToCents } from '../../../../engine/money/cents.ts';
 import { exponentOf } from '../../../../engine/money/currency.ts';
-import { type Decimal, decimal, sum, ZERO } from '../../../../engine/money/decimal.ts';
+import { type Decimal, decimal, max, sum, ZERO } from '../../../../engine/money/decimal.ts';
 import { toMainUnit } from '../../../../engine/money/units.ts';
 import { REVERSE_CHARGE } from '../../../../engine/taxes/eu/choose-eu-tax.ts';
 import type { FeeRow } from '../../../invoices/fees/queries.ts';
@@ -15,8 +15,11 @@ import type { DocumentSources } from './stated-records.ts';
 export interface StatedFee {
   fee: FeeRow;
   amountCents: Cents;
+  /** What coupons and progressive credits took off what was billed of it. */
   preciseAllowanceCents: Decimal;
+  /** How much of that progressive invoices billed before; none where absent. */
   preciseAlreadyInvoicedCents?: Decimal;
+  preciseTaxedCents: Decimal;
 }
 
 /** How the lines of a document are stated. */
@@ -37,7 +40,7 @@ const ONE = decimal(1);
 
 /** A line with the amounts from which the totals follow. */
 export function statedLine(stated: StatedFee, statement: Statement): { line: LineFacts; amounts: AmountLine } {
-  const { fee, amountCents, preciseAllowanceCents, preciseAlreadyInvoicedCents = ZERO } = stated;
+  const { fee, amountCents, preciseAllowanceCents, preciseAlreadyInvoicedCents = ZERO, preciseTaxedCents } = stated;
   const treatment = treatmentOf(fee, statement);
   const rate = treatment.category === 'S' ? fee.taxes_rate : decimal(0);
   return {
@@ -57,7 +60,7 @@ export function statedLine(stated: StatedFee, statement: Statement): { line: Lin
       amountCents,
       preciseAllowanceCents,
       preciseAlreadyInvoicedCents,
-      preciseTaxCents: decimal(amountCents).minus(preciseAllowanceCents).times(rate).div(100),
+      preciseTaxCents: preciseTaxedCents.times(rate).div(100),
       treatment,
     },
   };
@@ -114,10 +117,28 @@ function periodOf({ from_datetime: from, to_datetime: to }: FeeRow, zone: string
 export const bearsOtherTax = (fees: readonly FeeRow[], { taxes }: DocumentSources): boolean =>
   fees.some((fee) => fee.applied_taxes.some(({ tax_id }) => tax_id !== null && taxes.get(tax_id)?.not_vat));
 
-/** Part of a fee that its invoice bills whole. */
+/** A fee that its invoice bills whole. */
 export const wholeFee = (fee: FeeRow): StatedFee => ({
-  fee,
-  amountCents: cents(fee.amount_cents),
-  preciseAllowanceCents: fee.precise_coupons_amount_cents,
-  preciseAlreadyInvoicedCents: sum((fee.progressive_parts ?? []).map(({ part_cents }) => decimal(part_cents))),
+  ...partOfFee(fee, decimal(fee.amount_cents)),
+  preciseAlreadyInvoicedCents: sum((fee.progressive_parts ?? []).map(({ credit_cents }) => decimal(credit_cents))),
 });
+
+/**
+ * Part of a fee, with the same part of what was taken off it and of what was taxed.
+ *
+ *   10000 with a coupon of 500, half of it → 5000, 250 off, 4750 taxed
+ *   1200 that was credited in full before but billed 500 beyond what is taxed, half of it → 600, 350 off, 0 taxed
+ *
+ * Rules: e-documents.md#amounts, credit-note-amounts.md#billed-beyond-what-is-taxed.
+ */
+export function partOfFee(fee: FeeRow, preciseAmountCents: Decimal): StatedFee {
+  const share = fee.amount_cents === 0 ? ZERO : preciseAmountCents.div(fee.amount_cents);
+  const { precise_coupons_amount_cents: coupons, untaxed_amount_cents: untaxed } = fee;
+  return {
+    fee,
+    amountCents: roundToCents(preciseAmountCents),
+    // Less than a cent may be missing where stored shares were rounded.
+    preciseAllowanceCents: max(coupons.minus(untaxed).times(share), ZERO),
+    preciseTaxedCents: max(decimal(fee.amount_cents).minus(coupons), ZERO).times(share),
+  };
+}

@@ -1,10 +1,10 @@
 import { documentAmounts } from '../../../../engine/e-documents/amounts.ts';
 import type { DocumentFacts } from '../../../../engine/e-documents/facts.ts';
 import type { Profile } from '../../../../engine/e-documents/profiles.ts';
-import { cents } from '../../../../engine/money/cents.ts';
 import { decimal } from '../../../../engine/money/decimal.ts';
 import type { FeeRow } from '../../../invoices/fees/queries.ts';
 import type { StatedNote } from '../rest-of-invoice.ts';
+import { partOfFee } from './fee-lines.ts';
 import { commonFacts, type DocumentBasis } from './of-invoice.ts';
 import { paymentOf } from './stated-parties.ts';
 
@@ -14,25 +14,20 @@ interface NoteBasis extends DocumentBasis {
 }
 
 /**
- * A credit note as an electronic document: what it gives back of each fee, less what coupons had taken off.
+ * A credit note as an electronic document: what it gives back of each fee, less what had been taken off that fee.
  *
  * @param profile null where nobody chose one
  * Rules: e-documents.md#facts, e-documents.md#amounts.
  */
 export function eCreditNote({ note, fees, ...basis }: NoteBasis, profile: Profile | null): DocumentFacts {
   const { invoice } = basis.parts;
-  const items = note.items.flatMap(({ fee_id, amount_cents }) => {
+  const stated = note.items.flatMap(({ fee_id, amount_cents }) => {
     const fee = fee_id === null ? undefined : fees.get(fee_id);
-    return fee === undefined ? [] : [{ fee, amountCents: cents(amount_cents) }];
+    return fee === undefined ? [] : [partOfFee(fee, decimal(amount_cents))];
   });
-  const linesCents = items.reduce((total, { amountCents }) => total + amountCents, 0);
-  const couponsCents = note.coupons_adjustment_amount_cents;
-  // Coupons reduced every fee of a note by the same share.
-  const partTaken = linesCents === 0 ? decimal(0) : decimal(couponsCents).div(linesCents);
-  const stated = items.map((item) => ({ ...item, preciseAllowanceCents: partTaken.times(item.amountCents) }));
   const common = commonFacts(basis, { profile, stated, isOrdinary: false });
   const amounts = documentAmounts(common.amountLines, {
-    couponsCents,
+    couponsCents: note.coupons_adjustment_amount_cents,
     alreadyInvoicedCents: 0,
     netCents: note.sub_total_excluding_taxes_amount_cents,
     taxCents: note.taxes_amount_cents,
