@@ -239,7 +239,7 @@ const STATE: readonly CodeRow[] = [
   [
     'not_regenerable',
     'regenerateInvoice',
-    'Only a void periodic, progressive or one-off invoice, or one of unpaid credits, is regenerated, once',
+    'Only a void invoice is regenerated, once; none of gathered fees or paid credits, or whose usage was billed since',
     'Void it first',
   ],
   [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type GivingFee, giveBack } from '../../../src/engine/corrections/give-back.ts';
-import { type Decimal, decimal, ZERO } from '../../../src/engine/money/decimal.ts';
+import { type GivingFee, giveBack, type Taken } from '../../../src/engine/corrections/give-back.ts';
+import { decimal, ZERO } from '../../../src/engine/money/decimal.ts';
 
 const fee = (id: string, amountCents: number, changes: Partial<GivingFee> = {}): GivingFee => ({
   id,
@@ -10,6 +10,7 @@ const fee = (id: string, amountCents: number, changes: Partial<GivingFee> = {}):
   taxesRate: decimal(10),
   parts: [],
   creditableCents: amountCents,
+  givenParts: new Map(),
   ...changes,
 });
 const part = (feeId: string, partCents: number, creditCents = partCents) => ({
@@ -17,7 +18,8 @@ const part = (feeId: string, partCents: number, creditCents = partCents) => ({
   partCents,
   creditCents: decimal(creditCents),
 });
-const given = (wanted: number, asked: GivingFee[], behind: GivingFee[], taken = new Map<string, Decimal>()) => {
+const nothing = (): Taken => ({ items: new Map(), parts: new Map() });
+const given = (wanted: number, asked: GivingFee[], behind: GivingFee[], taken: Taken = nothing()) => {
   const fees = new Map([...asked, ...behind].map((each) => [each.id, each]));
   return giveBack(wanted, asked, { fees, taken }).map(({ feeId, cents, preciseAmountCents }) => [
     feeId,
@@ -90,7 +92,7 @@ test.each([
 });
 
 test('what earlier items took is not given back again', () => {
-  const taken = new Map<string, Decimal>();
+  const taken = nothing();
   given(700, [MONTH], [BEFORE], taken);
   expect(given(1700, [MONTH], [BEFORE], taken)).toEqual([
     ['month', 500, 1000],
@@ -109,4 +111,34 @@ test('the last of a fee takes what is less than a cent', () => {
     ['month', 333, 1000],
     ['before', 667, 1000],
   ]);
+});
+
+// 12.00 of red, of which red took over 5.00 and blue 7.00.
+test.each([
+  ['by earlier notes', new Map([['before', 500]])],
+  ['by an earlier call', undefined],
+])('what a fee took over is given back once: %s', (_name, earlier) => {
+  const red = fee('red', 500, {
+    preciseCouponsAmountCents: decimal(500),
+    parts: [part('before', 500)],
+    ...(earlier ? { givenParts: earlier } : {}),
+  });
+  const before = fee('before', 1200, earlier ? { creditableCents: 700 } : {});
+  const taken = nothing();
+  if (!earlier) expect(given(500, [red], [before], taken)).toEqual([['before', 500, 500]]);
+  expect(given(300, [red], [before], taken)).toEqual([]);
+  const blue = fee('blue', 700, { untaxedAmountCents: decimal(-700), parts: [part('before', 700)] });
+  expect(given(700, [blue], [before], taken)).toEqual([
+    ['before', 700, 700],
+    ['blue', 0, 700],
+  ]);
+});
+
+test('what a fee took over is given back once, also of the invoice before', () => {
+  // 24.00 of red, of which the invoice before had billed 12.00; red took over 10.00 of it and blue 14.00.
+  const newest = fee('newest', 2400, { preciseCouponsAmountCents: decimal(1200), parts: [part('before', 1200)] });
+  const red = fee('red', 1000, { preciseCouponsAmountCents: decimal(1000), parts: [part('newest', 1000)] });
+  const taken = nothing();
+  expect(given(1000, [red], [newest, BEFORE], taken)).toEqual([['newest', 1000, 2000]]);
+  expect(given(1000, [red], [newest, BEFORE], taken)).toEqual([]);
 });

@@ -131,14 +131,14 @@ const couponOf = (
 function creditOf(before: Issued, fees: readonly { key: string; amountCents: ReturnType<typeof cents> }[]) {
   const { draft, crediting } = before;
   const billed = draft.fees.map((fee): BilledFee => ({ ...fee, id: fee.key, parts: fee.progressiveParts }));
-  const rests = restsOfFees(billed, crediting);
+  const rests = restsOfFees({ fees: billed, notes: crediting });
   const credited = crediting.reduce((total, each) => total + each.creditCents, 0);
-  const left = Math.max(draft.feesAmountCents - draft.couponsAmountCents - credited, 0);
+  const left = draft.feesAmountCents - draft.couponsAmountCents - credited;
   const creditable = (key: string) => ({ chargeId: key.split(':')[1]!, usageKey: usageKeyOf(key) });
   const credit = progressiveCredit(
     {
       id: 'before',
-      leftCents: cents(left),
+      leftCents: decimal(left),
       fees: draft.fees.map((fee) => ({
         id: fee.key,
         ...creditable(fee.key),
@@ -197,6 +197,7 @@ function giveItems(invoice: Issued, wanted: (readonly [string, number])[], credi
   if (creditCents > 0)
     invoice.crediting.push({
       creditCents,
+      taxesCents: amounts.taxesAmountCents,
       totalCents: total,
       items: items.map(([feeId, amount]) => ({ feeId, preciseAmountCents: decimal(amount) })),
     });

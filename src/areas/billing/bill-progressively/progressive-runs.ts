@@ -9,13 +9,18 @@ import type {
   UsageThresholdId,
 } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
+import { firstInvoiceOf } from '../../usage/event-corrections/first-invoice.ts';
 
-/** The newest progressive invoice of a customer's subscription whose charges window holds `at`. */
+/**
+ * The newest progressive invoice of a customer's subscription whose charges window holds `at`: the one that billed
+ * last, where one that was made anew keeps the place of the voided one.
+ */
 export async function findProgressiveInvoice(
-  { db, organizationId }: Scope,
+  scope: Scope,
   subscription: { id: SubscriptionId; customer_id: CustomerId },
   at: Temporal.Instant,
 ): Promise<{ id: string; fees_amount_cents: number } | undefined> {
+  const { db, organizationId } = scope;
   const [row] = await db<{ id: InvoiceId; fees_amount_cents: number }[]>`
     select invoice.id, invoice.fees_amount_cents
     from invoices invoice
@@ -24,7 +29,7 @@ export async function findProgressiveInvoice(
       and invoice.invoice_type = 'progressive_billing' and invoice.status in ('finalized', 'failed')
       and line.subscription_id = ${subscription.id} and line.charges_from_datetime <= ${at}
       and line.charges_to_datetime > ${at}
-    order by invoice.created_at desc, invoice.id desc
+    order by line.billed_at desc, ${firstInvoiceOf(db, db`invoice.id`)} desc
     limit 1`;
   return row;
 }

@@ -2,6 +2,7 @@ import { newDraft } from '../../../engine/invoices/draft.ts';
 import type { InvoiceType } from '../../../engine/invoices/invoice-types.ts';
 import { keepsZeroAmount } from '../../../engine/invoices/zero-amount.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import { mapInSlices } from '../../../platform/turns/turns.ts';
 import { computeInSlices } from '../../usage/usage/compute-in-slices.ts';
 import { type HeldTax, listHeldTaxes, taxesOfFee } from '../../usage/usage/fee-taxes.ts';
@@ -32,9 +33,20 @@ export async function totalFees(
     standAlone?: boolean;
     /** Lines whose usage is billed, including those whose usage is zero. */
     lines?: readonly BilledLine[];
+    /** The voided invoice in whose place this one is made. */
+    madeAnewFrom?: InvoiceId | undefined;
   },
 ): Promise<Computation> {
-  const { payer, issuer, fees, isFinalizing, invoiceType = 'subscription', standAlone = false, lines = [] } = input;
+  const {
+    payer,
+    issuer,
+    fees,
+    isFinalizing,
+    invoiceType = 'subscription',
+    standAlone = false,
+    lines = [],
+    madeAnewFrom,
+  } = input;
   const currency = (lines[0] ?? fees[0]?.line)?.subscription.amount_currency;
   const isSettled = isFinalizing && !standAlone && currency !== undefined;
   const [means, held] = await Promise.all([
@@ -49,7 +61,9 @@ export async function totalFees(
   ]);
   const isTaxedByEngine = payer.tax_engine_id !== null;
   const awaitsTaxes = isSettled && (means?.awaits_register === true || (isTaxedByEngine && fees.length > 0));
-  const progressive = means?.has_progressive_invoices ? await progressiveCredits(ctx, payer.id, fees, lines) : [];
+  const progressive = means?.has_progressive_invoices
+    ? await progressiveCredits(ctx, payer.id, fees, { lines, madeAnewFrom })
+    : [];
   const taxesOf = (fee: LineFee): [string, readonly HeldTax[]] => {
     const owner = {
       chargeId: fee.charge?.id,

@@ -7,6 +7,7 @@ import type { InvoiceRegeneration } from '../../invoices/invoices/regenerate-sch
 import { showInvoice } from '../../invoices/invoices/show-invoice.ts';
 import { lockVisibleInvoice } from '../../invoices/invoices/writes.ts';
 import { type IssuerFacts, lockPayer, type PayerFacts, readIssuer } from '../build-invoice/payer-and-issuer.ts';
+import { isBilledSince } from './billed-since.ts';
 import { regenerateCredit } from './credit-invoice.ts';
 import { regenerateOneOff } from './one-off-invoice.ts';
 import { hasReplacement } from './replaced-invoice.ts';
@@ -35,7 +36,8 @@ const BY_TYPE: Partial<Record<InvoiceType, (ctx: Context, replaced: Replaced) =>
  * voided invoice and its lines stay unchanged and no longer claim their periods.
  *
  * @throws Refusal 404 invoice, fee, subscription, charge, charge_filter; 405 not_regenerable, unless it is a voided
- *   invoice that was not regenerated yet, and no `advance_charges`; 422 charge invalid_charge_model
+ *   invoice that was not regenerated yet, no `advance_charges`, and no progressive one whose usage was billed since;
+ *   422 charge invalid_charge_model
  * Rule: invoice-operations.md#regenerate.
  */
 export async function regenerateInvoice(ctx: Context, { svc_id, body }: { svc_id: string; body: InvoiceRegeneration }) {
@@ -44,6 +46,8 @@ export async function regenerateInvoice(ctx: Context, { svc_id, body }: { svc_id
   if (source.status !== 'voided' || !regenerate || (await hasReplacement(ctx, source.id)))
     throw refuse.notAllowed('not_regenerable');
   const payer = await lockPayer(ctx, source.customer_id);
+  if (source.invoice_type === 'progressive_billing' && (await isBilledSince(ctx, source)))
+    throw refuse.notAllowed('not_regenerable');
   const issuer = await readIssuer(ctx, source.billing_entity_id);
   const purchaseOrderNumber = purchaseOrderOf(source, body);
   const invoiceId = await regenerate(ctx, { source, payer, issuer, body, purchaseOrderNumber });

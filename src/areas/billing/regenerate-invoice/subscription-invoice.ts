@@ -44,7 +44,8 @@ export async function regenerateOfSubscriptions(ctx: Context, replaced: Replaced
   const claim = { billedOn: localDate(first.at, source.timezone), now: ctx.now() };
   await claimLines(ctx, invoiceId, { lines, claim });
   await copyThresholds(ctx, replacement, ctx.now());
-  const computation = await totalFees(ctx, { payer, issuer, fees, isFinalizing: true, invoiceType });
+  const madeAnewFrom = source.id;
+  const computation = await totalFees(ctx, { payer, issuer, fees, isFinalizing: true, invoiceType, madeAnewFrom });
   const made = { invoiceId, payer, issuer, currency: source.currency, dates, at: first.at, createdAt: ctx.now() };
   await store(ctx, { ...made, computation });
   // Nothing was late for the voided invoice (event-corrections.md#regenerated-invoices).

@@ -31,9 +31,11 @@ export async function creditSkippedPeriod(
     zone: payer.zone,
   });
   const line = billedLine(subscription!, 'subscription_terminating', at, payer.zone);
-  if ((await progressiveCredits(ctx, payer.id, [], [line])).length === 0) return;
+  if ((await progressiveCredits(ctx, payer.id, [], { lines: [line] })).length === 0) return;
   const issuer = await readIssuer(ctx, subscription!.billing_entity_id ?? payer.billing_entity_id);
   const { fees } = await compute(ctx, { payer, issuer, lines: [line], skipUsage: false, isFinalizing: false });
-  for (const { progressiveInvoiceId, excessCents, fallen } of await progressiveCredits(ctx, payer.id, fees, [line]))
+  for (const { progressiveInvoiceId, excessCents, fallen } of await progressiveCredits(ctx, payer.id, fees, {
+    lines: [line],
+  }))
     if (excessCents > 0) await creditProgressiveExcess(ctx, progressiveInvoiceId, excessCents, fallen);
 }

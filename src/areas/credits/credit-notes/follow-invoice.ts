@@ -40,7 +40,9 @@ async function computeAnew(ctx: Context, invoice: InvoiceRow, note: CreditNoteRo
     const fee = credited.fees.find(({ id }) => id === item.fee_id)!;
     const share =
       item.fee_amount_cents === 0 ? ZERO : item.precise_amount_cents.times(fee.amount_cents).div(item.fee_amount_cents);
-    return { fee, preciseAmountCents: share.toDecimalPlaces(ITEM_DIGITS, Decimal.ROUND_HALF_UP) };
+    const { given_for_fee_ids: feeIds, given_part_cents: partCents } = item;
+    const givenFor = feeIds === null || partCents === null ? undefined : { feeIds, partCents };
+    return { fee, preciseAmountCents: share.toDecimalPlaces(ITEM_DIGITS, Decimal.ROUND_HALF_UP), givenFor };
   });
   const amounts = amountsOf(credited, items);
   const creditCents = alignedTotal(amounts);

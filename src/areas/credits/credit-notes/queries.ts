@@ -297,6 +297,32 @@ export async function sumItemsOfFees(
   return new Map(rows.map(({ fee_id, cents }) => [fee_id, cents]));
 }
 
+/**
+ * What live notes gave back of a fee for those that had taken it over. Each fee is named by the first one in whose
+ * place it was made anew.
+ */
+export interface GivenPart {
+  first_fee_id: FeeId;
+  given_for_first_fee_ids: FeeId[];
+  given_part_cents: number;
+}
+
+/** Such parts of fees of progressive invoices. Rule: event-corrections.md#usage-billed-progressively. */
+export const listGivenParts = ({ db, organizationId }: Scope, firstFeeIds: readonly FeeId[]) => db<GivenPart[]>`
+  select coalesce(fee.original_fee_id, fee.id) as first_fee_id, item.given_part_cents, array(
+      select coalesce(taker.original_fee_id, taker.id)
+      from unnest(item.given_for_fee_ids) with ordinality as given (id, place)
+      join fees taker on taker.organization_id = ${organizationId} and taker.id = given.id
+      order by given.place
+    ) as given_for_first_fee_ids
+  from fees fee
+  join credit_note_items item on item.organization_id = fee.organization_id and item.fee_id = fee.id
+    and item.given_for_fee_ids is not null
+  join credit_notes note on note.organization_id = item.organization_id and note.id = item.credit_note_id
+    and note.status <> 'deleted'
+  where fee.organization_id = ${organizationId}
+    and (fee.id = any (${firstFeeIds}::uuid[]) or fee.original_fee_id = any (${firstFeeIds}::uuid[]))`;
+
 /** A note that may pay an invoice. */
 export interface SpendableRow {
   id: CreditNoteId;

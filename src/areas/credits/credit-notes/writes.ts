@@ -45,6 +45,8 @@ export async function lockCreditNote(ctx: Context, id: CreditNoteId): Promise<Cr
 export interface NewItem {
   fee: FeeRow;
   preciseAmountCents: Decimal;
+  /** The fees by which the credited one was taken over, and how much of it is given back for them. */
+  givenFor?: { feeIds: readonly FeeId[]; partCents: number } | undefined;
 }
 
 export interface NewNote {
@@ -108,19 +110,22 @@ const amountColumns = (amounts: NoteAmounts, parts: NoteParts) => ({
 type NoteOwner = Pick<NewNote, 'id' | 'currency'>;
 
 async function insertItems(ctx: Context, note: NoteOwner, items: readonly NewItem[]): Promise<void> {
-  const rows = items.map(({ fee, preciseAmountCents }) => ({
+  const rows = items.map(({ fee, preciseAmountCents, givenFor }) => ({
     id: newId(),
     fee_id: fee.id,
     amount_cents: roundToCents(preciseAmountCents),
     precise_amount_cents: preciseAmountCents,
+    given_for_fee_ids: givenFor?.feeIds ?? null,
+    given_part_cents: givenFor?.partCents ?? null,
   }));
   await ctx.db`
     insert into credit_note_items (id, organization_id, credit_note_id, fee_id, fee_key, fee_amount_cents, amount_cents,
-      precise_amount_cents, amount_currency, created_at)
+      precise_amount_cents, given_for_fee_ids, given_part_cents, amount_currency, created_at)
     select item.id, ${ctx.organizationId}::uuid, ${note.id}::uuid, fee.id, ${feeKey(ctx.db)}, fee.amount_cents,
-      item.amount_cents, item.precise_amount_cents, ${note.currency}, ${ctx.now()}
+      item.amount_cents, item.precise_amount_cents, item.given_for_fee_ids, item.given_part_cents, ${note.currency},
+      ${ctx.now()}
     from jsonb_to_recordset(${json(rows)}::jsonb) as item (id uuid, fee_id uuid, amount_cents bigint,
-      precise_amount_cents numeric)
+      precise_amount_cents numeric, given_for_fee_ids uuid[], given_part_cents bigint)
     join fees fee on fee.organization_id = ${ctx.organizationId} and fee.id = item.fee_id`;
 }
 
@@ -194,8 +199,17 @@ export async function rewriteNote(
 
 /** Moves items of a draft note to the fees of a new computation that bill the same. */
 export const listMovedItems = ({ db, organizationId }: Scope, noteId: CreditNoteId, invoiceId: InvoiceId) =>
-  db<{ fee_id: FeeId; fee_amount_cents: number; precise_amount_cents: Decimal }[]>`
-    select fee.id as fee_id, item.fee_amount_cents, item.precise_amount_cents
+  db<
+    {
+      fee_id: FeeId;
+      fee_amount_cents: number;
+      precise_amount_cents: Decimal;
+      given_for_fee_ids: FeeId[] | null;
+      given_part_cents: number | null;
+    }[]
+  >`
+    select fee.id as fee_id, item.fee_amount_cents, item.precise_amount_cents, item.given_for_fee_ids,
+      item.given_part_cents
     from credit_note_items item
     join fees fee on fee.organization_id = item.organization_id and fee.invoice_id = ${invoiceId}
       and fee.deleted_at is null and ${feeKey(db)} = item.fee_key

@@ -45,10 +45,13 @@ export interface ProgressivePartJson {
   part_cents: number;
 }
 
-/** The same as the rules see it. */
-export const progressivePartsOf = (stored: readonly ProgressivePartJson[] | null): ProgressivePart[] =>
+/** The same as the rules see it; `standsFor` names the fee that stands for one whose invoice was made anew. */
+export const progressivePartsOf = (
+  stored: readonly ProgressivePartJson[] | null,
+  standsFor: ReadonlyMap<FeeId, FeeId> = new Map(),
+): ProgressivePart[] =>
   (stored ?? []).map(({ fee_id, credit_cents, part_cents }) => ({
-    feeId: fee_id,
+    feeId: standsFor.get(fee_id) ?? fee_id,
     creditCents: decimal(credit_cents),
     partCents: part_cents,
   }));

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
 import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
+import { ok } from '../../../support/words.ts';
 
 // What corrections give back of usage that was billed before its period ended: CO13 and CO14 of event-corrections.md.
 let service: TestService;
@@ -11,19 +12,25 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** March at 1.00 a unit and 10 % tax, with thresholds; each event is billed as they ask before the next is sent. */
-async function march(thresholds: object[], events: readonly [transaction: string, n: string][]): Promise<Story> {
+/**
+ * March at 1.00 a unit and 10 % tax, with thresholds; each event is billed as they ask before the next is sent. It is
+ * over, unless units are grouped by team.
+ */
+async function march(
+  thresholds: object[],
+  events: readonly [transaction: string, n: string][],
+  { isGrouped = false } = {},
+): Promise<Story> {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   const { client } = story;
   await client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: 10, applied_to_organization: true } });
   await story.customer();
   const metric = await story.metric('units', { aggregation_type: 'sum_agg', field_name: 'n' });
+  const properties = { amount: '1', ...(isGrouped ? { pricing_group_keys: ['team'] } : {}) };
   await story.plan({
     amount_cents: 0,
     usage_thresholds: thresholds,
-    charges: [
-      { billable_metric_id: metric.svc_id, code: 'units', charge_model: 'standard', properties: { amount: '1' } },
-    ],
+    charges: [{ billable_metric_id: metric.svc_id, code: 'units', charge_model: 'standard', properties }],
   });
   await story.subscribe();
   for (const [index, [transaction_id, n]] of events.entries()) {
@@ -33,7 +40,7 @@ async function march(thresholds: object[], events: readonly [transaction: string
     expect((await client.post('/events', { event })).status).toBe(200);
     await story.advanceTo(`2024-03-10T${hour}:15:00Z`);
   }
-  await story.advanceTo('2024-04-02T00:00:00Z');
+  if (!isGrouped) await story.advanceTo('2024-04-02T00:00:00Z');
   return story;
 }
 
@@ -159,4 +166,54 @@ test('an amount of a progressive invoice that was given back by hand is not give
     [progressive.svc_id, 400, 440],
   ]);
   await audited(story);
+});
+
+test('what a group took over is given back once, however often its usage falls', async () => {
+  const teams = await march([{ amount_cents: 1000 }], [], { isGrouped: true });
+  const { client } = teams;
+  await teams.advanceTo('2024-03-10T10:00:00Z');
+  await teams.use('units', { n: '5', team: 'red' }, { transaction_id: 'five' });
+  await teams.use('units', { n: '7', team: 'red' }, { transaction_id: 'seven' });
+  await teams.advanceTo('2024-03-10T10:15:00Z');
+  await correct(teams, { kind: 'amend', transaction_id: 'seven', properties: { n: '7', team: 'blue' } });
+  await teams.advanceTo('2024-04-02T00:00:00Z');
+  const [progressive, month] = await teams.invoices(2);
+  // Blue took over 7.00 of what red was billed, and is taxed on it again.
+  expect([progressive, month].map(({ total_amount_cents }) => total_amount_cents)).toEqual([1320, 70]);
+
+  const red = (n: string, policy: string) =>
+    correct(teams, { kind: 'amend', transaction_id: 'five', properties: { n, team: 'red' }, policy });
+  /** Red rises to eight units by an invoice of its own, which is given back by hand. */
+  const riseAndGiveBack = async (amount_cents: number, credit_amount_cents: number) => {
+    await red('8', 'debit_invoice');
+    const [{ svc_id: invoice_id }] = (await ok(client.get('/invoices?per_page=1'))).invoices;
+    const { fees } = await teams.invoice(invoice_id);
+    const items = [{ fee_id: fees[0].svc_id, amount_cents }];
+    const credit_note = { invoice_id, reason: 'other', credit_amount_cents, items };
+    await ok(client.post('/credit_notes', { credit_note }));
+    return invoice_id;
+  };
+  const first = await riseAndGiveBack(300, 330);
+  expect((await red('0', 'credit_note')).adjustments).toMatchObject([
+    { delta_amount_cents: -800, uncreditable_amount_cents: 300 },
+  ]);
+  // 3.00 are still owed, so that 5.00 are billed.
+  const second = await riseAndGiveBack(500, 550);
+  expect((await red('0', 'credit_note')).adjustments).toMatchObject([
+    { delta_amount_cents: -800, uncreditable_amount_cents: 800 },
+  ]);
+  const { adjustments } = await retract(teams, 'seven');
+  // Red's 8.00 are still owed.
+  expect(adjustments).toMatchObject([800, 0, 0].map((uncreditable_amount_cents) => ({ uncreditable_amount_cents })));
+  const given = (await notes(teams)).sort();
+  expect(given).toEqual(
+    [
+      [first, 300, 330],
+      [progressive.svc_id, 500, 550],
+      [second, 500, 550],
+      [progressive.svc_id, 700, 770],
+      [month.svc_id, 0, 70],
+    ].sort(),
+  );
+  await audited(teams);
 });

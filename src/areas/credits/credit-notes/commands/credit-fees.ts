@@ -1,10 +1,9 @@
-import { type GivingFee, giveBack } from '../../../../engine/corrections/give-back.ts';
+import { type GivingFee, giveBack, type Taken } from '../../../../engine/corrections/give-back.ts';
 import { alignedTotal } from '../../../../engine/credits/credit-note-amounts.ts';
 import { offsettableOfInvoice, refundableOfInvoice } from '../../../../engine/credits/credit-note-limits.ts';
 import type { NoteParts } from '../../../../engine/credits/credit-note-parts.ts';
 import type { InvoiceStatus } from '../../../../engine/invoices/invoice-states.ts';
 import { type Cents, cents } from '../../../../engine/money/cents.ts';
-import type { Decimal } from '../../../../engine/money/decimal.ts';
 import type { Context } from '../../../../platform/context.ts';
 import type { CreditNoteId, FeeId, InvoiceId } from '../../../../platform/ids.ts';
 import { type FeeRow, listFeesByIds, progressivePartsOf } from '../../../invoices/fees/queries.ts';
@@ -12,8 +11,8 @@ import { readInvoice } from '../../../invoices/invoices/queries.ts';
 import type { Part } from '../../../usage/event-corrections/schema.ts';
 import { type CreditedInvoice, creditableOf, readCreditedInvoice } from '../credited-invoice.ts';
 import { amountsOf, makeNote } from '../make-note.ts';
-import { withProgressiveFees } from '../progressive-parts.ts';
-import { sumItemsOfFees } from '../queries.ts';
+import { readTakenOver, type TakenOver } from '../progressive-parts.ts';
+import { type GivenPart, listGivenParts, sumItemsOfFees } from '../queries.ts';
 import type { NewItem } from '../writes.ts';
 
 interface Asked {
@@ -71,22 +70,23 @@ export async function creditFees(
   ];
   const askedIds = [...new Set(asked.flatMap((each) => groupsOf(each).flatMap(({ feeIds }) => feeIds)))];
   if (askedIds.length === 0) return [];
-  const found = await listFeesByIds(ctx, await withProgressiveFees(ctx, askedIds));
+  const { feeIds: takenOver, standsFor } = await readTakenOver(ctx, askedIds);
+  const found = await listFeesByIds(ctx, [...askedIds, ...takenOver]);
   const rows = new Map<string, FeeRow>(found.map((fee) => [fee.id, fee]));
   const open = await lockInvoices(ctx, found, statuses);
-  const credited = await sumItemsOfFees(
-    ctx,
-    found.map(({ id }) => id),
-  );
+  const ids = found.map(({ id }) => id);
+  const credited = await sumItemsOfFees(ctx, ids);
+  const givenParts = partsGiven(takenOver.length === 0 ? [] : await listGivenParts(ctx, found.map(firstOf)), found);
   const fees = new Map(
     found.map((fee) => {
       const isOpen = fee.invoice_id !== null && open.has(fee.invoice_id);
-      return [fee.id, givingFee(fee, isOpen ? fee.amount_cents - (credited.get(fee.id) ?? 0) : 0)];
+      const creditableCents = isOpen ? fee.amount_cents - (credited.get(fee.id) ?? 0) : 0;
+      return [fee.id, givingFee(fee, creditableCents, { standsFor, givenParts })];
     }),
   );
 
-  const items = new Map<InvoiceId, (NewItem & Pick<Credited, 'index' | 'inPlaceOf'> & { cents: number })[]>();
-  const taken = new Map<string, Decimal>();
+  const items = new Map<InvoiceId, GivenItem[]>();
+  const taken: Taken = { items: new Map(), parts: new Map() };
   const givenInPlace = new Map<string, number>();
   for (const each of [...asked].sort((a, b) => b.cents - a.cents)) {
     const { index } = each;
@@ -96,16 +96,13 @@ export async function creditFees(
       const before = inPlaceOf === null ? 0 : (givenInPlace.get(inPlaceOf) ?? 0);
       const wanted = Math.max(0, Math.min(left, most - before));
       let given = 0;
-      for (const { feeId, cents: amount, preciseAmountCents } of giveBack(wanted, own, { fees, taken })) {
-        given += amount;
-        const fee = rows.get(feeId)!;
+      for (const back of giveBack(wanted, own, { fees, taken })) {
+        given += back.cents;
+        const fee = rows.get(back.feeId)!;
         const ofInvoice = items.get(fee.invoice_id!) ?? [];
         items.set(fee.invoice_id!, ofInvoice);
-        const same = ofInvoice.find((i) => i.index === index && i.fee === fee && i.inPlaceOf === inPlaceOf);
-        if (same) {
-          same.cents += amount;
-          same.preciseAmountCents = same.preciseAmountCents.plus(preciseAmountCents);
-        } else ofInvoice.push({ index, inPlaceOf, cents: amount, fee, preciseAmountCents });
+        const takerIds = back.forFeeIds.map((id) => rows.get(id)!.id);
+        addItem(ofInvoice, { ...back, index, inPlaceOf, fee, takerIds });
       }
       left -= given;
       if (inPlaceOf !== null) givenInPlace.set(inPlaceOf, before + given);
@@ -141,6 +138,50 @@ export async function creditFees(
   return notes;
 }
 
+type GivenItem = NewItem & Pick<Credited, 'index' | 'inPlaceOf'> & { cents: number };
+
+/** Adds what a fee gives back to its item for the same fees. */
+function addItem(
+  items: GivenItem[],
+  { takerIds, ...given }: Omit<GivenItem, 'givenFor'> & { takerIds: readonly FeeId[] },
+): void {
+  const { index, inPlaceOf, fee, preciseAmountCents, cents: partCents } = given;
+  const same = items.find(
+    (item) =>
+      item.index === index &&
+      item.inPlaceOf === inPlaceOf &&
+      item.fee === fee &&
+      `${item.givenFor?.feeIds ?? ''}` === `${takerIds}`,
+  );
+  if (!same) {
+    const givenFor = takerIds.length === 0 ? undefined : { feeIds: takerIds, partCents };
+    items.push({ index, inPlaceOf, cents: partCents, fee, preciseAmountCents, givenFor });
+    return;
+  }
+  same.cents += partCents;
+  same.preciseAmountCents = same.preciseAmountCents.plus(preciseAmountCents);
+  if (same.givenFor) same.givenFor.partCents += partCents;
+}
+
+/** The fee in whose place it was made anew, or itself. */
+const firstOf = ({ original_fee_id, id }: FeeRow): FeeId => original_fee_id ?? id;
+
+/** What was given back of each fee for one that had taken it over, by both. */
+function partsGiven(parts: readonly GivenPart[], fees: readonly FeeRow[]): Map<string, Map<string, number>> {
+  const standing = new Map<string, FeeId>(fees.map((fee) => [firstOf(fee), fee.id]));
+  const given = new Map<string, Map<string, number>>();
+  for (const { first_fee_id, given_for_first_fee_ids, given_part_cents } of parts) {
+    const [first, ...rest] = [...given_for_first_fee_ids, first_fee_id].map((id) => standing.get(id) ?? id);
+    let taker = first!;
+    for (const feeId of rest) {
+      const known = given.get(taker) ?? new Map<string, number>();
+      given.set(taker, known.set(feeId, (known.get(feeId) ?? 0) + given_part_cents));
+      taker = feeId;
+    }
+  }
+  return given;
+}
+
 /** Locks the invoices of fees in one order. @returns those with one of the statuses */
 async function lockInvoices(
   { db, organizationId }: Context,
@@ -154,14 +195,19 @@ async function lockInvoices(
   return new Set(rows.filter(({ status }) => statuses.includes(status)).map(({ id }) => id));
 }
 
-const givingFee = (fee: FeeRow, creditableCents: number): GivingFee => ({
+const givingFee = (
+  fee: FeeRow,
+  creditableCents: number,
+  { standsFor, givenParts }: { standsFor: TakenOver['standsFor']; givenParts: ReturnType<typeof partsGiven> },
+): GivingFee => ({
   id: fee.id,
   amountCents: fee.amount_cents,
   preciseCouponsAmountCents: fee.precise_coupons_amount_cents,
   untaxedAmountCents: fee.untaxed_amount_cents,
   taxesRate: fee.taxes_rate,
-  parts: progressivePartsOf(fee.progressive_parts),
+  parts: progressivePartsOf(fee.progressive_parts, standsFor),
   creditableCents,
+  givenParts: givenParts.get(fee.id) ?? new Map(),
 });
 
 /**
