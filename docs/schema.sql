@@ -1227,11 +1227,15 @@ create table credit_note_items (
   precise_amount_cents numeric(30,5) not null,
   amount_currency text not null,
   created_at timestamp with time zone not null,
+  given_for_fee_ids uuid[],
+  given_part_cents bigint,
   constraint credit_note_items_pkey PRIMARY KEY (id),
   constraint credit_note_items_credit_note_id_fkey FOREIGN KEY (credit_note_id) REFERENCES credit_notes(id) ON DELETE CASCADE DEFERRABLE,
   constraint credit_note_items_fee_id_fkey FOREIGN KEY (fee_id) REFERENCES fees(id) ON DELETE SET NULL DEFERRABLE
 );
 comment on table credit_note_items is 'Fees that a credit note credits.';
+comment on column credit_note_items.given_for_fee_ids is 'The fee whose usage fell, and those of progressive invoices by which it had taken over the credited one.';
+comment on column credit_note_items.given_part_cents is 'How much of what they had taken over is given back.';
 CREATE INDEX credit_note_items_fee ON public.credit_note_items USING btree (fee_id);
 CREATE INDEX credit_note_items_note ON public.credit_note_items USING btree (organization_id, credit_note_id);
 
@@ -1770,8 +1774,8 @@ create table events (
 );
 comment on table events is 'Usage events as received, each transaction_id once per subscription.';
 CREATE INDEX events_aggregation ON public.events USING btree (organization_id, external_subscription_id, code, "timestamp");
-CREATE INDEX events_code ON public.events USING btree (organization_id, code, "timestamp" DESC, transaction_id);
-CREATE INDEX events_newest ON public.events USING btree (organization_id, "timestamp" DESC, transaction_id);
+CREATE INDEX events_live_code ON public.events USING btree (organization_id, code, "timestamp" DESC, transaction_id) WHERE (deleted_at IS NULL);
+CREATE INDEX events_live_newest ON public.events USING btree (organization_id, "timestamp" DESC, transaction_id) WHERE (deleted_at IS NULL);
 CREATE INDEX events_received ON public.events USING btree (organization_id, id);
 CREATE UNIQUE INDEX events_transaction_key ON public.events USING btree (organization_id, transaction_id, external_subscription_id);
 CREATE TRIGGER events_tell_access AFTER UPDATE ON public.events REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_changed_events();

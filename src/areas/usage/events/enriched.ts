@@ -27,7 +27,7 @@ export const EnrichedEventList = z.object({
 });
 
 /**
- * Events with the value that their metric reads: filters, order and pages as in the list of events. At most four
+ * Events with the value that their metric reads: filters, order and pages as in the list of events. At most six
  * statements.
  *
  * @throws Refusal 422 as the list of events

@@ -31,9 +31,10 @@ export async function showEvents(ctx: Context, { query }: { query: EventListQuer
 
 /**
  * A page of events with its `meta`, by `page` or, to any depth and with the same filters, after the `next_cursor` of
- * another page. At most four statements, each of a bounded number of events.
+ * another page. At most six statements, each of a bounded number of events.
  *
  * @throws Refusal 422 page: value_is_out_of_range, too deep in a list that goes on there
+ * @throws Refusal 422 code: value_is_mandatory, for a subscription with events of very many codes
  * @throws Refusal 422 after: value_is_invalid
  * @throws Refusal 422 timestamp_from_started_at: value_is_invalid, or a text of events.md#lists for what it needs and
  * excludes

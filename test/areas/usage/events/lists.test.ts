@@ -2,6 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countEvents, listEnrichedEvents, listEvents } from '../../../../src/areas/usage/events/queries.ts';
 import type { Db } from '../../../../src/platform/db/connect.ts';
+import { rowsOfEventsRead } from '../../../support/rows-of-events-read.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 
 // Lists of many events: lists.md#filters-and-order "/events", to any depth by `after`.
@@ -125,22 +126,7 @@ test.each([
   expect(answer.body.error_details).toEqual({ after: ['value_is_invalid'] });
 });
 
-/** Rows of events that a piece of work reads. */
-async function rowsRead(work: (db: Db) => Promise<unknown>): Promise<number> {
-  const { before, after } = await service.sql.begin(async (tx) => {
-    // A session counts on until it has reported.
-    const soFar = async () => {
-      const [row] = await tx<{ count: number }[]>`
-        select (seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint as count
-        from pg_stat_xact_user_tables where relname = 'events'`;
-      return row!.count;
-    };
-    const counted = await soFar();
-    await work(tx as unknown as Db);
-    return { before: counted, after: await soFar() };
-  });
-  return after - before;
-}
+const rowsRead = (work: (db: Db) => Promise<unknown>) => rowsOfEventsRead(service, work);
 
 const MIDDLE = Temporal.Instant.from('2024-03-01T00:16:40Z');
 const NARROW = { timestamp_from: MIDDLE, timestamp_to: MIDDLE.add({ seconds: 2 }) };
@@ -169,7 +155,7 @@ test.each(SELECTIONS)(
       for (const after of [null, place])
         for (const list of [listEvents, listEnrichedEvents]) {
           const read = await rowsRead((db) => list({ db, organizationId }, filters, { page: 1, per_page: 20, after }));
-          // 20 of each of three codes, twice behind a place, and the events that share the last instant.
+          // The newest and some of each of three codes, then 20, twice behind a place, and those of the last instant.
           expect(read, JSON.stringify({ times, after })).toBeLessThan(500);
         }
       // As many as are counted one by one, and a few beside them; of a subscription as many of each of two codes.
