@@ -1234,8 +1234,8 @@ create table credit_note_items (
   constraint credit_note_items_fee_id_fkey FOREIGN KEY (fee_id) REFERENCES fees(id) ON DELETE SET NULL DEFERRABLE
 );
 comment on table credit_note_items is 'Fees that a credit note credits.';
-comment on column credit_note_items.given_for_fee_ids is 'The fee whose usage fell, and those of progressive invoices by which it had taken over the credited one.';
-comment on column credit_note_items.given_part_cents is 'How much of what they had taken over is given back.';
+comment on column credit_note_items.given_for_fee_ids is 'The fee whose usage fell, and those of progressive invoices by which it had taken over the credited one; empty where that is the one. Null where it is not known, as of notes by hand.';
+comment on column credit_note_items.given_part_cents is 'How much of the usage is given back.';
 CREATE INDEX credit_note_items_fee ON public.credit_note_items USING btree (fee_id);
 CREATE INDEX credit_note_items_note ON public.credit_note_items USING btree (organization_id, credit_note_id);
 

@@ -7,5 +7,6 @@ alter table credit_note_items
   add column given_for_fee_ids uuid[],
   add column given_part_cents bigint;
 comment on column credit_note_items.given_for_fee_ids is
-  'The fee whose usage fell, and those of progressive invoices by which it had taken over the credited one.';
-comment on column credit_note_items.given_part_cents is 'How much of what they had taken over is given back.';
+  'The fee whose usage fell, and those of progressive invoices by which it had taken over the credited one; empty '
+  'where that is the one. Null where it is not known, as of notes by hand.';
+comment on column credit_note_items.given_part_cents is 'How much of the usage is given back.';
