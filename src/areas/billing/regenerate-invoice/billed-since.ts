@@ -1,5 +1,5 @@
 import type { Scope } from '../../../platform/db/scope.ts';
-import type { InvoiceId } from '../../../platform/ids.ts';
+import type { CustomerId, InvoiceId } from '../../../platform/ids.ts';
 import { formerInvoices } from '../../invoices/invoices/former-invoices.ts';
 import { firstInvoiceOf } from '../../usage/event-corrections/first-invoice.ts';
 
@@ -9,7 +9,7 @@ import { firstInvoiceOf } from '../../usage/event-corrections/first-invoice.ts';
  *
  * Rule: invoice-operations.md#regenerate.
  */
-export async function isBilledSince(scope: Scope, source: { id: InvoiceId; customer_id: string }): Promise<boolean> {
+export async function isBilledSince(scope: Scope, source: { id: InvoiceId; customer_id: CustomerId }): Promise<boolean> {
   const { db, organizationId } = scope;
   const [row] = await db<[{ is_billed: boolean }]>`
     ${formerInvoices(scope, source.id)}
