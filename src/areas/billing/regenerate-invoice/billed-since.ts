@@ -9,7 +9,10 @@ import { firstInvoiceOf } from '../../usage/event-corrections/first-invoice.ts';
  *
  * Rule: invoice-operations.md#regenerate.
  */
-export async function isBilledSince(scope: Scope, source: { id: InvoiceId; customer_id: CustomerId }): Promise<boolean> {
+export async function isBilledSince(
+  scope: Scope,
+  source: { id: InvoiceId; customer_id: CustomerId },
+): Promise<boolean> {
   const { db, organizationId } = scope;
   const [row] = await db<[{ is_billed: boolean }]>`
     ${formerInvoices(scope, source.id)}
