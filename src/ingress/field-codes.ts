@@ -111,6 +111,12 @@ export const FIELD_ROWS: readonly CodeRow[] = [
   ],
   ['duplicated_type', 'createSubscription', 'An activation rule of that type is there twice', 'Send it once'],
   [
+    'timeout_too_short',
+    'createSubscription updateSubscription',
+    'A bank debit may take eight days, longer than the activation rule waits',
+    'Send a `timeout_hours` of 192 or more, or 0',
+  ],
+  [
     'e_document_not_available',
     'createInvoiceEDocument createCreditNoteEDocument retryEDocument downloadInvoiceXml downloadCreditNoteXml',
     'Receivers of the profile would refuse the document; `problems` name the rules and the fields',

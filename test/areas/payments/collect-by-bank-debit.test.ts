@@ -395,6 +395,20 @@ describe('taken back', () => {
   });
 });
 
+test.each([
+  [191, ['timeout_too_short']],
+  [192, undefined],
+  [0, undefined],
+])('a subscription that waits %d hours for a debit is refused: %j', async (timeout_hours, codes) => {
+  await customer();
+  const plan = { name: 'P', code: 'p', interval: 'monthly', amount_cents: 1000, amount_currency: 'GBP' };
+  await ok(client.post('/plans', { plan: { ...plan, pay_in_advance: true } }));
+  const subscription = { external_customer_id: 'acme', plan_code: 'p', external_id: 'sub' };
+  const rules = { activation_rules: [{ type: 'payment', timeout_hours }] };
+  const answer = await client.post('/subscriptions', { subscription: { ...subscription, ...rules } });
+  expect([answer.status, answer.body.error_details?.activation_rules]).toEqual([codes ? 422 : 200, codes]);
+});
+
 test('a part of a debit is refunded, and its event ends the refund', async () => {
   await customer();
   const made = await bill(1200);

@@ -19,6 +19,11 @@ const RULES_MAX = 10;
 /** A century, so that dates derived from it can still be written. */
 const TIMEOUT_HOURS_MAX = 876_600;
 
+/** The kind of methods that are collected by a mandate on a bank account. */
+const BANK_DEBIT = 'bank_debit';
+/** Eight days: a bank debit may take that long, and a shorter rule would expire before each of them. */
+const DEBIT_HOURS = 192;
+
 const ActivationRule = z.object(
   {
     type: z.literal('payment', 'invalid_type'),
@@ -89,14 +94,15 @@ type PaidBy = Pick<SubscriptionRow, 'customer_id' | 'payment_method_type' | 'pay
 /**
  * Stores the rules of a subscription that has not started, in place of those that it had.
  *
- * @throws Refusal 422 customer, when it cannot be charged automatically
+ * @throws Refusal 422 customer, when it cannot be charged automatically; activation_rules timeout_too_short, when a
+ *   bank debit cannot end in time
  */
 export async function saveRules(
   ctx: Context,
   subscription: { id: SubscriptionId } & PaidBy,
   rules: ActivationRules,
 ): Promise<void> {
-  if (rules.length > 0) await refuseUnpayable(ctx, subscription);
+  if (rules.length > 0) await refuseUnpayable(ctx, subscription, rules);
   await dropRules(ctx, subscription.id);
   await insertRules(ctx, subscription.id, rules);
 }
@@ -124,15 +130,18 @@ export const dropRules = (ctx: Context, subscriptionId: SubscriptionId) => ctx.d
   delete from subscription_activation_rules
   where organization_id = ${ctx.organizationId} and subscription_id = ${subscriptionId} and status = 'inactive'`;
 
-async function refuseUnpayable(ctx: Context, subscription: PaidBy): Promise<void> {
+async function refuseUnpayable(ctx: Context, subscription: PaidBy, rules: ActivationRules): Promise<void> {
   if (subscription.payment_method_type === 'manual')
     throw refuse.invalid({ customer: ['manual_payment_method_invalid_for_payment_activation_rules'] });
   const [customer] = await ctx.db<{ payment_provider_id: PaymentProviderId | null }[]>`
     select payment_provider_id from customers
     where organization_id = ${ctx.organizationId} and id = ${subscription.customer_id}`;
   if (!customer?.payment_provider_id) throw refuse.invalid({ customer: ['no_linked_payment_provider'] });
-  if (!(await findMethod(ctx, subscription.customer_id, subscription.payment_method_id)))
-    throw refuse.invalid({ customer: ['no_default_payment_method'] });
+  const method = await findMethod(ctx, subscription.customer_id, subscription.payment_method_id);
+  if (!method) throw refuse.invalid({ customer: ['no_default_payment_method'] });
+  const isTooShort = ({ timeout_hours: hours }: ActivationRules[number]) => hours > 0 && hours < DEBIT_HOURS;
+  if (method.method_type === BANK_DEBIT && rules.some(isTooShort))
+    throw refuse.invalid({ activation_rules: ['timeout_too_short'] });
 }
 
 /**
