@@ -10,6 +10,7 @@ import { voidInvoice } from './areas/billing/void-invoice/void-invoice.ts';
 import { checkAndHold } from './areas/credits/wallet-holds/check-and-hold.ts';
 import { downloadXmlOfInvoice, downloadXmlOfNote } from './areas/documents/e-documents/download.ts';
 import { retryPayment } from './areas/payments/collect-payments/collect-invoice.ts';
+import { importMethodsNow } from './areas/payments/collect-payments/import-by-hand.ts';
 import { executeOrder } from './areas/selling/execute-orders/execute-order.ts';
 import type { Operation } from './platform/operation.ts';
 
@@ -28,6 +29,7 @@ export const flowCommands: Readonly<Record<string, Operation['run']>> = {
   regenerateInvoice,
   createWalletTransaction,
   retryPayment,
+  importCustomerPaymentMethods: importMethodsNow,
   voidInvoice,
   checkAccess: checkAndHold,
   executeOrder,

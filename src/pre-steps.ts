@@ -5,6 +5,8 @@ import {
   askAboutConnection,
   askAboutNewConnection,
 } from './areas/payments/collect-payments/check-connection.ts';
+import { askForCustomer } from './areas/payments/collect-payments/create-customer.ts';
+import { askForMethods } from './areas/payments/collect-payments/import-by-hand.ts';
 import type { PreStep } from './platform/pre-step.ts';
 
 /**
@@ -20,4 +22,6 @@ export const preSteps: Readonly<Record<string, PreStep>> = {
   updateIntegration: askAboutKey,
   patchIntegration: askAboutKey,
   createSubscription: askForAuthorization,
+  createCustomer: askForCustomer,
+  importCustomerPaymentMethods: askForMethods,
 };

@@ -102,7 +102,7 @@ const WHOLE: Record<number, readonly CodeRow[]> = {
     ],
     [
       'too_many_provider_requests',
-      'createPaymentProvider updatePaymentProvider checkPaymentProvider createSubscription generateCustomerCheckoutURL walletTransactionPaymentUrl invoicePaymentUrl',
+      'createPaymentProvider updatePaymentProvider checkPaymentProvider createSubscription generateCustomerCheckoutURL walletTransactionPaymentUrl invoicePaymentUrl importCustomerPaymentMethods',
       'The payment provider has had too many calls; nothing was done',
       'Wait for the seconds of `Retry-After`',
     ],
@@ -300,7 +300,7 @@ const SPECIAL: readonly CodeRow[] = [
   ['lock_acquisition_failed', 'writes', 'Another write holds the record', 'Repeat it'],
   [
     'provider_error',
-    'createSubscription payments retryPayment generateCustomerCheckoutURL walletTransactionPaymentUrl invoicePaymentUrl',
+    'createSubscription payments retryPayment generateCustomerCheckoutURL walletTransactionPaymentUrl invoicePaymentUrl importCustomerPaymentMethods',
     'The payment provider refused; its code and message are in `error_details`',
     'Act on the provider’s code',
   ],

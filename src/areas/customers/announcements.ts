@@ -29,9 +29,12 @@ export const dunningOfEntityWished = announcement<{
 }>('billing_entity.dunning_wished');
 
 /** A customer was created at a provider where it must store a payment method first. */
-export const paymentMethodWanted = announcement<{ customer: CustomerRow; provider: ProviderRow }>(
-  'customer.payment_method_wanted',
-);
+export const paymentMethodWanted = announcement<{
+  customer: CustomerRow;
+  provider: ProviderRow;
+  /** Address of the page for it, where the provider has opened one. */
+  checkoutUrl?: string;
+}>('customer.payment_method_wanted');
 
 /** Hosted pages of a connection are outdated because its settings changed. */
 export const pagesOfProviderOutdated = announcement<{ payment_provider_id: PaymentProviderId }>(

@@ -267,6 +267,35 @@ describe('provider connections', () => {
     expect(await upsert('waited for', { ...configuration, sync: true })).toMatch(/^cus_/);
   });
 
+  test('a customer is saved at once when Stripe refuses it, or is away', async () => {
+    const configuration = {
+      payment_provider: 'stripe',
+      payment_provider_code: 'main',
+      sync_with_provider: true,
+      sync: true,
+    };
+    const add = (external_id: string, fields: object = {}) =>
+      ok(client.post('/customers', { customer: { external_id, billing_configuration: configuration, ...fields } }));
+    const errors = () => service.sql`
+      select from webhook_events where organization_id = ${client.organization.organization_id}
+        and webhook_type = 'customer.payment_provider_error'`;
+    const refused = await add('refused', { email: REFUSED_EMAIL });
+    expect(refused.customer.billing_configuration).not.toHaveProperty('provider_customer_id');
+    expect(await errors()).toHaveLength(1);
+    stripe.isDown = true;
+    try {
+      const waiting = await add('waiting');
+      expect(waiting.customer.billing_configuration).not.toHaveProperty('provider_customer_id');
+    } finally {
+      stripe.isDown = false;
+    }
+    await until(async () => {
+      const { customer } = await ok(client.get('/customers/waiting'));
+      return customer.billing_configuration.provider_customer_id as string | undefined;
+    });
+    expect(await errors()).toHaveLength(1);
+  });
+
   test('a new page is made when customers have to agree to other terms', async () => {
     await providerCustomer();
     const made = await invoice();
@@ -378,6 +407,69 @@ describe('customers who exist at Stripe', () => {
       select payload from webhook_events where organization_id = ${client.organization.organization_id}
         and webhook_type = 'customer.payment_methods_imported'`;
     expect(JSON.parse(told!.payload).payment_methods_import).toMatchObject({ imported: 2, removed: 0 });
+  });
+
+  const importNow = () => client.post('/customers/linked/payment_methods/import');
+  const named = () => {
+    const id = `cus_${client.organization.organization_id.slice(-8)}`;
+    stripe.customers.set(id, { fields: {}, methods: [card('pm_ok', '4242'), card('pm_other', '4444')] });
+    return id;
+  };
+
+  test('methods are read again when somebody asks for it', async () => {
+    const id = named();
+    await link({ provider_customer_id: id });
+    await until(async () => (await methods()).length === 2 || undefined);
+    stripe.customers.get(id)!.methods = [card('pm_new', '1111'), card('pm_ok', '4242')];
+    const answer = await ok(importNow());
+    expect(answer).toMatchObject({ imported: 1, removed: 1 });
+    const there = answer.payment_methods.map((each: Loose) => [each.provider_method_id, each.is_default]);
+    expect(there.sort()).toEqual([
+      ['pm_new', true],
+      ['pm_ok', false],
+    ]);
+    expect(await methods()).toHaveLength(2);
+  });
+
+  test('an import by hand names what Stripe refuses, and what it cannot be done for', async () => {
+    await link({});
+    expect((await importNow()).body.error_details).toEqual({ base: ['no_linked_payment_provider'] });
+    await link({ provider_customer_id: 'cus_nobody' });
+    const missing = await importNow();
+    expect([missing.status, missing.body.error_details.code]).toEqual([422, 'resource_missing']);
+    stripe.isDown = true;
+    try {
+      const away = await importNow();
+      expect([away.status, away.body.error_details.code]).toEqual([422, 'provider_unreachable']);
+    } finally {
+      stripe.isDown = false;
+    }
+    expect((await client.post('/customers/nobody/payment_methods/import')).status).toBe(404);
+  });
+
+  test('a method that a page attaches is known by its own kind, stays the default and pays what waited', async () => {
+    const id = named();
+    await link({ provider_customer_id: id });
+    await until(async () => (await methods()).length === 2 || undefined);
+    const there = stripe.customers.get(id)!;
+    there.fields = { invoice_settings: { default_payment_method: 'pm_other' } };
+    there.methods.unshift({ id: 'pm_debit', type: 'sepa_debit', sepa_debit: { last4: '3000' } });
+    await ok(
+      client.post('/customers', {
+        customer: {
+          external_id: 'linked',
+          billing_configuration: { provider_payment_methods: ['card', 'sepa_debit'] },
+        },
+      }),
+    );
+    const setup = { customer: id, payment_method: 'pm_debit', payment_method_types: ['card', 'sepa_debit'] };
+    expect(await tell('setup_intent.succeeded', { id: 'seti_debit', ...setup })).toBe(200);
+    const [stored] = await until(async () => {
+      const rows = await service.sql<Loose[]>`
+        select method_type, details, is_default from payment_methods where provider_method_id = 'pm_debit'`;
+      return rows[0]?.method_type === 'sepa_debit' ? rows : undefined;
+    });
+    expect(stored).toMatchObject({ is_default: true, details: { last4: '3000' } });
   });
 
   test('a customer who does not exist at Stripe is announced and stays linked', async () => {

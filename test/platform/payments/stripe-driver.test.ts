@@ -62,6 +62,19 @@ test('a declined authorization names its reason', async () => {
   expect(refused).toMatchObject({ kind: 'answered', paymentStatus: 'failed', error: { code: 'card_declined' } });
 });
 
+test('an endpoint for events is registered once for a key, and replaces what has its address but that of others', async () => {
+  const url = 'https://acme.test/webhooks/stripe/1?code=main';
+  const register = (idempotencyKey: string, fields: object = {}) =>
+    driver().registerInbound!({ idempotencyKey, url, formerId: null, keptIds: [], ...fields });
+  const registered = () => stripe.endpoints.filter((each) => each.url === url).map(({ id }) => id);
+  const first = await register('inbound-1');
+  expect(await register('inbound-1')).toEqual(first);
+  const second = await register('inbound-2', { keptIds: [first.id] });
+  expect(registered()).toEqual([first.id, second.id]);
+  const third = await register('inbound-3', { formerId: second.id });
+  expect(registered()).toEqual([third.id]);
+});
+
 describe('lists of Stripe', () => {
   async function all<Item>(list: (request: ListRequest) => Promise<Listed<Item>>): Promise<[Item[], number]> {
     const items: Item[] = [];

@@ -19,6 +19,8 @@ export interface FakeStripe {
   requests: string[];
   /** Customers as Stripe holds them, with their methods; tests put there what they need. */
   customers: Map<string, { fields: Loose; methods: Loose[] }>;
+  /** Registered endpoints for events, oldest first. */
+  endpoints: { id: string; object: string; url: string }[];
   /** Disputes as Stripe holds them, oldest first. */
   disputes: Loose[];
   /** The next request of a path is done at once, and answered when `answer` is called. */
@@ -89,6 +91,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
   const failures = new Map<string, number>();
   const customers: FakeStripe['customers'] = new Map();
   const disputes: Loose[] = [];
+  const endpoints: FakeStripe['endpoints'] = [];
   let throttled = 0;
   const held = new Map<string, { done: () => void; answered: Promise<void> }>();
   let endpoint = { url: '', secret: '' };
@@ -123,7 +126,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
     if (path === '/v1/payment_intents') return listed(intents, query);
     if (path === '/v1/refunds') return listed(refunds, query);
     if (path === '/v1/disputes') return listed(disputes, query);
-    if (path === '/v1/webhook_endpoints') return listed([], query);
+    if (path === '/v1/webhook_endpoints') return listed(endpoints, query);
     if (path === '/v1/customers')
       return listed(
         [...customers].map(([id, { fields }]) => ({ id, ...fields })),
@@ -205,7 +208,14 @@ export async function fakeStripe(): Promise<FakeStripe> {
     if (path === '/v1/customers') return { status: 200, body: { id: nextId('cus'), object: 'customer' } };
     if (path === '/v1/webhook_endpoints') {
       endpoint = { url: body.get('url')!, secret: `whsec_${nextId('secret')}` };
-      return { status: 200, body: { id: nextId('we'), object: 'webhook_endpoint', secret: endpoint.secret } };
+      const id = nextId('we');
+      endpoints.push({ id, object: 'webhook_endpoint', url: endpoint.url });
+      return { status: 200, body: { ...endpoints.at(-1), secret: endpoint.secret } };
+    }
+    const ended = endpoints.findIndex(({ id }) => path === `/v1/webhook_endpoints/${id}`);
+    if (ended >= 0) {
+      const [{ id } = { id: '' }] = endpoints.splice(ended, 1);
+      return { status: 200, body: { id, object: 'webhook_endpoint', deleted: true } };
     }
     if (path === '/v1/checkout/sessions') {
       const line = (field: string) => body.get(`line_items[0][price_data][${field}]`);
@@ -299,6 +309,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
     requests,
     customers,
     disputes,
+    endpoints,
     holdNext(path) {
       let answer = () => {};
       let done = () => {};

@@ -2,6 +2,7 @@ import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { CustomerId } from '../../../platform/ids.ts';
 import { contractOf } from '../../../platform/payments/contract-providers.ts';
+import type { ProviderError } from '../../../platform/payments/port.ts';
 import { can } from '../../../platform/payments/providers.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { customerLeftProvider, paymentMethodWanted } from '../announcements.ts';
@@ -25,7 +26,7 @@ const NEED_SETUP: ReadonlySet<string> = new Set([
   'boleto',
 ]);
 
-export const needsSetup = (customer: CustomerRow): boolean =>
+export const needsSetup = (customer: Pick<CustomerRow, 'payment_provider' | 'provider_payment_methods'>): boolean =>
   customer.payment_provider === null ||
   !contractOf(customer.payment_provider).offersKindsOfMethod ||
   customer.provider_payment_methods.some((method) => NEED_SETUP.has(method));
@@ -37,12 +38,14 @@ export const needsSetup = (customer: CustomerRow): boolean =>
 export async function announceLink(ctx: Context, customer: CustomerRow, link: ProviderLink): Promise<void> {
   if (link.endsFormer) await announce(ctx, customerLeftProvider, { customer_id: customer.id });
   if (link.isLinkedAnew) await oweMethods(ctx, customer.id, { keepsDefault: false });
+  if (link.refused) recordNotMade(ctx, customer, link.refused);
   if (!link.madeAt) return;
   if (customer.provider_customer_id === null)
     return ctx.after({ nudge: CREATE_CUSTOMER_JOB, payload: { customer_id: customer.id } });
   recordMade(ctx, customer);
   if (!needsSetup(customer) || !can(link.madeAt, 'setup_page')) return;
-  await announce(ctx, paymentMethodWanted, { customer, provider: link.madeAt });
+  const { madeAt: provider, checkoutUrl } = link;
+  await announce(ctx, paymentMethodWanted, { customer, provider, ...(checkoutUrl ? { checkoutUrl } : {}) });
 }
 
 /**
@@ -61,6 +64,24 @@ export async function oweMethods(
     where organization_id = ${ctx.organizationId} and id = ${id}`;
   ctx.after({ nudge: IMPORT_METHODS_JOB, payload: { customer_id: id } });
 }
+
+/** Announces what a provider refused about a customer. Rule: provider-connections.md#customers-at-the-provider. */
+export const recordNotMade = (ctx: Context, customer: CustomerRow, error: ProviderError): void =>
+  ctx.record({
+    webhook: {
+      type: 'customer.payment_provider_error',
+      objectType: 'payment_provider_customer_error',
+      objectId: customer.id,
+      customerId: customer.id,
+      object: {
+        svc_customer_id: customer.id,
+        external_customer_id: customer.external_id,
+        payment_provider: customer.payment_provider,
+        payment_provider_code: customer.payment_provider_code,
+        provider_error: { message: error.message, error_code: error.code },
+      },
+    },
+  });
 
 /** Announces that a customer was made at its provider. Rule: customers.md#payment-provider. */
 export const recordMade = (ctx: Context, customer: CustomerRow): void =>

@@ -19,7 +19,7 @@ import { announceLink } from './announce-link.ts';
 import { returnNumber, takeNumber } from './customer-numbers.ts';
 import { fieldsOf } from './input-fields.ts';
 import { demandLinks, followTaxFacts, saveLinks } from './integration-links.ts';
-import { type ProviderLink, providerLink } from './provider-link.ts';
+import { linkMadeThere, type MadeThere, type ProviderLink, providerLink } from './provider-link.ts';
 import { type CustomerFields, type CustomerRow, hasBillingHistory, lockCustomer, readCustomer } from './queries.ts';
 import type { CustomerInput } from './schema.ts';
 import { customerView } from './view.ts';
@@ -111,7 +111,9 @@ async function checkedFields(
   body: CustomerInput,
   stored: CustomerRow | undefined,
 ): Promise<{ fields: Partial<CustomerFields>; link: ProviderLink }> {
-  const link = await providerLink(ctx, body.billing_configuration ?? {}, stored);
+  const wished = await providerLink(ctx, body.billing_configuration ?? {}, stored);
+  const there = ctx.asked?.answer as MadeThere | undefined;
+  const link = there ? linkMadeThere(wished, stored?.id ?? ctx.asked!.recordId, there) : wished;
   const faults = { ...link.faults };
   if (body.skip_invoice_custom_sections && body.invoice_custom_section_codes?.length)
     faults.invoice_custom_sections = ['skip_sections_and_selected_ids_sent_together'];
@@ -132,7 +134,7 @@ async function create(
   entity: BillingEntityRow,
   fields: Partial<CustomerFields>,
 ): Promise<string | undefined> {
-  const id = newId();
+  const id = ctx.asked?.recordId ?? newId();
   const { number, prefix } = await takeNumber(ctx);
   const isInserted = await insertCustomer(ctx.db, {
     ...fields,

@@ -1,6 +1,8 @@
-import type { Context } from '../../../platform/context.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { CustomerId, PaymentProviderId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { isContractProvider } from '../../../platform/payments/contract-providers.ts';
+import type { ProviderError } from '../../../platform/payments/port.ts';
 import { can, descriptorOf, isOverNetwork } from '../../../platform/payments/providers.ts';
 import { contractName, listProvidersNamed, type ProviderRow } from '../payment-providers/queries.ts';
 import type { CustomerFields, CustomerRow } from './queries.ts';
@@ -17,6 +19,28 @@ export interface ProviderLink {
   isLinkedAnew?: true;
   /** The connection at which the customer was, or is to be, made. */
   madeAt?: ProviderRow;
+  /** Where the customer stores a payment method, if the provider has opened a page for it. */
+  checkoutUrl?: string;
+  /** Why the provider did not make the customer. */
+  refused?: ProviderError;
+}
+
+/** What a provider said before the command that makes or changes a customer. */
+export type MadeThere = { customerId: CustomerId; connectionId: PaymentProviderId } & (
+  | { providerCustomerId: string; checkoutUrl?: string }
+  | { refused: ProviderError }
+);
+
+/** The link with what the provider said of the customer; unchanged if that was another customer or connection. */
+export function linkMadeThere(link: ProviderLink, customerId: CustomerId, there: MadeThere): ProviderLink {
+  if (there.customerId !== customerId || there.connectionId !== link.madeAt?.id) return link;
+  if (!('refused' in there)) {
+    const { providerCustomerId, checkoutUrl } = there;
+    const changes = { ...link.changes, provider_customer_id: providerCustomerId };
+    return { ...link, changes, ...(checkoutUrl === undefined ? {} : { checkoutUrl }) };
+  }
+  const { madeAt: _, ...unmade } = link;
+  return { ...unmade, changes: { ...link.changes, payment_provider_id: null }, refused: there.refused };
 }
 
 const UNLINKED = {
@@ -36,7 +60,7 @@ const NEVER_CHARGED: ReadonlySet<string> = new Set(['customer_balance', 'crypto'
  * name that its connection emulates. Rules: customers.md#payment-provider, provider-connections.md#sandbox-provider.
  */
 export async function providerLink(
-  ctx: Context,
+  scope: Scope,
   input: Configuration,
   stored: CustomerRow | undefined,
 ): Promise<ProviderLink> {
@@ -48,7 +72,8 @@ export async function providerLink(
     input.payment_provider_code === undefined ? (stored?.payment_provider_code ?? null) : input.payment_provider_code;
   const givenId = input.provider_customer_id ?? null;
   const isToBeLinked = givenId !== null || (provider !== null && input.sync_with_provider === true);
-  if (input.payment_provider !== undefined) changes.payment_provider = await nameOf(ctx, input.payment_provider, code);
+  if (input.payment_provider !== undefined)
+    changes.payment_provider = await nameOf(scope, input.payment_provider, code);
   if (input.payment_provider_code !== undefined) changes.payment_provider_code = input.payment_provider_code;
   if (input.provider_customer_id === null) changes.provider_customer_id = null;
   if (input.provider_payment_methods !== undefined) changes.provider_payment_methods = input.provider_payment_methods;
@@ -67,7 +92,7 @@ export async function providerLink(
   }
 
   const named = changes.payment_provider ?? stored?.payment_provider ?? null;
-  const [connection, another] = await listProvidersNamed(ctx, named, code);
+  const [connection, another] = await listProvidersNamed(scope, named, code);
   if (!connection) return { changes, faults: { base: ['payment_provider_not_found'] }, endsFormer: false };
   if (another) return { changes, faults: { base: ['payment_provider_code_missing'] }, endsFormer: false };
   if (neverPays) return refused;
@@ -99,12 +124,12 @@ function ownReference(connection: ProviderRow): string | null {
 
 // The contract's name for the caller's provider: a type that the contract does not know appears under another name.
 async function nameOf(
-  ctx: Context,
+  scope: Scope,
   provider: NonNullable<Configuration['payment_provider']>,
   code: string | null,
 ): Promise<CustomerFields['payment_provider']> {
   if (isContractProvider(provider)) return provider;
-  const connections = await listProvidersNamed(ctx, null, code);
+  const connections = await listProvidersNamed(scope, null, code);
   const emulating = connections.find(({ provider_type }) => provider_type === provider);
   return emulating ? contractName(emulating) : descriptorOf(provider)!.appearsAs!;
 }

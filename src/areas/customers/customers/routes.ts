@@ -1,6 +1,5 @@
 import type { Operation } from '../../../platform/operation.ts';
 import { CustomerEnvelope, CustomerList, PortalUrlEnvelope } from './answer-schema.ts';
-import { awaitProviderCustomer } from './await-provider.ts';
 import { deleteCustomer, upsertCustomer } from './commands.ts';
 import { listCustomersPage, showCustomer, showPortalUrl } from './reads.ts';
 import { CustomerInput, CustomerListQuery, PortalUrlQuery } from './schema.ts';
@@ -19,7 +18,8 @@ export const customerOperations: Operation[] = [
     answer: CustomerEnvelope,
     kind: 'command',
     run: upsertCustomer,
-    settle: awaitProviderCustomer,
+    asks: ({ body }) =>
+      body.billing_configuration?.sync === true && body.billing_configuration.sync_with_provider === true,
   },
   {
     ...common,

@@ -1,10 +1,10 @@
 import type { Context } from '../../../platform/context.ts';
 import { pageMeta } from '../../../platform/lists/pagination.ts';
-import type { Operation } from '../../../platform/operation.ts';
+import { type Operation, runsAsFlow } from '../../../platform/operation.ts';
 import { getCustomer } from '../customers/queries.ts';
 import { createMethod, deleteMethod, setDefaultMethod } from './commands.ts';
 import { listMethods } from './queries.ts';
-import { MethodCreate, MethodEnvelope, MethodList, MethodsQuery } from './schema.ts';
+import { MethodCreate, MethodEnvelope, MethodList, MethodsImport, MethodsQuery } from './schema.ts';
 import { methodView } from './view.ts';
 
 const common = { permission: 'payment_method', tag: 'payment_methods', answer: MethodEnvelope } as const;
@@ -38,6 +38,17 @@ export const paymentMethodOperations: Operation[] = [
     body: MethodCreate,
     kind: 'command',
     run: createMethod,
+  },
+  {
+    ...common,
+    name: 'importCustomerPaymentMethods',
+    method: 'post',
+    path: '/customers/:external_id/payment_methods/import',
+    summary: 'Read the payment methods that a customer has at its provider',
+    answer: MethodsImport,
+    kind: 'command',
+    asks: () => true,
+    run: runsAsFlow,
   },
   {
     ...common,

@@ -53,4 +53,6 @@ export const MethodView = z.object({
 });
 export type MethodView = z.infer<typeof MethodView>;
 export const MethodEnvelope = z.object({ payment_method: MethodView });
+/** What the import of methods found: all that are stored now, how many are new, and how many are gone. */
+export const MethodsImport = z.object({ payment_methods: z.array(MethodView), imported: z.int(), removed: z.int() });
 export const MethodList = z.object({ payment_methods: z.array(MethodView), meta: PageMeta });

@@ -11,19 +11,19 @@ import {
   ProviderRefusal,
   TooManyCalls,
 } from '../../../platform/payments/port.ts';
-import { can } from '../../../platform/payments/providers.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
-import { needsSetup, recordMade } from '../../customers/customers/announce-link.ts';
+import { recordMade, recordNotMade } from '../../customers/customers/announce-link.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { listOtherEndpoints, type ProviderRow } from '../../customers/payment-providers/queries.ts';
 import { LIVE_KEY_IN_SANDBOX, sealSecrets } from '../../customers/payment-providers/secrets.ts';
 import { recordProviderError, setConnectionStatus } from '../../customers/payment-providers/status.ts';
 import { inboundUrl } from '../../customers/payment-providers/view.ts';
 import { payLink, RETURNED } from '../../messaging/mails/pay-link.ts';
-import { checkoutView, recordCheckoutUrl } from '../payments/checkout-url.ts';
+import { recordCheckoutUrl } from '../payments/checkout-url.ts';
 import { type PageError, type PageRow, TOO_MANY } from '../payments/provider-pages.ts';
 import { type Connected, connected, type NetworkDeps, transact } from '../provider-network/network.ts';
+import { makeCustomerThere } from './create-customer.ts';
 
 /**
  * Job `payment.connect`: checks the credentials of a connection and registers for the provider's events if that is
@@ -103,55 +103,22 @@ export async function createCustomerThere(
   const customer = await readCustomer({ db: deps.sql, organizationId }, id);
   const connection = await connected(deps, organizationId, customer.payment_provider_id);
   if (!connection || customer.provider_customer_id !== null) return;
-  try {
-    const made = await connection.provider.createCustomer({
-      idempotencyKey: `customer-${id}-${connection.row.id}`,
-      name: customer.name,
-      email: customer.email?.split(',')[0] ?? null,
-      metadata: { customer_id: id, external_customer_id: customer.external_id },
-    });
-    const page =
-      needsSetup(customer) && can(connection.row, 'setup_page')
-        ? await connection.provider.openPage({
-            idempotencyKey: `setup-${id}-${made}`,
-            providerCustomerId: made,
-            methodTypes: customer.provider_payment_methods,
-            successUrl: connection.row.success_redirect_url ?? publicUrl(deps.config),
-            currency: customer.currency,
-            metadata: { customer_id: id },
-          })
-        : undefined;
-    await transact(deps, organizationId, async (ctx) => {
-      const linked = await ctx.db`
-        update customers set provider_customer_id = ${made}, updated_at = ${ctx.now()}
-        where organization_id = ${organizationId} and id = ${id} and payment_provider_id = ${connection.row.id}
-          and provider_customer_id is null returning id`;
-      if (linked.length === 0) return;
-      const now = await readCustomer({ db: ctx.db, organizationId }, id);
-      recordMade(ctx, now);
-      if (page) recordCheckoutUrl(ctx, now, page.url);
-    });
-  } catch (error) {
-    if (!(error instanceof ProviderRefusal || error instanceof ProviderConflict)) throw error;
-    const { checkout_url: _, ...named } = checkoutView(customer, '');
-    await transact(deps, organizationId, async (ctx) => {
-      const unlinked = await ctx.db`
-        update customers set payment_provider_id = null, updated_at = ${ctx.now()}
-        where organization_id = ${organizationId} and id = ${id} and payment_provider_id = ${connection.row.id}
-          and provider_customer_id is null returning id`;
-      // It was linked elsewhere meanwhile, or by another delivery of this job.
-      if (unlinked.length === 0) return;
-      ctx.record({
-        webhook: {
-          type: 'customer.payment_provider_error',
-          objectType: 'payment_provider_customer_error',
-          objectId: id,
-          customerId: id,
-          object: { ...named, provider_error: { message: error.error.message, error_code: error.error.code } },
-        },
-      });
-    });
-  }
+  const there = await makeCustomerThere(deps, connection, customer);
+  await transact(deps, organizationId, async (ctx) => {
+    const isMade = !('refused' in there);
+    const followed = await ctx.db`
+      update customers set updated_at = ${ctx.now()},
+        provider_customer_id = ${isMade ? there.providerCustomerId : null},
+        payment_provider_id = ${isMade ? connection.row.id : null}
+      where organization_id = ${organizationId} and id = ${id} and payment_provider_id = ${connection.row.id}
+        and provider_customer_id is null returning id`;
+    // It was linked elsewhere meanwhile, or by another delivery of this job.
+    if (followed.length === 0) return;
+    if (!isMade) return recordNotMade(ctx, customer, there.refused);
+    const now = await readCustomer(ctx, id);
+    recordMade(ctx, now);
+    if (there.checkoutUrl !== undefined) recordCheckoutUrl(ctx, now, there.checkoutUrl);
+  });
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import type { CustomerId, InvoiceId, OrganizationId, PaymentMethodId } from '../../../platform/ids.ts';
 import { type MethodThere, type ProviderError, ProviderRefusal } from '../../../platform/payments/port.ts';
 import { can } from '../../../platform/payments/providers.ts';
+import { recordNotMade } from '../../customers/customers/announce-link.ts';
 import { type CustomerRow, readCustomer } from '../../customers/customers/queries.ts';
 import { customerWebhookView } from '../../customers/customers/view.ts';
 import {
@@ -13,7 +14,6 @@ import {
   renameMethod,
   storeMethod,
 } from '../../customers/payment-methods/writes.ts';
-import { checkoutView } from '../payments/checkout-url.ts';
 import { COLLECT_STEP } from '../payments/owe-collection.ts';
 import { type Connected, connected, type NetworkDeps, transact } from '../provider-network/network.ts';
 
@@ -65,7 +65,7 @@ export async function importMethods(
     await ctx.db`
       update customers set methods_owed_at = null, methods_keep_default = false
       where organization_id = ${organizationId} and id = ${id} and methods_owed_at = ${owed.methods_owed_at}`;
-    if (there?.kind === 'refused') recordRefusal(ctx, now, there.error);
+    if (there?.kind === 'refused') recordNotMade(ctx, now, there.error);
     else if (there) await storeMethodsThere(ctx, now, there, { keepsDefault: owed.methods_keep_default });
   });
 }
@@ -192,17 +192,4 @@ export async function oweUncharged(ctx: Context, customerId: CustomerId): Promis
       and payment_status = 'pending' and payment_attempts = 0 and ready_for_payment_processing
     order by issuing_date, id limit ${MOST_INVOICES}`;
   for (const { id } of invoices) ctx.after({ step: COLLECT_STEP, payload: { invoice_id: id } });
-}
-
-function recordRefusal(ctx: Context, customer: CustomerRow, error: ProviderError): void {
-  const { checkout_url: _, ...named } = checkoutView(customer, '');
-  ctx.record({
-    webhook: {
-      type: 'customer.payment_provider_error',
-      objectType: 'payment_provider_customer_error',
-      objectId: customer.id,
-      customerId: customer.id,
-      object: { ...named, provider_error: { message: error.message, error_code: error.code } },
-    },
-  });
 }

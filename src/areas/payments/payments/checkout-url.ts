@@ -39,8 +39,9 @@ export async function showCheckoutUrl(ctx: Context, body: Awaited<ReturnType<typ
 /** Opens the page on which a customer, created at its provider, stores a payment method; returns its address. */
 export async function offerSetupPage(
   ctx: Context,
-  { customer, provider }: PayloadOf<typeof paymentMethodWanted>,
+  { customer, provider, checkoutUrl }: PayloadOf<typeof paymentMethodWanted>,
 ): Promise<void> {
+  if (checkoutUrl !== undefined) return recordCheckoutUrl(ctx, customer, checkoutUrl);
   const page = await openSetupPage(ctx, customer, provider);
   recordCheckoutUrl(ctx, customer, page.url);
 }
