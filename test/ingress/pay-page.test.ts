@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { Temporal } from 'temporal-polyfill';
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { payLink, readPayToken } from '../../src/areas/messaging/mails/pay-link.ts';
+import { payLink, readPayToken, withPayLinks } from '../../src/areas/messaging/mails/pay-link.ts';
 import { payTextsOf } from '../../src/areas/messaging/pay-texts/by-locale.ts';
 import type { PayTexts } from '../../src/areas/messaging/pay-texts/pay-texts.ts';
 import { rotateKey } from '../../src/platform/keys/deployment-keys.ts';
@@ -118,6 +118,15 @@ const paidOnPage = (type: string, id: string, cents: number) =>
 const pages = async (): Promise<Loose[]> => service.sql`
   select payable_id, amount_cents, closed_at from payment_pages
   where organization_id = ${client.organization.organization_id} order by created_at, id`;
+
+/** The mail that was posted last, once there are as many. */
+const mailed = (count = 1): Promise<Loose> =>
+  until(async () => {
+    const rows = await service.sql`
+      select subject, body, recipients from mails
+      where organization_id = ${client.organization.organization_id} order by id desc`;
+    return rows.length === count ? rows[0] : undefined;
+  });
 
 const booked = async () => service.sql`
   select entry.account_code as account, entry.amount_cents as amount from ledger_entries entry
@@ -392,6 +401,36 @@ describe('a payment request', () => {
     ]);
     expect((await visit(path)).text).toContain('Paid, thank you');
     expect((await makeUrl(made)).body.error_details).toEqual({ base: ['invalid_invoice_status_or_payment_status'] });
+  });
+
+  test('its mail names both numbers, the total and one link, which the stored mail does not hold (FI19)', async () => {
+    await linkedCustomer();
+    const { made, invoices } = await requested(14900, 600);
+    const stored = await mailed();
+    for (const shown of [...invoices.map(({ number }) => number), '€149.00', '€6.00', 'Total: €155.00'])
+      expect(stored.body).toContain(shown);
+    expect(stored.subject).toContain('please pay €155.00');
+    expect(stored.recipients).toEqual(['pay@acme.example']);
+    expect(stored.body).not.toContain('/pay/');
+    const [text] = await withPayLinks(deployment(), [stored.body]);
+    const links = [...text!.matchAll(/\/pay\/([\w-]+)/g)].map(([, token]) => token!);
+    expect(links).toHaveLength(1);
+    expect(await readPayToken(deployment(), links[0]!)).toMatchObject({ type: 'PaymentRequest', id: made.svc_id });
+  });
+
+  test('without a connection its mail names the account and the reference, else whom to ask; a name makes no link', async () => {
+    const [entity] = (await ok(client.get('/billing_entities'))).billing_entities;
+    const name = 'Seller \uE000I0198c0de-0000-7000-8000-000000000000\uE001';
+    const put = (fields: object) => ok(client.put(`/billing_entities/${entity.code}`, { billing_entity: fields }));
+    await put({ name, email: 'billing@sell.example' });
+    await customer();
+    await requested(14900);
+    const asked = (await mailed()).body;
+    expect(asked).toMatch(/Please ask Seller .* billing@sell\.example how to pay\./);
+    expect(await withPayLinks(deployment(), [asked])).toEqual([asked]);
+    await put({ bank_accounts: [{ iban: 'DE02120300000000202051', currency: 'EUR' }] });
+    const { invoices } = await requested(600);
+    expect((await mailed(2)).body).toContain(`IBAN: DE02120300000000202051\nReference: ${invoices[0].number}`);
   });
 
   test('when an invoice is paid otherwise its page closes, and the next one asks for the rest', async () => {

@@ -49,7 +49,10 @@ export async function payLink(
   payable: Payable,
   since: Temporal.Instant = realNow(),
 ): Promise<string> {
-  const secret = await linkSecret({ db, config });
+  return linkOf(config, await linkSecret({ db, config }), payable, since);
+}
+
+function linkOf(config: Config, secret: string, payable: Payable, since: Temporal.Instant): string {
   const hour = Math.ceil(since.epochMilliseconds / HOUR_MS) + config.PAY_LINK_DAYS * DAY_HOURS;
   return `${publicUrl(config)}${PAY_PATH}/${tokenOf(secret, payable, hour)}`;
 }
@@ -81,4 +84,30 @@ export async function readPayToken(
   const id = bytes.toString('hex', ID_AT, HOUR_AT).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
   const isExpired = bytes.readUIntBE(HOUR_AT, HOUR_BYTES) * HOUR_MS <= realNow().epochMilliseconds;
   return { type, id, isExpired };
+}
+
+// A link in a stored text: characters of the private use area of Unicode around the payable, which no text of a customer
+// keeps (see `withoutMarks`).
+const [MARK, END] = ['\uE000', '\uE001'];
+const MARKS = /\uE000([IR])([0-9a-f-]{36})\uE001/g;
+
+/** Stands for the link of a payable in a text that is stored, so that the link itself is stored nowhere. */
+export const payMark = ({ type, id }: Payable): string => `${MARK}${LETTERS[type]}${id}${END}`;
+
+/** A text of others, out of which no mark can be made. */
+export const withoutMarks = (text: string): string => text.replace(/[\uE000\uE001]/g, '');
+
+/** Stored texts with a new link in place of each mark: at most one statement, whatever their number. */
+export async function withPayLinks(
+  { db, config }: { db: Db; config: Config },
+  texts: readonly string[],
+): Promise<string[]> {
+  if (!texts.some((text) => text.includes(MARK))) return [...texts];
+  const secret = await linkSecret({ db, config });
+  const since = realNow();
+  return texts.map((text) =>
+    text.replace(MARKS, (_mark, letter: string, id: string) =>
+      linkOf(config, secret, { type: letter === LETTERS.Invoice ? 'Invoice' : 'PaymentRequest', id }, since),
+    ),
+  );
 }

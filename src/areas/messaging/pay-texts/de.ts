@@ -40,7 +40,6 @@ export const de: PayTexts = {
     overdue: 'Diese Rechnungen von {issuer} sind überfällig:',
     refused: 'Ihr Zahlungsmittel konnte nicht belastet werden.',
     payHere: 'Hier bezahlen (der Link gilt {days} Tage):',
-    attached: 'Die Rechnungen sind angehängt.',
     onPage: 'Die Rechnungen lassen sich auf dieser Seite öffnen.',
   },
 };

@@ -37,7 +37,6 @@ export const en: PayTexts = {
     overdue: 'These invoices from {issuer} are overdue:',
     refused: 'Your payment method could not be charged.',
     payHere: 'Pay here (the link works for {days} days):',
-    attached: 'The invoices are attached.',
     onPage: 'The invoices can be opened on that page.',
   },
 };

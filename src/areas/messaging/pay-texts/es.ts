@@ -30,7 +30,6 @@ export const es: PayTexts = {
     overdue: 'Estas facturas de {issuer} están vencidas:',
     refused: 'No se ha podido cobrar con su método de pago.',
     payHere: 'Pague aquí (el enlace es válido durante {days} días):',
-    attached: 'Las facturas van adjuntas.',
     onPage: 'Las facturas se pueden abrir en esa página.',
   },
 };

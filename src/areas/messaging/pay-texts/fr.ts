@@ -37,7 +37,6 @@ export const fr: PayTexts = {
     overdue: 'Ces factures de {issuer} sont en retard :',
     refused: 'Votre moyen de paiement n’a pas pu être débité.',
     payHere: 'Payez ici (le lien est valable {days} jours) :',
-    attached: 'Les factures sont jointes.',
     onPage: 'Les factures peuvent être ouvertes sur cette page.',
   },
 };

@@ -34,7 +34,6 @@ export const it: PayTexts = {
     overdue: 'Queste fatture di {issuer} sono scadute:',
     refused: 'Non è stato possibile addebitare il suo metodo di pagamento.',
     payHere: 'Paghi qui (il link vale {days} giorni):',
-    attached: 'Le fatture sono allegate.',
     onPage: 'Le fatture si possono aprire su quella pagina.',
   },
 };

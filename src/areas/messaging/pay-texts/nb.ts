@@ -29,7 +29,6 @@ export const nb: PayTexts = {
     overdue: 'Disse fakturaene fra {issuer} er forfalt:',
     refused: 'Betalingsmåten din kunne ikke belastes.',
     payHere: 'Betal her (lenken virker i {days} dager):',
-    attached: 'Fakturaene er vedlagt.',
     onPage: 'Fakturaene kan åpnes på den siden.',
   },
 };

@@ -34,8 +34,7 @@ export interface PayTexts {
     refused: string;
     /** `{days}`. */
     payHere: string;
-    attached: string;
-    /** The files are too large to be attached. */
+    /** Where the PDFs are. */
     onPage: string;
   };
 }

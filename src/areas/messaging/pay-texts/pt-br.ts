@@ -37,7 +37,6 @@ export const ptBr: PayTexts = {
     overdue: 'Estas faturas de {issuer} estão vencidas:',
     refused: 'Não foi possível cobrar a sua forma de pagamento.',
     payHere: 'Pague aqui (o link vale por {days} dias):',
-    attached: 'As faturas estão anexadas.',
     onPage: 'As faturas podem ser abertas nessa página.',
   },
 };

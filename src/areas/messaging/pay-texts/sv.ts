@@ -29,7 +29,6 @@ export const sv: PayTexts = {
     overdue: 'De här fakturorna från {issuer} är förfallna:',
     refused: 'Ditt betalsätt kunde inte debiteras.',
     payHere: 'Betala här (länken fungerar i {days} dagar):',
-    attached: 'Fakturorna är bifogade.',
     onPage: 'Fakturorna kan öppnas på den sidan.',
   },
 };

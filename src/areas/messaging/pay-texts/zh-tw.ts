@@ -18,7 +18,6 @@ export const zhTw: PayTexts = {
     overdue: '以下來自 {issuer} 的帳單已逾期：',
     refused: '無法從您的付款方式扣款。',
     payHere: '請在此付款（連結有效 {days} 天）：',
-    attached: '帳單隨信附上。',
     onPage: '帳單可在該頁面開啟。',
   },
 };

@@ -8,6 +8,7 @@ import type { Handlers } from '../../../platform/queue/worker.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
 import { mailFailed } from '../announcements.ts';
+import { withPayLinks } from '../mails/pay-link.ts';
 import { listDueMails, noteAttempt, noteUnsent, type PendingMail, takeMail } from '../mails/queries.ts';
 
 /**
@@ -38,20 +39,26 @@ export function mailHandlers(deps: SystemDeps, mailer: Mailer | undefined): Pick
         deps,
         organizationId,
         mail,
-        await attempt(ofOrganization(deps.log, organizationId), mailer, mail),
+        await attempt(deps, ofOrganization(deps.log, organizationId), mailer, mail),
       );
     },
   };
 }
 
 /** The state of every address; settled addresses are not tried again. */
-async function attempt(log: Log, mailer: Mailer, mail: PendingMail): Promise<RecipientState[]> {
+async function attempt(
+  { sql, config }: SystemDeps,
+  log: Log,
+  mailer: Mailer,
+  mail: PendingMail,
+): Promise<RecipientState[]> {
   const settled = mail.recipient_states.filter(({ state }) => state !== 'deferred');
   const all = [...new Set([...mail.recipients, ...mail.cc, ...mail.bcc])];
   const open = all.filter((address) => !settled.some((each) => each.address === address));
   if (open.length === 0) return settled;
   try {
-    return [...settled, ...(await mailer.send(outgoingOf(mail), open))];
+    const [text = mail.body] = await withPayLinks({ db: sql, config }, [mail.body]);
+    return [...settled, ...(await mailer.send(outgoingOf(mail, text), open))];
   } catch (error) {
     log.warn({ mailId: mail.id, attempts: mail.attempts, err: error }, 'the mail server could not be asked');
     const message = error instanceof Error ? error.message : String(error);
@@ -59,7 +66,7 @@ async function attempt(log: Log, mailer: Mailer, mail: PendingMail): Promise<Rec
   }
 }
 
-const outgoingOf = (mail: PendingMail): OutgoingMail => ({
+const outgoingOf = (mail: PendingMail, text: string): OutgoingMail => ({
   id: mail.id,
   senderName: mail.sender_name,
   replyTo: mail.reply_to,
@@ -67,7 +74,7 @@ const outgoingOf = (mail: PendingMail): OutgoingMail => ({
   cc: mail.cc,
   bcc: mail.bcc,
   subject: mail.subject,
-  text: mail.body,
+  text,
   attachment:
     mail.content === null
       ? null

@@ -14,7 +14,7 @@ import { type PaymentRow, readPayment } from '../payments/queries.ts';
 import { reversePayment, settlePayment } from '../payments/settle-payment.ts';
 import { paymentView } from '../payments/view.ts';
 import { changePayment, lockPayables } from '../payments/writes.ts';
-import { mailLink } from './collect-request.ts';
+import { mailRequest } from './request-mail.ts';
 
 type Answered = Extract<ChargeOutcome, { kind: 'answered' }>;
 
@@ -116,7 +116,7 @@ async function fail(ctx: Context, payment: PaymentRow, error: ProviderError): Pr
   const request = await getRequest(ctx, payment.payable_id);
   await setRequestStatus(ctx, request, 'failed');
   await recordRequestFailure(ctx, request, { invoiceIds: request.invoice_ids, error, payment });
-  await mailLink(ctx, request);
+  await mailRequest(ctx, request, { wasRefused: true });
 }
 
 async function takeBack(ctx: Context, payment: PaymentRow, status: string): Promise<void> {
@@ -147,7 +147,7 @@ export async function leavePending(
   await moveInvoices(ctx, payment, { status: 'pending', isReady });
   for (const { id } of payment.invoices) await recordInvoice(ctx, 'invoice.payment_failure', id);
   if (isReady && payment.payable_type === 'PaymentRequest')
-    await mailLink(ctx, await getRequest(ctx, payment.payable_id));
+    await mailRequest(ctx, await getRequest(ctx, payment.payable_id));
 }
 
 /** The invoices take the status of their payment; a succeeded or voided one is never set back. */

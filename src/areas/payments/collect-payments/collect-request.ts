@@ -1,16 +1,13 @@
 import type { Context } from '../../../platform/context.ts';
 import type { PaymentRequestId } from '../../../platform/ids.ts';
-import { isOverNetwork } from '../../../platform/payments/providers.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
-import { findProviderById } from '../../customers/payment-providers/queries.ts';
-import { postMail } from '../../messaging/mails/post-mail.ts';
 import { dueOfRequest } from '../payment-requests/due-of-request.ts';
 import { getRequest, type RequestRow } from '../payment-requests/queries.ts';
 import { setRequestStatus } from '../payment-requests/set-request-status.ts';
-import { openPaymentPage } from '../payments/provider-pages.ts';
 import { startCharge } from '../payments/start-charge.ts';
 import { lockPayables } from '../payments/writes.ts';
 import { chooseMethod } from './choose-method.ts';
+import { mailRequest } from './request-mail.ts';
 
 /**
  * Step `collect-payment-request`: charges the whole amount, or mails a link.
@@ -31,7 +28,7 @@ export async function collectRequest(
   const method = isLinked
     ? await chooseMethod(ctx, customer.id, [{ type: request.payment_method_type, id: request.payment_method_id }])
     : undefined;
-  if (!method) return mailLink(ctx, request);
+  if (!method) return mailRequest(ctx, request);
   const isStarted = await startCharge(ctx, {
     customerId: customer.id,
     payable: { type: 'PaymentRequest', id: request.id },
@@ -41,31 +38,6 @@ export async function collectRequest(
     invoiceIds: request.invoice_ids,
   });
   if (isStarted) await noteAttempt(ctx, request);
-}
-
-/** Mails that invoices are overdue, with a link to a payment page if the provider is a sandbox. */
-export async function mailLink(ctx: Context, request: RequestRow): Promise<void> {
-  const { db, organizationId } = ctx;
-  const customer = await readCustomer(ctx, request.customer_id);
-  const provider =
-    customer.payment_provider_id === null ? undefined : await findProviderById(ctx, customer.payment_provider_id);
-  const page =
-    provider && !isOverNetwork(provider.provider_type)
-      ? await openPaymentPage(ctx, customer.id, provider, {
-          type: 'PaymentRequest',
-          id: request.id,
-          amountCents: request.amount_cents,
-        })
-      : undefined;
-  const [campaign] = await db<{ bcc_emails: string[] }[]>`
-    select bcc_emails from dunning_campaigns
-    where organization_id = ${organizationId} and id = ${request.dunning_campaign_id}`;
-  await postMail(ctx, {
-    to: (request.email ?? '').split(',').filter((address) => address !== ''),
-    bcc: campaign?.bcc_emails ?? [],
-    subject: 'Your overdue balance',
-    text: `Invoices of ${request.amount_currency} ${request.amount_cents} (smallest unit) are overdue.${page ? ` Pay them at ${page.url}` : ''}`,
-  });
 }
 
 async function noteAttempt(ctx: Context, request: RequestRow): Promise<void> {

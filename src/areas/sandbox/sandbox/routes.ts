@@ -4,6 +4,7 @@ import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
 import { Answer, type Operation } from '../../../platform/operation.ts';
 import { seconds } from '../../../platform/schema/view.ts';
 import { documentLinks } from '../../messaging/documents/signed-link.ts';
+import { withPayLinks } from '../../messaging/mails/pay-link.ts';
 import { confirmPayment, finishCheckout } from './commands.ts';
 import {
   CheckoutEnvelope,
@@ -36,11 +37,15 @@ async function listMails(ctx: Context, { query }: { query: MailsQuery }) {
   ]);
   const documentIds = rows.flatMap(({ attachments }) => attachments.map((file) => file.svc_document_id));
   const links = await documentLinks(ctx.db, ctx.config, documentIds);
-  const mails = rows.map((row) => ({
+  const texts = await withPayLinks(
+    ctx,
+    rows.map(({ body }) => body),
+  );
+  const mails = rows.map((row, n) => ({
     to: row.recipients,
     bcc: row.bcc,
     subject: row.subject,
-    text: row.body,
+    text: texts[n]!,
     attachments: row.attachments.map(({ svc_document_id: id, ...file }) => ({ ...file, file_url: links.get(id)! })),
     created_at: seconds(row.created_at),
   }));
