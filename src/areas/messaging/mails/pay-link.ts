@@ -86,8 +86,8 @@ export async function readPayToken(
   return { type, id, isExpired };
 }
 
-// A link in a stored text: characters of the private use area of Unicode around the payable, which no text of a customer
-// keeps (see `withoutMarks`).
+// A link in a stored text: the payable between two characters of the private use area of Unicode, which no text of a
+// customer keeps (see `withoutMarks`).
 const [MARK, END] = ['\uE000', '\uE001'];
 const MARKS = /\uE000([IR])([0-9a-f-]{36})\uE001/g;
 
