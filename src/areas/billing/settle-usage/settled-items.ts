@@ -177,7 +177,7 @@ const adjustmentsAbout = (scope: Scope, billed: Billed, joined = scope.db``) => 
         + adjustment.given_back_amount_cents - kept.given_cents as settled_cents,
       adjustment.new_fee_id is null or fee_invoice.status = 'draft' as is_waiting,
       coalesce(coalesce(copy.status, fee_invoice.status) = 'finalized', false) as is_final
-    from (${keptOfNote(scope)}) kept
+    from (${keptOfNote(scope, billed)}) kept
     left join fees fee on fee.organization_id = ${scope.organizationId} and fee.id = adjustment.new_fee_id
     left join invoices fee_invoice on fee_invoice.organization_id = fee.organization_id
       and fee_invoice.id = fee.invoice_id
@@ -196,12 +196,12 @@ const adjustmentsAbout = (scope: Scope, billed: Billed, joined = scope.db``) => 
 
 /**
  * What stands of an amount that a note gave back. A note on an invoice that was voided since gave back its payments
- * first, and so only the rest of it, a gift, counts for what is billed in its place. A progressive invoice credits what
- * is billed in place of a voided one with less by the notes that it has.
+ * first, and so only the rest of it, a gift, counts for what is billed in its place. One on a progressive invoice does
+ * not count where what is billed in place of a voided invoice was credited with less than that.
  *
  * Rule: event-corrections.md#regenerated-invoices.
  */
-const keptOfNote = ({ db, organizationId }: Scope) => db`
+const keptOfNote = ({ db, organizationId }: Scope, { invoiceId }: Billed) => db`
   select coalesce(round(adjustment.given_back_amount_cents * (
     select coalesce(case
       when noted.status = 'voided' then
@@ -210,7 +210,13 @@ const keptOfNote = ({ db, organizationId }: Scope) => db`
           / nullif(gift.cents, 0) * (note.credit_amount_cents + note.refund_amount_cents)
           / nullif(note.total_amount_cents, 0)
       when noted.invoice_type = 'progressive_billing' and about.status = 'voided'
-          and note.credit_status in ('available', 'consumed') then
+          and note.credit_status in ('available', 'consumed')
+          and (select coalesce(sum(credit.amount_cents) filter (where credit.invoice_id = about.id), 0)
+              > coalesce(sum(credit.amount_cents) filter (where credit.invoice_id = ${invoiceId}), 0)
+            from credits credit
+            where credit.organization_id = about.organization_id
+              and credit.invoice_id in (about.id, ${invoiceId}) and credit.progressive_billing_invoice_id is not null)
+          then
         1 - note.credit_amount_cents / nullif(note.total_amount_cents, 0)::numeric
       else 1 end, 0)
     from credit_notes note
