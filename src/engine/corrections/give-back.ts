@@ -14,8 +14,11 @@ export interface GivingFee extends BilledFee {
 /** What a fee gives back. */
 export interface GivenBack {
   feeId: string;
-  /** The fee that was asked for, and those by which it had taken this one over; empty where it is that one itself. */
-  forFeeIds: readonly string[];
+  /**
+   * The fee that was asked for, and those by which it had taken this one over; empty where it is that one itself, and
+   * null for what comes alongside.
+   */
+  forFeeIds: readonly string[] | null;
   /** The part of what was asked for. */
   cents: Cents;
   /** The item of its note. */
@@ -139,7 +142,7 @@ function takeAlongside(fee: GivingFee, behindCents: number, taken: Taken): Given
   const preciseAmountCents = min(roundToDigits(exact, ITEM_DIGITS), creditable);
   if (!preciseAmountCents.gt(0)) return undefined;
   keep(fee, preciseAmountCents, taken);
-  return { feeId: fee.id, forFeeIds: [], cents: cents(0), preciseAmountCents };
+  return { feeId: fee.id, forFeeIds: null, cents: cents(0), preciseAmountCents };
 }
 
 /** What an item takes of a fee is stored in whole cents. */

@@ -33,7 +33,10 @@ export interface CreditingNote {
   items: readonly {
     feeId: string;
     preciseAmountCents: Decimal;
-    /** The fees by which it had been taken over and for which it was given back, and how much; if that is known. */
+    /**
+     * The fees by which it had been taken over and for which it was given back, and how much of it; none of them where
+     * it was asked for itself. Undefined where that is not known, as of notes by hand.
+     */
     givenFor?: { feeIds: readonly string[]; partCents: number } | undefined;
   }[];
 }
@@ -44,8 +47,11 @@ export interface RestOfFee {
   leftCents: Decimal;
   /** The part of the usage that it still bears, after coupons. */
   borneCents: Cents;
-  /** What notes gave back: the part of the usage, its share of all that the fee bore, and the taxes with it. */
-  noted: { partCents: Decimal; share: Decimal; taxesCents: Decimal };
+  /**
+   * What notes gave back: the part of the usage, its share of all that the fee bore, and the taxes with it. What a
+   * coupon withheld of a part that was asked for is not asked for again.
+   */
+  noted: { partCents: Decimal; share: Decimal; taxesCents: Decimal; withheldCents: Decimal };
 }
 
 /** What notes of earlier progressive invoices gave back of what a fee took over. */
@@ -86,24 +92,34 @@ export function restsOfFees(
   drawn: readonly ProgressivePart[] = [],
   through: ReadonlyMap<string, GivenThrough> = new Map(),
 ): Map<string, RestOfFee> {
-  const noted = notes.flatMap((note) => creditsOf(note, fees));
+  const credits = notes.flatMap((note) => creditsOf(note, fees));
   return new Map(
     fees.map((fee) => {
-      const own = noted.filter(({ feeId }) => feeId === fee.id);
+      const own = credits.filter(({ feeId }) => feeId === fee.id);
       const others = drawn.filter(({ feeId }) => feeId === fee.id);
       const behind = through.get(fee.id) ?? NOTHING;
       const taken = sum(fee.parts.map(({ creditCents }) => creditCents));
       const before = sum(fee.parts.map(({ partCents }) => decimal(partCents)));
+      const withheld = sum(
+        own.map(({ askedCents, creditCents, taxesCents }) =>
+          askedCents === undefined ? ZERO : decimal(askedCents).minus(creditCents).plus(taxesCents),
+        ),
+      );
       const left = billedOf(fee)
         .plus(taken)
+        .minus(withheld)
         .minus(sum(own.map(({ creditCents }) => creditCents)))
         .minus(behind.creditCents)
         .minus(behind.taxesCents)
         .minus(sum(others.map(({ creditCents }) => creditCents)));
       const itself = billedOf(fee).plus(taken).minus(before);
-      const share = fee.amountCents === 0 ? ZERO : sum(own.map((each) => each.itemCents)).div(fee.amountCents);
+      const noted = own.map(({ askedCents, itemCents }) =>
+        askedCents === undefined && fee.amountCents !== 0
+          ? itself.times(itemCents).div(fee.amountCents)
+          : decimal(askedCents ?? 0),
+      );
       const whole = itself.plus(before);
-      const given = itself.times(share).plus(behind.partCents);
+      const given = sum(noted).plus(behind.partCents);
       const gone = others.reduce((total, { partCents }) => total + partCents, 0);
       return [
         fee.id,
@@ -112,6 +128,7 @@ export function restsOfFees(
           borneCents: cents(Math.max(wholeCents(whole.minus(given)) - gone, 0)),
           noted: {
             partCents: given,
+            withheldCents: withheld,
             share: whole.gt(0) ? min(max(given.div(whole), ZERO), ONE) : ZERO,
             taxesCents: sum(own.map(({ taxesCents }) => taxesCents)).plus(behind.taxesCents),
           },
@@ -219,18 +236,29 @@ export const wholeCents = (amount: Decimal): Cents =>
 
 /** The credit part of a note by fee, taxes included, those taxes, and the part of its items behind it. */
 function creditsOf({ creditCents, taxesCents, totalCents, items }: CreditingNote, fees: readonly BilledFee[]) {
-  const given = items.flatMap(({ feeId, preciseAmountCents }) => {
+  const given = items.flatMap(({ feeId, preciseAmountCents, givenFor }) => {
     const fee = fees.find(({ id }) => id === feeId);
     if (fee === undefined || fee.amountCents === 0) return [];
     const share = preciseAmountCents.div(fee.amountCents);
     const taxes = decimal(fee.amountCents).minus(fee.preciseCouponsAmountCents).times(fee.taxesRate).div(100);
-    return [{ feeId, preciseAmountCents, worth: billedOf(fee).plus(taxes).times(share), taxes: taxes.times(share) }];
+    const askedCents = givenFor?.feeIds.length === 0 ? givenFor.partCents : undefined;
+    return [
+      {
+        feeId,
+        preciseAmountCents,
+        askedCents,
+        worth: billedOf(fee).plus(taxes).times(share),
+        taxes: taxes.times(share),
+      },
+    ];
   });
   const whole = sum(given.map(({ worth }) => worth));
   const wholeTaxes = sum(given.map(({ taxes }) => taxes));
   const credited = totalCents === 0 ? ZERO : decimal(creditCents).div(totalCents);
-  return given.map(({ feeId, preciseAmountCents, worth, taxes }) => ({
+  return given.map(({ feeId, preciseAmountCents, askedCents, worth, taxes }) => ({
     feeId,
+    /** The part of the usage that was asked for, where the service gave it back by itself. */
+    askedCents,
     creditCents: whole.isZero() ? ZERO : worth.times(creditCents).div(whole),
     taxesCents: wholeTaxes.isZero() ? ZERO : taxes.times(taxesCents).times(credited).div(wholeTaxes),
     itemCents: preciseAmountCents.times(credited),

@@ -14,7 +14,7 @@ const fee = (usageKey: string, amount: number, chargeId = 'charge') => ({
   amountCents: cents(amount),
   leftCents: decimal(amount),
   borneCents: cents(amount),
-  noted: { partCents: ZERO, share: ZERO, taxesCents: ZERO },
+  noted: { partCents: ZERO, share: ZERO, taxesCents: ZERO, withheldCents: ZERO },
 });
 
 // progressive-billing.md#credit-in-steps.

@@ -78,7 +78,8 @@ async function readNewest(
     const through = givenThrough(noted.fees, earlier);
     const rests = restsOfFees(noted, progressivePartsOf(row.drawn), through);
     const own = row.fees.flatMap(({ id }) => through.get(id) ?? []);
-    const given = sum(own.map(({ creditCents, taxesCents }) => creditCents.plus(taxesCents)));
+    const withheld = [...rests.values()].map(({ noted: { withheldCents } }) => withheldCents);
+    const given = sum([...own.map(({ creditCents, taxesCents }) => creditCents.plus(taxesCents)), ...withheld]);
     return {
       position: row.position,
       invoice: {

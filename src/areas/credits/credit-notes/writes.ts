@@ -45,7 +45,10 @@ export async function lockCreditNote(ctx: Context, id: CreditNoteId): Promise<Cr
 export interface NewItem {
   fee: FeeRow;
   preciseAmountCents: Decimal;
-  /** The fees by which the credited one was taken over, and how much of it is given back for them. */
+  /**
+   * The fees by which the credited one was taken over, none where it was asked for itself, and how much of it is given
+   * back; undefined for notes by hand.
+   */
   givenFor?: { feeIds: readonly FeeId[]; partCents: number } | undefined;
 }
 

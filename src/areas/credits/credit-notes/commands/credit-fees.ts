@@ -101,7 +101,7 @@ export async function creditFees(
         const fee = rows.get(back.feeId)!;
         const ofInvoice = items.get(fee.invoice_id!) ?? [];
         items.set(fee.invoice_id!, ofInvoice);
-        const takerIds = back.forFeeIds.map((id) => rows.get(id)!.id);
+        const takerIds = back.forFeeIds?.map((id) => rows.get(id)!.id);
         addItem(ofInvoice, { ...back, index, inPlaceOf, fee, takerIds });
       }
       left -= given;
@@ -143,7 +143,7 @@ type GivenItem = NewItem & Pick<Credited, 'index' | 'inPlaceOf'> & { cents: numb
 /** Adds what a fee gives back to its item for the same fees. */
 function addItem(
   items: GivenItem[],
-  { takerIds, ...given }: Omit<GivenItem, 'givenFor'> & { takerIds: readonly FeeId[] },
+  { takerIds, ...given }: Omit<GivenItem, 'givenFor'> & { takerIds: readonly FeeId[] | undefined },
 ): void {
   const { index, inPlaceOf, fee, preciseAmountCents, cents: partCents } = given;
   const same = items.find(
@@ -151,10 +151,10 @@ function addItem(
       item.index === index &&
       item.inPlaceOf === inPlaceOf &&
       item.fee === fee &&
-      `${item.givenFor?.feeIds ?? ''}` === `${takerIds}`,
+      `${item.givenFor?.feeIds}` === `${takerIds}`,
   );
   if (!same) {
-    const givenFor = takerIds.length === 0 ? undefined : { feeIds: takerIds, partCents };
+    const givenFor = takerIds === undefined ? undefined : { feeIds: takerIds, partCents };
     items.push({ index, inPlaceOf, cents: partCents, fee, preciseAmountCents, givenFor });
     return;
   }
