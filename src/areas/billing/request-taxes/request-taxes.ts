@@ -138,7 +138,8 @@ export async function taxStandaloneFees(ctx: Context, { fee_ids: ids }: { fee_id
 
 /**
  * Step `follow-fee-taxes`: a fee on no invoice that was deleted or refunded is taken back at the engine that recorded
- * it; one that is paid after all is recorded there again as it was.
+ * it; one that is paid after all is recorded there again as it was. A record that the engine holds, or is asked for,
+ * stays; one that has failed is asked for again.
  *
  * Rule: tax-engines.md#one-record.
  */
@@ -147,17 +148,19 @@ export async function followFeeTaxes(ctx: Context, { fee_id: id }: { fee_id: Fee
   if (!fee) return;
   await lockPayer(ctx, fee.customer_id);
   const { is_billed: isBilled, has_engine_taxes: isTaxed } = (await findStandaloneFee(ctx, id))!;
-  if (!isBilled) return takeBack(ctx, await listRecordsOfFees(ctx, [id]));
-  const former = isTaxed ? await findRecordToRepeat(ctx, id) : undefined;
+  const standing = await listRecordsOfFees(ctx, [id]);
+  if (!isBilled) return takeBack(ctx, standing);
+  if (!isTaxed || standing.some(({ status }) => status === 'answered' || status === 'pending')) return;
+  const former = standing.at(-1) ?? (await findRecordToRepeat(ctx, id));
   if (!former) return;
   const { integration_id: integrationId, customer_id: customerId, document_key: documentKey, document } = former;
   await ask(ctx, { integrationId, customerId, kind: 'record', documentKey, feeId: id, document });
 }
 
 /**
- * Step `report-note-taxes`: records a final note with negative lines at the engine that recorded its invoice, with the
- * facts that were recorded. The note's own tax is computed from the invoice's rates and stays. A note of an invoice
- * that is taken back is not reported, since all of the invoice is.
+ * Step `report-note-taxes`: records a final note with negative lines at the engines that recorded what it gives back,
+ * with the facts that were recorded. The note's own tax is computed from the invoice's rates and stays. A note of an
+ * invoice that is taken back is not reported, since all of the invoice is.
  *
  * Rules: tax-engines.md#when-an-engine-is-asked, tax-engines.md#one-record.
  */
@@ -169,13 +172,11 @@ export async function reportNoteTaxes(ctx: Context, { credit_note_id: id }: { cr
   if (!note) return;
   const documentKey = idOfNote(id);
   const documents = note.isOver ? [] : documentsOfNote(documentKey, note);
+  const engines = documents.map(({ integrationId }) => integrationId);
   for (const { integrationId, document } of documents)
-    await ask(ctx, {
-      integrationId,
-      customerId: note.customer_id,
-      kind: 'correct',
-      documentKey,
-      creditNoteId: id,
-      document,
-    });
+    await ask(
+      ctx,
+      { integrationId, customerId: note.customer_id, kind: 'correct', documentKey, creditNoteId: id, document },
+      engines,
+    );
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
-import type { InvoiceId } from '../../../platform/ids.ts';
+import type { IntegrationId, InvoiceId } from '../../../platform/ids.ts';
 import { type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
 import { lockPayer } from '../build-invoice/payer-and-issuer.ts';
 import {
@@ -14,15 +14,21 @@ import {
 
 /**
  * Asks an engine about a document. One that is to be recorded is no longer to be taken back there, and what another
- * engine has recorded of it is: a document is recorded at one engine at most.
+ * engine has recorded of it is.
+ *
+ * engines  those that may hold a part of the document: only the one that is asked, but of a note all that it is about
  *
  * Rule: tax-engines.md#one-record.
  */
-export async function ask(ctx: Context, question: Question): Promise<void> {
+export async function ask(
+  ctx: Context,
+  question: Question,
+  engines: readonly IntegrationId[] = [question.integrationId],
+): Promise<void> {
   const { kind, documentKey, integrationId } = question;
   if (kind === 'record' || kind === 'correct') {
     await dropTakingBack(ctx, documentKey, integrationId);
-    await takeBack(ctx, await listRecordsElsewhere(ctx, documentKey, integrationId));
+    await takeBack(ctx, await listRecordsElsewhere(ctx, documentKey, engines));
   }
   await storeQuestion(ctx, question);
 }

@@ -267,12 +267,13 @@ export async function findRecordToRepeat(
   return row;
 }
 
-/** Records of the same document at other engines. */
-export const listRecordsElsewhere = (scope: Scope, documentKey: string, integrationId: IntegrationId) => scope.db<
+/** Records of the same document at other engines than these. */
+export const listRecordsElsewhere = (scope: Scope, documentKey: string, engines: readonly IntegrationId[]) => scope.db<
   TaxDocumentRow[]
 >`
   select ${scope.db(COLUMNS)} from tax_documents
-  where ${standing(scope)} and document_key = ${documentKey} and integration_id <> ${integrationId} order by id`;
+  where ${standing(scope)} and document_key = ${documentKey} and integration_id <> all (${engines}::uuid[])
+  order by id`;
 
 /** Ends the wish to take a document back that is recorded again. */
 export const dropTakingBack = ({ db, organizationId }: Scope, documentKey: string, integrationId: IntegrationId) => db`
@@ -288,6 +289,19 @@ export const noteTakenBack = (
   update tax_documents set called_at = null, sent_document = null
   where organization_id = ${organizationId} and document_key = ${document_key} and kind in ('record', 'correct')
     and integration_id = ${integration_id} and status not in ('pending', 'answered')`;
+
+/** Whether an engine could not be asked yet to record its part of a note. */
+export async function hasFailedCorrections(
+  { db, organizationId }: Scope,
+  creditNoteId: CreditNoteId,
+): Promise<boolean> {
+  const rows = await db`
+    select from tax_documents
+    where organization_id = ${organizationId} and credit_note_id = ${creditNoteId} and kind = 'correct'
+      and (status in ('refused', 'given_up') or (status = 'pending' and told_at is not null))
+    limit 1`;
+  return rows.length > 0;
+}
 
 /** Whether a document of an invoice could not be taken back yet. */
 export async function hasFailedVoids({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<boolean> {

@@ -1,6 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
-import type { CustomerId, IntegrationId, TaxDocumentId } from '../../../platform/ids.ts';
+import type { CustomerId, FeeId, IntegrationId, TaxDocumentId } from '../../../platform/ids.ts';
 import { clearErrors } from '../../invoices/invoices/writes.ts';
+import { findStandaloneFee } from '../request-taxes/reported-records.ts';
 import { askTakingBack, takeBack } from '../request-taxes/take-back.ts';
 import { holdQuestions, listOpenQuestions, type TaxDocumentRow } from '../request-taxes/tax-documents.ts';
 
@@ -42,7 +43,7 @@ async function askAnew(ctx: Context, question: TaxDocumentRow): Promise<void> {
   // What was recorded at an engine is taken back there, wherever the customer is linked to by now.
   if (kind === 'void') return askTakingBack(ctx, question);
   if (kind === 'estimate') return ctx.after({ step: 'estimate-draft-taxes', payload: { invoice_id: invoice_id! } });
-  if (fee_id !== null) return ctx.after({ step: 'tax-standalone-fees', payload: { fee_ids: [fee_id] } });
+  if (fee_id !== null) return askAboutFee(ctx, fee_id);
   const waiting = await ctx.db`
     update invoices set status = 'pending', tax_status = 'pending', updated_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and id = ${invoice_id} and status in ('pending', 'failed')
@@ -50,4 +51,11 @@ async function askAnew(ctx: Context, question: TaxDocumentRow): Promise<void> {
   if (waiting.length === 0) return takeBack(ctx, [question]);
   await clearErrors(ctx, invoice_id!, ['tax_error']);
   ctx.after({ step: 'finalize-pending-invoice', payload: { invoice_id: invoice_id! } });
+}
+
+/** A fee whose taxes are known, such as one that was paid, refunded and paid again, is recorded as it was. */
+async function askAboutFee(ctx: Context, id: FeeId): Promise<void> {
+  const fee = await findStandaloneFee(ctx, id);
+  if (fee?.has_engine_taxes) ctx.after({ step: 'follow-fee-taxes', payload: { fee_id: id } });
+  else ctx.after({ step: 'tax-standalone-fees', payload: { fee_ids: [id] } });
 }

@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
+import type { CreditNoteId } from '../../../platform/ids.ts';
 import type { TaxAnswer, TaxDocument, TaxFault, TaxOutcome } from '../../../platform/taxes/port.ts';
 import { findIntegrationById } from '../../customers/integrations/queries.ts';
 import { clearErrors } from '../../invoices/invoices/writes.ts';
@@ -8,6 +9,7 @@ import { resumeInvoice } from '../finalize-invoice/finalize-pending.ts';
 import { askTakingBack, takeBack } from '../request-taxes/take-back.ts';
 import {
   endLease,
+  hasFailedCorrections,
   hasFailedVoids,
   lockQuestion,
   noteTakenBack,
@@ -68,10 +70,7 @@ async function takeBackUnbilled(ctx: Context, question: TaxDocumentRow, maybeRec
 
 async function applyAnswer(ctx: Context, question: TaxDocumentRow, { answer, document }: Told): Promise<void> {
   if (question.kind === 'void') return noteVoid(ctx, question);
-  if (question.kind === 'correct')
-    return void (await ctx.db`
-      delete from credit_note_error_details
-      where organization_id = ${ctx.organizationId} and credit_note_id = ${question.credit_note_id}`);
+  if (question.kind === 'correct') return clearCorrectionError(ctx, question.credit_note_id!);
   if (question.kind === 'estimate') return taxDraft(ctx, question, answer!);
   const recorded = { answer: answer!, document: document!, integrationId: question.integration_id };
   const isBilled =
@@ -80,6 +79,14 @@ async function applyAnswer(ctx: Context, question: TaxDocumentRow, { answer, doc
       : await taxStandaloneFee(ctx, question.fee_id, recorded);
   // The record is nobody's: the invoice was closed, or the fee deleted or paid without tax.
   if (!isBilled) await takeBack(ctx, [question]);
+}
+
+/** A note shows a failure until all engines have recorded their part of it. */
+async function clearCorrectionError(ctx: Context, id: CreditNoteId): Promise<void> {
+  if (await hasFailedCorrections(ctx, id)) return;
+  await ctx.db`
+    delete from credit_note_error_details
+    where organization_id = ${ctx.organizationId} and credit_note_id = ${id}`;
 }
 
 /** A document was taken back; its invoice shows a failure until all of its documents are. */

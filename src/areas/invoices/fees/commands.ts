@@ -3,7 +3,8 @@ import type { FeeId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { bookFeeStatus } from '../../ledger/ledger/fee-booked.ts';
-import { getFee, lockFee, markFeeDeleted, setPaymentStatus } from './queries.ts';
+import { markFeeDeleted, oweFeeTaxes } from './mark-deleted.ts';
+import { getFee, lockFee, setPaymentStatus } from './queries.ts';
 import type { FeeUpdate } from './schema.ts';
 import { feeView } from './view.ts';
 
@@ -17,7 +18,7 @@ export async function updateFee(ctx: Context, { svc_id, body }: { svc_id: string
   await lockStandalone(ctx, svc_id);
   const { payment_status: former } = await getFee(ctx, svc_id);
   await setPaymentStatus(ctx, svc_id, { status: body.payment_status, now: ctx.now() });
-  if (former !== body.payment_status && [former, body.payment_status].includes('refunded')) oweTaxes(ctx, svc_id);
+  if (former !== body.payment_status && [former, body.payment_status].includes('refunded')) oweFeeTaxes(ctx, svc_id);
   await bookFeeStatus(ctx, svc_id, body.payment_status);
   return { fee: feeView(await getFee(ctx, svc_id)) };
 }
@@ -32,13 +33,9 @@ export async function deleteFee(ctx: Context, { svc_id }: { svc_id: string }) {
   await lockStandalone(ctx, svc_id);
   const fee = await getFee(ctx, svc_id);
   await bookFeeStatus(ctx, svc_id, 'pending');
-  await markFeeDeleted(ctx, svc_id, ctx.now());
-  oweTaxes(ctx, svc_id);
+  await markFeeDeleted(ctx, svc_id);
   return { fee: feeView(fee) };
 }
-
-/** A tax engine that recorded the fee follows. Rule: tax-engines.md#one-record. */
-const oweTaxes = (ctx: Context, id: FeeId): void => ctx.after({ step: 'follow-fee-taxes', payload: { fee_id: id } });
 
 async function lockStandalone(ctx: Context, id: FeeId): Promise<void> {
   if (!isUuid(id)) throw refuse.notFound('fee');

@@ -251,7 +251,3 @@ export const setPaymentStatus = (
     succeeded_at = ${status === 'succeeded' ? now : null}, failed_at = ${status === 'failed' ? now : null},
     refunded_at = ${status === 'refunded' ? now : null}
   where organization_id = ${organizationId} and id = ${id}`;
-
-export const markFeeDeleted = ({ db, organizationId }: Scope, id: FeeId, now: Temporal.Instant) => db`
-  update fees set deleted_at = ${now}, updated_at = ${now}
-  where organization_id = ${organizationId} and id = ${id}`;

@@ -83,6 +83,17 @@ const noteOf = async (invoice: Shown, amount_cents: number, credit_amount_cents:
     )
   ).credit_note;
 
+/** A later key of the first account. */
+const RENEWED_KEY = 's1/sa1/secret.renewed';
+
+/** What questions have failed with since they were asked. */
+const failures = async (): Promise<string[]> => {
+  const rows = await service.sql<{ error_code: string }[]>`
+    select error_code from tax_documents
+    where organization_id = ${client.organization.organization_id} and error_code is not null order by id`;
+  return rows.map(({ error_code }) => error_code);
+};
+
 /** Questions that wait are due now, as after some time. */
 async function timePasses(): Promise<void> {
   const organization_id = client.organization.organization_id as never;
@@ -312,10 +323,10 @@ describe('a subscription that waits for a payment', () => {
 });
 
 describe('a fee on no invoice', () => {
-  const standaloneFee = async (): Promise<Shown> => {
+  const standaloneFee = async (terms: object = {}): Promise<Shown> => {
     const { billable_metric: metric } = await ok(
       client.post('/billable_metrics', {
-        billable_metric: { name: 'calls', code: 'calls', aggregation_type: 'count_agg' },
+        billable_metric: { name: 'calls', code: 'calls', aggregation_type: 'sum_agg', field_name: 'n' },
       }),
     );
     const charge = {
@@ -324,6 +335,7 @@ describe('a fee on no invoice', () => {
       properties: { amount: '100' },
       pay_in_advance: true,
       invoiceable: false,
+      ...terms,
     };
     await ok(
       client.post('/plans', {
@@ -343,10 +355,30 @@ describe('a fee on no invoice', () => {
         subscription: { external_customer_id: 'acme', plan_code: 'plan', external_id: 'sub' },
       }),
     );
+    return feeOf('one', '1');
+  };
+  /** The fee of an event, at 100 a unit. */
+  const feeOf = async (transaction_id: string, n: string): Promise<Shown> => {
     await ok(
-      client.post('/events', { event: { transaction_id: 'one', external_subscription_id: 'sub', code: 'calls' } }),
+      client.post('/events', {
+        event: { transaction_id, external_subscription_id: 'sub', code: 'calls', properties: { n } },
+      }),
     );
-    return until(async () => (await ok(client.get('/fees?external_customer_id=acme'))).fees[0]);
+    return until(async () => {
+      const { fees } = await ok(client.get('/fees?external_customer_id=acme'));
+      return fees.find(({ event_transaction_id: id }: Shown) => id === transaction_id);
+    });
+  };
+  const correct = async (fields: object) => {
+    const { correction } = await ok(
+      client.post('/events/corrections', {
+        correction: { reason: 'wrong', external_subscription_id: 'sub', transaction_id: 'one', ...fields },
+      }),
+    );
+    await until(async () => {
+      const { correction: now } = await ok(client.get(`/events/corrections/${correction.svc_id}`));
+      return now.status === 'settled' ? now : undefined;
+    });
   };
   const pay = ({ svc_id }: Shown, payment_status: string) =>
     ok(client.put(`/fees/${svc_id}`, { fee: { payment_status } }));
@@ -358,6 +390,83 @@ describe('a fee on no invoice', () => {
     await ok(client.delete(`/fees/${fee.svc_id}`));
     await settled();
     expect(anrok.holds('svc:')).toEqual({ netCents: 0, taxCents: 0 });
+  });
+
+  test('that a correction replaces is taken back, and the new one is recorded', async () => {
+    await standaloneFee();
+    await settled();
+    await correct({ kind: 'amend', properties: { n: '0.5' } });
+    await settled();
+    expect(anrok.holds('svc:')).toEqual({ netCents: 5000, taxCents: 241 });
+  });
+
+  test('whose event is retracted is taken back', async () => {
+    await standaloneFee();
+    await settled();
+    await correct({ kind: 'retract' });
+    await settled();
+    expect(anrok.holds('svc:')).toEqual({ netCents: 0, taxCents: 0 });
+  });
+
+  /** An invoice of fees that were paid: 10000 recorded by the first engine, and 5000 by the second. */
+  const gathered = async (): Promise<Shown> => {
+    const first = await standaloneFee({ regroup_paid_fees: 'invoice' });
+    await settled();
+    await customer(linkedTo('second'));
+    const second = await feeOf('two', '0.5');
+    await settled();
+    for (const fee of [first, second]) await pay(fee, 'succeeded');
+    await ok(client.delete('/subscriptions/sub'));
+    const { svc_id } = await until(async () => {
+      const { invoices } = await ok(client.get('/invoices?invoice_type=advance_charges'));
+      return invoices[0];
+    });
+    const invoice = await shown(svc_id);
+    expect(invoice).toMatchObject({ fees_amount_cents: 15000, taxes_amount_cents: 722 });
+    expect([anrok.records.size, anrok.secondRecords.size]).toEqual([1, 1]);
+    return invoice;
+  };
+  const noteOfAll = async (invoice: Shown): Promise<Shown> => {
+    const items = invoice.fees.map((fee: Shown) => ({ fee_id: fee.svc_id, amount_cents: fee.amount_cents }));
+    const note = { invoice_id: invoice.svc_id, credit_amount_cents: 15722, items };
+    return (await ok(client.post('/credit_notes', { credit_note: note }))).credit_note;
+  };
+
+  test('on an invoice with one of another engine: a note on both goes to both engines', async () => {
+    const note = await noteOfAll(await gathered());
+    await settled();
+    expect(anrok.records.get(`svc:note:${note.svc_id}`)).toMatchObject({ netCents: -10000, taxCents: -481 });
+    expect(anrok.secondRecords.get(`svc:note:${note.svc_id}`)).toMatchObject({ netCents: -5000, taxCents: -241 });
+    expect(anrok.holds('svc:')).toEqual({ netCents: 0, taxCents: 0 });
+  });
+
+  test('of a note on both engines: one whose key is refused shows that, until it has recorded its part too', async () => {
+    const invoice = await gathered();
+    anrok.key = 'another';
+    const note = await noteOfAll(invoice);
+    const errors = async () => (await ok(client.get(`/credit_notes/${note.svc_id}`))).credit_note.error_details;
+    await until(() => anrok.secondRecords.size === 2);
+    await until(async () => (await errors()).length === 1);
+    expect(anrok.holds('svc:')).toEqual({ netCents: 10000, taxCents: 481 });
+    anrok.key = RENEWED_KEY;
+    await ok(client.put('/integrations/main', { integration: { api_key: RENEWED_KEY } }));
+    await settled();
+    expect(await errors()).toEqual([]);
+    expect(anrok.holds('svc:')).toEqual({ netCents: 0, taxCents: 0 });
+  });
+
+  test('that is paid after it was refunded, while the key is refused, is recorded again with a new key', async () => {
+    const fee = await standaloneFee();
+    await settled();
+    await pay(fee, 'refunded');
+    await settled();
+    anrok.key = 'another';
+    await pay(fee, 'succeeded');
+    await until(async () => (await failures()).includes('unauthorized'));
+    anrok.key = RENEWED_KEY;
+    await ok(client.put('/integrations/main', { integration: { api_key: RENEWED_KEY } }));
+    await settled();
+    expect(anrok.holds('svc:')).toEqual({ netCents: 10000, taxCents: 481 });
   });
 
   test('that is refunded is taken back, and recorded again when it is paid after all', async () => {

@@ -3,7 +3,7 @@ import { cents } from '../../../../engine/money/cents.ts';
 import { ZERO } from '../../../../engine/money/decimal.ts';
 import type { Context } from '../../../../platform/context.ts';
 import type { FeeId } from '../../../../platform/ids.ts';
-import { markFeeDeleted } from '../../../invoices/fees/queries.ts';
+import { markFeeDeleted } from '../../../invoices/fees/mark-deleted.ts';
 import type { CorrectionRow } from '../../../usage/event-corrections/queries.ts';
 import { eventFee } from '../../bill-in-advance/event-fee.ts';
 import type { LineFee } from '../../build-invoice/fees.ts';
@@ -63,7 +63,7 @@ export async function settleStandalone(
       adjustments.push({ ...row, left_amount_cents: difference.deltaCents });
       continue;
     }
-    if (billedItem.fee !== undefined) await markFeeDeleted(ctx, billedItem.fee.id, ctx.now());
+    if (billedItem.fee !== undefined) await markFeeDeleted(ctx, billedItem.fee.id);
     const again = makeAgain();
     if (again !== undefined) {
       const subscriptionId = again.line.subscription.id;
