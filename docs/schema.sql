@@ -2352,6 +2352,7 @@ create table invoices (
   buyer_reference text,
   tax_version integer not null default 0,
   tax_integration_id uuid,
+  usage_counted_at timestamp with time zone,
   constraint invoices_pkey PRIMARY KEY (id),
   constraint invoices_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
   constraint invoices_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
@@ -2367,6 +2368,7 @@ create table invoices (
 comment on table invoices is 'Invoices of all types, from draft to voided.';
 comment on column invoices.tax_version is 'Rises with each computation: the answer about an older one is void.';
 comment on column invoices.tax_integration_id is 'The tax engine whose answer the taxes are.';
+comment on column invoices.usage_counted_at is 'When its usage was counted for the last time. Null of invoices without usage, and of those from before 0037 that did not wait then: counted when it became final.';
 CREATE INDEX invoices_awaiting_taxes ON public.invoices USING btree (organization_id, customer_id) WHERE ((status = 'pending'::text) AND (tax_status = 'pending'::text));
 CREATE INDEX invoices_customer ON public.invoices USING btree (organization_id, customer_id, issuing_date DESC);
 CREATE UNIQUE INDEX invoices_customer_sequence_key ON public.invoices USING btree (organization_id, customer_id, billing_entity_id, sequential_id) WHERE (sequential_id IS NOT NULL);

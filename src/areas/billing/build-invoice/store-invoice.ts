@@ -74,7 +74,10 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
     insertCredits(db, owner, draft),
     isClosed || means?.has_sections === false ? undefined : applySections(ctx, invoice.invoiceId, {}, ctx.now()),
     storeCouponUses(ctx, owner, draft),
-    storeAmounts(db, owner, { draft, state: { status, dates, now: ctx.now(), snapshot, awaitsEstimate } }),
+    storeAmounts(db, owner, {
+      draft,
+      state: { status, dates, now: ctx.now(), snapshot, awaitsEstimate, isCounted: true },
+    }),
     // Fees of drafts are explained too.
     marks === undefined ? undefined : storeFeeInputs(ctx, owner, invoice, marks),
     linkCorrections(ctx, fees),

@@ -237,6 +237,8 @@ export async function storeAmounts(
       snapshot: object | null;
       /** For a draft whose taxes a tax engine is going to estimate. */
       awaitsEstimate?: boolean;
+      /** Whether its usage was counted now, not before it waited for its taxes. */
+      isCounted?: boolean;
     };
   },
 ): Promise<void> {
@@ -257,6 +259,7 @@ export async function storeAmounts(
     tax_version = tax_version + 1,
     tax_status = case when ${state.status === 'pending' || state.awaitsEstimate === true} then 'pending'
       when ${state.status === 'draft'} or tax_status is null then null else 'succeeded' end,
-    finalized_at = ${state.status === 'finalized' ? state.now : null}, updated_at = ${state.now}
+    finalized_at = ${state.status === 'finalized' ? state.now : null}, updated_at = ${state.now},
+    usage_counted_at = ${state.isCounted ? state.now : db`usage_counted_at`}
   where organization_id = ${owner.organizationId} and id = ${owner.invoiceId}`;
 }

@@ -165,6 +165,9 @@ async function storeFinal(
   await insertInvoiceTaxes(db, owner, draft);
   await storeAmounts(db, owner, { draft, state: { status, dates, now: ctx.now(), snapshot } });
   if (gatedId !== undefined) ctx.after({ step: GATE_STEP, payload: { subscription_id: gatedId } });
+  // What came while it waited was late for nothing (event-corrections.md#late-events).
+  if (invoice.invoice_type === 'subscription')
+    ctx.after({ step: 'look-at-late-events', payload: { invoice_id: invoice.id } });
   if (status === 'closed') return status;
   const at = (await readBilledAt(ctx, invoice.id)) ?? invoice.created_at;
   const final = {

@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Period } from '../../../engine/calendar/period.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { ExternalSubscriptionId, InvoiceId } from '../../../platform/ids.ts';
-import { firstFinalAt } from '../../usage/event-corrections/first-invoice.ts';
+import { countedAt } from '../../usage/event-corrections/first-invoice.ts';
 import { isLeftOut } from '../../usage/usage-counts/queries.ts';
 import type { LateEvents } from '../../usage/usage-counts/request.ts';
 import type { IssuedFee } from './issued-fees.ts';
@@ -17,17 +17,17 @@ export interface LateFor {
 
 /**
  * Events that arrived after the usage of an issued invoice was counted. The id of a fee shows when that was; for a
- * charge without fees it is the instant at which the invoice became final. A copy counted nothing: its first fee did.
+ * charge without fees it is the instant that is kept. A copy counted nothing: its first fee did.
  */
-export function lateFor(issued: readonly IssuedFee[], finalAt: Temporal.Instant): LateEvents {
+export function lateFor(issued: readonly IssuedFee[], at: Temporal.Instant): LateEvents {
   const ids = issued.flatMap(({ first, isChanged }) => (isChanged ? [] : [first.id])).sort();
-  return ids.length === 0 ? { since: finalAt } : { afterId: ids.at(-1)! };
+  return ids.length === 0 ? { since: at } : { afterId: ids.at(-1)! };
 }
 
-/** When an issued invoice became final, or the first one in whose place it was made. */
-export async function readFinalAt({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<Temporal.Instant> {
+/** When the usage of an issued invoice was counted, or that of the first one in whose place it was made. */
+export async function readCountedAt({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<Temporal.Instant> {
   const [row] = await db<{ at: Temporal.Instant }[]>`
-    select ${firstFinalAt(db, 'invoice')} as at from invoices invoice
+    select ${countedAt(db, 'invoice')} as at from invoices invoice
     where organization_id = ${organizationId} and id = ${invoiceId}`;
   return row!.at;
 }

@@ -7,7 +7,7 @@ import { firstIdAt } from '../../../platform/ids.ts';
 import type { Reach } from '../../../platform/periodic-job.ts';
 import { lateEventsPolicy } from '../../catalog/usage-policies/queries.ts';
 import type { Policy } from '../../catalog/usage-policies/schema.ts';
-import { firstFinalAt } from '../../usage/event-corrections/first-invoice.ts';
+import { countedAt } from '../../usage/event-corrections/first-invoice.ts';
 
 /** Overlap for events of a batch that was still being stored during the last look. */
 const OVERLAP_MS = 600_000;
@@ -46,7 +46,7 @@ const lateEvents = (db: Db, organizationId: Fragment, which: Fragment) => db`
       and (m.recurring or date_trunc('milliseconds', line.charges_from_datetime) <= e.timestamp)
     join invoices i on i.organization_id = ${organizationId} and i.id = line.invoice_id
       and i.status in ('finalized', 'closed') and not i.skip_usage
-      and ${firstFinalAt(db, 'i')} <= e.created_at
+      and ${countedAt(db, 'i')} <= e.created_at
     where m.organization_id = ${organizationId} and m.code = e.code and m.deleted_at is null
     order by line.charges_from_datetime
     limit 1

@@ -25,7 +25,7 @@ import {
   lineAsBilled,
   sharedAsBilled,
 } from './billed-items.ts';
-import { countLeftOut, lateFor, readFinalAt } from './count-late-events.ts';
+import { countLeftOut, lateFor, readCountedAt } from './count-late-events.ts';
 import { type FormerItem, type IssuedFee, issuedFees, itemOfFee, listFormerItems } from './issued-fees.ts';
 import { repriceCommitment } from './reprice-commitment.ts';
 import type { SettledItem } from './settled-items.ts';
@@ -76,12 +76,12 @@ export async function repriceInvoice(
     settled: ReadonlyMap<string, SettledItem>;
   },
 ): Promise<RepricedItem[]> {
-  const [all, fees, adjustments, former, finalAt] = await Promise.all([
+  const [all, fees, adjustments, former, countedAt] = await Promise.all([
     linesOfSource(ctx, invoice),
     issuedFees(ctx, invoice.id),
     listAdjustedFees(ctx, invoice.id),
     listFormerItems(ctx, billed),
-    readFinalAt(ctx, invoice.id),
+    readCountedAt(ctx, invoice.id),
   ]);
   const before: Before = { settled, isLeftOut: leftOutItems(former, fees) };
   const lines = all.filter(({ subscription }) =>
@@ -92,7 +92,7 @@ export async function repriceInvoice(
     alsoIds: concerned.map(({ charge_id }) => charge_id),
   });
   const asked = lines.flatMap((line) => askedOf(line, charges, concerned, fees));
-  const { counted, leftOut } = await countAsked(ctx, asked, finalAt);
+  const { counted, leftOut } = await countAsked(ctx, asked, countedAt);
   const adjuster = adjusterOf(adjustments);
   const billedItems = asked.flatMap((each, index): RepricedItem[] => {
     const { line, charge, window } = each;
@@ -200,10 +200,10 @@ function renewalsOf(
 async function countAsked(
   ctx: Context,
   asked: readonly Asked[],
-  finalAt: Temporal.Instant,
+  countedAt: Temporal.Instant,
 ): Promise<{ counted: CountedShare[][]; leftOut: number[] }> {
   if (asked.length === 0) return { counted: [], leftOut: [] };
-  const late = asked.map(({ issued }) => lateFor(issued, finalAt));
+  const late = asked.map(({ issued }) => lateFor(issued, countedAt));
   const leftOut = await countLeftOut(
     ctx,
     asked.map(({ line, charge, window }, index) => ({

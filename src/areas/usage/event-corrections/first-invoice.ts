@@ -1,19 +1,22 @@
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 
 /**
- * When the usage of the invoice `alias` was counted for the last time, as SQL: the instant at which it became final, or
- * that of the first invoice in whose place it was made, because the fees of a regenerated invoice are copies.
+ * When the usage of the invoice `alias` was counted for the last time, as SQL: when it became final, or began to wait
+ * for its taxes; of a regenerated one that of the first invoice in whose place it was made, because its fees are
+ * copies.
  *
- * Rule: event-corrections.md#regenerated-invoices.
+ * Rules: event-corrections.md#late-events, event-corrections.md#regenerated-invoices.
  */
-export const firstFinalAt = (db: Db, alias: string) => {
+export const countedAt = (db: Db, alias: string) => {
   const invoice = db(alias);
   return db`
-    (case when ${invoice}.voided_invoice_id is null then coalesce(${invoice}.finalized_at, ${invoice}.updated_at) else (
+    (case when ${invoice}.voided_invoice_id is null
+      then coalesce(${invoice}.usage_counted_at, ${invoice}.finalized_at, ${invoice}.updated_at) else (
       with recursive former as (
         select ${invoice}.organization_id, ${invoice}.voided_invoice_id, null::timestamptz as at
         union all
-        select source.organization_id, source.voided_invoice_id, coalesce(source.finalized_at, source.updated_at)
+        select source.organization_id, source.voided_invoice_id, 
+          coalesce(source.usage_counted_at, source.finalized_at, source.updated_at)
         from former
         join invoices source on source.organization_id = former.organization_id
           and source.id = former.voided_invoice_id

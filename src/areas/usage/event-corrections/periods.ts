@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Fragment } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { ChargeId, CustomerId, ExternalSubscriptionId, InvoiceId, SubscriptionId } from '../../../platform/ids.ts';
-import { firstFinalAt } from './first-invoice.ts';
+import { countedAt } from './first-invoice.ts';
 
 /** A charge on an invoice whose usage a correction changes, with its window and the state of the invoice. */
 export interface ConcernedCharge {
@@ -51,7 +51,7 @@ export const listConcernedCharges = (
       join invoices i on i.organization_id = ${organizationId} and i.id = line.invoice_id
         and i.status not in ('voided', 'deleted') and not i.skip_usage
       where (s.plan_id = c.plan_id and c.deleted_at is null
-          and (i.status = 'draft' or c.created_at <= ${firstFinalAt(db, 'i')}))
+          and (i.status = 'draft' or c.created_at <= ${countedAt(db, 'i')}))
         or exists (
           select from fees f
           where f.organization_id = ${organizationId} and f.invoice_id = i.id and f.subscription_id = s.id
