@@ -1613,6 +1613,7 @@ create table e_documents (
   ready_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  noted jsonb,
   constraint e_documents_pkey PRIMARY KEY (id),
   constraint e_documents_subject_key UNIQUE (organization_id, subject_type, subject_id, kind, profile),
   constraint e_documents_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
@@ -1625,6 +1626,7 @@ create table e_documents (
   constraint e_documents_subject_type_check CHECK ((subject_type = ANY (ARRAY['Invoice'::text, 'CreditNote'::text])))
 );
 comment on table e_documents is 'Electronic documents of invoices and credit notes, one per subject, kind and profile. Content is written once.';
+comment on column e_documents.noted is 'Of a cancellation: what notes had given back of the invoice when it was voided, and which notes these were.';
 CREATE INDEX e_documents_listed ON public.e_documents USING btree (organization_id, created_at DESC, id DESC);
 CREATE INDEX e_documents_of_day ON public.e_documents USING btree (organization_id, billing_entity_id, ready_at) WHERE (status = 'ready'::text);
 CREATE INDEX e_documents_pending ON public.e_documents USING btree (enqueued_at) WHERE (status = 'pending'::text);

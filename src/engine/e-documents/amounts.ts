@@ -49,6 +49,8 @@ const MOST_PAYABLE_ROUNDING = 1;
  * Rule: e-documents.md#amounts.
  */
 export function documentAmounts(lines: readonly AmountLine[], stored: StoredAmounts): DocumentAmounts {
+  // Nothing can be split over no line; a document without lines is refused anyway (BR-16).
+  if (lines.length === 0) return withoutLines(stored);
   const allowanceCents = cents(stored.couponsCents + stored.alreadyInvoicedCents);
   const shares = vatBreakdown(lines, { allowanceCents, taxCents: cents(stored.taxCents) });
   const coupons = couponsOfRows(shares, lines, cents(stored.couponsCents));
@@ -84,6 +86,23 @@ export function documentAmounts(lines: readonly AmountLine[], stored: StoredAmou
       stored.netCents + stored.taxCents === stored.grossCents,
   };
 }
+
+const withoutLines = ({ netCents, taxCents, grossCents, paidCents, payableCents }: StoredAmounts): DocumentAmounts => ({
+  allowances: [],
+  vat: [],
+  totals: {
+    linesCents: 0,
+    allowancesCents: 0,
+    chargesCents: 0,
+    netCents,
+    taxCents,
+    grossCents,
+    paidCents,
+    roundingCents: payableCents - (grossCents - paidCents),
+    payableCents,
+  },
+  meet: netCents === 0 && taxCents === 0,
+});
 
 /**
  * How much of each row's allowance coupons took off: by what they took off its lines, and never more than its

@@ -145,3 +145,8 @@ test('the rows of any document sum to its tax, and its totals follow from one an
     }),
   );
 });
+
+test('a document without lines whose amounts are a cent apart is computed and does not meet', () => {
+  const { allowances, vat, totals, meet } = documentAmounts([], stored({ couponsCents: 1, netCents: -1, taxCents: 0 }));
+  expect([allowances, vat, totals.netCents, totals.allowancesCents, meet]).toEqual([[], [], -1, 0, false]);
+});

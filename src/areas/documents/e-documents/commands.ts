@@ -11,18 +11,22 @@ import { refuse } from '../../../platform/refusal.ts';
 import type { StepPayload } from '../../../steps.ts';
 import { getCreditNote } from '../../credits/credit-notes/queries.ts';
 import { getVisibleInvoice } from '../../invoices/invoices/queries.ts';
+import { lockVisibleInvoice } from '../../invoices/invoices/writes.ts';
 import {
   readChosenProfile,
   readECancellation,
   readEInvoice,
   readENote,
+  readRestOfInvoice,
 } from '../render-documents/document-subjects.ts';
+import { findNoted, type Noted, readNotedNow, refuseWithdrawn, withdrawnBy } from './cancellations.ts';
 import {
   type EDocumentRow,
   findDocumentOf,
   getEDocument,
   hasLines,
   listDocumentsOfInvoice,
+  printedKind,
   type SubjectType,
 } from './queries.ts';
 import type { EDocumentCreate } from './schema.ts';
@@ -43,6 +47,8 @@ export interface Subject {
   billing_entity_id: BillingEntityId;
   customer_id: CustomerId;
   invoice_id: InvoiceId;
+  /** Of a cancellation: what notes had given back. */
+  noted?: Noted;
 }
 
 /** The facts of a subject's document in a profile, or of the one that cancels it, as they are now. */
@@ -52,7 +58,7 @@ export const factsOf = async (
   profile: Profile,
 ): Promise<DocumentFacts> =>
   kind === 'cancellation'
-    ? readECancellation(ctx, id as InvoiceId, profile)
+    ? readECancellation(ctx, id as InvoiceId, { profile, noted: await findNoted(ctx, id as InvoiceId) })
     : type === 'Invoice'
       ? readEInvoice(ctx, id as InvoiceId, profile)
       : readENote(ctx, id as CreditNoteId, profile);
@@ -87,6 +93,8 @@ async function made(ctx: Context, subject: Subject, wanted: Profile | undefined)
  */
 export async function makeEDocument(ctx: Context, subject: Subject, profile: Profile): Promise<EDocumentRow> {
   const { type, id } = subject;
+  // The void locks the invoice as well: it cancels the document, or it came first and the document is refused.
+  await lockVisibleInvoice(ctx, subject.invoice_id);
   const found = await findDocumentOf(ctx, { type, id, profile });
   if (found?.status === 'ready') return found;
   if (found?.status === 'pending') {
@@ -94,6 +102,7 @@ export async function makeEDocument(ctx: Context, subject: Subject, profile: Pro
     ctx.after({ nudge: 'e-document.render', payload: { e_document_id: found.id } });
     return found;
   }
+  await refuseWithdrawn(ctx, subject, profile);
   await refuseProblems(ctx, subject, profile);
   if (found) return again(ctx, found);
   await storeEDocument(ctx, subject, profile, { inBackground: false });
@@ -110,6 +119,11 @@ export async function makeEDocument(ctx: Context, subject: Subject, profile: Pro
 export async function retryEDocument(ctx: Context, { svc_id }: { svc_id: string }) {
   const row = await getEDocument(ctx, svc_id);
   if (row.status !== 'failed') return { e_document: await eDocumentView(ctx, row) };
+  if (row.kind === 'document') {
+    const subject = await subjectOf(ctx, { kind: printedKind(row), subject_id: row.subject_id });
+    await lockVisibleInvoice(ctx, subject.invoice_id);
+    await refuseWithdrawn(ctx, subject, row.profile);
+  }
   await refuseProblems(ctx, { type: row.subject_type, id: row.subject_id, kind: row.kind }, row.profile);
   return { e_document: await eDocumentView(ctx, await again(ctx, row)) };
 }
@@ -147,6 +161,7 @@ export async function storeEDocument(
       subject_type: subject.type,
       subject_id: subject.id,
       kind: subject.kind ?? 'document',
+      noted: subject.noted ?? null,
       number: subject.number,
       issued_on: subject.issuing_date,
       profile,
@@ -161,8 +176,9 @@ export async function storeEDocument(
 }
 
 /**
- * Makes the document of an invoice or note that became final, in the profile that was chosen; none where none was, and
- * none where there is no line to state. Nobody waits for it, so it stands behind what was asked for.
+ * Makes the document of an invoice or note that became final, in the profile that was chosen; none where none was, none
+ * where there is no line to state, and none where a void came first. Nobody waits for it, so it stands behind what was
+ * asked for.
  *
  * Rule: e-documents.md#when.
  */
@@ -170,23 +186,39 @@ export async function makeChosenEDocument(ctx: Context, payload: StepPayload<'ma
   const subject = await subjectOf(ctx, payload);
   const profile = await readChosenProfile(ctx, subject.invoice_id);
   if (profile === null || !(await hasLines(ctx, subject.type, subject.id))) return;
-  await storeEDocument(ctx, subject, profile, { inBackground: true });
+  await storeUnlessWithdrawn(ctx, subject, profile, { inBackground: true });
+}
+
+/**
+ * Stores a document that is to be made, unless a void came first. Both lock the invoice, so a void that comes later
+ * finds the document and cancels it.
+ */
+export async function storeUnlessWithdrawn(
+  ctx: Context,
+  subject: Subject,
+  profile: Profile,
+  options: { inBackground: boolean },
+): Promise<void> {
+  await lockVisibleInvoice(ctx, subject.invoice_id);
+  if ((await withdrawnBy(ctx, subject, profile)) === null) await storeEDocument(ctx, subject, profile, options);
 }
 
 /**
  * Cancels what was handed out of an invoice that is voided without a note: in each of its profiles a document over what
- * its notes have not given back. The former documents stay.
+ * its notes have not given back until now. The former documents stay.
  *
  * Rule: e-documents.md#cancellations.
  */
 export async function cancelEDocuments(ctx: Context, invoiceId: InvoiceId): Promise<void> {
-  for (const { profile } of await listDocumentsOfInvoice(ctx, invoiceId)) {
-    const { number, issuedOn, lines } = await readECancellation(ctx, invoiceId, profile);
-    if (lines.length === 0) return;
-    const invoice = await getVisibleInvoice(ctx, invoiceId);
-    const subject: Subject = { ...invoice, type: 'Invoice', kind: 'cancellation', invoice_id: invoice.id };
-    await storeEDocument(ctx, { ...subject, number, issuing_date: issuedOn }, profile, { inBackground: true });
-  }
+  const documents = await listDocumentsOfInvoice(ctx, invoiceId);
+  if (documents.length === 0) return;
+  const noted = await readNotedNow(ctx, invoiceId);
+  const { number, issuing_date, items } = await readRestOfInvoice(ctx, invoiceId, noted);
+  if (items.length === 0) return;
+  const invoice = await getVisibleInvoice(ctx, invoiceId);
+  const subject: Subject = { ...invoice, type: 'Invoice', kind: 'cancellation', invoice_id: invoice.id };
+  for (const { profile } of documents)
+    await storeEDocument(ctx, { ...subject, number, issuing_date, noted }, profile, { inBackground: true });
 }
 
 /** What a document of an invoice or a credit note is made of. @throws Refusal 404 of the record */

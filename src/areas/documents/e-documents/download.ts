@@ -1,4 +1,4 @@
-import type { Profile } from '../../../engine/e-documents/profiles.ts';
+import { DEFAULT_PROFILE, type Profile } from '../../../engine/e-documents/profiles.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
@@ -11,6 +11,7 @@ import { showInvoice } from '../../invoices/invoices/show-invoice.ts';
 import { documentLink } from '../../messaging/documents/signed-link.ts';
 import { readChosenProfile, readEInvoice, readENote } from '../render-documents/document-subjects.ts';
 import { faultsOf } from '../render-documents/e-documents/faults.ts';
+import { refuseWithdrawn } from './cancellations.ts';
 import { makeEDocument } from './commands.ts';
 
 interface Asked {
@@ -44,6 +45,7 @@ export async function downloadXmlOfNote(ctx: Context, { svc_id, query }: Asked) 
   const note = await getCreditNote(ctx, svc_id);
   const profile = query?.profile ?? (await readChosenProfile(ctx, note.invoice_id));
   if (profile === null) {
+    await refuseWithdrawn(ctx, { ...note, type: 'CreditNote' }, DEFAULT_PROFILE);
     refuseFaults(faultsOf(await readENote(ctx, note.id), note.self_billed));
     return downloadCreditNoteXml(ctx, { svc_id });
   }

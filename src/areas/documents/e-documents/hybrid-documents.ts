@@ -9,12 +9,9 @@ import { namedMissing } from '../../messaging/documents/missing-characters.ts';
 import { type DocumentRow, findWaitingDocument, replaceDocument } from '../../messaging/documents/queries.ts';
 import { releaseMails } from '../../messaging/mails/post-mail.ts';
 import { documentSubjects, readChosenProfile } from '../render-documents/document-subjects.ts';
-import { storeEDocument, subjectOf } from './commands.ts';
-import { type EDocumentRow, findContent, findDocumentOf, hasLines } from './queries.ts';
-
-/** The printed document of the same subject. */
-export const printedKind = ({ subject_type }: Pick<EDocumentRow, 'subject_type'>): 'invoice' | 'credit_note' =>
-  subject_type === 'Invoice' ? 'invoice' : 'credit_note';
+import { withdrawnBy } from './cancellations.ts';
+import { storeUnlessWithdrawn, subjectOf } from './commands.ts';
+import { type EDocumentRow, findContent, findDocumentOf, hasLines, printedKind } from './queries.ts';
 
 /**
  * Where a customer has chosen a page that carries XML, this page is what downloads, mails and the portal hand out, byte
@@ -58,6 +55,7 @@ export const hybridPages =
     if (!(await hasLines(scope, subject.type, subject.id))) return 'none';
     const found = await findDocumentOf(scope, { type: subject.type, id: subject.id, profile });
     if (found?.status === 'failed') return 'none';
+    if (!found && (await withdrawnBy(scope, subject, profile)) !== null) return 'none';
     if (found?.status === 'ready') return (await findContent(scope, found.id)) ?? 'none';
     const { organizationId } = scope;
     const sandbox = await isSandbox(scope);
@@ -67,7 +65,7 @@ export const hybridPages =
       (tx) => readOrganizationNow({ db: tx, organizationId }, sandbox),
       async (ctx) => {
         if (found) ctx.after({ nudge: 'e-document.render', payload: { e_document_id: found.id } });
-        else await storeEDocument(ctx, subject, profile, { inBackground: false });
+        else await storeUnlessWithdrawn(ctx, subject, profile, { inBackground: false });
       },
     );
     if (nudges) await nudge(deps.producer, organizationId, nudges);

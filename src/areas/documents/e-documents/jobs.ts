@@ -20,9 +20,10 @@ import { Refusal } from '../../../platform/refusal.ts';
 import { documentSubjects, readCancellationModel } from '../render-documents/document-subjects.ts';
 import { writtenXml } from '../render-documents/e-documents/written.ts';
 import { recordEDocument } from './announce.ts';
+import { findNoted } from './cancellations.ts';
 import { factsOf } from './commands.ts';
-import { printAsHybrid, printedKind, printPlain } from './hybrid-documents.ts';
-import { type EDocumentRow, findEDocument, type SubjectType } from './queries.ts';
+import { printAsHybrid, printPlain } from './hybrid-documents.ts';
+import { type EDocumentRow, findEDocument, printedKind, type SubjectType } from './queries.ts';
 import { markFailed, markReady, takeLostEDocuments } from './writes.ts';
 
 const LOST_AT_ONCE = 100;
@@ -105,11 +106,14 @@ async function contentOf(
 ): Promise<Drawn> {
   const xml = writtenXml(facts);
   if (!profileFacts[row.profile].isPdf) return { bytes: xml, missing: '' };
-  const model =
-    row.kind === 'cancellation'
-      ? await readCancellationModel(scope, row.subject_id as InvoiceId)
-      : ((await documentSubjects[printedKind(row)].read(scope, row.subject_id)) as DocumentModel);
-  return renderer.render(model, xml);
+  return renderer.render(await modelOf(scope, row), xml);
+}
+
+async function modelOf(scope: Scope, row: EDocumentRow): Promise<DocumentModel> {
+  if (row.kind === 'document')
+    return (await documentSubjects[printedKind(row)].read(scope, row.subject_id)) as DocumentModel;
+  const invoiceId = row.subject_id as InvoiceId;
+  return readCancellationModel(scope, invoiceId, await findNoted(scope, invoiceId));
 }
 
 /** Enqueues documents again whose job was lost. */

@@ -36,6 +36,10 @@ export interface EDocumentRow {
   created_at: Temporal.Instant;
 }
 
+/** The printed document of the same subject. */
+export const printedKind = ({ subject_type }: Pick<EDocumentRow, 'subject_type'>): 'invoice' | 'credit_note' =>
+  subject_type === 'Invoice' ? 'invoice' : 'credit_note';
+
 const columns = (db: Db) => db`
   document.id, document.billing_entity_id, document.customer_id, customer.external_id as external_customer_id,
   document.subject_type, document.subject_id, document.kind, document.number, document.issued_on, document.profile,

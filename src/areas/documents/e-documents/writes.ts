@@ -5,6 +5,7 @@ import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { BillingEntityId, CustomerId, DocumentId, OrganizationId } from '../../../platform/ids.ts';
+import type { Noted } from './cancellations.ts';
 import type { EDocumentRow, SubjectType } from './queries.ts';
 
 /** A document that is about to be made. */
@@ -22,6 +23,7 @@ export interface NewEDocument {
   file_name: string;
   content_type: string;
   retain_until: Temporal.PlainDate;
+  noted: Noted | null;
 }
 
 /** Stores a document to be made, unless its subject has one in that profile. @returns whether it was stored */
@@ -32,10 +34,12 @@ export async function insertEDocument(
 ): Promise<boolean> {
   const made = await db`
     insert into e_documents (id, organization_id, billing_entity_id, customer_id, subject_type, subject_id, kind,
-      number, issued_on, profile, is_chosen, file_name, content_type, retain_until, enqueued_at, created_at, updated_at)
+      number, issued_on, profile, is_chosen, file_name, content_type, retain_until, noted, enqueued_at,
+      created_at, updated_at)
     values (${row.id}, ${organizationId}, ${row.billing_entity_id}, ${row.customer_id}, ${row.subject_type},
       ${row.subject_id}, ${row.kind}, ${row.number}, ${row.issued_on}, ${row.profile}, ${row.is_chosen},
-      ${row.file_name}, ${row.content_type}, ${row.retain_until}, ${realNow}, ${now}, ${now})
+      ${row.file_name}, ${row.content_type}, ${row.retain_until},
+      ${row.noted === null ? null : json(row.noted)}::jsonb, ${realNow}, ${now}, ${now})
     on conflict on constraint e_documents_subject_key do nothing
     returning id`;
   return made.length > 0;

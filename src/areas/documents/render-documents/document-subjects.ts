@@ -5,7 +5,7 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import type { DocumentModel } from '../../../platform/documents/model.ts';
 import type { CreditNoteId, InvoiceId } from '../../../platform/ids.ts';
 import { recordCreditNoteGenerated } from '../../credits/credit-notes/announce.ts';
-import { readCreditNote, sumNotes } from '../../credits/credit-notes/queries.ts';
+import { readCreditNote } from '../../credits/credit-notes/queries.ts';
 import { feesOfNotes } from '../../credits/credit-notes/show-credit-note.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import type { FeeRow } from '../../invoices/fees/queries.ts';
@@ -26,7 +26,7 @@ import { writtenXml } from './e-documents/written.ts';
 import { invoiceModel } from './invoice-model.ts';
 import { listPaidParts, readPrinted } from './printed-invoice.ts';
 import { receiptModel } from './receipt-model.ts';
-import { restOfInvoice } from './rest-of-invoice.ts';
+import { type GivenBack, restOfInvoice, type StatedNote } from './rest-of-invoice.ts';
 
 /** Kinds of documents: how each is read and drawn, or written without drawing, and how it is announced. */
 interface DocumentSubject {
@@ -80,23 +80,36 @@ export async function readENote(
   return eCreditNote({ note, parts: invoice, printed, fees, sources }, profile);
 }
 
-/** The note that cancels what is left of a voided invoice. */
-async function readWholeCancellation(ctx: Scope, invoiceId: InvoiceId) {
-  const [[invoice, printed], noted] = await Promise.all([readWholeInvoice(ctx, invoiceId), sumNotes(ctx, invoiceId)]);
+/** The note that cancels what was left of a voided invoice. */
+async function readWholeCancellation(ctx: Scope, invoiceId: InvoiceId, noted: GivenBack) {
+  const [invoice, printed] = await readWholeInvoice(ctx, invoiceId);
   const fees: ReadonlyMap<string, FeeRow> = new Map(invoice.fees.map((fee) => [fee.id, fee]));
   return { parts: { note: restOfInvoice(invoice, noted), invoice, fees }, printed };
 }
 
-/** The electronic document that cancels a voided invoice; without lines nothing is left of it. */
-export async function readECancellation(ctx: Scope, invoiceId: InvoiceId, profile: Profile): Promise<DocumentFacts> {
-  const { parts, printed } = await readWholeCancellation(ctx, invoiceId);
+/** What is left of an invoice after what notes gave back; without items nothing is. */
+export async function readRestOfInvoice(ctx: Scope, invoiceId: InvoiceId, noted: GivenBack): Promise<StatedNote> {
+  return restOfInvoice(await partsOf(ctx, await readInvoice(ctx, invoiceId)), noted);
+}
+
+/** The electronic document that cancels a voided invoice. */
+export async function readECancellation(
+  ctx: Scope,
+  invoiceId: InvoiceId,
+  { profile, noted }: { profile: Profile; noted: GivenBack },
+): Promise<DocumentFacts> {
+  const { parts, printed } = await readWholeCancellation(ctx, invoiceId, noted);
   const sources = await readSources(ctx, invoiceId, parts.invoice.fees);
   return eCreditNote({ ...parts, parts: parts.invoice, printed, sources }, profile);
 }
 
 /** The page of the document that cancels a voided invoice. */
-export async function readCancellationModel(ctx: Scope, invoiceId: InvoiceId): Promise<DocumentModel> {
-  const { parts, printed } = await readWholeCancellation(ctx, invoiceId);
+export async function readCancellationModel(
+  ctx: Scope,
+  invoiceId: InvoiceId,
+  noted: GivenBack,
+): Promise<DocumentModel> {
+  const { parts, printed } = await readWholeCancellation(ctx, invoiceId, noted);
   return creditNoteModel(parts, printed, languageOf(printed.customer_locale, printed.issuer.document_locale));
 }
 

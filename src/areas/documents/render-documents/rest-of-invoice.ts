@@ -1,13 +1,18 @@
 import { localDate } from '../../../engine/calendar/local-day.ts';
-import { roundToCents } from '../../../engine/money/cents.ts';
+import { type VatShare, vatBreakdown } from '../../../engine/invoices/vat-breakdown.ts';
+import { allocate } from '../../../engine/money/allocate.ts';
+import { cents, roundToCents } from '../../../engine/money/cents.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
+import type { FeeId } from '../../../platform/ids.ts';
 import type {
   CreditNoteItemJson,
   CreditNoteRow,
   CreditNoteTaxJson,
   NotedSums,
 } from '../../credits/credit-notes/queries.ts';
+import type { FeeRow } from '../../invoices/fees/queries.ts';
 import type { InvoiceParts } from '../../invoices/invoices/view.ts';
+import { partOfFee, type StatedFee } from './e-documents/fee-lines.ts';
 
 /** What documents state of a credit note. */
 export interface StatedNote
@@ -26,8 +31,13 @@ export interface StatedNote
     | 'total_amount_cents'
   > {
   items: readonly Pick<CreditNoteItemJson, 'fee_id' | 'amount_cents'>[];
-  applied_taxes: readonly Pick<CreditNoteTaxJson, 'tax_name' | 'tax_rate' | 'base_amount_cents' | 'amount_cents'>[];
+  applied_taxes: readonly StatedTax[];
 }
+
+type StatedTax = Pick<CreditNoteTaxJson, 'tax_name' | 'tax_rate' | 'base_amount_cents' | 'amount_cents'>;
+
+/** What notes gave back of an invoice. */
+export type GivenBack = Pick<NotedSums, 'fees' | 'sub_total_cents' | 'taxes_cents'>;
 
 /** Ends the number of a document that cancels the invoice before it. */
 const CANCELLATION = '-V';
@@ -40,7 +50,7 @@ const CANCELLATION = '-V';
  *
  * Rule: e-documents.md#cancellations.
  */
-export function restOfInvoice({ invoice, fees }: InvoiceParts, noted: NotedSums): StatedNote {
+export function restOfInvoice({ invoice, fees }: InvoiceParts, noted: GivenBack): StatedNote {
   const credited = new Map(noted.fees.map(({ fee_id, credited_cents }) => [fee_id, credited_cents]));
   const items = fees
     .map(({ id, amount_cents }) => ({ fee_id: id, amount_cents: amount_cents - (credited.get(id) ?? 0) }))
@@ -49,8 +59,6 @@ export function restOfInvoice({ invoice, fees }: InvoiceParts, noted: NotedSums)
   const netCents = invoice.sub_total_excluding_taxes_amount_cents - noted.sub_total_cents;
   const taxesCents = invoice.taxes_amount_cents - noted.taxes_cents;
   const isWhole = noted.sub_total_cents === 0 && noted.taxes_cents === 0;
-  const share = (cents: number, rest: number, whole: number) =>
-    isWhole || whole === 0 ? cents : roundToCents(decimal(cents).times(rest).div(whole));
   return {
     number: `${invoice.number}${CANCELLATION}`,
     invoice_number: invoice.number,
@@ -64,11 +72,85 @@ export function restOfInvoice({ invoice, fees }: InvoiceParts, noted: NotedSums)
     sub_total_excluding_taxes_amount_cents: netCents,
     taxes_amount_cents: taxesCents,
     total_amount_cents: netCents + taxesCents,
-    applied_taxes: invoice.applied_taxes.map(({ tax_name, tax_rate, fees_amount_cents, amount_cents }) => ({
-      tax_name,
-      tax_rate,
-      base_amount_cents: share(fees_amount_cents, netCents, invoice.sub_total_excluding_taxes_amount_cents),
-      amount_cents: share(amount_cents, taxesCents, invoice.taxes_amount_cents),
-    })),
+    applied_taxes: isWhole ? taxesOfInvoice(invoice) : taxesOfItems(fees, { items, linesCents, netCents, taxesCents }),
   };
+}
+
+const taxesOfInvoice = ({ applied_taxes }: InvoiceParts['invoice']): StatedTax[] =>
+  applied_taxes.map(({ tax_name, tax_rate, fees_amount_cents, amount_cents }) => ({
+    tax_name,
+    tax_rate,
+    base_amount_cents: fees_amount_cents,
+    amount_cents,
+  }));
+
+interface Rest {
+  items: readonly { fee_id: FeeId; amount_cents: number }[];
+  linesCents: number;
+  netCents: number;
+  taxesCents: number;
+}
+
+/**
+ * Taxes of what is left of some fees, by the breakdown that the XML of the same document states, so that its page never
+ * says otherwise. Where several taxes make one rate of the XML, each has its part of it.
+ *
+ *   100.00 at 19 % given back, 100.00 at 7 % left → 7 % on 100.00: 7.00
+ */
+function taxesOfItems(fees: readonly FeeRow[], { items, linesCents, netCents, taxesCents }: Rest): StatedTax[] {
+  const left = new Map(items.map(({ fee_id, amount_cents }) => [fee_id, amount_cents]));
+  const lines = fees
+    .filter(({ id }) => left.has(id))
+    .map((fee) => lineOf(fee, partOfFee(fee, decimal(left.get(fee.id)!))));
+  const rows = vatBreakdown(lines, { allowanceCents: cents(linesCents - netCents), taxCents: cents(taxesCents) });
+  const stated = new Map<string, StatedTax>();
+  for (const row of rows) {
+    const ofRow = lines.filter(({ category, rate }) => category === row.category && rate.eq(row.rate));
+    for (const [key, tax] of taxesOfRow(row, ofRow)) {
+      const before = stated.get(key);
+      const base = (before?.base_amount_cents ?? 0) + tax.base_amount_cents;
+      stated.set(key, {
+        ...tax,
+        base_amount_cents: base,
+        amount_cents: (before?.amount_cents ?? 0) + tax.amount_cents,
+      });
+    }
+  }
+  return [...stated.values()];
+}
+
+const lineOf = (fee: FeeRow, { amountCents, preciseAllowanceCents, preciseTaxedCents }: StatedFee) => ({
+  fee,
+  category: fee.taxes_rate.gt(0) ? ('S' as const) : ('Z' as const),
+  rate: fee.taxes_rate,
+  amountCents,
+  preciseAllowanceCents,
+  preciseTaxedCents,
+  preciseTaxCents: preciseTaxedCents.times(fee.taxes_rate).div(100),
+});
+
+/** Net amount and tax of a row of one rate, split over the fees of the row and then over the taxes of each. */
+function taxesOfRow({ netCents, taxCents }: VatShare, lines: readonly ReturnType<typeof lineOf>[]) {
+  const nets = allocate(
+    netCents,
+    lines.map((line) => line.preciseTaxedCents),
+  );
+  const parts = lines.flatMap(({ fee, preciseTaxedCents }, index) =>
+    fee.applied_taxes.map((tax) => {
+      const share = tax.base_rate ?? 1;
+      return {
+        tax,
+        baseCents: roundToCents(decimal(nets[index]!).times(share)),
+        weight: preciseTaxedCents.times(share),
+      };
+    }),
+  );
+  const amounts = allocate(
+    parts.length === 0 ? cents(0) : taxCents,
+    parts.map(({ tax, weight }) => weight.times(tax.tax_rate)),
+  );
+  return parts.map(({ tax: { tax_code, tax_name, tax_rate }, baseCents }, index): [string, StatedTax] => [
+    `${tax_code} ${tax_rate}`,
+    { tax_name, tax_rate, base_amount_cents: baseCents, amount_cents: amounts[index]! },
+  ]);
 }
