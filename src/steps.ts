@@ -97,8 +97,18 @@ export const steps = {
     window_from: instant,
     policy: z.enum(['ignore', 'next_invoice', 'debit_invoice', 'credit_note']),
     event_ids: z.array(idOf<EventId>()),
+    /** An invoice that was made anew, for which they are late. */
+    invoice_id: idOf<InvoiceId>().optional(),
   }),
-  'look-at-late-events': step({ invoice_id: idOf<InvoiceId>() }),
+  'look-at-late-events': step({
+    invoice_id: idOf<InvoiceId>(),
+    seen: z.object({ external_subscription_id: text, code: text, timestamp: instant.nullable() }).optional(),
+  }),
+  'reopen-late-correction': step({
+    correction_id: idOf<CorrectionId>(),
+    invoice_id: idOf<InvoiceId>(),
+    event_ids: z.array(idOf<EventId>()),
+  }),
   'invoice-differences': step({ subscription_id: idOf<SubscriptionId>() }),
   'rematch-events': step({ correction_id: idOf<CorrectionId>(), event_ids: z.array(idOf<EventId>()) }),
   /** One invoice with these lines, billed at an instant. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Context } from '../../../platform/context.ts';
-import type { EventId, ExternalCustomerId, InvoiceId } from '../../../platform/ids.ts';
+import type { EventId, ExternalCustomerId, ExternalSubscriptionId, InvoiceId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { nested } from '../../../platform/records/nested.ts';
@@ -9,9 +9,13 @@ import type { StepPayload } from '../../../steps.ts';
 import { announceSettled } from '../../usage/event-corrections/announce.ts';
 import { lockForCorrection } from '../../usage/event-corrections/apply-correction.ts';
 import { eventsOfIds } from '../../usage/event-corrections/lock-events.ts';
-import { listConcernedCharges } from '../../usage/event-corrections/periods.ts';
-import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
-import { settleTakenEvents, takeLateEvents } from '../../usage/event-corrections/taken-late-events.ts';
+import { type ConcernedCharge, listConcernedCharges } from '../../usage/event-corrections/periods.ts';
+import { type CorrectionRow, getCorrection, lockCorrection } from '../../usage/event-corrections/queries.ts';
+import {
+  listTakenUnsettled,
+  settleTakenEvents,
+  takeLateEvents,
+} from '../../usage/event-corrections/taken-late-events.ts';
 import { correctionView } from '../../usage/event-corrections/view.ts';
 import { insertCorrection, updateProgress } from '../../usage/event-corrections/writes.ts';
 import { listInPlace } from './issued-fees.ts';
@@ -21,14 +25,19 @@ import {
   listLateGroupsAmong,
   listLateGroupsOf,
   listLateOrganizations,
+  listLookedAt,
+  listSettledWithout,
   lockCursor,
   moveCursor,
+  readPage,
 } from './late-groups.ts';
 import { settlePeriods } from './settle-periods.ts';
 import { insertPeriods } from './settled-items.ts';
 
-/** Ids of events in one step. */
+/** Ids of events in one step, and events of an invoice that one step reads: some tenths of a second. */
 const EVENTS_A_STEP = 5000;
+/** A metric without usage costs a statement, as much as some events. */
+const LEAST_OF_A_METRIC = 100;
 const REASON = 'Late usage';
 
 /**
@@ -71,25 +80,82 @@ const payloadOf = ({ external_subscription_id, window_from, policy, event_ids }:
   event_ids,
 });
 
-function oweGroups(ctx: Context, groups: readonly LateGroup[]): void {
+function oweGroups(ctx: Context, groups: readonly LateGroup[], invoiceId?: InvoiceId): void {
   for (const group of groups)
     for (let n = 0; n < group.event_ids.length; n += EVENTS_A_STEP)
       ctx.after({
         step: 'settle-late-events',
-        payload: payloadOf({ ...group, event_ids: group.event_ids.slice(n, n + EVENTS_A_STEP) }),
+        payload: {
+          ...payloadOf({ ...group, event_ids: group.event_ids.slice(n, n + EVENTS_A_STEP) }),
+          ...(invoiceId === undefined ? {} : { invoice_id: invoiceId }),
+        },
       });
 }
 
 /**
  * Step `look-at-late-events`: looks once more at what came late for an invoice that was made in the place of another
- * one: while there was none, it was late for nothing. Rule: event-corrections.md#regenerated-invoices.
+ * one, or that waited for its taxes: until it was final, it was late for nothing. What corrections of late events have
+ * settled without the invoice is settled by them with it. Looks at a page of its usage and leaves the rest to the next
+ * step.
+ *
+ * Rules: event-corrections.md#late-events, event-corrections.md#regenerated-invoices.
  */
 export async function lookAtLateEvents(
   ctx: Context,
-  { invoice_id: invoiceId }: { invoice_id: InvoiceId },
+  { invoice_id: invoiceId, seen }: StepPayload<'look-at-late-events'>,
 ): Promise<void> {
-  const [firstInvoiceId] = await listInPlace(ctx, invoiceId);
-  oweGroups(ctx, await listLateGroupsOf(ctx, { invoiceId, firstInvoiceId: firstInvoiceId! }));
+  const invoiceIds = await listInPlace(ctx, invoiceId);
+  let left = EVENTS_A_STEP;
+  for (const usage of await listLookedAt(ctx, invoiceId, seen ?? null)) {
+    const { external_subscription_id, code } = usage;
+    const isFirst = seen?.external_subscription_id === external_subscription_id && seen.code === code;
+    const after = isFirst ? seen.timestamp : null;
+    const goOn = (timestamp: string | null) => {
+      const payload = { invoice_id: invoiceId, seen: { external_subscription_id, code, timestamp } };
+      ctx.after({ step: 'look-at-late-events', payload });
+    };
+    if (left <= 0) return goOn(null);
+    const page = await readPage(ctx, usage, { seen: after, afterId: invoiceIds[0]!, limit: left });
+    if (page.ids.length > 0) await lookAtPage(ctx, invoiceId, invoiceIds, page.ids);
+    if (page.events_count >= left) return goOn(page.until!.toString());
+    left -= Math.max(page.events_count, LEAST_OF_A_METRIC);
+  }
+}
+
+async function lookAtPage(
+  ctx: Context,
+  invoiceId: InvoiceId,
+  invoiceIds: InvoiceId[],
+  eventIds: readonly EventId[],
+): Promise<void> {
+  oweGroups(ctx, await listLateGroupsOf(ctx, invoiceId, eventIds), invoiceId);
+  for (const { correction_id, event_ids } of await listSettledWithout(ctx, { invoiceId, invoiceIds, eventIds }))
+    ctx.after({
+      step: 'reopen-late-correction',
+      payload: { correction_id, invoice_id: invoiceId, event_ids },
+    });
+}
+
+/**
+ * Step `reopen-late-correction`: settles by a correction of late events an invoice too that was voided when it was
+ * settled, and was made anew since. Rule: event-corrections.md#regenerated-invoices.
+ */
+export async function reopenLateCorrection(
+  ctx: Context,
+  { correction_id: id, invoice_id: invoiceId, event_ids: eventIds }: StepPayload<'reopen-late-correction'>,
+): Promise<void> {
+  const { external_subscription_id } = await getCorrection(ctx, id);
+  await lockForCorrection(ctx, external_subscription_id);
+  const correction = await lockCorrection(ctx, id);
+  const concerned = await listConcernedOf(ctx, external_subscription_id, eventIds);
+  await insertPeriods(
+    ctx,
+    id,
+    concerned.filter(({ invoice_id }) => invoice_id === invoiceId),
+  );
+  if (correction.status === 'settled')
+    await updateProgress(ctx, id, { ...correction, status: 'applied', finished_at: null });
+  ctx.after({ step: 'settle-correction', payload: { correction_id: id } });
 }
 
 /**
@@ -107,31 +173,47 @@ export async function settleBeforeCorrection(ctx: Context, eventIds: readonly Ev
 
 /**
  * Step `settle-late-events`: settles late events of one subscription and window as a correction of kind `late_events`.
- * When their invoices are right already, there is none. Rule: event-corrections.md#late-events.
+ * When their invoices are right already, there is none. For an invoice that was made anew it settles events again that
+ * were taken in when nothing was to be settled. Rule: event-corrections.md#late-events.
  */
 export async function settleLateEvents(ctx: Context, late: LateEvents): Promise<void> {
   const customers = await lockForCorrection(ctx, late.external_subscription_id);
   // Taken in even without a difference of their own, because a later correction builds on them.
-  const taken = await takeLateEvents(ctx, late.event_ids, ctx.now());
+  const fresh = await takeLateEvents(ctx, late.event_ids, ctx.now());
+  const taken = late.invoice_id === undefined ? fresh : await listTakenUnsettled(ctx, late.event_ids);
   if (taken.length === 0) return;
+  const concerned = await listConcernedOf(ctx, late.external_subscription_id, fresh.length > 0 ? fresh : taken);
+  const invoiced = fresh.length > 0 ? concerned : concerned.filter(({ invoice_id }) => invoice_id === late.invoice_id);
+  if (invoiced.length === 0) return;
   const nothing = new Error('nothing to settle');
   try {
     await nested(ctx, async (own) => {
-      if (!(await settle(own, { ...late, event_ids: taken }, customers.length === 1 ? customers[0]! : null)))
-        throw nothing;
+      const externalCustomerId = customers.length === 1 ? customers[0]! : null;
+      if (!(await settle(own, { ...late, event_ids: taken }, invoiced, externalCustomerId))) throw nothing;
     });
   } catch (error) {
     if (error !== nothing) throw error;
   }
 }
 
+/** Charges on issued invoices whose usage late events change. */
+async function listConcernedOf(
+  ctx: Context,
+  externalSubscriptionId: ExternalSubscriptionId,
+  eventIds: readonly EventId[],
+): Promise<ConcernedCharge[]> {
+  const moments = ctx.db`select distinct e.code, e.timestamp from ${eventsOfIds(ctx, eventIds)}`;
+  const concerned = await listConcernedCharges(ctx, externalSubscriptionId, { moments, withRenewals: false });
+  return concerned.filter(({ is_draft }) => !is_draft);
+}
+
 /** @returns whether there was anything to settle */
-async function settle(ctx: Context, late: LateEvents, externalCustomerId: ExternalCustomerId | null): Promise<boolean> {
-  const { db } = ctx;
-  const moments = db`select distinct e.code, e.timestamp from ${eventsOfIds(ctx, late.event_ids)}`;
-  const concerned = await listConcernedCharges(ctx, late.external_subscription_id, { moments, withRenewals: false });
-  const invoiced = concerned.filter(({ is_draft }) => !is_draft);
-  if (invoiced.length === 0) return false;
+async function settle(
+  ctx: Context,
+  late: LateEvents,
+  invoiced: readonly ConcernedCharge[],
+  externalCustomerId: ExternalCustomerId | null,
+): Promise<boolean> {
   const correction = lateCorrection(ctx, late, new Set(invoiced.map(({ invoice_id }) => invoice_id)).size);
   await insertCorrection(ctx, correction);
   await settleTakenEvents(ctx, late.event_ids, correction.id);

@@ -2,7 +2,13 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import { inReach } from '../../../platform/db/in-reach.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
-import type { EventId, ExternalSubscriptionId, InvoiceId, OrganizationId } from '../../../platform/ids.ts';
+import type {
+  CorrectionId,
+  EventId,
+  ExternalSubscriptionId,
+  InvoiceId,
+  OrganizationId,
+} from '../../../platform/ids.ts';
 import { firstIdAt } from '../../../platform/ids.ts';
 import type { Reach } from '../../../platform/periodic-job.ts';
 import { lateEventsPolicy } from '../../catalog/usage-policies/queries.ts';
@@ -28,10 +34,10 @@ const before = (id: string): string =>
 const madeAtMs = (db: Db, id: Fragment) => db`('x' || left(replace(${id}::text, '-', ''), 12))::bit(48)::bigint`;
 
 /**
- * What stands after `from`: those of some live events `e` that came late for a final invoice, where the policy when
- * they came was not to ignore them.
+ * What stands after `from`: those of some live events `e` that came late for a final invoice, the earliest or a certain
+ * one, where the policy when they came was not to ignore them.
  */
-const lateEvents = (db: Db, organizationId: Fragment, which: Fragment) => db`
+const lateEvents = (db: Db, organizationId: Fragment, which: Fragment, invoiceId?: InvoiceId) => db`
   events e
   cross join lateral (
     select line.charges_from_datetime as window_from, line.invoice_id,
@@ -46,7 +52,7 @@ const lateEvents = (db: Db, organizationId: Fragment, which: Fragment) => db`
       and (m.recurring or date_trunc('milliseconds', line.charges_from_datetime) <= e.timestamp)
     join invoices i on i.organization_id = ${organizationId} and i.id = line.invoice_id
       and i.status in ('finalized', 'closed') and not i.skip_usage
-      and ${countedAt(db, 'i')} <= e.created_at
+      and ${countedAt(db, 'i')} <= e.created_at ${invoiceId === undefined ? db`` : db`and i.id = ${invoiceId}`}
     where m.organization_id = ${organizationId} and m.code = e.code and m.deleted_at is null
     order by line.charges_from_datetime
     limit 1
@@ -110,11 +116,14 @@ export const moveCursor = ({ db, organizationId }: Scope, seenId: string) => db`
  * Late events that no correction has priced, by subscription, window and policy, in the order of the windows; those
  * that came first go first.
  */
-const listGroups = ({ db, organizationId }: Scope, which: Fragment) => db<LateGroup[]>`
+const listGroups = ({ db, organizationId }: Scope, which: Fragment, isPriced = db`true`, invoiceId?: InvoiceId) => db<
+  LateGroup[]
+>`
   select e.external_subscription_id, late.window_from, late.policy, array_agg(e.id::text order by e.id) as event_ids
-  from ${lateEvents(db, db`${organizationId}::uuid`, which)}
+  from ${lateEvents(db, db`${organizationId}::uuid`, which, invoiceId)}
     and not exists (
-      select from taken_late_events taken where taken.organization_id = ${organizationId} and taken.event_id = e.id)
+      select from taken_late_events taken
+      where taken.organization_id = ${organizationId} and taken.event_id = e.id and ${isPriced})
   group by e.external_subscription_id, late.window_from, late.policy
   order by late.window_from, e.external_subscription_id, min(e.id::text)`;
 
@@ -130,16 +139,94 @@ const hasPolicy = ({ db, organizationId }: Scope) => db`
 export const listLateGroupsAmong = (scope: Scope, eventIds: readonly EventId[]) =>
   listGroups(scope, scope.db`e.id = any (${eventIds}::uuid[]) and ${hasPolicy(scope)}`);
 
-/** Those of the months of an invoice that was made in the place of another one. */
-export const listLateGroupsOf = (
-  scope: Scope,
-  { invoiceId, firstInvoiceId }: { invoiceId: InvoiceId; firstInvoiceId: InvoiceId },
-) =>
+/** Where usage of an invoice is looked at: a metric of a subscription. */
+interface LookedAt {
+  external_subscription_id: ExternalSubscriptionId;
+  code: string;
+  /** Null for a metric whose units go on into later periods. */
+  from: Temporal.Instant | null;
+  to: Temporal.Instant;
+}
+
+/** Usage up to which an invoice was looked at, in the order of subscriptions, codes and timestamps. */
+export interface SeenUsage {
+  external_subscription_id: ExternalSubscriptionId;
+  code: string;
+  /** Null: none of the metric. */
+  timestamp: string | null;
+}
+
+/** Metrics of the subscriptions of an invoice from a certain one on, while the organization has a policy. */
+export const listLookedAt = (scope: Scope, invoiceId: InvoiceId, seen: SeenUsage | null) => scope.db<LookedAt[]>`
+  select s.external_id as external_subscription_id, m.code, max(line.charges_to_datetime) as to,
+    case when not m.recurring then date_trunc('milliseconds', min(line.charges_from_datetime)) end as from
+  from invoice_subscriptions line
+  join subscriptions s on s.organization_id = line.organization_id and s.id = line.subscription_id
+  join charges c on c.organization_id = line.organization_id and c.plan_id = s.plan_id
+    and not c.pay_in_advance and c.invoiceable and c.deleted_at is null
+  join billable_metrics m on m.organization_id = line.organization_id and m.id = c.billable_metric_id
+    and m.deleted_at is null
+  where line.organization_id = ${scope.organizationId} and line.invoice_id = ${invoiceId}
+    and line.invoicing_reason in ('subscription_periodic', 'subscription_terminating') and not line.regenerated
+    and (s.external_id, m.code) >= (${seen?.external_subscription_id ?? ''}, ${seen?.code ?? ''})
+    and ${hasPolicy(scope)}
+  group by s.external_id, m.code, m.recurring
+  order by s.external_id, m.code`;
+
+interface Page {
+  events_count: number;
+  until: Temporal.Instant | null;
+  /** Those that are stored later than an id. */
+  ids: EventId[];
+}
+
+/** The next events of a metric after a timestamp: at most `limit` and those of the last one's timestamp. */
+export async function readPage(
+  { db, organizationId }: Scope,
+  { external_subscription_id, code, from, to }: LookedAt,
+  { seen, afterId, limit }: { seen: string | null; afterId: InvoiceId; limit: number },
+): Promise<Page> {
+  const [page] = await db<Page[]>`
+    select count(*)::int as events_count, max(timestamp) as until,
+      coalesce(array_agg(id::text) filter (where id > ${afterId}), '{}') as ids
+    from (
+      select id, timestamp from events
+      where organization_id = ${organizationId} and external_subscription_id = ${external_subscription_id}
+        and code = ${code} and deleted_at is null and timestamp < ${to}
+        and timestamp >= coalesce(${from}::timestamptz, '-infinity')
+        and timestamp > coalesce(${seen}::timestamptz, '-infinity')
+      order by timestamp
+      fetch first (${limit}::int) rows with ties
+    ) page`;
+  return page!;
+}
+
+/**
+ * Those among some events that are late for a certain invoice: events that no correction has taken in, or that were
+ * taken in although nothing was to be settled then, when the invoice was voided.
+ */
+export const listLateGroupsOf = (scope: Scope, invoiceId: InvoiceId, eventIds: readonly EventId[]) =>
   listGroups(
     scope,
-    scope.db`e.id > ${firstInvoiceId} and late.invoice_id = ${invoiceId} and exists (
-      select from invoice_subscriptions own
-      join subscriptions s on s.organization_id = own.organization_id and s.id = own.subscription_id
-      where own.organization_id = ${scope.organizationId} and own.invoice_id = ${invoiceId}
-        and s.external_id = e.external_subscription_id) and ${hasPolicy(scope)}`,
+    scope.db`e.id = any (${eventIds}::uuid[])`,
+    scope.db`(taken.correction_id is not null or e.version > 1)`,
+    invoiceId,
   );
+
+/**
+ * Corrections of late events that were settled without an invoice, since it was voided and not made anew yet, with
+ * those of some events that they took in.
+ */
+export const listSettledWithout = (
+  { db, organizationId }: Scope,
+  { invoiceId, invoiceIds, eventIds }: { invoiceId: InvoiceId; invoiceIds: InvoiceId[]; eventIds: readonly EventId[] },
+) => db<{ correction_id: CorrectionId; event_ids: EventId[] }[]>`
+  select taken.correction_id, array_agg(taken.event_id::text order by taken.event_id) as event_ids
+  from taken_late_events taken
+  cross join ${lateEvents(db, db`${organizationId}::uuid`, db`e.id = any (${eventIds}::uuid[])`, invoiceId)}
+    and taken.organization_id = ${organizationId} and taken.event_id = e.id and taken.correction_id is not null
+    and not exists (
+      select from correction_periods period
+      where period.correction_id = taken.correction_id and period.organization_id = taken.organization_id
+        and period.invoice_id = any (${invoiceIds}::uuid[]))
+  group by taken.correction_id`;

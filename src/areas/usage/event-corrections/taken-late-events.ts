@@ -28,3 +28,17 @@ export const settleTakenEvents = (
 ) => db`
   update taken_late_events set correction_id = ${correctionId}
   where organization_id = ${organizationId} and event_id = any (${eventIds}::uuid[]) and correction_id is null`;
+
+/** Those of some taken live events that no correction settles and none has amended. */
+export async function listTakenUnsettled(
+  { db, organizationId }: Scope,
+  eventIds: readonly EventId[],
+): Promise<EventId[]> {
+  const rows = await db<{ event_id: EventId }[]>`
+    select taken.event_id
+    from taken_late_events taken
+    join events e on e.organization_id = taken.organization_id and e.id = taken.event_id
+    where taken.organization_id = ${organizationId} and taken.event_id = any (${eventIds}::uuid[])
+      and taken.correction_id is null and e.version = 1 and e.deleted_at is null`;
+  return rows.map(({ event_id }) => event_id);
+}

@@ -1,5 +1,10 @@
+import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listLateGroups, listLateOrganizations } from '../../../../src/areas/billing/settle-usage/late-groups.ts';
+import {
+  listLateGroups,
+  listLateOrganizations,
+  readPage,
+} from '../../../../src/areas/billing/settle-usage/late-groups.ts';
 import { firstIdAt, newId, type OrganizationId } from '../../../../src/platform/ids.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 
@@ -71,6 +76,32 @@ test('the look at late events of one organization reads no others, and none that
   await insertEvents(busy, OTHERS);
   await insertEvents(quiet, OWN);
   expect(await eventsRead(since)).toBe(OWN);
+});
+
+test('the look at late events of an invoice reads a page of its usage and goes on where it ended', async () => {
+  const from = Temporal.Instant.from('2024-03-01T00:00:00Z');
+  const usage = { external_subscription_id: 'paged', code: 'units', from, to: from.add({ hours: 10 }) };
+  const id = await organization();
+  const first = newId();
+  // One event before the window, ten hours of 40 events with one timestamp each, and one at the window's end.
+  await service.sql`
+    insert into events (id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties,
+      digest, created_at)
+    select id, ${id}, 'paged', id::text, 'units', ${from}::timestamptz + floor(nth / 40.0) * interval '1 hour', '{}',
+      decode('00', 'hex'), now()
+    from unnest(${Array.from({ length: 402 }, () => newId())}::uuid[]) with ordinality as made (id, place)
+    cross join lateral (select case place when 402 then -1 else place - 1 end as nth) placed`;
+  const counts: number[] = [];
+  const ids: string[] = [];
+  for (let seen: string | null = null, n = 0; n < 10; n += 1) {
+    const page = await readPage({ db: service.sql, organizationId: id }, usage, { seen, afterId: first, limit: 100 });
+    if (page.events_count === 0) break;
+    counts.push(page.events_count);
+    ids.push(...page.ids);
+    seen = page.until!.toString();
+  }
+  expect(counts).toEqual([120, 120, 120, 40]);
+  expect(new Set(ids).size).toBe(400);
 });
 
 test('a policy that was switched off is looked at until the overlap after it is over', async () => {

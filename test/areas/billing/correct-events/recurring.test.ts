@@ -147,6 +147,54 @@ test.each([
   await sound(story);
 });
 
+/**
+ * May: 10 seats since March were invoiced twice, April was voided, and 5 more came late for March. They were settled
+ * there; then April was made anew.
+ */
+async function lateWhileVoided(late_events: string): Promise<Story> {
+  const story = await seats('sum_agg');
+  await story.client.put('/organizations/settings', { settings: { usage_policies: { late_events } } });
+  await send(story, 'start', '10', '2024-03-05T00:00:00Z');
+  await story.advanceTo('2024-05-02T00:00:00Z');
+  const [, april] = await story.invoices(2);
+  expect((await story.client.post(`/invoices/${april.svc_id}/void`)).status).toBe(200);
+  await send(story, 'late', '5', '2024-03-20T00:00:00Z');
+  await story.advanceTo('2024-05-02T03:00:00Z');
+  expect((await story.client.get('/events/corrections')).body.corrections).toMatchObject([{ invoices_count: 1 }]);
+  const fees = april.fees.filter(isUsage).map(({ svc_id: id }: Invoice) => ({ id }));
+  const { status } = await story.client.post(`/invoices/${april.svc_id}/regenerate`, { invoice: { fees } });
+  expect(status).toBe(200);
+  await until(async () => {
+    const { corrections } = (await story.client.get('/events/corrections')).body;
+    return corrections[0].status === 'settled' && corrections[0].invoices_count === 2 ? true : undefined;
+  });
+  return story;
+}
+
+test('late events are settled in a period that was voided when they were, once it is made anew (CO26)', async () => {
+  const story = await lateWhileVoided('next_invoice');
+  await story.advanceTo('2024-06-02T00:00:00Z');
+  const invoices = await story.invoices(4);
+  expect(cents(invoices.at(-1)!).sort((a: number, b: number) => a - b)).toEqual([500, 500, 1500]);
+  await sound(story);
+});
+
+test('what the policy left of late events there is no longer left when they are retracted', async () => {
+  const story = await lateWhileVoided('credit_note');
+  const { adjustments } = await correct(story, { kind: 'retract', transaction_id: 'late' });
+  const figures = ({ delta_amount_cents, left_amount_cents, svc_credit_note_id }: Invoice) => [
+    delta_amount_cents,
+    left_amount_cents,
+    svc_credit_note_id,
+  ];
+  expect(adjustments.map(figures)).toEqual([
+    [-500, -500, null],
+    [-500, -500, null],
+  ]);
+  await story.advanceTo('2024-06-02T00:00:00Z');
+  expect(cents((await story.invoices(4)).at(-1)!)).toEqual([1000]);
+});
+
 const byDelta = ({ adjustments }: Invoice) =>
   adjustments
     .map(({ from_datetime, delta_amount_cents }: Invoice) => `${from_datetime.slice(0, 10)} ${delta_amount_cents}`)
