@@ -1060,7 +1060,7 @@ comment on column correction_adjustments.left_amount_cents is 'What of the diffe
 comment on column correction_adjustments.given_back_amount_cents is 'What its credit note gives back of the difference; with what is billed and what was netted it is the settled amount.';
 comment on column correction_adjustments.credited_item is 'The item of the invoice whose fee gives it back, where that was billed in place of its own; null: its own.';
 CREATE INDEX correction_adjustments_credit_note ON public.correction_adjustments USING btree (organization_id, credit_note_id) WHERE (credit_note_id IS NOT NULL);
-CREATE UNIQUE INDEX correction_adjustments_fee_key ON public.correction_adjustments USING btree (correction_id, fee_id, kind, COALESCE(charge_filter_id, '00000000-0000-0000-0000-000000000000'::uuid), md5((grouped_by)::text), COALESCE(md5((credited_item)::text), ''::text));
+CREATE UNIQUE INDEX correction_adjustments_fee_key ON public.correction_adjustments USING btree (correction_id, fee_id, kind, COALESCE(subscription_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(charge_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(charge_filter_id, '00000000-0000-0000-0000-000000000000'::uuid), md5((grouped_by)::text), COALESCE(md5((credited_item)::text), ''::text));
 CREATE INDEX correction_adjustments_invoice ON public.correction_adjustments USING btree (organization_id, invoice_id);
 CREATE INDEX correction_adjustments_new_fee ON public.correction_adjustments USING btree (organization_id, new_fee_id) WHERE (new_fee_id IS NOT NULL);
 CREATE INDEX correction_adjustments_newest ON public.correction_adjustments USING btree (organization_id, correction_id, created_at DESC, id DESC);
@@ -2355,6 +2355,7 @@ create table invoices (
   tax_version integer not null default 0,
   tax_integration_id uuid,
   usage_counted_at timestamp with time zone,
+  voided_with_notes boolean not null default false,
   constraint invoices_pkey PRIMARY KEY (id),
   constraint invoices_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
   constraint invoices_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
@@ -2371,6 +2372,7 @@ comment on table invoices is 'Invoices of all types, from draft to voided.';
 comment on column invoices.tax_version is 'Rises with each computation: the answer about an older one is void.';
 comment on column invoices.tax_integration_id is 'The tax engine whose answer the taxes are.';
 comment on column invoices.usage_counted_at is 'When its usage was counted for the last time. Null of invoices without usage, and of those from before 0037 that did not wait then: counted when it became final.';
+comment on column invoices.voided_with_notes is 'Whether notes stand for what had paid it, so that its void gave nothing back to notes and wallets.';
 CREATE INDEX invoices_awaiting_taxes ON public.invoices USING btree (organization_id, customer_id) WHERE ((status = 'pending'::text) AND (tax_status = 'pending'::text));
 CREATE INDEX invoices_customer ON public.invoices USING btree (organization_id, customer_id, issuing_date DESC);
 CREATE UNIQUE INDEX invoices_customer_sequence_key ON public.invoices USING btree (organization_id, customer_id, billing_entity_id, sequential_id) WHERE (sequential_id IS NOT NULL);

@@ -19,6 +19,7 @@ import type {
   SubscriptionId,
 } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
+import { keptOfVoided } from '../../credits/credit-notes/kept-of-voided.ts';
 import type { ConcernedCharge } from '../../usage/event-corrections/periods.ts';
 import { type BilledItemKey, type BilledItemKind, keyOfBilledItem } from './billed-items.ts';
 
@@ -204,11 +205,7 @@ const adjustmentsAbout = (scope: Scope, billed: Billed, joined = scope.db``) => 
 const keptOfNote = ({ db, organizationId }: Scope, { invoiceId }: Billed) => db`
   select coalesce(round(adjustment.given_back_amount_cents * (
     select coalesce(case
-      when noted.status = 'voided' then
-        greatest(0, gift.cents - noted.total_paid_amount_cents - case when gift.is_covered
-            then noted.credit_notes_amount_cents + noted.prepaid_credit_amount_cents else 0 end)
-          / nullif(gift.cents, 0) * (note.credit_amount_cents + note.refund_amount_cents)
-          / nullif(note.total_amount_cents, 0)
+      when noted.status = 'voided' then ${keptOfVoided(db)}
       when noted.invoice_type = 'progressive_billing' and about.status = 'voided'
           and note.credit_status in ('available', 'consumed')
           and (select coalesce(sum(credit.amount_cents) filter (where credit.invoice_id = about.id), 0)
@@ -222,17 +219,6 @@ const keptOfNote = ({ db, organizationId }: Scope, { invoiceId }: Billed) => db`
     from credit_notes note
     join invoices noted on noted.organization_id = note.organization_id and noted.id = note.invoice_id
     left join invoices about on about.organization_id = note.organization_id and about.id = adjustment.invoice_id
-    cross join lateral (
-      select sum(each.credit_amount_cents + each.refund_amount_cents) filter (where named.is_correction) as cents,
-        coalesce(bool_or(not named.is_correction and each.created_at >= noted.voided_at), false) as is_covered
-      from credit_notes each
-      cross join lateral (
-        select exists (select from correction_adjustments row
-          where row.organization_id = each.organization_id and row.credit_note_id = each.id) as is_correction
-      ) named
-      where noted.status = 'voided' and each.organization_id = noted.organization_id and each.invoice_id = noted.id
-        and each.status = 'finalized'
-    ) gift
     where note.organization_id = ${organizationId} and note.id = adjustment.credit_note_id
   )), adjustment.given_back_amount_cents)::bigint as given_cents`;
 

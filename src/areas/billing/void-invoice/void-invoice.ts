@@ -40,6 +40,7 @@ export async function voidInvoice(ctx: Context, { svc_id, body }: { svc_id: stri
   const voided = await changeInvoice(ctx, invoice.id, {
     status: 'voided',
     voided_at: ctx.now(),
+    voided_with_notes: body?.generate_credit_note === true,
     payment_overdue: false,
     ready_for_payment_processing: false,
   });

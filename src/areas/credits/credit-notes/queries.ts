@@ -24,6 +24,7 @@ import { containsPattern } from '../../../platform/lists/filters.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { missingCharacters } from '../../messaging/documents/missing-characters.ts';
 import { xmlDocument } from '../../messaging/documents/xml-document.ts';
+import { keptOfVoided } from './kept-of-voided.ts';
 
 export interface CreditNoteItemJson {
   id: string;
@@ -299,7 +300,8 @@ export async function sumItemsOfFees(
 
 /**
  * What live notes gave back of a fee for those that had taken it over. Each fee is named by the first one in whose
- * place it was made anew.
+ * place it was made anew. Of a voided invoice that is what still counts, without a cent that is begun, so that nothing
+ * is lost.
  */
 export interface GivenPart {
   first_fee_id: FeeId;
@@ -309,7 +311,9 @@ export interface GivenPart {
 
 /** Such parts of fees of progressive invoices. Rule: event-corrections.md#usage-billed-progressively. */
 export const listGivenParts = ({ db, organizationId }: Scope, firstFeeIds: readonly FeeId[]) => db<GivenPart[]>`
-  select coalesce(fee.original_fee_id, fee.id) as first_fee_id, item.given_part_cents, array(
+  select coalesce(fee.original_fee_id, fee.id) as first_fee_id,
+    case when noted.status = 'voided' then floor(item.given_part_cents * coalesce(${keptOfVoided(db)}, 0))::bigint
+      else item.given_part_cents end as given_part_cents, array(
       select coalesce(taker.original_fee_id, taker.id)
       from unnest(item.given_for_fee_ids) with ordinality as given (id, place)
       join fees taker on taker.organization_id = ${organizationId} and taker.id = given.id
@@ -320,6 +324,7 @@ export const listGivenParts = ({ db, organizationId }: Scope, firstFeeIds: reado
     and item.given_for_fee_ids is not null
   join credit_notes note on note.organization_id = item.organization_id and note.id = item.credit_note_id
     and note.status <> 'deleted'
+  join invoices noted on noted.organization_id = note.organization_id and noted.id = note.invoice_id
   where fee.organization_id = ${organizationId}
     and (fee.id = any (${firstFeeIds}::uuid[]) or fee.original_fee_id = any (${firstFeeIds}::uuid[]))`;
 

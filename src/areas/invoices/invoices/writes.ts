@@ -31,6 +31,7 @@ export interface InvoiceChange {
   payment_attempts?: number;
   tax_status?: 'pending';
   voided_at?: Temporal.Instant;
+  voided_with_notes?: boolean;
 }
 
 /** Changes columns of an invoice and gives it back as it then is. */

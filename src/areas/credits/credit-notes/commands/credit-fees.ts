@@ -125,17 +125,19 @@ export async function creditFees(
             reason: 'other',
             description,
           });
-    notes.push(
-      ...own.map(({ index, inPlaceOf, fee, cents: amount }) => ({
-        index,
-        inPlaceOf,
-        feeId: fee.id,
-        cents: amount,
-        noteId,
-      })),
-    );
+    notes.push(...perFee(own).map((given) => ({ ...given, noteId })));
   }
   return notes;
+}
+
+/** What a fee gives back of each that asked, whichever fees had taken it over. */
+function perFee(items: readonly GivenItem[]): Omit<Credited, 'noteId'>[] {
+  const found = new Map<string, Omit<Credited, 'noteId'>>();
+  for (const { index, inPlaceOf, fee, cents: amount } of items) {
+    const name = JSON.stringify([index, inPlaceOf, fee.id]);
+    found.set(name, { index, inPlaceOf, feeId: fee.id, cents: (found.get(name)?.cents ?? 0) + amount });
+  }
+  return [...found.values()];
 }
 
 type GivenItem = NewItem & Pick<Credited, 'index' | 'inPlaceOf'> & { cents: number };
