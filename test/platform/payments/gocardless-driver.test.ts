@@ -168,7 +168,7 @@ describe('mandates', () => {
       {
         providerMethodId: newer.id,
         methodType: 'bank_debit',
-        details: { scheme: 'bacs', bank: 'LLOYDS', last4: '9921' },
+        details: { scheme: 'bacs', mandate_reference: newer.reference, bank: 'LLOYDS', last4: '9921' },
         formerIds: [mandate.id],
       },
     ]);

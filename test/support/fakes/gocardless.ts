@@ -345,6 +345,7 @@ export async function fakeGocardless(): Promise<FakeGocardless> {
         created_at: now(),
         status: 'pending_submission',
         scheme,
+        reference: `REF-${mandates.size + 1}`,
         metadata: request.mandate_request.metadata ?? {},
         links: { customer, customer_bank_account: account.id, creditor: creditor.id },
       };

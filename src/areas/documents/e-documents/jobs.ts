@@ -11,19 +11,19 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import type { Drawn } from '../../../platform/documents/draw.ts';
 import type { DocumentModel } from '../../../platform/documents/model.ts';
 import type { Renderer } from '../../../platform/documents/renderer.ts';
-import type { InvoiceId, OrganizationId } from '../../../platform/ids.ts';
+import type { CreditNoteId, InvoiceId, OrganizationId } from '../../../platform/ids.ts';
 import type { SweepDeps } from '../../../platform/periodic-job.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
 import { nudge } from '../../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
 import { Refusal } from '../../../platform/refusal.ts';
-import { documentSubjects, readCancellationModel } from '../render-documents/document-subjects.ts';
+import { readCancellationModel, readInvoiceHybrid, readNoteHybrid } from '../render-documents/document-subjects.ts';
 import { writtenXml } from '../render-documents/e-documents/written.ts';
 import { recordEDocument } from './announce.ts';
 import { findNoted } from './cancellations.ts';
 import { factsOf } from './commands.ts';
 import { printAsHybrid, printPlain } from './hybrid-documents.ts';
-import { type EDocumentRow, findEDocument, printedKind, type SubjectType } from './queries.ts';
+import { type EDocumentRow, findEDocument, type SubjectType } from './queries.ts';
 import { markFailed, markReady, takeLostEDocuments } from './writes.ts';
 
 const LOST_AT_ONCE = 100;
@@ -109,10 +109,10 @@ async function contentOf(
   return renderer.render(await modelOf(scope, row), xml);
 }
 
-async function modelOf(scope: Scope, row: EDocumentRow): Promise<DocumentModel> {
-  if (row.kind === 'document')
-    return (await documentSubjects[printedKind(row)].read(scope, row.subject_id)) as DocumentModel;
-  const invoiceId = row.subject_id as InvoiceId;
+async function modelOf(scope: Scope, { kind, subject_type, subject_id }: EDocumentRow): Promise<DocumentModel> {
+  if (subject_type === 'CreditNote') return readNoteHybrid(scope, subject_id as CreditNoteId);
+  const invoiceId = subject_id as InvoiceId;
+  if (kind === 'document') return readInvoiceHybrid(scope, invoiceId);
   return readCancellationModel(scope, invoiceId, await findNoted(scope, invoiceId));
 }
 

@@ -1,3 +1,4 @@
+import { Temporal } from 'temporal-polyfill';
 import type { DocumentFacts } from '../../../engine/e-documents/facts.ts';
 import type { Profile } from '../../../engine/e-documents/profiles.ts';
 import type { Context } from '../../../platform/context.ts';
@@ -12,6 +13,7 @@ import type { FeeRow } from '../../invoices/fees/queries.ts';
 import { recordInvoiceGenerated } from '../../invoices/invoices/announce.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
 import { partsOf } from '../../invoices/invoices/show-invoice.ts';
+import type { InvoiceParts } from '../../invoices/invoices/view.ts';
 import type { DocumentKind } from '../../messaging/documents/queries.ts';
 import { languageOf } from '../../messaging/documents/texts/by-locale.ts';
 import { recordReceiptGenerated } from '../../payments/payment-receipts/announce.ts';
@@ -20,11 +22,11 @@ import { listShares, readPayment } from '../../payments/payments/queries.ts';
 import { creditNoteModel } from './credit-note-model.ts';
 import { eCreditNote } from './e-documents/of-credit-note.ts';
 import { eInvoice } from './e-documents/of-invoice.ts';
-import { chosenProfile, statedRecords } from './e-documents/stated-parties.ts';
+import { chosenProfile, filledPrinted, frozenRecords } from './e-documents/stated-parties.ts';
 import { readInvoiceSources, readSources } from './e-documents/stated-records.ts';
 import { writtenXml } from './e-documents/written.ts';
 import { invoiceModel } from './invoice-model.ts';
-import { listPaidParts, readPrinted } from './printed-invoice.ts';
+import { listPaidParts, type Printed, readPrinted } from './printed-invoice.ts';
 import { receiptModel } from './receipt-model.ts';
 import { type GivenBack, restOfInvoice, type StatedNote } from './rest-of-invoice.ts';
 
@@ -46,15 +48,14 @@ async function readWholeNote(ctx: Scope, noteId: CreditNoteId) {
   return { parts: { note, invoice, fees }, printed };
 }
 
-/** The profile that customer, billing entity or law chose for an invoice and its notes; null where none did. */
+/**
+ * The profile that customer, billing entity or law had chosen for an invoice and its notes when it was issued; null
+ * where none had. What is chosen later changes nothing that was handed out. Rule: e-documents.md#profiles.
+ */
 export async function readChosenProfile(ctx: Scope, invoiceId: InvoiceId): Promise<Profile | null> {
-  const [invoice, printed, sources] = await Promise.all([
-    readInvoice(ctx, invoiceId),
-    readPrinted(ctx, invoiceId),
-    readInvoiceSources(ctx, invoiceId),
-  ]);
+  const [invoice, printed] = await Promise.all([readInvoice(ctx, invoiceId), readPrinted(ctx, invoiceId)]);
   const customer = await readCustomer(ctx, invoice.customer_id);
-  return chosenProfile(statedRecords({ invoice, customer }, printed, { sources, isPlain: false }));
+  return chosenProfile(frozenRecords({ invoice, customer }, printed));
 }
 
 /** The electronic document of an invoice. */
@@ -110,7 +111,48 @@ export async function readCancellationModel(
   noted: GivenBack,
 ): Promise<DocumentModel> {
   const { parts, printed } = await readWholeCancellation(ctx, invoiceId, noted);
-  return creditNoteModel(parts, printed, languageOf(printed.customer_locale, printed.issuer.document_locale));
+  const filled = await readFilledPrinted(ctx, parts.invoice, printed);
+  return creditNoteModel(parts, filled, languageOf(printed.customer_locale, printed.issuer.document_locale));
+}
+
+async function readFilledPrinted(ctx: Scope, { invoice, customer }: InvoiceParts, printed: Printed): Promise<Printed> {
+  return filledPrinted(customer, printed, (await readInvoiceSources(ctx, invoice.id)).issuer_now);
+}
+
+/** The page that carries the XML of an invoice: with its facts, and with what was paid until the issue. */
+export async function readInvoiceHybrid(ctx: Scope, invoiceId: InvoiceId): Promise<DocumentModel> {
+  const [[parts, printed], paid, sources] = await Promise.all([
+    readWholeInvoice(ctx, invoiceId),
+    listPaidParts(ctx, invoiceId),
+    readInvoiceSources(ctx, invoiceId),
+  ]);
+  const { finalized_at: issuedAt } = sources;
+  const before = paid.filter(
+    ({ created_at }) => issuedAt !== null && Temporal.Instant.compare(created_at, issuedAt) < 0,
+  );
+  const filled = filledPrinted(parts.customer, printed, sources.issuer_now);
+  const language = languageOf(printed.customer_locale, printed.issuer.document_locale);
+  return invoiceModel(asIssued(parts, Number(sources.paid_before_cents)), filled, before, language);
+}
+
+/** An invoice as it was when it was issued: what paid, settled or ended it later is no part of its document. */
+const asIssued = (parts: InvoiceParts, paidBeforeCents: number): InvoiceParts => ({
+  ...parts,
+  invoice: {
+    ...parts.invoice,
+    status: 'finalized',
+    payment_status: 'pending',
+    total_paid_amount_cents: paidBeforeCents,
+    total_offsetted_credit_note_amount_cents: 0,
+    total_written_off_amount_cents: 0,
+  },
+});
+
+/** The page that carries the XML of a credit note, with its facts. */
+export async function readNoteHybrid(ctx: Scope, noteId: CreditNoteId): Promise<DocumentModel> {
+  const { parts, printed } = await readWholeNote(ctx, noteId);
+  const filled = await readFilledPrinted(ctx, parts.invoice, printed);
+  return creditNoteModel(parts, filled, languageOf(printed.customer_locale, printed.issuer.document_locale));
 }
 
 export const documentSubjects: Readonly<Record<DocumentKind, DocumentSubject>> = {

@@ -1,13 +1,9 @@
 import type { Context } from '../../../platform/context.ts';
-import type { CustomerId, PaymentMethodId } from '../../../platform/ids.ts';
+import type { CustomerId } from '../../../platform/ids.ts';
 import { can } from '../../../platform/payments/providers.ts';
 import { findMethod, type MethodRow } from '../../customers/payment-methods/queries.ts';
 import { findProviderById } from '../../customers/payment-providers/queries.ts';
-
-export interface MethodWish {
-  type: string | null;
-  id: PaymentMethodId | null;
-}
+import { firstWish, type MethodWish } from './wishes-of-invoice.ts';
 
 /**
  * The method that pays: the first one named by the wishes (`manual` means none), else the customer's default, also if
@@ -19,7 +15,7 @@ export async function chooseMethod(
   customerId: CustomerId,
   wishes: readonly MethodWish[],
 ): Promise<MethodRow | undefined> {
-  const wish = wishes.find(({ type, id }) => type === 'manual' || id !== null);
+  const wish = firstWish(wishes);
   if (wish?.type === 'manual') return undefined;
   const wished = wish?.id ? await findMethod(ctx, customerId, wish.id) : undefined;
   const method = wished ?? (await findMethod(ctx, customerId, null));

@@ -11,7 +11,8 @@ import { recordInvoiceFailure } from '../payments/announce-failure.ts';
 import { COLLECT_STEP } from '../payments/owe-collection.ts';
 import { startCharge } from '../payments/start-charge.ts';
 import { lockPayables } from '../payments/writes.ts';
-import { chooseMethod, type MethodWish } from './choose-method.ts';
+import { chooseMethod } from './choose-method.ts';
+import { type MethodWish, wishesOfInvoice } from './wishes-of-invoice.ts';
 
 interface Facts {
   skip_psp: boolean;
@@ -19,7 +20,7 @@ interface Facts {
   payment_attempts: number;
   /** Minutes that the first attempt waits for a payment on a hosted page. */
   wait_minutes: number;
-  wishes: { type: string | null; id: string | null }[];
+  wishes: MethodWish[];
 }
 
 /**
@@ -112,14 +113,7 @@ async function readFacts(ctx: Context, id: InvoiceId): Promise<Facts> {
             where bought.organization_id = invoice.organization_id
             and bought.invoice_id = invoice.id and bought.source <> 'manual')
         then 0 else organization.hosted_page_wait_minutes end as wait_minutes,
-      jsonb_build_array(
-        jsonb_build_object('type', invoice.payment_method_type, 'id', invoice.payment_method_id),
-        (select jsonb_build_object('type', subscription.payment_method_type, 'id', subscription.payment_method_id)
-         from invoice_subscriptions line
-         join subscriptions subscription
-           on subscription.organization_id = line.organization_id and subscription.id = line.subscription_id
-         where line.organization_id = invoice.organization_id and line.invoice_id = invoice.id
-         order by line.id limit 1)) as wishes
+      ${wishesOfInvoice(ctx.db)} as wishes
     from invoices invoice
     join organizations organization on organization.id = invoice.organization_id
     where invoice.organization_id = ${ctx.organizationId} and invoice.id = ${id}`;

@@ -33,6 +33,8 @@ export const Mandate = z.object({
   id,
   status: z.string(),
   scheme: textOrNull,
+  /** What the payer signed, and what banks show; the id is known to GoCardless alone. */
+  reference: textOrNull,
   links: z.object({
     customer: z.string().optional(),
     customer_bank_account: z.string().optional(),

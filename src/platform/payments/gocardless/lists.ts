@@ -41,6 +41,7 @@ export const gocardlessLists = (client: GocardlessClient): Lists => ({
         const account = accounts.find(({ id }) => id === mandate.links.customer_bank_account);
         const details = {
           scheme: mandate.scheme,
+          mandate_reference: mandate.reference,
           bank: account?.bank_name,
           last4: account?.account_number_ending,
         };

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readEInvoice, readInvoiceHybrid } from '../../../../src/areas/documents/render-documents/document-subjects.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { ok } from '../../../support/words.ts';
@@ -69,6 +70,36 @@ test('while a fact is missing the plain page goes out, and the repaired one take
   const repaired = await seller.document('bare', 'ready');
   const after = await seller.fileAt((await ok(seller.client.post(path))).invoice.file_url);
   expect(sha256(after.bytes)).toBe(repaired.sha256);
+});
+
+test('a repaired page states what its XML does: the fact that was missing, and what was paid until the issue', async () => {
+  await seller.buyer('page', { e_document_profile: 'facturx', country: null, tax_identification_number: null });
+  const invoice = await seller.hours('page');
+  await seller.document('page', 'failed');
+  const payment = { invoice_id: invoice.svc_id, amount_cents: 23_800, reference: 'bank' };
+  await ok(seller.client.post('/payments', { payment }));
+  await seller.buyer('page', { country: 'FR', tax_identification_number: 'FR44732829320' });
+  const [organization] = await service.sql<{ id: string }[]>`
+    select organization_id as id from invoices where id = ${invoice.svc_id}`;
+  const scope = { db: service.sql, organizationId: organization!.id };
+  const { parties, headline, totals } = await readInvoiceHybrid(scope as never, invoice.svc_id as never);
+  expect(parties[1]!.lines.some((line) => line.includes('FR44732829320'))).toBe(true);
+  expect(headline?.text).toContain('238.00');
+  expect(totals.at(-1)).toMatchObject({ label: 'Total', kind: 'grand' });
+  const facts = await readEInvoice(scope as never, invoice.svc_id as never, 'facturx');
+  expect([facts.buyer.vatNumber, facts.totals.payableCents]).toEqual(['FR44732829320', 23_800]);
+});
+
+test('a page that was handed out stays when its customer chooses a profile later', async () => {
+  await seller.buyer('later');
+  const invoice = await seller.hours('later');
+  const path = `/invoices/${invoice.svc_id}`;
+  const before = await seller.fileAt((await ok(seller.client.post(`${path}/download`))).invoice.file_url);
+  await seller.buyer('later', { e_document_profile: 'facturx' });
+  await ok(seller.client.post(`${path}/e_documents`, { e_document: { profile: 'facturx' } }));
+  await seller.document('later', 'ready');
+  const after = await seller.fileAt((await ok(seller.client.post(`${path}/download`))).invoice.file_url);
+  expect(sha256(after.bytes)).toBe(sha256(before.bytes));
 });
 
 test('the page of a customer who did not choose it carries nothing', async () => {

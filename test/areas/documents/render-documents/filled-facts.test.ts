@@ -55,6 +55,24 @@ test.each([
     { bank_accounts: [{ iban: 'X' }] },
     { bank_accounts: [{ iban: 'X' }] },
   ],
+  [
+    'a reference that was missing comes with its mark',
+    { e_invoicing: { leitweg_id: false } },
+    { e_invoicing: { buyer_reference: '04011000-12345-03', leitweg_id: true } },
+    { e_invoicing: { buyer_reference: '04011000-12345-03', leitweg_id: true } },
+  ],
+  [
+    'a reference that was stated keeps its mark',
+    { e_invoicing: { buyer_reference: 'A7', leitweg_id: false } },
+    { e_invoicing: { buyer_reference: 'A7', leitweg_id: true } },
+    { e_invoicing: { buyer_reference: 'A7', leitweg_id: false } },
+  ],
+  [
+    'no profile is chosen afterwards',
+    { e_document_profile: null, einvoicing: false },
+    { e_document_profile: 'facturx', einvoicing: true },
+    { e_document_profile: null, einvoicing: false },
+  ],
   ['what is not named stays out', { name: 'Then' }, { name: 'Now', currency: 'EUR' }, { name: 'Then' }],
 ])('%s', (_what, frozen, now, expected) => {
   expect(filledFacts(frozen, now)).toEqual(expected);

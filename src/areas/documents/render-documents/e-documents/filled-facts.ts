@@ -10,7 +10,7 @@ const WHOLES: readonly (readonly string[])[] = [
   ['e_invoicing.buyer_reference', 'e_invoicing.leitweg_id'],
 ];
 const SINGLE = [
-  ...['email', 'phone', 'tax_identification_number', 'metadata', 'bank_accounts', 'e_document_profile', 'einvoicing'],
+  ...['email', 'phone', 'tax_identification_number', 'metadata', 'bank_accounts'],
   ...['tax_registration', 'contact_name', 'exemption_text', 'creditor_id'].map((field) => `e_invoicing.${field}`),
 ];
 const GROUPS: readonly (readonly string[])[] = [...WHOLES, ...SINGLE.map((path) => [path])];
@@ -19,7 +19,8 @@ type Stored = Readonly<Record<string, unknown>>;
 
 /**
  * The facts of a party on the day of issue, with those that were missing then as they are now. What was stated never
- * changes; a whole of several facts is completed only where what it states is still so.
+ * changes, and no profile is chosen afterwards; a whole of several facts is completed only where what it states is
+ * still so.
  *
  *   frozen Berlin without a post code, now Berlin 10115 → Berlin 10115
  *   frozen Berlin without a post code, now Hamburg 20095 → Berlin without a post code
@@ -31,7 +32,9 @@ export function filledFacts<Facts extends object>(frozen: Facts, now: object): F
 }
 
 function completed(frozen: Stored, paths: readonly string[], now: Stored): Stored {
-  const stated = paths.filter((path) => !isMissing(factAt(frozen, path)));
+  const present = paths.filter((path) => !isMissing(factAt(frozen, path)));
+  // A mark that is not set says nothing by itself: a reference that was missing may come with its mark.
+  const stated = present.some((path) => factAt(frozen, path) !== false) ? present : [];
   const isSame = stated.every((path) => factAt(frozen, path) === factAt(now, path));
   const open = paths.filter((path) => !stated.includes(path) && !isMissing(factAt(now, path)));
   return isSame ? open.reduce((facts, path) => withFact(facts, path, factAt(now, path)), frozen) : frozen;

@@ -38,6 +38,7 @@ export function eInvoice(basis: DocumentBasis, profile: Profile | null): Documen
   const isPlain = profile === null;
   const common = commonFacts(basis, { profile, stated: fees.map(wholeFee), isOrdinary: !invoice.self_billed });
   const paidBefore = Number(sources.paid_before_cents);
+  const payableCents = invoice.total_amount_cents - paidBefore;
   const amounts = documentAmounts(common.amountLines, {
     couponsCents: invoice.coupons_amount_cents,
     alreadyInvoicedCents: invoice.progressive_billing_credit_amount_cents,
@@ -45,12 +46,13 @@ export function eInvoice(basis: DocumentBasis, profile: Profile | null): Documen
     taxCents: invoice.taxes_amount_cents,
     grossCents: invoice.sub_total_including_taxes_amount_cents,
     paidCents: invoice.credit_notes_amount_cents + invoice.prepaid_credit_amount_cents + paidBefore,
-    payableCents: invoice.total_amount_cents - paidBefore,
+    payableCents,
   });
   const { locale, texts } = languageOf(printed.customer_locale, printed.issuer.document_locale);
   const due = formatOf(locale, invoice.currency, invoice.timezone).date(invoice.payment_due_date);
-  const isByItself =
-    !invoice.self_billed && sources.charge.method !== null && isCharged(common.records, sources.charge);
+  // Where nothing is left to pay, nothing is charged.
+  const charge = payableCents > 0 ? sources.charge : { ...sources.charge, method: null };
+  const isByItself = !invoice.self_billed && charge.method !== null && isCharged(common.records, charge);
   const chargedAs = isByItself ? [texts.chargedToMethod] : [];
   return {
     ...common.facts,
@@ -69,7 +71,7 @@ export function eInvoice(basis: DocumentBasis, profile: Profile | null): Documen
           number: invoice.number,
           currency: invoice.currency,
           isOrdinary: !invoice.self_billed,
-          charge: sources.charge,
+          charge,
         }),
     terms: isPlain ? null : [fill(texts.payableUntil, { date: due }), ...chargedAs].join('. '),
     allowances: amounts.allowances,

@@ -23,15 +23,31 @@ interface PayerFacts {
   payment_provider?: string | null;
 }
 
+/** The records behind the parties as they were frozen; as they are now for an invoice from before that. */
+export function frozenRecords(parts: Payer, printed: Printed): StatedRecords {
+  const [seller, buyer] = sellerAndBuyer(parts, printed);
+  const [issuer, payer] = parts.invoice.self_billed ? [buyer, seller] : [seller, buyer];
+  return { issuer, payer };
+}
+
+/** What a page prints, with the same facts filled as in the XML that it carries. */
+export function filledPrinted(now: Payer['customer'], printed: Printed, issuerNow: Printed['issuer']): Printed {
+  const { issuer, customer } = printed;
+  return {
+    ...printed,
+    issuer: filledFacts(issuer, issuerNow),
+    customer: customer && filledFacts(customer, { ...now, shipping_address: shippingOf(now) }),
+  };
+}
+
 /** The records behind the parties of a document; a plain document states only what was frozen. */
 export function statedRecords(
   parts: Payer,
   printed: Printed,
   { sources, isPlain }: { sources: Pick<DocumentSources, 'issuer_now'>; isPlain: boolean },
 ): StatedRecords {
-  const { invoice, customer: now } = parts;
-  const [seller, buyer] = sellerAndBuyer(parts, printed);
-  const [issuer, payer] = invoice.self_billed ? [buyer, seller] : [seller, buyer];
+  const { customer: now } = parts;
+  const { issuer, payer } = frozenRecords(parts, printed);
   if (isPlain) return { issuer, payer };
   const frozenProvider = printed.customer?.billing_configuration?.payment_provider;
   return {

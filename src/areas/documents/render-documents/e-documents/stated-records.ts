@@ -8,7 +8,7 @@ import { issuerSnapshot } from '../../../customers/billing-entities/issuer-snaps
 import type { BankAccount } from '../../../customers/e-invoicing.ts';
 import type { FeeRow } from '../../../invoices/fees/queries.ts';
 import type { Printed } from '../printed-invoice.ts';
-import { type Charge, chargeOfInvoice } from './charge-of-invoice.ts';
+import { type Charge, type ChargeSources, chargeOf, chargeOfInvoice } from './charge-of-invoice.ts';
 
 /** What a billing entity says about electronic documents; absent in snapshots from before there were any. */
 export interface IssuerFacts {
@@ -54,14 +54,17 @@ export async function readSources(
   ]);
   return {
     ...invoice,
+    charge: chargeOf(invoice.charge),
     taxes: new Map(taxes.map((tax) => [tax.id, tax])),
     units: new Map(units.map(({ id, unit_code }) => [id, unit_code])),
   };
 }
 
+type InvoiceSources = Omit<DocumentSources, 'taxes' | 'units' | 'charge'> & { charge: ChargeSources };
+
 /** What a document states of its invoice and its billing entity beside what is printed. */
 export async function readInvoiceSources({ db, organizationId }: Scope, invoiceId: InvoiceId) {
-  const [row] = await db<Omit<DocumentSources, 'taxes' | 'units'>[]>`
+  const [row] = await db<InvoiceSources[]>`
     select ${issuerSnapshot(db)} as issuer_now, invoice.finalized_at,
       coalesce(invoice.buyer_reference, (
         select subscription.buyer_reference from invoice_subscriptions link
