@@ -49,6 +49,7 @@ async function run(): Promise<number> {
   const started = performance.now();
   const lines: Line[] = [];
   const checks: Check[] = [];
+  const costs: Findings['costs'] = {};
   const skip = (name: SectionName, reason: string) => {
     for (const id of sections[name].ids) show({ id, status: 'skipped', reason });
   };
@@ -85,15 +86,16 @@ async function run(): Promise<number> {
       printFindings(findings, options.absolute);
       console.log(`     ${name} took ${seconds(sectionStarted)} s`);
       checks.push(...findings.checks);
+      Object.assign(costs, findings.costs);
     }
   } finally {
     stop();
     await environment.close();
   }
-  const failed = fails(lines, checks);
+  const failed = fails(lines, checks, costs);
   const tookSeconds = Number(seconds(started));
   if (options.json)
-    writeJson(options.json, { ...environment.versions, quick: options.quick, tookSeconds, lines, checks });
+    writeJson(options.json, { ...environment.versions, quick: options.quick, tookSeconds, lines, checks, costs });
   console.log(`\n${failed ? 'FAILED' : 'passed'} after ${tookSeconds} s`);
   return failed ? 1 : 0;
 }

@@ -14,6 +14,8 @@ export interface Environment {
   schema: string;
   redisUrl: string;
   prefix: string;
+  /** Process ids of the servers that the bench started itself. */
+  pids: Services['pids'];
   /** Folder for the logs of the processes under test. */
   folder: string;
   sql: Sql;
@@ -47,6 +49,7 @@ export async function openEnvironment(): Promise<Environment> {
     schema: name,
     redisUrl: services.redisUrl,
     prefix: name,
+    pids: services.pids,
     folder,
     sql,
     redis,

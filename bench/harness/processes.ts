@@ -4,11 +4,15 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { choosePort } from '../../src/platform/services/ports.ts';
+import type { Counts } from '../processes/count-writes.ts';
 import type { Environment } from './environment.ts';
 
 const STOP_WITHIN_MS = 16_000;
 /** Production does not start without a secrets key; what it seals is dropped with the bench's schema. */
 const SECRETS_KEYS = `bench:${randomBytes(32).toString('base64')}`;
+
+/** Ends the process with the harness; counts what it writes. */
+const LOADED_FIRST = ['src/commands/start/follow-parent.js', 'bench/processes/count-writes.js'];
 
 /** Folder of the compiled code: dist/.bench. */
 const compiled = fileURLToPath(new URL('../..', import.meta.url));
@@ -17,6 +21,8 @@ export interface ServiceProcess {
   /** Base of everything, without path; empty for processes that do not listen. */
   url: string;
   pid: number;
+  /** What it has written to Postgres and Redis so far. */
+  counts(): Promise<Counts>;
   stop(): Promise<void>;
 }
 
@@ -33,7 +39,7 @@ export async function startProcess(
   const logFile = join(environment.folder, `${program.replaceAll('/', '-')}-${port}.log`);
   const log = openSync(logFile, 'a');
   const child = fork(join(compiled, program), {
-    execArgv: ['--enable-source-maps', '--import', join(compiled, 'src/commands/start/follow-parent.js')],
+    execArgv: ['--enable-source-maps', ...LOADED_FIRST.flatMap((module) => ['--import', join(compiled, module)])],
     stdio: ['ignore', log, log, 'ipc'],
     env: { ...process.env, ...settingsOf(environment), PORT: String(port), ...settings },
   });
@@ -42,6 +48,7 @@ export async function startProcess(
   return {
     url: `http://127.0.0.1:${port}`,
     pid: child.pid!,
+    counts: () => askForCounts(child),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null)
         throw new Error(`${program} ended by itself: ${logFile}`);
@@ -63,6 +70,21 @@ export const settingsOf = (environment: Environment): Record<string, string> => 
   NODE_ENV: 'production',
   SECRETS_KEYS,
 });
+
+function askForCounts(child: ChildProcess): Promise<Counts> {
+  return new Promise((resolve, reject) => {
+    const answered = (message: unknown) => {
+      if (typeof message !== 'object' || message === null || !('counts' in message)) return;
+      child.off('message', answered);
+      child.off('exit', ended);
+      resolve(message.counts as Counts);
+    };
+    const ended = () => reject(new Error('a process under test ended before it said what it wrote'));
+    child.on('message', answered);
+    child.once('exit', ended);
+    child.send('counts');
+  });
+}
 
 function untilReady(child: ChildProcess, program: string, logFile: string): Promise<void> {
   return new Promise((resolve, reject) => {

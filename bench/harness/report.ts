@@ -1,10 +1,14 @@
 import { writeFileSync } from 'node:fs';
+import { ceilings, tooMuch, type Unit } from './ceilings.ts';
+import { COUNTED, type Cost, type Counted } from './costs.ts';
 import { formatRatio, type Goal, type GoalId, goals, judge, type Status } from './goals.ts';
 import type { Ratio } from './rounds.ts';
 
 /** What a section found: ratios, figures that explain them, and whether what was stored is right. */
 export interface Findings {
   ratios: Partial<Record<GoalId, Ratio>>;
+  /** What the units behind the ratios cost. */
+  costs: Partial<Record<Unit, Cost>>;
   /** Absolute figures, printed with --absolute: `stock Express` → `8 123 /s`. */
   absolute: Record<string, string>;
   /** How something was measured, where that is not obvious. */
@@ -19,7 +23,7 @@ export interface Check {
   found: number | string;
 }
 
-export const emptyFindings = (): Findings => ({ ratios: {}, absolute: {}, notes: [], checks: [] });
+export const emptyFindings = (): Findings => ({ ratios: {}, costs: {}, absolute: {}, notes: [], checks: [] });
 
 export interface Line {
   id: GoalId;
@@ -53,9 +57,35 @@ export function printLine({ id, ratio, status, reason }: Line): void {
   ]);
 }
 
+const WORDS: Record<Counted, string> = {
+  statements: 'statements',
+  roundTrips: 'round trips to Postgres',
+  redisCommands: 'Redis commands',
+  walBytes: 'bytes of WAL',
+  bufferHits: 'pages looked at',
+};
+
+/** Processor time of a unit by process, then its counts with their ceilings. */
+function printCost(unit: Unit, cost: Cost): void {
+  const times = Object.entries(cost.cpuUs);
+  const total = times.reduce((sum, [, us]) => sum + us, 0);
+  const parts = times.map(([name, us]) => `${name} ${us.toFixed(0)}`).join(', ');
+  console.log(
+    `     ${unit} (${cost.units}): ${total.toFixed(0)} us of processor time, goal ${ceilings[unit].cpuUs}: ${parts}`,
+  );
+  const over = tooMuch(unit, cost);
+  for (const name of COUNTED) {
+    const mark = over.includes(name) ? 'TOO MUCH: ' : '';
+    console.log(`       ${mark}${figure(cost[name])} ${WORDS[name]}, at most ${figure(ceilings[unit][name])}`);
+  }
+}
+
+const figure = (value: number): string => value.toFixed(value < 10 ? 3 : 0);
+
 export function printFindings(findings: Findings, absolute: boolean): void {
   for (const note of findings.notes) console.log(`     ${note}`);
   if (absolute) for (const [name, value] of Object.entries(findings.absolute)) console.log(`     ${name}: ${value}`);
+  for (const [unit, cost] of Object.entries(findings.costs)) printCost(unit as Unit, cost);
   for (const check of findings.checks) {
     if (isRight(check)) continue;
     console.log(`     WRONG: ${check.what}: expected ${check.expected}, found ${check.found}`);
@@ -66,8 +96,9 @@ export function printFindings(findings: Findings, absolute: boolean): void {
 
 const isRight = ({ expected, found }: Check): boolean => expected === found;
 
-/** Whether the run fails: a missed floor that was not estimated, or something stored wrongly. */
-export const fails = (lines: Line[], checks: Check[]): boolean =>
+/** Whether the run fails: a missed floor that was not estimated, a count above its ceiling, something stored wrongly. */
+export const fails = (lines: Line[], checks: Check[], costs: Findings['costs'] = {}): boolean =>
+  Object.entries(costs).some(([unit, cost]) => tooMuch(unit as Unit, cost).length > 0) ||
   lines.some(({ id, status }) => status === 'below floor' && !(goals[id] as Goal).estimated) ||
   checks.some((check) => !isRight(check));
 

@@ -1,15 +1,16 @@
 import { runTick } from '../../src/jobs/run-periodic/run-tick.ts';
 import { periodicJobs, sweepJobs } from '../../src/periodic-jobs.ts';
-import { loadConfig } from '../../src/platform/config.ts';
-import { openRuntime, type Runtime } from '../../src/platform/process/runtime.ts';
+import type { Runtime } from '../../src/platform/process/runtime.ts';
 import { copyTemplate, createTemplate, makeDue, sendUsage, TICK } from '../data/burst.ts';
 import { openClient } from '../data/client.ts';
 import { createBenchOrganization } from '../data/organization.ts';
+import { openMeter } from '../harness/costs.ts';
 import type { Environment } from '../harness/environment.ts';
 import type { Effort } from '../harness/options.ts';
-import { settingsOf, startProcess } from '../harness/processes.ts';
+import { startProcess } from '../harness/processes.ts';
 import { emptyFindings, type Findings } from '../harness/report.ts';
 import { interleave, median, ratioOf } from '../harness/rounds.ts';
+import { openHarnessRuntime } from '../harness/runtime.ts';
 import { type Billed, bareInvoices } from '../load/bare-invoices.ts';
 
 const CHARGES = 3;
@@ -36,7 +37,7 @@ export async function measureBilling(environment: Environment, effort: Effort): 
     ['bare', bareCount],
   ]);
 
-  const runtime = openRuntime(loadConfig(settingsOf(environment)), 'bench billing');
+  const runtime = openHarnessRuntime(environment, 'bench billing');
   const worker = await startProcess(environment, 'workers/billing.js');
   await bill(runtime, id, 'warm', WARM_UP, environment);
   const [template] = await environment.sql<{ id: string }[]>`
@@ -46,6 +47,7 @@ export async function measureBilling(environment: Environment, effort: Effort): 
     select customer_id, id as subscription_id, external_id from subscriptions
     where organization_id = ${id} and external_id ~ '^bare[0-9]+$'`;
 
+  const meter = openMeter(environment, { workers: worker });
   const waiting = [...names];
   const figures = await interleave(effort.bursts, {
     baseline: async () => {
@@ -54,8 +56,13 @@ export async function measureBilling(environment: Environment, effort: Effort): 
         delete from invoices where organization_id = ${id} and number like 'BARE-%'`;
       return bareRate(store, billed);
     },
-    burst: () => bill(runtime, id, waiting.shift()!, effort.burst, environment),
+    burst: () =>
+      meter.around(async () => ({
+        units: effort.burst,
+        result: await bill(runtime, id, waiting.shift()!, effort.burst, environment),
+      })),
   });
+  findings.costs.invoice = meter.perUnit();
   findings.ratios.G18 = ratioOf(figures.burst, figures.baseline, figures.isNoisy);
   findings.absolute = {
     'invoices of a burst': `${median(figures.burst).toFixed(1)} /s`,

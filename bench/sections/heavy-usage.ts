@@ -1,18 +1,18 @@
 import { Temporal } from 'temporal-polyfill';
 import { showCurrentUsage } from '../../src/areas/usage/usage/current-usage.ts';
 import { CurrentUsageQuery } from '../../src/areas/usage/usage/schema.ts';
-import { loadConfig } from '../../src/platform/config.ts';
 import type { Context } from '../../src/platform/context.ts';
-import { openRuntime, type Runtime } from '../../src/platform/process/runtime.ts';
+import type { Runtime } from '../../src/platform/process/runtime.ts';
 import { openClient } from '../data/client.ts';
 import { createHeavyPlan, fillHeavy } from '../data/heavy-usage.ts';
 import { createBenchOrganization } from '../data/organization.ts';
 import { untilShapesAreLive } from '../data/shapes.ts';
 import type { Environment } from '../harness/environment.ts';
 import type { Effort } from '../harness/options.ts';
-import { settingsOf, startProcess } from '../harness/processes.ts';
+import { startProcess } from '../harness/processes.ts';
 import { emptyFindings, type Findings } from '../harness/report.ts';
 import { interleave, median, ratioOf } from '../harness/rounds.ts';
+import { openHarnessRuntime } from '../harness/runtime.ts';
 import { milliseconds } from '../harness/units.ts';
 
 const HEAVY = 240_000;
@@ -39,7 +39,7 @@ export async function measureHeavyUsage(environment: Environment, effort: Effort
   await Promise.all([ingress.stop(), workers.stop()]);
   await environment.sql.unsafe('vacuum analyze usage_buckets, usage_uniques, usage_days');
 
-  const runtime = openRuntime(loadConfig(settingsOf(environment)), 'bench heavy usage');
+  const runtime = openHarnessRuntime(environment, 'bench heavy usage');
   const reads = (name: string) => async () => {
     const times: number[] = [];
     for (let n = 0; n < READS_A_ROUND; n += 1) {

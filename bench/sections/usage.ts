@@ -4,9 +4,8 @@ import { CurrentUsageQuery } from '../../src/areas/usage/usage/schema.ts';
 import { countUsage } from '../../src/areas/usage/usage-counts/count-usage.ts';
 import type { ChargeToCount, CountedCharge } from '../../src/areas/usage/usage-counts/request.ts';
 import { realNow } from '../../src/platform/clock/real-clock.ts';
-import { loadConfig } from '../../src/platform/config.ts';
 import type { Context } from '../../src/platform/context.ts';
-import { openRuntime, type Runtime } from '../../src/platform/process/runtime.ts';
+import type { Runtime } from '../../src/platform/process/runtime.ts';
 import { createPlan, createReader, READER } from '../data/catalog.ts';
 import { chargesToCount } from '../data/charges-to-count.ts';
 import { openClient } from '../data/client.ts';
@@ -15,9 +14,10 @@ import { type Preload, preloadEvents } from '../data/preload.ts';
 import { untilShapesAreLive } from '../data/shapes.ts';
 import type { Environment } from '../harness/environment.ts';
 import type { Effort } from '../harness/options.ts';
-import { settingsOf, startProcess } from '../harness/processes.ts';
+import { startProcess } from '../harness/processes.ts';
 import { emptyFindings, type Findings } from '../harness/report.ts';
 import { interleave, median, ratioOf } from '../harness/rounds.ts';
+import { openHarnessRuntime } from '../harness/runtime.ts';
 import { milliseconds } from '../harness/units.ts';
 
 const SUBSCRIPTION = 'metered';
@@ -78,7 +78,7 @@ export async function measureUsage(environment: Environment, effort: Effort): Pr
   await Promise.all([ingress.stop(), workers.stop()]);
   await environment.sql.unsafe('vacuum analyze usage_buckets');
 
-  const runtime = openRuntime(loadConfig(settingsOf(environment)), 'bench usage');
+  const runtime = openHarnessRuntime(environment, 'bench usage');
   const to = realNow();
   const window = { from: to.subtract(Temporal.Duration.from({ hours: HOURS - 1 })), to };
   const caseOf = async (organizationId: string): Promise<Case> => ({

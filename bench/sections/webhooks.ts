@@ -6,6 +6,7 @@ import { newId } from '../../src/platform/ids.ts';
 import { hmacSignature } from '../../src/platform/keys/webhook-signatures.ts';
 import { createProducer, type Producer } from '../../src/platform/queue/producer.ts';
 import { createBenchOrganization } from '../data/organization.ts';
+import { openMeter } from '../harness/costs.ts';
 import type { Environment } from '../harness/environment.ts';
 import type { Effort } from '../harness/options.ts';
 import { startProcess } from '../harness/processes.ts';
@@ -42,11 +43,17 @@ export async function measureWebhooks(environment: Environment, effort: Effort):
     endpoints.push(await createEndpoint(environment, urls[index % ORIGINS]!, index));
 
   const agent = new Agent({ pipelining: 1, connections: CONNECTIONS / ORIGINS });
+  const meter = openMeter(environment, { workers });
   const figures = await interleave(effort.rounds, {
     baseline: () => sendBarely(agent, urls),
-    deliveries: () => deliver(environment, producer, endpoints, inTurn),
+    deliveries: () =>
+      meter.around(async () => ({
+        units: DELIVERIES,
+        result: await deliver(environment, producer, endpoints, inTurn),
+      })),
     bursts: () => deliver(environment, producer, endpoints, oneAfterTheOther),
   });
+  findings.costs.delivery = meter.perUnit();
   findings.ratios.G12 = ratioOf(figures.deliveries, figures.baseline, figures.isNoisy);
   const [row] = await environment.sql<{ wrong: number }[]>`
     select count(*)::int as wrong from webhook_deliveries

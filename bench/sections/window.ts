@@ -2,8 +2,6 @@ import { request } from 'undici';
 import { BASE_PATH } from '../../src/ingress/answer-request.ts';
 import { runTick } from '../../src/jobs/run-periodic/run-tick.ts';
 import { periodicJobs, sweepJobs } from '../../src/periodic-jobs.ts';
-import { loadConfig } from '../../src/platform/config.ts';
-import { openRuntime } from '../../src/platform/process/runtime.ts';
 import { copyTemplate, createTemplate, makeDue, TICK } from '../data/burst.ts';
 import { openClient } from '../data/client.ts';
 import { createBenchOrganization } from '../data/organization.ts';
@@ -11,9 +9,10 @@ import { untilShapesAreLive } from '../data/shapes.ts';
 import { fillWindow } from '../data/window.ts';
 import type { Environment } from '../harness/environment.ts';
 import type { Effort } from '../harness/options.ts';
-import { settingsOf, startProcess } from '../harness/processes.ts';
+import { startProcess } from '../harness/processes.ts';
 import { emptyFindings, type Findings } from '../harness/report.ts';
 import { interleave, median, ratioOf } from '../harness/rounds.ts';
+import { openHarnessRuntime } from '../harness/runtime.ts';
 import { milliseconds } from '../harness/units.ts';
 
 const SMALL = 20_000;
@@ -44,7 +43,7 @@ export async function measureWindow(environment: Environment, effort: Effort): P
   await untilShapesAreLive(environment, [id]);
   findings.notes.push(`${effort.windowRows} events were made and rolled up in ${seconds(filled)} s`);
 
-  const runtime = openRuntime(loadConfig(settingsOf(environment)), 'bench window');
+  const runtime = openHarnessRuntime(environment, 'bench window');
   for (const prefix of ['large', 'small']) await makeDue(environment, id, prefix);
   await runTick(runtime, { periodicJobs, sweepJobs } as never, { job: 'bill', at: TICK }, { lastAttempt: true });
   const drafts = await untilDrafts(environment, id);

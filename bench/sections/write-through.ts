@@ -5,20 +5,23 @@ import { type CommandLane, createCommandLane } from '../../src/ingress/command-l
 import { runCommand } from '../../src/jobs/run-command/run-command.ts';
 import { operationsByName } from '../../src/operations.ts';
 import { realNow, realNowMs } from '../../src/platform/clock/real-clock.ts';
-import { loadConfig } from '../../src/platform/config.ts';
 import { newId } from '../../src/platform/ids.ts';
-import { openRuntime, type Runtime } from '../../src/platform/process/runtime.ts';
+import type { Runtime } from '../../src/platform/process/runtime.ts';
 import { connectPatiently } from '../../src/platform/redis/connect.ts';
 import { openReplies } from '../../src/platform/replies/replies.ts';
 import { type BenchOrganization, createBenchOrganization } from '../data/organization.ts';
+import { openMeter } from '../harness/costs.ts';
 import type { Environment } from '../harness/environment.ts';
 import type { Effort } from '../harness/options.ts';
-import { settingsOf, startProcess } from '../harness/processes.ts';
+import { startProcess } from '../harness/processes.ts';
 import { emptyFindings, type Findings } from '../harness/report.ts';
 import { interleave, median, ratioOf } from '../harness/rounds.ts';
+import { openHarnessRuntime } from '../harness/runtime.ts';
 import { milliseconds } from '../harness/units.ts';
 
 const OPERATION = 'createCustomer';
+const CALLERS = 16;
+const CUSTOMERS_AT_ONCE = 1_600;
 
 /** G8, G9: what the way over the queue and over HTTP costs one caller who waits for the answer of his write. */
 export async function measureWriteThrough(environment: Environment, effort: Effort): Promise<Findings> {
@@ -26,7 +29,7 @@ export async function measureWriteThrough(environment: Environment, effort: Effo
   const organization = await createBenchOrganization(environment, 'Bench writes');
   const workers = await startProcess(environment, 'workers/all.js');
   const ingress = await startProcess(environment, 'src/ingress/server.js');
-  const runtime = openRuntime(loadConfig(settingsOf(environment)), 'bench writes');
+  const runtime = openHarnessRuntime(environment, 'bench writes');
   const lane = await openLane(runtime);
   const client = new Client(ingress.url);
   const timed = (call: () => Promise<unknown>) => () => p50(call, effort);
@@ -41,6 +44,9 @@ export async function measureWriteThrough(environment: Environment, effort: Effo
   });
   findings.ratios.G8 = ratioOf(figures.through, figures.baseline, figures.isNoisy);
   findings.ratios.G9 = ratioOf(bare.http, bare.baseline, bare.isNoisy);
+  const meter = openMeter(environment, { ingress, workers });
+  await meter.around(() => postAtOnce(ingress.url, organization));
+  findings.costs['customer made'] = meter.perUnit();
   findings.absolute = {
     'direct transaction p50': milliseconds(median(figures.baseline)),
     'job and reply p50': milliseconds(median(figures.through)),
@@ -126,6 +132,21 @@ async function postCustomer(client: Client, organization: BenchOrganization): Pr
   });
   await body.dump();
   mustBeDone(statusCode);
+}
+
+/** Customers of 16 callers, each waiting for its answer. */
+async function postAtOnce(url: string, organization: BenchOrganization): Promise<{ units: number; result: undefined }> {
+  let left = CUSTOMERS_AT_ONCE;
+  const callers = Array.from({ length: CALLERS }, async () => {
+    const client = new Client(url);
+    while (left > 0) {
+      left -= 1;
+      await postCustomer(client, organization);
+    }
+    await client.close();
+  });
+  await Promise.all(callers);
+  return { units: CUSTOMERS_AT_ONCE, result: undefined };
 }
 
 async function insertBarely({ sql }: Runtime, organization: BenchOrganization): Promise<void> {

@@ -5,6 +5,7 @@ import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { createProducer, type Producer } from '../../../src/platform/queue/producer.ts';
 import { transactionIdOf } from '../../data/event-source.ts';
 import { incomingEvents } from '../../data/incoming.ts';
+import { type Meter, openMeter } from '../../harness/costs.ts';
 import { startProcess } from '../../harness/processes.ts';
 import type { Findings } from '../../harness/report.ts';
 import { interleave, median, type Ratio, ratioOf, spreadOf } from '../../harness/rounds.ts';
@@ -32,9 +33,19 @@ export async function measureOverHttp(run: IngestRun, findings: Findings): Promi
   const producer = createProducer(environment.redis, environment.prefix);
   findings.notes.push('one ingress, one host with all pools, as npm start runs them');
 
-  await untilDrained(run, producer);
-  const ceiling = await measureSingles(run, findings, stock.url, ingress.url);
-  await measureBatches(run, findings, ingress.url);
+  const drained = () => untilDrained(run, producer);
+  await drained();
+  const meters = {
+    single: openMeter(environment, { ingress, workers }),
+    batch: openMeter(environment, { ingress, workers }),
+  };
+  const ceiling = await measureSingles(
+    run,
+    findings,
+    { stock: stock.url, ingress: ingress.url, drained },
+    meters.single,
+  );
+  await measureBatches(run, findings, { ingress: ingress.url, drained }, meters.batch);
   await untilDrained(run, producer);
   await measureBacklog(run, findings, ingress.url, producer);
   await untilDrained(run, producer);
@@ -44,6 +55,13 @@ export async function measureOverHttp(run: IngestRun, findings: Findings): Promi
   await producer.close();
   await Promise.all([stock.stop(), ingress.stop(), workers.stop()]);
 }
+
+interface Seconds {
+  warmUpSeconds: number;
+  measuredSeconds: number;
+}
+
+type Loads = ReturnType<typeof loads>;
 
 /** Requests to `POST /events` or `/events/batch` of one label, each number used once. */
 function loads(run: IngestRun, url: string, label: string, eventsPerRequest: number, connections: number) {
@@ -67,7 +85,7 @@ function loads(run: IngestRun, url: string, label: string, eventsPerRequest: num
     }
   };
   return {
-    async closed(seconds: { warmUpSeconds: number; measuredSeconds: number }, isStored = true): Promise<ClosedResult> {
+    async closed(seconds: Seconds, isStored = true): Promise<ClosedResult> {
       const result = await closedLoop({ ...load(), ...seconds });
       note(result, isStored);
       return result;
@@ -81,21 +99,39 @@ function loads(run: IngestRun, url: string, label: string, eventsPerRequest: num
 }
 
 /** @returns requests a second that the service reached */
-async function measureSingles(run: IngestRun, findings: Findings, stock: string, ingress: string): Promise<number> {
+async function measureSingles(
+  run: IngestRun,
+  findings: Findings,
+  { stock, ingress, drained }: { stock: string; ingress: string; drained: () => Promise<void> },
+  meter: Meter,
+): Promise<number> {
   const seconds = { warmUpSeconds: run.effort.warmUpSeconds, measuredSeconds: run.effort.measuredSeconds };
   const plain = loads(run, stock, 'stock', 1, CONNECTIONS);
   const stored = loads(run, ingress, 'single', 1, CONNECTIONS);
   const figures = await interleave(run.effort.rounds, {
     baseline: async () => (await plain.closed(seconds, false)).requestsPerSecond,
-    stored: async () => (await stored.closed(seconds)).requestsPerSecond,
+    stored: () => meter.around(() => sent(stored, seconds, drained)),
   });
+  findings.costs['event sent alone'] = meter.perUnit();
   findings.ratios.G2 = ratioOf(figures.stored, figures.baseline, figures.isNoisy);
   findings.absolute['stock Express + JSON body'] = perSecond(median(figures.baseline));
   findings.absolute['POST /events'] = perSecond(median(figures.stored));
   return median(figures.stored);
 }
 
-async function measureBatches(run: IngestRun, findings: Findings, ingress: string): Promise<void> {
+/** Sends as fast as it is taken; events whose later steps are still owed cost as well, so that they are waited for. */
+async function sent(loads: Loads, seconds: Seconds, drained: () => Promise<void>, eventsPerRequest = 1) {
+  const { requestsPerSecond, statuses } = await loads.closed(seconds);
+  await drained();
+  return { units: (statuses['200'] ?? 0) * eventsPerRequest, result: requestsPerSecond * eventsPerRequest };
+}
+
+async function measureBatches(
+  run: IngestRun,
+  findings: Findings,
+  { ingress, drained }: { ingress: string; drained: () => Promise<void> },
+  meter: Meter,
+): Promise<void> {
   const seconds = { warmUpSeconds: run.effort.warmUpSeconds, measuredSeconds: run.effort.measuredSeconds };
   const copy = openRawCopy(run.environment, run.copyTable);
   const stored = loads(run, ingress, 'batch', EVENTS_PER_BATCH, BATCH_CONNECTIONS);
@@ -112,8 +148,9 @@ async function measureBatches(run: IngestRun, findings: Findings, ingress: strin
   };
   const figures = await interleave(run.effort.rounds, {
     baseline: copyAll,
-    stored: async () => (await stored.closed(seconds)).requestsPerSecond * EVENTS_PER_BATCH,
+    stored: () => meter.around(() => sent(stored, seconds, drained, EVENTS_PER_BATCH)),
   });
+  findings.costs['event of a batch'] = meter.perUnit();
   findings.ratios.G4 = ratioOf(figures.stored, figures.baseline, figures.isNoisy);
   findings.absolute['raw COPY of 100'] = perSecond(median(figures.baseline));
   findings.absolute['POST /events/batch, events'] = perSecond(median(figures.stored));

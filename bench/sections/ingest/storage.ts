@@ -2,12 +2,10 @@ import { CatalogCache } from '../../../src/areas/catalog/usage-shapes/storing-ca
 import { createFinisherNudge } from '../../../src/areas/usage/ingest-events/nudge-finisher.ts';
 import { storeEvents } from '../../../src/areas/usage/ingest-events/store-events.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
-import { loadConfig } from '../../../src/platform/config.ts';
-import { openRuntime } from '../../../src/platform/process/runtime.ts';
 import { incomingEvents, singleBatches } from '../../data/incoming.ts';
-import { settingsOf } from '../../harness/processes.ts';
 import type { Findings } from '../../harness/report.ts';
 import { interleave, median, ratioOf } from '../../harness/rounds.ts';
+import { openHarnessRuntime } from '../../harness/runtime.ts';
 import { perSecond } from '../../harness/units.ts';
 import { copyRows, openRawCopy } from '../../load/raw-copy.ts';
 import type { IngestRun } from './run.ts';
@@ -19,7 +17,7 @@ const WARM_UP_BATCHES = 5;
 /** G5: the storing statement with its rollups, one caller after another, beside COPY of the same rows. */
 export async function measureStorage(run: IngestRun, findings: Findings): Promise<void> {
   const { environment, effort, organization } = run;
-  const runtime = openRuntime(loadConfig(settingsOf(environment)), 'bench storage');
+  const runtime = openHarnessRuntime(environment, 'bench storage');
   const finisher = createFinisherNudge(runtime.producer);
   const deps = { ...runtime, finisher, catalogs: new CatalogCache() };
   const copy = openRawCopy(environment, run.copyTable);

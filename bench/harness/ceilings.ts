@@ -1,0 +1,46 @@
+import type { Cost, Counted } from './costs.ts';
+import { COUNTED } from './costs.ts';
+
+/**
+ * What a unit may cost at most (benchmark.md#costs). Counts do not depend on the machine, so a count above its ceiling
+ * fails the run; processor time does, and is only shown beside its goal.
+ */
+export interface Ceiling extends Record<Counted, number> {
+  /** Goal in microseconds of processor time of all processes. */
+  cpuUs: number;
+}
+
+export const ceilings = {
+  'event sent alone': {
+    cpuUs: 260,
+    statements: 0.3,
+    roundTrips: 0.3,
+    redisCommands: 4,
+    walBytes: 2_500,
+    bufferHits: 90,
+  },
+  'event of a batch': {
+    cpuUs: 75,
+    statements: 0.03,
+    roundTrips: 0.03,
+    redisCommands: 0.3,
+    walBytes: 2_300,
+    bufferHits: 70,
+  },
+  delivery: { cpuUs: 200, statements: 0.2, roundTrips: 0.2, redisCommands: 8, walBytes: 1_800, bufferHits: 60 },
+  'customer made': {
+    cpuUs: 5_000,
+    statements: 20,
+    roundTrips: 20,
+    redisCommands: 75,
+    walBytes: 12_000,
+    bufferHits: 500,
+  },
+  invoice: { cpuUs: 35_000, statements: 40, roundTrips: 30, redisCommands: 40, walBytes: 110_000, bufferHits: 3_000 },
+} satisfies Record<string, Ceiling>;
+
+export type Unit = keyof typeof ceilings;
+
+/** The counts of a unit that are above their ceiling. */
+export const tooMuch = (unit: Unit, cost: Cost): Counted[] =>
+  COUNTED.filter((name) => cost[name] > ceilings[unit][name]);

@@ -1,0 +1,141 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Counts } from '../processes/count-writes.ts';
+import type { Environment } from './environment.ts';
+import type { ServiceProcess } from './processes.ts';
+
+/** What one unit of work costs: an event, a delivery, an invoice. */
+export interface Cost {
+  units: number;
+  /** Microseconds of processor time of all threads, by process; without those that the bench did not start. */
+  cpuUs: Record<string, number>;
+  /** By the processes under test, not by the harness. */
+  statements: number;
+  roundTrips: number;
+  /** Also those inside scripts. */
+  redisCommands: number;
+  walBytes: number;
+  /** Pages of 8 KiB that Postgres looked at. */
+  bufferHits: number;
+}
+
+export const COUNTED = ['statements', 'roundTrips', 'redisCommands', 'walBytes', 'bufferHits'] as const;
+export type Counted = (typeof COUNTED)[number];
+
+/** Adds up what the work of several rounds costs. */
+export interface Meter {
+  /** Measures a round. The work returns how many units it was, and what the caller wants of it. */
+  around<Result>(work: () => Promise<{ units: number; result: Result }>): Promise<Result>;
+  /** Costs of a unit, over all rounds so far. */
+  perUnit(): Cost;
+}
+
+/** Postgres writes its statistics of pages a second after the work at the latest. */
+const STATISTICS_AFTER_MS = 1_200;
+/** Of a tick of the kernel's clock, in which it counts processor time. */
+const TICK_US = 10_000;
+
+interface Reading {
+  cpuUs: Record<string, number>;
+  counts: Record<Counted, number>;
+}
+
+/** @param processes those under test, by the name under which they are shown */
+export function openMeter(environment: Environment, processes: Record<string, ServiceProcess>): Meter {
+  const sums: Reading & { units: number } = { units: 0, cpuUs: {}, counts: noCounts() };
+  return {
+    async around(work) {
+      const before = await read(environment, processes);
+      const { units, result } = await work();
+      await pause(STATISTICS_AFTER_MS);
+      const after = await read(environment, processes);
+      sums.units += units;
+      for (const [name, us] of Object.entries(after.cpuUs))
+        sums.cpuUs[name] = (sums.cpuUs[name] ?? 0) + us - (before.cpuUs[name] ?? 0);
+      for (const name of COUNTED) sums.counts[name] += after.counts[name] - before.counts[name];
+      return result;
+    },
+    perUnit() {
+      const each = (sum: number) => sum / sums.units;
+      return {
+        units: sums.units,
+        cpuUs: Object.fromEntries(Object.entries(sums.cpuUs).map(([name, us]) => [name, each(us)])),
+        ...(Object.fromEntries(COUNTED.map((name) => [name, each(sums.counts[name])])) as Record<Counted, number>),
+      };
+    },
+  };
+}
+
+const noCounts = (): Record<Counted, number> => ({
+  statements: 0,
+  roundTrips: 0,
+  redisCommands: 0,
+  walBytes: 0,
+  bufferHits: 0,
+});
+
+async function read(environment: Environment, processes: Record<string, ServiceProcess>): Promise<Reading> {
+  const own = Object.entries(processes);
+  const [written, times, postgres, redis, pages, redisCommands] = await Promise.all([
+    Promise.all(own.map(([, process]) => process.counts())),
+    Promise.all(own.map(async ([name, { pid }]) => [name, await cpuOf(pid)] as const)),
+    environment.pids.postgres === undefined ? undefined : cpuOfFamily(environment.pids.postgres),
+    environment.pids.redis === undefined ? undefined : cpuOf(environment.pids.redis),
+    pagesAndLog(environment),
+    commandsOf(environment),
+  ]);
+  const sum = (pick: (counts: Counts) => number) => written.reduce((total, counts) => total + pick(counts), 0);
+  return {
+    cpuUs: {
+      ...Object.fromEntries(times),
+      ...(postgres === undefined ? {} : { Postgres: postgres }),
+      ...(redis === undefined ? {} : { Redis: redis }),
+    },
+    counts: {
+      statements: sum((counts) => counts.statements),
+      roundTrips: sum((counts) => counts.roundTrips),
+      redisCommands,
+      ...pages,
+    },
+  };
+}
+
+async function pagesAndLog({ sql }: Environment): Promise<{ walBytes: number; bufferHits: number }> {
+  const [row] = await sql<{ wal: number; hits: number }[]>`
+    select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint as wal, blks_hit + blks_read as hits
+    from pg_stat_database where datname = current_database()`;
+  return { walBytes: row!.wal, bufferHits: row!.hits };
+}
+
+async function commandsOf({ redis }: Environment): Promise<number> {
+  const statistics = await redis.info('commandstats');
+  return [...statistics.matchAll(/:calls=(\d+)/g)].reduce((sum, [, calls]) => sum + Number(calls), 0);
+}
+
+/** Of all threads of a process. Linux only: elsewhere there is no /proc, and the times are missing. */
+async function cpuOf(pid: number): Promise<number> {
+  const { own } = await timesOf(String(pid));
+  return own;
+}
+
+/** Of a server whose work is done by its children: theirs, also of those that have ended. */
+async function cpuOfFamily(pid: number): Promise<number> {
+  const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const times = await Promise.all(all.map((each) => timesOf(each).catch(() => undefined)));
+  return times.reduce((sum, each, index) => {
+    if (each === undefined) return sum;
+    if (all[index] === String(pid)) return sum + each.own + each.ended;
+    return each.parent === pid ? sum + each.own : sum;
+  }, 0);
+}
+
+async function timesOf(pid: string): Promise<{ parent: number; own: number; ended: number }> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8');
+  // The name of the program stands in brackets and may hold blanks; the state, the third field, comes after it.
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number);
+  const ticks = (first: number) => (fields[first - 3]! + fields[first - 2]!) * TICK_US;
+  return { parent: fields[4 - 3]!, own: ticks(14), ended: ticks(16) };
+}
