@@ -60,6 +60,11 @@ const BEYOND: readonly Beyond[] = [
     field: 'payment_provider',
     is: (value) => value === 'moneyhash',
   },
+  {
+    rule: 'provider-connections.md#custom-provider: its errors name it as their source',
+    field: 'source',
+    is: (value) => ['custom', 'gocardless', 'adyen'].includes(String(value)),
+  },
   { rule: 'json.md "countries": ISO 3166-1 and XK', field: 'country', is: (value) => value === 'XK' },
   ...['currency', 'amount_currency', 'plan_amount_currency'].map((field) => ({
     rule: 'json.md "currencies": more than the contract lists',
@@ -155,6 +160,12 @@ const BEYOND: readonly Beyond[] = [
     request: /POST \/invoices\/preview/,
     at: 'billing_time',
     is: (value) => value !== 'calendar' && value !== 'anniversary',
+  },
+  {
+    rule: 'wallets.md#fields: the path names the customer',
+    request: /POST \/customers\/[^/]+\/wallets$/,
+    at: 'wallet',
+    lacks: 'external_customer_id',
   },
   { rule: KEEPS, request: /PUT \/subscriptions\/[^/]+$/, at: 'subscription', lacks: 'ending_at' },
   { rule: KEEPS, request: /PUT \/webhook_endpoints/, at: 'webhook_endpoint', lacks: 'webhook_url' },

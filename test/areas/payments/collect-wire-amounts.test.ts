@@ -319,6 +319,12 @@ describe('sandboxes and live accounts', () => {
     const id = sandbox.organization.organization_id;
     await ok(sandbox.post('/payment_providers', stripeBody(FAKE_KEY)));
     await until(async () => (await connectionStatus(sandbox)) === 'connected' || undefined);
+    // The calls of a new connection end with the address for its events.
+    await until(async () => {
+      const [owed] = await service.sql`
+        select from payment_providers where organization_id = ${id} and inbound_owed_at is not null`;
+      return owed === undefined || undefined;
+    });
     // As an older version left it: a clock beside the connection.
     await service.sql`
       insert into test_clocks (organization_id, frozen_time, created_at) values (${id}, now(), now())`;

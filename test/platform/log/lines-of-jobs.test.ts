@@ -28,6 +28,7 @@ const OF_ALL = [
   'partition dropped',
   'rollups audited',
   'events not numbered',
+  'days added to the archive of electronic documents',
 ];
 
 const sources = ['src/areas', 'src/jobs', 'src/platform/records'].flatMap((folder) =>
