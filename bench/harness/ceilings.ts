@@ -16,7 +16,7 @@ export const ceilings = {
     statements: 0.3,
     roundTrips: 0.3,
     redisCommands: 4,
-    walBytes: 2_500,
+    walBytes: 3_500,
     bufferHits: 90,
   },
   'event of a batch': {

@@ -16,8 +16,8 @@ import { closedLoop, openLoop } from '../../load/run-load.ts';
 import type { IngestRun } from './run.ts';
 
 const CONNECTIONS = 100;
-// 40 × 100 events: below the 5 000 that may wait in a process before it answers 503.
-const BATCH_CONNECTIONS = 40;
+// 24 × 100 events: one organization may have half of the 5 000 that may wait in a process before it answers 503.
+const BATCH_CONNECTIONS = 24;
 const OPEN_CONNECTIONS = 300;
 const EVENTS_PER_BATCH = 100;
 const COPIES_A_ROUND = 400;
@@ -154,7 +154,7 @@ async function measureBatches(
   findings.ratios.G4 = ratioOf(figures.stored, figures.baseline, figures.isNoisy);
   findings.absolute['raw COPY of 100'] = perSecond(median(figures.baseline));
   findings.absolute['POST /events/batch, events'] = perSecond(median(figures.stored));
-  findings.notes.push('batches: 40 connections, as more events than 5 000 may not wait in one process');
+  findings.notes.push('batches: 24 connections, as more than 2 500 events of an organization may not wait in a process');
   await copy.close();
 }
 
