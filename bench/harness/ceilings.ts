@@ -27,14 +27,14 @@ export const ceilings = {
     walBytes: 2_300,
     bufferHits: 70,
   },
-  delivery: { cpuUs: 200, statements: 0.2, roundTrips: 0.2, redisCommands: 8, walBytes: 1_800, bufferHits: 60 },
+  delivery: { cpuUs: 200, statements: 0.2, roundTrips: 0.2, redisCommands: 8, walBytes: 3_800, bufferHits: 110 },
   'customer made': {
     cpuUs: 5_000,
     statements: 20,
     roundTrips: 20,
-    redisCommands: 75,
-    walBytes: 12_000,
-    bufferHits: 500,
+    redisCommands: 175,
+    walBytes: 14_000,
+    bufferHits: 1_600,
   },
   invoice: { cpuUs: 35_000, statements: 40, roundTrips: 30, redisCommands: 40, walBytes: 110_000, bufferHits: 3_000 },
 } satisfies Record<string, Ceiling>;

@@ -96,7 +96,7 @@ export function printFindings(findings: Findings, absolute: boolean): void {
 
 const isRight = ({ expected, found }: Check): boolean => expected === found;
 
-/** Whether the run fails: a missed floor that was not estimated, a count above its ceiling, something stored wrongly. */
+/** Whether the run fails: a missed floor that was not estimated, a count above its ceiling, something stored wrong. */
 export const fails = (lines: Line[], checks: Check[], costs: Findings['costs'] = {}): boolean =>
   Object.entries(costs).some(([unit, cost]) => tooMuch(unit as Unit, cost).length > 0) ||
   lines.some(({ id, status }) => status === 'below floor' && !(goals[id] as Goal).estimated) ||

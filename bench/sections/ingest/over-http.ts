@@ -154,7 +154,9 @@ async function measureBatches(
   findings.ratios.G4 = ratioOf(figures.stored, figures.baseline, figures.isNoisy);
   findings.absolute['raw COPY of 100'] = perSecond(median(figures.baseline));
   findings.absolute['POST /events/batch, events'] = perSecond(median(figures.stored));
-  findings.notes.push('batches: 24 connections, as more than 2 500 events of an organization may not wait in a process');
+  findings.notes.push(
+    'batches: 24 connections, as more than 2 500 events of an organization may not wait in a process',
+  );
   await copy.close();
 }
 
