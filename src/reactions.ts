@@ -1,6 +1,6 @@
 import * as billing from './areas/billing/announcements.ts';
 import { refreshWalletsStep } from './areas/billing/bill-wallets/refresh-ongoing-balance.ts';
-import { oweAskingAgain } from './areas/billing/tax-engines/ask-again.ts';
+import { oweAskingAgain, oweAskingUnanswered } from './areas/billing/tax-engines/ask-again.ts';
 import * as catalog from './areas/catalog/announcements.ts';
 import { deleteChargesOfMetric, trimChargeFilters } from './areas/catalog/charges/metric-changes.ts';
 import { endCouponsOfCustomer, endUsesOfCoupon } from './areas/credits/applied-coupons/endings.ts';
@@ -48,6 +48,7 @@ export const reactions = reactionTable([
   on(customers.customerDeleted, endSubscriptionsOfCustomer, terminateWalletsOf, endCouponsOfCustomer),
   on(customers.vatNumberChecked, recordCheck),
   on(customers.taxFactsChanged, oweAskingAgain),
+  on(customers.connectionWorks, oweAskingUnanswered),
   on(customers.timezoneChanged, recheckNextBilling),
   on(customers.dunningOfCustomerWished, assignToCustomer),
   on(customers.dunningOfEntityWished, assignToEntity),

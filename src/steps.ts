@@ -179,7 +179,12 @@ export const steps = {
     queue,
     payload: z.union([
       z.object({ customer_id: idOf<CustomerId>(), after_id: idOf<TaxDocumentId>().nullish() }),
-      z.object({ integration_id: idOf<IntegrationId>(), after_id: idOf<TaxDocumentId>().nullish() }),
+      z.object({
+        integration_id: idOf<IntegrationId>(),
+        after_id: idOf<TaxDocumentId>().nullish(),
+        /** What the engine has refused for other reasons than our credentials is not asked again. */
+        unanswered: z.literal(true).optional(),
+      }),
     ]),
   },
   'ask-tax-double': step({ tax_document_id: idOf<TaxDocumentId>() }),

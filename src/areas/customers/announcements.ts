@@ -56,3 +56,6 @@ export const vatNumberChecked = announcement<{ customer: CustomerRow; check: Che
 export const taxFactsChanged = announcement<{ customer_id: CustomerId } | { integration_id: IntegrationId }>(
   'tax_facts.changed',
 );
+
+/** A connection to another system that was failing, or that nobody had tried, works. */
+export const connectionWorks = announcement<{ integration_id: IntegrationId }>('integration.works');

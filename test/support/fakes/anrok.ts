@@ -42,6 +42,8 @@ export interface FakeAnrok {
   odd: (answer: Loose) => Loose;
   /** What every document is refused with, if anything. */
   refusal: Loose;
+  /** Which documents the key may not send: 403. */
+  forbids: (document: Loose) => boolean;
   /** The key that is accepted. */
   key: string;
   /** What the next answers wait for. */
@@ -245,6 +247,7 @@ export async function fakeAnrok(): Promise<FakeAnrok> {
     calls.push({ path, body });
     const made = isSecond ? secondRecords : records;
     await fake.gate;
+    if (fake.forbids(body)) return void say(403, 'Forbidden');
     if (fake.mood === 'broken') return void say(500, 'Internal Server Error');
     try {
       const found = answer(path, body, made);
@@ -275,6 +278,7 @@ export async function fakeAnrok(): Promise<FakeAnrok> {
     mood: 'well',
     odd: (found) => found,
     refusal: undefined,
+    forbids: () => false,
     key: ANROK_KEY,
     gate: undefined,
     close: () =>

@@ -21,14 +21,18 @@ export interface StandaloneFee {
   created_at: Temporal.Instant;
 }
 
-/** Fees that are on no invoice and not paid, in the order of their ids. */
+/** Fees that are on no invoice and not paid, in the order of their ids; also those whose payment failed. */
 export const listStandaloneFees = ({ db, organizationId }: Scope, ids: readonly FeeId[]) => db<StandaloneFee[]>`
   select id, customer_id, billing_entity_id, fee_type, item_code, units, amount_cents, amount_currency,
     precise_amount_cents, precise_coupons_amount_cents, created_at
   from fees
   where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and invoice_id is null
-    and payment_status = 'pending' and deleted_at is null
+    and payment_status in ('pending', 'failed') and deleted_at is null
   order by id`;
+
+/** Locks a fee, so that it is neither paid, refunded nor deleted before its taxes are stored. */
+export const lockStandaloneFee = ({ db, organizationId }: Scope, id: FeeId) => db`
+  select from fees where organization_id = ${organizationId} and id = ${id} for update`;
 
 /** Whom fees are billed to, in the order of their ids. */
 export const listPayersOfFees = ({ db, organizationId }: Scope, ids: readonly FeeId[]) => db<

@@ -11,7 +11,7 @@ import { type DocumentFacts, documentOf, readDocumentFacts, type SentFee } from 
 import { documentsOfNote } from './note-documents.ts';
 import { findNoteToReport, findStandaloneFee, listPayersOfFees, listStandaloneFees } from './reported-records.ts';
 import { ask, takeBack } from './take-back.ts';
-import { findRecordToRepeat, listRecordsOfFees, listRecordsOfInvoice } from './tax-documents.ts';
+import { listDroppedRecords, listRecordsOfFees, listRecordsOfInvoice } from './tax-documents.ts';
 
 /** The id by which an engine knows an invoice, a fee or a note. */
 const idOfInvoice = (id: InvoiceId): string => `svc:${id}`;
@@ -138,7 +138,8 @@ export async function taxStandaloneFees(ctx: Context, { fee_ids: ids }: { fee_id
 
 /**
  * Step `follow-fee-taxes`: a fee on no invoice that was deleted or refunded is taken back at the engine that recorded
- * it; one that is paid after all is recorded there again as it was. A record that the engine holds, or is asked for,
+ * it; one that is paid after all is recorded there again as it was, under a new id, since the former one stays frozen
+ * where it was filed and negated. A record that the engine holds, or is asked for,
  * stays; one that has failed is asked for again.
  *
  * Rule: tax-engines.md#one-record.
@@ -151,9 +152,12 @@ export async function followFeeTaxes(ctx: Context, { fee_id: id }: { fee_id: Fee
   const standing = await listRecordsOfFees(ctx, [id]);
   if (!isBilled) return takeBack(ctx, standing);
   if (!isTaxed || standing.some(({ status }) => status === 'answered' || status === 'pending')) return;
-  const former = standing.at(-1) ?? (await findRecordToRepeat(ctx, id));
-  if (!former) return;
-  const { integration_id: integrationId, customer_id: customerId, document_key: documentKey, document } = former;
+  const dropped = standing.length > 0 ? [] : await listDroppedRecords(ctx, id);
+  const former = standing.at(-1) ?? dropped[0];
+  if (!former?.document) return;
+  const documentKey = dropped.length === 0 ? former.document_key : `${idOfFee(id)}:${dropped.length + 1}`;
+  const { integration_id: integrationId, customer_id: customerId } = former;
+  const document = { ...former.document, id: documentKey };
   await ask(ctx, { integrationId, customerId, kind: 'record', documentKey, feeId: id, document });
 }
 

@@ -208,15 +208,20 @@ export async function postpone(
     where organization_id = ${ctx.organizationId} and id = ${id}`;
 }
 
-/** Questions without an answer of a customer, or to a connection, after one of them in the order of their ids. */
+/**
+ * Questions without an answer of a customer, or to a connection, after one of them in the order of their ids.
+ *
+ * unanswered  without those that were refused
+ */
 export const listOpenQuestions = (
   { db, organizationId }: Scope,
-  of: { customer_id: CustomerId } | { integration_id: IntegrationId },
+  of: { customer_id: CustomerId } | { integration_id: IntegrationId; unanswered?: true | undefined },
   { afterId, limit }: { afterId: TaxDocumentId | null; limit: number },
 ) => db<TaxDocumentRow[]>`
   select ${db(COLUMNS)} from tax_documents
   where organization_id = ${organizationId} and status in ('pending', 'refused', 'given_up')
     and ${'customer_id' in of ? db`customer_id = ${of.customer_id}` : db`integration_id = ${of.integration_id}`}
+    ${'unanswered' in of && of.unanswered ? db`and status <> 'refused'` : db``}
     ${afterId === null ? db`` : db`and id > ${afterId}`}
   order by id
   limit ${limit}`;
@@ -254,18 +259,11 @@ export const listRecordsOfFees = (scope: Scope, feeIds: readonly FeeId[]) => sco
   select ${scope.db(COLUMNS)} from tax_documents
   where ${standing(scope)} and fee_id = any (${feeIds}::uuid[]) order by id`;
 
-/** The latest record of a fee that was taken back. */
-export async function findRecordToRepeat(
-  { db, organizationId }: Scope,
-  feeId: FeeId,
-): Promise<TaxDocumentRow | undefined> {
-  const [row] = await db<TaxDocumentRow[]>`
-    select ${db(COLUMNS)} from tax_documents
-    where organization_id = ${organizationId} and fee_id = ${feeId} and kind = 'record' and status = 'dropped'
-    order by updated_at desc, id desc
-    limit 1`;
-  return row;
-}
+/** Records of a fee that were taken back, the latest first. */
+export const listDroppedRecords = ({ db, organizationId }: Scope, feeId: FeeId) => db<TaxDocumentRow[]>`
+  select ${db(COLUMNS)} from tax_documents
+  where organization_id = ${organizationId} and fee_id = ${feeId} and kind = 'record' and status = 'dropped'
+  order by updated_at desc, id desc`;
 
 /** Records of the same document at other engines than these. */
 export const listRecordsElsewhere = (scope: Scope, documentKey: string, engines: readonly IntegrationId[]) => scope.db<

@@ -6,7 +6,7 @@ import { askTakingBack, takeBack } from '../request-taxes/take-back.ts';
 import { holdQuestions, listOpenQuestions, type TaxDocumentRow } from '../request-taxes/tax-documents.ts';
 
 /** What changed: the address of a customer, or the mappings or the key of a connection, or the connection itself. */
-type Changed = { customer_id: CustomerId } | { integration_id: IntegrationId };
+type Changed = { customer_id: CustomerId } | { integration_id: IntegrationId; unanswered?: true | undefined };
 
 /** How many questions one step asks anew; the rest follows in further ones. */
 const QUESTIONS_AT_ONCE = 200;
@@ -14,6 +14,14 @@ const QUESTIONS_AT_ONCE = 200;
 /** Reaction to changed facts: what has no answer yet is asked again with them. */
 export async function oweAskingAgain(ctx: Context, changed: Changed): Promise<void> {
   ctx.after({ step: 'ask-taxes-again', payload: { ...changed } });
+}
+
+/**
+ * Reaction to a connection that works: what got no answer is asked again. What the engine has refused is not, since it
+ * would refuse it again; otherwise a key that may do some calls only would go round between failing and working.
+ */
+export async function oweAskingUnanswered(ctx: Context, works: { integration_id: IntegrationId }): Promise<void> {
+  ctx.after({ step: 'ask-taxes-again', payload: { ...works, unanswered: true } });
 }
 
 /**

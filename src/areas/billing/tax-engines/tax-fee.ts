@@ -6,7 +6,7 @@ import type { FeeId } from '../../../platform/ids.ts';
 import type { TaxAnswer, TaxDocument } from '../../../platform/taxes/port.ts';
 import { storeFeeTaxes } from '../finalize-invoice/pending-invoices.ts';
 import { collectedByFee } from '../request-taxes/answered-taxes.ts';
-import { findStandaloneFee, listStandaloneFees } from '../request-taxes/reported-records.ts';
+import { findStandaloneFee, listStandaloneFees, lockStandaloneFee } from '../request-taxes/reported-records.ts';
 
 /**
  * Gives a fee on no invoice the taxes that an engine recorded.
@@ -19,6 +19,7 @@ export async function taxStandaloneFee(
   id: FeeId,
   { document, answer }: { document: TaxDocument; answer: TaxAnswer },
 ): Promise<boolean> {
+  await lockStandaloneFee(ctx, id);
   const [fee] = await listStandaloneFees(ctx, [id]);
   if (!fee) {
     const stored = await findStandaloneFee(ctx, id);

@@ -11,7 +11,7 @@ import { announce } from '../../../platform/reactions.ts';
 import { anrokEngine } from '../../../platform/taxes/anrok.ts';
 import type { TaxEngine, TaxOutcome } from '../../../platform/taxes/port.ts';
 import { sandboxTaxEngine } from '../../../platform/taxes/sandbox.ts';
-import { taxFactsChanged } from '../announcements.ts';
+import { connectionWorks } from '../announcements.ts';
 import { recordProviderError } from './announce.ts';
 import { findIntegrationById } from './queries.ts';
 import { readApiKey } from './secrets.ts';
@@ -81,7 +81,8 @@ function listedBody(text: string): string {
 
 /**
  * Lists a call and follows what it says about the credentials: refused in a check or three times in a row, the
- * connection is failing and that is announced; one success ends it, and what has no answer yet is asked again.
+ * connection is failing and that is announced; one success ends it, and what got no answer is asked again. Single calls
+ * that are refused between others that are not change nothing: they are repeated at their times.
  *
  * Rule: integrations.md#status.
  */
@@ -107,7 +108,7 @@ export async function noteCall(
   if (outcome.kind === 'unreachable' || (stored.status === 'connected' && stored.unauthorized_calls === 0)) return;
   await setStatus(ctx, integrationId, { status: 'connected', last_error: null, unauthorized_calls: 0 });
   if (stored.status === 'failing') recordChange(ctx, stored.id, null);
-  await announce(ctx, taxFactsChanged, { integration_id: integrationId });
+  if (stored.status !== 'connected') await announce(ctx, connectionWorks, { integration_id: integrationId });
 }
 
 function recordChange(ctx: Context, svc_id: IntegrationId, fault: { message: string } | null): void {

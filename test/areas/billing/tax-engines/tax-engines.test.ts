@@ -34,6 +34,7 @@ beforeEach(async () => {
   anrok.products.clear();
   anrok.products.add('setup');
   anrok.refusal = undefined;
+  anrok.forbids = () => false;
   client = await service.org();
   await ok(
     client.post('/integrations', {
@@ -307,6 +308,22 @@ describe('connections (integrations.md#status)', () => {
     const integration = { type: 'anrok', code: 'other', name: 'Other', api_key: ANROK_KEY };
     expect((await ok(client.post('/integrations', { integration }))).integration.status).toBe('unverified');
   });
+
+  test.each([
+    ['one call', [15000], 2],
+    ['three calls, which make the connection fail,', [15000, 15001, 15002], 7],
+  ])(
+    'a key that may not do %s asks nothing again and again, while other calls are refused',
+    async (_case, nets, most) => {
+      anrok.forbids = ({ lineItems }) => lineItems?.[0].amount >= 15000;
+      anrok.refusal = { type: 'customerAddressCouldNotResolve' };
+      for (const net of nets) await inStatus(await oneOff(net), 'failed');
+      await inStatus(await oneOff(5000), 'failed');
+      // Long enough for ten more calls.
+      await new Promise((done) => setTimeout(done, 1500));
+      expect(anrok.calls.filter(({ path }) => path === 'createOrUpdate').length).toBeLessThanOrEqual(most);
+    },
+  );
 
   test('a key that stops working makes a connection failing, which is announced; calls are listed', async () => {
     anrok.key = 'another';

@@ -455,6 +455,76 @@ describe('a fee on no invoice', () => {
     expect(anrok.holds('svc:')).toEqual({ netCents: 0, taxCents: 0 });
   });
 
+  test('that is paid while its taxes are stored is billed without tax and taken back', async () => {
+    let open = () => {};
+    anrok.gate = new Promise((done) => {
+      open = done;
+    });
+    const { svc_id } = await standaloneFee();
+    await until(() => anrok.calls.some(({ path }) => path === 'createOrUpdate'));
+    await service.sql.begin(async (tx) => {
+      await tx`update fees set payment_status = 'succeeded', succeeded_at = now() where id = ${svc_id}`;
+      open();
+      anrok.gate = undefined;
+      await until(async () => {
+        const waiting = await service.sql`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+            and query like '%fees%'`;
+        return waiting.length > 0;
+      });
+    });
+    await settled();
+    const { fee } = await ok(client.get(`/fees/${svc_id}`));
+    expect(fee).toMatchObject({ payment_status: 'succeeded', taxes_amount_cents: 0 });
+    expect(anrok.holds('svc:')).toEqual({ netCents: 0, taxCents: 0 });
+  });
+
+  test('whose payment failed before the answer is taxed and stays recorded', async () => {
+    anrok.mood = 'lost';
+    const fee = await standaloneFee();
+    await until(() => anrok.records.size === 1);
+    await pay(fee, 'failed');
+    anrok.mood = 'well';
+    await settled();
+    expect((await ok(client.get(`/fees/${fee.svc_id}`))).fee).toMatchObject({ taxes_amount_cents: 481 });
+    expect(anrok.holds('svc:')).toEqual({ netCents: 10000, taxCents: 481 });
+  });
+
+  test('that is refunded and paid again at once stays at the engine that taxed it', async () => {
+    anrok.mood = 'lost';
+    const fee = await standaloneFee();
+    await until(() => anrok.records.size === 1);
+    anrok.mood = 'well';
+    await customer(linkedTo('second'));
+    await settled();
+    expect(anrok.secondRecords.get(`svc:fee:${fee.svc_id}`)).toMatchObject({ netCents: 10000, voided: false });
+    // No worker looks before both have happened.
+    await service.sql.begin(async (tx) => {
+      await tx`
+        select from customers where organization_id = ${client.organization.organization_id} for update`;
+      await pay(fee, 'refunded');
+      await pay(fee, 'succeeded');
+    });
+    await settled();
+    expect(anrok.secondRecords.get(`svc:fee:${fee.svc_id}`)).toMatchObject({ netCents: 10000, voided: false });
+    expect(anrok.holds('svc:')).toEqual({ netCents: 10000, taxCents: 481 });
+  });
+
+  test('that was filed, refunded and paid again is recorded again, since what is filed is negated', async () => {
+    const fee = await standaloneFee();
+    await settled();
+    anrok.filed.add(`svc:fee:${fee.svc_id}`);
+    await pay(fee, 'refunded');
+    await settled();
+    expect(anrok.holds('svc:')).toEqual({ netCents: 0, taxCents: 0 });
+    await pay(fee, 'succeeded');
+    await settled();
+    expect(anrok.holds('svc:')).toEqual({ netCents: 10000, taxCents: 481 });
+    await ok(client.delete(`/fees/${fee.svc_id}`));
+    await settled();
+    expect(anrok.holds('svc:')).toEqual({ netCents: 0, taxCents: 0 });
+  });
+
   test('that is paid after it was refunded, while the key is refused, is recorded again with a new key', async () => {
     const fee = await standaloneFee();
     await settled();
