@@ -2064,6 +2064,7 @@ create table inbound_events (
 );
 comment on table inbound_events is 'Events received from payment providers, each once per connection.';
 CREATE INDEX inbound_events_open ON public.inbound_events USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
+CREATE INDEX inbound_events_unhandled ON public.inbound_events USING btree (organization_id, created_at) WHERE (status <> 'succeeded'::text);
 
 create table integration_calls (
   id uuid not null,

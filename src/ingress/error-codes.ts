@@ -255,6 +255,12 @@ const STATE: readonly CodeRow[] = [
     'Send one of them',
   ],
   [
+    'payment_not_handled_yet',
+    'retryInboundEvent',
+    'The event undoes a payment whose own event is not handled yet',
+    'Handle that event first',
+  ],
+  [
     'payment_processor_is_currently_handling_payment',
     'retryPayment retryAllInvoices createPayment',
     'A payment of the invoice is under way',

@@ -23,7 +23,7 @@ export interface JsonAnswer {
 
 /**
  * Calls a provider at an address that its driver knows. What a driver understands comes back, refusals too; no answer,
- * one with status 5xx, and one call too many are thrown. Redirects are not followed.
+ * one with status 3xx, 408 or 5xx, and one call too many are thrown. Redirects are not followed.
  *
  * resetHeader   in which the provider says when it takes the next call: an instant, or seconds from now
  * @throws Outage, TooManyCalls
@@ -53,7 +53,8 @@ export async function callJson(
   const { status, text, wait } = answer;
   const said = new Error(`status ${status}`);
   if (status === 429) throw new TooManyCalls(provider, said, waitMsOf(wait));
-  if (status >= 500) throw new Outage(provider, said);
+  // A redirect, and a call that took somebody in between too long: nobody knows what became of it.
+  if (status >= 500 || status === 408 || (status >= 300 && status < 400)) throw new Outage(provider, said);
   return { status, body: parsed(text) };
 }
 

@@ -8,6 +8,22 @@ export interface ProviderError {
   httpStatus?: number;
 }
 
+/** Whether our credentials were refused, so that the provider has not looked at the request. */
+export const isAboutCredentials = (error: ProviderError | undefined): error is ProviderError =>
+  error?.httpStatus === 401 || error?.httpStatus === 403;
+
+/**
+ * Whether an error says nothing of what an earlier attempt with the same key has done: our credentials were refused, or
+ * the answer came from a proxy in front of the provider, which gives no reason of its own.
+ */
+export const isSilentOnBefore = (error: ProviderError | undefined): boolean => {
+  const { code, httpStatus } = error ?? {};
+  return isAboutCredentials(error) || (httpStatus !== undefined && code === noReasonCode(httpStatus));
+};
+
+/** Code of an error whose answer gives no reason. */
+export const noReasonCode = (httpStatus: number): string => `status_${httpStatus}`;
+
 /** Money that a provider reports as received; an amount of null cannot have been requested. */
 export interface Received {
   currency: string;

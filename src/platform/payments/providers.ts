@@ -42,14 +42,29 @@ export interface StoredConnection {
   provider_type: string;
   emulates: ContractProvider | null;
   settings: Readonly<Record<string, unknown>>;
+  /** By the names of its secrets what of them may be shown. */
+  secrets_last4: Readonly<Record<string, string>>;
 }
 
 /** Whose words a connection speaks: a double those of the provider that it behaves like, others their own. */
 export const wordsOf = ({ provider_type, emulates }: Pick<StoredConnection, 'provider_type' | 'emulates'>): string =>
   isOverNetwork(provider_type) ? provider_type : (emulates ?? provider_type);
 
-export const capabilitiesOf = (connection: StoredConnection): readonly Capability[] =>
-  descriptorOf(connection.provider_type)?.capabilities(connection) ?? [];
+/** What a connection can do as it is. Rule: provider-connections.md#capabilities. */
+export function capabilitiesOf(connection: StoredConnection): readonly Capability[] {
+  const type = descriptorOf(connection.provider_type);
+  const all = type?.capabilities(connection) ?? [];
+  return type && isDeaf(type, connection) ? all.filter((capability) => !NEEDS_EVENTS.includes(capability)) : all;
+}
+
+/** What ends in an event: where none is accepted, money would come in, or be taken back, that is never booked. */
+const NEEDS_EVENTS: readonly Capability[] = ['setup_page', 'payment_page', 'off_session_charge'];
+
+/** Whether a connection lacks the secret that signs its events, which only a person can bring. */
+const isDeaf = ({ open, inbound, secrets }: ProviderDescriptor, { secrets_last4: given }: StoredConnection): boolean =>
+  open !== undefined &&
+  given[inbound.secret] === undefined &&
+  secrets.some(({ name, isMandatory, make }) => name === inbound.secret && !isMandatory && !make);
 
 export const can = (connection: StoredConnection, capability: Capability): boolean =>
   capabilitiesOf(connection).includes(capability);

@@ -16,9 +16,10 @@ export const TOO_OLD: ProviderError = {
   message: 'The provider gave no answer, and has forgotten the id by now.',
 };
 
-/** Whether nobody knows if a charge was made, so that another one could be the second. */
-export const isUnknownOutcome = ({ code }: Pick<ProviderError, 'code'>): boolean =>
-  code === KEY_CONFLICT.code || code === TOO_OLD.code;
+/** Codes of charges of which nobody knows if they were made, so that another one could be the second. */
+export const UNKNOWN_OUTCOMES: readonly string[] = [KEY_CONFLICT.code, TOO_OLD.code];
+
+export const isUnknownOutcome = ({ code }: Pick<ProviderError, 'code'>): boolean => UNKNOWN_OUTCOMES.includes(code);
 
 /** The outcome of a charge in a currency that the provider does not take, found before any call. */
 export const notSupported = (currency: string) =>

@@ -1,5 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { cancelOverNetwork } from '../../../src/areas/payments/collect-payments/cancel-over-network.ts';
+import { openRuntime, type Runtime } from '../../../src/platform/process/runtime.ts';
+import { reactions } from '../../../src/reactions.ts';
 import type { Client } from '../../support/client.ts';
 import { ADYEN_ACCOUNT, ADYEN_HMAC_KEY, ADYEN_KEY, type FakeAdyen, fakeAdyen } from '../../support/fakes/adyen.ts';
 import { startService, type TestService, UNSCHEDULED } from '../../support/service.ts';
@@ -9,6 +13,7 @@ import { ok } from '../../support/words.ts';
 // Cards through Adyen, from the page to the refund: provider-connections.md#adyen.
 let service: TestService;
 let adyen: FakeAdyen;
+let runtime: Runtime;
 let client: Client & { organization: { organization_id: string } };
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
@@ -17,8 +22,10 @@ type Loose = any;
 beforeAll(async () => {
   adyen = await fakeAdyen();
   service = await startService({ settings: { ADYEN_API_URL: adyen.url }, pools: UNSCHEDULED });
+  runtime = openRuntime(service.config, 'test', undefined, { reactions });
 });
 afterAll(async () => {
+  await runtime.close();
   await service.stop();
   await adyen.close();
 });
@@ -122,6 +129,26 @@ describe('connections', () => {
     expect(refused.body.error_details).toEqual({ live_prefix: ['live_key_in_sandbox'] });
     await ok(connect({}, sandbox));
   });
+
+  // Without the key no event is accepted, so money on its pages would never be booked.
+  test('without the key of its events collect nothing until they get it', async () => {
+    const { payment_provider: made } = await ok(connect({ code: 'mute', hmac_key: undefined }));
+    expect(made.capabilities).toEqual(['customers', 'refund', 'partial_refund', 'cancel']);
+    const { payment_provider: now } = await ok(
+      client.put('/payment_providers/mute', { payment_provider: { hmac_key: ADYEN_HMAC_KEY } }),
+    );
+    expect(now.capabilities).toEqual(connection.capabilities);
+  });
+});
+
+test('an invoice of a connection without the key of its events has no page', async () => {
+  connection = (await ok(connect({ code: 'mute', hmac_key: undefined }))).payment_provider;
+  const billing = { payment_provider: 'adyen', payment_provider_code: 'mute', provider_customer_id: 'shopper-1' };
+  await ok(
+    client.post('/customers', { customer: { external_id: 'acme', currency: 'EUR', billing_configuration: billing } }),
+  );
+  const refused = await client.post(`/invoices/${(await bill(11_900)).svc_id}/payment_url`, {});
+  expect([refused.status, refused.body.error_details]).toEqual([422, { base: ['invalid_payment_provider'] }]);
 });
 
 test('a card that was stored on a page pays the next invoices', async () => {
@@ -232,6 +259,133 @@ test('a capture that fails takes the money back', async () => {
   await tell(adyen.item('CAPTURE_FAILED', { originalReference: paid.provider_payment_id }));
   await paymentOf(made, 'failed');
   expect(await read(made)).toMatchObject({ payment_status: 'failed', total_paid_amount_cents: 0 });
+});
+
+/** What an account of the ledger has too much on its credit side. */
+async function creditOf(account: string): Promise<number> {
+  const [row] = await service.sql<{ cents: number }[]>`
+    select coalesce(sum(case side when 'credit' then amount_cents else -amount_cents end), 0)::int as cents
+    from ledger_entries
+    where organization_id = ${client.organization.organization_id} and account_code = ${account}`;
+  return row!.cents;
+}
+
+describe('a charge of 119.00 whose invoice is voided before its answer', () => {
+  async function voided(): Promise<Loose> {
+    await customer();
+    const answerIt = adyen.holdNext('/payments');
+    const made = await bill(11_900);
+    await until(async () =>
+      adyen.payments.find(({ amount, paymentMethod }) => amount.value === 11_900 && paymentMethod),
+    );
+    await ok(client.post(`/invoices/${made.svc_id}/void`, {}));
+    answerIt();
+    return paymentOf(made, 'succeeded');
+  }
+
+  test('keeps its money, which is not cancelled any more', async () => {
+    const paid = await voided();
+    expect(await creditOf('unapplied_receipts')).toBe(11_900);
+    await cancelOverNetwork(runtime, {
+      organization_id: client.organization.organization_id,
+      payment_id: paid.svc_id,
+    } as never);
+    expect(adyen.cancels).toEqual([]);
+    const [row] = await service.sql`select cancel_owed_at from payments where id = ${paid.svc_id}`;
+    expect(row!.cancel_owed_at).toBeNull();
+  });
+
+  test('loses it again by a cancellation at Adyen before its capture', async () => {
+    const paid = await voided();
+    const cancelled = adyen.item('CANCELLATION', { originalReference: paid.provider_payment_id });
+    await tell(cancelled);
+    await until(async () => {
+      const { payment } = await ok(client.get(`/payments/${paid.svc_id}`));
+      return payment.payment_status === 'failed' || undefined;
+    });
+    expect(await creditOf('unapplied_receipts')).toBe(0);
+    expect(await creditOf('cash')).toBe(0);
+  });
+});
+
+describe('a charge whose first answer was lost', () => {
+  test.each([
+    ['401', { status: 401 }],
+    ['403 of a proxy', { status: 403, isByProxy: true }],
+    ['400 of a proxy', { status: 400, isByProxy: true }],
+    ['408', { status: 408 }],
+    ['307', { status: 307 }],
+  ])('is no failed one when its repetition gets %s, and is never made twice', async (_, refusal) => {
+    await customer();
+    adyen.loseNext('/payments');
+    adyen.refuseNext('/payments', refusal);
+    const before = adyen.payments.length;
+    const made = await bill(11_900);
+    await paymentOf(made, 'succeeded');
+    expect(adyen.payments).toHaveLength(before + 1);
+    expect((await ok(client.get(`/payments?invoice_id=${made.svc_id}`))).payments).toHaveLength(1);
+    expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 11_900 });
+  });
+});
+
+test('a cancellation that was refused for the credentials is sent again', async () => {
+  const card = await customer();
+  adyen.stored.set(`${card}received`, { ...adyen.stored.get(card), id: `${card}received` });
+  await service.sql`update payment_methods set provider_method_id = ${`${card}received`} where provider_method_id = ${card}`;
+  const made = await bill(11_900);
+  const { provider_payment_id: psp } = await paymentOf(made, 'processing');
+  adyen.refuseNext(`/payments/${psp}/cancels`, { status: 401 });
+  await ok(client.post(`/invoices/${made.svc_id}/void`, {}));
+  await until(async () => adyen.cancels.find(({ paymentPspReference }) => paymentPspReference === psp));
+});
+
+test('a page payment of 119.00 whose capture failed is taken back, though its own report is handled later', async () => {
+  await customer();
+  await service.sql`update payment_methods set is_default = false, deleted_at = now()`;
+  const made = await bill(11_900);
+  const { invoice_payment_details: page } = await ok(client.post(`/invoices/${made.svc_id}/payment_url`, {}));
+  const paid = adyen.finish(page.payment_url.split('/').at(-1));
+  const id = randomUUID();
+  await service.sql`
+    insert into inbound_events (id, organization_id, connection_id, provider_event_id, event_type, payload,
+      created_at, updated_at)
+    values (${id}, ${client.organization.organization_id}, ${connection.svc_id}, 'late', 'AUTHORISATION',
+      ${service.sql.json(paid)}, now(), now())`;
+  await tell(adyen.item('CAPTURE_FAILED', { originalReference: paid.pspReference }));
+  const undoing = await until(async () => {
+    const [event] = (await ok(client.get('/inbound_events?types[]=CAPTURE_FAILED'))).inbound_events;
+    return event?.error?.includes('payment_not_handled_yet') ? event : undefined;
+  });
+  await ok(client.post(`/inbound_events/${id}/retry`, {}));
+  await until(async () => (await ok(client.get(`/inbound_events/${id}`))).inbound_event.status === 'succeeded');
+  await ok(client.post(`/inbound_events/${undoing.svc_id}/retry`, {}));
+  await paymentOf(made, 'failed');
+  expect(await read(made)).toMatchObject({ payment_status: 'failed', total_paid_amount_cents: 0 });
+  expect(await creditOf('cash')).toBe(0);
+});
+
+test('a customer who moves to another connection of the same company gets a page of that one', async () => {
+  await customer();
+  await ok(connect({ code: 'cards2' }));
+  const before = adyen.links.size;
+  const billing = { payment_provider: 'adyen', payment_provider_code: 'cards2', sync_with_provider: true };
+  await ok(client.post('/customers', { customer: { external_id: 'acme', billing_configuration: billing } }));
+  await until(async () => adyen.links.size > before);
+});
+
+test('an import by hand leaves a debt that arose while the provider was asked', async () => {
+  await customer();
+  const answerIt = adyen.holdNext('/storedPaymentMethods');
+  const calls = adyen.calls.length;
+  const imported = client.post('/customers/acme/payment_methods/import', {});
+  await until(async () => adyen.calls.slice(calls).includes('GET /storedPaymentMethods'));
+  const owed = () => service.sql`
+    select from customers where organization_id = ${client.organization.organization_id} and methods_owed_at is not null`;
+  await service.sql`
+    update customers set methods_owed_at = now() where organization_id = ${client.organization.organization_id}`;
+  answerIt();
+  await ok(imported);
+  expect(await owed()).toHaveLength(1);
 });
 
 test('a dispute that was lost is noted on the invoice', async () => {

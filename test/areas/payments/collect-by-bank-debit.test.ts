@@ -1,5 +1,8 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { pollPayment } from '../../../src/areas/payments/collect-payments/charge-over-network.ts';
+import { openRuntime, type Runtime } from '../../../src/platform/process/runtime.ts';
+import { reactions } from '../../../src/reactions.ts';
 import type { Client } from '../../support/client.ts';
 import {
   type FakeGocardless,
@@ -14,6 +17,7 @@ import { ok } from '../../support/words.ts';
 // Bank debits by GoCardless, from the mandate to the chargeback: provider-connections.md#gocardless.
 let service: TestService;
 let gocardless: FakeGocardless;
+let runtime: Runtime;
 let client: Client & { organization: { organization_id: string } };
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
@@ -22,8 +26,10 @@ type Loose = any;
 beforeAll(async () => {
   gocardless = await fakeGocardless();
   service = await startService({ settings: { GOCARDLESS_API_URL: gocardless.url }, pools: UNSCHEDULED });
+  runtime = openRuntime(service.config, 'test', undefined, { reactions });
 });
 afterAll(async () => {
+  await runtime.close();
   await service.stop();
   await gocardless.close();
 });
@@ -260,6 +266,21 @@ describe('while a debit settles', () => {
     const made = await bill();
     await tell(...gocardless.move(await debitOf(made), 'submitted', 'confirmed', 'paid_out'));
     await paymentOf(made, 'succeeded');
+    expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 700 });
+  });
+
+  test('what was read there is not undone by a report about an earlier instant', async () => {
+    await customer();
+    const made = await bill();
+    const debit = await debitOf(made);
+    const [late] = gocardless.move(debit, 'failed');
+    debit.status = 'paid_out';
+    const { svc_id: id } = await paymentOf(made, 'processing');
+    const { organization_id } = client.organization;
+    await pollPayment(runtime, { organization_id, payment_id: id } as never);
+    await paymentOf(made, 'succeeded');
+    await tell({ ...late, created_at: new Date(Date.now() - 60_000).toISOString() });
+    await handled();
     expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 700 });
   });
 

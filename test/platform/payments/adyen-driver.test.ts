@@ -364,6 +364,32 @@ describe('events', () => {
     expect(isSigned(body, '44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056')).toBe(true);
   });
 
+  test('the events of one dispute, which share their reference, are told apart by its status', () => {
+    const dispute = (disputeStatus: string) =>
+      adyen.item('CHARGEBACK', {
+        pspReference: 'DISPUTE1',
+        originalReference: 'PSP1',
+        additionalData: { disputeStatus },
+      });
+    const body = JSON.parse(adyen.post([dispute('Undefended'), dispute('Lost'), dispute('Lost')]).body);
+    expect(inbound.eventsIn(body).map(({ id }) => id)).toEqual([
+      'CHARGEBACK:DISPUTE1:true:Undefended',
+      'CHARGEBACK:DISPUTE1:true:Lost',
+      'CHARGEBACK:DISPUTE1:true:Lost',
+    ]);
+  });
+
+  test.each([
+    '{"notificationItems":[null]}',
+    '{"notificationItems":[{"NotificationRequestItem":null}]}',
+    '{"notificationItems":[{"NotificationRequestItem":{"pspReference":{"toString":1}}}]}',
+    '{"notificationItems":[{"NotificationRequestItem":{"additionalData":{"hmacSignature":{"toString":1}}}}]}',
+    '{"notificationItems":[{"NotificationRequestItem":{"amount":{"value":[{"toString":1}]}}}]}',
+    'null',
+  ])('%s is not signed, whatever its fields are', (body) => {
+    expect(isSigned(body)).toBe(false);
+  });
+
   test('an item is known by its code, reference and success; a method that was stored with it is an event of its own', () => {
     const item = adyen.item('AUTHORISATION', {
       pspReference: 'PSP1',
@@ -406,7 +432,7 @@ describe('events', () => {
       { success: 'false', reason: 'Refused' },
       { kind: 'payment', status: 'Refused', error: { message: 'Refused' } },
     ],
-    ['CANCELLATION', {}, { kind: 'payment', providerPaymentId: 'PSP1', status: 'Cancelled' }],
+    ['CANCELLATION', {}, { kind: 'payment_reversed', providerPaymentId: 'PSP1', status: 'Cancelled' }],
     ['CANCELLATION', { success: 'false' }, { kind: 'ignored' }],
     ['CAPTURE_FAILED', {}, { kind: 'payment_reversed', providerPaymentId: 'PSP1', status: 'CaptureFailed' }],
     ['REFUND', {}, { kind: 'refund', providerRefundId: 'EVT1', status: 'succeeded' }],
@@ -417,6 +443,8 @@ describe('events', () => {
     ],
     ['REFUND_FAILED', {}, { kind: 'refund', status: 'failed' }],
     ['CHARGEBACK', { additionalData: { disputeStatus: 'Lost' } }, { kind: 'dispute_closed', isLost: true }],
+    ['CHARGEBACK', { additionalData: { disputeStatus: 'Accepted' } }, { kind: 'dispute_closed', isLost: true }],
+    ['CHARGEBACK', { additionalData: { disputeStatus: 'Expired' } }, { kind: 'dispute_closed', isLost: true }],
     ['CHARGEBACK', { additionalData: { disputeStatus: 'Undefended' } }, { kind: 'dispute_opened' }],
     ['SECOND_CHARGEBACK', {}, { kind: 'dispute_closed', isLost: true }],
     ['CHARGEBACK_REVERSED', {}, { kind: 'dispute_closed', isLost: false }],

@@ -26,6 +26,10 @@ export interface FakeAdyen {
   throttle(count: number): void;
   /** The next call of a path is done, and its answer is lost. */
   loseNext(path: string): void;
+  /** The next call of a path is done, and its answer waits for the returned function. */
+  holdNext(path: string): () => void;
+  /** The next call of a path is refused before it is looked at: by the keys of the account, or by a proxy in front. */
+  refuseNext(path: string, refusal: { status: number; isByProxy?: boolean }): void;
   /** Calls with this key are answered as if the first one were still under way. */
   underWay: Set<string>;
   isDown: boolean;
@@ -106,6 +110,8 @@ export async function fakeAdyen(): Promise<FakeAdyen> {
   ];
   const [links, stored, answers] = [new Map<string, Loose>(), new Map<string, Loose>(), new Map<string, Loose>()];
   const underWay = new Set<string>();
+  const held: { path: string; isOver: Promise<void> }[] = [];
+  const refused: { path: string; status: number; isByProxy?: boolean }[] = [];
   let [throttled, serial, isDown] = [0, 0, false];
   const nextId = (prefix: string) => {
     serial += 1;
@@ -241,7 +247,16 @@ export async function fakeAdyen(): Promise<FakeAdyen> {
       return send(429, { status: 429, errorCode: '000', message: 'Too many requests' }, { 'retry-after': '1' });
     }
     try {
-      const { status, body } = answer(request, Buffer.concat(chunks).toString());
+      const text = Buffer.concat(chunks).toString();
+      if (!lost.includes(path)) {
+        const refusal = refused.findIndex((each) => each.path === path);
+        const { status, isByProxy } = refused.splice(refusal, refusal < 0 ? 0 : 1)[0] ?? {};
+        if (isByProxy) return void response.writeHead(status!, { 'content-type': 'text/html' }).end('<h1>Blocked</h1>');
+        if (status !== undefined) throw new Refused(status, '000', 'Refused');
+      }
+      const { status, body } = answer(request, text);
+      const holding = held.findIndex((each) => each.path === path);
+      if (holding >= 0) await held.splice(holding, 1)[0]!.isOver;
       const place = lost.indexOf(path);
       if (place < 0) return send(status, body);
       lost.splice(place, 1);
@@ -287,6 +302,15 @@ export async function fakeAdyen(): Promise<FakeAdyen> {
       throttled = count;
     },
     loseNext: (path) => void lost.push(path),
+    holdNext(path) {
+      let release = () => {};
+      const isOver = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      held.push({ path, isOver });
+      return release;
+    },
+    refuseNext: (path, refusal) => void refused.push({ path, ...refusal }),
     underWay,
     get isDown() {
       return isDown;

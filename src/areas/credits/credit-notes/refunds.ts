@@ -74,7 +74,7 @@ async function findRefundingPayment(ctx: Scope, invoiceId: InvoiceId) {
     (StoredConnection & { id: PaymentId; payment_provider_id: PaymentProviderId; amount_cents: number })[]
   >`
     select payment.id, payment.payment_provider_id, payment.amount_cents, provider.provider_type, provider.emulates,
-      provider.settings
+      provider.settings, provider.secrets_last4
     from payment_invoices share
     join payments payment on payment.organization_id = share.organization_id and payment.id = share.payment_id
     left join payment_providers provider

@@ -22,6 +22,7 @@ interface ReportOptions {
   isEvent?: boolean;
   isReturn?: boolean;
   reportedAt?: Temporal.Instant | undefined;
+  readAt?: Temporal.Instant;
 }
 
 /** A payment as it is, its customer, invoices and itself locked in this order. */
@@ -41,18 +42,20 @@ export async function lockPayment(ctx: Context, id: PaymentId): Promise<PaymentR
  * isEvent    the provider reported it by itself: a success is then announced
  * isReturn   money that had come in was taken back
  * reportedAt when that happened, where the provider says it: of two reports the one about the later instant counts
+ * readAt     when we asked for it: an end that was read is not undone by a report about an earlier instant
  * Rule: payments.md#automatic-payment.
  */
 export async function applyAnswer(
   ctx: Context,
   payment: PaymentRow,
   answer: Answered,
-  { isEvent = false, isReturn = false, reportedAt }: ReportOptions = {},
+  { isEvent = false, isReturn = false, reportedAt, readAt }: ReportOptions = {},
 ): Promise<void> {
   const { status, providerPaymentId, paymentStatus } = answer;
-  if (reportedAt !== undefined) {
-    if (payment.reported_at !== null && Temporal.Instant.compare(reportedAt, payment.reported_at) < 0) return;
-    await changePayment(ctx, payment.id, { change: { reported_at: reportedAt }, now: ctx.now() });
+  const at = reportedAt ?? (paymentStatus === 'processing' ? undefined : readAt);
+  if (at !== undefined) {
+    if (payment.reported_at !== null && Temporal.Instant.compare(at, payment.reported_at) < 0) return;
+    await changePayment(ctx, payment.id, { change: { reported_at: at }, now: ctx.now() });
   }
   if (payment.payment_status === 'succeeded') {
     if (isReturn) await takeBack(ctx, payment, status);

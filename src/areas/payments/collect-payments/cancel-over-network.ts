@@ -1,7 +1,10 @@
+import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
 import type { OrganizationId, PaymentId } from '../../../platform/ids.ts';
-import { ProviderRefusal } from '../../../platform/payments/port.ts';
+import { isAboutCredentials, ProviderRefusal } from '../../../platform/payments/port.ts';
 import { can } from '../../../platform/payments/providers.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
+import { Outage } from '../../../platform/refusal.ts';
 import { readPayment } from '../payments/queries.ts';
 import { connected, transact } from '../provider-network/network.ts';
 import { applyAnswer, lockPayment } from './apply-outcome.ts';
@@ -22,6 +25,8 @@ export async function cancelOverNetwork(
 ): Promise<void> {
   const payment = await readPayment({ db: deps.sql, organizationId }, id);
   if (payment.cancel_owed_at === null || payment.provider_payment_id === null) return;
+  // Its money counts as received: who ended it now would leave a receipt without money.
+  if (payment.payment_status === 'succeeded') return clearDebt({ db: deps.sql, organizationId }, id);
   const connection = await connected(deps, organizationId, payment.payment_provider_id);
   if (!connection) return;
   try {
@@ -29,16 +34,21 @@ export async function cancelOverNetwork(
   } catch (error) {
     // It has ended by itself; the outcome is read below.
     if (!(error instanceof ProviderRefusal)) throw error;
+    // The provider has not looked at the payment, which stays to be cancelled.
+    if (isAboutCredentials(error.error)) throw new Outage(connection.row.provider_type, error);
   }
+  const readAt = realNow();
   const outcome = can(connection.row, 'read')
     ? await connection.provider.readPayment(payment.provider_payment_id)
     : undefined;
   await transact(deps, organizationId, async (ctx) => {
     const now = await lockPayment(ctx, id);
-    if (outcome?.kind === 'answered') await applyAnswer(ctx, now, outcome, { isEvent: true });
+    if (outcome?.kind === 'answered') await applyAnswer(ctx, now, outcome, { isEvent: true, readAt });
     const isOpen = outcome?.kind === 'answered' && outcome.paymentStatus === 'processing';
-    if (!isOpen)
-      await ctx.db`
-        update payments set cancel_owed_at = null where organization_id = ${organizationId} and id = ${id}`;
+    if (!isOpen) await clearDebt(ctx, id);
   });
+}
+
+async function clearDebt({ db, organizationId }: Scope, id: PaymentId): Promise<void> {
+  await db`update payments set cancel_owed_at = null where organization_id = ${organizationId} and id = ${id}`;
 }

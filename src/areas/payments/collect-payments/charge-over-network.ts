@@ -1,6 +1,6 @@
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { OrganizationId, PaymentId } from '../../../platform/ids.ts';
-import type { ChargeOutcome } from '../../../platform/payments/port.ts';
+import { type ChargeOutcome, isSilentOnBefore } from '../../../platform/payments/port.ts';
 import { can } from '../../../platform/payments/providers.ts';
 import { TOO_OLD } from '../../../platform/payments/refused.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
@@ -27,7 +27,7 @@ export async function chargeOverNetwork(
   if (!connection || payment.payment_method_id === null || payment.provider_customer_id === null) return;
   const first = await noteAttempt(deps, organizationId, payment);
   if (first === undefined) return;
-  if (isKeyForgotten(connection.row, first)) {
+  if (isKeyForgotten(connection.row, first.chargedAt)) {
     deps.log.error(
       { organization_id: organizationId, paymentId: id },
       'a charge of unknown outcome is too old to be sent again',
@@ -48,7 +48,8 @@ export async function chargeOverNetwork(
     description: payment.invoices.map(({ number }) => number).join(', '),
     metadata: { payment_id: id, payable_type: payment.payable_type, payable_id: payment.payable_id },
   });
-  if (outcome.kind === 'unreachable') throw new Outage(connection.row.provider_type, outcome.error.message);
+  if (outcome.kind === 'unreachable' || (first.isRepeated && saysNothing(outcome)))
+    throw new Outage(connection.row.provider_type, outcome.error?.message);
   await transact(deps, organizationId, async (ctx) => {
     const now = await lockPayment(ctx, id);
     if (outcome.kind === 'answered') return applyAnswer(ctx, now, outcome);
@@ -61,6 +62,13 @@ export async function chargeOverNetwork(
     await leavePending(ctx, now, outcome.error, outcome.kind === 'authentication_required' ? 'failed' : 'pending');
   });
 }
+
+/** Whether a refusal says nothing of the attempt before it, which may have been made though its answer was lost. */
+const saysNothing = (outcome: ChargeOutcome): boolean =>
+  outcome.kind === 'answered' &&
+  outcome.paymentStatus === 'failed' &&
+  outcome.providerPaymentId === null &&
+  isSilentOnBefore(outcome.error);
 
 /** What the provider itself has said of a method. */
 const shownDetails = ({ details }: MethodRow): Record<string, string> =>
@@ -75,10 +83,11 @@ export async function pollPayment(
   if (payment.payment_status !== 'processing' || payment.provider_payment_id === null) return;
   const connection = await connected(deps, organizationId, payment.payment_provider_id);
   if (!connection || !can(connection.row, 'read')) return;
+  const readAt = realNow();
   const outcome: ChargeOutcome = await connection.provider.readPayment(payment.provider_payment_id);
   if (outcome.kind !== 'answered') return;
   await transact(deps, organizationId, async (ctx) =>
-    applyAnswer(ctx, await lockPayment(ctx, id), outcome, { isEvent: true }),
+    applyAnswer(ctx, await lockPayment(ctx, id), outcome, { isEvent: true, readAt }),
   );
 }
 
@@ -87,10 +96,10 @@ export async function pollPayment(
  * the payment was given up meanwhile; giving it up later sees that it was sent.
  */
 async function noteAttempt(deps: SystemDeps, organizationId: OrganizationId, payment: PaymentRow) {
-  const [row] = await deps.sql<{ charged_at: ReturnType<typeof realNow> }[]>`
+  const [row] = await deps.sql<{ charged_at: ReturnType<typeof realNow>; charge_attempts: number }[]>`
     update payments set charge_attempts = charge_attempts + 1, charged_at = coalesce(charged_at, ${realNow()}),
       updated_at = ${realNow()}
     where organization_id = ${organizationId} and id = ${payment.id} and payment_status = 'pending'
-    returning charged_at`;
-  return row?.charged_at;
+    returning charged_at, charge_attempts`;
+  return row && { chargedAt: row.charged_at, isRepeated: row.charge_attempts > 1 };
 }

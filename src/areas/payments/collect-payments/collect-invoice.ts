@@ -7,8 +7,9 @@ import type { MethodReference } from '../../customers/payment-methods/schema.ts'
 import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
 import { getVisibleInvoice, type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
+import { listOpenEventsNaming } from '../inbound-events/queries.ts';
 import { recordInvoiceFailure } from '../payments/announce-failure.ts';
-import { COLLECT_STEP } from '../payments/owe-collection.ts';
+import { COLLECT_STEP, PAGE_PAYMENT_MINUTES } from '../payments/owe-collection.ts';
 import { startCharge } from '../payments/start-charge.ts';
 import { lockPayables } from '../payments/writes.ts';
 import { chooseMethod } from './choose-method.ts';
@@ -25,7 +26,10 @@ interface Facts {
 
 /**
  * Step `collect-invoice`: charges an invoice that became final, if its customer can be charged; later, where the
- * organization has its customers pay on hosted pages first. Rule: payments.md#automatic-payment.
+ * organization has its customers pay on hosted pages first. An attempt that waited goes on waiting while an event about
+ * the invoice is not handled, because that may be its payment on a page.
+ *
+ * Rules: payments.md#automatic-payment, payments.md#payments-on-pages-come-first.
  */
 export async function collectInvoice(
   ctx: Context,
@@ -34,9 +38,13 @@ export async function collectInvoice(
   const invoice = await lock(ctx, id);
   if (!isCollectable(invoice)) return;
   const facts = await readFacts(ctx, id);
-  if (facts.skip_psp) return;
-  if (hasWaited || facts.wait_minutes === 0) return charge(ctx, invoice, facts, []);
-  const dueAt = ctx.now().add({ minutes: facts.wait_minutes });
+  if (facts.skip_psp || !facts.ready_for_payment_processing) return;
+  // It was charged while this first attempt waited.
+  if (hasWaited && facts.payment_attempts > 0) return;
+  const isReported = hasWaited && (await listOpenEventsNaming(ctx, id)).length > 0;
+  const minutes = isReported ? PAGE_PAYMENT_MINUTES : hasWaited ? 0 : facts.wait_minutes;
+  if (minutes === 0) return charge(ctx, invoice, facts, []);
+  const dueAt = ctx.now().add({ minutes });
   ctx.after({ step: COLLECT_STEP, payload: { invoice_id: id, has_waited: true }, dueAt });
 }
 

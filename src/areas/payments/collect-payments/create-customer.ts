@@ -33,7 +33,7 @@ export async function makeCustomerThere(
     });
     if (!needsSetup(customer) || !can(row, 'setup_page')) return { providerCustomerId };
     const page = await provider.openPage({
-      idempotencyKey: `setup-${id}-${providerCustomerId}`,
+      idempotencyKey: `setup-${id}-${row.id}-${providerCustomerId}`,
       providerCustomerId,
       methodTypes: customer.provider_payment_methods,
       successUrl: row.success_redirect_url ?? publicUrl(config),

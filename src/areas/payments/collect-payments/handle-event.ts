@@ -18,6 +18,7 @@ import {
 import { findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
 import { noteDisputeLost } from '../../invoices/invoices/commands/lose-dispute.ts';
 import { listInvoicesByIds, readInvoice } from '../../invoices/invoices/queries.ts';
+import { listOpenEventsNaming } from '../inbound-events/queries.ts';
 import { dueOfRequest } from '../payment-requests/due-of-request.ts';
 import { findRequest } from '../payment-requests/queries.ts';
 import type { PaymentRow } from '../payments/queries.ts';
@@ -87,7 +88,8 @@ async function handle(ctx: Context, provider: ProviderRow, event: ProviderEvent)
     }
     case 'payment_reversed': {
       const payment = await findAndLock(ctx, provider, event.providerPaymentId);
-      if (payment)
+      if (!payment) await demandNoneBefore(ctx, provider, event.providerPaymentId);
+      else
         await applyAnswer(
           ctx,
           payment,
@@ -114,6 +116,7 @@ async function handle(ctx: Context, provider: ProviderRow, event: ProviderEvent)
     }
     case 'dispute_closed': {
       const payment = event.isLost ? await findAndLock(ctx, provider, event.providerPaymentId) : undefined;
+      if (event.isLost && !payment) await demandNoneBefore(ctx, provider, event.providerPaymentId);
       for (const { id } of payment?.invoices ?? []) await noteDisputeLost(ctx, await readInvoice(ctx, id));
       return;
     }
@@ -172,6 +175,21 @@ async function handle(ctx: Context, provider: ProviderRow, event: ProviderEvent)
     // An open dispute moves no money yet; the stored event says that there is one.
     default:
   }
+}
+
+/**
+ * A payment that is unknown may be reported by an event that came before and is not handled yet: then what undoes the
+ * payment stays open, and is handled again after it.
+ *
+ * @throws Refusal 405 payment_not_handled_yet
+ */
+async function demandNoneBefore(ctx: Context, provider: ProviderRow, providerPaymentId: string): Promise<void> {
+  const open = await listOpenEventsNaming(ctx, providerPaymentId);
+  const isReported = open.some(({ connection_id, payload }) => {
+    const event = connection_id === provider.id ? parse(provider, payload) : undefined;
+    return event?.kind === 'payment' && event.providerPaymentId === providerPaymentId;
+  });
+  if (isReported) throw refuse.notAllowed('payment_not_handled_yet');
 }
 
 const instantOf = ({ reportedAt }: { reportedAt?: string }): Temporal.Instant | undefined =>

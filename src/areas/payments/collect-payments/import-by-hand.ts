@@ -1,3 +1,4 @@
+import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import { ProviderRefusal, TooManyCalls } from '../../../platform/payments/port.ts';
 import { isOverNetwork } from '../../../platform/payments/providers.ts';
@@ -16,6 +17,8 @@ const MOST_SHOWN = 1000;
 interface Answered {
   /** As it was when the provider was asked. */
   customer: CustomerRow;
+  /** The debt that stood then; a later one is about something that the answer may not show yet. */
+  owedAt: Temporal.Instant | null;
   there: Extract<MethodsThere, { kind: 'read' }>;
 }
 
@@ -32,6 +35,8 @@ export const askForMethods: PreStep = async (deps, { organizationId, input }) =>
   const connection = await connected(deps, organizationId, customer.payment_provider_id);
   if (!connection) return undefined;
   const { code } = connection.row;
+  const [owed] = await deps.sql<{ methods_owed_at: Temporal.Instant | null }[]>`
+    select methods_owed_at from customers where organization_id = ${organizationId} and id = ${customer.id}`;
   let there: MethodsThere | undefined;
   try {
     there = await answeredInTime(readMethodsThere(scope, connection, customer));
@@ -42,7 +47,7 @@ export const askForMethods: PreStep = async (deps, { organizationId, input }) =>
     throw refuse.provider(code, { code: 'provider_unreachable', message });
   }
   if (there?.kind === 'refused') throw refuse.provider(code, there.error);
-  return there && ({ customer, there } satisfies Answered);
+  return there && ({ customer, owedAt: owed?.methods_owed_at ?? null, there } satisfies Answered);
 };
 
 /**
@@ -73,6 +78,6 @@ async function storeAsked(ctx: Context): Promise<{ imported: number; removed: nu
   if (!now) throw refuse.unavailable();
   await ctx.db`
     update customers set methods_owed_at = null, methods_keep_default = false
-    where organization_id = ${ctx.organizationId} and id = ${now.id}`;
+    where organization_id = ${ctx.organizationId} and id = ${now.id} and methods_owed_at = ${answered.owedAt}`;
   return storeMethodsThere(ctx, now, answered.there, { keepsDefault: false });
 }

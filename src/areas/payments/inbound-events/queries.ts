@@ -66,3 +66,18 @@ export async function listInboundEvents(
   ]);
   return { rows, totalCount: count!.total };
 }
+
+/** How far back events that are not handled are looked through: a provider repeats its own for less than that. */
+const OPEN_EVENT_HOURS = 7 * 24;
+/** How many of them are looked at: a payment has a handful of events in its life. */
+const OPEN_EVENTS = 100;
+
+/** Recent events that are not handled yet and name something in their text: an id of ours or of the provider. */
+export const listOpenEventsNaming = (
+  { db, organizationId, now }: Scope & { now(): Temporal.Instant },
+  name: string,
+) => db<{ connection_id: string; payload: Record<string, unknown> }[]>`
+  select connection_id, payload from inbound_events
+  where organization_id = ${organizationId} and status <> 'succeeded'
+    and created_at > ${now().subtract({ hours: OPEN_EVENT_HOURS })} and strpos(payload::text, ${name}) > 0
+  order by created_at limit ${OPEN_EVENTS}`;

@@ -20,8 +20,9 @@ export async function makeRequestUrl(ctx: Context, { svc_id }: { svc_id: string 
   const { customer, url } = await payablePage(ctx, request.customer_id, {
     type: 'PaymentRequest',
     id: request.id,
-    amountCents: request.payment_status === 'succeeded' ? 0 : await dueOfRequest(ctx, request),
+    amountCents: await dueOfRequest(ctx, request),
     currency: request.amount_currency,
+    invoiceIds: request.invoice_ids,
   });
   return {
     payment_request_payment_details: {

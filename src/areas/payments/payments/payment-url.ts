@@ -1,6 +1,6 @@
 import { toWire } from '../../../engine/money/wire.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { CustomerId } from '../../../platform/ids.ts';
+import type { CustomerId, InvoiceId } from '../../../platform/ids.ts';
 import { can, nameCan, wireOf } from '../../../platform/payments/providers.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
@@ -9,6 +9,7 @@ import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { getVisibleInvoice, type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
 import type { Payable } from '../../messaging/mails/pay-link.ts';
 import { awaitPage, openPaymentPage } from './provider-pages.ts';
+import { isPaymentUnderWay } from './queries.ts';
 import { lockPayables } from './writes.ts';
 
 const no = (code: string) => refuse.invalid({ base: [code] });
@@ -47,6 +48,7 @@ export async function invoicePage(ctx: Context, { id, customer_id }: Pick<Invoic
     id,
     amountCents: isOpen ? dueOf(invoice) : 0,
     currency: invoice.currency,
+    invoiceIds: [id],
   });
 }
 
@@ -57,7 +59,7 @@ export async function invoicePage(ctx: Context, { id, customer_id }: Pick<Invoic
 export async function payablePage(
   ctx: Context,
   customerId: CustomerId,
-  payable: Payable & { amountCents: number; currency: string },
+  payable: Payable & { amountCents: number; currency: string; invoiceIds: readonly InvoiceId[] },
 ) {
   const customer = await readCustomer(ctx, customerId);
   if (customer.payment_provider === null) throw no('no_linked_payment_provider');
@@ -65,7 +67,8 @@ export async function payablePage(
     customer.payment_provider_id === null ? undefined : await findProviderById(ctx, customer.payment_provider_id);
   const hasPages = provider ? can(provider, 'payment_page') : nameCan(customer.payment_provider, 'payment_page');
   if (!hasPages) throw no('invalid_payment_provider');
-  if (payable.amountCents <= 0) throw no('invalid_invoice_status_or_payment_status');
+  if (payable.amountCents <= 0 || (await isPaymentUnderWay(ctx, payable.invoiceIds)))
+    throw no('invalid_invoice_status_or_payment_status');
   if (!provider || provider.deleted_at !== null) throw no('missing_payment_provider');
   if (customer.provider_customer_id === null && can(provider, 'customers'))
     throw no('missing_payment_provider_customer');

@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import { assert } from '../../../engine/assert.ts';
 import { VISIBLE_INVOICE_STATUSES } from '../../../engine/invoices/invoice-states.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type {
   CustomerId,
@@ -14,6 +14,7 @@ import type {
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import type { ContractProvider } from '../../../platform/payments/contract-providers.ts';
+import { UNKNOWN_OUTCOMES } from '../../../platform/payments/refused.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { PaymentStatus } from './payment-statuses.ts';
 
@@ -165,3 +166,21 @@ export const listShares = ({ db, organizationId }: Scope, paymentId: PaymentId) 
   join invoices invoice on invoice.organization_id = share.organization_id and invoice.id = share.invoice_id
   where share.organization_id = ${organizationId} and share.payment_id = ${paymentId}
   order by invoice.issuing_date, invoice.id`;
+
+/** Condition: a payment may still take money, or has taken it without our knowing, so that another is the second. */
+export const isUnderWay = (db: Db): Fragment => db`(payment.payment_status = 'processing'
+  or payment.payment_status = 'pending'
+    and (payment.error is null or payment.error ->> 'code' = any (${UNKNOWN_OUTCOMES})))`;
+
+/** Whether a payment of an invoice, by itself or together with others, is under way. */
+export async function isPaymentUnderWay(
+  { db, organizationId }: Scope,
+  invoiceIds: readonly InvoiceId[],
+): Promise<boolean> {
+  const [found] = await db`
+    select from payment_invoices share
+    join payments payment on payment.organization_id = share.organization_id and payment.id = share.payment_id
+    where share.organization_id = ${organizationId} and share.invoice_id = any (${invoiceIds}) and ${isUnderWay(db)}
+    limit 1`;
+  return found !== undefined;
+}

@@ -5,6 +5,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
 import {
   CredentialsRefused,
+  isAboutCredentials,
   type PaymentProvider,
   type ProviderError,
   ProviderRefusal,
@@ -114,9 +115,6 @@ function watched(
     },
   });
 }
-
-const isAboutCredentials = (error: ProviderError | undefined): error is ProviderError =>
-  error?.httpStatus === 401 || error?.httpStatus === 403;
 
 async function noteRefused(
   deps: SystemDeps,

@@ -1,10 +1,16 @@
 import type { CreditNoteReason } from '../../../engine/credits/credit-note-states.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { CreditNoteId, OrganizationId } from '../../../platform/ids.ts';
-import { ProviderConflict, ProviderRefusal, type RefundReason } from '../../../platform/payments/port.ts';
+import {
+  isSilentOnBefore,
+  ProviderConflict,
+  ProviderRefusal,
+  type RefundReason,
+} from '../../../platform/payments/port.ts';
 import { can } from '../../../platform/payments/providers.ts';
 import { refundStatusOf } from '../../../platform/payments/status-words.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
+import { Outage } from '../../../platform/refusal.ts';
 import { type CreditNoteRow, readCreditNote } from '../../credits/credit-notes/queries.ts';
 import { findRefund, noteRefundSent, type RefundRow } from '../../credits/credit-notes/refunds.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
@@ -78,6 +84,7 @@ async function send(
 ): Promise<RefundAnswer | undefined> {
   const payment = await readPayment({ db: deps.sql, organizationId }, refund.payment_id);
   // Committed before the call, so that a process that dies during it leaves the time of the first attempt.
+  const isRepeated = refund.sent_at !== null;
   const first = await noteRefundSent({ db: deps.sql, organizationId }, note.id, realNow());
   if (isKeyForgotten(connection.row, first)) {
     deps.log.error(
@@ -105,6 +112,7 @@ async function send(
       return { providerRefundId: null, status: null, refundStatus: 'pending', error: error.error };
     }
     if (!(error instanceof ProviderRefusal)) throw error;
+    if (isRepeated && isSilentOnBefore(error.error)) throw new Outage(connection.row.provider_type, error);
     return { providerRefundId: null, status: null, refundStatus: 'failed', error: error.error };
   }
 }

@@ -7,6 +7,7 @@ import type { ContractProvider } from '../../../platform/payments/contract-provi
 import type { BankAccount } from '../../customers/e-invoicing.ts';
 import { dueCents } from '../../invoices/invoices/amount-due.ts';
 import type { Payable } from '../../messaging/mails/pay-link.ts';
+import { isUnderWay } from '../../payments/payments/queries.ts';
 
 /** Facts about a payable, its customer, issuer and connection that the page needs. */
 export interface PayableRow {
@@ -25,6 +26,7 @@ export interface PayableRow {
   provider_type: string | null;
   emulates: ContractProvider | null;
   settings: Record<string, unknown> | null;
+  secrets_last4: Record<string, string> | null;
   provider_deleted_at: Temporal.Instant | null;
   sandbox: boolean;
   /** The time of the organization's test clock. */
@@ -43,7 +45,8 @@ export async function findPayable(db: Db, { type, id }: Payable): Promise<Payabl
       customer.document_locale, coalesce(customer.timezone, entity.timezone) as zone, customer.provider_customer_id,
       coalesce(nullif(entity.legal_name, ''), entity.name) as entity_name, entity.email as entity_email,
       entity.logo_url as entity_logo, entity.document_locale as entity_locale, entity.bank_accounts,
-      provider.provider_type, provider.emulates, provider.settings, provider.deleted_at as provider_deleted_at,
+      provider.provider_type, provider.emulates, provider.settings, provider.secrets_last4,
+      provider.deleted_at as provider_deleted_at,
       organization.sandbox, clock.frozen_time
     from ${db(isInvoice ? 'invoices' : 'payment_requests')} payable
     join customers customer
@@ -112,6 +115,5 @@ export const listPaidBy = ({ db, organizationId }: Scope, invoiceIds: readonly I
   where payment.organization_id = ${organizationId}
     and payment.id in (select share.payment_id from payment_invoices share
       where share.organization_id = ${organizationId} and share.invoice_id = any (${invoiceIds}))
-    and (payment.payment_status in ('processing', 'succeeded')
-      or payment.payment_status = 'pending' and payment.error is null)
+    and (payment.payment_status = 'succeeded' or ${isUnderWay(db)})
   order by payment.payment_status = 'succeeded', payment.created_at desc, payment.id desc limit 2`;

@@ -50,7 +50,7 @@ export async function readPayPage(
     documents.filter((id) => id !== null),
   );
   const urlOf = (id: PaidInvoice['document_id']) => (id === null ? undefined : links.get(id));
-  const open = payable.request_status === 'succeeded' ? [] : found.filter(isOpen);
+  const open = found.filter(isOpen);
   const dueCents = open.reduce((total, invoice) => total + invoice.due_amount_cents, 0);
   const today = ctx.now().toZonedDateTimeISO('UTC').toPlainDate();
   return {
@@ -92,11 +92,17 @@ function stateOf({ payable, found, open, payments, dueCents, hasReturned, urlOf 
   if (url !== undefined) return { kind: 'confirm', url };
   if (underWay || hasReturned) return { kind: 'processing' };
   const { currency } = open[0]!;
-  const { provider_type, emulates, settings, provider_deleted_at, provider_customer_id } = payable;
+  const { provider_type, emulates, settings, secrets_last4, provider_deleted_at, provider_customer_id } = payable;
   const connection =
     provider_type === null
       ? undefined
-      : { provider_type, emulates, settings: settings ?? {}, deleted_at: provider_deleted_at };
+      : {
+          provider_type,
+          emulates,
+          settings: settings ?? {},
+          secrets_last4: secrets_last4 ?? {},
+          deleted_at: provider_deleted_at,
+        };
   if (canPayOnPage({ connection, provider_customer_id }, { amountCents: dueCents, currency })) return { kind: 'due' };
   const account = accountFor(payable.bank_accounts, currency);
   return account

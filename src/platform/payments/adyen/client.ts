@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { Outage } from '../../refusal.ts';
 import { callJson } from '../json-call.ts';
-import { ProviderRefusal } from '../port.ts';
+import { noReasonCode, ProviderRefusal } from '../port.ts';
 import { Fault } from './answers.ts';
 
 export const PROVIDER = 'adyen';
@@ -71,7 +71,7 @@ export function adyenClient(target: AdyenTarget) {
     const said = (message ?? `status ${answer.status}`).slice(0, MESSAGE_MAX).toWellFormed();
     if (errorCode === UNDER_WAY) throw new Outage(PROVIDER, new Error(said));
     throw new ProviderRefusal({
-      code: errorCode ? `adyen_${errorCode}` : (errorType ?? `status_${answer.status}`),
+      code: errorCode ? `adyen_${errorCode}` : (errorType ?? noReasonCode(answer.status)),
       message: said,
       httpStatus: answer.status,
     });

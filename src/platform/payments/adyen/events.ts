@@ -15,9 +15,10 @@ const IGNORED: ProviderEvent = { kind: 'ignored' };
 const METHOD_PART = 'method';
 
 const itemsOf = (body: Loose): Loose[] =>
-  (Array.isArray(body?.notificationItems) ? body.notificationItems : []).flatMap(
-    ({ NotificationRequestItem: item }: Loose) => (item && typeof item === 'object' ? [item] : []),
-  );
+  (Array.isArray(body?.notificationItems) ? body.notificationItems : []).flatMap((entry: Loose) => {
+    const item = entry?.NotificationRequestItem;
+    return item && typeof item === 'object' ? [item] : [];
+  });
 
 /**
  * Whether all items of a body are signed: each over its fixed list of fields, with a key that is written in hex. A body
@@ -34,12 +35,18 @@ export function isSignedByAdyen(body: Buffer, secret: string): boolean {
   if (!/^([0-9a-f]{2})+$/i.test(secret) || items.length === 0) return false;
   if (items.length !== parsed.notificationItems.length) return false;
   const key = Buffer.from(secret, 'hex');
-  return items.every((item) =>
-    isSame(String(item.additionalData?.hmacSignature ?? ''), hmac(key, 'base64', signed(item))),
-  );
+  return items.every((item) => isItemSigned(item, key));
 }
 
-const signed = ({
+/** Anybody can send a body, so its fields may be anything: only plain values are made a text that is signed. */
+function isItemSigned(item: Loose, key: Buffer): boolean {
+  const fields = signedFields(item);
+  const signature = item.additionalData?.hmacSignature;
+  if (typeof signature !== 'string' || fields.some((field) => typeof field === 'object')) return false;
+  return isSame(signature, hmac(key, 'base64', fields.join(':')));
+}
+
+const signedFields = ({
   pspReference,
   originalReference,
   merchantAccountCode,
@@ -47,7 +54,7 @@ const signed = ({
   amount,
   eventCode,
   success,
-}: Loose): string =>
+}: Loose): unknown[] =>
   [
     pspReference,
     originalReference,
@@ -57,14 +64,16 @@ const signed = ({
     amount?.currency,
     eventCode,
     success,
-  ].join(':');
+  ].map((field) => field ?? '');
 
 /** The items of a body; an authorisation on a page also stores a method, which is an event of its own. */
 export const adyenEventsIn = (body: Record<string, unknown>): NamedEvent[] =>
   itemsOf(body).flatMap((item) => {
     const { eventCode, pspReference, success } = item;
     if (typeof eventCode !== 'string' || !providerId(pspReference)) return [];
-    const id = `${eventCode}:${pspReference}:${success}`;
+    // All events of a dispute have one reference, and its status says which of them it is.
+    const status = isOfDispute(eventCode) ? providerId(statusOfDispute(item)) : undefined;
+    const id = [eventCode, pspReference, success, ...(status === undefined ? [] : [status])].join(':');
     const event = { id, type: eventCode, payload: item };
     if (!storesMethod(item)) return [event];
     return [event, { id: `${id}:${METHOD_PART}`, type: eventCode, payload: { ...item, part: METHOD_PART } }];
@@ -90,6 +99,11 @@ const DISPUTES: Readonly<Record<string, 'opened' | 'lost' | 'won'>> = {
   CHARGEBACK_REVERSED: 'won',
 };
 
+const isOfDispute = (eventCode: string): boolean => eventCode === 'CHARGEBACK' || eventCode in DISPUTES;
+
+/** Statuses with which a chargeback is lost: it was decided, accepted, or its time to defend it has passed. */
+const LOST: readonly unknown[] = ['Lost', 'Accepted', 'Expired'];
+
 /** A stored item of Adyen in our terms. Rule: provider-connections.md#adyen. */
 export function parseAdyenEvent(item: Record<string, unknown>): ProviderEvent {
   const [id, original] = [providerId(item.pspReference), providerId(item.originalReference)];
@@ -104,7 +118,8 @@ export function parseAdyenEvent(item: Record<string, unknown>): ProviderEvent {
     case 'CANCELLATION':
       // One that failed leaves the payment to its own events.
       if (!isDone || !original) return IGNORED;
-      return { kind: 'payment', providerPaymentId: original, status: 'Cancelled', metadata: {}, ...atOf(item) };
+      // What was authorised has counted as received since.
+      return { kind: 'payment_reversed', providerPaymentId: original, status: 'Cancelled', ...atOf(item) };
     case 'CAPTURE_FAILED':
       if (!original) return IGNORED;
       return {
@@ -126,7 +141,7 @@ export function parseAdyenEvent(item: Record<string, unknown>): ProviderEvent {
       };
     }
     case 'CHARGEBACK':
-      return dispute(item, original, isDone && statusOfDispute(item) === 'Lost' ? 'lost' : 'opened');
+      return dispute(item, original, isDone && LOST.includes(statusOfDispute(item)) ? 'lost' : 'opened');
     default:
       return DISPUTES[code] ? dispute(item, original, DISPUTES[code]) : { kind: 'unknown', type: code };
   }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { Outage } from '../../refusal.ts';
 import { callJson, type JsonCall } from '../json-call.ts';
-import { type ProviderError, ProviderRefusal } from '../port.ts';
+import { noReasonCode, type ProviderError, ProviderRefusal } from '../port.ts';
 import { Fault, Meta } from './answers.ts';
 
 /** Version of the interface whose answers we read. */
@@ -107,7 +107,7 @@ function refusalOf(status: number, body: unknown): GocardlessRefusal {
   const message = [fault?.message ?? `status ${status}`, ...(fields.length > 0 ? [`(${fields.join(', ')})`] : [])];
   return new GocardlessRefusal(
     {
-      code: first?.reason ?? fault?.type ?? `status_${status}`,
+      code: first?.reason ?? fault?.type ?? noReasonCode(status),
       message: message.join(' ').slice(0, MESSAGE_MAX).toWellFormed(),
       httpStatus: status,
     },

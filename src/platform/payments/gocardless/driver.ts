@@ -71,8 +71,9 @@ export function gocardlessProvider(options: GocardlessOptions): PaymentProvider 
       return outcomeOf(await client.create('payments', Payment, { fields, key: request.idempotencyKey }));
     } catch (error) {
       if (!(error instanceof GocardlessRefusal)) throw error;
-      if (error.conflictingId !== undefined) {
-        const made = await client.read('payments', Payment, error.conflictingId);
+      const { conflictingId } = error;
+      if (conflictingId !== undefined) {
+        const made = await readOrOutage(() => client.read('payments', Payment, conflictingId));
         const isOurs = made.amount === wire && made.currency === request.currency;
         const isSame = isOurs && made.metadata?.payment_id === request.metadata.payment_id;
         return isSame ? outcomeOf(made) : { kind: 'conflict', error: CONFLICT };
@@ -172,8 +173,9 @@ export function gocardlessProvider(options: GocardlessOptions): PaymentProvider 
         return resultOf(await client.create('refunds', Refund, { fields, key: idempotencyKey }));
       } catch (error) {
         if (!(error instanceof GocardlessRefusal)) throw error;
-        if (error.conflictingId !== undefined) {
-          const first = await client.read('refunds', Refund, error.conflictingId);
+        const { conflictingId } = error;
+        if (conflictingId !== undefined) {
+          const first = await readOrOutage(() => client.read('refunds', Refund, conflictingId));
           if (first.amount === amount.wire && isOurs(first)) return resultOf(first);
           throw new ProviderConflict(CONFLICT);
         }
