@@ -5,14 +5,16 @@ import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
 import { settleChains } from './in-advance/settle-chains.ts';
 import { settleRenewals } from './in-advance/settle-renewals.ts';
 import { invoiceDifferences } from './invoice-differences.ts';
+import { listInPlace } from './issued-fees.ts';
 import { settleInvoice } from './settle-invoice.ts';
 import {
   insertAdjustments,
-  isIssued,
   listNextPeriods,
   listToInvoice,
   markSettled,
+  movePeriods,
   type NewAdjustment,
+  readState,
 } from './settled-items.ts';
 
 /** Delay before an invoice that is not issued yet is looked at again. */
@@ -40,7 +42,11 @@ export async function settlePeriods(
     const concerned = await listNextPeriods(ctx, correction.id);
     if (concerned.length === 0) break;
     const invoiceId = concerned[0]!.invoice_id;
-    const isMade = await isIssued(ctx, invoiceId);
+    const { is_issued: isMade, is_voided: isVoided } = await readState(ctx, invoiceId);
+    if (isVoided) {
+      const invoiceIds = await listInPlace(ctx, invoiceId);
+      if (await movePeriods(ctx, correction.id, { voidedId: invoiceId, invoiceIds })) continue;
+    }
     if (n >= most || !isMade) {
       const dueAt = isMade ? {} : { dueAt: ctx.now().add({ minutes: AGAIN_AFTER_MINUTES }) };
       ctx.after({ step: 'settle-correction', payload: { correction_id: correction.id }, ...dueAt });

@@ -368,9 +368,48 @@ export async function listGoingOn({ db, organizationId }: Scope, ids: readonly S
 }
 
 /** Whether an invoice has reached an end state; one that is yet to be issued has not. */
-export async function isIssued({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<boolean> {
-  const [row] = await db<{ is_issued: boolean }[]>`
-    select status not in ('draft', 'generating', 'open', 'pending', 'failed') as is_issued from invoices
-    where organization_id = ${organizationId} and id = ${invoiceId}`;
-  return row?.is_issued ?? true;
+export async function readState(
+  { db, organizationId }: Scope,
+  invoiceId: InvoiceId,
+): Promise<{ is_issued: boolean; is_voided: boolean }> {
+  const [row] = await db<{ is_issued: boolean; is_voided: boolean }[]>`
+    select status not in ('draft', 'generating', 'open', 'pending', 'failed') as is_issued,
+      status = 'voided' as is_voided
+    from invoices where organization_id = ${organizationId} and id = ${invoiceId}`;
+  return row ?? { is_issued: true, is_voided: false };
+}
+
+/**
+ * Lets a correction settle, instead of a voided invoice, the one that counts of those that were made in the place of
+ * the same first one.
+ *
+ * @returns whether there is one
+ * Rule: event-corrections.md#regenerated-invoices.
+ */
+export async function movePeriods(
+  { db, organizationId }: Scope,
+  correctionId: CorrectionId,
+  { voidedId, invoiceIds }: { voidedId: InvoiceId; invoiceIds: readonly InvoiceId[] },
+): Promise<boolean> {
+  const rows = await db`
+    with standing as (
+      select id from invoices
+      where organization_id = ${organizationId} and id = any (${invoiceIds}::uuid[])
+        and status not in ('voided', 'deleted')
+      order by id desc limit 1
+    ), moved as (
+      insert into correction_periods (organization_id, correction_id, invoice_id, subscription_id, charge_id,
+        charges_from_datetime, charges_to_datetime)
+      select period.organization_id, period.correction_id, standing.id, period.subscription_id, period.charge_id,
+        period.charges_from_datetime, period.charges_to_datetime
+      from correction_periods period cross join standing
+      where period.organization_id = ${organizationId} and period.correction_id = ${correctionId}
+        and period.invoice_id = ${voidedId} and period.settled_at is null
+      on conflict do nothing
+    )
+    delete from correction_periods period using standing
+    where period.organization_id = ${organizationId} and period.correction_id = ${correctionId}
+      and period.invoice_id = ${voidedId} and period.settled_at is null
+    returning 1`;
+  return rows.length > 0;
 }

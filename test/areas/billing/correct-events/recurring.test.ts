@@ -195,6 +195,29 @@ test('what the policy left of late events there is no longer left when they are 
   expect(cents((await story.invoices(4)).at(-1)!)).toEqual([1000]);
 });
 
+test('a correction that waits for an earlier invoice settles the one that was made in place of a later one meanwhile', async () => {
+  const story = await seats('sum_agg');
+  await send(story, 'start', '10', '2024-03-05T00:00:00Z');
+  await story.advanceTo('2024-05-02T00:00:00Z');
+  const [march, april] = await story.invoices(2);
+  const inStatus = (status: string) => service.sql`update invoices set status = ${status} where id = ${march.svc_id}`;
+  // As if it waited for its taxes.
+  await inStatus('pending');
+  const { svc_id: id, status } = await amend(story, 'start', '6');
+  expect(status).toBe('applied');
+  expect((await story.client.post(`/invoices/${april.svc_id}/void`)).status).toBe(200);
+  const fees = april.fees.filter(isUsage).map((fee: Invoice) => ({ id: fee.svc_id }));
+  const anew = await story.client.post(`/invoices/${april.svc_id}/regenerate`, { invoice: { fees } });
+  expect(anew.status).toBe(200);
+  await inStatus('finalized');
+  await story.advanceTo('2024-05-02T02:00:00Z');
+  const { correction } = (await story.client.get(`/events/corrections/${id}`)).body;
+  expect(correction.status).toBe('settled');
+  expect(byPeriod(correction)).toEqual([-400, -400]);
+  const { credit_notes } = (await story.client.get('/credit_notes')).body;
+  expect(credit_notes.map((note: Invoice) => note.total_amount_cents)).toEqual([400, 400]);
+});
+
 const byDelta = ({ adjustments }: Invoice) =>
   adjustments
     .map(({ from_datetime, delta_amount_cents }: Invoice) => `${from_datetime.slice(0, 10)} ${delta_amount_cents}`)

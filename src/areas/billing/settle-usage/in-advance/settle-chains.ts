@@ -9,7 +9,7 @@ import type { BilledItemKey } from '../billed-items.ts';
 import { listInPlace } from '../issued-fees.ts';
 import type { RepricedItem } from '../reprice.ts';
 import { settleItems } from '../settle-invoice.ts';
-import { isIssued, listSettled, lockInvoice, type NewAdjustment } from '../settled-items.ts';
+import { listSettled, lockInvoice, type NewAdjustment, readState } from '../settled-items.ts';
 import { readTerms } from './chain-terms.ts';
 import { listSettledFees } from './fees-of-events.ts';
 import { type RepricedEvent, repriceChain } from './reprice-chain.ts';
@@ -49,7 +49,7 @@ export async function settleChains(
   for (const each of byFee.values()) {
     const { invoice_id, invoiceable } = each.issued.fee;
     if (!invoiceable || invoice_id === null) standalone.push(changeOfEvent(terms, each));
-    else if (await isIssued(ctx, invoice_id))
+    else if ((await readState(ctx, invoice_id)).is_issued)
       adjustments.push(...(await settleEvent(ctx, correction, each, invoice_id)));
     else isSettled = false;
   }
