@@ -85,7 +85,8 @@ export const listChangedDocuments = ({ db, organizationId }: Scope, from: Tempor
 
 /**
  * Days of the chain that do not follow from the root before them and their documents, from a day on, at most `limit`:
- * also where a document was added, removed or moved to another day.
+ * also where a document was added, removed or moved to another day. A day before the last of its billing entity that
+ * has documents and no line is one of them: the chain only goes forward, so they were put there afterwards.
  */
 export const listBrokenDays = ({ db, organizationId }: Scope, from: Temporal.PlainDate, limit: number) => db<
   Extract<ArchiveFault, { kind: 'day' }>[]
@@ -103,7 +104,23 @@ export const listBrokenDays = ({ db, organizationId }: Scope, from: Temporal.Pla
       and document.ready_at < ${startOf(db, 'link.day')} + interval '1 day'
   ) computed
   where link.day >= ${from} and computed.root <> link.root
-  order by link.day, entity.code limit ${limit}`;
+  union all
+  select 'day' as kind, entity.code as billing_entity_code, ${dayOf(db, 'document.ready_at')} as day,
+    'none' as expected, ${rootOf(db, db`null`, listed(db))} as actual
+  from e_documents document
+  join billing_entities entity
+    on entity.organization_id = document.organization_id and entity.id = document.billing_entity_id
+  where document.organization_id = ${organizationId} and document.status = 'ready'
+    and document.ready_at >= (${from}::date::timestamp at time zone 'UTC')
+    and ${dayOf(db, 'document.ready_at')} < (
+      select max(day) from archive_chain link
+      where link.organization_id = document.organization_id and link.billing_entity_id = document.billing_entity_id)
+    and not exists (
+      select from archive_chain link
+      where link.organization_id = document.organization_id and link.billing_entity_id = document.billing_entity_id
+        and link.day = ${dayOf(db, 'document.ready_at')})
+  group by entity.code, ${dayOf(db, 'document.ready_at')}
+  order by day, billing_entity_code limit ${limit}`;
 
 /** A document as it was handed out. */
 export interface HandedOut {

@@ -155,6 +155,21 @@ test('content that was changed behind the trigger is named by the command and th
   expect(await check!.find(scope as never)).toEqual([]);
 });
 
+test('a document that was put on a day without a line is named with its day (FI44)', async () => {
+  const id = '00000000-0000-7000-8000-00000000f0f0';
+  const columns = service.sql`organization_id, billing_entity_id, customer_id, subject_type, subject_id, kind, number,
+    issued_on, is_chosen, file_name, content_type, retain_until, enqueued_at, created_at, updated_at, status, content,
+    sha256, size, problems, engine_version`;
+  await service.sql`
+    insert into e_documents (id, profile, ready_at, ${columns})
+    select ${id}, 'peppol_bis3', ready_at + interval '1 day', ${columns} from e_documents order by id limit 1`;
+  const { faults } = await verifyArchive(scope);
+  const day = today().subtract({ days: 1 });
+  expect(faults).toMatchObject([{ kind: 'day', billing_entity_code: seller.entityCode, day, expected: 'none' }]);
+  await behindTheTrigger('e_documents', () => service.sql`delete from e_documents where id = ${id}`.execute());
+  expect((await verifyArchive(scope)).faults).toEqual([]);
+});
+
 test('a document that vanished breaks the day that held it', async () => {
   const [row] = await service.sql`select id from e_documents order by id limit 1`;
   await behindTheTrigger('e_documents', () =>

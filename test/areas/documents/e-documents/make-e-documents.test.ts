@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eDocumentHandlers } from '../../../../src/areas/documents/e-documents/jobs.ts';
 import { findEDocument } from '../../../../src/areas/documents/e-documents/queries.ts';
 import { markFailed } from '../../../../src/areas/documents/e-documents/writes.ts';
+import { readEInvoice } from '../../../../src/areas/documents/render-documents/document-subjects.ts';
 import { documentHandlers, sweepDocuments } from '../../../../src/areas/documents/render-documents/jobs.ts';
 import { realNow } from '../../../../src/platform/clock/real-clock.ts';
 import type { Renderer } from '../../../../src/platform/documents/renderer.ts';
@@ -198,7 +199,6 @@ test('credits that are paid first keep the seller of the day on which their invo
 
 test('a customer whom a provider charges is asked for no transfer, and told how it is charged', async () => {
   await seller.entity({ bank_accounts: [{ iban: 'DE89370400440532013000' }] });
-  const { readEInvoice } = await import('../../../../src/areas/documents/render-documents/document-subjects.ts');
   const invoice = await seller.hours('payer');
   const facts = await readEInvoice({ db: service.sql, organizationId }, invoice.svc_id, 'en16931_ubl');
   expect(facts.payment).toEqual({ code: '1', reference: invoice.number });
@@ -210,4 +210,27 @@ test('a customer whom a provider charges is asked for no transfer, and told how 
   const other = await seller.hours('transfer');
   const byTransfer = await readEInvoice({ db: service.sql, organizationId }, other.svc_id, 'en16931_ubl');
   expect(byTransfer.payment).toMatchObject({ code: '58', account: { id: 'DE89370400440532013000' } });
+});
+
+test('an invoice of a subscription that is paid by hand is asked for by transfer', async () => {
+  await seller.buyer('payer', { billing_configuration: { payment_provider: 'stripe', sync_with_provider: true } });
+  const plan = { name: 'Flat', code: 'flat', interval: 'monthly', amount_cents: 20_000, amount_currency: 'EUR' };
+  await ok(seller.client.post('/plans', { plan: { ...plan, pay_in_advance: true } }));
+  const payment_method = { payment_method_type: 'manual' };
+  const subscription = { external_customer_id: 'payer', plan_code: 'flat', external_id: 'by-hand', payment_method };
+  const made = await ok(seller.client.post('/subscriptions', { subscription }));
+  const id = await until(async () => {
+    const [row] = await service.sql<{ id: string }[]>`
+      select invoice.id from invoices invoice
+      join invoice_subscriptions line
+        on line.organization_id = invoice.organization_id and line.invoice_id = invoice.id
+      where invoice.organization_id = ${organizationId} and line.subscription_id = ${made.subscription.svc_id}
+        and invoice.status = 'finalized'`;
+    return row?.id;
+  });
+  const facts = await readEInvoice({ db: service.sql, organizationId }, id as never, 'en16931_ubl');
+  // 200.00 and 19 %, less the 20.00 of the wallet.
+  expect(facts.totals.payableCents).toBe(21_800);
+  expect(facts.payment).toMatchObject({ code: '58', account: { id: 'DE89370400440532013000' } });
+  expect(facts.terms).not.toContain('It will be charged');
 });
