@@ -6,6 +6,8 @@ const AHEAD_MS = 250;
 const FORGOTTEN_AFTER_MS = 600_000;
 /** How long at most a job waits after the provider has refused a call as one too many, unless it says how long. */
 const LONGEST_PAUSE_MS = 60_000;
+/** Longest wait for a turn of somebody who waits for the answer: with the call itself, less than the time they have. */
+export const WAITED_MOST_MS = 4000;
 /** How often a job is put off for that before it fails. */
 export const MOST_PAUSES = 20;
 
@@ -20,15 +22,27 @@ export class Later extends Error {
   }
 }
 
+/** The turn would come later than somebody can wait: nothing is reserved. */
+export class TurnTooLate extends Error {
+  readonly delayMs: number;
+
+  constructor(delayMs: number) {
+    super(`a call to a payment provider would have its turn in ${delayMs} ms only`);
+    this.name = 'TurnTooLate';
+    this.delayMs = delayMs;
+  }
+}
+
 /** The calls of one job to payment providers. Rule: provider-connections.md#many-calls. */
 export interface ProviderCalls {
   /** Whether somebody waits for what is called. */
   readonly isWaited: boolean;
   /**
    * @param perSecond how many calls a second the provider takes, where it takes fewer than the setting allows
-   * @throws Later, when it is not yet the job's turn
+   * @param mostMs how long somebody can wait for the turn
+   * @throws Later, when it is not yet the job's turn; TurnTooLate, when that comes after `mostMs`
    */
-  takeTurn(connectionId: string, perSecond?: number): Promise<void>;
+  takeTurn(connectionId: string, perSecond?: number, mostMs?: number): Promise<void>;
   /**
    * The same for a caller who waits by itself: how long it has to wait, if that is at most `mostMs`; else undefined,
    * and nothing is reserved, so that calls which nobody makes hold up no others.
@@ -54,6 +68,7 @@ interface CallsRedis extends Redis {
     lifeMs: number,
     pushMs: number,
     mostMs: number,
+    isReserving: 0 | 1,
   ): Promise<number>;
   holdProviderBack(hold: string, forMs: number, lifeMs: number): Promise<void>;
 }
@@ -63,10 +78,10 @@ interface CallsRedis extends Redis {
  * which nobody calls: on the clock of Redis, in milliseconds. Returns how long the job has to wait. A reservation that
  * a hold has overtaken is void, and another one is made after it, so that not all who waited call at its end. A call
  * for which somebody waits has a bucket of its own, and pushes the bucket of jobs. A caller who waits by itself has no
- * reservation: -1 says that it would take longer than it can wait.
+ * reservation. A negative wait is longer than the longest one, and nothing is reserved for it.
  *
  * KEYS bucket, reservation of the job, hold, bucket of jobs · ARGV milliseconds between two calls, how far they run
- * ahead, life of the keys, how far the bucket of jobs is pushed, longest wait of a caller who waits by itself (else -1)
+ * ahead, life of the keys, how far the bucket of jobs is pushed, longest wait (-1 without one), 1 to reserve an instant
  */
 const TAKE = `
 local time = redis.call('TIME')
@@ -81,7 +96,7 @@ if mine > 0 and mine >= held then
   return 0
 end
 local free = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now - ahead, held)
-if most >= 0 and free - now > most then return -1 end
+if most >= 0 and free - now > most then return -math.ceil(free - now) end
 redis.call('SET', KEYS[1], string.format('%.0f', free + interval), 'PX', math.max(0, free - now) + life)
 if push > 0 then
   local jobs = tonumber(redis.call('GET', KEYS[4]) or '0')
@@ -91,7 +106,7 @@ if free <= now then
   redis.call('DEL', KEYS[2])
   return 0
 end
-if most < 0 then redis.call('SET', KEYS[2], string.format('%.0f', free), 'PX', free - now + life) end
+if ARGV[6] == '1' then redis.call('SET', KEYS[2], string.format('%.0f', free), 'PX', free - now + life) end
 return math.ceil(free - now)
 `;
 
@@ -132,7 +147,7 @@ export function openProviderCalls(
   const take = (
     jobId: string,
     connectionId: string,
-    { perSecond, mostMs }: { perSecond: number; mostMs: number },
+    { perSecond, mostMs, isReserving }: { perSecond: number; mostMs: number; isReserving: boolean },
   ): Promise<number> => {
     const intervalMs = Math.max(1, Math.floor(1000 / Math.min(most, perSecond)));
     return client.takeProviderTurn(
@@ -145,16 +160,18 @@ export function openProviderCalls(
       FORGOTTEN_AFTER_MS,
       isWaited ? intervalMs : 0,
       mostMs,
+      isReserving ? 1 : 0,
     );
   };
   return (jobId) => ({
     isWaited,
-    async takeTurn(connectionId, perSecond = most) {
-      const waitMs = await take(jobId, connectionId, { perSecond, mostMs: -1 });
+    async takeTurn(connectionId, perSecond = most, mostMs = -1) {
+      const waitMs = await take(jobId, connectionId, { perSecond, mostMs, isReserving: true });
+      if (waitMs < 0) throw new TurnTooLate(-waitMs);
       if (waitMs > 0) throw new Later(waitMs);
     },
     async takeTurnWithin(connectionId, mostMs) {
-      const waitMs = await take(jobId, connectionId, { perSecond: most, mostMs });
+      const waitMs = await take(jobId, connectionId, { perSecond: most, mostMs, isReserving: false });
       return waitMs < 0 ? undefined : waitMs;
     },
     async holdBack(connectionId, forMs) {

@@ -1,12 +1,13 @@
 import { request } from 'undici';
 import { describeTrouble } from '../http/outgoing.ts';
+import { storableJson, storableText } from '../schema/storable.ts';
 
 /** Most bytes of an answer that are read: some kilobytes a line, of thousands of lines. */
 const ANSWER_MAX_BYTES = 8 * 1024 * 1024;
 
 export interface JsonAnswer {
   status: number;
-  /** Undefined if the body is no JSON. */
+  /** Undefined if the body is no JSON. Its texts can be stored, as `text` can. */
   body: unknown;
   text: string;
   retryAfterMs: number | undefined;
@@ -30,7 +31,7 @@ export async function postJson(
     const after = Number(answer.headers['retry-after'] ?? Number.NaN);
     return {
       status: answer.statusCode,
-      text,
+      text: storableText(text),
       body: parse(text),
       retryAfterMs: Number.isFinite(after) && after >= 0 ? after * 1000 : undefined,
     };
@@ -52,7 +53,7 @@ async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return storableJson(JSON.parse(text));
   } catch {
     return undefined; // the caller sees it as an answer that it cannot read
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
-import { Later, openProviderCalls } from '../../../src/platform/payments/provider-calls.ts';
+import { Later, openProviderCalls, TurnTooLate } from '../../../src/platform/payments/provider-calls.ts';
 import { until } from '../../support/until.ts';
 
 // Rule: provider-connections.md#many-calls.
@@ -117,4 +117,24 @@ test('pauses after refused calls are those that the provider names, else they do
   const pauses = [await calls.pauseAfterRefusal(7000)];
   for (let refusal = 1; refusal < 21; refusal += 1) pauses.push(await calls.pauseAfterRefusal(undefined));
   expect(pauses).toEqual([7000, 2000, 4000, 8000, 16_000, 32_000, ...Array(14).fill(60_000), undefined]);
+});
+
+test('a command whose turn comes later than somebody waits reserves nothing, and is told how long it would take', async () => {
+  const waitedCallsOf = openProviderCalls(redis, { prefix, perSecond: 10, isWaited: true });
+  const takes = (job: string) =>
+    waitedCallsOf(job)
+      .takeTurn(connection, 10, 4000)
+      .catch((error: unknown) => error);
+  const ends = await Promise.all(Array.from({ length: 40 }, (_, job) => takes(`waited-${job}`)));
+  // 2.5 a second, a second ahead: some at once, ten in the four seconds that follow.
+  const tooLate = ends.filter((end) => end instanceof TurnTooLate);
+  expect(tooLate.length).toBeGreaterThanOrEqual(25);
+  for (const { delayMs } of tooLate) {
+    expect(delayMs).toBeGreaterThan(4000);
+    expect(delayMs).toBeLessThanOrEqual(4400);
+  }
+  const reserved = await redis.keys(`${prefix}:provider-calls:${connection}:job:*`);
+  expect(reserved).toHaveLength(ends.filter((end) => end instanceof Later).length);
+  const waiting = await takes('one more');
+  expect((waiting as { delayMs: number }).delayMs).toBeLessThanOrEqual(4400);
 });

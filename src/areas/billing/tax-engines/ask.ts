@@ -63,8 +63,9 @@ export function taxHandlers(deps: SystemDeps & { redis: Redis }): Pick<Handlers,
 }
 
 /**
- * Asks an engine and keeps what it says. Should the answer break what follows from it, the call is kept as one that did
- * not come to an end, in a transaction of its own: it is listed, shown and repeated like any other failure.
+ * Asks an engine and keeps what it says. Should what it says break what follows from it, a failure too, the call is
+ * kept as one that did not come to an end, in a transaction of its own and without its body: it is listed, shown and
+ * repeated like any other failure.
  */
 async function askAndKeep(deps: SystemDeps, organizationId: OrganizationId, question: TaxDocumentRow): Promise<void> {
   const asked = await timed(callOf(question), async () =>
@@ -78,11 +79,11 @@ async function askAndKeep(deps: SystemDeps, organizationId: OrganizationId, ques
   try {
     await keep(asked);
   } catch (error) {
-    if (asked.outcome.kind !== 'answered' || isPassing(error)) throw error;
+    if (isPassing(error)) throw error;
     ofOrganization(deps.log, organizationId).error({ tax_document_id: question.id, err: error }, 'tax answer not kept');
     const fault = { code: 'unreadable_answer', message: 'the answer could not be applied' };
-    const { trace } = asked.outcome;
-    await keep({ outcome: { kind: 'unreachable', fault, trace }, call: { ...asked.call, error: fault.code } });
+    const trace = { httpStatus: asked.outcome.trace.httpStatus, body: null };
+    await keep({ outcome: { kind: 'unreachable', fault, trace }, call: { ...asked.call, trace, error: fault.code } });
   }
 }
 

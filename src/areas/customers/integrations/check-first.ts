@@ -1,9 +1,11 @@
 import type { Config } from '../../../platform/config.ts';
-import type { ProviderCalls } from '../../../platform/payments/provider-calls.ts';
+import { TooManyCalls } from '../../../platform/payments/port.ts';
+import { type ProviderCalls, TurnTooLate, WAITED_MOST_MS } from '../../../platform/payments/provider-calls.ts';
 import { ASKING_MOST_MS, type AskingCommand } from '../../../platform/pre-step.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { anrokEngine } from '../../../platform/taxes/anrok.ts';
+import { CALLS_PER_SECOND } from './engine.ts';
 import { findIntegration } from './queries.ts';
 
 /** Whether a request brings a key that has to be tried. */
@@ -18,7 +20,7 @@ function apiKeyOf(input: object): string | undefined {
  * Pre-step of creating and changing a connection: tries the key that it brings. An engine out of reach leaves the
  * connection `unverified`; the double of sandboxes is not asked.
  *
- * @throws Later, when it is not yet the turn of this call
+ * @throws Later, when it is not yet the turn of this call; TooManyCalls, when that comes too late for who waits
  * @throws Refusal 422 third_party_error, when the key is refused there
  * Rules: everywhere.md#asking-first, integrations.md#status.
  */
@@ -31,8 +33,16 @@ export async function askAboutKey(
   const { code } = input as { code?: string };
   const changed = code === undefined ? undefined : await findIntegration({ db: deps.sql, organizationId }, code);
   // A connection that is made has no pace yet, so the organization has one for all that it makes.
-  await deps.calls?.takeTurn(changed?.id ?? organizationId);
+  if (deps.calls) await takeTurn(deps.calls, changed?.id ?? organizationId);
   return tried(deps.config, apiKey);
+}
+
+async function takeTurn(calls: ProviderCalls, paceId: string): Promise<void> {
+  try {
+    await calls.takeTurn(paceId, CALLS_PER_SECOND, WAITED_MOST_MS);
+  } catch (error) {
+    throw error instanceof TurnTooLate ? new TooManyCalls('anrok', error, error.delayMs) : error;
+  }
 }
 
 async function tried(config: Config, apiKey: string): Promise<object | undefined> {

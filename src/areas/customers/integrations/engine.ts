@@ -20,7 +20,7 @@ import { type Call, insertCall, lockIntegration, setStatus } from './writes.ts';
 /** How many calls in a row answered 401 or 403 make a connection failing. */
 const MOST_UNAUTHORIZED = 3;
 /** How many calls an engine takes in a second; its limit counts strictly, so no call runs ahead of the pace. */
-const CALLS_PER_SECOND = 10;
+export const CALLS_PER_SECOND = 10;
 /** Longest text of a failure that is listed. */
 const BODY_MAX = 2000;
 

@@ -11,7 +11,7 @@ import {
   ProviderRefusal,
   TooManyCalls,
 } from '../../../platform/payments/port.ts';
-import { Later, type ProviderCalls } from '../../../platform/payments/provider-calls.ts';
+import { type ProviderCalls, TurnTooLate, WAITED_MOST_MS } from '../../../platform/payments/provider-calls.ts';
 import { descriptorOf } from '../../../platform/payments/providers.ts';
 import { nudge } from '../../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
@@ -22,8 +22,6 @@ import { REFUSED_CALLS_MOST, setConnectionStatus } from '../../customers/payment
 import { inboundUrl } from '../../customers/payment-providers/view.ts';
 
 const HOUR_MS = 3_600_000;
-/** Longest wait for a turn of somebody who waits for the answer: with the call itself, less than the time they have. */
-const WAITED_MOST_MS = 4000;
 
 /** What calls a provider; a job of a queue has its calls paced. */
 export type NetworkDeps = SystemDeps & { calls?: ProviderCalls };
@@ -62,10 +60,9 @@ export async function connected(
 
 async function takeTurn(calls: ProviderCalls, row: ProviderRow, perSecond: number): Promise<void> {
   try {
-    await calls.takeTurn(row.id, perSecond);
+    await calls.takeTurn(row.id, perSecond, calls.isWaited ? WAITED_MOST_MS : undefined);
   } catch (error) {
-    const isTooLong = error instanceof Later && calls.isWaited && error.delayMs > WAITED_MOST_MS;
-    throw isTooLong ? new TooManyCalls(contractName(row), error, error.delayMs) : error;
+    throw error instanceof TurnTooLate ? new TooManyCalls(contractName(row), error, error.delayMs) : error;
   }
 }
 

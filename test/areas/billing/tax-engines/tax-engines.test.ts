@@ -309,6 +309,16 @@ describe('connections (integrations.md#status)', () => {
     expect((await ok(client.post('/integrations', { integration }))).integration.status).toBe('unverified');
   });
 
+  test('names with U+0000 are stored without it, in an answer and in a refusal', async () => {
+    anrok.mood = 'odd';
+    anrok.odd = (found) => JSON.parse(JSON.stringify(found).replaceAll('Denver', 'Den\\u0000ver'));
+    const invoice = await inStatus(await oneOff(15000), 'finalized');
+    expect(invoice.applied_taxes).toMatchObject([{ tax_name: 'Denver (local) Tax', amount_cents: 722 }]);
+    anrok.refusal = { type: 'odd\0Type' };
+    const { error_details } = await inStatus(await oneOff(15000), 'failed');
+    expect(error_details).toMatchObject([{ details: { tax_error: 'oddType' } }]);
+  });
+
   test.each([
     ['one call', [15000], 2],
     ['three calls, which make the connection fail,', [15000, 15001, 15002], 7],
