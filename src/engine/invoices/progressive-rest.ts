@@ -25,7 +25,7 @@ export interface BilledFee {
   parts: readonly ProgressivePart[];
 }
 
-/** A note of the progressive invoice whose credit lowers what later invoices are credited with. */
+/** A note of the progressive invoice; its credit lowers what later invoices are credited with. */
 export interface CreditingNote {
   creditCents: number;
   taxesCents: number;
@@ -38,6 +38,8 @@ export interface CreditingNote {
      * it was asked for itself. Undefined where that is not known, as of notes by hand.
      */
     givenFor?: { feeIds: readonly string[]; partCents: number } | undefined;
+    /** It was given for a fee that is copied as it was, which takes it over once more: it lowers nothing. */
+    isLeftOut?: boolean;
   }[];
 }
 
@@ -199,7 +201,7 @@ interface TakenPart {
 /** What notes say to have been given back of fees for those that had taken them over, by both. */
 function knownParts(invoices: readonly NotedInvoice[]): Map<string, number> {
   const known = new Map<string, number>();
-  for (const { feeId, givenFor } of invoices.flatMap(({ notes }) => notes.flatMap(({ items }) => items)))
+  for (const { feeId, givenFor } of invoices.flatMap(({ notes }) => notes.flatMap(crediting)))
     for (const [index, taker] of (givenFor?.feeIds ?? []).entries()) {
       const key = `${taker} ${givenFor!.feeIds[index + 1] ?? feeId}`;
       known.set(key, (known.get(key) ?? 0) + givenFor!.partCents);
@@ -234,9 +236,17 @@ function sharesOf(
 export const wholeCents = (amount: Decimal): Cents =>
   cents(roundToDigits(amount, BORNE_DIGITS).toDecimalPlaces(0, Decimal.ROUND_CEIL).toNumber());
 
+const crediting = ({ items }: CreditingNote) => items.filter(({ isLeftOut }) => isLeftOut !== true);
+
+/** What a note lowers the credit of its invoice by, taxes included. */
+export const creditOfNote = (note: CreditingNote, fees: readonly BilledFee[]): Decimal =>
+  crediting(note).length === note.items.length
+    ? decimal(note.creditCents)
+    : sum(creditsOf(note, fees).map(({ creditCents }) => creditCents));
+
 /** The credit part of a note by fee, taxes included, those taxes, and the part of its items behind it. */
 function creditsOf({ creditCents, taxesCents, totalCents, items }: CreditingNote, fees: readonly BilledFee[]) {
-  const given = items.flatMap(({ feeId, preciseAmountCents, givenFor }) => {
+  const given = items.flatMap(({ feeId, preciseAmountCents, givenFor, isLeftOut = false }) => {
     const fee = fees.find(({ id }) => id === feeId);
     if (fee === undefined || fee.amountCents === 0) return [];
     const share = preciseAmountCents.div(fee.amountCents);
@@ -247,6 +257,7 @@ function creditsOf({ creditCents, taxesCents, totalCents, items }: CreditingNote
         feeId,
         preciseAmountCents,
         askedCents,
+        isLeftOut,
         worth: billedOf(fee).plus(taxes).times(share),
         taxes: taxes.times(share),
       },
@@ -255,7 +266,8 @@ function creditsOf({ creditCents, taxesCents, totalCents, items }: CreditingNote
   const whole = sum(given.map(({ worth }) => worth));
   const wholeTaxes = sum(given.map(({ taxes }) => taxes));
   const credited = totalCents === 0 ? ZERO : decimal(creditCents).div(totalCents);
-  return given.map(({ feeId, preciseAmountCents, askedCents, worth, taxes }) => ({
+  const counted = given.filter(({ isLeftOut }) => !isLeftOut);
+  return counted.map(({ feeId, preciseAmountCents, askedCents, worth, taxes }) => ({
     feeId,
     /** The part of the usage that was asked for, where the service gave it back by itself. */
     askedCents,

@@ -3,13 +3,13 @@ import {
   type ProgressiveInvoice,
   progressiveCredit,
 } from '../../../engine/invoices/progressive-credit.ts';
-import { givenThrough, restsOfFees } from '../../../engine/invoices/progressive-rest.ts';
+import { creditOfNote, givenThrough, restsOfFees } from '../../../engine/invoices/progressive-rest.ts';
 import type { CreditableFee } from '../../../engine/invoices/take-over.ts';
 import { cents } from '../../../engine/money/cents.ts';
 import { decimal, sum } from '../../../engine/money/decimal.ts';
 import { canonicalJson } from '../../../platform/canonical-json.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { CustomerId, InvoiceId } from '../../../platform/ids.ts';
+import type { CustomerId, FeeId, InvoiceId } from '../../../platform/ids.ts';
 import { progressivePartsOf } from '../../invoices/fees/queries.ts';
 import type { LineFee } from './fees.ts';
 import type { BilledLine } from './lines.ts';
@@ -18,6 +18,7 @@ import {
   listProgressiveInvoices,
   notedInvoice,
   type ProgressiveFeeRow,
+  type Replaced,
   readEarlier,
   readReplaced,
 } from './progressive-invoices.ts';
@@ -48,6 +49,7 @@ export async function progressiveCredits(
   }
   if (lines.size === 0) return [];
   const asked = [...lines.keys()];
+  const copiedIds = fees.flatMap(({ facts }) => (facts?.kind === 'copied' ? [facts.fee_id as FeeId] : []));
   const found = await readNewest(
     ctx,
     customerId,
@@ -56,7 +58,7 @@ export async function progressiveCredits(
       subscription_id: line.subscription.id,
       at: line.usageWindow!.from.toString(),
     })),
-    madeAnewFrom,
+    madeAnewFrom === undefined ? undefined : await readReplaced(ctx, madeAnewFrom, copiedIds),
   );
   return found.map(({ position, invoice }) =>
     progressiveCredit(invoice, lines.get(asked[position]!)!.map(creditableOf)),
@@ -68,9 +70,8 @@ async function readNewest(
   ctx: Context,
   customerId: CustomerId,
   asked: readonly AskedWindow[],
-  madeAnewFrom: InvoiceId | undefined,
+  replaced: Replaced | undefined,
 ): Promise<{ position: number; invoice: ProgressiveInvoice }[]> {
-  const replaced = madeAnewFrom === undefined ? undefined : await readReplaced(ctx, madeAnewFrom);
   const rows = await listProgressiveInvoices(ctx, customerId, asked, replaced);
   const { standsFor, earlier } = await readEarlier(ctx, rows, replaced);
   return rows.map((row) => {
@@ -79,7 +80,12 @@ async function readNewest(
     const rests = restsOfFees(noted, progressivePartsOf(row.drawn), through);
     const own = row.fees.flatMap(({ id }) => through.get(id) ?? []);
     const withheld = [...rests.values()].map(({ noted: { withheldCents } }) => withheldCents);
-    const given = sum([...own.map(({ creditCents, taxesCents }) => creditCents.plus(taxesCents)), ...withheld]);
+    const noteCredits = noted.notes.map((note) => creditOfNote(note, noted.fees));
+    const given = sum([
+      ...noteCredits,
+      ...own.map(({ creditCents, taxesCents }) => creditCents.plus(taxesCents)),
+      ...withheld,
+    ]);
     return {
       position: row.position,
       invoice: {

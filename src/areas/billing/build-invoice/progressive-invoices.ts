@@ -4,8 +4,8 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { ChargeFilterId, ChargeId, CustomerId, FeeId, InvoiceId, SubscriptionId } from '../../../platform/ids.ts';
 import { readTakenOver } from '../../credits/credit-notes/progressive-parts.ts';
+import { readCopies } from '../../invoices/fees/copied-fees.ts';
 import { type ProgressivePartJson, progressivePartsOf } from '../../invoices/fees/queries.ts';
-import { formerInvoices } from '../../invoices/invoices/former-invoices.ts';
 import { firstInvoiceOf } from '../../usage/event-corrections/first-invoice.ts';
 
 /** A window whose progressive invoice is asked for: any instant in it. */
@@ -28,6 +28,8 @@ interface NotedInvoiceRow {
       /** The fees by which it had been taken over. */
       given_for_fee_ids: FeeId[] | null;
       given_part_cents: number | null;
+      /** Given for a fee that is copied: it does not lower what is left. */
+      is_left_out: boolean;
     }[];
   }[];
 }
@@ -35,7 +37,7 @@ interface NotedInvoiceRow {
 interface ProgressiveInvoiceRow extends NotedInvoiceRow {
   position: number;
   id: string;
-  /** Below 0 where notes gave back taxes too. */
+  /** Before notes. */
   left_cents: number;
   /** What other invoices took over. */
   drawn: ProgressivePartJson[];
@@ -71,11 +73,7 @@ export const listProgressiveInvoices = (
       from credits credit
       join invoices used on used.organization_id = credit.organization_id and used.id = credit.invoice_id
       where credit.organization_id = ${scope.organizationId} and credit.progressive_billing_invoice_id = progressive.id
-        and used.status not in ('voided', 'closed', 'deleted')), 0) - coalesce((
-      select sum(note.credit_amount_cents)
-      from credit_notes note
-      where note.organization_id = ${scope.organizationId} and note.invoice_id = progressive.id
-        and ${isCrediting(scope, replaced)}), 0))::bigint as left_cents,
+        and used.status not in ('voided', 'closed', 'deleted')), 0))::bigint as left_cents,
     ${feesAndNotes(scope, replaced)},
     coalesce((
       select jsonb_agg(part.value)
@@ -126,42 +124,29 @@ const feesAndNotes = (scope: Scope, replaced?: Replaced) => scope.db`
         'taxes_amount_cents', note.taxes_amount_cents, 'total_amount_cents', note.total_amount_cents, 'items', (
           select coalesce(jsonb_agg(jsonb_build_object('fee_id', item.fee_id,
             'precise_amount_cents', item.precise_amount_cents::text,
-            'given_for_fee_ids', item.given_for_fee_ids, 'given_part_cents', item.given_part_cents)), '[]')
+            'given_for_fee_ids', item.given_for_fee_ids, 'given_part_cents', item.given_part_cents,
+            'is_left_out', coalesce(item.given_for_fee_ids && ${replaced?.copiedFeeIds ?? []}::uuid[], false))), '[]')
           from credit_note_items item
           where item.organization_id = note.organization_id and item.credit_note_id = note.id
             and item.fee_id is not null)))
       from credit_notes note
       where note.organization_id = ${scope.organizationId} and note.invoice_id = progressive.id
-        and ${isCrediting(scope, replaced)} and note.credit_amount_cents > 0), '[]') as notes`;
-
-/**
- * Whether a `note` lowers what is left: not one by which the invoice that is replaced, or one before it, gave back what
- * it had taken over, since the new one takes the same over.
- */
-const isCrediting = ({ db, organizationId }: Scope, replaced: Replaced | undefined) => db`
-  note.status = 'finalized' and note.credit_status in ('available', 'consumed')
-  ${
-    replaced === undefined
-      ? db``
-      : db`and not exists (
-          select from credit_note_items given
-          where given.organization_id = ${organizationId} and given.credit_note_id = note.id
-            and given.given_for_fee_ids && ${replaced.feeIds}::uuid[])`
-  }`;
+        and note.status in ('draft', 'finalized') and note.credit_status in ('available', 'consumed')
+        and note.credit_amount_cents > 0), '[]') as notes`;
 
 /** A voided invoice in whose place one is made anew. */
 export interface Replaced {
   invoiceId: InvoiceId;
-  /** Its fees, and those of invoices in whose place it was made itself. */
-  feeIds: readonly FeeId[];
+  /**
+   * Its fees that are copied as they are, and those that these are copies of. What was given back for them does not
+   * lower what is left: the new ones take the same over, and what corrections settled about them stands.
+   */
+  copiedFeeIds: readonly FeeId[];
 }
 
-export async function readReplaced(scope: Scope, invoiceId: InvoiceId): Promise<Replaced> {
-  const { db, organizationId } = scope;
-  const rows = await db<{ id: FeeId }[]>`
-    ${formerInvoices(scope, invoiceId)}
-    select id from fees where organization_id = ${organizationId} and invoice_id in (select id from former)`;
-  return { invoiceId, feeIds: rows.map(({ id }) => id) };
+/** copiedIds  fees of the voided invoice that are copied as they are */
+export async function readReplaced(scope: Scope, invoiceId: InvoiceId, copiedIds: readonly FeeId[]): Promise<Replaced> {
+  return { invoiceId, copiedFeeIds: [...(await readCopies(scope, copiedIds)).keys()] };
 }
 
 /**
@@ -210,6 +195,7 @@ export const notedInvoice = ({ fees, notes }: NotedInvoiceRow, standsFor: Readon
       items: note.items.map((item) => ({
         feeId: item.fee_id,
         preciseAmountCents: decimal(item.precise_amount_cents),
+        isLeftOut: item.is_left_out,
         givenFor:
           item.given_for_fee_ids === null
             ? undefined

@@ -20,6 +20,7 @@ import type {
 } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { keptOfVoided } from '../../credits/credit-notes/kept-of-voided.ts';
+import { copiedFees } from '../../invoices/fees/copied-fees.ts';
 import type { ConcernedCharge } from '../../usage/event-corrections/periods.ts';
 import { type BilledItemKey, type BilledItemKind, keyOfBilledItem } from './billed-items.ts';
 
@@ -197,8 +198,9 @@ const adjustmentsAbout = (scope: Scope, billed: Billed, joined = scope.db``) => 
 
 /**
  * What stands of an amount that a note gave back. A note on an invoice that was voided since gave back its payments
- * first, and so only the rest of it, a gift, counts for what is billed in its place. One on a progressive invoice does
- * not count where what is billed in place of a voided invoice was credited with less than that.
+ * first, and so only the rest of it, a gift, counts for what is billed in its place. One on a progressive invoice that
+ * was given for a fee of a voided invoice counts where that fee was copied as it was; else it lowered what the invoice
+ * in its place was credited with.
  *
  * Rule: event-corrections.md#regenerated-invoices.
  */
@@ -208,17 +210,28 @@ const keptOfNote = ({ db, organizationId }: Scope, { invoiceId }: Billed) => db`
       when noted.status = 'voided' then ${keptOfVoided(db)}
       when noted.invoice_type = 'progressive_billing' and about.status = 'voided'
           and note.credit_status in ('available', 'consumed')
-          and (select coalesce(sum(credit.amount_cents) filter (where credit.invoice_id = about.id), 0)
-              > coalesce(sum(credit.amount_cents) filter (where credit.invoice_id = ${invoiceId}), 0)
-            from credits credit
-            where credit.organization_id = about.organization_id
-              and credit.invoice_id in (about.id, ${invoiceId}) and credit.progressive_billing_invoice_id is not null)
+          and not exists (
+            select from credit_note_items item
+            join fees taker on taker.organization_id = item.organization_id and taker.id = any (item.given_for_fee_ids)
+              and taker.invoice_id = about.id
+            join fees first on first.organization_id = taker.organization_id
+              and first.id = coalesce(taker.original_fee_id, taker.id)
+            cross join lateral jsonb_to_record(coalesce(adjustment.credited_item, to_jsonb(adjustment))) as given (
+              subscription_id uuid, kind text, charge_id uuid, charge_filter_id uuid, grouped_by jsonb)
+            where item.organization_id = note.organization_id and item.credit_note_id = note.id
+              and taker.subscription_id = given.subscription_id and taker.charge_id = given.charge_id
+              and taker.charge_filter_id is not distinct from given.charge_filter_id
+              and taker.grouped_by = given.grouped_by
+              and (first.true_up_parent_fee_id is not null) = (given.kind = 'true_up')
+              and taker.id = any (copies.ids))
           then
         1 - note.credit_amount_cents / nullif(note.total_amount_cents, 0)::numeric
       else 1 end, 0)
     from credit_notes note
     join invoices noted on noted.organization_id = note.organization_id and noted.id = note.invoice_id
     left join invoices about on about.organization_id = note.organization_id and about.id = adjustment.invoice_id
+    cross join (select array(
+        ${copiedFees({ db, organizationId }, db`fee.invoice_id = ${invoiceId}`)} select id from copied) as ids) copies
     where note.organization_id = ${organizationId} and note.id = adjustment.credit_note_id
   )), adjustment.given_back_amount_cents)::bigint as given_cents`;
 

@@ -299,13 +299,14 @@ export async function sumItemsOfFees(
 }
 
 /**
- * What live notes gave back of a fee for those that had taken it over. Each fee is named by the first one in whose
- * place it was made anew. Of a voided invoice that is what still counts, without a cent that is begun, so that nothing
+ * What live notes gave back of a fee, named by the first one in whose place it was made anew, for those that had taken
+ * it over. Of a voided invoice that is what still counts, without a cent that is begun, so that nothing
  * is lost.
  */
 export interface GivenPart {
   first_fee_id: FeeId;
   given_for_first_fee_ids: FeeId[];
+  given_for_fee_ids: FeeId[];
   given_part_cents: number;
 }
 
@@ -313,7 +314,7 @@ export interface GivenPart {
 export const listGivenParts = ({ db, organizationId }: Scope, firstFeeIds: readonly FeeId[]) => db<GivenPart[]>`
   select coalesce(fee.original_fee_id, fee.id) as first_fee_id,
     case when noted.status = 'voided' then floor(item.given_part_cents * coalesce(${keptOfVoided(db)}, 0))::bigint
-      else item.given_part_cents end as given_part_cents, array(
+      else item.given_part_cents end as given_part_cents, item.given_for_fee_ids, array(
       select coalesce(taker.original_fee_id, taker.id)
       from unnest(item.given_for_fee_ids) with ordinality as given (id, place)
       join fees taker on taker.organization_id = ${organizationId} and taker.id = given.id

@@ -72,7 +72,7 @@ const monthOf = async (story: Story): Promise<Invoice> => {
 async function anew(story: Story, source: Invoice, changes: Record<string, object | null> = {}): Promise<Invoice> {
   await ok(story.client.post(`/invoices/${source.svc_id}/void`));
   const fees = source.fees.flatMap((fee: Shown) => {
-    const change = changes[fee.grouped_by?.team];
+    const change = changes[fee.item.grouped_by?.team];
     return change === null ? [] : [{ id: fee.svc_id, ...change }];
   });
   const { invoice } = await ok(story.client.post(`/invoices/${source.svc_id}/regenerate`, { invoice: { fees } }));
@@ -95,13 +95,17 @@ const notes = async (story: Story): Promise<[string, number, number][]> =>
 async function billed(story: Story): Promise<number> {
   const { invoices } = await ok(story.client.get('/invoices?per_page=100&statuses[]=finalized'));
   const given = (await notes(story)).filter(([id]) => invoices.some(({ svc_id }: Invoice) => svc_id === id));
-  await ok(story.client.post('/audits', {}));
-  await until(async () => (await story.client.get('/audits')).body.audits[0]?.finished_at ?? undefined);
-  expect((await story.client.get('/audits/findings')).body.audit_findings).toEqual([]);
   return (
     invoices.reduce((sum: number, each: Invoice) => sum + each.sub_total_including_taxes_amount_cents, 0) -
     given.reduce((sum, [, , total]) => sum + total, 0)
   );
+}
+
+/** The auditor finds nothing. */
+async function sound(story: Story): Promise<void> {
+  await ok(story.client.post('/audits', {}));
+  await until(async () => (await story.client.get('/audits')).body.audits[0]?.finished_at ?? undefined);
+  expect((await story.client.get('/audits/findings')).body.audit_findings).toEqual([]);
 }
 
 describe('a fee that is reached by several ways', () => {
@@ -134,6 +138,7 @@ describe('a fee that is reached by several ways', () => {
       ].sort(),
     );
     expect(await billed(story)).toBe(0);
+    await sound(story);
   });
 
   test('gives back to two charges at once', async () => {
@@ -155,6 +160,7 @@ describe('a fee that is reached by several ways', () => {
     ]);
     await retractAll(story);
     expect(await billed(story)).toBe(0);
+    await sound(story);
   });
 });
 
@@ -176,6 +182,7 @@ describe('notes of a progressive invoice that was voided', () => {
       [again.svc_id, 1200, 1320],
     ]);
     expect(await billed(story)).toBe(0);
+    await sound(story);
   });
 
   test('count as given back of the invoice that was made anew where nothing was paid', async () => {
@@ -193,6 +200,107 @@ describe('notes of a progressive invoice that was voided', () => {
       [again.svc_id, 500, 550],
     ]);
   });
+});
+
+describe('a correction before the month was regenerated', () => {
+  /** 34 units billed progressively, of which red has given 12 back. */
+  async function corrected(): Promise<{ story: Story; progressive: Invoice; month: Invoice }> {
+    const story = await march();
+    await use(story, 0, [
+      ['one', 12, 'red'],
+      ['two', 12, 'red'],
+      ['ten', 10, 'blue'],
+    ]);
+    await april(story);
+    const [progressive, month] = await story.invoices(2);
+    expect([progressive, month].map(figures)).toEqual([
+      [3400, 0, 3740],
+      [3400, 3400, 0],
+    ]);
+    await retract(story, 'two');
+    expect(await notes(story)).toEqual([[progressive.svc_id, 1200, 1320]]);
+    return { story, progressive, month };
+  }
+
+  test('stays settled where the fee of another group is changed', async () => {
+    const { story, progressive, month } = await corrected();
+    expect(figures(await anew(story, month, { blue: { units: '5' } }))).toEqual([2900, 2900, 0]);
+    expect(await notes(story)).toEqual([
+      [progressive.svc_id, 1200, 1320],
+      [progressive.svc_id, 500, 550],
+    ]);
+    expect(await billed(story)).toBe(1870);
+    expect((await amend(story, ['one', 13, 'red'])).adjustments).toMatchObject([{ delta_amount_cents: 100 }]);
+    expect(await billed(story)).toBe(1980);
+    await sound(story);
+  });
+
+  test('stays settled where a note by hand lowers what the month is credited with', async () => {
+    const { story, progressive, month } = await corrected();
+    const blue = progressive.fees.find((fee: Shown) => fee.item.grouped_by.team === 'blue');
+    const items = [{ fee_id: blue.svc_id, amount_cents: 200 }];
+    const credit_note = { invoice_id: progressive.svc_id, reason: 'other', credit_amount_cents: 220, items };
+    await ok(story.client.post('/credit_notes', { credit_note }));
+    await anew(story, month);
+    expect(await billed(story)).toBe(2420);
+    expect((await amend(story, ['one', 13, 'red'])).adjustments).toMatchObject([{ delta_amount_cents: 100 }]);
+    expect(await billed(story)).toBe(2530);
+    await sound(story);
+  });
+
+  test.each([
+    ['12', 2200, 2420, 1],
+    ['30', 4000, 4400, 1],
+    ['5', 1500, 1650, 2],
+  ])('lowers the credit where its own fee is changed to %s units', async (units, fees, total, count) => {
+    const { story, month } = await corrected();
+    const again = await anew(story, month, { red: { units } });
+    expect(again.fees_amount_cents).toBe(fees);
+    expect(await billed(story)).toBe(total);
+    expect(await notes(story)).toHaveLength(count);
+    expect((await amend(story, ['ten', 11, 'blue'])).adjustments).toMatchObject([{ delta_amount_cents: 100 }]);
+    expect(await billed(story)).toBe(total + 110);
+    // A copy of the changed fee comes to the same.
+    await anew(story, again);
+    expect(await billed(story)).toBe(total + 110);
+    await sound(story);
+  });
+
+  test('lowers the credit where its own fee is left out: the rest of it is given back', async () => {
+    const { story, month } = await corrected();
+    expect(figures(await anew(story, month, { red: null }))).toEqual([1000, 1000, 0]);
+    expect(await billed(story)).toBe(1100);
+    await sound(story);
+  });
+
+  test('of two groups by one note counts by group', async () => {
+    const { story, progressive, month } = await corrected();
+    await retractAll(story);
+    expect(await billed(story)).toBe(0);
+    const again = await anew(story, month, { blue: { units: '4' } });
+    expect(again.fees_amount_cents).toBe(2800);
+    expect(await billed(story)).toBe(440);
+    await sound(story);
+    expect((await notes(story)).every(([id]) => id === progressive.svc_id)).toBe(true);
+  });
+});
+
+test('the excess of a progressive invoice that failed is given back once', async () => {
+  const story = await march();
+  await use(story, 0, [['twelve', 12, 'red']]);
+  await look(story, 0);
+  await amend(story, ['twelve', 5, 'red']);
+  const { organizationId } = story;
+  await service.sql`
+    update invoices set status = 'failed', finalized_at = null
+    where organization_id = ${organizationId} and invoice_type = 'progressive_billing'`;
+  await april(story);
+  const drafts = () => service.sql<{ credit_amount_cents: number }[]>`
+    select credit_amount_cents from credit_notes where organization_id = ${organizationId} and status = 'draft'`;
+  expect(await drafts()).toEqual([{ credit_amount_cents: 770 }]);
+  const again = await anew(story, await monthOf(story));
+  expect(figures(again)).toEqual([500, 500, 0]);
+  expect(await drafts()).toEqual([{ credit_amount_cents: 770 }]);
 });
 
 test('a note by hand on a voided invoice does not stand for what had paid it', async () => {

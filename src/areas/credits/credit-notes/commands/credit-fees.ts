@@ -6,6 +6,7 @@ import type { InvoiceStatus } from '../../../../engine/invoices/invoice-states.t
 import { type Cents, cents } from '../../../../engine/money/cents.ts';
 import type { Context } from '../../../../platform/context.ts';
 import type { CreditNoteId, FeeId, InvoiceId } from '../../../../platform/ids.ts';
+import { readCopies } from '../../../invoices/fees/copied-fees.ts';
 import { type FeeRow, listFeesByIds, progressivePartsOf } from '../../../invoices/fees/queries.ts';
 import { readInvoice } from '../../../invoices/invoices/queries.ts';
 import type { Part } from '../../../usage/event-corrections/schema.ts';
@@ -76,7 +77,9 @@ export async function creditFees(
   const open = await lockInvoices(ctx, found, statuses);
   const ids = found.map(({ id }) => id);
   const credited = await sumItemsOfFees(ctx, ids);
-  const givenParts = partsGiven(takenOver.length === 0 ? [] : await listGivenParts(ctx, found.map(firstOf)), found);
+  const parts = takenOver.length === 0 ? [] : await listGivenParts(ctx, found.map(firstOf));
+  const copies = parts.length === 0 ? new Map<FeeId, FeeId>() : await readCopies(ctx, ids);
+  const givenParts = partsGiven(parts, found, copies);
   const fees = new Map(
     found.map((fee) => {
       const isOpen = fee.invoice_id !== null && open.has(fee.invoice_id);
@@ -168,19 +171,25 @@ function addItem(
 /** The fee in whose place it was made anew, or itself. */
 const firstOf = ({ original_fee_id, id }: FeeRow): FeeId => original_fee_id ?? id;
 
-/** What was given back of each fee for one that had taken it over, by both. */
-function partsGiven(parts: readonly GivenPart[], fees: readonly FeeRow[]): Map<string, Map<string, number>> {
+/**
+ * What was given back of each fee for one that had taken it over, by both. A fee that a regeneration changed has taken
+ * over what notes had left, so that only what was given back for those it is a copy of counts.
+ */
+function partsGiven(
+  parts: readonly GivenPart[],
+  fees: readonly FeeRow[],
+  copies: ReadonlyMap<FeeId, FeeId>,
+): Map<string, Map<string, number>> {
   const standing = new Map<string, FeeId>(fees.map((fee) => [firstOf(fee), fee.id]));
   const given = new Map<string, Map<string, number>>();
-  for (const { first_fee_id, given_for_first_fee_ids, given_part_cents } of parts) {
-    const [first, ...rest] = [...given_for_first_fee_ids, first_fee_id].map((id) => standing.get(id) ?? id);
-    let taker = first!;
-    for (const feeId of rest) {
+  for (const { first_fee_id, given_for_first_fee_ids, given_for_fee_ids, given_part_cents } of parts)
+    for (const [index, id] of given_for_fee_ids.entries()) {
+      const taker = copies.get(id) ?? id;
+      const next = given_for_first_fee_ids[index + 1] ?? first_fee_id;
+      const feeId = standing.get(next) ?? next;
       const known = given.get(taker) ?? new Map<string, number>();
       given.set(taker, known.set(feeId, (known.get(feeId) ?? 0) + given_part_cents));
-      taker = feeId;
     }
-  }
   return given;
 }
 
