@@ -9,13 +9,19 @@ import type { TaxDocument } from '../../../platform/taxes/port.ts';
 import { listMappings, type MappingRow } from '../../customers/integrations/queries.ts';
 import type { MappedType } from '../../customers/integrations/schema.ts';
 
+/** The names that an engine has for what is sold, by type and code, so that finding one costs the same among many. */
+type Mappings = ReadonlyMap<string, string>;
+
+const keyOf = ({ resource_type, resource_code }: Pick<MappingRow, 'resource_type' | 'resource_code'>): string =>
+  `${resource_type}:${resource_code}`;
+
 /** The facts that every document of a customer shares. */
 export interface DocumentFacts {
   integration_id: IntegrationId;
   timezone: string;
   customer: TaxDocument['customer'];
   seller: TaxDocument['seller'];
-  mappings: readonly MappingRow[];
+  mappings: Mappings;
 }
 
 /** Facts for documents of a customer that an engine taxes; undefined for any other. */
@@ -41,7 +47,9 @@ export async function readDocumentFacts(
     join customers customer on customer.organization_id = link.organization_id and customer.id = link.customer_id
     join billing_entities entity on entity.organization_id = link.organization_id and entity.id = ${billingEntityId}
     where link.organization_id = ${organizationId} and link.customer_id = ${customerId} and link.category = 'tax'`;
-  return row && { ...row, mappings: await listMappings(scope, row.integration_id) };
+  if (!row) return undefined;
+  const mappings = await listMappings(scope, row.integration_id);
+  return { ...row, mappings: new Map(mappings.map((mapping) => [keyOf(mapping), mapping.external_id])) };
 }
 
 /** A fee that goes into a document. */
@@ -67,11 +75,10 @@ const MAPPED_AS: Readonly<Record<Exclude<FeeType, 'credit'>, MappedType>> = {
  * The name that an engine has for what a fee sells: its own mapping, else the default, else its code.
  * Rule: integrations.md#mappings.
  */
-export function productOf(mappings: readonly MappingRow[], fee: Pick<SentFee, 'fee_type' | 'item_code'>): string {
+export function productOf(mappings: Mappings, fee: Pick<SentFee, 'fee_type' | 'item_code'>): string {
   const type = fee.fee_type === 'credit' ? undefined : MAPPED_AS[fee.fee_type];
-  const own = mappings.find((mapping) => mapping.resource_type === type && mapping.resource_code === fee.item_code);
-  const found = own ?? mappings.find(({ resource_type }) => resource_type === 'default');
-  return found?.external_id ?? fee.item_code;
+  const own = type && mappings.get(keyOf({ resource_type: type, resource_code: fee.item_code }));
+  return own ?? mappings.get(keyOf({ resource_type: 'default', resource_code: '' })) ?? fee.item_code;
 }
 
 /** The document of fees that are taxed together. Rule: tax-engines.md#what-is-sent. */

@@ -108,8 +108,12 @@ export async function taxStandaloneFees(ctx: Context, { fee_ids: ids }: { fee_id
   const payers = await listPayersOfFees(ctx, ids);
   for (const { customer_id } of payers) await lockPayer(ctx, customer_id);
   const left = new Set(ids);
+  const read = new Map<string, DocumentFacts | undefined>();
   for (const fee of await listStandaloneFees(ctx, ids)) {
-    const facts = await readDocumentFacts(ctx, fee.customer_id, fee.billing_entity_id);
+    const { customer_id, billing_entity_id } = fee;
+    const key = `${customer_id}:${billing_entity_id}`;
+    if (!read.has(key)) read.set(key, await readDocumentFacts(ctx, customer_id, billing_entity_id));
+    const facts = read.get(key);
     if (!facts || fee.amount_cents <= 0) continue;
     left.delete(fee.id);
     const documentKey = idOfFee(fee.id);
