@@ -20,6 +20,7 @@ import { correctionView } from '../../usage/event-corrections/view.ts';
 import { insertCorrection, updateProgress } from '../../usage/event-corrections/writes.ts';
 import { listInPlace } from './issued-fees.ts';
 import {
+  findLookFrom,
   type LateGroup,
   listLateGroups,
   listLateGroupsAmong,
@@ -62,7 +63,8 @@ export const lateEvents = periodicJob({
     if (seen === undefined) return;
     // Whether an event is late is decided when it is stored, so each is looked at once, late or not.
     const seenNow = newId();
-    oweGroups(ctx, await listLateGroups(ctx, seen));
+    const from = await findLookFrom(ctx, seen);
+    if (from !== undefined) oweGroups(ctx, await listLateGroups(ctx, from));
     await moveCursor(ctx, seenNow);
   },
   async nextDueAt({ db: sql, organizationId }, after) {

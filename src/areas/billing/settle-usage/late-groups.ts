@@ -109,6 +109,23 @@ export async function lockCursor({ db, organizationId }: Scope): Promise<string 
   return row?.seen_id;
 }
 
+/**
+ * From where on events are to be looked at: how far they were, or where the next policy begins, since what came while
+ * every policy was to ignore it is not late. Undefined: no policy holds any more.
+ */
+export async function findLookFrom({ db, organizationId }: Scope, seenId: string): Promise<string | undefined> {
+  const [row] = await db<{ from_id: string }[]>`
+    select greatest(held.from_id, ${seenId}) as from_id
+    from late_event_policies held
+    where held.organization_id = ${organizationId} and held.policy <> 'ignore' and not exists (
+      select from late_event_policies later
+      where later.organization_id = held.organization_id and later.plan_id is not distinct from held.plan_id
+        and later.from_id > held.from_id and later.from_id <= ${before(seenId)})
+    order by 1
+    limit 1`;
+  return row?.from_id;
+}
+
 export const moveCursor = ({ db, organizationId }: Scope, seenId: string) => db`
   update late_event_cursors set seen_id = greatest(seen_id, ${seenId}) where organization_id = ${organizationId}`;
 

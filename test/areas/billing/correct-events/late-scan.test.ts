@@ -1,6 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
+  findLookFrom,
   listLateGroups,
   listLateOrganizations,
   readPage,
@@ -119,4 +120,20 @@ test('a policy that was switched off is looked at until the overlap after it is 
   };
   // Seen before the policy ended, shortly after it, and once more.
   expect([await isDue(120), await isDue(95), await isDue(35)]).toEqual([true, true, false]);
+});
+
+test('a policy that is switched on again is looked at from then on, not since it was switched off', async () => {
+  const id = await organization();
+  const minutesAgo = (minutes: number) => firstIdAt({ epochMilliseconds: Date.now() - minutes * 60_000 });
+  const [on, off, again] = [minutesAgo(300), minutesAgo(200), minutesAgo(20)];
+  await service.sql`
+    insert into late_event_policies (organization_id, plan_id, from_id, policy)
+    values (${id}, null, ${on}, 'next_invoice'), (${id}, null, ${off}, 'ignore')`;
+  const lookFrom = (seenId: string) => findLookFrom({ db: service.sql, organizationId: id }, seenId);
+  const [early, overlapping, over, now] = [minutesAgo(250), minutesAgo(195), minutesAgo(185), minutesAgo(0)];
+  expect(await Promise.all([early, overlapping, over].map(lookFrom))).toEqual([early, overlapping, undefined]);
+  await service.sql`
+    insert into late_event_policies (organization_id, plan_id, from_id, policy)
+    values (${id}, null, ${again}, 'debit_invoice')`;
+  expect(await Promise.all([overlapping, over, now].map(lookFrom))).toEqual([overlapping, again, now]);
 });
