@@ -133,6 +133,8 @@ export type ProviderEvent =
       status: string;
       metadata: Record<string, string>;
       error?: ProviderError;
+      /** Money that was paid out came back. */
+      isReturn?: true;
     }
   | { kind: 'ignored' }
   /** Of a type that we act upon, without what it has to say. */

@@ -228,29 +228,43 @@ test('an event about another amount than was charged settles nothing', async () 
   expect(await read(made)).toMatchObject({ payment_status: 'pending', total_paid_amount_cents: 0 });
 });
 
-test('a refund is pending until its event', async () => {
-  await customer();
-  const made = await bill();
-  const paid = await paymentOf(made, 'succeeded');
-  const { fees } = await read(made);
-  const { credit_note: note } = await ok(
-    client.post('/credit_notes', {
-      credit_note: {
-        invoice_id: made.svc_id,
-        reason: 'duplicated_charge',
-        refund_amount_cents: 500,
-        items: [{ fee_id: fees[0].svc_id, amount_cents: 500 }],
-      },
-    }),
-  );
-  const refund = await until(async () => adyen.refunds.find(({ reference }) => reference === note.svc_id));
-  expect(refund).toMatchObject({ amount: { value: 500, currency: 'EUR' }, merchantRefundReason: 'DUPLICATE' });
-  const status = async () => (await ok(client.get(`/credit_notes/${note.svc_id}`))).credit_note.refund_status;
-  expect(await status()).toBe('pending');
-  const about = { originalReference: paid.provider_payment_id, merchantReference: note.svc_id };
-  await tell(adyen.item('REFUND', { ...about, pspReference: refund.pspReference, amount: refund.amount }));
-  await until(async () => (await status()) === 'succeeded');
-});
+test.each([
+  { order: ['REFUND', 'REFUND_FAILED'], first: ['succeeded', -700] },
+  { order: ['REFUND_FAILED', 'REFUND'], first: ['failed', -1200] },
+])(
+  'a refund of 5.00 is pending until its event, and failed when its money came back: $order',
+  async ({ order, first }) => {
+    await customer();
+    const made = await bill();
+    const paid = await paymentOf(made, 'succeeded');
+    const { fees } = await read(made);
+    const { credit_note: note } = await ok(
+      client.post('/credit_notes', {
+        credit_note: {
+          invoice_id: made.svc_id,
+          reason: 'duplicated_charge',
+          refund_amount_cents: 500,
+          items: [{ fee_id: fees[0].svc_id, amount_cents: 500 }],
+        },
+      }),
+    );
+    const refund = await until(async () => adyen.refunds.find(({ reference }) => reference === note.svc_id));
+    expect(refund).toMatchObject({ amount: { value: 500, currency: 'EUR' }, merchantRefundReason: 'DUPLICATE' });
+    const status = async () => (await ok(client.get(`/credit_notes/${note.svc_id}`))).credit_note.refund_status;
+    expect(await status()).toBe('pending');
+    const about = { originalReference: paid.provider_payment_id, merchantReference: note.svc_id };
+    const end = (code: string) =>
+      adyen.item(code, { ...about, pspReference: refund.pspReference, amount: refund.amount });
+    for (const code of order) {
+      await tell(end(code));
+      await until(async () => {
+        const [told] = (await ok(client.get(`/inbound_events?types[]=${code}`))).inbound_events;
+        return told?.status === 'succeeded' || undefined;
+      });
+      expect([await status(), await creditOf('cash')]).toEqual(code === order[0] ? first : ['failed', -1200]);
+    }
+  },
+);
 
 test('a capture that fails takes the money back', async () => {
   await customer();

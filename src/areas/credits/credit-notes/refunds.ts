@@ -23,6 +23,8 @@ export interface RefundRow {
   payment_id: PaymentId;
   payment_provider_id: PaymentProviderId;
   provider_refund_id: string | null;
+  /** The provider's own word, or that its money came back. */
+  status: string | null;
   sent_at: Temporal.Instant | null;
 }
 
@@ -88,7 +90,8 @@ async function findRefundingPayment(ctx: Scope, invoiceId: InvoiceId) {
 
 export async function findRefund({ db, organizationId }: Scope, noteId: CreditNoteId): Promise<RefundRow | undefined> {
   const [row] = await db<RefundRow[]>`
-    select credit_note_id, payment_id, payment_provider_id, provider_refund_id, sent_at from credit_note_refunds
+    select credit_note_id, payment_id, payment_provider_id, provider_refund_id, status, sent_at
+    from credit_note_refunds
     where organization_id = ${organizationId} and credit_note_id = ${noteId}`;
   return row;
 }
@@ -100,7 +103,8 @@ export async function findRefundAtProvider(
   { providerRefundId, noteId }: { providerRefundId: string; noteId: CreditNoteId | undefined },
 ): Promise<RefundRow | undefined> {
   const [row] = await db<RefundRow[]>`
-    select credit_note_id, payment_id, payment_provider_id, provider_refund_id, sent_at from credit_note_refunds
+    select credit_note_id, payment_id, payment_provider_id, provider_refund_id, status, sent_at
+    from credit_note_refunds
     where organization_id = ${organizationId} and payment_provider_id = ${providerId}
       and (provider_refund_id = ${providerRefundId}
         or (provider_refund_id is null and credit_note_id::text = ${noteId ?? ''}))

@@ -111,7 +111,7 @@ async function handle(ctx: Context, provider: ProviderRow, event: ProviderEvent)
       });
       if (!refund) return;
       const refundStatus = refundStatusOf(wordsOf(provider), event.status);
-      await applyRefund(ctx, refund, { ...event, refundStatus }, { isEvent: true });
+      await applyRefund(ctx, refund, { ...event, refundStatus }, { isEvent: true, isReturn: event.isReturn === true });
       return;
     }
     case 'dispute_closed': {

@@ -138,6 +138,7 @@ export function parseAdyenEvent(item: Record<string, unknown>): ProviderEvent {
         status: isPaid ? 'succeeded' : 'failed',
         metadata: metadataOf(reference),
         ...(isPaid ? {} : faultOf(item)),
+        ...(code === 'REFUND_FAILED' ? { isReturn: true } : {}),
       };
     }
     case 'CHARGEBACK':

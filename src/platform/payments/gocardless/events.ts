@@ -34,6 +34,8 @@ const PAYMENT_STATUS: Readonly<Record<string, string>> = {
 };
 
 /** Actions that may take back money that had come in. */
+/** States of a refund whose money was paid out and came back. */
+const COMES_BACK = new Set(['bounced', 'funds_returned']);
 const TAKES_BACK = new Set(['failed', 'charged_back']);
 
 const REFUND_STATUS: Readonly<Record<string, string>> = {
@@ -62,7 +64,14 @@ export function parseGocardlessEvent(event: Record<string, unknown>): ProviderEv
     case 'refunds': {
       const [id, status] = [providerId(links.refund), REFUND_STATUS[action]];
       if (!id || !status) return IGNORED;
-      return { kind: 'refund', providerRefundId: id, status, metadata: metadataOf(event), ...faultOf(event, status) };
+      return {
+        kind: 'refund',
+        providerRefundId: id,
+        status,
+        metadata: metadataOf(event),
+        ...faultOf(event, status),
+        ...(COMES_BACK.has(status) ? { isReturn: true } : {}),
+      };
     }
     case 'mandates':
       return mandateEvent(event, links, action);
