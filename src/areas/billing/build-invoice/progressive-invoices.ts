@@ -29,7 +29,7 @@ interface NotedInvoiceRow {
       given_for_fee_ids: FeeId[] | null;
       given_part_cents: number | null;
       /** Given for a fee that is copied: it does not lower what is left. */
-      is_left_out: boolean;
+      copied: boolean;
     }[];
   }[];
 }
@@ -125,7 +125,7 @@ const feesAndNotes = (scope: Scope, replaced?: Replaced) => scope.db`
           select coalesce(jsonb_agg(jsonb_build_object('fee_id', item.fee_id,
             'precise_amount_cents', item.precise_amount_cents::text,
             'given_for_fee_ids', item.given_for_fee_ids, 'given_part_cents', item.given_part_cents,
-            'is_left_out', coalesce(item.given_for_fee_ids && ${replaced?.copiedFeeIds ?? []}::uuid[], false))), '[]')
+            'copied', coalesce(item.given_for_fee_ids && ${replaced?.copiedFeeIds ?? []}::uuid[], false))), '[]')
           from credit_note_items item
           where item.organization_id = note.organization_id and item.credit_note_id = note.id
             and item.fee_id is not null)))
@@ -195,7 +195,7 @@ export const notedInvoice = ({ fees, notes }: NotedInvoiceRow, standsFor: Readon
       items: note.items.map((item) => ({
         feeId: item.fee_id,
         preciseAmountCents: decimal(item.precise_amount_cents),
-        isLeftOut: item.is_left_out,
+        isLeftOut: item.copied,
         givenFor:
           item.given_for_fee_ids === null
             ? undefined
