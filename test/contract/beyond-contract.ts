@@ -65,6 +65,12 @@ const BEYOND: readonly Beyond[] = [
     field: 'source',
     is: (value) => ['custom', 'gocardless', 'adyen'].includes(String(value)),
   },
+  {
+    rule: 'tax-engines.md: taxes of an engine are no taxes of the catalogue',
+    field: 'svc_tax_id',
+    is: isNull,
+    path: /\/credit_notes\/estimate$/,
+  },
   { rule: 'json.md "countries": ISO 3166-1 and XK', field: 'country', is: (value) => value === 'XK' },
   ...['currency', 'amount_currency', 'plan_amount_currency'].map((field) => ({
     rule: 'json.md "currencies": more than the contract lists',
