@@ -11,8 +11,8 @@ import type { PortalTexts } from '../areas/reporting/customer-portal/texts/porta
 import { assert } from '../engine/assert.ts';
 import type { Context } from '../platform/context.ts';
 import { NO_REACTIONS } from '../platform/reactions.ts';
-import { nudge } from '../platform/records/nudge.ts';
-import { type SystemDeps, systemTransaction } from '../platform/records/system-transaction.ts';
+import type { SystemDeps } from '../platform/records/system-transaction.ts';
+import { transact } from '../platform/records/transact.ts';
 import type { Turns } from '../platform/turns/turns.ts';
 import { READ_TIMEOUT_MS } from './answer-request.ts';
 import { answeredInTime } from './database-in-time.ts';
@@ -120,7 +120,7 @@ async function servePdf(deps: Deps, visit: Visit, listed: PortalDocuments): Prom
 
 async function askFor(deps: Deps, { organizationId, sandbox, now }: Context, subject: PortalSubject): Promise<string> {
   let documentId = '';
-  const nudges = await systemTransaction(
+  await transact(
     deps,
     { id: organizationId, sandbox },
     async () => now(),
@@ -128,7 +128,6 @@ async function askFor(deps: Deps, { organizationId, sandbox, now }: Context, sub
       documentId = await askForDocument(ctx, subject);
     },
   );
-  if (nudges) await nudge(deps.producer, organizationId, nudges);
   return documentId;
 }
 

@@ -2,14 +2,14 @@ import { type Express, default as express, type Request, type RequestHandler, ty
 import { listProvidersOfType, type ProviderRow } from '../areas/customers/payment-providers/queries.ts';
 import { readSecret } from '../areas/customers/payment-providers/secrets.ts';
 import { storeInboundEvent } from '../areas/payments/inbound-events/store-inbound-event.ts';
-import { holdClock } from '../platform/clock/organization-clock.ts';
+import { holdOrganizationNow } from '../platform/clock/organization-clock.ts';
 import { realNow } from '../platform/clock/real-clock.ts';
 import { isUuid } from '../platform/ids.ts';
 import type { Log } from '../platform/log/log.ts';
 import type { ProviderDescriptor } from '../platform/payments/descriptor.ts';
 import { descriptorOf } from '../platform/payments/providers.ts';
-import { nudge } from '../platform/records/nudge.ts';
-import { type SystemDeps, systemTransaction } from '../platform/records/system-transaction.ts';
+import type { SystemDeps } from '../platform/records/system-transaction.ts';
+import { transact } from '../platform/records/transact.ts';
 import { Refusal } from '../platform/refusal.ts';
 import { isStorable } from '../platform/schema/storable.ts';
 import { FairGate } from './fair-gate.ts';
@@ -102,17 +102,14 @@ async function take(deps: SystemDeps, windows: Windows, request: Request): Promi
   const { totalHits } = await windows.increment(connection.id);
   if (totalHits > EVENTS_PER_SECOND) return 429;
   const events = readProviderEvents(body.toString('utf8'), descriptorOf(connection.provider_type)!.inbound.eventsIn);
-  const nudges = await systemTransaction(
+  await transact(
     deps,
     { id: organizationId!, sandbox: connection.sandbox },
-    async (tx) =>
-      (connection.sandbox ? (await holdClock({ db: tx, organizationId: organizationId! }))?.frozen_time : undefined) ??
-      realNow(),
+    (tx) => holdOrganizationNow({ db: tx, organizationId: organizationId! }, connection.sandbox),
     async (ctx) => {
       for (const event of events) await storeInboundEvent(ctx, { connectionId: connection.id, ...event });
     },
   );
-  if (nudges) await nudge(deps.producer, organizationId!, nudges);
   return 200;
 }
 

@@ -1,8 +1,8 @@
 import { Temporal } from 'temporal-polyfill';
 import { holdClock, isSandbox } from '../../platform/clock/organization-clock.ts';
 import { realNow } from '../../platform/clock/real-clock.ts';
-import { nudge } from '../../platform/records/nudge.ts';
-import { type SystemDeps, systemTransaction } from '../../platform/records/system-transaction.ts';
+import type { SystemDeps } from '../../platform/records/system-transaction.ts';
+import { transact } from '../../platform/records/transact.ts';
 import type { JobPayload } from '../../queues.ts';
 import type { Registry } from './periodic-registry.ts';
 
@@ -20,11 +20,10 @@ export async function runWork(
   const item = job.item.parse(payload.item);
   const id = payload.organization_id;
   const sandbox = await isSandbox({ db: deps.sql, organizationId: id });
-  const nudges = await systemTransaction(
+  await transact(
     deps,
     { id, sandbox },
     async (tx) => (sandbox && (await holdClock({ db: tx, organizationId: id })) ? null : realNow()),
     (ctx) => job.work(ctx, item, Temporal.Instant.from(payload.at)),
   );
-  if (nudges) await nudge(deps.producer, id, nudges);
 }

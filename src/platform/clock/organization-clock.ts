@@ -34,6 +34,12 @@ export async function holdClock(scope: Scope<Tx>): Promise<HeldClock | undefined
   return lockedClock(scope); // one may have been created before the lock was taken
 }
 
+/** Present of an organization whose clock is held until the end of the transaction, while it advances too. */
+export async function holdOrganizationNow(scope: Scope<Tx>, sandbox: boolean): Promise<Temporal.Instant> {
+  const clock = sandbox ? await holdClock(scope) : undefined;
+  return clock?.frozen_time ?? realNow();
+}
+
 async function lockedClock({ db: tx, organizationId }: Scope<Tx>): Promise<HeldClock | undefined> {
   const [clock] = await tx<HeldClock[]>`
     select frozen_time, status, lease_token from test_clocks where organization_id = ${organizationId} for share`;

@@ -8,6 +8,7 @@ import { ofOrganization } from '../../../platform/log/log.ts';
 import { paced } from '../../../platform/payments/paced-jobs.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
+import { transactHoldingClock } from '../../../platform/records/transact.ts';
 import {
   isTooMany,
   type TaxAnswer,
@@ -17,7 +18,7 @@ import {
 } from '../../../platform/taxes/port.ts';
 import type { JobPayload } from '../../../queues.ts';
 import { engineOf, noteCall, taxEngineCalls, timed } from '../../customers/integrations/engine.ts';
-import { transact } from '../../payments/provider-network/network.ts';
+
 import {
   findLeaseBefore,
   findTaxDocument,
@@ -72,7 +73,7 @@ async function askAndKeep(deps: SystemDeps, organizationId: OrganizationId, ques
     askEngine(await engineFor(deps, organizationId, question), question),
   );
   const keep = ({ outcome, call }: typeof asked) =>
-    transact(deps, organizationId, async (ctx) => {
+    transactHoldingClock(deps, organizationId, async (ctx) => {
       await takeAnswer(ctx, question, outcome);
       await noteCall(ctx, question.integration_id, { outcome, call });
     });

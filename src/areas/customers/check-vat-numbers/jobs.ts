@@ -3,8 +3,8 @@ import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Outgoing } from '../../../platform/http/outgoing.ts';
 import type { SweepDeps } from '../../../platform/periodic-job.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
-import { nudge } from '../../../platform/records/nudge.ts';
-import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
+import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
+import { transact } from '../../../platform/records/transact.ts';
 import { readVatNumber } from '../../../platform/vat-numbers/read-vat-number.ts';
 import { askRegister } from './ask-register.ts';
 import { listDueChecks } from './queries.ts';
@@ -27,13 +27,12 @@ export function vatCheckHandlers(deps: SystemDeps & { outgoing: Outgoing }): Pic
         { outgoing: deps.outgoing, url: deps.config.VAT_REGISTER_URL },
         readVatNumber(number),
       );
-      const nudges = await systemTransaction(
+      await transact(
         deps,
         { id: organizationId, sandbox: false },
         async () => realNow(),
         (ctx) => answerCheck(ctx, { checkId, number }, answer),
       );
-      if (nudges) await nudge(deps.producer, organizationId, nudges);
     },
   };
 }

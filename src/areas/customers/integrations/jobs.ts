@@ -2,8 +2,8 @@ import type { Redis } from 'ioredis';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import { paced } from '../../../platform/payments/paced-jobs.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
-import { nudge } from '../../../platform/records/nudge.ts';
-import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
+import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
+import { transact } from '../../../platform/records/transact.ts';
 import { isTooMany } from '../../../platform/taxes/port.ts';
 import type { JobPayload } from '../../../queues.ts';
 import { engineOf, noteCall, taxEngineCalls, timed } from './engine.ts';
@@ -33,13 +33,12 @@ export function integrationHandlers(deps: SystemDeps & { redis: Redis }): Pick<H
           const pauseMs = await calls.pauseAfterRefusal(asked.outcome.retryAfterMs);
           if (pauseMs !== undefined) return info.comeBack(pauseMs);
         }
-        const nudges = await systemTransaction(
+        await transact(
           deps,
           { id: organizationId, sandbox: false },
           async () => realNow(),
           (ctx) => noteCall(ctx, id, asked),
         );
-        if (nudges) await nudge(deps.producer, organizationId, nudges);
       },
     ),
   };

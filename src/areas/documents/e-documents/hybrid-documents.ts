@@ -1,10 +1,9 @@
 import { profileFacts } from '../../../engine/e-documents/profiles.ts';
-import { isSandbox, readOrganizationNow } from '../../../platform/clock/organization-clock.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
-import { nudge } from '../../../platform/records/nudge.ts';
-import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
+import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
+import { transactAtPresent } from '../../../platform/records/transact.ts';
 import { namedMissing } from '../../messaging/documents/missing-characters.ts';
 import { type DocumentRow, findWaitingDocument, replaceDocument } from '../../messaging/documents/queries.ts';
 import { releaseMails } from '../../messaging/mails/post-mail.ts';
@@ -57,17 +56,9 @@ export const hybridPages =
     if (found?.status === 'failed') return 'none';
     if (!found && (await withdrawnBy(scope, subject, profile)) !== null) return 'none';
     if (found?.status === 'ready') return (await findContent(scope, found.id)) ?? 'none';
-    const { organizationId } = scope;
-    const sandbox = await isSandbox(scope);
-    const nudges = await systemTransaction(
-      deps,
-      { id: organizationId, sandbox },
-      (tx) => readOrganizationNow({ db: tx, organizationId }, sandbox),
-      async (ctx) => {
-        if (found) ctx.after({ nudge: 'e-document.render', payload: { e_document_id: found.id } });
-        else await storeUnlessWithdrawn(ctx, subject, profile, { inBackground: false });
-      },
-    );
-    if (nudges) await nudge(deps.producer, organizationId, nudges);
+    await transactAtPresent(deps, scope.organizationId, async (ctx) => {
+      if (found) ctx.after({ nudge: 'e-document.render', payload: { e_document_id: found.id } });
+      else await storeUnlessWithdrawn(ctx, subject, profile, { inBackground: false });
+    });
     return 'made-later';
   };

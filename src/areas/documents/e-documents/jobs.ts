@@ -4,7 +4,6 @@ import type { DocumentFacts } from '../../../engine/e-documents/facts.ts';
 import { profileFacts } from '../../../engine/e-documents/profiles.ts';
 import { isReady, type Problem, problemsOf } from '../../../engine/e-documents/rules.ts';
 import { ENGINE_VERSION } from '../../../engine/version.ts';
-import { isSandbox, readOrganizationNow } from '../../../platform/clock/organization-clock.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
@@ -14,8 +13,8 @@ import type { Renderer } from '../../../platform/documents/renderer.ts';
 import type { CreditNoteId, InvoiceId, OrganizationId } from '../../../platform/ids.ts';
 import type { SweepDeps } from '../../../platform/periodic-job.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
-import { nudge } from '../../../platform/records/nudge.ts';
-import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
+import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
+import { transactAtPresent } from '../../../platform/records/transact.ts';
 import { Refusal } from '../../../platform/refusal.ts';
 import { readCancellationModel, readInvoiceHybrid, readNoteHybrid } from '../render-documents/document-subjects.ts';
 import { writtenXml } from '../render-documents/e-documents/written.ts';
@@ -53,7 +52,7 @@ export function eDocumentHandlers(deps: Deps): Pick<Handlers, 'e-document.render
         await render(deps, organizationId, row);
       } catch (error) {
         if (lastAttempt || error instanceof Refusal)
-          await finish(deps, organizationId, (ctx) => fail(ctx, row, [notMade(row.subject_type)]));
+          await transactAtPresent(deps, organizationId, (ctx) => fail(ctx, row, [notMade(row.subject_type)]));
         throw error;
       }
     },
@@ -64,10 +63,10 @@ async function render(deps: Deps, organizationId: OrganizationId, row: EDocument
   const scope = { db: deps.sql, organizationId };
   const facts = await factsOf(scope, { type: row.subject_type, id: row.subject_id, kind: row.kind }, row.profile);
   const problems = problemsOf(facts);
-  if (!isReady(problems)) return finish(deps, organizationId, (ctx) => fail(ctx, row, problems));
+  if (!isReady(problems)) return transactAtPresent(deps, organizationId, (ctx) => fail(ctx, row, problems));
   const { bytes: content, missing } = await contentOf(scope, { row, facts, renderer: deps.renderer });
   const sha256 = createHash('sha256').update(content).digest('hex');
-  await finish(deps, organizationId, async (ctx) => {
+  await transactAtPresent(deps, organizationId, async (ctx) => {
     const made = { content, sha256, engineVersion: ENGINE_VERSION, problems, readyAt: realNow(), now: ctx.now() };
     if (!(await markReady(ctx, row.id, made))) return;
     await recordEDocument(ctx, 'created', row.id);
@@ -82,21 +81,6 @@ async function fail(ctx: Context, row: EDocumentRow, problems: readonly Problem[
   if (!(await markFailed(ctx, row, { problems, now: ctx.now() }))) return;
   await recordEDocument(ctx, 'failed', row.id);
   if (isPrinted(row)) await printPlain(ctx, row);
-}
-
-async function finish(
-  deps: Deps,
-  organizationId: OrganizationId,
-  work: (ctx: Context) => Promise<void>,
-): Promise<void> {
-  const sandbox = await isSandbox({ db: deps.sql, organizationId });
-  const nudges = await systemTransaction(
-    deps,
-    { id: organizationId, sandbox },
-    (tx) => readOrganizationNow({ db: tx, organizationId }, sandbox),
-    work,
-  );
-  if (nudges) await nudge(deps.producer, organizationId, nudges);
 }
 
 /** The file: XML, or the printed document that carries it. */

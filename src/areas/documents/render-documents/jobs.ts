@@ -1,5 +1,4 @@
 import type { Temporal } from 'temporal-polyfill';
-import { isSandbox, readOrganizationNow } from '../../../platform/clock/organization-clock.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
@@ -8,8 +7,8 @@ import type { Renderer } from '../../../platform/documents/renderer.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
 import type { SweepDeps } from '../../../platform/periodic-job.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
-import { nudge } from '../../../platform/records/nudge.ts';
-import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
+import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
+import { transactAtPresent } from '../../../platform/records/transact.ts';
 import { Refusal } from '../../../platform/refusal.ts';
 import { namedMissing } from '../../messaging/documents/missing-characters.ts';
 import {
@@ -44,7 +43,7 @@ export function documentHandlers(deps: Deps): Pick<Handlers, 'document.render'> 
         await render(deps, organizationId, document);
       } catch (error) {
         if (lastAttempt || error instanceof Refusal)
-          await finish(deps, organizationId, (ctx) => giveUp(ctx, document, error));
+          await transactAtPresent(deps, organizationId, (ctx) => giveUp(ctx, document, error));
         throw error;
       }
     },
@@ -59,7 +58,7 @@ async function render(deps: Deps, organizationId: OrganizationId, document: Docu
   const missing = namedMissing(drawn.missing);
   if (missing !== '')
     log.warn({ organization_id: organizationId, documentId: id, missing }, 'no font has these characters');
-  await finish(deps, organizationId, async (ctx) => {
+  await transactAtPresent(deps, organizationId, async (ctx) => {
     if (!(await storeDocument(ctx, id, { content: drawn.bytes, missing }, realNow()))) return;
     await documentSubjects[document.kind].announce(ctx, document.subject_id);
     await releaseMails(ctx, id);
@@ -78,21 +77,6 @@ async function giveUp(ctx: Context, { id }: DocumentRow, error: unknown): Promis
   if (!(await giveUpDocument(ctx, id, realNow()))) return;
   ctx.log.error({ documentId: id, err: error }, 'a document cannot be drawn and is given up');
   await failWaitingMails(ctx, id);
-}
-
-async function finish(
-  deps: Deps,
-  organizationId: OrganizationId,
-  work: (ctx: Context) => Promise<void>,
-): Promise<void> {
-  const sandbox = await isSandbox({ db: deps.sql, organizationId });
-  const nudges = await systemTransaction(
-    deps,
-    { id: organizationId, sandbox },
-    (tx) => readOrganizationNow({ db: tx, organizationId }, sandbox),
-    work,
-  );
-  if (nudges) await nudge(deps.producer, organizationId, nudges);
 }
 
 /** Enqueues documents again whose job was lost. */

@@ -4,9 +4,10 @@ import type { OrganizationId, PaymentId } from '../../../platform/ids.ts';
 import { isAboutCredentials, ProviderRefusal } from '../../../platform/payments/port.ts';
 import { can } from '../../../platform/payments/providers.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
+import { transactHoldingClock } from '../../../platform/records/transact.ts';
 import { Outage } from '../../../platform/refusal.ts';
 import { readPayment } from '../payments/queries.ts';
-import { connected, transact } from '../provider-network/network.ts';
+import { connected } from '../provider-network/network.ts';
 import { applyAnswer, lockPayment } from './apply-outcome.ts';
 
 /**
@@ -41,7 +42,7 @@ export async function cancelOverNetwork(
   const outcome = can(connection.row, 'read')
     ? await connection.provider.readPayment(payment.provider_payment_id)
     : undefined;
-  await transact(deps, organizationId, async (ctx) => {
+  await transactHoldingClock(deps, organizationId, async (ctx) => {
     const now = await lockPayment(ctx, id);
     if (outcome?.kind === 'answered') await applyAnswer(ctx, now, outcome, { isEvent: true, readAt });
     const isOpen = outcome?.kind === 'answered' && outcome.paymentStatus === 'processing';

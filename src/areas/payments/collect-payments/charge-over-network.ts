@@ -4,10 +4,11 @@ import { type ChargeOutcome, isSilentOnBefore } from '../../../platform/payments
 import { can } from '../../../platform/payments/providers.ts';
 import { TOO_OLD } from '../../../platform/payments/refused.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
+import { transactHoldingClock } from '../../../platform/records/transact.ts';
 import { Outage } from '../../../platform/refusal.ts';
 import { type MethodRow, readMethod } from '../../customers/payment-methods/queries.ts';
 import { type PaymentRow, readPayment } from '../payments/queries.ts';
-import { connected, isKeyForgotten, transact } from '../provider-network/network.ts';
+import { connected, isKeyForgotten } from '../provider-network/network.ts';
 import { applyAnswer, leavePending, lockPayment } from './apply-outcome.ts';
 
 /**
@@ -32,7 +33,7 @@ export async function chargeOverNetwork(
       { organization_id: organizationId, paymentId: id },
       'a charge of unknown outcome is too old to be sent again',
     );
-    return transact(deps, organizationId, async (ctx) => {
+    return transactHoldingClock(deps, organizationId, async (ctx) => {
       const now = await lockPayment(ctx, id);
       if (now.payment_status === 'pending' && now.error === null) await leavePending(ctx, now, TOO_OLD, 'pending');
     });
@@ -50,7 +51,7 @@ export async function chargeOverNetwork(
   });
   if (outcome.kind === 'unreachable' || (first.isRepeated && saysNothing(outcome)))
     throw new Outage(connection.row.provider_type, outcome.error?.message);
-  await transact(deps, organizationId, async (ctx) => {
+  await transactHoldingClock(deps, organizationId, async (ctx) => {
     const now = await lockPayment(ctx, id);
     if (outcome.kind === 'answered') return applyAnswer(ctx, now, outcome);
     if (now.payment_status !== 'pending') return;
@@ -86,7 +87,7 @@ export async function pollPayment(
   const readAt = realNow();
   const outcome: ChargeOutcome = await connection.provider.readPayment(payment.provider_payment_id);
   if (outcome.kind !== 'answered') return;
-  await transact(deps, organizationId, async (ctx) =>
+  await transactHoldingClock(deps, organizationId, async (ctx) =>
     applyAnswer(ctx, await lockPayment(ctx, id), outcome, { isEvent: true, readAt }),
   );
 }

@@ -4,13 +4,14 @@ import type { Given, ProviderDescriptor } from '../../../platform/payments/descr
 import { type PaymentProvider, TooManyCalls } from '../../../platform/payments/port.ts';
 import { descriptorOf } from '../../../platform/payments/providers.ts';
 import { answeredInTime, type PreStep } from '../../../platform/pre-step.ts';
+import { transactHoldingClock } from '../../../platform/records/transact.ts';
 import { Outage, refuse } from '../../../platform/refusal.ts';
 import { givenOf } from '../../customers/payment-providers/commands.ts';
 import { getProvider } from '../../customers/payment-providers/queries.ts';
 import { LIVE_KEY_IN_SANDBOX, readSecrets } from '../../customers/payment-providers/secrets.ts';
 import { type Checked, setConnectionStatus } from '../../customers/payment-providers/status.ts';
 import { inboundUrl } from '../../customers/payment-providers/view.ts';
-import { connected, transact } from '../provider-network/network.ts';
+import { connected } from '../provider-network/network.ts';
 
 /**
  * Pre-step of `POST /payment_providers`: the provider accepts the credentials before anything is stored.
@@ -63,7 +64,7 @@ export const askAboutConnection: PreStep = async (deps, { organizationId, sandbo
   const connection = await connected(deps, organizationId, stored.id);
   if (!type || !connection) return undefined;
   const onRefusal = (error: string) =>
-    transact(deps, organizationId, (ctx) => setConnectionStatus(ctx, stored, { status: 'failing', error }));
+    transactHoldingClock(deps, organizationId, (ctx) => setConnectionStatus(ctx, stored, { status: 'failing', error }));
   return checkedBy(type, connection.provider, { sandbox, onRefusal });
 };
 

@@ -13,6 +13,7 @@ import {
 } from '../../../platform/payments/port.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
+import { transactHoldingClock } from '../../../platform/records/transact.ts';
 import { recordMade, recordNotMade } from '../../customers/customers/announce-link.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { listOtherEndpoints, type ProviderRow } from '../../customers/payment-providers/queries.ts';
@@ -22,7 +23,7 @@ import { inboundUrl } from '../../customers/payment-providers/view.ts';
 import { payLink, RETURNED } from '../../messaging/mails/pay-link.ts';
 import { recordCheckoutUrl } from '../payments/checkout-url.ts';
 import { type PageError, type PageRow, TOO_MANY } from '../payments/provider-pages.ts';
-import { type Connected, connected, type NetworkDeps, transact } from '../provider-network/network.ts';
+import { type Connected, connected, type NetworkDeps } from '../provider-network/network.ts';
 import { makeCustomerThere } from './create-customer.ts';
 
 /**
@@ -44,11 +45,11 @@ export async function connectProvider(
   const isRefused = checked.ok && checked.live && (await isSandbox({ db: deps.sql, organizationId }));
   const refusal = isRefused ? LIVE_KEY_IN_SANDBOX : checked.ok ? null : checked.error.message;
   if (refusal !== null)
-    return transact(deps, organizationId, (ctx) =>
+    return transactHoldingClock(deps, organizationId, (ctx) =>
       setConnectionStatus(ctx, row, { status: 'failing', error: refusal }),
     );
   const inbound = await registerIfOwed(deps, organizationId, connection);
-  await transact(deps, organizationId, async (ctx) => {
+  await transactHoldingClock(deps, organizationId, async (ctx) => {
     if (inbound) await storeInbound(ctx, row, inbound);
     const live = checked.ok ? { isLive: checked.live } : {};
     await setConnectionStatus(ctx, row, { status: 'connected', error: inbound?.refusal ?? null, ...live });
@@ -104,7 +105,7 @@ export async function createCustomerThere(
   const connection = await connected(deps, organizationId, customer.payment_provider_id);
   if (!connection || customer.provider_customer_id !== null) return;
   const there = await makeCustomerThere(deps, connection, customer);
-  await transact(deps, organizationId, async (ctx) => {
+  await transactHoldingClock(deps, organizationId, async (ctx) => {
     const isMade = !('refused' in there);
     const followed = await ctx.db`
       update customers set updated_at = ${ctx.now()},

@@ -4,6 +4,7 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import type { CustomerId, InvoiceId, OrganizationId, PaymentMethodId } from '../../../platform/ids.ts';
 import { type MethodThere, type ProviderError, ProviderRefusal } from '../../../platform/payments/port.ts';
 import { can } from '../../../platform/payments/providers.ts';
+import { transactHoldingClock } from '../../../platform/records/transact.ts';
 import { recordNotMade } from '../../customers/customers/announce-link.ts';
 import { type CustomerRow, readCustomer } from '../../customers/customers/queries.ts';
 import { customerWebhookView } from '../../customers/customers/view.ts';
@@ -15,7 +16,7 @@ import {
   storeMethod,
 } from '../../customers/payment-methods/writes.ts';
 import { COLLECT_STEP, PAGE_PAYMENT_MINUTES } from '../payments/owe-collection.ts';
-import { type Connected, connected, type NetworkDeps, transact } from '../provider-network/network.ts';
+import { type Connected, connected, type NetworkDeps } from '../provider-network/network.ts';
 
 /** How many invoices that nobody could charge are charged when a method becomes known; the others by hand. */
 const MOST_INVOICES = 1000;
@@ -58,7 +59,7 @@ export async function importMethods(
   const customer = await readCustomer(scope, id);
   const connection = await connected(deps, organizationId, customer.payment_provider_id);
   const there = connection && (await readMethodsThere(scope, connection, customer));
-  await transact(deps, organizationId, async (ctx) => {
+  await transactHoldingClock(deps, organizationId, async (ctx) => {
     const now = await lockLinked(ctx, customer);
     // Linked to another one meanwhile, which has a job of its own.
     if (!now) return;

@@ -1,7 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
-import { holdClock, isSandbox } from '../../../platform/clock/organization-clock.ts';
+import { isSandbox } from '../../../platform/clock/organization-clock.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
-import type { Context } from '../../../platform/context.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
 import {
   CredentialsRefused,
@@ -13,8 +12,8 @@ import {
 } from '../../../platform/payments/port.ts';
 import { type ProviderCalls, TurnTooLate, WAITED_MOST_MS } from '../../../platform/payments/provider-calls.ts';
 import { descriptorOf } from '../../../platform/payments/providers.ts';
-import { nudge } from '../../../platform/records/nudge.ts';
-import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
+import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
+import { transactHoldingClock } from '../../../platform/records/transact.ts';
 import { storableJson } from '../../../platform/schema/storable.ts';
 import { contractName, findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
 import { LIVE_KEY_IN_SANDBOX, readSecrets } from '../../customers/payment-providers/secrets.ts';
@@ -84,7 +83,7 @@ function watched(
       await noteRefused(deps, organizationId, row, error.message);
     } else if (isSuspect) {
       isSuspect = false;
-      await transact(deps, organizationId, (ctx) =>
+      await transactHoldingClock(deps, organizationId, (ctx) =>
         setConnectionStatus(ctx, row, { status: 'connected', error: null }),
       );
     }
@@ -123,7 +122,9 @@ async function noteRefused(
     update payment_providers set refused_calls = refused_calls + 1
     where organization_id = ${organizationId} and id = ${row.id} and deleted_at is null returning refused_calls`;
   if (!now || now.refused_calls < REFUSED_CALLS_MOST) return;
-  await transact(deps, organizationId, (ctx) => setConnectionStatus(ctx, row, { status: 'failing', error }));
+  await transactHoldingClock(deps, organizationId, (ctx) =>
+    setConnectionStatus(ctx, row, { status: 'failing', error }),
+  );
 }
 
 /**
@@ -157,19 +158,3 @@ async function isWalledOff(
  */
 export const isKeyForgotten = ({ provider_type }: ProviderRow, sentAt: Temporal.Instant): boolean =>
   sentAt.epochMilliseconds + (descriptorOf(provider_type)?.keyLivesHours ?? 0) * HOUR_MS < realNow().epochMilliseconds;
-
-/** Runs one transaction at the organization's present, also while its test clock moves, and nudges what it owes. */
-export async function transact(
-  deps: SystemDeps,
-  organizationId: OrganizationId,
-  work: (ctx: Context) => Promise<void>,
-): Promise<void> {
-  const sandbox = await isSandbox({ db: deps.sql, organizationId });
-  const nudges = await systemTransaction(
-    deps,
-    { id: organizationId, sandbox },
-    async (tx) => (sandbox ? (await holdClock({ db: tx, organizationId }))?.frozen_time : undefined) ?? realNow(),
-    work,
-  );
-  if (nudges) await nudge(deps.producer, organizationId, nudges);
-}

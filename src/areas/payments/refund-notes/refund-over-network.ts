@@ -10,12 +10,13 @@ import {
 import { can } from '../../../platform/payments/providers.ts';
 import { refundStatusOf } from '../../../platform/payments/status-words.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
+import { transactHoldingClock } from '../../../platform/records/transact.ts';
 import { Outage } from '../../../platform/refusal.ts';
 import { type CreditNoteRow, readCreditNote } from '../../credits/credit-notes/queries.ts';
 import { findRefund, noteRefundSent, type RefundRow } from '../../credits/credit-notes/refunds.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
 import { readPayment } from '../payments/queries.ts';
-import { type Connected, connected, isKeyForgotten, transact } from '../provider-network/network.ts';
+import { type Connected, connected, isKeyForgotten } from '../provider-network/network.ts';
 import { applyRefund, type RefundAnswer } from './apply-refund.ts';
 
 /** Rule: credit-notes.md#refunds. */
@@ -49,7 +50,7 @@ export async function refundOverNetwork(
   if (invoice.payment_dispute_lost_at !== null) return;
   const connection = await connected(deps, organizationId, refund.payment_provider_id);
   const answer = connection ? await send(deps, organizationId, { connection, note, refund }) : NOT_CONNECTED;
-  if (answer) await transact(deps, organizationId, (ctx) => applyRefund(ctx, refund, answer));
+  if (answer) await transactHoldingClock(deps, organizationId, (ctx) => applyRefund(ctx, refund, answer));
 }
 
 /** Queries a refund that its provider has worked on for long, because its event may be lost. @throws Outage */
@@ -67,7 +68,7 @@ export async function lookAfterRefund(
   const told = await connection.provider.readRefund(refund.provider_refund_id);
   const refundStatus = refundStatusOf(connection.row.provider_type, told.status);
   const answer = { ...told, providerRefundId: refund.provider_refund_id, refundStatus };
-  await transact(deps, organizationId, (ctx) => applyRefund(ctx, refund, answer, { isEvent: true }));
+  await transactHoldingClock(deps, organizationId, (ctx) => applyRefund(ctx, refund, answer, { isEvent: true }));
 }
 
 const NOT_CONNECTED: RefundAnswer = {

@@ -1,8 +1,7 @@
 import { readOrganizationNow } from '../../../platform/clock/organization-clock.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
-import { nudge } from '../../../platform/records/nudge.ts';
-import { systemTransaction } from '../../../platform/records/system-transaction.ts';
+import { transact } from '../../../platform/records/transact.ts';
 import { auditBooks } from './audit.ts';
 import { listOrganizations } from './findings.ts';
 
@@ -19,13 +18,12 @@ export const auditFull: SweepJob = { name: 'audit-full', sweep: (deps) => auditA
 async function auditAll(deps: SweepDeps, mode: 'incremental' | 'full'): Promise<void> {
   for (const { id, sandbox } of await listOrganizations(deps.sql)) {
     try {
-      const nudges = await systemTransaction(
+      await transact(
         deps,
         { id, sandbox },
         (tx) => readOrganizationNow({ db: tx, organizationId: id }, sandbox),
         (ctx) => auditBooks(ctx, { id: newId(), mode }),
       );
-      if (nudges) await nudge(deps.producer, id, nudges);
     } catch (error) {
       deps.log.error({ organization_id: id, error }, 'the books could not be audited');
     }
