@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import { realNowMs } from '../clock/real-clock.ts';
+import { jsonIn, readBounded } from '../http/answers.ts';
 import { Outage } from '../refusal.ts';
 import { TooManyCalls } from './port.ts';
 
@@ -44,7 +45,7 @@ export async function callJson(
     const wait = answered.headers[resetHeader];
     answer = {
       status: answered.statusCode,
-      text: await readBounded(answered.body),
+      text: await readBounded(answered.body, ANSWER_MAX_BYTES),
       wait: Array.isArray(wait) ? wait[0] : wait,
     };
   } catch (error) {
@@ -55,18 +56,7 @@ export async function callJson(
   if (status === 429) throw new TooManyCalls(provider, said, waitMsOf(wait));
   // A redirect, and a call that took somebody in between too long: nobody knows what became of it.
   if (status >= 500 || status === 408 || (status >= 300 && status < 400)) throw new Outage(provider, said);
-  return { status, body: parsed(text) };
-}
-
-async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > ANSWER_MAX_BYTES) throw new Error(`the answer has more than ${ANSWER_MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  return { status, body: jsonIn(text) };
 }
 
 /** Undefined if the provider does not say it in a form that is known. */
@@ -75,12 +65,4 @@ function waitMsOf(said: string | undefined): number | undefined {
   if (/^\d{1,6}$/.test(said.trim())) return Number(said) * 1000;
   const at = Date.parse(said);
   return Number.isNaN(at) ? undefined : Math.max(at - realNowMs(), 0);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

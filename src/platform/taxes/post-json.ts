@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import { jsonIn, readBounded } from '../http/answers.ts';
 import { describeTrouble } from '../http/outgoing.ts';
 import { storableJson, storableText } from '../schema/storable.ts';
 
@@ -27,34 +28,15 @@ export async function postJson(
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(timeoutMs),
     });
-    const text = await readBounded(answer.body);
+    const text = await readBounded(answer.body, ANSWER_MAX_BYTES);
     const after = Number(answer.headers['retry-after'] ?? Number.NaN);
     return {
       status: answer.statusCode,
       text: storableText(text),
-      body: parse(text),
+      body: storableJson(jsonIn(text)),
       retryAfterMs: Number.isFinite(after) && after >= 0 ? after * 1000 : undefined,
     };
   } catch (error) {
     return { trouble: describeTrouble(error) };
-  }
-}
-
-async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > ANSWER_MAX_BYTES) throw new Error(`the answer has more than ${ANSWER_MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function parse(text: string): unknown {
-  try {
-    return storableJson(JSON.parse(text));
-  } catch {
-    return undefined; // the caller sees it as an answer that it cannot read
   }
 }

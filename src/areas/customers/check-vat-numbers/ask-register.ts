@@ -1,5 +1,6 @@
 import { own } from '../../../engine/own.ts';
 import { targetOf } from '../../../platform/http/addresses.ts';
+import { jsonIn } from '../../../platform/http/answers.ts';
 import { describeTrouble, type Outgoing } from '../../../platform/http/outgoing.ts';
 import type { ReadVatNumber } from '../../../platform/vat-numbers/read-vat-number.ts';
 import type { RegisterAnswer, RegisterError } from './take-answer.ts';
@@ -75,12 +76,8 @@ function read(status: number, text: string): RegisterAnswer {
 }
 
 function parse(text: string): RegisterBody | undefined {
-  try {
-    const body: unknown = JSON.parse(text);
-    return typeof body === 'object' && body !== null ? (body as RegisterBody) : undefined;
-  } catch {
-    return undefined; // the register offers no other way
-  }
+  const body = jsonIn(text);
+  return typeof body === 'object' && body !== null ? (body as RegisterBody) : undefined;
 }
 
 /** Errors come in their own list, or as a word in an answer that does not mention the number. */

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { realNowMs } from '../../clock/real-clock.ts';
 import type { Config } from '../../config.ts';
 import { RefusedAddress, targetOf } from '../../http/addresses.ts';
+import { jsonIn } from '../../http/answers.ts';
 import { mayBePrivate } from '../../http/may-call.ts';
 import { createOutgoing, type Outgoing, type OutgoingAnswer } from '../../http/outgoing.ts';
 import { Outage } from '../../refusal.ts';
@@ -56,7 +57,7 @@ export function customClient(
   return async ({ type, id, data }, shape) => {
     const body = JSON.stringify({ type, id, connection, live: isLive, data });
     const answer = await send(endpointUrl, { id, body, secret }, config);
-    const json = parsed(answer.text);
+    const json = storableJson(jsonIn(answer.text));
     if (answer.status === 422) throw new ProviderRefusal(Refused.safeParse(json).data?.error ?? NO_REASON);
     if (answer.status === 409) throw new ProviderConflict(KEY_CONFLICT);
     if (answer.status === 202) {
@@ -102,12 +103,4 @@ function outgoingOf(allowPrivate: boolean): Outgoing {
   const outgoing = known ?? createOutgoing({ allowPrivate, answerMaxBytes: ANSWER_MAX_BYTES });
   agents.set(allowPrivate, outgoing);
   return outgoing;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return storableJson(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
 }
