@@ -3,6 +3,7 @@ import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { ChargeFilterId, ChargeId, FeeId, InvoiceId, SubscriptionId } from '../../../platform/ids.ts';
 import { type FeeRow, listFeesOfInvoice } from '../../invoices/fees/queries.ts';
+import { formerInvoices } from '../../invoices/invoices/former-invoices.ts';
 import type { BilledItemKey } from './billed-items.ts';
 
 /** A fee of an issued invoice with what it was computed from. */
@@ -100,13 +101,7 @@ export async function listFormerItems(
 /** An invoice with all that were made in place of the same first one: that one comes first. */
 export async function listInPlace({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<InvoiceId[]> {
   const rows = await db<{ id: InvoiceId }[]>`
-    with recursive former as (
-      select id, voided_invoice_id from invoices where organization_id = ${organizationId} and id = ${invoiceId}
-      union all
-      select source.id, source.voided_invoice_id
-      from former
-      join invoices source on source.organization_id = ${organizationId} and source.id = former.voided_invoice_id
-    ), made as (
+    ${formerInvoices({ db, organizationId }, invoiceId)}, made as (
       select id, 0 as nth from former where voided_invoice_id is null
       union all
       select next.id, made.nth + 1
