@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
+import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type {
@@ -288,6 +289,9 @@ export const noteTakenBack = (
   where organization_id = ${organizationId} and document_key = ${document_key} and kind in ('record', 'correct')
     and integration_id = ${integration_id} and status not in ('pending', 'answered')`;
 
+/** As SQL: the engine has refused a document, or it was announced that it gives no answer. */
+const isFailing = (db: Db) => db`(status in ('refused', 'given_up') or (status = 'pending' and told_at is not null))`;
+
 /** Whether an engine could not be asked yet to record its part of a note. */
 export async function hasFailedCorrections(
   { db, organizationId }: Scope,
@@ -296,7 +300,7 @@ export async function hasFailedCorrections(
   const rows = await db`
     select from tax_documents
     where organization_id = ${organizationId} and credit_note_id = ${creditNoteId} and kind = 'correct'
-      and (status in ('refused', 'given_up') or (status = 'pending' and told_at is not null))
+      and ${isFailing(db)}
     limit 1`;
   return rows.length > 0;
 }
@@ -306,7 +310,7 @@ export async function hasFailedVoids({ db, organizationId }: Scope, invoiceId: I
   const rows = await db`
     select from tax_documents
     where organization_id = ${organizationId} and invoice_id = ${invoiceId} and kind = 'void'
-      and (status in ('refused', 'given_up') or (status = 'pending' and told_at is not null))
+      and ${isFailing(db)}
     limit 1`;
   return rows.length > 0;
 }
