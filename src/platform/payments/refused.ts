@@ -1,4 +1,5 @@
-import type { ChargeOutcome, ProviderError } from './port.ts';
+import { Outage } from '../refusal.ts';
+import { type ChargeOutcome, type ProviderError, ProviderRefusal, TooManyCalls } from './port.ts';
 
 export const TOO_SMALL: ProviderError = { code: 'amount_too_small', message: 'Less than the provider can take.' };
 export const NOT_REPRESENTABLE: ProviderError = {
@@ -30,3 +31,16 @@ export const notSupported = (currency: string) =>
     providerPaymentId: null,
     error: { code: 'currency_not_supported', message: `The provider takes no ${currency}.` },
   }) satisfies ChargeOutcome;
+
+/**
+ * The outcome of a charge whose call was refused, or got no answer.
+ *
+ * @param status the word for a failed charge, as the provider's list of words has it
+ * @throws any other error, and one call too many: nothing was done, and the queue waits as long as the provider says
+ */
+export function outcomeOfError(error: unknown, status: string): ChargeOutcome {
+  if (error instanceof ProviderRefusal)
+    return { kind: 'answered', status, paymentStatus: 'failed', providerPaymentId: null, error: error.error };
+  if (error instanceof TooManyCalls || !(error instanceof Outage)) throw error;
+  return { kind: 'unreachable', error: { code: 'unreachable', message: String((error.cause as Error).message) } };
+}

@@ -8,9 +8,8 @@ import {
   type PaymentProvider,
   ProviderRefusal,
   type RefundReason,
-  TooManyCalls,
 } from '../port.ts';
-import { KEY_CONFLICT, NOT_REPRESENTABLE, notSupported, TOO_SMALL } from '../refused.ts';
+import { KEY_CONFLICT, NOT_REPRESENTABLE, notSupported, outcomeOfError, TOO_SMALL } from '../refused.ts';
 import { paymentStatusOf } from '../status-words.ts';
 import { Any, LinkAnswer, PaymentAnswer, StoredMethods, Taken } from './answers.ts';
 import { type AdyenTarget, adyenClient, PROVIDER } from './client.ts';
@@ -96,16 +95,7 @@ export function adyenProvider(target: AdyenTarget): PaymentProvider {
       try {
         return await charge(request, amount.wire);
       } catch (error) {
-        if (error instanceof ProviderRefusal)
-          return {
-            kind: 'answered',
-            status: 'Error',
-            paymentStatus: 'failed',
-            providerPaymentId: null,
-            error: error.error,
-          };
-        if (error instanceof TooManyCalls || !(error instanceof Outage)) throw error;
-        return { kind: 'unreachable', error: { code: 'unreachable', message: String((error.cause as Error).message) } };
+        return outcomeOfError(error, 'Error');
       }
     },
     // Adyen has no call that reads a payment: the capability `read` is missing.

@@ -10,9 +10,8 @@ import {
   type PaymentProvider,
   ProviderConflict,
   ProviderRefusal,
-  TooManyCalls,
 } from '../port.ts';
-import { notSupported } from '../refused.ts';
+import { notSupported, outcomeOfError } from '../refused.ts';
 import { type CustomTarget, customClient, type Sent } from './client.ts';
 import { Accepted, Checked, Methods, Page, PaymentAnswer, Payments, RefundAnswer } from './protocol.ts';
 
@@ -74,11 +73,8 @@ export function customProvider(target: CustomTarget, wire: WireTable, config: Co
         return outcomeOf(answer.body, target.connection);
       } catch (error) {
         if (error instanceof ProviderConflict) return { kind: 'conflict', error: error.error };
-        if (error instanceof ProviderRefusal) return refusedCharge(error);
-        // Nothing was done, and the queue waits as long as the provider says.
-        if (!(error instanceof Outage) || error instanceof TooManyCalls) throw error;
         if (error instanceof CredentialsRefused) return { kind: 'unreachable', error: error.error };
-        return { kind: 'unreachable', error: { code: 'unreachable', message: String((error.cause as Error).message) } };
+        return outcomeOfError(error, 'failed');
       }
     },
     async readPayment(id) {
@@ -150,11 +146,3 @@ function outcomeOf({ id, status, error, next_action: nextAction }: PaymentAnswer
     ...(status === 'failed' ? { error: fault } : {}),
   };
 }
-
-const refusedCharge = ({ error }: ProviderRefusal): ChargeOutcome => ({
-  kind: 'answered',
-  status: 'failed',
-  paymentStatus: 'failed',
-  providerPaymentId: null,
-  error,
-});

@@ -7,9 +7,8 @@ import {
   type PaymentProvider,
   ProviderConflict,
   ProviderRefusal,
-  TooManyCalls,
 } from '../port.ts';
-import { notSupported, TOO_SMALL } from '../refused.ts';
+import { notSupported, outcomeOfError, TOO_SMALL } from '../refused.ts';
 import { accountOf, normalScheme, readAccount } from './account.ts';
 import { Flow, Named, Payment, Refund } from './answers.ts';
 import { GocardlessRefusal, type GocardlessTarget, gocardlessClient, PROVIDER } from './client.ts';
@@ -114,16 +113,7 @@ export function gocardlessProvider(options: GocardlessOptions): PaymentProvider 
       try {
         return await charge(request, request.providerMethodId, amount.wire);
       } catch (error) {
-        if (error instanceof ProviderRefusal)
-          return {
-            kind: 'answered',
-            status: 'failed',
-            paymentStatus: 'failed',
-            providerPaymentId: null,
-            error: error.error,
-          };
-        if (error instanceof TooManyCalls || !(error instanceof Outage)) throw error;
-        return { kind: 'unreachable', error: { code: 'unreachable', message: String((error.cause as Error).message) } };
+        return outcomeOfError(error, 'failed');
       }
     },
     async readPayment(id) {
