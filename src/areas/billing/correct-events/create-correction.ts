@@ -25,8 +25,9 @@ import {
 } from '../../usage/event-corrections/writes.ts';
 import { markChains } from '../settle-usage/in-advance/mark-chains.ts';
 import { settleBeforeCorrection } from '../settle-usage/late-events.ts';
+import { insertPeriods } from '../settle-usage/periods-to-settle.ts';
 import { settlePeriods } from '../settle-usage/settle-periods.ts';
-import { insertAdjustments, insertPeriods, type NewAdjustment } from '../settle-usage/settled-items.ts';
+import { insertAdjustments, type NewAdjustment } from '../settle-usage/stored-adjustments.ts';
 import { inputOf, rangeOf } from './range-input.ts';
 import { retractEventsAtOnce } from './retract-at-once.ts';
 

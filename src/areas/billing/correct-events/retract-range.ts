@@ -6,8 +6,8 @@ import { type CorrectionRow, getCorrection, lockCorrection } from '../../usage/e
 import { countInvoices, takeRangeEvents, updateProgress } from '../../usage/event-corrections/writes.ts';
 import { markChains } from '../settle-usage/in-advance/mark-chains.ts';
 import { settleBeforeCorrection } from '../settle-usage/late-events.ts';
+import { insertPeriods } from '../settle-usage/periods-to-settle.ts';
 import { settlePeriods } from '../settle-usage/settle-periods.ts';
-import { insertPeriods } from '../settle-usage/settled-items.ts';
 import { attempt } from './attempt-or-undo.ts';
 
 /** How many events one transaction retracts: a tenth of a second, for which their buckets are held. */

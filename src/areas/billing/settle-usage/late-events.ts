@@ -32,8 +32,8 @@ import {
   moveCursor,
   readPage,
 } from './late-groups.ts';
+import { insertPeriods } from './periods-to-settle.ts';
 import { settlePeriods } from './settle-periods.ts';
-import { insertPeriods } from './settled-items.ts';
 
 /** Ids of events in one step, and events of an invoice that one step reads: some tenths of a second. */
 const EVENTS_A_STEP = 5000;

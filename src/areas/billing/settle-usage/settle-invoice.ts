@@ -11,17 +11,10 @@ import type { ConcernedCharge } from '../../usage/event-corrections/periods.ts';
 import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
 import { type BilledItemKey, keyOfBilledItem } from './billed-items.ts';
 import { issuedFees, itemOfFee, listInPlace } from './issued-fees.ts';
+import { lockInvoice } from './periods-to-settle.ts';
 import { type RepricedItem, repriceInvoice } from './reprice.ts';
-import {
-  type Billed,
-  flagDraftsOf,
-  listDone,
-  listGoingOn,
-  listSettled,
-  lockInvoice,
-  type NewAdjustment,
-  type SettledItem,
-} from './settled-items.ts';
+import { type Billed, flagDraftsOf, listDone, listSettled, type SettledItem } from './settled-items.ts';
+import { listGoingOn, type NewAdjustment } from './stored-adjustments.ts';
 
 type Terms = Pick<CorrectionRow, 'id' | 'policy' | 'credit_note_part' | 'reason'>;
 

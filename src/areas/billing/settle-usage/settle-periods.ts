@@ -6,16 +6,9 @@ import { settleChains } from './in-advance/settle-chains.ts';
 import { settleRenewals } from './in-advance/settle-renewals.ts';
 import { invoiceDifferences } from './invoice-differences.ts';
 import { listInPlace } from './issued-fees.ts';
+import { listNextPeriods, markSettled, movePeriods, readState } from './periods-to-settle.ts';
 import { settleInvoice } from './settle-invoice.ts';
-import {
-  insertAdjustments,
-  listNextPeriods,
-  listToInvoice,
-  markSettled,
-  movePeriods,
-  type NewAdjustment,
-  readState,
-} from './settled-items.ts';
+import { insertAdjustments, listToInvoice, type NewAdjustment } from './stored-adjustments.ts';
 
 /** Delay before an invoice that is not issued yet is looked at again. */
 const AGAIN_AFTER_MINUTES = 60;

@@ -6,22 +6,17 @@ import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Fragment } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
-import { json } from '../../../platform/db/values.ts';
 import type {
   ChargeFilterId,
   ChargeId,
   CorrectionId,
-  CreditNoteId,
-  CustomerId,
   EventId,
   FeeId,
   InvoiceId,
   SubscriptionId,
 } from '../../../platform/ids.ts';
-import { newId } from '../../../platform/ids.ts';
 import { keptOfVoided } from '../../credits/credit-notes/kept-of-voided.ts';
 import { copiedFees } from '../../invoices/fees/copied-fees.ts';
-import type { ConcernedCharge } from '../../usage/event-corrections/periods.ts';
 import { type BilledItemKey, type BilledItemKind, keyOfBilledItem } from './billed-items.ts';
 
 /**
@@ -242,128 +237,6 @@ const aboutBilled = ({ db, organizationId }: Scope, billed: Billed) => db`
       : db`adjustment.invoice_id = any (${billed.invoiceIds}::uuid[])`
   }`;
 
-export const lockInvoice = ({ db, organizationId }: Scope, id: InvoiceId) => db`
-  select from invoices where organization_id = ${organizationId} and id = ${id} for update`;
-
-/** Stores the charges on issued invoices that a correction has to settle; stored ones stay. */
-export async function insertPeriods(
-  { db, organizationId }: Scope,
-  correctionId: CorrectionId,
-  concerned: readonly ConcernedCharge[],
-): Promise<void> {
-  if (concerned.length === 0) return;
-  const rows = concerned.map(
-    ({ invoice_id, subscription_id, charge_id, charges_from_datetime, charges_to_datetime }) => ({
-      invoice_id,
-      subscription_id,
-      charge_id,
-      charges_from_datetime,
-      charges_to_datetime,
-    }),
-  );
-  await db`
-    insert into correction_periods (organization_id, correction_id, invoice_id, subscription_id, charge_id,
-      charges_from_datetime, charges_to_datetime)
-    select ${organizationId}::uuid, ${correctionId}::uuid, invoice_id, subscription_id, charge_id,
-      charges_from_datetime,
-      charges_to_datetime
-    from jsonb_to_recordset(${json(rows)}::jsonb) as period (invoice_id uuid, subscription_id uuid, charge_id uuid,
-      charges_from_datetime timestamptz, charges_to_datetime timestamptz)
-    on conflict do nothing`;
-}
-
-/** Charges of the earliest invoice that a correction still has to settle. */
-export const listNextPeriods = ({ db, organizationId }: Scope, correctionId: CorrectionId) => db<ConcernedCharge[]>`
-  select invoice_id, false as is_draft, subscription_id, charge_id, charges_from_datetime, charges_to_datetime
-  from correction_periods
-  where organization_id = ${organizationId} and correction_id = ${correctionId} and settled_at is null
-    and invoice_id = (
-      select invoice_id from correction_periods
-      where organization_id = ${organizationId} and correction_id = ${correctionId} and settled_at is null
-      order by charges_from_datetime, invoice_id limit 1)
-  order by subscription_id, charge_id`;
-
-export const markSettled = (
-  { db, organizationId }: Scope,
-  correctionId: CorrectionId,
-  { invoiceId, now }: { invoiceId: InvoiceId; now: Temporal.Instant },
-) => db`
-  update correction_periods set settled_at = ${now}
-  where organization_id = ${organizationId} and correction_id = ${correctionId} and invoice_id = ${invoiceId}
-    and settled_at is null`;
-
-/** The outcome of a difference as it is stored. */
-export interface NewAdjustment extends BilledItemKey {
-  /** Null for a standalone fee. */
-  invoice_id: InvoiceId | null;
-  fee_id: FeeId | null;
-  window: Period;
-  displayName: string;
-  units: Decimal;
-  old_amount_cents: number;
-  new_amount_cents: number;
-  delta_amount_cents: number;
-  settled_amount_cents: number;
-  left_amount_cents: number;
-  billed_amount_cents: number;
-  booked_as: 'fee' | 'invoice' | 'credit_note' | 'recorded';
-  /** Running total at the window's end, from which later periods continue; null if there is none. */
-  total_units: Decimal | null;
-  /** The fee that replaces it. */
-  new_fee_id: FeeId | null;
-  credit_note_id: CreditNoteId | null;
-  /** What the note gives back of the difference. */
-  given_back_amount_cents: number;
-  /** The item whose fee gives it back, where that was billed in its place. */
-  credited_item: BilledItemKey | null;
-  uncreditable_amount_cents: number;
-  late_events_left_out: number;
-}
-
-export async function insertAdjustments(
-  { db, organizationId }: Scope,
-  correctionId: CorrectionId,
-  { adjustments, now }: { adjustments: readonly NewAdjustment[]; now: Temporal.Instant },
-): Promise<void> {
-  if (adjustments.length === 0) return;
-  const rows = adjustments.map(({ window, displayName, ...row }) => ({
-    id: newId(),
-    ...row,
-    from_datetime: window.from,
-    to_datetime: window.to,
-    invoice_display_name: displayName,
-  }));
-  await db`
-    insert into correction_adjustments (id, organization_id, correction_id, invoice_id, subscription_id, kind, fee_id,
-      charge_id, charge_filter_id, grouped_by, from_datetime, to_datetime, invoice_display_name, units,
-      old_amount_cents, new_amount_cents, delta_amount_cents, settled_amount_cents, left_amount_cents,
-      billed_amount_cents, booked_as, new_fee_id, credit_note_id, given_back_amount_cents, credited_item,
-      uncreditable_amount_cents, total_units, late_events_left_out, created_at)
-    select id, ${organizationId}::uuid, ${correctionId}::uuid, invoice_id, subscription_id, kind, fee_id, charge_id,
-      charge_filter_id, grouped_by, from_datetime, to_datetime, invoice_display_name, units, old_amount_cents,
-      new_amount_cents, delta_amount_cents, settled_amount_cents, left_amount_cents, billed_amount_cents, booked_as,
-      new_fee_id, credit_note_id, given_back_amount_cents, credited_item, uncreditable_amount_cents, total_units,
-      late_events_left_out, ${now}
-    from jsonb_to_recordset(${json(rows)}::jsonb) as adjustment (id uuid, invoice_id uuid, subscription_id uuid,
-      kind text, fee_id uuid, charge_id uuid, charge_filter_id uuid, grouped_by jsonb, from_datetime timestamptz,
-      to_datetime timestamptz, invoice_display_name text, units numeric, old_amount_cents bigint,
-      new_amount_cents bigint, delta_amount_cents bigint, settled_amount_cents bigint, left_amount_cents bigint,
-      billed_amount_cents bigint,
-      booked_as text, new_fee_id uuid, credit_note_id uuid, given_back_amount_cents bigint, credited_item jsonb,
-      uncreditable_amount_cents bigint, total_units numeric, late_events_left_out bigint)`;
-}
-
-/** Subscription records whose differences a correction bills by an own invoice. */
-export const listToInvoice = ({ db, organizationId }: Scope, correctionId: CorrectionId) => db<
-  { subscription_id: SubscriptionId; customer_id: CustomerId }[]
->`
-  select distinct adjustment.subscription_id, s.customer_id
-  from correction_adjustments adjustment
-  join subscriptions s on s.organization_id = adjustment.organization_id and s.id = adjustment.subscription_id
-  where adjustment.organization_id = ${organizationId} and adjustment.correction_id = ${correctionId}
-    and adjustment.booked_as = 'invoice' and adjustment.billed_amount_cents <> 0 and adjustment.new_fee_id is null
-  order by adjustment.subscription_id`;
-
 /** Drafts with an increase that another correction has reduced since. */
 export const flagDraftsOf = (scope: Scope, billed: Billed) => scope.db`
   update invoices set ready_to_be_refreshed = true
@@ -371,58 +244,3 @@ export const flagDraftsOf = (scope: Scope, billed: Billed) => scope.db`
     select fee.invoice_id from correction_adjustments adjustment
     join fees fee on fee.organization_id = adjustment.organization_id and fee.id = adjustment.new_fee_id
     where ${aboutBilled(scope, billed)})`;
-
-/** Subscription records that continue and will have a next invoice. */
-export async function listGoingOn({ db, organizationId }: Scope, ids: readonly SubscriptionId[]): Promise<Set<string>> {
-  const rows = await db<{ id: SubscriptionId }[]>`
-    select id from subscriptions
-    where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and status = 'active'`;
-  return new Set(rows.map(({ id }) => id));
-}
-
-/** Whether an invoice has reached an end state; one that is yet to be issued has not. */
-export async function readState(
-  { db, organizationId }: Scope,
-  invoiceId: InvoiceId,
-): Promise<{ is_issued: boolean; is_voided: boolean }> {
-  const [row] = await db<{ is_issued: boolean; is_voided: boolean }[]>`
-    select status not in ('draft', 'generating', 'open', 'pending', 'failed') as is_issued,
-      status = 'voided' as is_voided
-    from invoices where organization_id = ${organizationId} and id = ${invoiceId}`;
-  return row ?? { is_issued: true, is_voided: false };
-}
-
-/**
- * Lets a correction settle, instead of a voided invoice, the one that counts of those that were made in the place of
- * the same first one.
- *
- * @returns whether there is one
- * Rule: event-corrections.md#regenerated-invoices.
- */
-export async function movePeriods(
-  { db, organizationId }: Scope,
-  correctionId: CorrectionId,
-  { voidedId, invoiceIds }: { voidedId: InvoiceId; invoiceIds: readonly InvoiceId[] },
-): Promise<boolean> {
-  const rows = await db`
-    with standing as (
-      select id from invoices
-      where organization_id = ${organizationId} and id = any (${invoiceIds}::uuid[])
-        and status not in ('voided', 'deleted')
-      order by id desc limit 1
-    ), moved as (
-      insert into correction_periods (organization_id, correction_id, invoice_id, subscription_id, charge_id,
-        charges_from_datetime, charges_to_datetime)
-      select period.organization_id, period.correction_id, standing.id, period.subscription_id, period.charge_id,
-        period.charges_from_datetime, period.charges_to_datetime
-      from correction_periods period cross join standing
-      where period.organization_id = ${organizationId} and period.correction_id = ${correctionId}
-        and period.invoice_id = ${voidedId} and period.settled_at is null
-      on conflict do nothing
-    )
-    delete from correction_periods period using standing
-    where period.organization_id = ${organizationId} and period.correction_id = ${correctionId}
-      and period.invoice_id = ${voidedId} and period.settled_at is null
-    returning 1`;
-  return rows.length > 0;
-}

@@ -10,7 +10,7 @@ import { linesOfSource } from '../../regenerate-invoice/lines-of-source.ts';
 import { type BilledItemKey, chargeAsBilled, isSetByHand, keyOfBilledItem } from '../billed-items.ts';
 import type { IssuedFee } from '../issued-fees.ts';
 import type { RepricedItem } from '../reprice.ts';
-import type { NewAdjustment } from '../settled-items.ts';
+import type { NewAdjustment } from '../stored-adjustments.ts';
 import { readIssued, readTerms, type Terms } from './chain-terms.ts';
 import { listSettledFees } from './fees-of-events.ts';
 import { listRenewals, listRenewedFees, markRenewalsSettled, type Renewal } from './opened-periods.ts';
