@@ -2754,6 +2754,7 @@ create table payment_pages (
 comment on table payment_pages is 'Hosted pages on which a customer pays, or stores a payment method.';
 comment on column payment_pages.looked_at is 'When a sweep last had it opened or ended at its provider again.';
 comment on column payment_pages.ended_at is 'When a page that was closed here was ended at its provider.';
+CREATE INDEX payment_pages_of_payable ON public.payment_pages USING btree (organization_id, payable_id, created_at) WHERE (payable_id IS NOT NULL);
 CREATE INDEX payment_pages_payable ON public.payment_pages USING btree (organization_id, payable_id) WHERE (closed_at IS NULL);
 CREATE INDEX payment_pages_to_look_at ON public.payment_pages USING btree (organization_id, looked_at NULLS FIRST) WHERE ((error IS NULL) AND (((url = ''::text) AND (closed_at IS NULL)) OR ((closed_at IS NOT NULL) AND (ended_at IS NULL) AND (provider_page_id IS NOT NULL))));
 

@@ -13,6 +13,7 @@ import type {
   InvoiceId,
   MetricId,
   PaymentId,
+  PaymentMethodId,
   PaymentRequestId,
   PlanId,
   SubscriptionId,
@@ -202,6 +203,14 @@ export const steps = {
     invoice_id: idOf<InvoiceId>(),
     /** Whether the customer had time to pay on a hosted page. */
     has_waited: z.boolean().optional(),
+    /** A retry by hand that waits: how it is to be paid, and after how many attempts it was asked for. */
+    retry: z
+      .object({
+        type: text.nullable(),
+        id: idOf<PaymentMethodId>().nullable(),
+        payment_attempts: z.int(),
+      })
+      .optional(),
   }),
   'collect-payment-request': step({ payment_request_id: idOf<PaymentRequestId>() }),
   'charge-sandbox-payment': step({ payment_id: idOf<PaymentId>() }),

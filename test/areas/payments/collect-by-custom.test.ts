@@ -2,9 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { nudgeLostSteps } from '../../../src/jobs/sweep-rows/lost-steps.ts';
-import { realNow } from '../../../src/platform/clock/real-clock.ts';
-import { openRuntime, type Runtime } from '../../../src/platform/process/runtime.ts';
 import type { Client } from '../../support/client.ts';
 import { type FakeCustom, fakeCustom } from '../../support/fakes/custom.ts';
 import { startService, type TestService } from '../../support/service.ts';
@@ -14,16 +11,13 @@ import { ok } from '../../support/words.ts';
 // A provider of anybody behind our protocol: provider-connections.md#custom-provider.
 let service: TestService;
 let provider: FakeCustom;
-let runtime: Runtime;
 let client: Client & { organization: { organization_id: string } };
 
 beforeAll(async () => {
   service = await startService();
-  runtime = openRuntime(service.config, 'test');
   provider = await fakeCustom(service.url);
 });
 afterAll(async () => {
-  await runtime.close();
   await service.stop();
   await provider.close();
 });
@@ -268,77 +262,6 @@ test('a customer who is linked by its id brings its methods, and its open invoic
   expect((await ok(client.get('/customers/acme/payment_methods'))).payment_methods).toMatchObject([
     { provider_method_id: 'pm_ok', is_default: true },
   ]);
-});
-
-describe('a customer without a method who pays 119.00 by the link of the invoice', () => {
-  /** The method that was stored on the page is reported before its payment. */
-  async function attached(): Promise<Loose> {
-    await customerWith('pm_ok');
-    await service.sql`update payment_methods set is_default = false, deleted_at = now()`;
-    const fees = [{ add_on_code: 'setup', unit_amount_cents: 11_900 }];
-    const made = await invoice({ fees });
-    const page = { id: 'page_1', url: 'https://pay.example.com/page_1' };
-    provider.answerNext('payment_page.create', { status: 200, body: page });
-    const { invoice_payment_details: shown } = await ok(client.post(`/invoices/${made.svc_id}/payment_url`, {}));
-    expect(shown.payment_url).toBe(page.url);
-    const { customer } = await ok(client.get('/customers/acme'));
-    const { provider_customer_id } = customer.billing_configuration;
-    await provider.tell('method.attached', { id: 'pm_ok2', provider_customer_id, type: 'card', details: {} });
-    await handled();
-    return made;
-  }
-  const pay = (made: Loose) =>
-    provider.tell('payment.updated', {
-      id: 'pay_page',
-      status: 'succeeded',
-      amount: 11_900,
-      currency: 'EUR',
-      metadata: { payable_type: 'Invoice', payable_id: made.svc_id },
-    });
-  const waiting = (made: Loose) => service.sql<{ minutes: number }[]>`
-    select round(extract(epoch from due_at - created_at) / 60)::int as minutes from after_steps
-    where job = 'collect-invoice' and payload ->> 'invoice_id' = ${made.svc_id}`;
-  /** The time of the waiting charge comes, without the minutes that it takes. */
-  const comes = async (made: Loose) => {
-    await service.sql`
-      update after_steps set due_at = now(), enqueued_at = now() - interval '1 hour'
-      where job = 'collect-invoice' and payload ->> 'invoice_id' = ${made.svc_id}`;
-    await nudgeLostSteps(runtime, realNow());
-  };
-
-  test('is not charged as well by the method that was stored there', async () => {
-    const made = await attached();
-    expect(await waiting(made)).toEqual([{ minutes: 10 }]);
-    await pay(made);
-    await payment(made, 'succeeded');
-    await comes(made);
-    await until(async () => (await waiting(made)).length === 0);
-    expect(charges()).toEqual([]);
-    expect((await payments(made)).map(({ amount_cents }) => amount_cents)).toEqual([11_900]);
-    const [unapplied] = await service.sql`
-      select from ledger_entries where organization_id = ${client.organization.organization_id}
-        and account_code = 'unapplied_receipts'`;
-    expect(unapplied).toBeUndefined();
-  });
-
-  test('is not charged while the report of that payment is not handled yet', async () => {
-    const made = await attached();
-    await service.sql`
-      insert into inbound_events (id, organization_id, connection_id, provider_event_id, event_type, payload,
-        created_at, updated_at)
-      values (${randomUUID()}, ${client.organization.organization_id}, ${connection.svc_id}, 'late', 'payment.updated',
-        ${service.sql.json({ data: { metadata: { payable_id: made.svc_id } } })}, now(), now())`;
-    await comes(made);
-    await until(async () => (await waiting(made))[0]?.minutes === 10);
-    expect(charges()).toEqual([]);
-  });
-
-  test('is charged 10 minutes later if nothing was paid on the page', async () => {
-    const made = await attached();
-    await comes(made);
-    expect(await payment(made, 'succeeded')).toMatchObject({ amount_cents: 11_900 });
-    expect(charges()).toHaveLength(1);
-  });
 });
 
 test('an answer with characters that cannot be stored is stored without them', async () => {

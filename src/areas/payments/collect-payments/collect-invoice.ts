@@ -7,12 +7,12 @@ import type { MethodReference } from '../../customers/payment-methods/schema.ts'
 import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
 import { getVisibleInvoice, type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
-import { listOpenEventsNaming } from '../inbound-events/queries.ts';
 import { recordInvoiceFailure } from '../payments/announce-failure.ts';
-import { COLLECT_STEP, PAGE_PAYMENT_MINUTES } from '../payments/owe-collection.ts';
+import { COLLECT_STEP } from '../payments/owe-collection.ts';
 import { startCharge } from '../payments/start-charge.ts';
 import { lockPayables } from '../payments/writes.ts';
 import { chooseMethod } from './choose-method.ts';
+import { closePagesFirst, PAGE_PAYMENT_MINUTES } from './close-pages-first.ts';
 import { type MethodWish, wishesOfInvoice } from './wishes-of-invoice.ts';
 
 interface Facts {
@@ -24,35 +24,41 @@ interface Facts {
   wishes: MethodWish[];
 }
 
+/** A retry that was asked for by hand, and after how many attempts. */
+type Retry = MethodWish & { payment_attempts: number };
+
 /**
  * Step `collect-invoice`: charges an invoice that became final, if its customer can be charged; later, where the
- * organization has its customers pay on hosted pages first. An attempt that waited goes on waiting while an event about
- * the invoice is not handled, because that may be its payment on a page.
+ * organization has its customers pay on hosted pages first, and while a payment may come from a page.
  *
  * Rules: payments.md#automatic-payment, payments.md#payments-on-pages-come-first.
  */
 export async function collectInvoice(
   ctx: Context,
-  { invoice_id: id, has_waited: hasWaited = false }: { invoice_id: InvoiceId; has_waited?: boolean },
+  {
+    invoice_id: id,
+    has_waited: hasWaited = false,
+    retry,
+  }: { invoice_id: InvoiceId; has_waited?: boolean; retry?: Retry },
 ): Promise<void> {
   const invoice = await lock(ctx, id);
   if (!isCollectable(invoice)) return;
   const facts = await readFacts(ctx, id);
-  if (facts.skip_psp || !facts.ready_for_payment_processing) return;
-  // It was charged while this first attempt waited.
-  if (hasWaited && facts.payment_attempts > 0) return;
-  const isReported = hasWaited && (await listOpenEventsNaming(ctx, id)).length > 0;
-  const minutes = isReported ? PAGE_PAYMENT_MINUTES : hasWaited ? 0 : facts.wait_minutes;
-  if (minutes === 0) return charge(ctx, invoice, facts, []);
-  const dueAt = ctx.now().add({ minutes });
+  if (!facts.ready_for_payment_processing) return;
+  // It was charged while this attempt waited.
+  if (hasWaited && facts.payment_attempts > (retry?.payment_attempts ?? 0)) return;
+  if (retry) return charge(ctx, invoice, facts, retry);
+  if (facts.skip_psp) return;
+  if (hasWaited || facts.wait_minutes === 0) return charge(ctx, invoice, facts);
+  const dueAt = ctx.now().add({ minutes: facts.wait_minutes });
   ctx.after({ step: COLLECT_STEP, payload: { invoice_id: id, has_waited: true }, dueAt });
 }
 
 /**
- * Charges an invoice again that was refused, or never charged.
+ * Charges an invoice again that was refused, or never charged; once no payment can come from a page any more.
  *
  * @throws Refusal 404 invoice, payment_method; 405 invalid_status, payment_processor_is_currently_handling_payment
- * Rule: payments.md#automatic-payment "retry".
+ * Rules: payments.md#automatic-payment "retry", payments.md#payments-on-pages-come-first.
  */
 export async function retryPayment(
   ctx: Context,
@@ -72,20 +78,23 @@ export async function retryPayment(
     await recordInvoiceFailure(ctx, invoice, { code: 'customer_must_have_payment_provider', message });
     return null;
   }
-  await charge(ctx, invoice, facts, [{ type: wish?.payment_method_type ?? null, id: wish?.payment_method_id ?? null }]);
+  await charge(ctx, invoice, facts, {
+    type: wish?.payment_method_type ?? null,
+    id: wish?.payment_method_id ?? null,
+    payment_attempts: facts.payment_attempts,
+  });
   return null;
 }
 
-async function charge(
-  ctx: Context,
-  invoice: InvoiceRow,
-  facts: Facts,
-  overrides: readonly MethodWish[],
-): Promise<void> {
+async function charge(ctx: Context, invoice: InvoiceRow, facts: Facts, retry?: Retry): Promise<void> {
   const customer = await readCustomer(ctx, invoice.customer_id);
   if (customer.payment_provider_id === null || customer.provider_customer_id === null) return;
-  const method = await chooseMethod(ctx, customer.id, [...overrides, ...facts.wishes]);
+  const method = await chooseMethod(ctx, customer.id, [...(retry ? [retry] : []), ...facts.wishes]);
   if (!method) return;
+  if (await closePagesFirst(ctx, [invoice.id])) {
+    const payload = { invoice_id: invoice.id, has_waited: true, ...(retry ? { retry } : {}) };
+    return ctx.after({ step: COLLECT_STEP, payload, dueAt: ctx.now().add({ minutes: PAGE_PAYMENT_MINUTES }) });
+  }
   const isStarted = await startCharge(ctx, {
     customerId: customer.id,
     payable: { type: 'Invoice', id: invoice.id },

@@ -15,7 +15,7 @@ import {
   renameMethod,
   storeMethod,
 } from '../../customers/payment-methods/writes.ts';
-import { COLLECT_STEP, PAGE_PAYMENT_MINUTES } from '../payments/owe-collection.ts';
+import { COLLECT_STEP } from '../payments/owe-collection.ts';
 import { type Connected, connected, type NetworkDeps } from '../provider-network/network.ts';
 
 /** How many invoices that nobody could charge are charged when a method becomes known; the others by hand. */
@@ -185,30 +185,12 @@ export async function storeMethodsThere(
   return counts;
 }
 
-/**
- * Owes the charge of final invoices that were never charged for want of a method, oldest first. One that has a page may
- * just have been paid there, where the method was stored too: its charge waits for the report of that payment.
- * Rule: payments.md#payments-on-pages-come-first.
- */
+/** Owes the charge of final invoices that were never charged for want of a method, oldest first. */
 export async function oweUncharged(ctx: Context, customerId: CustomerId): Promise<void> {
-  const invoices = await ctx.db<{ id: InvoiceId; has_page: boolean }[]>`
-    select invoice.id, exists (
-      select from payment_pages page
-      where page.organization_id = invoice.organization_id and page.customer_id = invoice.customer_id
-        and page.expires_at > ${ctx.now()} and page.error is null
-        and (page.payable_id = invoice.id or page.payable_id in (
-          select asked.payment_request_id from payment_request_invoices asked
-          where asked.organization_id = invoice.organization_id and asked.invoice_id = invoice.id))) as has_page
-    from invoices invoice
-    where invoice.organization_id = ${ctx.organizationId} and invoice.customer_id = ${customerId}
-      and invoice.status = 'finalized' and invoice.payment_status = 'pending' and invoice.payment_attempts = 0
-      and invoice.ready_for_payment_processing
-    order by invoice.issuing_date, invoice.id limit ${MOST_INVOICES}`;
-  const dueAt = ctx.now().add({ minutes: PAGE_PAYMENT_MINUTES });
-  for (const { id, has_page: hasPage } of invoices)
-    ctx.after(
-      hasPage
-        ? { step: COLLECT_STEP, payload: { invoice_id: id, has_waited: true }, dueAt }
-        : { step: COLLECT_STEP, payload: { invoice_id: id } },
-    );
+  const invoices = await ctx.db<{ id: InvoiceId }[]>`
+    select id from invoices
+    where organization_id = ${ctx.organizationId} and customer_id = ${customerId}
+      and status = 'finalized' and payment_status = 'pending' and payment_attempts = 0 and ready_for_payment_processing
+    order by issuing_date, id limit ${MOST_INVOICES}`;
+  for (const { id } of invoices) ctx.after({ step: COLLECT_STEP, payload: { invoice_id: id } });
 }

@@ -81,3 +81,17 @@ export const listOpenEventsNaming = (
   where organization_id = ${organizationId} and status <> 'succeeded'
     and created_at > ${now().subtract({ hours: OPEN_EVENT_HOURS })} and strpos(payload::text, ${name}) > 0
   order by created_at limit ${OPEN_EVENTS}`;
+
+/** Whether a recent event that is not handled yet names one of several ids in its text. */
+export async function isAnyNamedByOpenEvent(
+  { db, organizationId, now }: Scope & { now(): Temporal.Instant },
+  names: readonly string[],
+): Promise<boolean> {
+  const [found] = await db`
+    select from inbound_events
+    where organization_id = ${organizationId} and status <> 'succeeded'
+      and created_at > ${now().subtract({ hours: OPEN_EVENT_HOURS })}
+      and exists (select from unnest(${names}::text[]) as name where strpos(payload::text, name) > 0)
+    limit 1`;
+  return found !== undefined;
+}

@@ -4,9 +4,6 @@ import type { InvoiceId } from '../../../platform/ids.ts';
 /** Charges an invoice, if its customer can be charged. */
 export const COLLECT_STEP = 'collect-invoice';
 
-/** How long the charge of an invoice waits for the report of a payment that may have been made on its page. */
-export const PAGE_PAYMENT_MINUTES = 10;
-
 /**
  * Owes the automatic payment of an invoice that became final, if its customer is linked to a provider.
  *

@@ -144,7 +144,8 @@ export async function closePages(ctx: Context, invoiceId: InvoiceId): Promise<vo
   await closePagesOf(ctx, [invoiceId, ...requests.map((request) => request.payment_request_id)]);
 }
 
-async function closePagesOf(ctx: Context, payableIds: readonly string[]): Promise<void> {
+/** Closes the hosted pages of some invoices and payment requests, here and at their provider. */
+export async function closePagesOf(ctx: Context, payableIds: readonly string[]): Promise<void> {
   const closed = await ctx.db<ClosedPage[]>`
     update payment_pages set closed_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and payable_id = any (${payableIds}) and closed_at is null

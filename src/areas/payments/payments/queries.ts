@@ -172,15 +172,21 @@ export const isUnderWay = (db: Db): Fragment => db`(payment.payment_status = 'pr
   or payment.payment_status = 'pending'
     and (payment.error is null or payment.error ->> 'code' = any (${UNKNOWN_OUTCOMES})))`;
 
-/** Whether a payment of an invoice, by itself or together with others, is under way. */
+/**
+ * Whether a payment of one of some invoices, alone or together with others, is under way.
+ *
+ * besides  the payable whose own payments do not count
+ */
 export async function isPaymentUnderWay(
   { db, organizationId }: Scope,
   invoiceIds: readonly InvoiceId[],
+  { besides = null }: { besides?: string | null } = {},
 ): Promise<boolean> {
   const [found] = await db`
     select from payment_invoices share
     join payments payment on payment.organization_id = share.organization_id and payment.id = share.payment_id
     where share.organization_id = ${organizationId} and share.invoice_id = any (${invoiceIds}) and ${isUnderWay(db)}
+      and payment.payable_id is distinct from ${besides}::uuid
     limit 1`;
   return found !== undefined;
 }

@@ -8,6 +8,7 @@ import { isOverNetwork, wireOf } from '../../../platform/payments/providers.ts';
 import { isUnknownOutcome } from '../../../platform/payments/refused.ts';
 import type { MethodRow } from '../../customers/payment-methods/queries.ts';
 import { findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
+import { isPaymentUnderWay } from './queries.ts';
 import { changePayment, insertPayment } from './writes.ts';
 
 /** Charges a payment at a sandbox connection: no network, so a step of its own transaction does it. */
@@ -32,15 +33,16 @@ interface UnderWay {
 
 /**
  * Starts the charge of a payable that the transaction holds locked. A payment in progress is never doubled: one that is
- * on its way to the provider, or of which nobody knows what became, is left alone. One that took nothing, because the
- * amount was too small, ends, and another one with a key of its own follows. An amount below the provider's step is not
- * charged.
+ * on its way to the provider, or of which nobody knows what became, is left alone, also if it pays an invoice of the
+ * payable by itself or together with others. One that took nothing, because the amount was too small, ends, and another
+ * one with a key of its own follows. An amount below the provider's step is not charged.
  *
  * @returns whether a charge was started
  * Rules: payments.md#automatic-payment, payments.md#amounts-on-the-wire.
  */
 export async function startCharge(ctx: Context, charge: Charge): Promise<boolean> {
   const { db, organizationId } = ctx;
+  if (await isPaymentUnderWay(ctx, charge.invoiceIds, { besides: charge.payable.id })) return false;
   const provider = await findProviderById(ctx, charge.method.payment_provider_id);
   const { amountCents, wire } = onWire(provider, charge);
   const [underWay] = await db<UnderWay[]>`
