@@ -2891,6 +2891,7 @@ comment on column payments.expected_settlement_date is 'Day on which a bank debi
 comment on column payments.reported_at is 'When that happened which its provider has reported last; a report about an earlier instant changes nothing.';
 comment on column payments.reversed_at is 'When money that had come in was taken back. Null: it was not, or came again.';
 CREATE INDEX payments_cancel_to_look_at ON public.payments USING btree (organization_id, looked_at NULLS FIRST) WHERE (cancel_owed_at IS NOT NULL);
+CREATE INDEX payments_failed_by_method ON public.payments USING btree (organization_id, payment_method_id) WHERE ((payment_status = 'failed'::text) AND (payment_method_id IS NOT NULL));
 CREATE INDEX payments_newest ON public.payments USING btree (organization_id, created_at DESC, id DESC);
 CREATE INDEX payments_payable ON public.payments USING btree (organization_id, payable_id);
 CREATE UNIQUE INDEX payments_provider_payment_key ON public.payments USING btree (organization_id, payment_provider_id, provider_payment_id) WHERE (provider_payment_id IS NOT NULL);

@@ -416,6 +416,43 @@ describe('taken back', () => {
   });
 });
 
+describe('a mandate', () => {
+  /** The debit of a new invoice comes to these states. */
+  async function moved(cents: number, ...states: string[]): Promise<void> {
+    const made = await bill(cents);
+    await tell(...gocardless.move(await debitOf(made), ...states));
+    await paymentOf(made, 'failed');
+  }
+
+  test.each([
+    ['two failures', ['failed'], ['failed'], false],
+    ['a failure and a chargeback', ['failed'], ['paid_out', 'charged_back'], false],
+    ['a failure and a debit that was called off', ['failed'], ['cancelled'], true],
+  ])('after %s within 90 days: is it the default still?', async (_, first, second, isDefault) => {
+    const older = await customer();
+    const newer = await sign();
+    await moved(700, ...first);
+    await moved(800, ...second);
+    expect(Object.fromEntries(await defaults())).toEqual({ [older.id]: !isDefault, [newer.id]: isDefault });
+  });
+
+  test('of which two payments failed 91 days apart stays the default', async () => {
+    const { id } = await customer();
+    await moved(700, 'failed');
+    await service.sql`
+      update payments set updated_at = updated_at - interval '91 days'
+      where organization_id = ${client.organization.organization_id}`;
+    await moved(800, 'failed');
+    expect(await defaults()).toEqual([[id, true]]);
+    await moved(900, 'failed');
+    expect(await defaults()).toEqual([[id, false]]);
+    // Nothing is collected by it any more.
+    const made = await bill(1000);
+    await handled();
+    expect((await ok(client.get(`/payments?invoice_id=${made.svc_id}`))).payments).toEqual([]);
+  });
+});
+
 test.each([
   [191, ['timeout_too_short']],
   [192, undefined],

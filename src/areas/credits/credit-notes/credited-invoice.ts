@@ -68,13 +68,13 @@ const notedInvoice = (invoice: InvoiceRow, sums: NotedSums, refundStepCents: num
 });
 
 /**
- * What of a fee was not credited yet; of a paid top-up no more than the wallet still holds.
+ * What of a fee was not credited yet; of a top-up whose credits were given, no more than the wallet still holds.
  * Rule: credit-note-amounts.md#what-is-left.
  */
 export function creditableOfFee(credited: CreditedInvoice, fee: FeeRow): Cents {
   const left = uncreditedOfFee(credited, fee);
-  const isPaid = credited.invoice.payment_status === 'succeeded';
-  return credited.topUp !== undefined && isPaid ? cents(Math.min(left, credited.topUp.heldCents)) : left;
+  const isGiven = credited.invoice.payment_status === 'succeeded' || credited.topUp?.purchase.status === 'settled';
+  return credited.topUp !== undefined && isGiven ? cents(Math.min(left, credited.topUp.heldCents)) : left;
 }
 
 export const uncreditedOfFee = ({ creditedOf }: CreditedInvoice, fee: FeeRow): Cents =>

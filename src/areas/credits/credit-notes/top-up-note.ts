@@ -36,8 +36,8 @@ export async function findTopUp(ctx: Scope, invoiceId: InvoiceId): Promise<TopUp
 }
 
 /**
- * What follows when a note on a top-up becomes final: a refund takes the credits back out of the wallet, an offset of
- * an invoice that was not paid gives none.
+ * What follows when a note on a top-up becomes final: a refund takes the credits back out of the wallet, and so does an
+ * offset of one whose payment was taken back; an offset of an invoice that was never paid gives none.
  *
  * Rules: credit-notes.md#other-effects, ledger.md#l12.
  */
@@ -45,20 +45,22 @@ export async function finishTopUpNote(ctx: Context, note: CreditNoteRow): Promis
   const topUp = await findTopUp(ctx, note.invoice_id);
   assert(topUp, 'a note on a top-up has its wallet');
   const { refund_amount_cents: refund, offset_amount_cents: offset } = note;
+  const isTakenBack = topUp.purchase.status === 'settled';
+  const takenCents = isTakenBack ? refund + offset : refund;
   const wallet = await lockWallet(ctx, { id: topUp.wallet.id });
   await bookOnWallet(ctx, 'credit_note_created', wallet!, {
     source: { type: 'CreditNote', id: note.id },
     creditNoteId: note.id,
     invoice: { id: note.invoice_id, issuing_date: note.issuing_date },
     lines: [
-      { account: 'prepaid_purchased', side: 'debit', amountCents: refund },
+      { account: 'prepaid_purchased', side: 'debit', amountCents: takenCents },
       { account: 'refunds_payable', side: 'credit', amountCents: refund },
-      { account: 'prepaid_pending', side: 'debit', amountCents: offset },
+      { account: 'prepaid_pending', side: 'debit', amountCents: isTakenBack ? 0 : offset },
       { account: 'receivable', side: 'credit', amountCents: offset },
     ],
   });
-  if (refund === 0) return;
-  await voidCredits(ctx, wallet!, creditsOfMoney(cents(refund), worthOf(wallet!)), {
+  if (takenCents === 0) return;
+  await voidCredits(ctx, wallet!, creditsOfMoney(cents(takenCents), worthOf(wallet!)), {
     fromId: topUp.purchase.id,
     creditNoteId: note.id,
   });

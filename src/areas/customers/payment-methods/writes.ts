@@ -69,6 +69,22 @@ export const ensureDefault = ({ db, organizationId }: Scope, customerId: Custome
           and known.deleted_at is null)
     order by newest.created_at desc, newest.id desc limit 1)`;
 
+/** Makes the newest other method of a customer the default; none is, where there is no other. */
+export async function passDefaultOn(
+  scope: Scope,
+  { id, customer_id: customerId }: { id: PaymentMethodId; customer_id: CustomerId },
+  now: Temporal.Instant,
+): Promise<void> {
+  await clearDefault(scope, customerId, now);
+  await scope.db`
+    update payment_methods set is_default = true, updated_at = ${now}
+    where organization_id = ${scope.organizationId} and id = (
+      select id from payment_methods
+      where organization_id = ${scope.organizationId} and customer_id = ${customerId} and id <> ${id}
+        and deleted_at is null
+      order by created_at desc, id desc limit 1)`;
+}
+
 /** Gives a method the id that its provider has for it now; one that is known by that id already stays. */
 export const renameMethod = (
   { db, organizationId }: Scope,

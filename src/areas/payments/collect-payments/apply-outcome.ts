@@ -14,6 +14,7 @@ import { type PaymentRow, readPayment } from '../payments/queries.ts';
 import { reversePayment, settlePayment } from '../payments/settle-payment.ts';
 import { paymentView } from '../payments/view.ts';
 import { changePayment, lockPayables } from '../payments/writes.ts';
+import { leaveFailingMandate } from './failing-mandates.ts';
 import { mailRequest } from './request-mail.ts';
 
 type Answered = Extract<ChargeOutcome, { kind: 'answered' }>;
@@ -112,6 +113,7 @@ async function wait(ctx: Context, payment: PaymentRow, before: PaymentRow): Prom
 
 async function fail(ctx: Context, payment: PaymentRow, error: ProviderError): Promise<void> {
   await moveInvoices(ctx, payment, { status: 'failed', isReady: true });
+  await leaveFailingMandate(ctx, payment);
   if (payment.payable_type === 'Invoice') {
     const invoice = await readInvoice(ctx, payment.payable_id);
     return recordInvoiceFailure(ctx, invoice, error, payment);
@@ -124,6 +126,7 @@ async function fail(ctx: Context, payment: PaymentRow, error: ProviderError): Pr
 
 async function takeBack(ctx: Context, payment: PaymentRow, status: string): Promise<void> {
   await reversePayment(ctx, payment, { status });
+  await leaveFailingMandate(ctx, payment);
   const error = { code: status, message: 'The payment was taken back by the bank.' };
   for (const { id } of payment.invoices) await recordInvoiceFailure(ctx, await readInvoice(ctx, id), error, payment);
 }

@@ -2,6 +2,7 @@ import { stepCents } from '../../../engine/money/wire.ts';
 import type { Context } from '../../../platform/context.ts';
 import { wireOf } from '../../../platform/payments/providers.ts';
 import { announce } from '../../../platform/reactions.ts';
+import { takeBackTopUp } from '../../credits/credit-notes/commands/on-top-up-reversal.ts';
 import { dueOf, isOver } from '../../invoices/invoices/amount-due.ts';
 import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
 import { type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
@@ -88,8 +89,8 @@ async function writeOffRests(ctx: Context, payment: PaymentRow, step: number): P
 }
 
 /**
- * Reverses a succeeded payment that the bank took back: its invoices are due again. Rules: payments.md#providers
- * `charged_back`, ledger.md#l17.
+ * Reverses a succeeded payment that the bank took back: its invoices are due again, but for the unspent credits that
+ * one of them sold. Rules: payments.md#providers `charged_back`, ledger.md#l17, top-ups.md#top-ups-taken-back.
  */
 export async function reversePayment(ctx: Context, payment: PaymentRow, change: { status: string }): Promise<void> {
   await changePayment(ctx, payment.id, {
@@ -106,4 +107,6 @@ export async function reversePayment(ctx: Context, payment: PaymentRow, change: 
     });
   }
   await bookReversal(ctx, payment, invoices[0]!.billing_entity_id);
+  for (const { id, invoice_type: type } of invoices)
+    if (type === 'credit') await takeBackTopUp(ctx, await readInvoice(ctx, id));
 }
