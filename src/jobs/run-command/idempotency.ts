@@ -17,6 +17,8 @@ export interface StoredAnswer {
 
 // Short, because many twins must not hold connections while a slow first command runs (idempotency.md).
 const TWIN_WAIT = "set local lock_timeout = '250ms'";
+/** Sent as one statement. */
+const START_OF_COMMAND = "set local lock_timeout = '5s'; savepoint command";
 
 /**
  * First statement of a command: claims the key, or takes over an expired one. False if another command with it has
@@ -47,8 +49,7 @@ export async function claimKey(
         is_digest = false
       where idempotency_keys.expires_at <= excluded.created_at
       returning 1`,
-    tx.unsafe("set local lock_timeout = '5s'"),
-    tx.unsafe('savepoint command'),
+    tx.unsafe(START_OF_COMMAND),
   ]);
   return rows.length > 0;
 }
@@ -82,8 +83,7 @@ export async function claimKeys(
         is_digest = false
       where idempotency_keys.expires_at <= excluded.created_at
       returning encode(scope_hash, 'hex') as scope`,
-    tx.unsafe("set local lock_timeout = '5s'"),
-    tx.unsafe('savepoint command'),
+    tx.unsafe(START_OF_COMMAND),
   ]);
   return new Set(rows.map(({ scope }) => scope));
 }

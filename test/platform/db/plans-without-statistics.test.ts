@@ -37,7 +37,11 @@ test('a customer of an organization unknown to the statistics is looked up witho
   const id = await manyCustomers();
   const [some] = await service.sql`
     select id from customers where organization_id = ${id} and external_id = 'customer-2900'`;
-  for (const condition of ["external_id = 'customer-2900' and deleted_at is null", `id = '${some!.id}'`, 'sequential_id = 2900'])
+  for (const condition of [
+    "external_id = 'customer-2900' and deleted_at is null",
+    `id = '${some!.id}'`,
+    'sequential_id = 2900',
+  ])
     expect([condition, await rowsRead(`organization_id = '${id}' and ${condition}`)]).toEqual([condition, 1]);
 });
 

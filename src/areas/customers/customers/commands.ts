@@ -51,21 +51,24 @@ const DRAFT_DATING = [
  * @throws Refusal 422 invoice_custom_sections skip_sections_and_selected_ids_sent_together
  */
 export async function upsertCustomer(ctx: Context, { body }: { body: CustomerInput }) {
-  const stored = await lockCustomer(ctx, body.external_id);
+  const [stored, byDefault] = await Promise.all([lockCustomer(ctx, body.external_id), getDefaultBillingEntity(ctx)]);
   demandLinks(body, stored);
   const entity = await chosenEntity(ctx, body, stored);
   const { fields, link } = await checkedFields(ctx, body, stored);
   const taxes = body.tax_codes && (await findTaxesByCodes(ctx, body.tax_codes));
   if (stored) return change(ctx, { stored, body, entity, fields, link, taxes });
 
-  const id = await create(ctx, body.external_id, entity ?? (await getDefaultBillingEntity(ctx)), fields);
+  const seller = entity ?? byDefault;
+  const created = await create(ctx, body.external_id, seller, fields);
   // The customer was created after the first look; its transaction is over, so it is visible now and can be changed.
-  if (id === undefined) return upsertCustomer(ctx, { body });
+  if (created === undefined) return upsertCustomer(ctx, { body });
+  const { id } = created;
   if (taxes?.length) await replaceCustomerTaxes(ctx, id, idsOf(taxes));
   if (body.metadata?.length) await storeMetadata(ctx, id, body.metadata, []);
   await saveSections(ctx, id, body);
-  const customer = await linked(ctx, id, body);
-  const euTaxes = await applyEuTaxes(ctx, { customer, sent: taxes });
+  const isComplete = !body.metadata?.length && body.integration_customers === undefined;
+  const customer = isComplete ? created : await linked(ctx, id, body);
+  const euTaxes = await applyEuTaxes(ctx, { customer, seller, sent: taxes });
   const answer = recordCustomer(ctx, 'created', customer, {
     taxes: euTaxes ?? taxes ?? [],
     sections: await listApplicableSections(ctx, customer),
@@ -133,10 +136,10 @@ async function create(
   externalId: string,
   entity: BillingEntityRow,
   fields: Partial<CustomerFields>,
-): Promise<string | undefined> {
+): Promise<CustomerRow | undefined> {
   const id = ctx.asked?.recordId ?? newId();
   const { number, prefix } = await takeNumber(ctx);
-  const isInserted = await insertCustomer(ctx.db, {
+  const customer = await insertCustomer(ctx.db, {
     ...fields,
     id,
     organization_id: ctx.organizationId,
@@ -147,9 +150,8 @@ async function create(
     created_at: ctx.now(),
     updated_at: ctx.now(),
   });
-  if (isInserted) return id;
-  await returnNumber(ctx, number);
-  return undefined;
+  if (!customer) await returnNumber(ctx, number);
+  return customer;
 }
 
 interface Change {

@@ -107,7 +107,8 @@ export interface CustomerRow extends CustomerFields {
   updated_at: Temporal.Instant;
 }
 
-const columns = (db: Db) => db`
+/** What a customer is read with, of `customer` and its billing entity. */
+export const customerColumns = (db: Db) => db`
   customer.id, customer.organization_id, customer.billing_entity_id, customer.external_id, customer.sequential_id,
   customer.slug, customer.account_type, customer.customer_type, customer.name, customer.firstname, customer.lastname,
   customer.legal_name, customer.legal_number, customer.tax_identification_number, customer.email, customer.phone,
@@ -138,7 +139,7 @@ const columns = (db: Db) => db`
     where link.organization_id = customer.organization_id and link.customer_id = customer.id
   ), '[]') as integration_customers`;
 
-const entityOfCustomer = (db: Db) => db`
+export const entityOfCustomer = (db: Db) => db`
   join billing_entities entity on entity.organization_id = customer.organization_id
     and entity.id = customer.billing_entity_id`;
 
@@ -148,7 +149,7 @@ export async function findCustomer(
   externalId: string,
 ): Promise<CustomerRow | undefined> {
   const [customer] = await db<CustomerRow[]>`
-    select ${columns(db)} from customers customer ${entityOfCustomer(db)}
+    select ${customerColumns(db)} from customers customer ${entityOfCustomer(db)}
     where customer.organization_id = ${organizationId} and customer.external_id = ${externalId}
       and customer.deleted_at is null`;
   return customer;
@@ -167,7 +168,7 @@ export async function lockCustomer(
   externalId: string,
 ): Promise<CustomerRow | undefined> {
   const [customer] = await db<CustomerRow[]>`
-    select ${columns(db)} from customers customer ${entityOfCustomer(db)}
+    select ${customerColumns(db)} from customers customer ${entityOfCustomer(db)}
     where customer.organization_id = ${organizationId} and customer.external_id = ${externalId}
       and customer.deleted_at is null
     for no key update of customer`;
@@ -176,7 +177,7 @@ export async function lockCustomer(
 
 /** Customers by id, deleted ones too: what documents show. */
 export const listCustomersByIds = ({ db, organizationId }: Scope, ids: readonly CustomerId[]) => db<CustomerRow[]>`
-  select ${columns(db)} from customers customer ${entityOfCustomer(db)}
+  select ${customerColumns(db)} from customers customer ${entityOfCustomer(db)}
   where customer.organization_id = ${organizationId} and customer.id = any (${ids})`;
 
 /** A customer of ours by its id. */
@@ -200,7 +201,7 @@ export async function listCustomers(
     customer.organization_id = ${organizationId} and customer.deleted_at is null ${conditions(scope, query)}`;
   const [rows, [count]] = await Promise.all([
     db<CustomerRow[]>`
-      select ${columns(db)} from customers customer ${entityOfCustomer(db)}
+      select ${customerColumns(db)} from customers customer ${entityOfCustomer(db)}
       where ${passing}
       order by customer.created_at desc, customer.id desc
       limit ${limit} offset ${offset}`,

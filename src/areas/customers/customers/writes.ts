@@ -3,9 +3,9 @@ import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { columnValues, json } from '../../../platform/db/values.ts';
 import type { BillingEntityId, CustomerId, OrganizationId } from '../../../platform/ids.ts';
-import type { CustomerFields } from './queries.ts';
+import { type CustomerFields, type CustomerRow, customerColumns, entityOfCustomer } from './queries.ts';
 
-/** Stores a customer; false when a live one has its external id. */
+/** Stores a customer and reads it, without metadata and links; undefined when a live one has its external id. */
 export async function insertCustomer(
   db: Db,
   row: Partial<CustomerFields> & {
@@ -18,12 +18,15 @@ export async function insertCustomer(
     created_at: Temporal.Instant;
     updated_at: Temporal.Instant;
   },
-): Promise<boolean> {
-  const inserted = await db`
-    insert into customers ${db(columnValues(row))}
-    on conflict (organization_id, external_id) where deleted_at is null do nothing
-    returning id`;
-  return inserted.length > 0;
+): Promise<CustomerRow | undefined> {
+  const [customer] = await db<CustomerRow[]>`
+    with customer as (
+      insert into customers ${db(columnValues(row))}
+      on conflict (organization_id, external_id) where deleted_at is null do nothing
+      returning *
+    )
+    select ${customerColumns(db)} from customer ${entityOfCustomer(db)}`;
+  return customer;
 }
 
 export const updateCustomer = (

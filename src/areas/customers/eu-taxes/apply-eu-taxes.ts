@@ -21,6 +21,8 @@ export interface SavedCustomer {
   customer: CustomerRow;
   /** As it was, with the taxes that it held; undefined when it is new. */
   before?: { customer: CustomerRow; taxes: readonly TaxRow[] } | undefined;
+  /** Its billing entity, if it has been read. */
+  seller?: Seller;
   /** Taxes that were sent in the same call; the customer holds them already. */
   sent: readonly TaxRow[] | undefined;
 }
@@ -33,10 +35,10 @@ export interface SavedCustomer {
  */
 export async function applyEuTaxes(ctx: Context, saved: SavedCustomer): Promise<TaxRow[] | undefined> {
   const { customer, sent } = saved;
-  const seller = await readSeller(ctx, customer.billing_entity_id);
+  const seller = saved.seller ?? (await readSeller(ctx, customer.billing_entity_id));
   const isMoved = saved.before !== undefined && saved.before.customer.billing_entity_id !== customer.billing_entity_id;
   if (!seller.eu_tax_management) {
-    await endCheck(ctx, customer.id);
+    await endCheck(ctx, saved);
     return isMoved && sent === undefined ? dropEuTaxes(ctx, saved) : undefined;
   }
   if (!isDue(saved)) return undefined;
@@ -50,7 +52,7 @@ export async function applyEuTaxes(ctx: Context, saved: SavedCustomer): Promise<
     return isMoved && sent === undefined ? dropEuTaxes(ctx, saved) : undefined;
   }
   const taxes = await giveTax(ctx, { customer, seller, code: choice.code, others: sent ?? [] });
-  await endCheck(ctx, customer.id);
+  await endCheck(ctx, saved);
   const number = customer.tax_identification_number;
   if (number && !readVatNumber(number).hasValidFormat)
     await announce(ctx, vatNumberChecked, { customer: customer, check: { valid: false, valid_format: false } });
@@ -116,9 +118,9 @@ export async function askRegister(ctx: Context, customer: CustomerRow, taxIds: r
   else ctx.after({ nudge: CHECK_JOB, payload: { check_id } });
 }
 
-/** Nothing is left to ask, so waiting invoices go on. */
-async function endCheck(ctx: Context, customerId: CustomerId): Promise<void> {
-  if (await deleteCheck(ctx, customerId)) await releaseInvoices(ctx, customerId);
+/** Nothing is left to ask, so waiting invoices go on. Of a new customer nothing has been asked yet. */
+async function endCheck(ctx: Context, { customer: { id }, before }: SavedCustomer): Promise<void> {
+  if (before !== undefined && (await deleteCheck(ctx, id))) await releaseInvoices(ctx, id);
 }
 
 /** Invoices that waited for the taxes of a customer go on. Rule: eu-taxes.md. */

@@ -100,12 +100,11 @@ export async function listApplicableSections(
   customer: { id: CustomerId; billing_entity_id: BillingEntityId; skip_invoice_custom_sections: boolean },
 ): Promise<SectionRow[]> {
   if (customer.skip_invoice_custom_sections) return [];
-  const own = await listSelectedSections(scope, { type: 'customer', id: customer.id });
+  const [own, ofEntity] = await Promise.all([
+    listSelectedSections(scope, { type: 'customer', id: customer.id }),
+    listSelectedSections(scope, { type: 'billing_entity', id: customer.billing_entity_id }),
+  ]);
   if (own.some(({ section_type }) => section_type === 'manual')) return own;
-  const ofEntity = await listSelectedSections(scope, {
-    type: 'billing_entity',
-    id: customer.billing_entity_id,
-  });
   return [...own, ...ofEntity.filter(({ id }) => own.every((section) => section.id !== id))];
 }
 
