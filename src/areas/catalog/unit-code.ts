@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { UNIT_CODE } from '../../engine/e-documents/rules/core.ts';
+import { UNIT_CODE } from '../../engine/e-documents/rules/code-lists.ts';
 import { FORMAT, INVALID } from '../../platform/schema/fields.ts';
 import { clearable } from '../../platform/schema/typed-text.ts';
 

@@ -1,11 +1,24 @@
 import type { DocumentFacts } from './facts.ts';
-import { coreRules } from './rules/core.ts';
+import { amountRules } from './rules/amounts-add-up.ts';
+import { codeRules } from './rules/code-lists.ts';
+import { documentRules } from './rules/document-and-lines.ts';
 import { receiverRules } from './rules/receivers.ts';
 import type { Rule, Side } from './rules/rule.ts';
+import { partyRules } from './rules/seller-and-buyer.ts';
 import { vatRules } from './rules/vat.ts';
 
-/** Every rule that is tested before a document is written. Rule: e-documents.md#own-rules. */
-export const eDocumentRules: readonly Rule[] = [...coreRules, ...vatRules, ...receiverRules];
+/**
+ * Every rule that is tested before a document is written: those of EN 16931, then those of the receivers. What the model
+ * of the facts cannot break has no row. Rule: e-documents.md#own-rules.
+ */
+export const eDocumentRules: readonly Rule[] = [
+  ...amountRules,
+  ...documentRules,
+  ...partyRules,
+  ...codeRules,
+  ...vatRules,
+  ...receiverRules,
+];
 
 /** What keeps a document from going out, or what its receiver will complain about, with the field that repairs it. */
 export interface Problem {

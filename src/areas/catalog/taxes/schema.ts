@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EXEMPTION_CODE } from '../../../engine/e-documents/rules/core.ts';
+import { EXEMPTION_CODE } from '../../../engine/e-documents/rules/code-lists.ts';
 import { VAT_CATEGORIES } from '../../../engine/invoices/vat-breakdown.ts';
 import { Decimal } from '../../../engine/money/decimal.ts';
 import {

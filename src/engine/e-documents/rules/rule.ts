@@ -38,6 +38,9 @@ export const ofEachParty = ({
 }: Omit<Made, 'side' | 'sideOf' | 'test'> & { test(party: DocumentParty): boolean }): Made[] =>
   (['seller', 'buyer'] as const).map((side) => ({ ...rule, side, test: (facts) => test(facts[side]) }));
 
+/** Whether a sum was computed: one that overflows is no number that a document could state. */
+export const isAmount = (cents: number): boolean => Number.isSafeInteger(cents);
+
 export const isFilled = (text: string | null): boolean => text !== null && text.trim() !== '';
 
 /** Digits of the fraction that a document may show; currencies with more cannot be represented. */
