@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { link, open, rm } from 'node:fs/promises';
 import { Command } from 'commander';
 import { Temporal } from 'temporal-polyfill';
 import { exportArchive } from '../areas/documents/archive/export-archive.ts';
@@ -49,17 +49,11 @@ program
   .action(({ organization, from, to, file }: ExportOptions) =>
     onDatabase(async ({ sql }) => {
       const period = { from: Temporal.PlainDate.from(from), to: Temporal.PlainDate.from(to) };
-      const target = await open(file, 'wx');
-      try {
-        const write = async (bytes: Uint8Array) => {
-          await target.writeFile(bytes);
-        };
-        const at = new Date(realNow().epochMilliseconds);
-        const count = await exportArchive({ db: sql, organizationId: organization }, period, { write, at });
-        console.log(`documents: ${count}, in ${file}`);
-      } finally {
-        await target.close();
-      }
+      const at = new Date(realNow().epochMilliseconds);
+      const count = await writeWhole(file, (write) =>
+        exportArchive({ db: sql, organizationId: organization }, period, { write, at }),
+      );
+      console.log(`documents: ${count}, in ${file}`);
     }),
   );
 
@@ -75,4 +69,25 @@ function wordsOf(fault: ArchiveFault): string {
   return fault.kind === 'content'
     ? `the content of document ${fault.document_id} (${fault.number}) was changed: ${sums}`
     : `the day ${fault.day.toString()} of ${fault.billing_entity_code} does not follow from its documents: ${sums}`;
+}
+
+type Write = (bytes: Uint8Array) => Promise<void>;
+
+/**
+ * Writes a file that has its name only once it is whole and on the disk: until then it ends in `.part`, and a failure
+ * removes it. What was left by a process that died is written anew.
+ */
+async function writeWhole<Answer>(file: string, fill: (write: Write) => Promise<Answer>): Promise<Answer> {
+  const part = `${file}.part`;
+  const target = await open(part, 'w');
+  try {
+    const answer = await fill((bytes) => target.writeFile(bytes));
+    await target.sync();
+    // Fails where the file exists, which a renaming would replace.
+    await link(part, file);
+    return answer;
+  } finally {
+    await target.close();
+    await rm(part, { force: true });
+  }
 }

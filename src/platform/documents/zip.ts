@@ -1,75 +1,48 @@
-import { crc32 } from 'node:zlib';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { ZipFile } from 'yazl';
 
-/** What the classic form of the format can count; nothing here writes the larger one. */
-const MOST_FILES = 65_535;
-const MOST_BYTES = 0xffff_ffff;
-/** Version of the format in which files are kept as they are, and names are UTF-8. */
-const VERSION = 20;
-const UTF8_NAMES = 0x0800;
-
-/** A ZIP file that is written file after file, without compression; `write` gets its bytes in order. */
+/** A ZIP file that is written file after file, without compression. */
 export interface ZipWriter {
-  /** @throws Error when there are more files or bytes than the format counts */
+  /** Adds a file; its content is not needed any more when this is done. */
   add(name: string, content: Uint8Array): Promise<void>;
+  /** Writes the list of files; done when the last byte is written. Without it no program opens the ZIP file. */
   end(): Promise<void>;
 }
 
 /**
- * Writes a ZIP file. Only the list of names is kept in memory, so that its size is no concern.
+ * Writes a ZIP file of any number of files and bytes. Memory holds one or two contents and the names of all files.
  *
+ * @param write gets the bytes in order; it is called again only when it is done, and its failure fails the call here
  * @param at time of all files, as their readers show it
  */
 export function zipWriter(write: (bytes: Uint8Array) => Promise<void>, at: Date): ZipWriter {
-  const listed: Buffer[] = [];
-  const [time, date] = dosTime(at);
-  let offset = 0;
-
-  const put = async (bytes: Buffer): Promise<void> => {
-    offset += bytes.length;
-    if (offset > MOST_BYTES) throw new Error('a ZIP file holds 4 GiB at most: choose a shorter period');
-    await write(bytes);
-  };
-
+  const zip = new ZipFile();
+  const written = writeAll(zip.outputStream, write);
+  // Its failure is thrown by the call that waits for it; without this line it would end the process first.
+  written.catch(() => {});
   return {
     async add(name, content) {
-      if (listed.length === MOST_FILES)
-        throw new Error(`a ZIP file holds ${MOST_FILES} files: choose a shorter period`);
-      const path = Buffer.from(name);
-      // Common part of the header before a file and of its line in the list: version to length of the name.
-      const common = Buffer.alloc(24);
-      common.writeUInt16LE(VERSION, 0);
-      common.writeUInt16LE(UTF8_NAMES, 2);
-      common.writeUInt16LE(time, 6);
-      common.writeUInt16LE(date, 8);
-      common.writeUInt32LE(crc32(content), 10);
-      common.writeUInt32LE(content.length, 14);
-      common.writeUInt32LE(content.length, 18);
-      common.writeUInt16LE(path.length, 22);
-      const line = Buffer.alloc(16);
-      line.writeUInt32LE(offset, 12);
-      listed.push(Buffer.concat([signed('PK\x01\x02'), version(), common, line, path]));
-      await put(Buffer.concat([signed('PK\x03\x04'), common, Buffer.alloc(2), path, content]));
+      let file: Readable | undefined = Readable.from([content], { objectMode: false });
+      const taken = once(file, 'end');
+      zip.addReadStreamLazy(name, { compress: false, mtime: at, size: content.byteLength }, (take) => {
+        const handed = file!;
+        // The library keeps this function until the end, so it must not hold a content.
+        file = undefined;
+        take(null, handed);
+      });
+      await Promise.race([taken, written]);
     },
     async end() {
-      const start = offset;
-      const list = Buffer.concat(listed);
-      const end = Buffer.alloc(18);
-      end.writeUInt16LE(listed.length, 4);
-      end.writeUInt16LE(listed.length, 6);
-      end.writeUInt32LE(list.length, 8);
-      end.writeUInt32LE(start, 12);
-      await put(list);
-      await put(Buffer.concat([signed('PK\x05\x06'), end]));
+      zip.end();
+      await written;
     },
   };
 }
 
-const signed = (text: string): Buffer => Buffer.from(text, 'latin1');
-const version = (): Buffer => Buffer.from([VERSION, 0]);
-
-/** Time and day as the format keeps them: two seconds to a unit, years from 1980. */
-function dosTime(at: Date): [time: number, date: number] {
-  const time = (at.getUTCHours() << 11) | (at.getUTCMinutes() << 5) | (at.getUTCSeconds() >> 1);
-  const date = ((at.getUTCFullYear() - 1980) << 9) | ((at.getUTCMonth() + 1) << 5) | at.getUTCDate();
-  return [time, date];
+async function writeAll(
+  output: AsyncIterable<string | Uint8Array>,
+  write: (bytes: Uint8Array) => Promise<void>,
+): Promise<void> {
+  for await (const bytes of output) await write(bytes as Uint8Array);
 }

@@ -9,7 +9,8 @@ const AT_ONCE = 50;
 
 /**
  * Writes every electronic document that was handed out and was issued in a period into one ZIP file, byte for byte,
- * with a list of them: `index.csv` with number, profile, checksum and file.
+ * with a list of them behind it: `index.csv` with number, profile, checksum and file. An export that was broken off
+ * has no list and no end, so no program takes it for a whole one.
  *
  * @returns how many documents it holds
  * Rule: e-documents.md#archive.
