@@ -70,18 +70,34 @@ export type ArchiveFault =
   | { kind: 'content'; document_id: DocumentId; number: string; expected: string; actual: string }
   | { kind: 'day'; billing_entity_code: string; day: Temporal.PlainDate; expected: string; actual: string };
 
-/** Documents whose content is not what was handed out, of days from one on, at most `limit`. */
-export const listChangedDocuments = ({ db, organizationId }: Scope, from: Temporal.PlainDate, limit: number) => db<
-  Extract<ArchiveFault, { kind: 'content' }>[]
->`
-  select 'content' as kind, document.id as document_id, document.number, document.sha256 as expected,
-    encode(sha256(document.content), 'hex') as actual
-  from e_documents document
-  where document.organization_id = ${organizationId} and document.status = 'ready'
-    and document.ready_at >= (${from}::date::timestamp at time zone 'UTC')
-    and (encode(sha256(document.content), 'hex') <> document.sha256
-      or octet_length(document.content) <> document.size)
-  order by document.id limit ${limit}`;
+/** A document of which the content was hashed again; `actual` is null where it is what was handed out. */
+interface Hashed {
+  id: DocumentId;
+  number: string;
+  expected: string;
+  actual: string | null;
+}
+
+/**
+ * Hashes the contents of documents of days from one on, in the order of their ids behind one: so many at once that the
+ * statement stays short.
+ */
+export const hashContents = (
+  { db, organizationId }: Scope,
+  from: Temporal.PlainDate,
+  { after, limit }: { after: DocumentId | null; limit: number },
+) => db<Hashed[]>`
+  select page.id, page.number, page.sha256 as expected,
+    case when page.hash <> page.sha256 or page.length <> page.size then page.hash end as actual
+  from (
+    select id, number, sha256, size, octet_length(content) as length, encode(sha256(content), 'hex') as hash
+    from e_documents
+    where organization_id = ${organizationId} and status = 'ready'
+      and ready_at >= (${from}::date::timestamp at time zone 'UTC')
+      ${after === null ? db`` : db`and id > ${after}`}
+    order by id limit ${limit}
+  ) page
+  order by page.id`;
 
 /**
  * Days of the chain that do not follow from the root before them and their documents, from a day on, at most `limit`:

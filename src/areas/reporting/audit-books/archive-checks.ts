@@ -1,5 +1,6 @@
 import { realNow } from '../../../platform/clock/real-clock.ts';
-import { listBrokenDays, listChangedDocuments } from '../../documents/archive/queries.ts';
+import { listBrokenDays } from '../../documents/archive/queries.ts';
+import { findChangedDocuments } from '../../documents/archive/verify-archive.ts';
 import { type Check, MOST_FINDINGS } from './check-of-an-invariant.ts';
 
 /** Days whose documents are computed again each night; all of them are by `npm run documents -- verify`. */
@@ -14,7 +15,7 @@ export const ARCHIVE_CHECKS: readonly Check[] = [
     isSlow: true,
     async find(ctx) {
       const from = realNow().toZonedDateTimeISO('UTC').toPlainDate().subtract({ days: DAYS_CHECKED });
-      const documents = await listChangedDocuments(ctx, from, MOST_FINDINGS);
+      const documents = await findChangedDocuments(ctx, from, MOST_FINDINGS);
       const days = await listBrokenDays(ctx, from, MOST_FINDINGS);
       return [
         ...documents.map(({ document_id, expected, actual }) => ({ resource_id: document_id, expected, actual })),

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,7 +8,7 @@ import { crc32 } from 'node:zlib';
 import type { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { archiveRoots } from '../../../../src/areas/documents/archive/archive-roots.ts';
-import { verifyArchive } from '../../../../src/areas/documents/archive/verify-archive.ts';
+import { findChangedDocuments, verifyArchive } from '../../../../src/areas/documents/archive/verify-archive.ts';
 import { ARCHIVE_CHECKS } from '../../../../src/areas/reporting/audit-books/archive-checks.ts';
 import { realNow } from '../../../../src/platform/clock/real-clock.ts';
 import type { OrganizationId } from '../../../../src/platform/ids.ts';
@@ -105,6 +105,7 @@ test('all documents of a period are one ZIP file with a list of them', async () 
     documents('export', '--organization', seller.organizationId, '--from', '2026-03-01', '--to', to, '--file', path);
   expect(await exported(file)).toEqual({ code: 0, out: `documents: 3, in ${file}\n` });
   expect((await exported(file)).code).toBe(1);
+  expect(await readdir(folder)).toEqual(['march.zip']);
   const files = filesOf(await readFile(file));
   const rows = await service.sql<{ number: string; sha256: string; content: Buffer }[]>`
     select number, sha256, content from e_documents order by id`;
@@ -129,7 +130,7 @@ function filesOf(zip: Buffer): Map<string, Buffer> {
     const content = zip.subarray(start, start + size);
     expect(crc32(content)).toBe(zip.readUInt32LE(at + 16));
     files.set(zip.subarray(at + 46, at + 46 + length).toString(), content);
-    at += 46 + length;
+    at += 46 + length + zip.readUInt16LE(at + 30);
   }
   expect(at).toBe(end);
   return files;
@@ -149,6 +150,10 @@ test('content that was changed behind the trigger is named by the command and th
   expect(code).toBe(1);
   expect(out).toContain(`the content of document ${row!.id} (${row!.number}) was changed`);
   expect(out).toContain('documents: 3, days: 2, wrong: 1');
+  // One by one, as a large archive is read page by page.
+  expect(await findChangedDocuments(scope, today().subtract({ days: 9 }), 100, 1)).toMatchObject([
+    { number: row!.number },
+  ]);
   const [check] = ARCHIVE_CHECKS;
   expect(await check!.find(scope as never)).toMatchObject([{ resource_id: row!.id }]);
   await change(row!.content);
