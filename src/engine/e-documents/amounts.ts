@@ -81,7 +81,7 @@ export function documentAmounts(lines: readonly AmountLine[], stored: StoredAmou
       payableCents: stored.payableCents,
     },
     meet:
-      Math.abs(offCents) <= lines.length &&
+      isRounding(offCents, lines.length) &&
       Math.abs(roundingCents) <= MOST_PAYABLE_ROUNDING &&
       stored.netCents + stored.taxCents === stored.grossCents,
   };
@@ -144,8 +144,15 @@ function allowancesOf({ category, rate, allowanceCents }: VatShare, couponCents:
   return [...allowance(couponCents, 'Discount'), ...allowance(allowanceCents - couponCents, 'Already invoiced')];
 }
 
+/** The row that takes the cents that do not meet; the first of equal ones. */
+export const greatestOf = (shares: readonly VatShare[]): VatShare =>
+  shares.reduce((a, b) => (Math.abs(b.netCents) > Math.abs(a.netCents) ? b : a));
+
+/** Whether lines and net total may differ by so many cents: each line was rounded once. */
+export const isRounding = (offCents: number, lines: number): boolean => Math.abs(offCents) <= lines;
+
 function roundingOf(shares: readonly VatShare[], offCents: number): AllowanceFacts {
-  const { category, rate } = shares.reduce((a, b) => (Math.abs(b.netCents) > Math.abs(a.netCents) ? b : a));
+  const { category, rate } = greatestOf(shares);
   return {
     isCharge: offCents < 0,
     amountCents: Math.abs(offCents),

@@ -1,8 +1,9 @@
 import { localDate } from '../../../engine/calendar/local-day.ts';
+import { greatestOf, isRounding } from '../../../engine/e-documents/amounts.ts';
 import { type VatShare, vatBreakdown } from '../../../engine/invoices/vat-breakdown.ts';
 import { allocate } from '../../../engine/money/allocate.ts';
 import { cents, roundToCents } from '../../../engine/money/cents.ts';
-import { decimal } from '../../../engine/money/decimal.ts';
+import { decimal, sum } from '../../../engine/money/decimal.ts';
 import type { FeeId } from '../../../platform/ids.ts';
 import type {
   CreditNoteItemJson,
@@ -55,9 +56,10 @@ export function restOfInvoice({ invoice, fees }: InvoiceParts, noted: GivenBack)
   const items = fees
     .map(({ id, amount_cents }) => ({ fee_id: id, amount_cents: amount_cents - (credited.get(id) ?? 0) }))
     .filter(({ amount_cents }) => amount_cents !== 0);
-  const linesCents = items.reduce((total, { amount_cents }) => total + amount_cents, 0);
+  const lines = linesOf(fees, items);
   const netCents = invoice.sub_total_excluding_taxes_amount_cents - noted.sub_total_cents;
   const taxesCents = invoice.taxes_amount_cents - noted.taxes_cents;
+  const couponsCents = couponsOf(lines, netCents);
   const isWhole = noted.sub_total_cents === 0 && noted.taxes_cents === 0;
   return {
     number: `${invoice.number}${CANCELLATION}`,
@@ -68,11 +70,11 @@ export function restOfInvoice({ invoice, fees }: InvoiceParts, noted: GivenBack)
     purchase_order_number: invoice.purchase_order_number,
     self_billed: invoice.self_billed,
     items,
-    coupons_adjustment_amount_cents: linesCents - netCents,
+    coupons_adjustment_amount_cents: couponsCents,
     sub_total_excluding_taxes_amount_cents: netCents,
     taxes_amount_cents: taxesCents,
     total_amount_cents: netCents + taxesCents,
-    applied_taxes: isWhole ? taxesOfInvoice(invoice) : taxesOfItems(fees, { items, linesCents, netCents, taxesCents }),
+    applied_taxes: isWhole ? taxesOfInvoice(invoice) : taxesOfLines(lines, { couponsCents, netCents, taxesCents }),
   };
 }
 
@@ -84,12 +86,25 @@ const taxesOfInvoice = ({ applied_taxes }: InvoiceParts['invoice']): StatedTax[]
     amount_cents,
   }));
 
-interface Rest {
-  items: readonly { fee_id: FeeId; amount_cents: number }[];
-  linesCents: number;
-  netCents: number;
-  taxesCents: number;
+/** What is left of each fee, as a line. */
+function linesOf(fees: readonly FeeRow[], items: readonly { fee_id: FeeId; amount_cents: number }[]) {
+  const left = new Map(items.map(({ fee_id, amount_cents }) => [fee_id, amount_cents]));
+  return fees.filter(({ id }) => left.has(id)).map((fee) => lineOf(fee, partOfFee(fee, decimal(left.get(fee.id)!))));
 }
+
+/**
+ * What coupons had taken off the lines that are left. The cents by which lines, coupons and net total then differ are
+ * rounding and named so; where notes gave back more or less of a coupon than their share, the difference is stated.
+ *
+ *   lines 5.01 without coupons, net total 5.00 → 0, and rounding of 0.01
+ */
+function couponsOf(lines: readonly RestLine[], netCents: number): number {
+  const differenceCents = totalOf(lines) - netCents;
+  const couponsCents = roundToCents(sum(lines.map((line) => line.preciseAllowanceCents)));
+  return isRounding(differenceCents - couponsCents, lines.length) ? couponsCents : differenceCents;
+}
+
+const totalOf = (lines: readonly RestLine[]): number => lines.reduce((total, line) => total + line.amountCents, 0);
 
 /**
  * Taxes of what is left of some fees, by the breakdown that the XML of the same document states, so that its page never
@@ -97,12 +112,15 @@ interface Rest {
  *
  *   100.00 at 19 % given back, 100.00 at 7 % left → 7 % on 100.00: 7.00
  */
-function taxesOfItems(fees: readonly FeeRow[], { items, linesCents, netCents, taxesCents }: Rest): StatedTax[] {
-  const left = new Map(items.map(({ fee_id, amount_cents }) => [fee_id, amount_cents]));
-  const lines = fees
-    .filter(({ id }) => left.has(id))
-    .map((fee) => lineOf(fee, partOfFee(fee, decimal(left.get(fee.id)!))));
-  const rows = vatBreakdown(lines, { allowanceCents: cents(linesCents - netCents), taxCents: cents(taxesCents) });
+function taxesOfLines(
+  lines: readonly RestLine[],
+  { couponsCents, netCents, taxesCents }: { couponsCents: number; netCents: number; taxesCents: number },
+): StatedTax[] {
+  if (lines.length === 0) return [];
+  const shares = vatBreakdown(lines, { allowanceCents: cents(couponsCents), taxCents: cents(taxesCents) });
+  const offCents = totalOf(lines) - couponsCents - netCents;
+  const greatest = greatestOf(shares);
+  const rows = shares.map((row) => (row === greatest ? { ...row, netCents: cents(row.netCents - offCents) } : row));
   const stated = new Map<string, StatedTax>();
   for (const row of rows) {
     const ofRow = lines.filter(({ category, rate }) => category === row.category && rate.eq(row.rate));
@@ -119,6 +137,8 @@ function taxesOfItems(fees: readonly FeeRow[], { items, linesCents, netCents, ta
   return [...stated.values()];
 }
 
+type RestLine = ReturnType<typeof lineOf>;
+
 const lineOf = (fee: FeeRow, { amountCents, preciseAllowanceCents, preciseTaxedCents }: StatedFee) => ({
   fee,
   category: fee.taxes_rate.gt(0) ? ('S' as const) : ('Z' as const),
@@ -130,7 +150,7 @@ const lineOf = (fee: FeeRow, { amountCents, preciseAllowanceCents, preciseTaxedC
 });
 
 /** Net amount and tax of a row of one rate, split over the fees of the row and then over the taxes of each. */
-function taxesOfRow({ netCents, taxCents }: VatShare, lines: readonly ReturnType<typeof lineOf>[]) {
+function taxesOfRow({ netCents, taxCents }: VatShare, lines: readonly RestLine[]) {
   const nets = allocate(
     netCents,
     lines.map((line) => line.preciseTaxedCents),

@@ -117,3 +117,24 @@ test.each([
 ])('the taxes of the rest are those of its fees: %s', (_what, invoice, given, taxes) => {
   expect(restOfInvoice(invoice, given).applied_taxes).toEqual(taxes);
 });
+
+test.each([
+  ['5.01 is left with a net amount of 5.00', [fee('a', 501, 19), fee('b', 500, 19)], [1000, 190], [500, 95], 0, 500],
+  ['0.20 of a coupon is left beside it', [fee('a', 501, 19, 20), fee('b', 500, 0)], [980, 91], [500, 0], 20, 480],
+  [
+    'more than a cent a line is no rounding',
+    [fee('a', 500, 19, 50), fee('b', 500, 19)],
+    [950, 181],
+    [400, 76],
+    -50,
+    550,
+  ],
+] as const)('cents of rounding are no coupon: %s', (_what, fees, [net, tax], [given, taxes], coupons, left) => {
+  const back = [{ fee_id: 'b', credited_cents: 500 }] as unknown as NotedSums['fees'];
+  const sums = noted({ sub_total_cents: given, taxes_cents: taxes, fees: back });
+  expect(restOfInvoice(invoiceOf([...fees], net, tax), sums)).toMatchObject({
+    coupons_adjustment_amount_cents: coupons,
+    sub_total_excluding_taxes_amount_cents: left,
+    applied_taxes: [{ base_amount_cents: left, amount_cents: tax - taxes }],
+  });
+});
