@@ -8,8 +8,8 @@ import { partyRules } from './rules/seller-and-buyer.ts';
 import { vatRules } from './rules/vat.ts';
 
 /**
- * Every rule that is tested before a document is written: those of EN 16931, then those of the receivers. What the model
- * of the facts cannot break has no row. Rule: e-documents.md#own-rules.
+ * Every rule that is tested before a document is written: those of EN 16931, then those of the receivers. What the
+ * model of the facts cannot break has no row. Rule: e-documents.md#own-rules.
  */
 export const eDocumentRules: readonly Rule[] = [
   ...amountRules,
