@@ -47,9 +47,11 @@ export function createFinisherNudge(producer: Pick<Producer, 'add'>): FinisherNu
       const ids = waiting.get(organizationId) ?? [];
       waiting.set(organizationId, ids);
       ids.push(batchId);
-      if (timer !== undefined && ids.length < MOST_BATCHES) return;
-      if (timer === undefined) open();
-      void send(organizationId);
+      if (ids.length === MOST_BATCHES) void send(organizationId);
+      if (timer !== undefined) return;
+      open();
+      // In the next turn of the loop, so that the answer of the stored events leaves before the job.
+      setImmediate(() => void send(organizationId));
     },
     async flush() {
       clearTimeout(timer);
