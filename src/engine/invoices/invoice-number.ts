@@ -12,13 +12,10 @@ export const defaultNumberPrefix = (name: string, id: string): string =>
 /** Number of an invoice that has not got one yet. */
 export const draftNumber = (prefix: string): string => `${prefix}-DRAFT`;
 
-/** `BENT-1-003-002`: the customer's sequence in the organization, then the invoice's in the customer. */
-export const numberPerCustomer = (prefix: string, customerSequence: number, sequentialId: number): string =>
-  `${prefix}-${threeDigits(customerSequence)}-${threeDigits(sequentialId)}`;
+/** `BENT-1-003-`, of `BENT-1-003-002`: the customer's sequence in the organization, then the invoice's in the customer. */
+export const seriesOfCustomer = (prefix: string, customerSequence: number): string =>
+  `${prefix}-${String(customerSequence).padStart(3, '0')}-`;
 
-/** `BENT-11-202310-010`: the month of `today` in the billing entity's zone, then the entity's sequence. */
-export const numberPerBillingEntity = (prefix: string, today: PlainDate, sequence: number): string =>
-  `${prefix}-${String(today.year).padStart(4, '0')}${String(today.month).padStart(2, '0')}-${threeDigits(sequence)}`;
-
-/** At least three digits; longer sequences are not cut. Rule: invoices.md#numbers. */
-const threeDigits = (sequence: number): string => String(sequence).padStart(3, '0');
+/** `BENT-11-202310-`, of `BENT-11-202310-010`: the month of `today` in the billing entity's zone, then its sequence. */
+export const seriesOfBillingEntity = (prefix: string, today: PlainDate): string =>
+  `${prefix}-${String(today.year).padStart(4, '0')}${String(today.month).padStart(2, '0')}-`;

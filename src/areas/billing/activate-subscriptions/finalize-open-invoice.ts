@@ -29,7 +29,7 @@ export async function finalizeOpenInvoice(ctx: Context, { id }: { id: string }):
     dueOn: issuedOn.add({ days: open.net_payment_term }),
     now: ctx.now(),
   });
-  await assignNumber(ctx, { id, customer: payer, issuer, selfBilled: open.self_billed }, ctx.now());
+  await assignNumber(ctx, id, { customer: payer, issuer, selfBilled: open.self_billed, now: ctx.now() });
   await book(ctx, id);
   await recordInvoice(ctx, 'invoice.created', id);
 }

@@ -84,11 +84,8 @@ async function invoicePaidFees(
   await storeAmounts(db, owner, { draft, state: { status: 'finalized', dates, now: ctx.now(), snapshot } });
   await insertInvoiceInputs(db, owner, { invoice: invoiceInputs(draft, at), now: ctx.now() });
   await markPaid(ctx, invoiceId);
-  await assignNumber(
-    ctx,
-    { id: invoiceId, customer: payer, issuer, selfBilled: payer.account_type === 'partner' },
-    ctx.now(),
-  );
+  const selfBilled = payer.account_type === 'partner';
+  await assignNumber(ctx, invoiceId, { customer: payer, issuer, selfBilled, now: ctx.now() });
   await recordInvoice(ctx, 'invoice.created', invoiceId);
   await recordPaidBefore(ctx, invoiceId);
 }

@@ -62,7 +62,7 @@ export async function storeOneOff(ctx: Context, invoice: ComputedOneOff): Promis
   if (!isFinal) return;
   await insertInvoiceInputs(db, owner, { invoice: invoiceInputs(draft, ctx.now()), now: ctx.now() });
   const selfBilled = payer.account_type === 'partner';
-  await assignNumber(ctx, { id: invoiceId, customer: payer, issuer, selfBilled }, ctx.now());
+  await assignNumber(ctx, invoiceId, { customer: payer, issuer, selfBilled, now: ctx.now() });
   await postFinalInvoice(ctx, {
     ...invoice,
     fees: fees.map(({ amountCents }) => ({ feeType: 'add_on', amountCents })),

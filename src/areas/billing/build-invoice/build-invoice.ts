@@ -7,7 +7,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { compute } from './compute-invoice.ts';
+import { chargesOfLines, compute } from './compute-invoice.ts';
 import { noteGenerationError } from './generation-error.ts';
 import { oweLastSnapshots } from './last-snapshots.ts';
 import { claimLines } from './line-writes.ts';
@@ -70,8 +70,8 @@ export async function buildInvoice(
   refuseMixture(subscriptions, payer);
 
   const first = subscriptions[0]!;
-  // The invoice is inserted first because the lines refer to it.
-  const [opened, claimed] = await Promise.all([
+  // Sent together, carried out in this order: the lines refer to the invoice.
+  const [opened, claimed, charges] = await Promise.all([
     openInvoice(ctx, {
       id: invoiceId,
       payer,
@@ -84,6 +84,7 @@ export async function buildInvoice(
       skipsUsage: skipUsage,
     }),
     claimLines(ctx, invoiceId, { lines: billed, claim: { billedOn, now: ctx.now() } }),
+    chargesOfLines(ctx, billed),
   ]);
   if (claimed.size === 0) {
     await removeInvoice(ctx, invoiceId);
@@ -92,7 +93,7 @@ export async function buildInvoice(
 
   const own = billed.filter((line) => claimed.has(line.subscription.id));
   const isFinalizing = isFinal || opened.graceDays === 0;
-  const computation = await compute(ctx, { payer, issuer, lines: own, skipUsage, isFinalizing }).catch(
+  const computation = await compute(ctx, { payer, issuer, lines: own, charges, skipUsage, isFinalizing }).catch(
     (error: unknown) => {
       if (isFinal || !(error instanceof AmountOutOfRange)) throw error;
       return error;
@@ -115,7 +116,7 @@ export async function buildInvoice(
     staysUnnumbered: isFinal,
   });
   oweLastSnapshots(ctx, invoiceId, own);
-  if (!skipUsage) await storeRenewals(ctx, payer, own, computation.charges);
+  if (!skipUsage) await storeRenewals(ctx, payer, own, charges);
   return invoiceId;
 }
 

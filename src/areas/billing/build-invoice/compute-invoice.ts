@@ -10,6 +10,7 @@ import { adjusterOf } from './adjustments.ts';
 import type { BillingFacts } from './billing-facts.ts';
 import { commitmentFees } from './commitment-fees.ts';
 import { waitingFees } from './correction-fees.ts';
+import { type FactsToStore, readFactsToStore } from './facts-to-store.ts';
 import { chargesOfLine, type LineFee, subscriptionLineFee, usageLineFees } from './fees.ts';
 import { fixedChargeFees } from './fixed-charges.ts';
 import { type BilledLine, prorationOf, sharedInstants } from './lines.ts';
@@ -24,42 +25,56 @@ export interface Computation {
   draft: Draft;
   /** Facts besides fees; standalone fees do not need them. */
   means?: BillingFacts | undefined;
+  /** What is stored beside the amounts, where it was read together with them. */
+  toStore?: FactsToStore | undefined;
 }
 
 export interface ComputationInput {
   payer: PayerFacts;
   issuer: IssuerFacts;
   lines: readonly BilledLine[];
+  /** Of the plans of the lines, see chargesOfLines. */
+  charges: readonly PricedCharge[];
   skipUsage: boolean;
   isFinalizing: boolean;
   /** Adjustments of fees of the draft. */
   adjustments?: readonly AdjustedFeeRow[];
 }
 
+/** Charges of the plans of lines, and of the plans that took over from them. */
+export function chargesOfLines(ctx: Context, lines: readonly BilledLine[]): Promise<PricedCharge[]> {
+  const planIds = lines.flatMap(({ subscription }) => [
+    subscription.plan_id,
+    subscription.successor_plan_id ?? subscription.plan_id,
+  ]);
+  return listPricedCharges(ctx, [...new Set(planIds)], { pause: ctx.pause });
+}
+
 /**
- * Computes what an invoice's lines amount to: for each line the subscription fee, usage fees, fees of units carried
- * into a new period, the gap to the minimum commitment and differences left by earlier corrections; then the steps of
- * the whole invoice. Reads only.
+ * Computes what an invoice's lines amount to: their fees, then the steps of the whole invoice. Reads only.
  *
  * Rule: invoice-amounts.md#order-of-computation.
  */
-export async function compute(
-  ctx: Context,
-  { payer, issuer, lines, skipUsage, isFinalizing, adjustments = [] }: ComputationInput,
-): Promise<Computation & { charges: readonly PricedCharge[] }> {
-  const planIds = [
-    ...new Set(
-      lines.flatMap(({ subscription }) => [
-        subscription.plan_id,
-        subscription.successor_plan_id ?? subscription.plan_id,
-      ]),
-    ),
-  ];
-  const adjuster = adjusterOf(adjustments);
-  const [charges, fixedOf] = await Promise.all([
-    listPricedCharges(ctx, planIds, { pause: ctx.pause }),
-    fixedChargeFees(ctx, lines, adjuster),
+export async function compute(ctx: Context, input: ComputationInput): Promise<Computation> {
+  const { payer, issuer, lines, skipUsage, isFinalizing } = input;
+  const fees = await computeFees(ctx, input);
+  const [totals, toStore] = await Promise.all([
+    totalFees(ctx, { payer, issuer, fees, isFinalizing, lines: skipUsage ? [] : lines }),
+    readFactsToStore(ctx, payer.id, fees),
   ]);
+  return { ...totals, toStore };
+}
+
+/**
+ * The fees of lines: for each line the subscription fee, usage fees, fees of units carried into a new period, the gap
+ * to the minimum commitment and differences left by earlier corrections. Reads only.
+ */
+export async function computeFees(
+  ctx: Context,
+  { lines, charges, skipUsage, adjustments = [] }: Omit<ComputationInput, 'payer' | 'issuer' | 'isFinalizing'>,
+): Promise<LineFee[]> {
+  const adjuster = adjusterOf(adjustments);
+  const fixedOf = await fixedChargeFees(ctx, lines, adjuster);
   const usage = skipUsage ? [] : await countLines(ctx, lines, charges);
   const renewals = skipUsage ? [] : await renewalFees(ctx, lines, charges, 'invoiceable');
   const feesOfLine = async (line: BilledLine) => {
@@ -82,8 +97,7 @@ export async function compute(
   const commitments = (await commitmentFees(ctx, lines, feesOfLines)).map(adjuster.fee);
   const corrections = skipUsage ? [] : await waitingFees(ctx, lines);
   const made = [...feesOfLines, ...commitments, ...corrections];
-  const fees = lines.flatMap((line) => made.filter((fee) => fee.line === line));
-  return { ...(await totalFees(ctx, { payer, issuer, fees, isFinalizing, lines: skipUsage ? [] : lines })), charges };
+  return lines.flatMap((line) => made.filter((fee) => fee.line === line));
 }
 
 /** Counts the usage of every charge of every line together. */

@@ -13,7 +13,7 @@ import type { BillingEntityId, CustomerId, InvoiceId, SubscriptionId } from '../
 import { followInvoice } from '../../credits/credit-notes/follow-invoice.ts';
 import { listAdjustedFees } from '../../invoices/adjusted-fees/queries.ts';
 import type { PricedCharge } from '../../usage/usage/priced-charges.ts';
-import { compute } from './compute-invoice.ts';
+import { chargesOfLines, compute } from './compute-invoice.ts';
 import { oweLastSnapshots } from './last-snapshots.ts';
 import { rewriteLines } from './line-writes.ts';
 import { type BilledLine, billedLine } from './lines.ts';
@@ -135,11 +135,12 @@ async function dropAndCompute(ctx: Context, invoiceId: InvoiceId, aim: Aim): Pro
       : datesOf(invoice);
 
   await clearComputation(ctx, invoiceId);
-  await rewriteLines(ctx, invoiceId, lines);
-  const { charges, ...computation } = await compute(ctx, {
+  const [charges] = await Promise.all([chargesOfLines(ctx, lines), rewriteLines(ctx, invoiceId, lines)]);
+  const computation = await compute(ctx, {
     payer,
     issuer,
     lines,
+    charges,
     skipUsage: invoice.skip_usage,
     isFinalizing: aim === 'finalize' || (aim === 'generate' && graceDays(dated) === 0),
     adjustments: await listAdjustedFees(ctx, invoiceId),

@@ -9,18 +9,17 @@ import { customerBaseView } from '../../customers/customers/view.ts';
 import { applySections } from '../../customers/invoice-custom-sections/sections-of-invoice.ts';
 import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import { TAX_STEP } from '../../invoices/invoices/commands/retry.ts';
-import { assignNumber } from '../../invoices/invoices/numbering.ts';
+import { assignNumber, type NumberedInvoice } from '../../invoices/invoices/numbering.ts';
 import { oweCollection } from '../../payments/payments/owe-collection.ts';
-import { readWatermarks } from '../../usage/usage-counts/watermarks.ts';
 import { markWallets } from '../../usage/wallet-marks/wallet-marks.ts';
 import type { Computation } from './compute-invoice.ts';
 import { linkCorrections } from './correction-fees.ts';
 import { storeCouponUses } from './coupons.ts';
 import { storeCreditNoteUses } from './credit-notes.ts';
+import { type FactsToStore, readFactsToStore, watermarkOf } from './facts-to-store.ts';
 import { feeInputs, invoiceInputs } from './fee-inputs.ts';
 import type { LineFee } from './fees.ts';
 import { insertFeeInputs, insertInvoiceInputs, type StoredInputs } from './input-writes.ts';
-import { sharedInstants } from './lines.ts';
 import type { IssuerFacts, PayerFacts } from './payer-and-issuer.ts';
 import { postFinalInvoice } from './post-final-invoice.ts';
 import { storeWalletPayments } from './wallets.ts';
@@ -62,33 +61,36 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
   const isClosed = status === 'closed';
   const asksEngine = payer.tax_engine_id !== null && draft.subTotalExcludingTaxesAmountCents > 0;
   const awaitsEstimate = asksEngine && draft.status === 'draft';
-  const [customer, marks] = await Promise.all([
-    isFinal ? readCustomer(ctx, payer.id) : undefined,
-    isClosed ? undefined : watermarksOf(ctx, fees),
-  ]);
-  const snapshot = customer === undefined ? null : customerBaseView(customer);
-  // At most one statement each; they are sent together and run in this order.
+  const facts = computation.toStore ?? (isClosed ? undefined : await readFactsToStore(ctx, payer.id, fees));
+  const snapshot = isFinal ? customerBaseView(facts!.customer) : null;
+  // At most one statement each; they are sent together and run in this order. The number is among the last, because
+  // others wait for its counter until the commit.
   await Promise.all([
     insertFees(db, owner, { fees, draft }),
     insertInvoiceTaxes(db, owner, draft),
     insertCredits(db, owner, draft),
     isClosed || means?.has_sections === false ? undefined : applySections(ctx, invoice.invoiceId, {}, ctx.now()),
     storeCouponUses(ctx, owner, draft),
+    // Fees of drafts are explained too.
+    isClosed ? undefined : storeFeeInputs(ctx, owner, invoice, facts!),
+    linkCorrections(ctx, fees),
+    isFinal ? storeInvoiceInputs(ctx, owner, invoice) : undefined,
     storeAmounts(db, owner, {
       draft,
       state: { status, dates, now: ctx.now(), snapshot, awaitsEstimate, isCounted: true },
+      number: isFinal && !invoice.staysUnnumbered ? numbered(ctx, invoice) : undefined,
     }),
-    // Fees of drafts are explained too.
-    marks === undefined ? undefined : storeFeeInputs(ctx, owner, invoice, marks),
-    linkCorrections(ctx, fees),
+    isFinal ? bookFinal(ctx, invoice) : undefined,
   ]);
   oweTaxes(ctx, invoice, { status, awaitsEstimate });
-  if (isFinal) await finish(ctx, owner, invoice, snapshot);
+  if (isFinal) await useCredits(ctx, owner, invoice, snapshot);
   if (status === 'open') await hold(ctx, owner, invoice);
   if (!isClosed && means?.has_wallets !== false) await markWallets(ctx, payer.id);
   const isTold = isFinal || (draft.status === 'draft' && !invoice.isKnown);
   if (isTold)
-    await recordInvoice(ctx, isFinal ? 'invoice.created' : 'invoice.drafted', invoice.invoiceId, { customer });
+    await recordInvoice(ctx, isFinal ? 'invoice.created' : 'invoice.drafted', invoice.invoiceId, {
+      customer: facts!.customer,
+    });
 }
 
 /** Owes the question to the tax engine of the customer: about an invoice that waits for it, or a draft. */
@@ -125,9 +127,8 @@ export const statusOf = (draft: Draft, isGated = false): Draft['status'] | 'open
  * Rules: activation-rules.md, ledger.md#l2, ledger.md#l3.
  */
 export async function hold(ctx: Context, owner: InvoiceOwner, invoice: FinalInvoice): Promise<void> {
-  const { draft } = invoice.computation;
-  await insertInvoiceInputs(ctx.db, owner, { invoice: invoiceInputs(draft, invoice.at), now: ctx.now() });
-  await storeCreditNoteUses(ctx, owner, draft, invoice, 'applied_pending');
+  await storeInvoiceInputs(ctx, owner, invoice);
+  await storeCreditNoteUses(ctx, owner, invoice.computation.draft, invoice, 'applied_pending');
   await storeWalletPayments(ctx, invoice, 'applied_pending');
   const customer = await readCustomer(ctx, invoice.payer.id);
   oweCollection(ctx, invoice.invoiceId, customerBaseView(customer));
@@ -149,24 +150,40 @@ export async function finish(
   invoice: FinalInvoice,
   snapshot: Parameters<typeof oweCollection>[2],
 ): Promise<void> {
-  const { payer, issuer } = invoice;
-  const { draft } = invoice.computation;
   await Promise.all([
-    insertInvoiceInputs(ctx.db, owner, { invoice: invoiceInputs(draft, invoice.at), now: ctx.now() }),
-    invoice.staysUnnumbered
-      ? undefined
-      : assignNumber(
-          ctx,
-          { id: invoice.invoiceId, customer: payer, issuer, selfBilled: payer.account_type === 'partner' },
-          ctx.now(),
-        ),
+    storeInvoiceInputs(ctx, owner, invoice),
+    invoice.staysUnnumbered ? undefined : assignNumber(ctx, invoice.invoiceId, numbered(ctx, invoice)),
+    bookFinal(ctx, invoice),
   ]);
-  await postFinalInvoice(ctx, {
+  await useCredits(ctx, owner, invoice, snapshot);
+}
+
+async function storeInvoiceInputs(ctx: Context, owner: InvoiceOwner, { computation, at }: FinalInvoice): Promise<void> {
+  await insertInvoiceInputs(ctx.db, owner, { invoice: invoiceInputs(computation.draft, at), now: ctx.now() });
+}
+
+const numbered = (ctx: Context, { payer, issuer }: FinalInvoice): NumberedInvoice => ({
+  customer: payer,
+  issuer,
+  selfBilled: payer.account_type === 'partner',
+  now: ctx.now(),
+});
+
+const bookFinal = (ctx: Context, invoice: FinalInvoice): Promise<void> =>
+  postFinalInvoice(ctx, {
     ...invoice,
     fees: invoice.computation.fees.map(({ fee_type, amountCents }) => ({ feeType: fee_type, amountCents })),
-    draft,
+    draft: invoice.computation.draft,
   });
-  await storeCreditNoteUses(ctx, owner, draft, invoice);
+
+/** What notes and wallets pay of a final invoice; the rest is charged, if its customer can be charged. */
+async function useCredits(
+  ctx: Context,
+  owner: InvoiceOwner,
+  invoice: FinalInvoice,
+  snapshot: Parameters<typeof oweCollection>[2],
+): Promise<void> {
+  await storeCreditNoteUses(ctx, owner, invoice.computation.draft, invoice);
   await storeWalletPayments(ctx, invoice);
   oweCollection(ctx, invoice.invoiceId, snapshot);
 }
@@ -175,39 +192,15 @@ async function storeFeeInputs(
   ctx: Context,
   owner: InvoiceOwner,
   { computation }: ComputedInvoice,
-  marks: ReadonlyMap<string, object>,
+  facts: FactsToStore,
 ): Promise<void> {
   const { fees, taxes, draft } = computation;
   const stored = fees.map(
     (fee): StoredInputs => ({
       feeId: fee.id,
       inputs: feeInputs(fee, taxes.get(fee.id)!, draft),
-      watermark: fee.correction === undefined ? (marks.get(countedAs(fee)) ?? null) : null,
+      watermark: watermarkOf(fee, facts),
     }),
   );
   await insertFeeInputs(ctx.db, owner, { fees: stored, now: ctx.now() });
 }
-
-/** Watermarks of usage, one for all fees of a charge and window, since there may be thousands of groups. */
-async function watermarksOf(ctx: Context, fees: readonly LineFee[]): Promise<Map<string, object>> {
-  // The fee of one event names the event; storing its count again would repeat the same data.
-  const ofPeriods = fees.filter(
-    (fee) => fee.charge !== undefined && fee.inAdvance?.event === undefined && fee.correction === undefined,
-  );
-  const counted = new Map(ofPeriods.map((fee) => [countedAs(fee), fee]));
-  const marks = await readWatermarks(
-    ctx,
-    [...counted.values()].map(({ line, charge, window, countedUntil }) => ({
-      externalSubscriptionId: line.subscription.external_id,
-      metric: charge!.metric,
-      window: {
-        from: charge!.metric.recurring ? null : window.from,
-        to: countedUntil ?? window.to,
-        ...sharedInstants(line, window),
-      },
-    })),
-  );
-  return new Map([...counted.keys()].map((key, index) => [key, marks[index]!]));
-}
-
-const countedAs = ({ line, charge }: LineFee): string => `${line.subscription.id} ${charge?.id}`;

@@ -10,6 +10,7 @@ import type { BillingEntityId, CustomerId, FeeId, InvoiceId, OrganizationId } fr
 import { newId } from '../../../platform/ids.ts';
 import { issuerSnapshot } from '../../customers/billing-entities/issuer-snapshot.ts';
 import type { ProgressivePartJson } from '../../invoices/fees/queries.ts';
+import { type NumberedInvoice, nextNumber } from '../../invoices/invoices/numbering.ts';
 import type { LineFee } from './fees.ts';
 
 /** Deletes what a former computation of a draft stored. */
@@ -228,8 +229,11 @@ export async function storeAmounts(
   {
     draft,
     state,
+    number,
   }: {
     draft: Draft;
+    /** For an invoice that is numbered now. */
+    number?: NumberedInvoice | undefined;
     state: {
       status: InvoiceStatus;
       dates: InvoiceDates;
@@ -242,8 +246,10 @@ export async function storeAmounts(
     };
   },
 ): Promise<void> {
+  const counters = number && nextNumber({ db, organizationId: owner.organizationId }, number);
   await db`
-  update invoices set status = ${state.status}, number = ${state.status === 'closed' ? null : db`number`},
+  ${counters ? db`with ${counters.counted}` : db``}
+  update invoices set status = ${state.status}, ${counters ? db`${counters.columns},` : state.status === 'closed' ? db`number = null,` : db``}
     payment_status = ${draft.paymentStatus},
     issuing_date = ${state.dates.issuingDate}, expected_finalization_date = ${state.dates.expectedFinalizationDate},
     payment_due_date = ${state.dates.paymentDueDate}, fees_amount_cents = ${draft.feesAmountCents},
@@ -261,5 +267,6 @@ export async function storeAmounts(
       when ${state.status === 'draft'} or tax_status is null then null else 'succeeded' end,
     finalized_at = ${state.status === 'finalized' ? state.now : null}, updated_at = ${state.now},
     usage_counted_at = ${state.isCounted ? state.now : db`usage_counted_at`}
+  ${counters ? db`from ${counters.counters}` : db``}
   where organization_id = ${owner.organizationId} and id = ${owner.invoiceId}`;
 }

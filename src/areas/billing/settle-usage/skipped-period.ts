@@ -4,9 +4,9 @@ import type { Context } from '../../../platform/context.ts';
 import type { CustomerId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { creditProgressiveExcess } from '../../credits/credit-notes/commands/on-progressive-excess.ts';
-import { compute } from '../build-invoice/compute-invoice.ts';
+import { chargesOfLines, computeFees } from '../build-invoice/compute-invoice.ts';
 import { billedLine } from '../build-invoice/lines.ts';
-import { lockPayer, readBilledSubscriptions, readIssuer } from '../build-invoice/payer-and-issuer.ts';
+import { lockPayer, readBilledSubscriptions } from '../build-invoice/payer-and-issuer.ts';
 import { progressiveCredits } from '../build-invoice/progressive-credits.ts';
 
 /**
@@ -32,8 +32,8 @@ export async function creditSkippedPeriod(
   });
   const line = billedLine(subscription!, 'subscription_terminating', at, payer.zone);
   if ((await progressiveCredits(ctx, payer.id, [], { lines: [line] })).length === 0) return;
-  const issuer = await readIssuer(ctx, subscription!.billing_entity_id ?? payer.billing_entity_id);
-  const { fees } = await compute(ctx, { payer, issuer, lines: [line], skipUsage: false, isFinalizing: false });
+  const charges = await chargesOfLines(ctx, [line]);
+  const fees = await computeFees(ctx, { lines: [line], charges, skipUsage: false });
   for (const { progressiveInvoiceId, excessCents, fallen } of await progressiveCredits(ctx, payer.id, fees, {
     lines: [line],
   }))

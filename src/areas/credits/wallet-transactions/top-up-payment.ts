@@ -113,7 +113,7 @@ export async function finalizeTopUp(
     where organization_id = ${organizationId} and id = ${invoice.billing_entity_id}`;
   if (invoice.status === 'open')
     await openUp(ctx, invoiceId, { snapshot: customerBaseView(customer), day: localDate(ctx.now(), wallet.zone) });
-  await assignNumber(ctx, { id: invoiceId, customer, issuer: issuer!, selfBilled: false }, ctx.now());
+  await assignNumber(ctx, invoiceId, { customer, issuer: issuer!, selfBilled: false, now: ctx.now() });
   const { amount_cents: amountCents } = transaction;
   await bookOnWallet(ctx, 'top_up_invoiced', wallet, {
     source: { type: 'Invoice', id: invoiceId },
