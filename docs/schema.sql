@@ -1847,10 +1847,17 @@ create table fee_inputs (
   digest bytea not null,
   events_watermark jsonb,
   created_at timestamp with time zone not null,
+  shared_with uuid,
+  shared_inputs jsonb,
   constraint fee_inputs_pkey PRIMARY KEY (fee_id),
-  constraint fee_inputs_fee_id_fkey FOREIGN KEY (fee_id) REFERENCES fees(id) ON DELETE CASCADE DEFERRABLE
+  constraint fee_inputs_fee_id_fkey FOREIGN KEY (fee_id) REFERENCES fees(id) ON DELETE CASCADE DEFERRABLE,
+  constraint fee_inputs_shared_with_fkey FOREIGN KEY (shared_with) REFERENCES fee_inputs(fee_id) DEFERRABLE,
+  constraint fee_inputs_shared_inputs_check CHECK (((shared_inputs IS NOT NULL) = ((shared_with IS NOT NULL) AND (shared_with = fee_id))))
 );
 comment on table fee_inputs is 'What a fee was computed from, so that it can be verified.';
+comment on column fee_inputs.shared_with is 'The fee that keeps what this one has in common with others, itself included. Null if inputs are whole.';
+comment on column fee_inputs.shared_inputs is 'Fields by section that every fee with this one as shared_with has besides its own inputs.';
+CREATE INDEX fee_inputs_shared_with ON public.fee_inputs USING btree (shared_with) WHERE (shared_with IS NOT NULL);
 
 create table feed_heads (
   organization_id uuid not null,

@@ -12,7 +12,7 @@ export const defaultNumberPrefix = (name: string, id: string): string =>
 /** Number of an invoice that has not got one yet. */
 export const draftNumber = (prefix: string): string => `${prefix}-DRAFT`;
 
-/** `BENT-1-003-`, of `BENT-1-003-002`: the customer's sequence in the organization, then the invoice's in the customer. */
+/** `BENT-1-003-`, of `BENT-1-003-002`: the customer's sequence in the organization, then the invoice's own. */
 export const seriesOfCustomer = (prefix: string, customerSequence: number): string =>
   `${prefix}-${String(customerSequence).padStart(3, '0')}-`;
 

@@ -195,12 +195,27 @@ async function storeFeeInputs(
   facts: FactsToStore,
 ): Promise<void> {
   const { fees, taxes, draft } = computation;
+  const alike = alikeOf(fees);
   const stored = fees.map(
     (fee): StoredInputs => ({
       feeId: fee.id,
       inputs: feeInputs(fee, taxes.get(fee.id)!, draft),
       watermark: watermarkOf(fee, facts),
+      alike: alike(fee),
     }),
   );
   await insertFeeInputs(ctx.db, owner, { fees: stored, now: ctx.now() });
+}
+
+/** From how many fees on a charge keeps what its own fees have in common, which is more than what all charges have. */
+const FEES_WITH_OWN_GROUP = 8;
+
+/** Names fees that have much in common: those of a charge with many groups, else those of a type and subscription. */
+function alikeOf(fees: readonly LineFee[]): (fee: LineFee) => string {
+  const counts = new Map<string, number>();
+  for (const { charge } of fees) if (charge !== undefined) counts.set(charge.id, (counts.get(charge.id) ?? 0) + 1);
+  return ({ line, fee_type, charge }) => {
+    const isOwn = charge !== undefined && counts.get(charge.id)! >= FEES_WITH_OWN_GROUP;
+    return `${line.subscription.id} ${fee_type} ${isOwn ? charge.id : ''}`;
+  };
 }

@@ -247,9 +247,10 @@ export async function storeAmounts(
   },
 ): Promise<void> {
   const counters = number && nextNumber({ db, organizationId: owner.organizationId }, number);
+  const numberColumns = counters?.columns ?? (state.status === 'closed' ? db`number = null` : db`number = number`);
   await db`
   ${counters ? db`with ${counters.counted}` : db``}
-  update invoices set status = ${state.status}, ${counters ? db`${counters.columns},` : state.status === 'closed' ? db`number = null,` : db``}
+  update invoices set status = ${state.status}, ${numberColumns},
     payment_status = ${draft.paymentStatus},
     issuing_date = ${state.dates.issuingDate}, expected_finalization_date = ${state.dates.expectedFinalizationDate},
     payment_due_date = ${state.dates.paymentDueDate}, fees_amount_cents = ${draft.feesAmountCents},

@@ -21,6 +21,7 @@ import type {
   PlanId,
   TaxId,
 } from '../../../platform/ids.ts';
+import { listFeeInputs } from '../../invoices/fee-explanations/queries.ts';
 import { digestOf } from '../build-invoice/fee-inputs.ts';
 import { type FeeOwner, insertFeeTaxes } from '../build-invoice/writes.ts';
 
@@ -131,21 +132,21 @@ export async function storeFeeTaxes(db: Db, owner: FeeOwner, draft: Draft): Prom
   await rewriteInputs({ db, organizationId: owner.organizationId }, draft);
 }
 
+/** The taxes of a fee become its own, whatever it had in common with others. */
 async function rewriteInputs({ db, organizationId }: Scope, draft: Draft): Promise<void> {
   const feeOf = new Map(draft.fees.map((fee) => [fee.key, fee]));
-  const stored = await db<{ fee_id: FeeId; inputs: { tail: object } }[]>`
-    select fee_id, inputs from fee_inputs
-    where organization_id = ${organizationId} and fee_id = any (${[...feeOf.keys()]}::uuid[])`;
+  const stored = await listFeeInputs({ db, organizationId }, [...feeOf.keys()]);
   const rows = stored.map(({ fee_id, inputs }) => {
     const { taxes: ours, collected } = feeOf.get(fee_id)!;
     const taxes = ours.map((tax) => ({ code: tax.code, rate: String(tax.rate), ...levelOf(tax) }));
     const tax_provider = collected === undefined ? {} : { tax_provider: providerInputs(collected) };
-    const rewritten = { ...inputs, tail: { ...inputs.tail, taxes, ...tax_provider } };
-    return { fee_id, inputs: rewritten, digest: digestOf(rewritten).toString('hex') };
+    const tail = { ...inputs.tail, taxes, ...tax_provider };
+    return { fee_id, tail, digest: digestOf({ ...inputs, tail }).toString('hex') };
   });
   await db`
-    update fee_inputs stored set inputs = rewritten.inputs, digest = decode(rewritten.digest, 'hex')
-    from jsonb_to_recordset(${json(rows)}::jsonb) as rewritten (fee_id uuid, inputs jsonb, digest text)
+    update fee_inputs stored
+    set inputs = jsonb_set(stored.inputs, '{tail}', rewritten.tail), digest = decode(rewritten.digest, 'hex')
+    from jsonb_to_recordset(${json(rows)}::jsonb) as rewritten (fee_id uuid, tail jsonb, digest text)
     where stored.organization_id = ${organizationId} and stored.fee_id = rewritten.fee_id`;
 }
 

@@ -1,7 +1,9 @@
+import { wholeInputs } from '../../../engine/explain/shared-inputs.ts';
 import type { StoredFeeInputs } from '../../../engine/explain/stored-inputs.ts';
 import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { ChargeFilterId, ChargeId, FeeId, InvoiceId, SubscriptionId } from '../../../platform/ids.ts';
+import type { StoredInParts } from '../../invoices/fee-explanations/queries.ts';
 import { type FeeRow, listFeesOfInvoice } from '../../invoices/fees/queries.ts';
 import { formerInvoices } from '../../invoices/invoices/former-invoices.ts';
 import type { BilledItemKey } from './billed-items.ts';
@@ -21,37 +23,39 @@ export interface IssuedFee {
 export async function withInputs({ db, organizationId }: Scope, fees: readonly FeeRow[]): Promise<IssuedFee[]> {
   if (fees.length === 0) return [];
   const rows = await db<
-    (Pick<IssuedFee, 'isChanged'> & {
-      copy_id: FeeId;
-      inputs: StoredFeeInputs;
-      fee_id: FeeId;
-      true_up_parent_fee_id: FeeId | null;
-    })[]
+    (Pick<IssuedFee, 'isChanged'> &
+      StoredInParts & {
+        copy_id: FeeId;
+        fee_id: FeeId;
+        true_up_parent_fee_id: FeeId | null;
+      })[]
   >`
     with recursive source as (
-      select stored.fee_id as copy_id, stored.fee_id, stored.inputs, 0 as nth
+      select stored.fee_id as copy_id, stored.fee_id, stored.inputs, stored.shared_with, 0 as nth
       from fee_inputs stored
       where stored.organization_id = ${organizationId} and stored.fee_id = any (${fees.map(({ id }) => id)}::uuid[])
       union all
-      select source.copy_id, former.fee_id, former.inputs, source.nth + 1
+      select source.copy_id, former.fee_id, former.inputs, former.shared_with, source.nth + 1
       from source
       join fee_inputs former on former.organization_id = ${organizationId}
         and former.fee_id = (source.inputs #>> '{facts,fee_id}')::uuid
       where source.inputs #>> '{facts,kind}' = 'copied'
     )
-    select distinct on (source.copy_id) source.copy_id, source.inputs, fee.id as fee_id, fee.true_up_parent_fee_id,
+    select distinct on (source.copy_id) source.copy_id, source.inputs, keeper.shared_inputs, fee.id as fee_id,
+      fee.true_up_parent_fee_id,
       coalesce(invoice.voided_invoice_id is not null and source.inputs #>> '{facts,kind}' is distinct from 'copied',
         false) as "isChanged"
     from source
     join fees fee on fee.organization_id = ${organizationId} and fee.id = source.fee_id
     left join invoices invoice on invoice.organization_id = fee.organization_id and invoice.id = fee.invoice_id
+    left join fee_inputs keeper on keeper.organization_id = ${organizationId} and keeper.fee_id = source.shared_with
     order by source.copy_id, source.nth desc`;
   const byFee = new Map(rows.map((row) => [row.copy_id, row]));
   return fees.map((fee): IssuedFee => {
     const row = byFee.get(fee.id);
     if (row === undefined) return { fee, inputs: null, first: fee, isChanged: false };
-    const { fee_id: id, true_up_parent_fee_id, inputs, isChanged } = row;
-    return { fee, inputs, first: { id, true_up_parent_fee_id }, isChanged };
+    const { fee_id: id, true_up_parent_fee_id, isChanged } = row;
+    return { fee, inputs: wholeInputs(row.inputs, row.shared_inputs), first: { id, true_up_parent_fee_id }, isChanged };
   });
 }
 

@@ -1,5 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
+import { type OwnInputs, type SharedInputs, wholeInputs } from '../../../engine/explain/shared-inputs.ts';
 import type { StoredFeeInputs } from '../../../engine/explain/stored-inputs.ts';
+import type { Db } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { FeeId, InvoiceId } from '../../../platform/ids.ts';
 import type { Watermark } from '../../usage/usage-counts/watermarks.ts';
@@ -15,9 +17,26 @@ export interface FeeInputsRow {
 }
 
 /** Stored inputs of fees, in no particular order; none of imported ones. */
-export const listFeeInputs = ({ db, organizationId }: Scope, feeIds: readonly FeeId[]) => db<FeeInputsRow[]>`
-  select fee_id, engine_version, inputs, digest, events_watermark, created_at from fee_inputs
-  where organization_id = ${organizationId} and fee_id = any (${feeIds}::uuid[])`;
+export async function listFeeInputs({ db, organizationId }: Scope, feeIds: readonly FeeId[]): Promise<FeeInputsRow[]> {
+  const rows = await db<(Omit<FeeInputsRow, 'inputs'> & StoredInParts)[]>`
+    select stored.fee_id, stored.engine_version, stored.inputs, keeper.shared_inputs, stored.digest,
+      stored.events_watermark, stored.created_at
+    from fee_inputs stored
+    ${keeperOf(db)}
+    where stored.organization_id = ${organizationId} and stored.fee_id = any (${feeIds}::uuid[])`;
+  return rows.map(({ shared_inputs, ...row }) => ({ ...row, inputs: wholeInputs(row.inputs, shared_inputs) }));
+}
+
+/** Inputs as they are stored: put together by `wholeInputs`. Rule: invoice-verification.md#shared-inputs. */
+export interface StoredInParts {
+  inputs: OwnInputs;
+  shared_inputs: SharedInputs | null;
+}
+
+/** Joins `keeper`, the row that keeps what `stored` has in common with other fees. */
+export const keeperOf = (db: Db) => db`
+  left join fee_inputs keeper on keeper.organization_id = stored.organization_id
+    and keeper.fee_id = stored.shared_with`;
 
 export async function findInvoiceStatus(
   { db, organizationId }: Scope,
