@@ -19,7 +19,12 @@ import {
 import { takeInvoiceTaxesBack } from './areas/billing/request-taxes/take-back.ts';
 import { runInvoices } from './areas/billing/run-invoices/run-invoices.ts';
 import { invoiceWaiting } from './areas/billing/settle-usage/invoice-differences.ts';
-import { lookAtLateEvents, reopenLateCorrection, settleLateEvents } from './areas/billing/settle-usage/late-events.ts';
+import {
+  lookAtLateEvents,
+  lookForLateEvents,
+  reopenLateCorrection,
+  settleLateEvents,
+} from './areas/billing/settle-usage/late-events.ts';
 import { askTaxDouble } from './areas/billing/tax-engines/ask.ts';
 import { askTaxesAgain } from './areas/billing/tax-engines/ask-again.ts';
 import { deleteMetricEvents } from './areas/catalog/billable-metrics/jobs.ts';
@@ -69,6 +74,7 @@ export const stepHandlers: { readonly [Name in StepName]: StepHandler<Name> } = 
   'retract-range': retractRange,
   'settle-correction': settleCorrection,
   'settle-late-events': settleLateEvents,
+  'look-for-late-events': lookForLateEvents,
   'look-at-late-events': lookAtLateEvents,
   'reopen-late-correction': reopenLateCorrection,
   'invoice-differences': invoiceWaiting,

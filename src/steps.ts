@@ -101,6 +101,8 @@ export const steps = {
     /** An invoice that was made anew, for which they are late. */
     invoice_id: idOf<InvoiceId>().optional(),
   }),
+  /** How far events were looked at for good, and by this look. */
+  'look-for-late-events': step({ seen_id: idOf(), after_id: idOf() }),
   'look-at-late-events': step({
     invoice_id: idOf<InvoiceId>(),
     seen: z.object({ external_subscription_id: text, code: text, timestamp: instant.nullable() }).optional(),

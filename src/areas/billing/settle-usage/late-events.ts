@@ -21,6 +21,7 @@ import { insertCorrection, updateProgress } from '../../usage/event-corrections/
 import { listInPlace } from './issued-fees.ts';
 import {
   findLookFrom,
+  findStretch,
   type LateGroup,
   listLateGroups,
   listLateGroupsAmong,
@@ -31,12 +32,15 @@ import {
   lockCursor,
   moveCursor,
   readPage,
+  seenAfter,
 } from './late-groups.ts';
 import { insertPeriods } from './periods-to-settle.ts';
 import { settlePeriods } from './settle-periods.ts';
 
 /** Ids of events in one step, and events of an invoice that one step reads: some tenths of a second. */
 const EVENTS_A_STEP = 5000;
+/** Events of an organization that one step reads, however many came since the last look: some tenths of a second. */
+const EVENTS_A_LOOK = 5000;
 /** A metric without usage costs a statement, as much as some events. */
 const LEAST_OF_A_METRIC = 100;
 const REASON = 'Late usage';
@@ -61,17 +65,39 @@ export const lateEvents = periodicJob({
   async work(ctx) {
     const seen = await lockCursor(ctx);
     if (seen === undefined) return;
-    // Whether an event is late is decided when it is stored, so each is looked at once, late or not.
-    const seenNow = newId();
-    const from = await findLookFrom(ctx, seen);
-    if (from !== undefined) oweGroups(ctx, await listLateGroups(ctx, from));
-    await moveCursor(ctx, seenNow);
+    await lookAtStretch(ctx, seen, null);
   },
   async nextDueAt({ db: sql, organizationId }, after) {
     const due = await listLateOrganizations(sql, { organizationId }, 1);
     return due.length > 0 ? after : null;
   },
 });
+
+/**
+ * Step `look-for-late-events`: looks at the next events of an organization. It ends when another look has begun
+ * meanwhile, which sees the same events.
+ */
+export async function lookForLateEvents(
+  ctx: Context,
+  { seen_id: seenId, after_id: afterId }: StepPayload<'look-for-late-events'>,
+): Promise<void> {
+  if ((await lockCursor(ctx)) === seenId) await lookAtStretch(ctx, seenId, afterId);
+}
+
+/** Whether an event is late is decided when it is stored, so each is looked at once, late or not. */
+async function lookAtStretch(ctx: Context, seenId: string, afterId: string | null): Promise<void> {
+  const now = newId();
+  const from = await findLookFrom(ctx, seenId);
+  if (from === undefined) {
+    await moveCursor(ctx, now);
+    return;
+  }
+  const stretch = await findStretch(ctx, from, { afterId, limit: EVENTS_A_LOOK });
+  oweGroups(ctx, await listLateGroups(ctx, stretch, EVENTS_A_LOOK));
+  const seen = await moveCursor(ctx, seenAfter({ seenId, afterId }, stretch, now));
+  if (stretch.untilId !== null)
+    ctx.after({ step: 'look-for-late-events', payload: { seen_id: seen, after_id: stretch.untilId } });
+}
 
 type LateEvents = StepPayload<'settle-late-events'>;
 

@@ -26,9 +26,15 @@ export interface LateGroup {
   event_ids: EventId[];
 }
 
-/** The smallest id that could have been made `OVERLAP_MS` before `id`. */
-const before = (id: string): string =>
-  firstIdAt({ epochMilliseconds: Number.parseInt(id.slice(0, 13).replace('-', ''), 16) - OVERLAP_MS });
+/** An id with another time, by so much; ids of one millisecond keep their order. */
+const moved = (id: string, byMs: number): string => {
+  const epochMilliseconds = Number.parseInt(id.slice(0, 13).replace('-', ''), 16) + byMs;
+  return `${firstIdAt({ epochMilliseconds }).slice(0, 14)}${id.slice(14)}`;
+};
+
+const before = (id: string): string => moved(id, -OVERLAP_MS);
+const earliest = (...ids: string[]): string => ids.sort()[0]!;
+const latest = (...ids: string[]): string => ids.sort().at(-1)!;
 
 /** When an id was made, in milliseconds, as SQL. */
 const madeAtMs = (db: Db, id: Fragment) => db`('x' || left(replace(${id}::text, '-', ''), 12))::bit(48)::bigint`;
@@ -37,8 +43,13 @@ const madeAtMs = (db: Db, id: Fragment) => db`('x' || left(replace(${id}::text, 
  * What stands after `from`: those of some live events `e` that came late for a final invoice, the earliest or a certain
  * one, where the policy when they came was not to ignore them.
  */
-const lateEvents = (db: Db, organizationId: Fragment, which: Fragment, invoiceId?: InvoiceId) => db`
-  events e
+const lateEvents = (
+  db: Db,
+  organizationId: Fragment,
+  which: Fragment,
+  { invoiceId, events = db`events` }: { invoiceId?: InvoiceId; events?: Fragment } = {},
+) => db`
+  ${events} e
   cross join lateral (
     select line.charges_from_datetime as window_from, line.invoice_id,
       ${lateEventsPolicy(db, organizationId, { planId: db`s.plan_id`, eventId: db`e.id` })} as policy
@@ -77,7 +88,8 @@ const withPolicy = (db: Db) => db`
 
 /**
  * Organizations whose events are to be looked at: in real time all with a policy, because looking at the events of an
- * hour for each is cheaper than asking which have late ones; else the one of the clock, while it has late events.
+ * hour for each is cheaper than asking which have late ones; else the one of the clock, while it has events that were
+ * not looked at.
  */
 export const listLateOrganizations = (db: Db, reach: Reach, limit: number) => db<
   { organization_id: OrganizationId; sandbox: boolean; seen_id: string | null }[]
@@ -88,7 +100,7 @@ export const listLateOrganizations = (db: Db, reach: Reach, limit: number) => db
       reach === 'real-time'
         ? db``
         : db`and (seen.seen_id is null or exists (
-            select from ${lateEvents(db, db`organization.id`, db`e.id > seen.seen_id`)}))`
+            select from events e where e.organization_id = organization.id and e.id > seen.seen_id))`
     }
   order by organization.id
   limit ${limit}`;
@@ -126,27 +138,81 @@ export async function findLookFrom({ db, organizationId }: Scope, seenId: string
   return row?.from_id;
 }
 
-export const moveCursor = ({ db, organizationId }: Scope, seenId: string) => db`
-  update late_event_cursors set seen_id = greatest(seen_id, ${seenId}) where organization_id = ${organizationId}`;
+/** A part of an organization's events, in the order of their ids. */
+export interface Stretch {
+  afterId: string;
+  /** Null: to the end. */
+  untilId: string | null;
+}
+
+/** Where a look is: how far events were looked at for good, and the last one that this look has seen. */
+interface Reached {
+  seenId: string;
+  afterId: string | null;
+}
+
+/** The next events to be looked at, from where `findLookFrom` says on: at most `limit`, deleted ones too. */
+export async function findStretch(
+  { db, organizationId }: Scope,
+  from: string,
+  { afterId, limit }: { afterId: Reached['afterId']; limit: number },
+): Promise<Stretch> {
+  const start = afterId === null ? before(from) : latest(before(from), afterId);
+  const [last] = await db<{ id: string }[]>`
+    select id from events
+    where organization_id = ${organizationId} and id > ${start}
+    order by id
+    offset ${limit - 1}::int limit 1`;
+  return { afterId: start, untilId: last?.id ?? null };
+}
+
+/**
+ * How far events are looked at for good, once a stretch was: the next look goes back by the overlap from there. It
+ * stays where it is when a former stretch of the same look ended within the overlap before its `now`, because events
+ * before that end may have been stored since.
+ *
+ * now  an id made before the stretch was looked at
+ */
+export const seenAfter = ({ seenId, afterId }: Reached, { untilId }: Stretch, now: string): string => {
+  if (afterId !== null && before(seenId) < afterId) return seenId;
+  return untilId === null ? now : earliest(moved(untilId, OVERLAP_MS), now);
+};
+
+/** @returns how far it is now; it never goes back */
+export async function moveCursor({ db, organizationId }: Scope, seenId: string): Promise<string> {
+  const [row] = await db<{ seen_id: string }[]>`
+    update late_event_cursors set seen_id = greatest(seen_id, ${seenId})
+    where organization_id = ${organizationId}
+    returning seen_id`;
+  return row!.seen_id;
+}
 
 /**
  * Late events that no correction has priced, by subscription, window and policy, in the order of the windows; those
  * that came first go first.
  */
-const listGroups = ({ db, organizationId }: Scope, which: Fragment, isPriced = db`true`, invoiceId?: InvoiceId) => db<
-  LateGroup[]
->`
+const listGroups = (
+  { db, organizationId }: Scope,
+  which: Fragment,
+  { isPriced = db`true`, ...of }: { isPriced?: Fragment; invoiceId?: InvoiceId; events?: Fragment } = {},
+) => db<LateGroup[]>`
   select e.external_subscription_id, late.window_from, late.policy, array_agg(e.id::text order by e.id) as event_ids
-  from ${lateEvents(db, db`${organizationId}::uuid`, which, invoiceId)}
+  from ${lateEvents(db, db`${organizationId}::uuid`, which, of)}
     and not exists (
       select from taken_late_events taken
       where taken.organization_id = ${organizationId} and taken.event_id = e.id and ${isPriced})
   group by e.external_subscription_id, late.window_from, late.policy
   order by late.window_from, e.external_subscription_id, min(e.id::text)`;
 
-/** Those that came since the last look, or were being stored then. */
-export const listLateGroups = (scope: Scope, seenId: string) =>
-  listGroups(scope, scope.db`e.id > ${before(seenId)}::uuid`);
+/** Those of a stretch. The planner reads it by id, whatever it believes of its size. */
+export const listLateGroups = (scope: Scope, { afterId, untilId }: Stretch, limit: number) =>
+  listGroups(scope, untilId === null ? scope.db`true` : scope.db`e.id <= ${untilId}::uuid`, {
+    events: scope.db`(
+      select * from events
+      where organization_id = ${scope.organizationId} and id > ${afterId}
+      order by id
+      limit ${limit}::int)`,
+  });
 
 const hasPolicy = ({ db, organizationId }: Scope) => db`
   exists (select from late_event_policies held
@@ -223,12 +289,10 @@ export async function readPage(
  * taken in although nothing was to be settled then, when the invoice was voided.
  */
 export const listLateGroupsOf = (scope: Scope, invoiceId: InvoiceId, eventIds: readonly EventId[]) =>
-  listGroups(
-    scope,
-    scope.db`e.id = any (${eventIds}::uuid[])`,
-    scope.db`(taken.correction_id is not null or e.version > 1)`,
+  listGroups(scope, scope.db`e.id = any (${eventIds}::uuid[])`, {
+    isPriced: scope.db`(taken.correction_id is not null or e.version > 1)`,
     invoiceId,
-  );
+  });
 
 /**
  * Corrections of late events that were settled without an invoice, since it was voided and not made anew yet, with
@@ -240,7 +304,7 @@ export const listSettledWithout = (
 ) => db<{ correction_id: CorrectionId; event_ids: EventId[] }[]>`
   select taken.correction_id, array_agg(taken.event_id::text order by taken.event_id) as event_ids
   from taken_late_events taken
-  cross join ${lateEvents(db, db`${organizationId}::uuid`, db`e.id = any (${eventIds}::uuid[])`, invoiceId)}
+  cross join ${lateEvents(db, db`${organizationId}::uuid`, db`e.id = any (${eventIds}::uuid[])`, { invoiceId })}
     and taken.organization_id = ${organizationId} and taken.event_id = e.id and taken.correction_id is not null
     and not exists (
       select from correction_periods period
