@@ -207,15 +207,24 @@ const BEYOND: readonly Beyond[] = [
   { rule: NULLS, request: /PUT \/organizations/, at: 'organization.timezone', is: isNull },
 ];
 
+type FieldRow = Extract<Beyond, { field: string }>;
+type RequestRow = Extract<Beyond, { request: RegExp }>;
+
+const requestRows = BEYOND.filter((row): row is RequestRow => 'request' in row);
+/** The rows about a field at any depth, by its name: a body of millions of values is walked once for all of them. */
+const fieldRows = new Map<string, FieldRow[]>();
+for (const row of BEYOND) if ('field' in row) fieldRows.set(row.field, [...(fieldRows.get(row.field) ?? []), row]);
+
 /** The rule by which an exchange goes beyond the contract, or undefined. */
 export function ruleBeyond({ method, path, status, requestBody, responseBody }: Talk): string | undefined {
   if (status === UNAVAILABLE) return 'error-bodies.md#shapes: any operation may answer 503';
   if (status === PENDING) return 'error-bodies.md#shapes: a write that takes longer is pending, 504';
   const [route] = path.split('?');
-  return BEYOND.find((row) => {
-    if ('field' in row)
-      return (row.path?.test(route!) ?? true) && [requestBody, responseBody].some((body) => holds(body, row));
-    if (status >= 300 || !row.request.test(`${method} ${route}`)) return false;
+  const isHere = (row: FieldRow) => row.path?.test(route!) ?? true;
+  const ofField = fieldRowIn(requestBody, isHere) ?? fieldRowIn(responseBody, isHere);
+  if (ofField !== undefined || status >= 300) return ofField?.rule;
+  return requestRows.find((row) => {
+    if (!row.request.test(`${method} ${route}`)) return false;
     return valuesAt(requestBody, row.at.split('.')).some(
       (value) => row.is?.(value) ?? (isObject(value) && !(row.lacks! in value)),
     );
@@ -224,16 +233,21 @@ export function ruleBeyond({ method, path, status, requestBody, responseBody }: 
 
 /** Likewise of a notification's body. */
 export const ruleBeyondBody = (body: unknown): string | undefined =>
-  BEYOND.find((row) => 'field' in row && row.path === undefined && holds(body, row))?.rule;
+  fieldRowIn(body, (row) => row.path === undefined)?.rule;
 
 /** Deeper than any body of the contract; the service takes none below it. */
 const DEEPEST = 64;
 
-function holds(value: unknown, row: { field: string; is: (value: unknown) => boolean }, depth = 0): boolean {
-  if (!isObject(value) || depth > DEEPEST) return false;
-  return Object.entries(value).some(
-    ([name, inner]) => (name === row.field && row.is(inner)) || holds(inner, row, depth + 1),
-  );
+/** The first row about a field that a value holds at any depth, of the rows that are asked for. */
+function fieldRowIn(value: unknown, isAsked: (row: FieldRow) => boolean, depth = 0): FieldRow | undefined {
+  if (!isObject(value) || depth > DEEPEST) return undefined;
+  for (const name in value) {
+    const inner = value[name];
+    const row =
+      fieldRows.get(name)?.find((each) => isAsked(each) && each.is(inner)) ?? fieldRowIn(inner, isAsked, depth + 1);
+    if (row) return row;
+  }
+  return undefined;
 }
 
 function valuesAt(value: unknown, [name, ...rest]: string[]): unknown[] {
