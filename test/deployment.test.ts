@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { describeSettings, loadConfig } from '../src/platform/config.ts';
 import { whyDriverIsWrong } from '../src/platform/db/mended-driver.ts';
 import { projectRoot } from '../src/platform/project-root.ts';
+import { buildOnce } from './support/build-once.ts';
 
 const compose = readFileSync(join(projectRoot(), 'docker-compose.yml'), 'utf8');
 
@@ -108,11 +109,8 @@ test('the files that docs/operations.md lists as shipped install and run by them
   const folder = mkdtempSync(join(tmpdir(), 'meterstone-shipped-'));
   // A whole installation goes: on a busy machine that takes longer than a hook usually has.
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }), 120_000);
-  for (const name of shipped.filter((each) => each !== 'dist'))
-    cpSync(join(projectRoot(), name), join(folder, name), { recursive: true });
-  // A build of its own: other tests run from dist at the same time.
-  const outputs = ['--outDir', join(folder, 'dist'), '--incremental', 'false', '--tsBuildInfoFile', 'null'];
-  await run('npx', ['--no-install', 'tsc', '-p', 'tsconfig.build.json', ...outputs], { cwd: projectRoot() });
+  await buildOnce();
+  for (const name of shipped) cpSync(join(projectRoot(), name), join(folder, name), { recursive: true });
 
   const { NODE_ENV: _mode, ...env } = process.env;
   const there = { cwd: folder, env };

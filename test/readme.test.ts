@@ -1,6 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { readlink, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WEBHOOK_TYPES } from '../src/areas/messaging/webhook-endpoints/event-types.ts';
@@ -12,9 +11,11 @@ import { projectRoot } from '../src/platform/project-root.ts';
 import { NAMED_ONLY_WEBHOOK_TYPES } from '../src/platform/records/write-records.ts';
 import { findRunning } from '../src/platform/services/run-file.ts';
 import { readLocalSecretsKey } from '../src/platform/services/secrets-file.ts';
+import { buildOnce } from './support/build-once.ts';
 import { examplesOf, runExamples } from './support/examples.ts';
 import { expectInDocument, tableOf } from './support/kept-table.ts';
 import { apiIn, keyIn, type Launcher, spawnStart, stop, untilUp } from './support/launcher.ts';
+import { newFolder } from './support/new-folder.ts';
 
 interface MetricOfOurs {
   name: string;
@@ -27,7 +28,9 @@ interface WebhookShape {
 }
 
 const read = (document: string): string => readFileSync(join(projectRoot(), document), 'utf8');
-const folder = mkdtempSync(join(tmpdir(), 'meterstone-examples-'));
+/** Data and write-ahead log of the servers. */
+const ENOUGH_BYTES = 2 * 1024 ** 3;
+const folder = await newFolder('examples', ENOUGH_BYTES);
 const dataDir = join(folder, 'data');
 let service: Launcher;
 let sql: Sql;
@@ -36,6 +39,7 @@ let databaseUrl: string;
 /** One service for the examples of every page: what `npm start` runs. */
 beforeAll(async () => {
   symlinkSync(join(projectRoot(), 'docs'), join(folder, 'docs'));
+  await buildOnce();
   service = spawnStart(dataDir);
   await untilUp(service);
   databaseUrl = (await findRunning(dataDir))!.databaseUrl!;
@@ -45,9 +49,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await sql.end({ timeout: 1 });
   await stop(service.process);
-  // The Postgres data may lie outside, behind a link.
-  const outside = await readlink(join(dataDir, 'postgres')).catch(() => undefined);
-  for (const path of [outside, folder]) if (path) await rm(path, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true });
 });
 
 test('the README is at most 150 lines long and its Start stands on line 20', () => {

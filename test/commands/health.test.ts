@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { projectRoot } from '../../src/platform/project-root.ts';
+import { buildOnce, builtProgram } from '../support/build-once.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 let service: TestService;
 beforeAll(async () => {
+  await buildOnce();
   service = await startService({ pools: ['writes'] });
 });
 afterAll(() => service.stop());
@@ -15,8 +17,8 @@ const health = (...queues: string[]): Promise<number> => {
   const { REDIS_URL, REDIS_PREFIX } = service.config;
   const env = { ...process.env, REDIS_URL, REDIS_PREFIX, PORT: new URL(service.url).port };
   return new Promise((resolve) => {
-    const args = ['--no-install', 'tsx', 'src/commands/health.ts', ...queues];
-    execFile('npx', args, { cwd: projectRoot(), env }, (error) => resolve(error ? Number(error.code) : 0));
+    const args = [...builtProgram('src/commands/health.ts'), ...queues];
+    execFile(process.execPath, args, { cwd: projectRoot(), env }, (error) => resolve(error ? Number(error.code) : 0));
   });
 };
 

@@ -8,6 +8,7 @@ import { keyChangesChannel } from '../../src/platform/redis/channels.ts';
 import { hmacKeyPlace } from '../../src/platform/secrets/secret-places.ts';
 import { openText } from '../../src/platform/secrets/secrets.ts';
 import { newDataFolder } from '../platform/services/data-folder.ts';
+import { buildOnce, builtProgram } from '../support/build-once.ts';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
@@ -16,6 +17,7 @@ const prefix = `t${randomUUID().slice(0, 8)}`;
 
 let database: TestDatabase;
 beforeAll(async () => {
+  await buildOnce();
   database = await createTestDatabase();
 });
 afterAll(() => database.drop());
@@ -39,7 +41,7 @@ async function command(
 ): Promise<{ code: number; out: string; complaint: string }> {
   const env = { ...process.env, DATABASE_URL: url, REDIS_URL: inject('redisUrl'), REDIS_PREFIX: prefix };
   try {
-    const { stdout, stderr } = await run(process.execPath, ['--import', 'tsx', `src/commands/${name}.ts`, ...args], {
+    const { stdout, stderr } = await run(process.execPath, [...builtProgram(`src/commands/${name}.ts`), ...args], {
       cwd: projectRoot(),
       env,
     });
@@ -61,7 +63,7 @@ test('without a running service, an org command says on which data it starts a P
 }, async () => {
   const dataDir = await newDataFolder();
   const { DATABASE_URL: _, REDIS_URL: __, ...env } = process.env;
-  const failed = run(process.execPath, ['--import', 'tsx', 'src/commands/org.ts', 'list'], {
+  const failed = run(process.execPath, [...builtProgram('src/commands/org.ts'), 'list'], {
     cwd: projectRoot(),
     env: { ...env, DATA_DIR: dataDir },
   });

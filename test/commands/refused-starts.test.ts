@@ -2,20 +2,23 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { projectRoot } from '../../src/platform/project-root.ts';
 import { choosePort } from '../../src/platform/services/ports.ts';
 import { newDataFolder } from '../platform/services/data-folder.ts';
+import { buildOnce, builtProgram } from '../support/build-once.ts';
+
+beforeAll(buildOnce, 300_000);
 
 interface End {
   code: number | null;
   output: string;
 }
 
-/** A program from the sources, until it ends by itself. */
+/** A program of the build, until it ends by itself. */
 async function run(file: string, environment: Record<string, string>, ...args: string[]): Promise<End> {
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...inherited } = process.env;
-  const child = spawn(process.execPath, ['--import', 'tsx', join(projectRoot(), file), ...args], {
+  const child = spawn(process.execPath, [...builtProgram(file), ...args], {
     cwd: projectRoot(),
     env: { ...inherited, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -3,16 +3,19 @@ import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createOrganization } from '../../src/areas/tenancy/organizations/commands.ts';
 import { connectDatabase } from '../../src/platform/db/connect.ts';
 import { projectRoot } from '../../src/platform/project-root.ts';
 import { birthOf, isAlive } from '../../src/platform/services/processes.ts';
 import { type Running, whyNotTwice } from '../../src/platform/services/run-file.ts';
 import { filesOf, killHard, newDataFolder } from '../platform/services/data-folder.ts';
+import { buildOnce } from '../support/build-once.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { keyIn, spawnStart, startUp, stop } from '../support/launcher.ts';
 import { until } from '../support/until.ts';
+
+beforeAll(buildOnce, 300_000);
 
 test('one npm start brings everything up, a second one disturbs nothing, and Ctrl-C stops all and keeps the data', async () => {
   const dataDir = await newDataFolder();

@@ -1,4 +1,4 @@
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { projectRoot } from '../../src/platform/project-root.ts';
 import { choosePort } from '../../src/platform/services/ports.ts';
+import { buildOnce } from '../support/build-once.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
@@ -17,7 +18,7 @@ let database: TestDatabase;
 let environment: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
-  execFileSync('npm', ['run', '--silent', 'build'], { cwd: projectRoot(), stdio: 'inherit' });
+  await buildOnce();
   folder = await mkdtemp(join(tmpdir(), 'meterstone-image-'));
   for (const name of ['package.json', 'bin', 'migrations', 'dist'])
     cpSync(join(projectRoot(), name), join(folder, name), { recursive: true });

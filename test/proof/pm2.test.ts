@@ -1,6 +1,5 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { execFile } from 'node:child_process';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,10 +9,14 @@ import { migrate } from '../../src/platform/db/migrate.ts';
 import { projectRoot } from '../../src/platform/project-root.ts';
 import { bringServices, type Services } from '../../src/platform/services/discover.ts';
 import { choosePort } from '../../src/platform/services/ports.ts';
+import { buildOnce } from '../support/build-once.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { TEST_SECRETS, TEST_SECRETS_KEYS } from '../support/service.ts';
 import { ready } from './processes.ts';
 import { Producer } from './producer.ts';
 
+/** Data and write-ahead log of the servers. */
+const ENOUGH_BYTES = 2 * 1024 ** 3;
 const EVENTS_PER_SECOND = 200;
 const SECONDS = 30;
 /**
@@ -31,8 +34,8 @@ let url: string;
 let pm2: (...args: string[]) => Promise<string>;
 
 beforeAll(async () => {
-  execFileSync('npm', ['run', '--silent', 'build'], { cwd: projectRoot(), stdio: 'inherit' });
-  folder = await mkdtemp(join(tmpdir(), 'meterstone-pm2-'));
+  await buildOnce();
+  folder = await newFolder('pm2', ENOUGH_BYTES);
   services = await bringServices({ dataDir: join(folder, 'data') });
   sql = connectDatabase(services.databaseUrl, { connections: 2 });
   await migrate(sql);
@@ -92,7 +95,7 @@ test('scaling and reloading pm2 under load loses no request and no job', { timeo
 });
 
 test('a pm2 reload keeps the port open however long the new copy takes to start', { timeout: 400_000 }, async () => {
-  const statuses = new Set<number>();
+  const statuses = new Set<number | string>();
   const use = async () => {
     const organization = await createOrganization(sql, { name: 'Slowly reloaded', sandbox: false }, TEST_SECRETS);
     const producer = new Producer(url, organization.api_key);

@@ -1,17 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 
+/** Longer than the service takes for any answer on a machine with nothing to spare. */
+const PATIENCE_MS = 60_000;
+
 /**
  * One organization's producer: sends its events and customers until each is accepted, whatever happens to the service.
  */
 export class Producer {
   readonly accepted = new Set<string>();
   readonly customers = new Set<string>();
-  /** Answers of every status, to be shown when something is wrong. */
-  readonly statuses = new Map<number, number>();
+  /** Answers of every status, and tries without an answer by the code of their error. */
+  readonly statuses = new Map<number | string, number>();
   readonly #url: string;
   readonly #key: string;
-  readonly #agent = new Agent({ connections: 64, headersTimeout: 15_000, bodyTimeout: 15_000 });
+  readonly #agent = new Agent({ connections: 64, headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS });
   readonly #open = new Set<Promise<void>>();
 
   constructor(url: string, key: string) {
@@ -73,13 +76,14 @@ export class Producer {
       const status = await this.#post(path, body);
       this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
       if (status === 200) return;
-      if (status >= 400 && status < 500 && status !== 429) throw new Error(`${path} answered ${status}`);
+      if (typeof status === 'number' && status >= 400 && status < 500 && status !== 429)
+        throw new Error(`${path} answered ${status}`);
       await sleep(200 + 20 * attempt);
     }
     throw new Error(`${path} was never accepted`);
   }
 
-  async #post(path: string, body: object): Promise<number> {
+  async #post(path: string, body: object): Promise<number | string> {
     try {
       const answer = await request(`${this.#url}/api/v1${path}`, {
         method: 'POST',
@@ -89,8 +93,8 @@ export class Producer {
       });
       await answer.body.dump();
       return answer.statusCode;
-    } catch {
-      return 0; // the connection broke: nothing is known of this try
+    } catch (error) {
+      return (error as { code?: string }).code ?? String(error); // nothing is known of this try
     }
   }
 }

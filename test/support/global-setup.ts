@@ -1,28 +1,28 @@
-import { chmod, mkdtemp, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
 import type { TestProject } from 'vitest/node';
 import { connectDatabase } from '../../src/platform/db/connect.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { bringServices } from '../../src/platform/services/discover.ts';
+import { newFolder } from './new-folder.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** Server with the migrated database TEMPLATE_DATABASE, which test files clone. */
     postgresUrl: string;
     redisUrl: string;
+    /** One for all files of a run. */
+    runId: string;
   }
 }
 
 export const TEMPLATE_DATABASE = 'meterstone_template';
 
-/** Where Linux keeps files in memory; a container may have 64 MB of it. */
-const MEMORY = '/dev/shm';
 /** The databases of three files, up to 1 GB of write-ahead log, and the load of the heaviest file. */
 const ENOUGH_BYTES = 4 * 1024 ** 3;
 
 /** Brings servers of the test run's own and stops them at its end, whatever else runs on the machine. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const services = await bringServices({ throwaway: true, dataDir: await folderInMemory() });
+  const services = await bringServices({ throwaway: true, dataDir: await newFolder('tests', ENOUGH_BYTES) });
   const admin = connectDatabase(services.databaseUrl, { connections: 1 });
   await admin.unsafe(`create database ${TEMPLATE_DATABASE}`);
   await admin.end();
@@ -33,21 +33,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await template.end();
   project.provide('postgresUrl', services.databaseUrl);
   project.provide('redisUrl', services.redisUrl);
+  project.provide('runId', randomUUID());
   return () => services.stop();
-}
-
-/**
- * A folder for the data of the servers where the machine has memory for it, else undefined. A database is 1 310 files,
- * and each test file makes and drops one: 0.15 s of processor time in memory, up to 1.4 s on a disk.
- */
-async function folderInMemory(): Promise<string | undefined> {
-  try {
-    const { bavail, bsize } = await statfs(MEMORY);
-    if (bavail * bsize < ENOUGH_BYTES) return undefined;
-    const folder = await mkdtemp(join(MEMORY, 'meterstone-'));
-    await chmod(folder, 0o755); // Postgres runs as a user of its own where the tests run as root
-    return folder;
-  } catch {
-    return undefined; // no Linux, or no right to write there
-  }
 }

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { projectRoot } from '../../src/platform/project-root.ts';
+import { builtProgram } from './build-once.ts';
 import { until } from './until.ts';
 
 const UP_WITHIN_MS = 180_000;
@@ -13,10 +13,10 @@ export interface Launcher {
   output(): string;
 }
 
-/** The launcher in a folder of its own, run from the sources. */
+/** The launcher in a folder of its own, run from the build: `buildOnce` goes before. */
 export function spawnStart(dataDir: string, more: NodeJS.ProcessEnv = {}): Launcher {
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...environment } = process.env;
-  const child = spawn(process.execPath, ['--import', 'tsx', join(projectRoot(), 'src/commands/start.ts')], {
+  const child = spawn(process.execPath, builtProgram('src/commands/start.ts'), {
     cwd: projectRoot(),
     env: { ...environment, DATA_DIR: dataDir, PORT: '0', ...more },
     stdio: ['ignore', 'pipe', 'pipe'],

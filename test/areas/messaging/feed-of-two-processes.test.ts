@@ -5,6 +5,7 @@ import { type Ingress, startIngress } from '../../../src/ingress/start-ingress.t
 import { operations } from '../../../src/operations.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { projectRoot } from '../../../src/platform/project-root.ts';
+import { buildOnce, builtProgram } from '../../support/build-once.ts';
 import { type Client, createClient } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
@@ -16,11 +17,12 @@ let otherWrites: ChildProcess;
 let otherIngress: Ingress;
 
 beforeAll(async () => {
+  await buildOnce();
   service = await startService({ pools: ['writes', 'webhooks'] });
   const config = { ...service.config, REDIS_PREFIX: `${service.config.REDIS_PREFIX}-other` };
   otherIngress = await startIngress(config, operations, createLog({ level: 'silent', process: 'test' }));
   const { DATABASE_URL, REDIS_URL, REDIS_PREFIX } = config;
-  otherWrites = spawn(process.execPath, ['--import', 'tsx', 'workers/writes.ts'], {
+  otherWrites = spawn(process.execPath, builtProgram('workers/writes.ts'), {
     cwd: projectRoot(),
     env: { ...process.env, DATABASE_URL, REDIS_URL, REDIS_PREFIX, LOG_LEVEL: 'silent' },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

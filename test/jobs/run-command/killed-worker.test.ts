@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { startPools } from '../../../workers/pools.ts';
+import { buildOnce, builtProgram } from '../../support/build-once.ts';
 import { startService, TEST_SECRETS_KEYS, type TestService, UNSCHEDULED } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
@@ -20,6 +21,7 @@ const standIns: { close(): Promise<void> }[] = [];
 
 // The pool of commands runs in processes of its own.
 beforeAll(async () => {
+  await buildOnce();
   service = await startService({
     pools: UNSCHEDULED.filter((name) => name !== 'writes'),
     settings: { WRITE_TIMEOUT_SECONDS: '20' },
@@ -36,7 +38,7 @@ afterEach(async () => {
 
 function startWorker(): ChildProcess {
   const { DATABASE_URL, REDIS_URL, REDIS_PREFIX } = service.config;
-  const child = spawn(process.execPath, ['--import', 'tsx', 'workers/writes.ts'], {
+  const child = spawn(process.execPath, builtProgram('workers/writes.ts'), {
     env: {
       ...process.env,
       DATABASE_URL,

@@ -4,6 +4,7 @@ import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { queues } from '../../../src/queues.ts';
 import { startPools } from '../../../workers/pools.ts';
+import { buildOnce, builtProgram } from '../../support/build-once.ts';
 import { startService, TEST_SECRETS_KEYS, type TestService, UNSCHEDULED } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
@@ -15,6 +16,7 @@ const standIns: { close(): Promise<void> }[] = [];
 
 // The pool that runs steps has processes of its own.
 beforeAll(async () => {
+  await buildOnce();
   service = await startService({ pools: UNSCHEDULED.filter((name) => name !== 'billing') });
 });
 afterAll(() => service.stop());
@@ -26,7 +28,7 @@ afterEach(async () => {
 function startWorker(): ChildProcess {
   const { DATABASE_URL, REDIS_URL, REDIS_PREFIX } = service.config;
   const env = { DATABASE_URL, REDIS_URL, REDIS_PREFIX, LOG_LEVEL: 'silent', SECRETS_KEYS: TEST_SECRETS_KEYS };
-  const child = spawn(process.execPath, ['--import', 'tsx', 'workers/billing.ts'], {
+  const child = spawn(process.execPath, builtProgram('workers/billing.ts'), {
     env: { ...process.env, ...env },
     stdio: 'ignore',
   });

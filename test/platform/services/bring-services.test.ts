@@ -9,13 +9,13 @@ import { bringServices } from '../../../src/platform/services/discover.ts';
 import { isPortFree } from '../../../src/platform/services/ports.ts';
 import { isAlive } from '../../../src/platform/services/processes.ts';
 import { until } from '../../support/until.ts';
-import { bring, filesOf, holdElsewhere, killHard, newDataFolder } from './data-folder.ts';
+import { bring, filesOf, holdElsewhere, killHard, newClosedFolder, newDataFolder } from './data-folder.ts';
 
 const noServers = { postgres: { path: [], roots: [] } };
 
 describe('servers on a data folder', () => {
   test('servers keep data and addresses over a stop and a start', async () => {
-    const dataDir = await newDataFolder();
+    const dataDir = await newClosedFolder();
     const first = await bring({ dataDir });
     await note(first.databaseUrl, first.redisUrl, 'kept');
     await first.stop();
@@ -155,7 +155,7 @@ describe('start after a crash', () => {
   });
 
   test('incomplete data of a killed first start is thrown away', async () => {
-    const dataDir = await newDataFolder();
+    const dataDir = await newClosedFolder();
     const first = await bring({ dataDir });
     await first.stop();
     const draft = `${await realpath(join(dataDir, 'postgres'))}.draft-1234`;

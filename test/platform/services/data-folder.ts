@@ -7,9 +7,23 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { bringServices, type Services, type ServicesInput } from '../../../src/platform/services/discover.ts';
+import { newFolder } from '../../support/new-folder.ts';
 
-/** A new folder, deleted after the test together with the Postgres data that a link in it may point to. */
+/** Servers of one test: their data, the write-ahead log and what a test stores. */
+const ENOUGH_BYTES = 1024 ** 3;
+
+/** A new folder that every user can enter, deleted after the test. */
 export async function newDataFolder(): Promise<string> {
+  const folder = await newFolder('test', ENOUGH_BYTES);
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/**
+ * A new folder that only its owner can enter, as below a home folder, deleted after the test together with the
+ * Postgres data that a link in it points to where the tests run as root.
+ */
+export async function newClosedFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'meterstone-test-'));
   onTestFinished(async () => {
     const outside = await readlink(join(folder, 'postgres')).catch(() => undefined);

@@ -14,6 +14,7 @@ import { realNow } from '../../../../src/platform/clock/real-clock.ts';
 import type { OrganizationId } from '../../../../src/platform/ids.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
 import { projectRoot } from '../../../../src/platform/project-root.ts';
+import { buildOnce, builtProgram } from '../../../support/build-once.ts';
 import { startService, type TestService, UNSCHEDULED } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { ok } from '../../../support/words.ts';
@@ -44,7 +45,7 @@ const verify = () => documents('verify');
 async function documents(...args: string[]): Promise<{ code: number; out: string }> {
   const env = { ...process.env, DATABASE_URL: service.config.DATABASE_URL };
   try {
-    const { stdout } = await run(process.execPath, ['--import', 'tsx', 'src/commands/documents.ts', ...args], {
+    const { stdout } = await run(process.execPath, [...builtProgram('src/commands/documents.ts'), ...args], {
       cwd: projectRoot(),
       env,
     });
@@ -56,6 +57,7 @@ async function documents(...args: string[]): Promise<{ code: number; out: string
 }
 
 beforeAll(async () => {
+  await buildOnce();
   service = await startService({ pools: UNSCHEDULED });
   seller = await openSeller(service, '2026-03-01T10:00:00Z');
   scope = { db: service.sql, organizationId: seller.organizationId as OrganizationId };

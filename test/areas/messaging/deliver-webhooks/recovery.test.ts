@@ -12,6 +12,7 @@ import { createLog } from '../../../../src/platform/log/log.ts';
 import type { SweepDeps } from '../../../../src/platform/periodic-job.ts';
 import { PING_JOB } from '../../../../src/platform/queue/queue-progress.ts';
 import { reactions } from '../../../../src/reactions.ts';
+import { buildOnce, builtProgram } from '../../../support/build-once.ts';
 import { type HookReceiver, openHookReceiver } from '../../../support/hook-receiver.ts';
 import { until } from '../../../support/until.ts';
 import { customers, type Delivery, openStage, type Stage } from './stage.ts';
@@ -21,6 +22,7 @@ let hooks: HookReceiver;
 const children: ChildProcess[] = [];
 
 beforeAll(async () => {
+  await buildOnce();
   hooks = await openHookReceiver();
 });
 afterEach(async () => {
@@ -104,7 +106,7 @@ test('when a worker is killed during deliveries each arrives at least once under
 
 function startWorker(): ChildProcess {
   const { DATABASE_URL, REDIS_URL, REDIS_PREFIX } = stage.config;
-  const child = spawn(process.execPath, ['--import', 'tsx', 'workers/webhooks.ts'], {
+  const child = spawn(process.execPath, builtProgram('workers/webhooks.ts'), {
     env: {
       ...process.env,
       DATABASE_URL,
