@@ -11,6 +11,7 @@ import { checkAndHold } from './areas/credits/wallet-holds/check-and-hold.ts';
 import { downloadXmlOfInvoice, downloadXmlOfNote } from './areas/documents/e-documents/download.ts';
 import { retryPayment } from './areas/payments/collect-payments/collect-invoice.ts';
 import { importMethodsNow } from './areas/payments/collect-payments/import-by-hand.ts';
+import { startMethodsImport } from './areas/payments/collect-payments/import-of-connection.ts';
 import { executeOrder } from './areas/selling/execute-orders/execute-order.ts';
 import type { Operation } from './platform/operation.ts';
 
@@ -30,6 +31,7 @@ export const flowCommands: Readonly<Record<string, Operation['run']>> = {
   createWalletTransaction,
   retryPayment,
   importCustomerPaymentMethods: importMethodsNow,
+  importPaymentMethodsOfProvider: startMethodsImport,
   voidInvoice,
   checkAccess: checkAndHold,
   executeOrder,

@@ -40,6 +40,7 @@ import { chargeSandboxPayment, tellSandboxEvent } from './areas/payments/collect
 import { collectInvoice } from './areas/payments/collect-payments/collect-invoice.ts';
 import { collectRequest } from './areas/payments/collect-payments/collect-request.ts';
 import { handleProviderEvent } from './areas/payments/collect-payments/handle-event.ts';
+import { importMethodsOfConnection } from './areas/payments/collect-payments/import-of-connection.ts';
 import { refundSandboxNote, tellSandboxRefund } from './areas/payments/refund-notes/refund-sandbox.ts';
 import { auditStep } from './areas/reporting/audit-books/audit.ts';
 import { buildShapeStep } from './areas/usage/build-shapes/build-shape.ts';
@@ -103,6 +104,7 @@ export const stepHandlers: { readonly [Name in StepName]: StepHandler<Name> } = 
   'refresh-wallets': refreshWalletsStep,
   'collect-invoice': collectInvoice,
   'collect-payment-request': collectRequest,
+  'import-methods-of-connection': importMethodsOfConnection,
   'charge-sandbox-payment': chargeSandboxPayment,
   'tell-sandbox-event': tellSandboxEvent,
   'mail-document': mailDocument,

@@ -14,6 +14,7 @@ import type {
   MetricId,
   PaymentId,
   PaymentMethodId,
+  PaymentProviderId,
   PaymentRequestId,
   PlanId,
   SubscriptionId,
@@ -215,6 +216,11 @@ export const steps = {
       .optional(),
   }),
   'collect-payment-request': step({ payment_request_id: idOf<PaymentRequestId>() }),
+  'import-methods-of-connection': step({
+    run_id: idOf(),
+    payment_provider_id: idOf<PaymentProviderId>(),
+    after: idOf<CustomerId>().nullable(),
+  }),
   'charge-sandbox-payment': step({ payment_id: idOf<PaymentId>() }),
   /** A later report of a sandbox about a payment. */
   'tell-sandbox-event': step({

@@ -65,6 +65,15 @@ export async function oweMethods(
   ctx.after({ nudge: IMPORT_METHODS_JOB, payload: { customer_id: id } });
 }
 
+/** The same for many customers at once, locked: those of whom it is owed already stay as they are. */
+export async function oweMethodsOfMany(ctx: Context, ids: readonly CustomerId[]): Promise<void> {
+  const owed = await ctx.db<{ id: CustomerId }[]>`
+    update customers set methods_owed_at = ${realNow()}, methods_keep_default = true
+    where organization_id = ${ctx.organizationId} and id = any (${ids}::uuid[]) and methods_owed_at is null
+    returning id`;
+  for (const { id } of owed) ctx.after({ nudge: IMPORT_METHODS_JOB, payload: { customer_id: id } });
+}
+
 /** Announces what a provider refused about a customer. Rule: provider-connections.md#customers-at-the-provider. */
 export const recordNotMade = (ctx: Context, customer: CustomerRow, error: ProviderError): void =>
   ctx.record({

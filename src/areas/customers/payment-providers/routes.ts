@@ -1,6 +1,7 @@
-import type { Operation } from '../../../platform/operation.ts';
+import { type Operation, runsAsFlow } from '../../../platform/operation.ts';
 import { isOverNetwork } from '../../../platform/payments/providers.ts';
 import { checkProvider, createProvider, deleteProvider, hasNetworkSecret, updateProvider } from './commands.ts';
+import { MethodsImportEnvelope, showMethodsImport } from './methods-import.ts';
 import { listProvidersPage, listProviderTypes, showProvider } from './reads.ts';
 import {
   CreatedProvider,
@@ -13,6 +14,13 @@ import {
 } from './schema.ts';
 
 const common = { permission: 'payment_provider', tag: 'payment_providers', answer: ProviderEnvelope } as const;
+
+const imports = {
+  permission: 'payment_method',
+  tag: 'payment_providers',
+  path: '/payment_providers/:code/import_methods',
+  answer: MethodsImportEnvelope,
+} as const;
 
 const update: Operation = {
   ...common,
@@ -92,5 +100,21 @@ export const paymentProviderOperations: Operation[] = [
     kind: 'command',
     asks: () => true,
     run: checkProvider,
+  },
+  {
+    ...imports,
+    name: 'importPaymentMethodsOfProvider',
+    method: 'post',
+    summary: 'Read the payment methods of all customers of a connection',
+    kind: 'command',
+    run: runsAsFlow,
+  },
+  {
+    ...imports,
+    name: 'findImportOfPaymentMethods',
+    method: 'get',
+    summary: 'Retrieve the newest import of the payment methods of a connection',
+    kind: 'read',
+    run: showMethodsImport,
   },
 ];
