@@ -36,7 +36,7 @@ export const ceilings = {
     walBytes: 14_000,
     bufferHits: 1_600,
   },
-  invoice: { cpuUs: 35_000, statements: 40, roundTrips: 30, redisCommands: 40, walBytes: 110_000, bufferHits: 3_000 },
+  invoice: { cpuUs: 35_000, statements: 28, roundTrips: 20, redisCommands: 40, walBytes: 40_000, bufferHits: 2_000 },
 } satisfies Record<string, Ceiling>;
 
 export type Unit = keyof typeof ceilings;

@@ -23,7 +23,7 @@ export const lowerBound = (window: UsageWindow): Instant | null =>
  * Plan of reading a window. An hour at whose edge event ids decide the owner is read from raw events.
  * Rule: rollups.md#exactness "period edge inside an hour".
  */
-export function planOfReading(window: UsageWindow): ReadPlan {
+function planOfReading(window: UsageWindow): ReadPlan {
   const from = lowerBound(window);
   const { to } = window;
   const firstHour = from && (window.startedAs === undefined ? ceilHour(from) : floorHour(from).add({ hours: 1 }));

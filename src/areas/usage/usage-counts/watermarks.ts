@@ -1,3 +1,5 @@
+import { instantText } from '../../../engine/calendar/instant-text.ts';
+import type { Instant } from '../../../engine/calendar/instants.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { newId } from '../../../platform/ids.ts';
 import { DIGEST_VERSION, readDigestSum } from '../../catalog/usage-shapes/event-digest.ts';
@@ -9,7 +11,7 @@ import {
   sumDigests,
   sumDigestsUpTo,
 } from './digest-queries.ts';
-import { type FullHours, fullDays, planOfReading, planOfScanning, type ReadPlan } from './full-hours-and-days.ts';
+import { type FullHours, fullDays, planOfScanning, plansOfReading, type ReadPlan } from './full-hours-and-days.ts';
 import type { ChargeToCount } from './request.ts';
 import { EVER, sharedInstants } from './shared-statements.ts';
 
@@ -46,7 +48,8 @@ const MOST_DIGESTED_EVENTS = 100_000;
  */
 export async function readWatermarks(scope: Scope, windows: readonly CountedWindow[]): Promise<Watermark[]> {
   if (windows.length === 0) return [];
-  const plans = windows.map(({ window }) => planOfReading(window));
+  const planOf = plansOfReading();
+  const plans = windows.map(({ window }) => planOf(window));
   const parts = await sumDigests(
     scope,
     plans.flatMap(({ hours }, n) => (hours === null ? [] : [hoursOf(n, windows[n]!, hours)])),
@@ -91,12 +94,14 @@ function hoursOf(n: number, { externalSubscriptionId, metric }: CountedWindow, h
     code: metric.code,
     aggregation: metric.aggregation_type,
     field: metric.field_name,
-    from: hours.from?.toString() ?? EVER,
-    to: hours.to.toString(),
-    day_from: days && (days.from?.toString() ?? EVER),
-    day_to: days?.to.toString() ?? null,
+    from: beginText(hours.from),
+    to: instantText(hours.to),
+    day_from: days && beginText(days.from),
+    day_to: days && instantText(days.to),
   };
 }
+
+const beginText = (from: Instant | null): string => (from === null ? EVER : instantText(from));
 
 const eventsOf = (
   n: number,
@@ -107,7 +112,7 @@ const eventsOf = (
   subscription: externalSubscriptionId,
   code: metric.code,
   field: metric.field_name,
-  from: from?.toString() ?? EVER,
-  to: to.toString(),
+  from: beginText(from),
+  to: instantText(to),
   ...sharedInstants(window),
 });
