@@ -1,27 +1,14 @@
 import type { CustomerId, OrganizationId } from '../ids.ts';
 import type { Producer } from '../queue/producer.ts';
-import { inParts } from '../turns/turns.ts';
 import type { Nudges } from './write-records.ts';
-
-const DELIVERIES_PER_JOB = 10;
 
 /**
  * After the commit: enqueues the jobs of recorded deliveries and steps, and invalidates the cache of access checks.
  * Sweepers make up for lost nudges, so a failure here is not an error of the command.
  */
 export async function nudge(producer: Producer, organizationId: OrganizationId, nudges: Nudges): Promise<void> {
-  const byEndpoint = new Map<string, string[]>();
-  for (const delivery of nudges.deliveries) {
-    const ids = byEndpoint.get(delivery.webhook_endpoint_id) ?? [];
-    ids.push(delivery.id);
-    byEndpoint.set(delivery.webhook_endpoint_id, ids);
-  }
-  const deliveryJobs = [...byEndpoint].flatMap(([endpointId, deliveryIds]) =>
-    inParts(deliveryIds, DELIVERIES_PER_JOB).map((ids) => ({
-      payload: { organization_id: organizationId, webhook_endpoint_id: endpointId, delivery_ids: ids },
-      options: { id: `deliver-${ids[0]}` },
-    })),
-  );
+  for (const { webhook_endpoint_id, id } of nudges.deliveries)
+    producer.deliver(organizationId, webhook_endpoint_id, [id]);
   const stepJobs = nudges.steps
     .filter((step) => step.dueNow)
     .map((step) => stepJob({ id: step.id, organization_id: organizationId, customer_id: step.customerId }));
@@ -29,7 +16,6 @@ export async function nudge(producer: Producer, organizationId: OrganizationId, 
     nudges.accessChanges && nudges.accessChanges.length > 0
       ? producer.accessChanged(organizationId, nudges.accessChanges)
       : undefined,
-    producer.addMany('webhook.deliver', deliveryJobs),
     producer.addMany('step.run', stepJobs),
     ...(nudges.jobs ?? []).map(({ name, payload, inBackground }) =>
       producer.add(name, payload as never, { inBackground }),

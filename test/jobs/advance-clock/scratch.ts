@@ -169,6 +169,10 @@ export function recordingProducer(): Producer & {
       for (const { payload, options } of items) added.push({ name, payload, id: options?.id });
     },
     accessChanged: async () => {},
+    deliver(organization_id, webhook_endpoint_id, delivery_ids) {
+      const payload = { organization_id, webhook_endpoint_id, delivery_ids };
+      added.push({ name: 'webhook.deliver', payload, id: `deliver-${delivery_ids[0]}` });
+    },
     queue: () => {
       throw new Error('no queue here');
     },
