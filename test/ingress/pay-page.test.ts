@@ -265,6 +265,7 @@ describe('what the page shows', () => {
     expect(await textOf(voided)).toContain('This invoice was cancelled');
     expect(await textOf(credited)).toContain('Nothing to pay');
     expect(await textOf(paid)).toContain('Paid, thank you');
+    expect(await textOf(paid)).not.toContain('Payable until');
     expect(await visit(await pathOf('Invoice', paid.svc_id), 'POST')).toMatchObject({ status: 200 });
     expect(await pages()).toEqual([]);
   });

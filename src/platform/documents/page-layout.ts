@@ -54,7 +54,9 @@ export function definitionOf(model: DocumentModel, fonts: DocumentFonts): TDocum
     }),
     content: withoutLastMargin([
       ...headOf(model, text),
-      ...model.tables.map((table) => tableOf(table, model.columns, widthsOf(model), text)),
+      ...model.tables
+        .filter(({ rows }) => rows.length > 0)
+        .map((table) => tableOf(table, model.columns, widthsOf(model), text)),
       totalsOf(model.totals, text),
       ...model.notes.map((note) => noteOf(note, text)),
     ]),

@@ -98,4 +98,10 @@ describe('documents with many rows have no empty page', () => {
     expect(texts).not.toContain(0);
     expect(texts.length).toBeGreaterThan(2);
   });
+
+  test('a table without rows shows no head, as on a note over prepaid credits', async () => {
+    const textsWith = async (fields: Partial<DocumentModel>) =>
+      textsOfPages((await draw(document([], fields), null)).bytes);
+    expect(await textsWith({ tables: [{ title: 'Tarif', rows: [] }] })).toEqual(await textsWith({ tables: [] }));
+  });
 });

@@ -49,6 +49,6 @@ export function noticePage(language: PortalLanguage, notice: keyof PortalTexts['
   return pageOf(
     language,
     title,
-    html`<div class="card alone"><h1>${title}</h1><p>${text}</p>${back !== undefined && html`<p><a href="${back}">${language.words.back}</a></p>`}</div>`,
+    html`<div class="pay"><div class="card alone"><h1>${title}</h1><p>${text}</p>${back !== undefined && html`<p><a href="${back}">${language.words.back}</a></p>`}</div></div>`,
   );
 }

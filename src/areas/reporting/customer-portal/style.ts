@@ -51,7 +51,9 @@ li + li { border-top: 1px solid var(--line); }
   text-decoration: none; cursor: pointer; }
 .pay .button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .pay .account { margin-top: 1rem; }
-.pay .account td { white-space: normal; }
+.pay .account th { white-space: nowrap; vertical-align: baseline; color: var(--soft); }
+.pay .account td { white-space: normal; vertical-align: baseline; }
+.pay .soft + p:not(.soft) { margin-top: .75rem; }
 .pay footer { margin: 1rem .25rem; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: .75rem; }
 .tiles + .tiles { margin-top: .75rem; }

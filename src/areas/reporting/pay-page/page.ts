@@ -1,3 +1,4 @@
+import type { Temporal } from 'temporal-polyfill';
 import { type Format, fill, formatOf } from '../../messaging/documents/number-and-date-formats.ts';
 import { languageOf as documentLanguageOf } from '../../messaging/documents/texts/by-locale.ts';
 import { payTextsOf } from '../../messaging/pay-texts/by-locale.ts';
@@ -164,11 +165,14 @@ const formOf = (label: string): Html => html`<form method="post"><button class="
 const buttonTo = (url: string, label: string): Html =>
   html`<p><a class="button" href="${url}" target="_top" rel="noopener noreferrer">${label}</a></p>`;
 
-function invoicesOf({ page: { invoices }, language, texts, format }: Writing): Html | false {
+function invoicesOf({ page: { invoices, dueCents }, language, texts, format }: Writing): Html | false {
   const { documents, words } = language;
   const shown = invoices.slice(0, INVOICES_SHOWN);
   const rest = invoices.length - shown.length;
   if (invoices.length === 0) return false;
+  // A day until which to pay is said only where something is left to pay.
+  const until = (day: Temporal.PlainDate) =>
+    dueCents > 0 && ` · ${fill(documents.payableUntil, { date: format.date(day) })}`;
   return html`<ul class="card">${shown.map(
     ({
       number,
@@ -177,7 +181,7 @@ function invoicesOf({ page: { invoices }, language, texts, format }: Writing): H
       total_amount_cents,
       url,
     }) => html`<li><div class="row"><div class="what"><strong>${number}</strong>
-<span class="soft">${format.date(issuing_date)} · ${fill(documents.payableUntil, { date: format.date(payment_due_date) })}</span></div>
+<span class="soft">${format.date(issuing_date)}${until(payment_due_date)}</span></div>
 <div class="how"><span class="sum">${format.amount(total_amount_cents)}</span>${url !== undefined && html`<a href="${url}" aria-label="${words.download}: ${number}">PDF</a>`}</div></div></li>
 `,
   )}${rest > 0 && html`<li class="soft">${fill(texts.more, { count: String(rest) })}</li>`}</ul>`;
