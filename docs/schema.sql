@@ -2142,12 +2142,14 @@ create table integrations (
   deleted_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  account_fingerprint text,
   constraint integrations_pkey PRIMARY KEY (id),
   constraint integrations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint integrations_category_check CHECK ((category = ANY (ARRAY['tax'::text, 'accounting'::text, 'crm'::text]))),
   constraint integrations_status_check CHECK ((status = ANY (ARRAY['connected'::text, 'unverified'::text, 'failing'::text])))
 );
 comment on table integrations is 'Connections to other systems, such as tax engines. Secrets are sealed.';
+CREATE UNIQUE INDEX integrations_account_key ON public.integrations USING btree (organization_id, account_fingerprint) WHERE ((deleted_at IS NULL) AND (account_fingerprint IS NOT NULL));
 CREATE UNIQUE INDEX integrations_code_key ON public.integrations USING btree (organization_id, code) WHERE (deleted_at IS NULL);
 
 create table invoice_applied_taxes (
@@ -3323,6 +3325,7 @@ create table tax_documents (
   called_at timestamp with time zone,
   leased_until timestamp with time zone,
   sent_document jsonb,
+  negated_at timestamp with time zone,
   constraint tax_documents_pkey PRIMARY KEY (id),
   constraint tax_documents_document_key UNIQUE (organization_id, document_key, kind, integration_id),
   constraint tax_documents_credit_note_id_fkey FOREIGN KEY (credit_note_id) REFERENCES credit_notes(id) ON DELETE CASCADE DEFERRABLE,

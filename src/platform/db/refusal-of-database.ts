@@ -24,6 +24,7 @@ const TAKEN: Record<string, string> = {
   alerts_wallet_code_key: 'code',
   dunning_campaigns_code_key: 'code',
   payment_providers_code_key: 'code',
+  integrations_account_key: 'api_key',
   integrations_code_key: 'code',
   integration_customers_category_key: 'integration_customers',
   invoice_custom_sections_code_key: 'code',

@@ -58,6 +58,12 @@ const Answer = z.object({
   ),
 });
 
+/** A key names the seller whose account it opens, and itself, before what is secret in it. */
+const KEY = /^(s[^/]*)\/[^/]+\/secret\../;
+
+/** The account that a key opens, of which there may be several keys; a key of another form stands for itself. */
+export const accountOfKey = (apiKey: string): string => KEY.exec(apiKey)?.[1] ?? apiKey;
+
 /**
  * Anrok, by its published interface of transactions. Its smallest units are ours; currencies with more than three
  * decimals are refused before the call. Rule: tax-engines.md#anrok.

@@ -11,7 +11,13 @@ import { type DocumentFacts, documentOf, readDocumentFacts, type SentFee } from 
 import { documentsOfNote } from './note-documents.ts';
 import { findNoteToReport, findStandaloneFee, listPayersOfFees, listStandaloneFees } from './reported-records.ts';
 import { ask, takeBack } from './take-back.ts';
-import { listDroppedRecords, listRecordsOfFees, listRecordsOfInvoice } from './tax-documents.ts';
+import {
+  countNegated,
+  listDroppedRecords,
+  listRecordsOfFees,
+  listRecordsOfInvoice,
+  type TaxDocumentRow,
+} from './tax-documents.ts';
 
 /** The id by which an engine knows an invoice, a fee or a note. */
 const idOfInvoice = (id: InvoiceId): string => `svc:${id}`;
@@ -68,16 +74,34 @@ async function request(
   const found = await documentOfInvoice(ctx, invoice, { id: asked.documentKey, date: asked.date });
   if (!found) return false;
   const { document, facts } = found;
+  const documentKey = asked.kind === 'record' ? await unusedKey(ctx, invoiceId, asked.documentKey) : asked.documentKey;
   await ask(ctx, {
     integrationId: facts.integration_id,
     customerId: invoice.customer_id,
     kind: asked.kind,
-    documentKey: asked.documentKey,
+    documentKey,
     invoiceId,
-    document,
+    document: { ...document, id: documentKey },
     ...(asked.kind === 'estimate' ? { taxVersion: invoice.tax_version } : {}),
   });
   return true;
+}
+
+/**
+ * The id under which an invoice is recorded: that of the invoice, followed by a number once a record was filed and
+ * negated, because its id stays frozen at the engine. What was asked under a former id is not asked for any more.
+ *
+ * Rule: tax-engines.md#one-record.
+ */
+async function unusedKey(ctx: Context, invoiceId: InvoiceId, key: string): Promise<string> {
+  const negated = await countNegated(ctx, invoiceId, key);
+  if (negated === 0) return key;
+  const unused = `${key}:${negated + 1}`;
+  const records = await listRecordsOfInvoice(ctx, invoiceId);
+  const isFormer = ({ kind, fee_id, document_key }: TaxDocumentRow) =>
+    kind === 'record' && fee_id === null && document_key !== unused;
+  await takeBack(ctx, records.filter(isFormer));
+  return unused;
 }
 
 /** What is sent about an invoice; undefined if no engine taxes its customer. */

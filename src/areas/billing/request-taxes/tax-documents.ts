@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
-import type { Scope } from '../../../platform/db/scope.ts';
+import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import type { Scope, WriteScope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type {
   CreditNoteId,
@@ -121,6 +121,13 @@ export async function lockQuestion(
 /** Lease of a call: a worker that has not answered by then loses it. Longer than the calls of one question may take. */
 const LEASED_FOR_SECONDS = 60;
 
+/** The connections to the account of one, also deleted ones. Rule: integrations.md#accounts. */
+const connectionsTo = (db: Db, organizationId: Fragment, integrationId: Fragment): Fragment => db`
+  select same.id from integrations same
+  join integrations this on this.organization_id = same.organization_id
+  where same.organization_id = ${organizationId} and this.id = ${integrationId}
+    and (same.id = this.id or same.account_fingerprint = this.account_fingerprint)`;
+
 /**
  * Leases a question that is due; undefined if it is not, or if a call about the same document may be under way: an
  * engine that is asked to record a document and to take it back at once may end with either.
@@ -137,9 +144,9 @@ export async function leaseQuestion(
     with twins as materialized (
       select twin.id as twin_id, twin.leased_until as twin_leased_until, twin.sent_document as sent_before
       from tax_documents twin
-      where twin.organization_id = ${organizationId} and (twin.integration_id, twin.document_key) = (
-        select integration_id, document_key from tax_documents
-        where organization_id = ${organizationId} and id = ${id})
+      join tax_documents own on own.organization_id = twin.organization_id and own.document_key = twin.document_key
+      where twin.organization_id = ${organizationId} and own.id = ${id}
+        and twin.integration_id in (${connectionsTo(db, db`own.organization_id`, db`own.integration_id`)})
       order by twin.id
       for no key update of twin
     )
@@ -160,7 +167,8 @@ export async function findLeaseBefore(
 ): Promise<Temporal.Instant | undefined> {
   const [row] = await db<{ until: Temporal.Instant | null }[]>`
     select max(twin.leased_until) as until from tax_documents twin
-    where twin.organization_id = ${organizationId} and twin.integration_id = ${integration_id}
+    where twin.organization_id = ${organizationId}
+      and twin.integration_id in (${connectionsTo(db, db`${organizationId}::uuid`, db`${integration_id}::uuid`)})
       and twin.document_key = ${document_key} and twin.leased_until > ${now}
       and exists (select from tax_documents waiting
         where waiting.organization_id = twin.organization_id and waiting.id = ${id} and waiting.status = 'pending'
@@ -266,19 +274,26 @@ export const listDroppedRecords = ({ db, organizationId }: Scope, feeId: FeeId) 
   where organization_id = ${organizationId} and fee_id = ${feeId} and kind = 'record' and status = 'dropped'
   order by updated_at desc, id desc`;
 
-/** Records of the same document at other engines than these. */
+/**
+ * Records of the same document at other accounts than those of these engines. One of a former connection to the same
+ * account is the same record there, so it stays.
+ */
 export const listRecordsElsewhere = (scope: Scope, documentKey: string, engines: readonly IntegrationId[]) => scope.db<
   TaxDocumentRow[]
 >`
   select ${scope.db(COLUMNS)} from tax_documents
-  where ${standing(scope)} and document_key = ${documentKey} and integration_id <> all (${engines}::uuid[])
+  where ${standing(scope)} and document_key = ${documentKey} and not exists (
+    select from unnest(${engines}::uuid[]) as engine (id)
+    where tax_documents.integration_id in (
+      ${connectionsTo(scope.db, scope.db`tax_documents.organization_id`, scope.db`engine.id`)}))
   order by id`;
 
-/** Ends the wish to take a document back that is recorded again. */
+/** Ends the wish to take a document back that is recorded again at the same account. */
 export const dropTakingBack = ({ db, organizationId }: Scope, documentKey: string, integrationId: IntegrationId) => db`
   update tax_documents set status = 'dropped', next_attempt_at = null, version = version + 1
   where organization_id = ${organizationId} and document_key = ${documentKey} and kind = 'void'
-    and integration_id = ${integrationId} and status <> 'dropped'`;
+    and integration_id in (${connectionsTo(db, db`${organizationId}::uuid`, db`${integrationId}::uuid`)})
+    and status <> 'dropped'`;
 
 /** A document that was taken back, or refused, is not at the engine, unless that was asked to record it again. */
 export const noteTakenBack = (
@@ -288,6 +303,19 @@ export const noteTakenBack = (
   update tax_documents set called_at = null, sent_document = null
   where organization_id = ${organizationId} and document_key = ${document_key} and kind in ('record', 'correct')
     and integration_id = ${integration_id} and status not in ('pending', 'answered')`;
+
+/** What was to be taken back was filed, so it was negated and its id is used up. */
+export const noteNegated = ({ db, organizationId, now }: WriteScope, id: TaxDocumentId) => db`
+  update tax_documents set negated_at = ${now()} where organization_id = ${organizationId} and id = ${id}`;
+
+/** How many records of a document, under its id and those that followed it, were negated. */
+export async function countNegated({ db, organizationId }: Scope, invoiceId: InvoiceId, id: string): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(distinct document_key)::int as count from tax_documents
+    where organization_id = ${organizationId} and invoice_id = ${invoiceId} and kind = 'void'
+      and negated_at is not null and (document_key = ${id} or starts_with(document_key, ${`${id}:`}))`;
+  return row!.count;
+}
 
 /** As SQL: the engine has refused a document, or it was announced that it gives no answer. */
 const isFailing = (db: Db) => db`(status in ('refused', 'given_up') or (status = 'pending' and told_at is not null))`;

@@ -124,7 +124,9 @@ async function callFor(engine: TaxEngine, question: TaxDocumentRow): Promise<Tax
   if (kind === 'estimate') return about(document, await engine.estimate(document!, TIMEOUT_MS));
   if (kind === 'void') {
     const outcome = await engine.void(id, TIMEOUT_MS);
-    return about(null, outcome.kind === 'filed' ? await engine.negate(id, `${id}:void`, TIMEOUT_MS) : outcome);
+    if (outcome.kind !== 'filed') return about(null, outcome);
+    const negated = about(null, await engine.negate(id, `${id}:void`, TIMEOUT_MS));
+    return negated.kind === 'answered' ? { ...negated, answer: { ...negated.answer, isNegated: true } } : negated;
   }
   const outcome = await engine.record(document!, TIMEOUT_MS);
   if (outcome.kind !== 'filed') return about(document, outcome);

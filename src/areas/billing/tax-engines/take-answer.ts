@@ -12,6 +12,7 @@ import {
   hasFailedCorrections,
   hasFailedVoids,
   lockQuestion,
+  noteNegated,
   noteTakenBack,
   postpone,
   settle,
@@ -33,6 +34,8 @@ const TOLD_AFTER_MINUTES = 15;
 export interface Told {
   answer: TaxAnswer | null;
   document: TaxDocument | null;
+  /** Of what was to be taken back: it was filed, so its inverse was recorded, and its id is used up. */
+  isNegated?: true;
 }
 
 /**
@@ -43,10 +46,13 @@ export interface Told {
  */
 export async function takeAnswer(ctx: Context, asked: TaxDocumentRow, outcome: TaxOutcome<Told>): Promise<void> {
   await lockPayer(ctx, asked.customer_id);
+  // Also where nobody waits for this answer any more: the id stays used up.
+  if (outcome.kind === 'answered' && outcome.answer.isNegated) await noteNegated(ctx, asked.id);
   const question = await lockQuestion(ctx, asked);
   if (!question) return void (await endLease(ctx, asked));
   if (outcome.kind === 'answered') {
-    await settle(ctx, question.id, { status: 'answered', ...outcome.answer });
+    const { answer, document } = outcome.answer;
+    await settle(ctx, question.id, { status: 'answered', answer, document });
     return applyAnswer(ctx, question, outcome.answer);
   }
   // A key that is renewed is accepted later, so the call is repeated; people see the failure at once.

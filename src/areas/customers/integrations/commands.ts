@@ -8,7 +8,14 @@ import { taxFactsChanged } from '../announcements.ts';
 import { flagDraftsOfIntegration } from '../flag-drafts.ts';
 import { recordIntegration } from './announce.ts';
 import { demandResources } from './mapped-resources.ts';
-import { findIntegration, findIntegrationById, getIntegration, type IntegrationRow, listMappings } from './queries.ts';
+import {
+  findConnectionOf,
+  findIntegration,
+  findIntegrationById,
+  getIntegration,
+  type IntegrationRow,
+  listMappings,
+} from './queries.ts';
 import type { IntegrationCreate, IntegrationUpdate, MappingsUpdate } from './schema.ts';
 import { sealApiKey } from './secrets.ts';
 import { integrationView, mappingView } from './view.ts';
@@ -22,7 +29,8 @@ export const CHECK_JOB = 'integration.check';
  * could not be reached leaves the connection `unverified`.
  *
  * @throws Refusal 422 api_key, mandatory; in a sandbox any but that of the double (live_key_in_sandbox), elsewhere that
- *   of the double; secrets_key_missing, where no key seals it; code value_already_exist
+ *   of the double; secrets_key_missing, where no key seals it; value_already_exist, where a live connection reaches
+ *   the same account; code value_already_exist
  * Rule: integrations.md#routes.
  */
 export async function createIntegration(ctx: Context, { body }: { body: IntegrationCreate }) {
@@ -32,6 +40,7 @@ export async function createIntegration(ctx: Context, { body }: { body: Integrat
   if (await findIntegration(ctx, body.code)) throw refuse.invalid({ code: ['value_already_exist'] });
   const id = (ctx.asked?.recordId ?? newId()) as IntegrationId;
   const sealed = await sealApiKey(ctx, id, apiKey);
+  await refuseKnownAccount(ctx, sealed.account_fingerprint, null);
   const status = ctx.sandbox || isChecked(ctx) ? 'connected' : 'unverified';
   await insertIntegration(ctx, body, { id, ...sealed, live: !ctx.sandbox, status });
   if (status === 'unverified') check(ctx, id);
@@ -55,6 +64,7 @@ export async function changeIntegration(ctx: Context, { code, body }: { code: st
   const apiKey = body.api_key?.trim() || undefined;
   if (apiKey !== undefined) refuseWrongSide(ctx, apiKey);
   const sealed = await sealApiKey(ctx, stored.id, apiKey);
+  await refuseKnownAccount(ctx, sealed.account_fingerprint, stored.id);
   const isNewKey = apiKey !== undefined && !ctx.sandbox;
   const status = isNewKey ? (isChecked(ctx) ? 'connected' : 'unverified') : stored.status;
   await updateIntegration(ctx, stored, { ...sealed, code: newCode, name: body.name ?? stored.name, status });
@@ -118,6 +128,18 @@ function refuseWrongSide(ctx: Context, apiKey: string): void {
   const isDouble = apiKey === SANDBOX_TAX_KEY;
   if (ctx.sandbox && !isDouble) throw refuse.invalid({ api_key: ['live_key_in_sandbox'] });
   if (!ctx.sandbox && isDouble) throw refuse.invalid({ api_key: ['value_is_invalid'] });
+}
+
+/**
+ * An account has one live connection: of two, one takes back what the other records. Rule: integrations.md#accounts.
+ */
+async function refuseKnownAccount(
+  ctx: Context,
+  accountFingerprint: string | null | undefined,
+  exceptId: IntegrationId | null,
+): Promise<void> {
+  if (accountFingerprint && (await findConnectionOf(ctx, accountFingerprint, exceptId)))
+    throw refuse.invalid({ api_key: ['value_already_exist'] });
 }
 
 /** Whether the key of the request was accepted before; see check-first.ts. */

@@ -51,6 +51,19 @@ export async function getIntegration(scope: Scope, code: string): Promise<Integr
   return row;
 }
 
+/** A live connection to an account, but for one. */
+export async function findConnectionOf(
+  { db, organizationId }: Scope,
+  accountFingerprint: string,
+  exceptId: IntegrationId | null,
+): Promise<{ code: string } | undefined> {
+  const [row] = await db<{ code: string }[]>`
+    select code from integrations
+    where organization_id = ${organizationId} and account_fingerprint = ${accountFingerprint} and deleted_at is null
+      and id is distinct from ${exceptId}`;
+  return row;
+}
+
 /** A connection by its id, deleted ones too: what was recorded there is still taken back. */
 export async function findIntegrationById(
   { db, organizationId }: Scope,

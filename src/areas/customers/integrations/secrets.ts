@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
 import type { IntegrationId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { configuredKeys, type Deployment, openText, sealText } from '../../../platform/secrets/secrets.ts';
+import { accountOfKey } from '../../../platform/taxes/anrok.ts';
+import { SANDBOX_TAX_KEY } from '../../../platform/taxes/sandbox.ts';
 import type { IntegrationRow } from './queries.ts';
 
 const placeOf = (integrationId: IntegrationId, name: string) => ({
@@ -8,6 +11,14 @@ const placeOf = (integrationId: IntegrationId, name: string) => ({
   row: integrationId,
   field: `secrets.${name}`,
 });
+
+/** What is stored of a key. */
+interface SealedKey {
+  secrets: Record<string, string>;
+  secrets_last4: Record<string, string>;
+  /** Undefined where there is no new key. */
+  account_fingerprint: string | null | undefined;
+}
 
 /**
  * Seals the key of a connection.
@@ -19,12 +30,16 @@ export async function sealApiKey(
   deployment: Deployment & { sandbox: boolean },
   integrationId: IntegrationId,
   apiKey: string | undefined,
-): Promise<{ secrets: Record<string, string>; secrets_last4: Record<string, string> }> {
-  if (apiKey === undefined) return { secrets: {}, secrets_last4: {} };
+): Promise<SealedKey> {
+  if (apiKey === undefined) return { secrets: {}, secrets_last4: {}, account_fingerprint: undefined };
   if (!deployment.sandbox && configuredKeys(deployment.config).length === 0)
     throw refuse.invalid({ api_key: ['secrets_key_missing'] });
   const sealed = await sealText(deployment, apiKey, placeOf(integrationId, 'api_key'));
-  return { secrets: { api_key: sealed }, secrets_last4: { api_key: apiKey.slice(-4) } };
+  return {
+    secrets: { api_key: sealed },
+    secrets_last4: { api_key: apiKey.slice(-4) },
+    account_fingerprint: fingerprintOf(apiKey),
+  };
 }
 
 /** The key of a connection; undefined when its secrets were emptied. */
@@ -34,3 +49,16 @@ export async function readApiKey(
 ): Promise<string | undefined> {
   return secrets.api_key === undefined ? undefined : openText(deployment, secrets.api_key, placeOf(id, 'api_key'));
 }
+
+/**
+ * Which account a key reaches, as text that tells nothing of the key: two connections to one account have the same. The
+ * double of sandboxes keeps nothing, so it has none.
+ *
+ * Rule: integrations.md#accounts.
+ */
+const fingerprintOf = (apiKey: string): string | null =>
+  apiKey === SANDBOX_TAX_KEY
+    ? null
+    : createHash('sha256')
+        .update(`anrok:${accountOfKey(apiKey)}`)
+        .digest('hex');

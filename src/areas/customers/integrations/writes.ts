@@ -10,6 +10,8 @@ import { INTEGRATIONS, type IntegrationCreate } from './schema.ts';
 interface Sealed {
   secrets: object;
   secrets_last4: object;
+  /** Undefined where the key stays. */
+  account_fingerprint: string | null | undefined;
 }
 
 export const insertIntegration = (
@@ -17,10 +19,11 @@ export const insertIntegration = (
   given: IntegrationCreate,
   kept: Sealed & { id: string; live: boolean; status: string },
 ) => db`
-  insert into integrations (id, organization_id, integration_type, category, code, name, secrets, secrets_last4, live,
-    status, created_at, updated_at)
+  insert into integrations (id, organization_id, integration_type, category, code, name, secrets, secrets_last4,
+    account_fingerprint, live, status, created_at, updated_at)
   values (${kept.id}, ${organizationId}, ${given.type}, ${INTEGRATIONS[given.type]}, ${given.code}, ${given.name},
-    ${json(kept.secrets)}, ${json(kept.secrets_last4)}, ${kept.live}, ${kept.status}, ${now()}, ${now()})`;
+    ${json(kept.secrets)}, ${json(kept.secrets_last4)}, ${kept.account_fingerprint ?? null}, ${kept.live},
+    ${kept.status}, ${now()}, ${now()})`;
 
 /** Changes a connection: secrets that are absent stay. */
 export const updateIntegration = (
@@ -31,6 +34,9 @@ export const updateIntegration = (
   update integrations set code = ${change.code}, name = ${change.name},
     secrets = secrets || ${json(change.secrets)}::jsonb,
     secrets_last4 = secrets_last4 || ${json(change.secrets_last4)}::jsonb,
+    account_fingerprint = ${
+      change.account_fingerprint === undefined ? db`account_fingerprint` : change.account_fingerprint
+    },
     status = ${change.status},
     last_error = case when ${change.status} = 'failing' then last_error end,
     unauthorized_calls = case when ${change.status} = 'connected' then 0 else unauthorized_calls end,

@@ -4,7 +4,7 @@ import { emptyRetiredSecrets } from '../../../../src/areas/customers/integration
 import { realNow } from '../../../../src/platform/clock/real-clock.ts';
 import { createProducer } from '../../../../src/platform/queue/producer.ts';
 import type { Client } from '../../../support/client.ts';
-import { ANROK_KEY, type FakeAnrok, fakeAnrok } from '../../../support/fakes/anrok.ts';
+import { ANROK_KEY, type FakeAnrok, fakeAnrok, SECOND_KEY } from '../../../support/fakes/anrok.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { ok, type Shown } from '../../../support/words.ts';
@@ -305,7 +305,7 @@ describe('connections (integrations.md#status)', () => {
 
   test('a connection is stored while the engine is out of reach', async () => {
     anrok.mood = 'away';
-    const integration = { type: 'anrok', code: 'other', name: 'Other', api_key: ANROK_KEY };
+    const integration = { type: 'anrok', code: 'other', name: 'Other', api_key: SECOND_KEY };
     expect((await ok(client.post('/integrations', { integration }))).integration.status).toBe('unverified');
   });
 
@@ -429,7 +429,7 @@ describe('links of customers (customers.md#integrations)', () => {
   };
 
   test('two tax engines that are named by their codes alone are refused', async () => {
-    const integration = { type: 'anrok', code: 'other', name: 'Other', api_key: ANROK_KEY };
+    const integration = { type: 'anrok', code: 'other', name: 'Other', api_key: SECOND_KEY };
     await ok(client.post('/integrations', { integration }));
     const both = ['main', 'other'].map((integration_code) => ({ integration_code, sync_with_provider: true }));
     expect(await errors({ integration_customers: both })).toEqual([422, { type: ['tax_integration_exists'] }]);

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { leaseQuestion, listRecordsElsewhere } from '../../../../src/areas/billing/request-taxes/tax-documents.ts';
 import { realNow } from '../../../../src/platform/clock/real-clock.ts';
+import type { TaxDocumentId } from '../../../../src/platform/ids.ts';
 import { createProducer, type Producer } from '../../../../src/platform/queue/producer.ts';
 import type { Client } from '../../../support/client.ts';
 import { ANROK_KEY, type FakeAnrok, fakeAnrok, SECOND_KEY } from '../../../support/fakes/anrok.ts';
@@ -242,6 +244,28 @@ test('a record whose answer was lost is taken back while its product is unknown,
   await inStatus(made, 'finalized');
   await settled();
   expect(anrok.holds('svc:')).toEqual({ netCents: 15000, taxCents: 722 });
+});
+
+test('an invoice that was filed before its product became unknown is negated, and recorded again under a new id', async () => {
+  anrok.mood = 'lost';
+  const made = await oneOff(15000);
+  await until(() => anrok.records.size === 1);
+  // The engine refuses, before it looks whether the document is filed.
+  anrok.mood = 'well';
+  anrok.refusal = { type: 'productExternalIdUnknown' };
+  anrok.filed.add(`svc:${made.svc_id}`);
+  await settled();
+  anrok.refusal = undefined;
+  expect((await shown(made.svc_id)).status).toBe('failed');
+  expect(anrok.holds('svc:')).toEqual({ netCents: 0, taxCents: 0 });
+  await ok(client.post(`/invoices/${made.svc_id}/retry`));
+  expect((await inStatus(made, 'finalized')).taxes_amount_cents).toBe(722);
+  await settled();
+  expect(anrok.holds('svc:')).toEqual({ netCents: 15000, taxCents: 722 });
+  expect([...anrok.records.keys()]).toContain(`svc:${made.svc_id}:2`);
+  await ok(client.post(`/invoices/${made.svc_id}/void`));
+  await settled();
+  expect(anrok.holds('svc:')).toEqual({ netCents: 0, taxCents: 0 });
 });
 
 /** A subscription that waits for a payment which nobody makes: nothing listens where its provider should. */
@@ -630,3 +654,55 @@ test('engines hold what is billed and not taken back, whatever happens and in an
     { numRuns: 12, endOnFailure: true },
   );
 }, 180_000);
+
+describe('two connections to one account (integrations.md#accounts)', () => {
+  const connect = (code: string, api_key: string) =>
+    client.post('/integrations', { integration: { type: 'anrok', code, name: code, api_key } });
+  const errors = async (answer: Promise<{ status: number; body: Shown }>) => {
+    const { status, body } = await answer;
+    return [status, body.error_details];
+  };
+  const scope = () => ({ db: service.sql, organizationId: client.organization.organization_id as never });
+
+  test('a key of an account that is connected is refused, when a connection is made and when its key is changed', async () => {
+    const refused = [422, { api_key: ['value_already_exist'] }];
+    const before = anrok.calls.length;
+    expect(await errors(connect('third', ANROK_KEY))).toEqual(refused);
+    expect(await errors(connect('third', RENEWED_KEY))).toEqual(refused);
+    expect(await errors(client.put('/integrations/second', { integration: { api_key: RENEWED_KEY } }))).toEqual(
+      refused,
+    );
+    expect(anrok.calls).toHaveLength(before);
+    await ok(client.put('/integrations/main', { integration: { api_key: ANROK_KEY, name: 'Same account' } }));
+    await ok(client.delete('/integrations/main'));
+    await ok(connect('third', ANROK_KEY));
+  });
+
+  test('a connection that follows a deleted one knows what is recorded there, and waits for its calls', async () => {
+    await inStatus(await oneOff(15000), 'finalized');
+    await ok(client.delete('/integrations/main'));
+    const { integration } = await ok(connect('third', ANROK_KEY));
+    const { integration: second } = await ok(client.get('/integrations/second'));
+    await settled();
+    const { db, organizationId } = scope();
+    const [{ document_key: key } = { document_key: '' }] = await db<{ document_key: string }[]>`
+      update tax_documents set leased_until = now() + interval '1 minute'
+      where organization_id = ${organizationId} and kind = 'record' returning document_key`;
+    const questionTo = async (integration_id: string) => {
+      const [row] = await db<{ id: TaxDocumentId }[]>`
+        insert into tax_documents (id, organization_id, integration_id, customer_id, kind, document_key, invoice_id,
+          document, status, asked_at, next_attempt_at, created_at, updated_at)
+        select gen_random_uuid(), organization_id, ${integration_id}, customer_id, 'record', document_key, invoice_id,
+          document, 'pending', now(), now(), now(), now()
+        from tax_documents where organization_id = ${organizationId} and kind = 'record' limit 1
+        returning id`;
+      return row!.id;
+    };
+    const elsewhere = async (id: string) => (await listRecordsElsewhere(scope(), key, [id as never])).length;
+    expect(await elsewhere(integration.svc_id)).toBe(0);
+    expect(await elsewhere(second.svc_id)).toBe(1);
+    const [atSame, atOther] = [await questionTo(integration.svc_id), await questionTo(second.svc_id)];
+    expect(await leaseQuestion(scope(), atSame, realNow())).toBeUndefined();
+    expect(await leaseQuestion(scope(), atOther, realNow())).toMatchObject({ id: atOther });
+  });
+});
