@@ -17,13 +17,18 @@ export const testClockView = (clock: TestClockRow): TestClockView => ({
   created_at: seconds(clock.created_at),
 });
 
-/** Simulated days of the current advance, or of the newest one, which is complete (test-clocks.md#sandboxes). */
-function progressOf(clock: TestClockRow) {
+/**
+ * Simulated days of the current advance, or of the newest one, which is complete; the percentage counts parts of days
+ * too, so that the advance of a single day moves on (test-clocks.md#sandboxes).
+ */
+export function progressOf(clock: Pick<TestClockRow, 'started_from' | 'frozen_time' | 'target_time'>) {
   if (!clock.started_from) return { done: 0, total: 0, percent: 0 };
   const from = clock.started_from.epochMilliseconds;
-  const total = Math.ceil(((clock.target_time ?? clock.frozen_time).epochMilliseconds - from) / DAY_MS);
-  const done = clock.target_time ? Math.floor((clock.frozen_time.epochMilliseconds - from) / DAY_MS) : total;
-  return { done, total, percent: total === 0 ? 0 : Math.floor((100 * done) / total) };
+  const wholeMs = (clock.target_time ?? clock.frozen_time).epochMilliseconds - from;
+  const doneMs = clock.target_time ? clock.frozen_time.epochMilliseconds - from : wholeMs;
+  const total = Math.ceil(wholeMs / DAY_MS);
+  const done = clock.target_time ? Math.floor(doneMs / DAY_MS) : total;
+  return { done, total, percent: wholeMs === 0 ? 0 : Math.floor((100 * doneMs) / wholeMs) };
 }
 
 const errorView = (error: StoredClockError) => ({
