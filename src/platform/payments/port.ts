@@ -65,6 +65,8 @@ export interface ChargeRequest {
   methodDetails?: Readonly<Record<string, string>>;
   description: string;
   metadata: Record<string, string>;
+  /** Where the customer comes back to who has to confirm the charge; absent: it is made without the customer. */
+  returnUrl?: string;
 }
 
 /** A hosted page: to pay an amount, or to store a method. */

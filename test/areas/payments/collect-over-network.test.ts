@@ -599,6 +599,36 @@ describe('charges over the network', () => {
     expect((await ok(client.get(`/payment_receipts?invoice_id=${made.svc_id}`))).meta.total_count).toBe(1);
   });
 
+  test('a card of a customer in India is charged once its customer has confirmed it', async () => {
+    await ok(client.post('/customers', { customer: { external_id: 'acme', country: 'IN' } }));
+    await store('pm_india');
+    const made = await invoice();
+    const waiting = await payment(made, 'processing');
+    const back = waiting.next_action.redirect_to_url.return_url;
+    expect(back).toContain('/pay/');
+    expect(back.endsWith('?returned')).toBe(true);
+    const page = await request(`${service.url}${new URL(back).pathname}`);
+    expect(await page.body.text()).toContain(waiting.next_action.redirect_to_url.url);
+    const intent = stripe.intents.find(({ id }) => id === waiting.provider_payment_id);
+    stripe.set(intent, 'succeeded');
+    expect(await tell('payment_intent.succeeded', intent)).toBe(200);
+    expect(await payment(made, 'succeeded')).toMatchObject({ svc_id: waiting.svc_id, next_action: {} });
+    expect(stripe.intents.filter(({ metadata }) => metadata.payable_id === made.svc_id)).toHaveLength(1);
+    const types = await service.sql<{ webhook_type: string }[]>`
+      select webhook_type from webhook_events
+      where organization_id = ${client.organization.organization_id} and webhook_type like 'payment.%'`;
+    expect(types.map(({ webhook_type: type }) => type)).toContain('payment.requires_action');
+  });
+
+  test('the same card elsewhere is charged without its customer, and declined', async () => {
+    await store('pm_india');
+    const made = await invoice();
+    expect(await payment(made, 'failed')).toMatchObject({
+      provider_error: { error_code: 'authentication_required' },
+      next_action: {},
+    });
+  });
+
   test('a lost dispute is noted on the invoice', async () => {
     await store('pm_ok');
     const made = await invoice();

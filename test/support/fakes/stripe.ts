@@ -76,8 +76,9 @@ function amountFault(amount: number, currency: string) {
 /**
  * Stripe, as far as we call it, with idempotency keys. What a charge does is named by its method: `pm_ok`,
  * `pm_declined`, `pm_slow` (stays `processing`), `pm_breaks` (charges, and the line breaks before the first answer),
- * `pm_down` (twice 500), `pm_asks` (authentication required). Refunds of what it paid: `pm_refund_slow` (stays
- * `pending`), `pm_refund_refused`, `pm_refund_breaks` (refunds, and the line breaks before the first answer).
+ * `pm_down` (twice 500), `pm_asks` (authentication required), `pm_india` (the same without its customer; otherwise it
+ * waits for the customer's confirmation). Refunds of what it paid: `pm_refund_slow` (stays `pending`),
+ * `pm_refund_refused`, `pm_refund_breaks` (refunds, and the line breaks before the first answer).
  */
 export async function fakeStripe(): Promise<FakeStripe> {
   const intents: Loose[] = [];
@@ -141,6 +142,13 @@ export async function fakeStripe(): Promise<FakeStripe> {
     const method = body.get('payment_method')!;
     const fault = amountFault(Number(body.get('amount')), body.get('currency')!);
     if (fault) return error(400, { type: 'invalid_request_error', ...fault });
+    const [isAway, returnUrl] = [body.get('off_session') === 'true', body.get('return_url')];
+    if (isAway === (returnUrl !== null))
+      return error(400, {
+        type: 'invalid_request_error',
+        code: isAway ? 'parameter_unknown' : 'parameter_missing',
+        message: 'A charge that its customer confirms needs a return_url, and no other may have one.',
+      });
     const intent: Loose = {
       id: nextId('pi'),
       object: 'payment_intent',
@@ -161,9 +169,16 @@ export async function fakeStripe(): Promise<FakeStripe> {
       last_payment_error: null,
       next_action: null,
     };
-    if (method === 'pm_declined' || method === 'pm_asks') {
+    if (method === 'pm_india' && !isAway) {
+      intent.status = 'requires_action';
+      intent.next_action = {
+        type: 'redirect_to_url',
+        redirect_to_url: { url: `https://hooks.stripe.test/${intent.id}`, return_url: returnUrl },
+      };
+    }
+    if (method === 'pm_declined' || method === 'pm_asks' || (method === 'pm_india' && isAway)) {
       intent.status = 'requires_payment_method';
-      const code = method === 'pm_asks' ? 'authentication_required' : 'card_declined';
+      const code = method === 'pm_declined' ? 'card_declined' : 'authentication_required';
       return error(402, { code, message: 'No.', payment_intent: intent });
     }
     intents.push(intent);

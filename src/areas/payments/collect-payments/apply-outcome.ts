@@ -107,8 +107,10 @@ async function succeed(ctx: Context, payment: PaymentRow, isEvent: boolean): Pro
 async function wait(ctx: Context, payment: PaymentRow, before: PaymentRow): Promise<void> {
   await moveInvoices(ctx, payment, { status: 'pending', isReady: false });
   const asks = Object.keys(payment.next_action).length > 0;
-  if (asks && Object.keys(before.next_action).length === 0)
-    await recordPayment(ctx, 'payment.requires_action', payment.id);
+  if (!asks || Object.keys(before.next_action).length > 0) return;
+  await recordPayment(ctx, 'payment.requires_action', payment.id);
+  // The link leads to the page that says what is to be confirmed.
+  if (payment.payable_type === 'PaymentRequest') await mailRequest(ctx, await getRequest(ctx, payment.payable_id));
 }
 
 async function fail(ctx: Context, payment: PaymentRow, error: ProviderError): Promise<void> {

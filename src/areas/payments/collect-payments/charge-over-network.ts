@@ -6,7 +6,10 @@ import { TOO_OLD } from '../../../platform/payments/refused.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { transactHoldingClock } from '../../../platform/records/transact.ts';
 import { Outage } from '../../../platform/refusal.ts';
+import { readCustomer } from '../../customers/customers/queries.ts';
 import { type MethodRow, readMethod } from '../../customers/payment-methods/queries.ts';
+import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
+import { payLink, RETURNED } from '../../messaging/mails/pay-link.ts';
 import { type PaymentRow, readPayment } from '../payments/queries.ts';
 import { connected, isKeyForgotten } from '../provider-network/network.ts';
 import { applyAnswer, leavePending, lockPayment } from './apply-outcome.ts';
@@ -48,6 +51,7 @@ export async function chargeOverNetwork(
     methodDetails: shownDetails(method),
     description: payment.invoices.map(({ number }) => number).join(', '),
     metadata: { payment_id: id, payable_type: payment.payable_type, payable_id: payment.payable_id },
+    ...(await returnOf(deps, { organizationId, payment, method, connection: connection.row })),
   });
   if (outcome.kind === 'unreachable' || (first.isRepeated && saysNothing(outcome)))
     throw new Outage(connection.row.provider_type, outcome.error?.message);
@@ -62,6 +66,26 @@ export async function chargeOverNetwork(
       );
     await leavePending(ctx, now, outcome.error, outcome.kind === 'authentication_required' ? 'failed' : 'pending');
   });
+}
+
+/** Where every charge of a card has to be confirmed by the customer: the Reserve Bank of India wants it. */
+const CONFIRMS_CARDS = 'IN';
+
+/**
+ * Where a customer comes back to who has to confirm the charge; the same at every attempt, as the key of the charge
+ * wants it. Rule: payments.md#charged-on-line.
+ */
+async function returnOf(
+  { sql, config }: SystemDeps,
+  charge: { organizationId: OrganizationId; payment: PaymentRow; method: MethodRow; connection: ProviderRow },
+): Promise<{ returnUrl?: string }> {
+  const { organizationId, payment, method, connection } = charge;
+  if (method.method_type !== 'card') return {};
+  const { country } = await readCustomer({ db: sql, organizationId }, payment.customer_id);
+  if (country !== CONFIRMS_CARDS) return {};
+  const payable = { type: payment.payable_type, id: payment.payable_id };
+  const ownPage = await payLink({ db: sql, config }, payable, payment.created_at);
+  return { returnUrl: connection.success_redirect_url ?? `${ownPage}?${RETURNED}` };
 }
 
 /** Whether a refusal says nothing of the attempt before it, which may have been made though its answer was lost. */

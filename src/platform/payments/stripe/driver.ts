@@ -87,7 +87,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
           customer: request.providerCustomerId,
           payment_method: request.providerMethodId,
           confirm: true,
-          off_session: true,
+          ...(request.returnUrl === undefined ? { off_session: true } : { return_url: request.returnUrl }),
           description: request.description,
           metadata: request.metadata,
           ...extra,
