@@ -3,6 +3,7 @@ import { isAfter, isBefore } from '../../../engine/calendar/instants.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { ChargeId, CustomerId, EventId, SubscriptionId } from '../../../platform/ids.ts';
+import { isLive } from '../../usage/events/live-events.ts';
 import type { BilledSubscription } from '../build-invoice/payer-and-issuer.ts';
 
 /** A stored event that a charge paid in advance may bill. */
@@ -27,7 +28,7 @@ export const listBillableEvents = ({ db, organizationId }: Scope, ids: readonly 
       as texts
   from events event
   where event.organization_id = ${organizationId} and event.id = any (${ids}::uuid[])
-    and event.deleted_at is null
+    and ${isLive(db, db`event`)}
   order by event.id`;
 
 /** Whether an event was billed under a charge before, by the records that it left: then it is not billed again. */

@@ -1,6 +1,7 @@
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { CorrectionId, EventId } from '../../../platform/ids.ts';
+import { isLive } from '../../usage/events/live-events.ts';
 import { eventToMatch, joinLiveMetric } from '../../usage/match-events/event-to-match.ts';
 import type { EventToMatch, UnmatchedReason } from '../../usage/match-events/match-event.ts';
 import { placesOf, totalCode } from '../../usage/unmatched-events/totals.ts';
@@ -16,7 +17,7 @@ export const listCorrected = ({ db, organizationId }: Scope, eventIds: readonly 
   from events e
   ${joinLiveMetric(db)}
   left join unmatched_events u on u.organization_id = e.organization_id and u.event_id = e.id and u.status = 'open'
-  where e.organization_id = ${organizationId} and e.id = any (${eventIds}::uuid[]) and e.deleted_at is null
+  where e.organization_id = ${organizationId} and e.id = any (${eventIds}::uuid[]) and ${isLive(db, db`e`)}
     and not exists (
       select from event_batches batch
       where batch.organization_ids @> array[${organizationId}::uuid] and e.id = any (batch.event_ids))

@@ -14,6 +14,7 @@ import type { Reach } from '../../../platform/periodic-job.ts';
 import { lateEventsPolicy } from '../../catalog/usage-policies/queries.ts';
 import type { Policy } from '../../catalog/usage-policies/schema.ts';
 import { countedAt } from '../../usage/event-corrections/first-invoice.ts';
+import { isInArrival, isLive } from '../../usage/events/live-events.ts';
 
 /** Overlap for events of a batch that was still being stored during the last look. */
 const OVERLAP_MS = 600_000;
@@ -68,7 +69,7 @@ const lateEvents = (
     order by line.charges_from_datetime
     limit 1
   ) late
-  where e.organization_id = ${organizationId} and ${which} and e.deleted_at is null and late.policy <> 'ignore'`;
+  where e.organization_id = ${organizationId} and ${which} and ${isLive(db, db`e`)} and late.policy <> 'ignore'`;
 
 /**
  * Organizations with a policy for late events, now or lately, so that events that came under it have their turn, and
@@ -100,7 +101,8 @@ export const listLateOrganizations = (db: Db, reach: Reach, limit: number) => db
       reach === 'real-time'
         ? db``
         : db`and (seen.seen_id is null or exists (
-            select from events e where e.organization_id = organization.id and e.id > seen.seen_id))`
+            select from events e
+            where e.organization_id = organization.id and ${isInArrival(db)} and e.id > seen.seen_id))`
     }
   order by organization.id
   limit ${limit}`;
@@ -159,9 +161,9 @@ export async function findStretch(
 ): Promise<Stretch> {
   const start = afterId === null ? before(from) : latest(before(from), afterId);
   const [last] = await db<{ id: string }[]>`
-    select id from events
-    where organization_id = ${organizationId} and id > ${start}
-    order by id
+    select e.id from events e
+    where e.organization_id = ${organizationId} and ${isInArrival(db)} and e.id > ${start}
+    order by e.id
     offset ${limit - 1}::int limit 1`;
   return { afterId: start, untilId: last?.id ?? null };
 }
@@ -208,9 +210,9 @@ const listGroups = (
 export const listLateGroups = (scope: Scope, { afterId, untilId }: Stretch, limit: number) =>
   listGroups(scope, untilId === null ? scope.db`true` : scope.db`e.id <= ${untilId}::uuid`, {
     events: scope.db`(
-      select * from events
-      where organization_id = ${scope.organizationId} and id > ${afterId}
-      order by id
+      select * from events e
+      where e.organization_id = ${scope.organizationId} and ${isInArrival(scope.db)} and e.id > ${afterId}
+      order by e.id
       limit ${limit}::int)`,
   });
 

@@ -8,6 +8,7 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import type { ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { countMatching, type Total } from '../../../platform/lists/count.ts';
 import { meteredNumber } from '../../catalog/usage-shapes/numeric-properties.ts';
+import { isLive } from '../../usage/events/live-events.ts';
 import type { ShownEvent } from '../../usage/events/view.ts';
 import { isOfFilter } from '../../usage/usage-counts/events-of-filter.ts';
 import type { FeeInputsRow } from './queries.ts';
@@ -38,7 +39,7 @@ export const eventsOfWindow = ({ db, organizationId }: Scope, fee: CountedFee, p
       case when former.event_id is null then e.properties else former.properties end as properties,
       case when former.event_id is null then e.precise_total_amount_cents else former.precise_total_amount_cents end
         as precise_total_amount_cents
-    from events e
+    from ${foundEvents({ db, organizationId }, fee, part)} e
     left join lateral (
       select version.event_id, version.code, version.timestamp, version.properties, version.precise_total_amount_cents
       from event_versions version
@@ -47,9 +48,7 @@ export const eventsOfWindow = ({ db, organizationId }: Scope, fee: CountedFee, p
       order by version.version
       limit 1
     ) former on true
-    where e.organization_id = ${organizationId} and e.external_subscription_id = ${fee.external_subscription_id}
-      and (e.deleted_at is null or former.event_id is not null)
-      and ${inWindow(db, fee, part)}
+    where (e.deleted_at is null or former.event_id is not null) and ${wasInReach(db, fee)}
   ) event`;
 
 /** Of those, only the events of the fee's filter and group that its aggregation counts. */
@@ -106,7 +105,7 @@ function uncorrectedEvents({ db, organizationId }: Scope, fee: CountedFee): Frag
         e.precise_total_amount_cents
       from events e
       where e.organization_id = ${organizationId} and e.external_subscription_id = ${fee.external_subscription_id}
-        and e.deleted_at is null and ${inReach}
+        and ${usage?.event === undefined ? db`e.deleted_at is null` : isLive(db, db`e`)} and ${inReach}
         and (select version.event_id from event_versions version
           where version.organization_id = e.organization_id and version.event_id = e.id
             and version.correction_id > ${fee.fee_id} limit 1) is null
@@ -149,24 +148,37 @@ export function boundsOf({ metric, window }: StoredFeeInputs): { from: string; t
   return { from, to: instantOf(window.renewed ? window.fee.from : window.fee.to).toString() };
 }
 
-function inWindow(db: Db, fee: CountedFee, part?: WindowPart): Fragment {
-  const { fee_id, inputs } = fee;
-  const { usage, metric } = inputs;
-  if (usage?.event !== undefined) return db`e.id = ${usage.event.id}`;
-  const bounds = boundsOf(inputs);
-  const { from, to } = bounds;
-  const isBetween = (between: { from: string; to: string }) => db`
-    (e.code = ${metric?.code ?? null} and e.timestamp >= ${between.from}::timestamptz and e.timestamp < ${between.to})`;
-  const isCorrected = db`
-    e.id in (select corrected.event_id from event_versions corrected
-      where corrected.organization_id = e.organization_id and corrected.correction_id > ${fee_id})`;
-  const found = (): Fragment => {
-    if (part === undefined) return db`(${isBetween(bounds)} or ${isCorrected})`;
-    return part === 'strays' ? db`${isCorrected} and not ${isBetween(bounds)}` : isBetween(part);
-  };
-  // The first condition uses the index; the others check the event as it was.
-  return db`${found()}
-    and coalesce(former.code, e.code) = ${metric?.code ?? null}
+/**
+ * All events that may be behind a fee, by what they are today: those of its window, each kind by its own index, and
+ * those that were corrected since and are outside of it now.
+ */
+function foundEvents({ db, organizationId }: Scope, fee: CountedFee, part?: WindowPart): Fragment {
+  const { usage, metric } = fee.inputs;
+  const bounds = boundsOf(fee.inputs);
+  const ofSubscription = db`
+    select * from events e
+    where e.organization_id = ${organizationId} and e.external_subscription_id = ${fee.external_subscription_id}`;
+  if (usage?.event !== undefined) return db`(${ofSubscription} and e.id = ${usage.event.id})`;
+  const isBetween = ({ from, to }: { from: string; to: string }) => db`
+    e.code = ${metric?.code ?? null} and e.timestamp >= ${from}::timestamptz and e.timestamp < ${to}`;
+  const strays = db`
+    ${ofSubscription} and not (${isBetween(bounds)})
+      and e.id in (select corrected.event_id from event_versions corrected
+        where corrected.organization_id = ${organizationId} and corrected.correction_id > ${fee.fee_id})`;
+  if (part === 'strays') return db`(${strays})`;
+  const between = isBetween(part ?? bounds);
+  return db`
+    (${ofSubscription} and e.deleted_at is null and ${between}
+    union all ${ofSubscription} and e.deleted_at is not null and ${between}
+    ${part === undefined ? db`union all ${strays}` : db``})`;
+}
+
+/** Whether an event `e` with its state then, `former`, was in the fee's window. */
+function wasInReach(db: Db, fee: CountedFee): Fragment {
+  const { usage, metric } = fee.inputs;
+  if (usage?.event !== undefined) return db`true`;
+  const { from, to } = boundsOf(fee.inputs);
+  return db`coalesce(former.code, e.code) = ${metric?.code ?? null}
     and coalesce(former.timestamp, e.timestamp) >= ${from}::timestamptz
     and coalesce(former.timestamp, e.timestamp) < ${to}
     ${wasInWindow(db, fee, db`coalesce(former.timestamp, e.timestamp)`)}`;

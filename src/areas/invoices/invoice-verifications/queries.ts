@@ -1,4 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
+import type { Fragment } from '../../../platform/db/connect.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
@@ -70,15 +71,19 @@ export async function findPartEnd(
   { from, to }: { from: string; to: string },
   size: number,
 ): Promise<string | null> {
-  const events = db`
-    events e
+  const first = (isLive: Fragment, after: Fragment, most: number) => db`
+    (select e.timestamp from events e
     where e.organization_id = ${organizationId} and e.external_subscription_id = ${external_subscription_id}
-      and e.code = ${inputs.metric?.code ?? null} and e.timestamp < ${to}`;
+      and e.code = ${inputs.metric?.code ?? null} and e.timestamp < ${to} and ${after} and ${isLive}
+    order by e.timestamp limit ${most})`;
+  // Live events and retracted ones are each in an index of their own.
+  const events = (after: Fragment, most: number) => db`
+    (${first(db`e.deleted_at is null`, after, most)} union all ${first(db`e.deleted_at is not null`, after, most)}) e`;
   const [row] = await db<{ at: string | null }[]>`
     select ${isoText(db, db`coalesce(nth.timestamp, later.timestamp)`)} as at
     from (
       select max(timestamp) as timestamp from (
-        select e.timestamp from ${events} and e.timestamp >= ${from}::timestamptz order by e.timestamp
+        select e.timestamp from ${events(db`e.timestamp >= ${from}::timestamptz`, size + 1)} order by e.timestamp
         offset ${size} limit 1
       ) found
     ) reached
@@ -86,8 +91,8 @@ export async function findPartEnd(
       select reached.timestamp where reached.timestamp > ${from}::timestamptz
     ) nth on true
     left join lateral (
-      select min(e.timestamp) as timestamp from ${events} and e.timestamp > ${from}::timestamptz
-        and reached.timestamp = ${from}::timestamptz
+      select min(e.timestamp) as timestamp from ${events(db`e.timestamp > ${from}::timestamptz`, 1)}
+      where reached.timestamp = ${from}::timestamptz
     ) later on true`;
   return row!.at;
 }

@@ -3,6 +3,7 @@ import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { ExternalSubscriptionId, UsageShapeId } from '../../../platform/ids.ts';
 import { findLiveShape, listDifferingHours } from '../../usage/build-shapes/rollup-rows.ts';
+import { isLiveInOrder } from '../../usage/events/live-events.ts';
 import { type Check, type Finding, MOST_FINDINGS } from './check-of-an-invariant.ts';
 
 /** Up to this number all hours of rollups of an organization are compared; beyond it a sample. */
@@ -84,8 +85,8 @@ async function findDifferingHours({ db, organizationId }: Context): Promise<Find
 function findUnbilledEvents({ db, organizationId }: Context): PromiseLike<Finding[]> {
   return db<Finding[]>`
     with recent as materialized (
-      select id, external_subscription_id, transaction_id, code, timestamp from events
-      where organization_id = ${organizationId} and deleted_at is null and version = 1
+      select id, external_subscription_id, transaction_id, code, timestamp from events e
+      where organization_id = ${organizationId} and ${isLiveInOrder(db)} and version = 1
         and created_at < ${realNow().subtract(BILLED_AFTER)}
       order by timestamp desc
       limit ${MOST_EVENTS}

@@ -40,25 +40,26 @@ export async function holdBuildingShape(
 export const listBuildingShapes = (db: Db) => db<{ id: UsageShapeId; organization_id: OrganizationId }[]>`
   select id, organization_id from usage_shapes where state = 'building' order by id`;
 
-/** Number of events of an organization, counted up to `most`. */
+/** Number of live events of an organization, counted up to `most`. */
 export async function countEventsUpTo({ db, organizationId }: Scope, most: number): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select count(*) as count from (select from events
-      where organization_id = ${organizationId} limit ${most}) as counted`;
+      where organization_id = ${organizationId} and deleted_at is null limit ${most}) as counted`;
   return row!.count;
 }
 
-/** External subscription ids that have events, in order, after `after`; one index probe each. */
+/** External subscription ids that have live events, in order, after `after`; one index probe each. */
 export const listSubscriptionsWithEvents = ({ db, organizationId }: Scope, after: string | null, limit: number) => db<
   { id: string }[]
 >`
   with recursive next as (
     (select external_subscription_id as id from events
-      where organization_id = ${organizationId} ${after === null ? db`` : db`and external_subscription_id > ${after}`}
+      where organization_id = ${organizationId} and deleted_at is null
+        ${after === null ? db`` : db`and external_subscription_id > ${after}`}
       order by external_subscription_id limit 1)
     union all
     select (select external_subscription_id from events
-      where organization_id = ${organizationId} and external_subscription_id > next.id
+      where organization_id = ${organizationId} and deleted_at is null and external_subscription_id > next.id
       order by external_subscription_id limit 1)
     from next where next.id is not null
   )

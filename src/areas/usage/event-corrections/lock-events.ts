@@ -5,6 +5,7 @@ import { isoText } from '../../../platform/db/iso-text.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { CorrectionId, EventId, ExternalSubscriptionId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { isLive } from '../events/live-events.ts';
 
 // Namespace of the advisory locks of corrections; the others are in usage-shapes/shape-locks.ts.
 const CORRECTIONS_SEED = 5304;
@@ -42,9 +43,9 @@ export async function lockEvent(
   const [event] = await db<EventToCorrect[]>`
     select id, code, ${isoText(db, db`timestamp`)} as timestamp, properties::text as properties,
       trim_scale(precise_total_amount_cents)::text as precise_total_amount_cents
-    from events
+    from events e
     where organization_id = ${organizationId} and transaction_id = ${transactionId}
-      and external_subscription_id = ${externalSubscriptionId} and deleted_at is null
+      and external_subscription_id = ${externalSubscriptionId} and ${isLive(db, db`e`)}
     for update`;
   if (!event) throw refuse.notFound('event');
   return event;
@@ -77,7 +78,7 @@ export const eventsOfRange = ({ db, organizationId }: Scope, range: EventRange):
 /** The live events `e` of a list of ids. */
 export const eventsOfIds = ({ db, organizationId }: Scope, ids: readonly EventId[]): Fragment => db`
   events e
-  where e.id = any (${ids}::uuid[]) and e.organization_id = ${organizationId} and e.deleted_at is null`;
+  where e.id = any (${ids}::uuid[]) and e.organization_id = ${organizationId} and ${isLive(db, db`e`)}`;
 
 /** The same events with another payload, as rows `e`. */
 export const amendedEvents = (
@@ -91,8 +92,7 @@ export const amendedEvents = (
       ${payload.properties}::text::jsonb as properties,
       ${payload.precise_total_amount_cents}::text::numeric(40, 15) as precise_total_amount_cents
     from events old
-    where old.id = any (${ids}::uuid[]) and old.organization_id = ${organizationId}
-      and old.deleted_at is null
+    where old.id = any (${ids}::uuid[]) and old.organization_id = ${organizationId} and ${isLive(db, db`old`)}
   ) e`;
 
 /** Number of events, counted up to `most`. */
@@ -129,13 +129,14 @@ export const amendEvent = (
   set version = version + 1, timestamp = ${payload.timestamp}::text::timestamptz,
     properties = ${payload.properties}::text::jsonb,
     precise_total_amount_cents = ${payload.precise_total_amount_cents}::text::numeric
-  where organization_id = ${scope.organizationId} and id = ${eventId} and deleted_at is null`;
+  where organization_id = ${scope.organizationId} and id = ${eventId} and ${isLive(scope.db, scope.db`events`)}`;
 
 /** Retracts events; their transaction ids stay taken. */
 export const retractEvents = (scope: Scope, eventIds: readonly EventId[], change: Change) => scope.db`
   with former as (${keepVersions(scope, eventIds, change)})
   update events set version = version + 1, deleted_at = ${change.now}
-  where organization_id = ${scope.organizationId} and id = any (${eventIds}::uuid[]) and deleted_at is null`;
+  where organization_id = ${scope.organizationId} and id = any (${eventIds}::uuid[])
+    and ${isLive(scope.db, scope.db`events`)}`;
 
 const keepVersions = ({ db, organizationId }: Scope, eventIds: readonly EventId[], { correctionId, now }: Change) => db`
   insert into event_versions (organization_id, event_id, version, code, timestamp, properties,
@@ -143,5 +144,5 @@ const keepVersions = ({ db, organizationId }: Scope, eventIds: readonly EventId[
     correction_id, recorded_at)
   select organization_id, id, version, code, timestamp, properties, precise_total_amount_cents, ${correctionId}::uuid,
     ${now}
-  from events
-  where organization_id = ${organizationId} and id = any (${eventIds}::uuid[]) and deleted_at is null`;
+  from events e
+  where organization_id = ${organizationId} and id = any (${eventIds}::uuid[]) and ${isLive(db, db`e`)}`;

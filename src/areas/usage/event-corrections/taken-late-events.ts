@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { CorrectionId, EventId } from '../../../platform/ids.ts';
+import { isLive } from '../events/live-events.ts';
 
 /**
  * Marks late events as taken in, so that later corrections count them.
@@ -39,6 +40,6 @@ export async function listTakenUnsettled(
     from taken_late_events taken
     join events e on e.organization_id = taken.organization_id and e.id = taken.event_id
     where taken.organization_id = ${organizationId} and taken.event_id = any (${eventIds}::uuid[])
-      and taken.correction_id is null and e.version = 1 and e.deleted_at is null`;
+      and taken.correction_id is null and e.version = 1 and ${isLive(db, db`e`)}`;
   return rows.map(({ event_id }) => event_id);
 }

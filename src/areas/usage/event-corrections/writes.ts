@@ -4,6 +4,7 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { CorrectionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
+import { isLive } from '../events/live-events.ts';
 import type { CorrectionRow } from './queries.ts';
 
 /** Stores a new correction. */
@@ -52,7 +53,8 @@ export const takeRangeEvents = ({ db, organizationId }: Scope, correctionId: Cor
     returning event_id
   ), live as materialized (
     select e.id, e.code from events e
-    where e.id in (select event_id from taken) and e.organization_id = ${organizationId} and e.deleted_at is null
+    where e.id in (select event_id from taken) and e.organization_id = ${organizationId}
+      and ${isLive(db, db`e`)}
     order by e.id
     for update
   )

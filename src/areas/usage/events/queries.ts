@@ -7,6 +7,7 @@ import { countMatching, MOST_LOOKED_AT, type Total } from '../../../platform/lis
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { EventPlace } from './cursor.ts';
+import { isLive, isLiveInOrder, isLiveOfCode } from './live-events.ts';
 import type { EventListQuery } from './schema.ts';
 import type { ShownEvent } from './view.ts';
 
@@ -23,7 +24,7 @@ const columns = (db: Db) => db`
 export async function getEvent({ db, organizationId }: Scope, transactionId: string): Promise<ShownEvent> {
   const [row] = await db<ShownEvent[]>`
     select ${columns(db)} from events e
-    where organization_id = ${organizationId} and transaction_id = ${transactionId} and deleted_at is null
+    where organization_id = ${organizationId} and transaction_id = ${transactionId} and ${isLive(db, db`e`)}
     order by e.created_at desc, id desc
     limit 1`;
   if (!row) throw refuse.notFound('event');
@@ -31,8 +32,8 @@ export async function getEvent({ db, organizationId }: Scope, transactionId: str
 }
 
 export const listEventsById = ({ db, organizationId }: Scope, ids: readonly EventId[]) => db<ShownEvent[]>`
-  select ${columns(db)} from events
-  where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and deleted_at is null`;
+  select ${columns(db)} from events e
+  where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and ${isLive(db, db`e`)}`;
 
 type Filters = Omit<EventListQuery, 'timestamp_from_started_at' | 'after' | keyof Page>;
 
@@ -41,13 +42,32 @@ export interface EventPage extends Page {
   after: EventPlace | null;
 }
 
-const matches = ({ db, organizationId }: Scope, filters: Filters) => db`
-  e.organization_id = ${organizationId} and e.deleted_at is null
+const matches = (scope: Scope, filters: Filters) => scope.db`
+  ${isAskedFor(scope, filters)} and ${isLiveInList(scope.db, filters)}`;
+
+/** In the words of the index that has these events in the order of the list. */
+function isLiveInList(db: Db, filters: Filters): Fragment {
+  if (filters.transaction_id !== undefined) return isLive(db, db`e`);
+  if (filters.external_subscription_id !== undefined) return db`e.deleted_at is null`;
+  return filters.code === undefined ? isLiveInOrder(db) : isLiveOfCode(db);
+}
+
+const isAskedFor = ({ db, organizationId }: Scope, filters: Filters) => db`
+  e.organization_id = ${organizationId}
   ${filters.code === undefined ? db`` : db`and e.code = ${filters.code}`}
   ${filters.external_subscription_id === undefined ? db`` : db`and e.external_subscription_id = ${filters.external_subscription_id}`}
   ${filters.transaction_id === undefined ? db`` : db`and e.transaction_id = ${filters.transaction_id}`}
   ${filters.timestamp_from === undefined ? db`` : db`and e.timestamp >= ${filters.timestamp_from}`}
   ${filters.timestamp_to === undefined ? db`` : db`and e.timestamp < ${filters.timestamp_to}`}`;
+
+/**
+ * The order of the index, from which the first rows are taken before they are sorted: to sort all that match costs the
+ * same where Postgres expects one row.
+ */
+const inOrderOfIndex = (db: Db, { external_subscription_id, transaction_id }: Filters) =>
+  external_subscription_id === undefined && transaction_id === undefined
+    ? db`order by e.timestamp desc, e.transaction_id`
+    : db`order by e.timestamp desc`;
 
 /** Rule: lists.md#filters-and-order. */
 const inOrder = (db: Db) => db`order by e.timestamp desc, e.transaction_id, e.id desc`;
@@ -126,9 +146,11 @@ function firstEvents(
 ): Fragment {
   const { db } = scope;
   const first = (where: Fragment) => db`
-    (select * from events e
-    where ${matches(scope, filters)} ${code === undefined ? db`` : db`and e.code = ${code}`} ${where}
-    ${inOrder(db)} limit ${most})`;
+    (select * from (
+      select * from events e
+      where ${matches(scope, filters)} ${code === undefined ? db`` : db`and e.code = ${code}`} ${where}
+      ${inOrderOfIndex(db, filters)} fetch first (${most}::int) rows with ties
+    ) e ${inOrder(db)} limit ${most})`;
   if (after === null) return db`${first(db``)} e`;
   const { timestamp, transaction_id, id } = after;
   return db`
@@ -177,14 +199,15 @@ function firstOfCodes(
 }
 
 /**
- * Codes of a subscription's events, by one probe of the index each; none where they are not needed.
+ * Codes of a subscription's live events, by one probe of the index each; none where they are not needed.
  *
  * @throws Refusal 422 code: value_is_mandatory, if there are more than MOST_CODES
  */
 async function listCodes({ db, organizationId }: Scope, filters: Filters): Promise<string[]> {
   if (!isByCode(filters)) return [];
   const ofSubscription = db`
-    organization_id = ${organizationId} and external_subscription_id = ${filters.external_subscription_id!}`;
+    organization_id = ${organizationId} and external_subscription_id = ${filters.external_subscription_id!}
+    and deleted_at is null`;
   const rows = await db<{ code: string }[]>`
     with recursive next as (
       (select code from events where ${ofSubscription} order by code limit 1)
@@ -215,7 +238,9 @@ function countedEvents(scope: Scope, filters: Filters, codes: readonly string[])
 export async function countEvents(scope: Scope, filters: Filters): Promise<Total> {
   const codes = await listCodes(scope, filters);
   const first = countedEvents(scope, filters, codes);
-  return countMatching(scope.db, scope.db`events e where ${matches(scope, filters)}`, first);
+  // An estimate, for which Postgres has statistics of the column.
+  const all = scope.db`events e where ${isAskedFor(scope, filters)} and e.deleted_at is null`;
+  return countMatching(scope.db, all, first);
 }
 
 /** Start of the most recent subscription with an external id; null when none has started. */

@@ -4,6 +4,7 @@ import { json } from '../../../platform/db/values.ts';
 import type { EventId, ExternalSubscriptionId, MetricId, SubscriptionId } from '../../../platform/ids.ts';
 import { steps } from '../../../steps.ts';
 import type { HealSelection } from '../../catalog/usage-shapes/request-heal.ts';
+import { isInArrival, isLive } from '../events/live-events.ts';
 import { plainArray, textArray } from '../events/storage/array-literal.ts';
 import { eventToMatch, joinLiveMetric } from '../match-events/event-to-match.ts';
 import type { EventToMatch, UnmatchedReason } from '../match-events/match-event.ts';
@@ -146,8 +147,8 @@ export const listRowless = (
   limit: number,
 ) => db<{ id: EventId }[]>`
   select e.id from events e
-  where e.organization_id = ${organizationId} and e.code = any (${codes}) and e.deleted_at is null
-    and e.id < ${until} ${after === null ? db`` : db`and e.id > ${after}`}
+  where e.organization_id = ${organizationId} and ${isInArrival(db)} and e.code = any (${codes})
+    and ${isLive(db, db`e`)} and e.id < ${until} ${after === null ? db`` : db`and e.id > ${after}`}
     and not exists (select from unmatched_events u where u.organization_id = e.organization_id and u.event_id = e.id)
   order by e.id
   limit ${limit}`;
@@ -157,7 +158,7 @@ export const listStillRowless = ({ db, organizationId }: Scope, ids: readonly Ev
   select ${eventToMatch(db)}
   from events e
   ${joinLiveMetric(db)}
-  where e.organization_id = ${organizationId} and e.id = any (${plainArray(ids)}::uuid[]) and e.deleted_at is null
+  where e.organization_id = ${organizationId} and e.id = any (${plainArray(ids)}::uuid[]) and ${isLive(db, db`e`)}
     and not exists (select from unmatched_events u where u.organization_id = e.organization_id and u.event_id = e.id)
     and not exists (
       select from event_batches batch

@@ -1,10 +1,12 @@
 import type { Temporal } from 'temporal-polyfill';
+import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inReach } from '../../../platform/db/in-reach.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
 import type { Reach } from '../../../platform/periodic-job.ts';
 import { meteredNumber } from '../../catalog/usage-shapes/numeric-properties.ts';
+import { isInArrival, isLive } from '../events/live-events.ts';
 
 /** Age from which events are no longer checked (periodic-jobs.md). */
 export const OLDEST_HOURS = 24;
@@ -36,7 +38,7 @@ export const listUnchecked = (db: Db, until: Temporal.Instant, reach: Reach, lim
         and endpoint.status = 'enabled')
     and exists (
       select from events e
-      where e.organization_id = organization.id and e.created_at >= since.at and e.created_at < ${until}
+      where e.organization_id = organization.id and ${isInArrival(db)} and e.created_at >= since.at and e.created_at < ${until}
         ${reach === 'real-time' ? db`and e.id >= ${firstId(oldest)}` : db``})
   order by organization.id
   limit ${limit}`;
@@ -50,7 +52,7 @@ export async function findNextCheck(
   const [row] = await db<{ at: Temporal.Instant | null }[]>`
     select date_trunc('hour', min(e.created_at), 'UTC') + interval '1 hour' as at
     from events e
-    where e.organization_id = ${organizationId}
+    where e.organization_id = ${organizationId} and ${isInArrival(db)}
       and e.created_at >= greatest(
         (select checked_until from event_checks where organization_id = ${organizationId}),
         ${after.subtract({ hours: OLDEST_HOURS + 1 })}::timestamptz)
@@ -76,9 +78,12 @@ export interface EventFaults {
   invalid_filter_values: string[];
 }
 
-/** Transaction ids of events created in `[from, until)` with a fault, by fault. Rule: events.md#after-storing. */
+/**
+ * Transaction ids of events created in `[from, until)` with a fault, by fault. Outside of sandboxes ids bound the
+ * search: without them all events of the organization were read every hour. Rule: events.md#after-storing.
+ */
 export async function listFaults(
-  { db, organizationId }: Scope,
+  { db, organizationId, sandbox: isSandbox }: Pick<Context, 'db' | 'organizationId' | 'sandbox'>,
   from: Temporal.Instant,
   until: Temporal.Instant,
 ): Promise<EventFaults> {
@@ -97,8 +102,8 @@ export async function listFaults(
         ) as has_other_value
       from events e
       left join billable_metrics m on m.organization_id = e.organization_id and m.code = e.code and m.deleted_at is null
-      where e.organization_id = ${organizationId} and e.created_at >= ${from} and e.created_at < ${until}
-        and e.deleted_at is null
+      where e.organization_id = ${organizationId} and ${isInArrival(db)} ${isSandbox ? db`` : db`and e.id >= ${firstId(from)}`}
+        and e.created_at >= ${from} and e.created_at < ${until} and ${isLive(db, db`e`)}
     )
     select
       array(select transaction_id from checked where has_no_metric order by id limit ${MOST_IDS}) as invalid_code,

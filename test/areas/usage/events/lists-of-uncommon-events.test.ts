@@ -59,6 +59,20 @@ test('events that were retracted in mass are not read for pages', async () => {
   }
 });
 
+test('a list of a subscription does not read its own events that were retracted in mass', async () => {
+  client = await service.org();
+  const organizationId = idOf(client);
+  await insert(client, MANY, "case when n % 2 = 0 then 'even' else 'odd' end");
+  await service.sql`update events set deleted_at = now(), version = 2 where timestamp > '2024-03-01T00:00:20Z'`;
+  for (const code of [undefined, 'even']) {
+    const filters = { ...none, external_subscription_id: 'sub-1', code };
+    expect(await listEvents({ db: service.sql as unknown as Db, organizationId }, filters, PAGE)).toHaveLength(20);
+    for (const list of [listEvents, listEnrichedEvents])
+      expect(await rowsRead((db) => list({ db, organizationId }, filters, PAGE))).toBeLessThan(250);
+    expect(await rowsRead((db) => countEvents({ db, organizationId }, filters))).toBeLessThan(700);
+  }
+});
+
 test('of a subscription with very many codes a page reads the newest event of each, and its own', async () => {
   client = await service.org();
   const organizationId = idOf(client);

@@ -12,6 +12,7 @@ import type {
   ExternalSubscriptionId,
   SubscriptionId,
 } from '../../../../platform/ids.ts';
+import { isLive } from '../../../usage/events/live-events.ts';
 import type { RecordKey } from '../../../usage/in-advance-records/in-advance-records.ts';
 
 /** Running records of one charge, filter, group and period that a correction is to walk again. */
@@ -201,7 +202,7 @@ export const listUnbilled = ({ db, organizationId }: Scope, eventIds: readonly E
     and (s.terminated_at is null or s.terminated_at >= date_trunc('milliseconds', e.timestamp))
   join charges c on c.organization_id = e.organization_id and c.plan_id = s.plan_id and c.billable_metric_id = m.id
     and c.pay_in_advance and c.deleted_at is null
-  where e.organization_id = ${organizationId} and e.id = any (${eventIds}::uuid[]) and e.deleted_at is null
+  where e.organization_id = ${organizationId} and e.id = any (${eventIds}::uuid[]) and ${isLive(db, db`e`)}
     and not exists (
       select from in_advance_records record
       where record.organization_id = e.organization_id and record.event_id = e.id and record.charge_id = c.id)
