@@ -56,8 +56,11 @@ export interface DatabaseOptions {
   name?: string;
   /** Time after which Postgres cancels a statement. */
   statementTimeoutMs?: number;
-  /** Called with every statement: tests count round trips with it (storing-events.md#statement (6)). */
-  onStatement?: (text: string) => void;
+  /**
+   * Called with every statement before it is sent: tests count round trips with it (storing-events.md#statement (6)).
+   * The driver turns the parameters into texts in place when it sends them.
+   */
+  onStatement?: (text: string, parameters: unknown[]) => void;
   /** Called when a connection was closed: lost, or idle for long. */
   onClose?: () => void;
 }
@@ -86,6 +89,8 @@ export function connectDatabase(url: string, options: DatabaseOptions = {}): Sql
       idle_in_transaction_session_timeout: 60_000,
     },
     ...(onClose ? { onclose: onClose } : {}),
-    ...(onStatement ? { debug: (_connection: number, query: string) => onStatement(query) } : {}),
+    ...(onStatement
+      ? { debug: (_connection: number, query: string, parameters: unknown[]) => onStatement(query, parameters) }
+      : {}),
   }) as unknown as Sql;
 }

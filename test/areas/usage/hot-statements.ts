@@ -1,0 +1,91 @@
+/** A statement of the hot paths over events or rollups. */
+export interface HotStatement {
+  /** A part of its text that no other statement has; runs of blanks are one blank. */
+  phrase: string;
+  /** Every index of these tables that it may read. */
+  indexes: readonly string[];
+  /** How many blocks it may read at most, for an organization of 60 000 events in 20 subscriptions. */
+  mostBlocks: number;
+}
+
+/** Tables whose statements must be listed here. */
+export const HOT_TABLES = ['events', 'usage_buckets', 'usage_uniques'] as const;
+
+export const hotStatements: readonly HotStatement[] = [
+  // Ingest: 100 events that are stored already.
+  { phrase: 'insert into events (id, organization_id', indexes: [], mostBlocks: 1000 },
+  { phrase: 'select key.n::int as n, e.id', indexes: ['events_transaction'], mostBlocks: 500 },
+  // What follows it: a batch of 100 events.
+  { phrase: 'with taken as materialized ( select event_ids', indexes: ['events_pkey'], mostBlocks: 600 },
+  { phrase: 'with event as materialized ( select e.organization_id', indexes: ['events_pkey'], mostBlocks: 1500 },
+  // Lists: a page of 20, and the count of the first 10 000.
+  {
+    phrase: 'num_nulls(e.deleted_at) <> 0 order by e.timestamp desc, e.transaction_id fetch first',
+    indexes: ['events_newest'],
+    mostBlocks: 50,
+  },
+  {
+    phrase: 'num_nulls(e.deleted_at) <> 0 order by e.timestamp desc limit',
+    indexes: ['events_newest'],
+    mostBlocks: 10_500,
+  },
+  {
+    phrase: 'num_nonnulls(e.deleted_at) <> 1 order by e.timestamp desc, e.transaction_id fetch first',
+    indexes: ['events_newest_of_code'],
+    mostBlocks: 50,
+  },
+  {
+    phrase: 'num_nonnulls(e.deleted_at) <> 1 order by e.timestamp desc limit',
+    indexes: ['events_newest_of_code'],
+    mostBlocks: 10_500,
+  },
+  {
+    phrase: 'with recursive next as ( (select code from events',
+    indexes: ['events_of_subscription'],
+    mostBlocks: 50,
+  },
+  {
+    phrase: '(with newest as ( select listed.code',
+    indexes: ['events_of_subscription', 'events_pkey'],
+    mostBlocks: 250,
+  },
+  {
+    phrase: 'cross join lateral (select from (select from events e',
+    indexes: ['events_of_subscription'],
+    mostBlocks: 3500,
+  },
+  {
+    phrase: 'e.deleted_at is null order by e.timestamp desc fetch first',
+    indexes: ['events_of_subscription'],
+    mostBlocks: 50,
+  },
+  {
+    phrase: 'e.deleted_at is null order by e.timestamp desc limit',
+    indexes: ['events_of_subscription'],
+    mostBlocks: 1000,
+  },
+  {
+    phrase: ">= 'infinity' order by e.timestamp desc fetch first",
+    indexes: ['events_transaction'],
+    mostBlocks: 20,
+  },
+  { phrase: ">= 'infinity' order by e.timestamp desc limit", indexes: ['events_transaction'], mostBlocks: 20 },
+  { phrase: ">= 'infinity' order by e.created_at desc", indexes: ['events_transaction'], mostBlocks: 20 },
+  { phrase: 'and id = any ($2::uuid[]) and coalesce', indexes: ['events_pkey'], mostBlocks: 400 },
+  // Usage of a subscription of 3 000 events and four charges, and a month's end.
+  {
+    phrase: 'select scan.ns, grp.properties as texts, summed.events_count',
+    indexes: ['usage_buckets_pkey', 'events_pkey'],
+    mostBlocks: 3000,
+  },
+  {
+    phrase: 'select scan.ns, grp.properties as texts, listed.settled',
+    indexes: ['usage_uniques_pkey', 'events_of_subscription', 'events_pkey'],
+    mostBlocks: 3000,
+  },
+  {
+    phrase: 'select answering.n, true as is_rollup, summed.*',
+    indexes: ['usage_buckets_pkey', 'events_of_subscription'],
+    mostBlocks: 3000,
+  },
+];
