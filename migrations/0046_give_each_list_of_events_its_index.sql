@@ -4,8 +4,8 @@
 -- a list (220 ms an invoice instead of 60), and which index wins depends on the order in which they were made. Now each
 -- statement can use one index only. The indexes of lists hold the live events in words that only those lists say
 -- (src/areas/usage/events/live-events.ts); the unique key begins with the transaction id, so that nothing without one
--- can use it; the index of a subscription holds live events alone, so that its lists no longer pass over retracted ones,
--- which have one of their own for what verifies a fee as it was.
+-- can use it; the index of a subscription holds live events alone, so that its lists no longer pass over retracted
+-- ones, which have one of their own for what verifies a fee as it was.
 -- Locks: none; about 15 s a million events. Until the new version runs, lists of events of the old one are read without
 -- an index. A failed build is dropped before it is tried again.
 
