@@ -16,11 +16,11 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 /** A month of a plan with 12 charges and a tax, each charge with one event, or with the groups given. */
-async function monthEnd(groups: readonly string[] = []): Promise<{ story: Story; invoice: Invoice }> {
+async function monthEnd(groups: readonly string[] = [], graceDays = 0): Promise<{ story: Story; invoice: Invoice }> {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   const { client } = story;
   await client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
-  await story.customer();
+  await story.customer({ billing_configuration: { invoice_grace_period: graceDays } });
   const charges: object[] = [];
   for (let n = 0; n < CHARGES; n += 1) {
     const metric = { name: `M${n}`, code: `m${n}`, aggregation_type: 'sum_agg', field_name: 'units' };
@@ -188,6 +188,19 @@ test('a shared field that is changed by hand is found with every fee that has it
   expect(status).toBe('different');
   const found = differences.filter(({ cause }: Invoice) => cause === 'inputs_digest_mismatch');
   expect(new Set(found.map(({ path }: Invoice) => path)).size).toBeGreaterThanOrEqual(CHARGES);
+});
+
+test('a draft is computed again and becomes final, and its inputs are shared again', async () => {
+  const { story, invoice } = await monthEnd([], 3);
+  expect(invoice.status).toBe('draft');
+  const before = await rowsOf(story);
+  expect((await story.client.put(`/invoices/${invoice.svc_id}/refresh`, {})).status).toBe(200);
+  expect((await story.client.put(`/invoices/${invoice.svc_id}/finalize`, {})).status).toBe(200);
+  const after = await rowsOf(story);
+  expect(after).toHaveLength(CHARGES + 1);
+  expect(after.filter(({ fee_id }) => before.some((row) => row.fee_id === fee_id))).toEqual([]);
+  expect(new Set(after.map(({ shared_with }) => shared_with)).size).toBe(2);
+  expect(await verify(story, invoice)).toMatchObject({ status: 'equal', compared: { fees: CHARGES + 1 } });
 });
 
 test('the fee that keeps what others have in common cannot be deleted without them', async () => {
