@@ -1480,6 +1480,7 @@ comment on column customers.methods_owed_at is 'Since when the payment methods t
 comment on column customers.looked_at is 'When a sweep last owed a call about the customer to its provider again.';
 comment on column customers.methods_keep_default is 'Whether the methods that are to be read leave the default one, because the customer has just stored it.';
 CREATE UNIQUE INDEX customers_external_id_key ON public.customers USING btree (organization_id, external_id) WHERE (deleted_at IS NULL);
+CREATE INDEX customers_linked ON public.customers USING btree (organization_id, payment_provider_id, id) WHERE ((provider_customer_id IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX customers_methods_to_look_at ON public.customers USING btree (organization_id, looked_at NULLS FIRST) WHERE (methods_owed_at IS NOT NULL);
 CREATE INDEX customers_newest ON public.customers USING btree (organization_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX customers_to_be_made ON public.customers USING btree (organization_id, looked_at NULLS FIRST) WHERE ((payment_provider_id IS NOT NULL) AND (provider_customer_id IS NULL) AND (deleted_at IS NULL));
@@ -2790,6 +2791,8 @@ create table payment_providers (
   refused_calls integer not null default 0,
   inbound_owed_at timestamp with time zone,
   looked_at timestamp with time zone,
+  reconciled_at timestamp with time zone,
+  methods_compared_to uuid,
   constraint payment_providers_pkey PRIMARY KEY (id),
   constraint payment_providers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint payment_providers_status_check CHECK ((status = ANY (ARRAY['connected'::text, 'unverified'::text, 'failing'::text])))
@@ -2800,6 +2803,8 @@ comment on column payment_providers.checked_at is 'When the provider last answer
 comment on column payment_providers.refused_calls is 'Calls in a row that the provider answered with 401 or 403; after three the connection is failing.';
 comment on column payment_providers.inbound_owed_at is 'Since when our address for events has to be registered at the provider. Null: it is, or it cannot be.';
 comment on column payment_providers.looked_at is 'When a sweep last had it checked, or its secrets removed.';
+comment on column payment_providers.reconciled_at is 'When a run has last compared all that the provider holds with ours.';
+comment on column payment_providers.methods_compared_to is 'The customer whose methods a run has compared last; the next run goes on after it. Null: from the first one.';
 CREATE UNIQUE INDEX payment_providers_code_key ON public.payment_providers USING btree (organization_id, code) WHERE (deleted_at IS NULL);
 
 create table payment_receipts (
@@ -3014,6 +3019,77 @@ create table progressive_runs (
   constraint progressive_runs_previous_invoice_id_fkey FOREIGN KEY (previous_invoice_id) REFERENCES invoices(id) DEFERRABLE
 );
 comment on table progressive_runs is 'The crossing that a progressive invoice answers: the same crossing makes one invoice.';
+
+create table provider_drifts (
+  id uuid not null,
+  organization_id uuid not null,
+  connection_id uuid not null,
+  kind text not null,
+  severity text not null,
+  status text not null,
+  provider_object_id text not null,
+  payment_id uuid,
+  customer_id uuid,
+  ours jsonb,
+  theirs jsonb,
+  resolution jsonb,
+  run_id uuid,
+  first_seen_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  closed_at timestamp with time zone,
+  constraint provider_drifts_pkey PRIMARY KEY (id),
+  constraint provider_drifts_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES payment_providers(id) DEFERRABLE,
+  constraint provider_drifts_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint provider_drifts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint provider_drifts_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id) DEFERRABLE,
+  constraint provider_drifts_closed CHECK (((status = 'open'::text) = (closed_at IS NULL))),
+  constraint provider_drifts_severity_check CHECK ((severity = ANY (ARRAY['warning'::text, 'error'::text]))),
+  constraint provider_drifts_status_check CHECK ((status = ANY (ARRAY['open'::text, 'repaired'::text, 'resolved'::text, 'vanished'::text])))
+);
+comment on table provider_drifts is 'Differences between our records and those of a provider.';
+comment on column provider_drifts.provider_object_id is 'The provider''s id of what differs, or ours of what only we have.';
+comment on column provider_drifts.resolution is 'How it ended: action, note, who.';
+comment on column provider_drifts.run_id is 'The run that has seen it last. Null: it was seen by an event.';
+CREATE INDEX provider_drifts_closed_of_object ON public.provider_drifts USING btree (connection_id, kind, provider_object_id, closed_at) WHERE (status <> 'open'::text);
+CREATE INDEX provider_drifts_newest ON public.provider_drifts USING btree (organization_id, first_seen_at DESC, id DESC);
+CREATE UNIQUE INDEX provider_drifts_open_key ON public.provider_drifts USING btree (connection_id, kind, provider_object_id) WHERE (status = 'open'::text);
+
+create table provider_objects_seen (
+  organization_id uuid not null,
+  run_id uuid not null,
+  object_id text not null,
+  constraint provider_objects_seen_pkey PRIMARY KEY (run_id, object_id),
+  constraint provider_objects_seen_run_id_fkey FOREIGN KEY (run_id) REFERENCES provider_reconciliations(id) ON DELETE CASCADE DEFERRABLE
+);
+comment on table provider_objects_seen is 'Objects of the connection that a run works on which the provider has listed and which are ours; emptied with it.';
+
+create table provider_reconciliations (
+  id uuid not null,
+  organization_id uuid not null,
+  payment_provider_id uuid,
+  status text not null,
+  from_at timestamp with time zone not null,
+  to_at timestamp with time zone,
+  cursor jsonb,
+  counts jsonb not null,
+  error jsonb,
+  looked_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  updated_at timestamp with time zone not null,
+  constraint provider_reconciliations_pkey PRIMARY KEY (id),
+  constraint provider_reconciliations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint provider_reconciliations_payment_provider_id_fkey FOREIGN KEY (payment_provider_id) REFERENCES payment_providers(id) DEFERRABLE,
+  constraint provider_reconciliations_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'succeeded'::text, 'failed'::text])))
+);
+comment on table provider_reconciliations is 'Runs that compare payments, refunds and disputes with those of providers.';
+comment on column provider_reconciliations.payment_provider_id is 'Null: all connections, one after the other.';
+comment on column provider_reconciliations.cursor is 'What is compared next, where a worker goes on. Null: nothing yet.';
+comment on column provider_reconciliations.looked_at is 'When a sweep last put its job into the queue again.';
+CREATE INDEX provider_reconciliations_newest ON public.provider_reconciliations USING btree (organization_id, created_at DESC, id DESC);
+CREATE INDEX provider_reconciliations_open ON public.provider_reconciliations USING btree (organization_id, looked_at NULLS FIRST) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
+CREATE UNIQUE INDEX provider_reconciliations_running_key ON public.provider_reconciliations USING btree (organization_id) WHERE (status = 'running'::text);
 
 create table quote_owners (
   organization_id uuid not null,

@@ -40,6 +40,8 @@ import { inboundEventOperations } from './areas/payments/inbound-events/routes.t
 import { paymentReceiptOperations } from './areas/payments/payment-receipts/routes.ts';
 import { paymentRequestOperations } from './areas/payments/payment-requests/routes.ts';
 import { paymentOperations } from './areas/payments/payments/routes.ts';
+import { providerDriftOperations } from './areas/payments/provider-drifts/routes.ts';
+import { providerReconciliationOperations } from './areas/payments/provider-reconciliations/routes.ts';
 import { writeOffOperations } from './areas/payments/write-offs/routes.ts';
 import { analyticsOperations } from './areas/reporting/analytics/routes.ts';
 import { auditOperations } from './areas/reporting/audits/routes.ts';
@@ -115,6 +117,8 @@ export const operations: Operation[] = [
   ...paymentProviderOperations,
   ...integrationOperations,
   ...inboundEventOperations,
+  ...providerDriftOperations,
+  ...providerReconciliationOperations,
   ...paymentRequestOperations,
   ...quoteOperations,
   ...orderFormOperations,

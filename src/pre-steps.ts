@@ -7,6 +7,7 @@ import {
 } from './areas/payments/collect-payments/check-connection.ts';
 import { askForCustomer } from './areas/payments/collect-payments/create-customer.ts';
 import { askForMethods } from './areas/payments/collect-payments/import-by-hand.ts';
+import { askAboutDrift } from './areas/payments/reconcile-providers/repair-by-hand.ts';
 import type { PreStep } from './platform/pre-step.ts';
 
 /**
@@ -24,4 +25,5 @@ export const preSteps: Readonly<Record<string, PreStep>> = {
   createSubscription: askForAuthorization,
   createCustomer: askForCustomer,
   importCustomerPaymentMethods: askForMethods,
+  repairProviderDrift: askAboutDrift,
 };

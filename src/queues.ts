@@ -11,6 +11,7 @@ import type {
   OrganizationId,
   PaymentId,
   PaymentProviderId,
+  ReconciliationId,
   TaxDocumentId,
   UsageShapeId,
   WebhookDeliveryId,
@@ -214,6 +215,10 @@ export const jobs = {
   'payment.import-methods': {
     queue: 'payments',
     payload: z.object({ ...Owner, customer_id: id<CustomerId>() }),
+  },
+  'payment.reconcile': {
+    queue: 'payments',
+    payload: z.object({ ...Owner, provider_reconciliation_id: id<ReconciliationId>() }),
   },
   'payment.open-page': {
     queue: 'payments',

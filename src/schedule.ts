@@ -270,6 +270,13 @@ const rows = [
     catchUp: 'latest',
     afterMissedTicks: 'by selection',
   },
+  {
+    job: 'reconcile-providers',
+    tick: { timeOfDay: '04:10' },
+    clock: 'R',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
   { job: 'audit-full', tick: { timeOfDay: '03:30' }, clock: 'R', catchUp: 'skip', afterMissedTicks: 'next day' },
 ] as const satisfies readonly TableRow[];
 

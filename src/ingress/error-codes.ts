@@ -102,7 +102,7 @@ const WHOLE: Record<number, readonly CodeRow[]> = {
     ],
     [
       'too_many_provider_requests',
-      'createPaymentProvider updatePaymentProvider checkPaymentProvider createSubscription generateCustomerCheckoutURL walletTransactionPaymentUrl invoicePaymentUrl importCustomerPaymentMethods',
+      'createPaymentProvider updatePaymentProvider checkPaymentProvider createSubscription generateCustomerCheckoutURL walletTransactionPaymentUrl invoicePaymentUrl importCustomerPaymentMethods repairProviderDrift',
       'The payment provider has had too many calls; nothing was done',
       'Wait for the seconds of `Retry-After`',
     ],
@@ -128,24 +128,12 @@ const WHOLE: Record<number, readonly CodeRow[]> = {
 /** 405: the state of the record forbids it. */
 const STATE: readonly CodeRow[] = [
   [
-    'amount_differs',
-    'retryInboundEvent',
-    'The provider took another amount than was asked for',
-    'Look at the payment at the provider',
-  ],
-  [
     'cannot_terminate_with_pending_taxes',
     'destroySubscription createSubscription',
     'The taxes of the last invoice are still being determined',
     'Repeat after `customer.vies_check`',
   ],
   ['credit_note_voided', 'updateCreditNote', 'The credit note is void', 'Make another'],
-  [
-    'currency_differs',
-    'retryInboundEvent',
-    'The provider took another currency than was asked for',
-    'Look at the payment at the provider',
-  ],
   [
     'event_malformed',
     'retryInboundEvent',
@@ -184,7 +172,7 @@ const STATE: readonly CodeRow[] = [
   ],
   [
     'invalid_status',
-    'invoices payments events invoice_custom_sections sandbox test_clock webhooks payment_providers',
+    'invoices payments events invoice_custom_sections sandbox test_clock webhooks payment_providers provider_drifts',
     'The record is not in a state that allows this',
     'Read its `status` first',
   ],

@@ -1,4 +1,5 @@
 import type { Express } from 'express';
+import { countOpenByKind } from '../areas/payments/provider-drifts/queries.ts';
 import { countOpenByCheck, lastSuccesses } from '../areas/reporting/audits/queries.ts';
 import { sumUnmatchedByReason } from '../areas/usage/unmatched-events/queries.ts';
 import { countSteps } from '../jobs/after-steps/queries.ts';
@@ -23,6 +24,7 @@ export function mountMetrics(
       within(measureQueues(deps.producer, deps.metrics)),
       within(measureUnmatched(deps.sql, deps.metrics)),
       within(measureAudits(deps.sql, deps.metrics)),
+      within(measureDrifts(deps.sql, deps.metrics)),
       within(measureSteps(deps.sql, deps.metrics)),
     ]);
     const all = await within(deps.sharedMetrics.collect());
@@ -46,6 +48,12 @@ async function measureAudits(sql: Sql, metrics: Metrics): Promise<void> {
   metrics.auditFindingsOpen.reset();
   for (const { check, count } of open) metrics.auditFindingsOpen.set({ check }, count);
   for (const { mode, at } of runs) metrics.auditLastSuccess.set({ mode }, at);
+}
+
+async function measureDrifts(sql: Sql, metrics: Metrics): Promise<void> {
+  const open = await countOpenByKind(sql);
+  metrics.providerDriftsOpen.reset();
+  for (const { kind, count } of open) metrics.providerDriftsOpen.set({ kind }, count);
 }
 
 async function measureSteps(sql: Sql, metrics: Metrics): Promise<void> {

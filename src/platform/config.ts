@@ -175,6 +175,9 @@ const Settings = z.object({
   PROVIDER_CALLS_PER_SECOND: whole(20).describe(
     'Calls to one connection of a payment provider in a second, or fewer where its type takes fewer',
   ),
+  RECONCILE_DAYS: whole(35)
+    .pipe(z.number().min(1).max(400))
+    .describe('How far back the daily comparison with payment providers looks'),
   STRIPE_API_URL: webAddress.optional().describe('Address of the Stripe API, where it is not Stripe itself: tests'),
   GOCARDLESS_API_URL: webAddress
     .optional()

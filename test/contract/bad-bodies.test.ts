@@ -43,7 +43,7 @@ let apiKeyId: string;
 beforeAll(async () => {
   service = await startService();
   owner = await service.org({ sandbox: true, name: 'Owner' });
-  world = await buildWorld(owner);
+  world = await buildWorld(owner, service.sql);
   sendables = await fullBodies(owner, world);
   await everythingDone(service.sql);
   [{ id: apiKeyId }] = await service.sql<[{ id: string }]>`

@@ -20,7 +20,7 @@ let world: World;
 beforeAll(async () => {
   service = await startService();
   client = await service.org({ sandbox: true });
-  world = await buildWorld(client);
+  world = await buildWorld(client, service.sql);
   await everythingDone(service.sql);
 });
 afterAll(() => service.stop());

@@ -26,7 +26,7 @@ beforeAll(async () => {
   service = await startService();
   owner = await service.org({ sandbox: true, name: 'Owner' });
   stranger = await service.org({ sandbox: true, name: 'Stranger' });
-  world = await buildWorld(owner);
+  world = await buildWorld(owner, service.sql);
   await everythingDone(service.sql);
 });
 afterAll(() => service.stop());

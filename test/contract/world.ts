@@ -1,3 +1,5 @@
+import type { Sql } from '../../src/platform/db/connect.ts';
+import { newId } from '../../src/platform/ids.ts';
 import type { Operation } from '../../src/platform/operation.ts';
 import type { Client } from '../support/client.ts';
 import { until } from '../support/until.ts';
@@ -10,7 +12,7 @@ const SOMEBODY = 'somebody';
 const POLL_MS = 60_000;
 
 /** Fills a sandbox organization with one record of each kind, and tells what identifies them in paths. */
-export async function buildWorld(client: Client): Promise<World> {
+export async function buildWorld(client: Client, sql: Sql): Promise<World> {
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
   const made = async (path: string, body: object): Promise<any> => {
     const answer = await client.post(path, body);
@@ -248,6 +250,14 @@ export async function buildWorld(client: Client): Promise<World> {
   });
   const asked = await found('/payments?external_customer_id=careful', 'payments', (row) => row.next_action?.type);
   await made(`/sandbox/payments/${asked.svc_id}/confirm`, { outcome: 'succeeded' });
+  const { provider_reconciliation } = await made('/provider_reconciliations', {});
+  // Doubles hold nothing of their own, so that nothing differs at them.
+  const drift = newId();
+  await sql`
+    insert into provider_drifts (id, organization_id, connection_id, kind, severity, status, provider_object_id, ours,
+      theirs, first_seen_at, last_seen_at)
+    select ${drift}, organization_id, id, 'payment_missing_there', 'error', 'open', 'pi_gone', '{}', null, now(), now()
+    from payment_providers where id = ${payment_provider.svc_id}`;
   const inboundEvent = await found('/inbound_events', 'inbound_events');
   await made('/customers', { customer: { external_id: 'late', currency: 'EUR', email: 'late@example.com' } });
   const { invoice: unpaid } = await made('/invoices', {
@@ -284,6 +294,8 @@ export async function buildWorld(client: Client): Promise<World> {
     features: { code: 'seats', privilege_code: 'max' },
     fees: { svc_id: invoice.fees[0].svc_id },
     inbound_events: { svc_id: inboundEvent.svc_id },
+    provider_drifts: { svc_id: drift },
+    provider_reconciliations: { svc_id: provider_reconciliation.svc_id },
     invoice_custom_sections: { code: 'terms' },
     invoices: { svc_id: invoice.svc_id, fee_id: invoice.fees[0].svc_id, run_id: run.svc_id },
     ledger: { svc_id: entry.svc_transaction_id },

@@ -65,6 +65,12 @@ export function createMetrics(processName: string) {
       labelNames: ['check'],
       registers,
     }),
+    providerDriftsOpen: new Gauge({
+      name: 'meterstone_provider_drifts_open',
+      help: 'Open differences between payment providers and our records, by kind',
+      labelNames: ['kind'],
+      registers,
+    }),
     auditLastSuccess: new Gauge({
       name: 'meterstone_audit_last_success_timestamp',
       help: 'When an organization was last audited to the end, by mode',

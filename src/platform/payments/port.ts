@@ -159,9 +159,11 @@ export interface Listed<Item> {
   next: string | null;
 }
 
-/** What of a provider's records is listed: those made at or after an instant, from a cursor on. */
+/** What of a provider's records is listed: those made from one instant to another, from a cursor on. */
 export interface ListRequest {
   sinceSeconds: number;
+  /** Null: to this day. A provider that cannot end a list goes on to this day as well. */
+  untilSeconds?: number | null;
   cursor: string | null;
 }
 

@@ -22,6 +22,7 @@ export const NAMED_ONLY_WEBHOOK_TYPES = [
   'wallet_hold.expired',
   'e_document.created',
   'e_document.failed',
+  'provider_drift.found',
 ];
 
 /** Other names by which an endpoint may ask for a type (webhooks.md#event-types). */

@@ -203,6 +203,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
       object: 'refund',
       payment_intent: body.get('payment_intent'),
       amount,
+      currency: paid.currency,
       reason: body.get('reason'),
       metadata: { credit_note_id: body.get('metadata[credit_note_id]') },
       status: method === 'pm_refund_slow' ? 'pending' : 'succeeded',

@@ -30,6 +30,9 @@ export interface ProviderRow {
   /** Calls in a row that were refused for their credentials. */
   refused_calls: number;
   customers_count: number;
+  drifts_open: number;
+  /** When a run has last compared all that it holds with ours. */
+  reconciled_at: Temporal.Instant | null;
   deleted_at: Temporal.Instant | null;
   created_at: Temporal.Instant;
 }
@@ -40,7 +43,9 @@ const columns = (db: Db) => db`
   provider.inbound_endpoint_id, provider.inbound_owed_at, provider.refused_calls, provider.deleted_at,
   provider.created_at,
   (select count(*) from customers customer where customer.organization_id = provider.organization_id
-    and customer.payment_provider_id = provider.id and customer.deleted_at is null) as customers_count`;
+    and customer.payment_provider_id = provider.id and customer.deleted_at is null) as customers_count,
+  (select count(*) from provider_drifts drift where drift.organization_id = provider.organization_id
+    and drift.connection_id = provider.id and drift.status = 'open') as drifts_open, provider.reconciled_at`;
 
 /** The name under which a connection appears in the contract's objects. */
 export const contractName = (provider: Pick<ProviderRow, 'provider_type' | 'emulates'>): ContractProvider =>

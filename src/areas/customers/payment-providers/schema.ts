@@ -69,6 +69,9 @@ export const ProviderView = z.object({
   last_error: textOrNull,
   inbound_url: z.string(),
   customers_count: z.int(),
+  /** What differs between the provider's records and ours. */
+  drifts_open: z.int(),
+  reconciled_at: z.string().nullable(),
   created_at: z.string(),
 });
 export type ProviderView = z.infer<typeof ProviderView>;

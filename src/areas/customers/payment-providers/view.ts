@@ -2,7 +2,7 @@ import type { Config } from '../../../platform/config.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
 import { capabilitiesOf } from '../../../platform/payments/providers.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
-import { seconds } from '../../../platform/schema/view.ts';
+import { seconds, secondsOrNull } from '../../../platform/schema/view.ts';
 import type { ProviderRow } from './queries.ts';
 import type { ProviderView } from './schema.ts';
 
@@ -33,5 +33,7 @@ export const providerView = (row: ProviderRow, config: Config, organizationId: O
   last_error: row.last_error,
   inbound_url: inboundUrl(config, organizationId, row),
   customers_count: row.customers_count,
+  drifts_open: row.drifts_open,
+  reconciled_at: secondsOrNull(row.reconciled_at),
   created_at: seconds(row.created_at),
 });

@@ -13,10 +13,12 @@ import { wireOf } from '../../../platform/payments/providers.ts';
 import type { SweepJob } from '../../../platform/periodic-job.ts';
 import { answeredInTime, type PreStep } from '../../../platform/pre-step.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
+import { transactHoldingClock } from '../../../platform/records/transact.ts';
 import { Outage, refuse } from '../../../platform/refusal.ts';
 import { findCustomer } from '../../customers/customers/queries.ts';
 import { findMethod } from '../../customers/payment-methods/queries.ts';
 import type { Authorized } from '../../subscriptions/subscriptions/commands/authorization.ts';
+import { noteDrift } from '../provider-drifts/writes.ts';
 import { connected, isKeyForgotten, type NetworkDeps } from '../provider-network/network.ts';
 
 /** An authorization with this age belongs to no command that is still under way. */
@@ -227,7 +229,8 @@ export async function releaseAuthorization(
  */
 export const releaseAuthorizations: SweepJob = {
   name: 'release-authorizations',
-  async sweep({ sql, producer, log }, at) {
+  async sweep(deps, at) {
+    const { sql, producer, log } = deps;
     const isOpen = sql`record.released_at is null
       and record.created_at < ${at.subtract({ minutes: LEFT_AFTER_MINUTES })}
       and record.updated_at < ${at}::timestamptz - make_interval(mins => record.attempts)`;
@@ -251,7 +254,28 @@ export const releaseAuthorizations: SweepJob = {
       due: sql`${isOpen} and record.attempts = ${MOST_ATTEMPTS}`,
       also: sql`, attempts = record.attempts + 1`,
     });
-    for (const { organization_id, id } of given)
+    for (const { organization_id, id } of given) {
       log.error({ organization_id, authorizationId: id }, 'an authorization could not be released at its provider');
+      await noteOpen(deps, organization_id, id);
+    }
   },
 };
+
+/** An authorization that nobody releases any more is a difference at its provider, which a person can release again. */
+async function noteOpen(deps: SystemDeps, organizationId: OrganizationId, id: AuthorizationId): Promise<void> {
+  await transactHoldingClock(deps, organizationId, async (ctx) => {
+    const [held] = await ctx.db<AuthorizationRow[]>`
+      select connection_id, provider_payment_id, amount_cents, currency, status from authorizations
+      where organization_id = ${organizationId} and id = ${id} and released_at is null`;
+    if (!held) return;
+    const { connection_id, provider_payment_id, amount_cents, currency, status } = held;
+    await noteDrift(ctx, connection_id, {
+      kind: 'authorization_open',
+      objectId: id,
+      ours: { status, amount_cents, currency, provider_payment_id },
+      theirs: null,
+      paymentId: null,
+      customerId: null,
+    });
+  });
+}

@@ -23,6 +23,8 @@ import { dueOfRequest } from '../payment-requests/due-of-request.ts';
 import { findRequest } from '../payment-requests/queries.ts';
 import type { PaymentRow } from '../payments/queries.ts';
 import { changePayment, insertPayment, lockPayables } from '../payments/writes.ts';
+import type { DriftKind, FoundDrift } from '../provider-drifts/drift-kinds.ts';
+import { noteDrift } from '../provider-drifts/writes.ts';
 import { applyRefund } from '../refund-notes/apply-refund.ts';
 import { applyAnswer, lockPayment } from './apply-outcome.ts';
 import { oweUncharged } from './import-methods.ts';
@@ -51,7 +53,7 @@ export async function handleProviderEvent(
     where organization_id = ${organizationId} and id = ${id} for update`;
   if (!event || event.status === 'succeeded') return;
   const provider = await findProviderById(ctx, event.connection_id);
-  if (provider) await handle(ctx, provider, parse(provider, event.payload));
+  if (provider) await applyEvent(ctx, provider, parse(provider, event.payload));
   await db`
     update inbound_events set status = 'succeeded', attempts = attempts + 1, updated_at = ${ctx.now()}
     where organization_id = ${organizationId} and id = ${id}`;
@@ -60,7 +62,12 @@ export async function handleProviderEvent(
 const parse = (provider: ProviderRow, payload: Record<string, unknown>): ProviderEvent =>
   descriptorOf(provider.provider_type)?.inbound.parse(payload) ?? { kind: 'ignored' };
 
-async function handle(ctx: Context, provider: ProviderRow, event: ProviderEvent): Promise<void> {
+/**
+ * Gives what a provider reports its effect, once: by an event, or as it is found when both sides are compared.
+ *
+ * @throws Refusal 405 event_malformed, event_not_supported, payment_not_handled_yet
+ */
+export async function applyEvent(ctx: Context, provider: ProviderRow, event: ProviderEvent): Promise<void> {
   const { db, organizationId } = ctx;
   switch (event.kind) {
     case 'payment': {
@@ -71,7 +78,18 @@ async function handle(ctx: Context, provider: ProviderRow, event: ProviderEvent)
         })) ?? (await paymentOfPage(ctx, provider, event));
       if (!paymentId) return;
       const payment = await lockPayment(ctx, paymentId);
-      refuseOtherMoney(payment, event);
+      const difference = differenceOf(event, payment.amount_currency, payment.amount_cents);
+      if (difference)
+        return noteOtherMoney(ctx, provider, event, {
+          kind: difference,
+          paymentId,
+          customerId: payment.customer_id,
+          ours: {
+            status: payment.payment_status,
+            amount_cents: payment.amount_cents,
+            currency: payment.amount_currency,
+          },
+        });
       await applyAnswer(
         ctx,
         payment,
@@ -230,16 +248,28 @@ async function findAndLock(
   return id === undefined ? undefined : lockPayment(ctx, id);
 }
 
+type PaymentEvent = Extract<ProviderEvent, { kind: 'payment' }>;
+
 /**
- * Money in another currency, or another amount than was charged, settles nothing: the event stays open, and the auditor
- * finds it. Rule: payments.md#amounts-on-the-wire "back".
- *
- * @throws Refusal 405 currency_differs, amount_differs
+ * What differs between received money and what was asked for; no amount: any that we can have asked for will do.
+ * Rule: payments.md#amounts-on-the-wire "back".
  */
-function refuseOtherMoney(payment: PaymentRow, { received }: Extract<ProviderEvent, { kind: 'payment' }>): void {
-  if (!received) return;
-  if (received.currency !== payment.amount_currency) throw refuse.notAllowed('currency_differs');
-  if (received.amountCents !== payment.amount_cents) throw refuse.notAllowed('amount_differs');
+function differenceOf({ received }: PaymentEvent, currency: string, amountCents?: number): DriftKind | undefined {
+  if (!received) return undefined;
+  if (received.currency !== currency) return 'currency_differs';
+  const isOther = received.amountCents === null || (amountCents ?? received.amountCents) !== received.amountCents;
+  return isOther ? 'amount_differs' : undefined;
+}
+
+/** Other money than was asked for settles nothing: a person has to look. */
+async function noteOtherMoney(
+  ctx: Context,
+  provider: ProviderRow,
+  { providerPaymentId: objectId, status, received }: PaymentEvent,
+  about: Pick<FoundDrift, 'kind' | 'ours' | 'paymentId' | 'customerId'>,
+): Promise<undefined> {
+  const theirs = { status, amount_cents: received?.amountCents ?? null, currency: received?.currency ?? '' };
+  await noteDrift(ctx, provider.id, { objectId, theirs, ...about });
 }
 
 /** A payment found by the provider's id, else by our id that was sent along. */
@@ -268,8 +298,14 @@ async function paymentOfPage(
   if (paymentStateOf(provider, event.status) !== 'succeeded') return undefined;
   const payable = await payableOfPage(ctx, event.metadata);
   if (!payable) return undefined;
-  if (event.received?.amountCents === null) throw refuse.notAllowed('amount_differs');
-  if (event.received && event.received.currency !== payable.currency) throw refuse.notAllowed('currency_differs');
+  const difference = differenceOf(event, payable.currency);
+  if (difference)
+    return noteOtherMoney(ctx, provider, event, {
+      kind: difference,
+      paymentId: null,
+      customerId: payable.customerId,
+      ours: null,
+    });
   await lockPayables(ctx, payable.customerId, payable.invoiceIds);
   const id = newId();
   const isNew = await insertPayment(ctx, {

@@ -6,6 +6,7 @@ import { CREDIT_CHECKS } from './credit-checks.ts';
 import { INVOICE_CHECKS } from './invoice-checks.ts';
 import { LEDGER_CHECKS } from './ledger-checks.ts';
 import { MACHINERY_CHECKS } from './machinery-checks.ts';
+import { PROVIDER_CHECKS } from './provider-checks.ts';
 import { SLOW_CHECKS } from './slow-checks.ts';
 import { SUBSCRIPTION_CHECKS } from './subscription-checks.ts';
 import { USAGE_CHECKS } from './usage-checks.ts';
@@ -22,4 +23,5 @@ export const CHECKS: readonly Check[] = [
   ...CORRECTION_CHECKS,
   ...ANALYTICS_CHECKS,
   ...ARCHIVE_CHECKS,
+  ...PROVIDER_CHECKS,
 ];

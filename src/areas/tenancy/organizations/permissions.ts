@@ -54,6 +54,7 @@ export const PERMISSION_RESOURCES = [
   'integration',
   'member',
   'e_document',
+  'reconciliation',
   'test_clock',
   'api_key',
 ] as const;

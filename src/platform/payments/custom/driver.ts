@@ -117,8 +117,9 @@ export function customProvider(target: CustomTarget, wire: WireTable, config: Co
         .filter(({ type }) => types.includes(type))
         .map(({ id, type, details }) => ({ providerMethodId: id, methodType: type, details: details ?? {} }));
     },
-    async listPayments({ sinceSeconds, cursor }) {
-      const data = { since: sinceSeconds, cursor, limit: PAGE };
+    async listPayments({ sinceSeconds, untilSeconds, cursor }) {
+      const until = typeof untilSeconds === 'number' ? { until: untilSeconds } : {};
+      const data = { since: sinceSeconds, ...until, cursor, limit: PAGE };
       const { payments, next } = await told({ type: 'payments.list', id: once('list'), data }, Payments);
       const items = payments.map(({ id, status, amount, currency, metadata }) => {
         const paid = { currency: currency!.toUpperCase(), amountCents: amount! };

@@ -146,8 +146,8 @@ export const OPERATIONS = {
   },
   'refund.read': { summary: 'Read the state of a refund', data: byId, answer: RefundAnswer },
   'payments.list': {
-    summary: 'List payments made at or after an instant, newest first',
-    data: z.object({ since: z.int(), cursor: z.string().nullable(), limit: z.int() }),
+    summary: 'List payments made at or after an instant, newest first; `until` may end the list',
+    data: z.object({ since: z.int(), until: z.int().optional(), cursor: z.string().nullable(), limit: z.int() }),
     answer: Payments,
   },
 } as const;

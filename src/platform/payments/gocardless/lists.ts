@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import { fromWire } from '../../../engine/money/wire.ts';
-import { type MethodThere, type PaymentProvider, ProviderRefusal } from '../port.ts';
+import { type ListRequest, type MethodThere, type PaymentProvider, ProviderRefusal } from '../port.ts';
 import { BankAccount, Mandate, Named, Payment, Refund } from './answers.ts';
 import type { GocardlessClient } from './client.ts';
 import { GOCARDLESS_WIRE } from './wire.ts';
@@ -111,9 +111,12 @@ async function all<Item>(
   return items;
 }
 
-const filtersOf = ({ sinceSeconds, cursor }: { sinceSeconds: number; cursor: string | null }) => ({
+const instantOf = (seconds: number): string => Temporal.Instant.fromEpochMilliseconds(seconds * 1000).toString();
+
+const filtersOf = ({ sinceSeconds, untilSeconds, cursor }: ListRequest) => ({
   limit: PAGE,
-  'created_at[gte]': Temporal.Instant.fromEpochMilliseconds(sinceSeconds * 1000).toString(),
+  'created_at[gte]': instantOf(sinceSeconds),
+  ...(typeof untilSeconds === 'number' ? { 'created_at[lte]': instantOf(untilSeconds) } : {}),
   ...(cursor === null ? {} : { after: cursor }),
 });
 

@@ -90,9 +90,9 @@ const nextOf = (page: Stripe.ApiList<{ id: string }>): string | null =>
 const after = (cursor: string | null): { starting_after?: string } =>
   cursor === null ? {} : { starting_after: cursor };
 
-const pageOf = ({ sinceSeconds, cursor }: ListRequest) => ({
+const pageOf = ({ sinceSeconds, untilSeconds, cursor }: ListRequest) => ({
   limit: PAGE,
-  created: { gte: sinceSeconds },
+  created: { gte: sinceSeconds, ...(typeof untilSeconds === 'number' ? { lte: untilSeconds } : {}) },
   ...after(cursor),
 });
 

@@ -1,0 +1,328 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Scope } from '../../../platform/db/scope.ts';
+import type { CreditNoteId, CustomerId, PaymentId } from '../../../platform/ids.ts';
+import { isUuid } from '../../../platform/ids.ts';
+import type { DisputeThere, PaymentThere, RefundThere } from '../../../platform/payments/port.ts';
+import { paymentStateOf, wordsOf } from '../../../platform/payments/providers.ts';
+import { refundStatusOf } from '../../../platform/payments/status-words.ts';
+import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
+import type { FoundDrift } from '../provider-drifts/drift-kinds.ts';
+import { judgePayment, judgeRefund, type OurPayment, type OurRefund, type Verdict } from './judge.ts';
+
+/** What a comparison of one object says; foreign: it is of the same account, and not ours. */
+export type Compared = {
+  objectId: string;
+  /** Our id of it, where we may not know the provider's. */
+  ourId?: string;
+} & ({ verdict: 'equal' | 'later' | 'foreign' } | { drift: FoundDrift; repairsItself: boolean });
+
+interface PaymentHere extends OurPayment {
+  id: PaymentId;
+  customer_id: CustomerId;
+  provider_payment_id: string | null;
+  status: string;
+}
+
+/** Payments of a connection, by the provider's ids or by ours. */
+const listOurs = (
+  { db, organizationId }: Scope,
+  provider: ProviderRow,
+  { theirIds, ourIds }: { theirIds: readonly string[]; ourIds: readonly string[] },
+) => db<PaymentHere[]>`
+  select payment.id, payment.customer_id, payment.provider_payment_id, payment.status, payment.payment_status,
+    payment.amount_cents, payment.amount_currency, payment.reversed_at, payment.cancel_owed_at, payment.updated_at,
+    (select coalesce(sum(share.amount_cents), 0)::bigint from payment_invoices share
+      where share.organization_id = payment.organization_id and share.payment_id = payment.id) as applied_cents,
+    exists (select from payments other
+      where other.organization_id = payment.organization_id and other.payable_id = payment.payable_id
+        and other.payable_type = payment.payable_type and other.id <> payment.id
+        and other.payment_status = 'succeeded') as is_second
+  from payments payment
+  where payment.organization_id = ${organizationId} and payment.payment_provider_id = ${provider.id}
+    and (payment.provider_payment_id = any (${theirIds})
+      or payment.provider_payment_id is null and payment.id = any (${ourIds}::uuid[]))`;
+
+/** Payments of a connection as they are found by one object of its provider. */
+async function readOurs(scope: Scope, provider: ProviderRow, items: readonly Named[]) {
+  const rows = await listOurs(scope, provider, {
+    theirIds: items.map(({ providerPaymentId }) => providerPaymentId),
+    ourIds: items.flatMap(({ metadata }) => metadata?.payment_id ?? []).filter(isUuid),
+  });
+  const byTheirId = new Map(rows.map((row) => [row.provider_payment_id, row]));
+  const byOurId = new Map(rows.map((row) => [row.id as string, row]));
+  return ({ providerPaymentId, metadata }: Named): PaymentHere | undefined =>
+    byTheirId.get(providerPaymentId) ?? byOurId.get(metadata?.payment_id ?? '');
+}
+
+type Named = Pick<PaymentThere, 'providerPaymentId'> & { metadata?: Record<string, string> };
+
+interface PayableHere {
+  id: string;
+  customer_id: CustomerId;
+  is_paid: boolean;
+}
+
+/** What pages were opened for, by id: invoices and payment requests of the organization. */
+const listPayables = ({ db, organizationId }: Scope, ids: readonly string[]) => db<PayableHere[]>`
+  select payable.id, payable.customer_id, exists (select from payments payment
+    where payment.organization_id = ${organizationId} and payment.payable_id = payable.id
+      and payment.payment_status = 'succeeded') as is_paid
+  from (
+    select id, customer_id from invoices where organization_id = ${organizationId} and id = any (${ids}::uuid[])
+    union all
+    select id, customer_id from payment_requests where organization_id = ${organizationId} and id = any (${ids}::uuid[])
+  ) payable`;
+
+/** Names of our records in metadata; a drift keeps no other. */
+const OUR_NAMES = ['payment_id', 'payable_type', 'payable_id', 'credit_note_id', 'invoice_id'];
+const oursOf = (metadata: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(metadata).filter(([name]) => OUR_NAMES.includes(name)));
+
+const figuresOf = (payment: PaymentHere) => ({
+  status: payment.payment_status,
+  provider_status: payment.status,
+  amount_cents: payment.amount_cents,
+  currency: payment.amount_currency,
+  applied_cents: payment.applied_cents,
+});
+
+/** Compares payments as a provider has listed or reported them. Rule: provider-reconciliation.md#drifts. */
+export async function comparePayments(
+  ctx: Scope,
+  provider: ProviderRow,
+  items: readonly (Partial<Pick<PaymentThere, 'currency' | 'amountCents'>> &
+    Omit<PaymentThere, 'currency' | 'amountCents'>)[],
+  now: Temporal.Instant,
+): Promise<Compared[]> {
+  const ours = await readOurs(ctx, provider, items);
+  const payableIds = items.flatMap(({ metadata }) => metadata.payable_id ?? []).filter(isUuid);
+  const payables = new Map((await listPayables(ctx, payableIds)).map((row) => [row.id, row]));
+  const released = await listAuthorizations(ctx, provider, items);
+  return items.map((item): Compared => {
+    const { providerPaymentId: objectId, status, currency, amountCents, received, metadata } = item;
+    const state = paymentStateOf(provider, status);
+    const theirs = {
+      status,
+      amount_cents: amountCents ?? null,
+      ...(currency ? { currency } : {}),
+      ...oursOf(metadata),
+    };
+    const payment = ours(item);
+    if (payment) {
+      const verdict = judgePayment(payment, { state, ...(currency ? { currency } : {}), amountCents, received }, now);
+      return compared(objectId, verdict, {
+        ours: figuresOf(payment),
+        theirs,
+        paymentId: payment.id,
+        customerId: payment.customer_id,
+      });
+    }
+    if (released.has(objectId)) return { objectId, verdict: 'equal' };
+    const payable = payables.get(metadata.payable_id ?? '');
+    if (!payable) return { objectId, verdict: 'foreign' };
+    if (state !== 'succeeded') return { objectId, verdict: 'equal' };
+    const kind = amountCents === null ? 'amount_differs' : payable.is_paid ? 'double_payment' : 'payment_missing_here';
+    return compared(objectId, { kind }, { ours: null, theirs, paymentId: null, customerId: payable.customer_id });
+  });
+}
+
+function compared(
+  objectId: string,
+  verdict: Verdict,
+  drift: Pick<FoundDrift, 'ours' | 'theirs' | 'paymentId' | 'customerId'>,
+): Compared {
+  if (typeof verdict === 'string') return { objectId, verdict };
+  const { kind, repairsItself = false } = verdict;
+  return { objectId, drift: { kind, objectId, ...drift }, repairsItself };
+}
+
+/** Amounts that were reserved, by the provider's ids: they are no payments, and are released by their own job. */
+async function listAuthorizations({ db, organizationId }: Scope, { id }: ProviderRow, items: readonly PaymentIds[]) {
+  const ids = items.map(({ providerPaymentId }) => providerPaymentId);
+  const rows = await db<{ provider_payment_id: string }[]>`
+    select provider_payment_id from authorizations
+    where organization_id = ${organizationId} and connection_id = ${id} and provider_payment_id = any (${ids})`;
+  return new Set(rows.map(({ provider_payment_id }) => provider_payment_id));
+}
+
+type PaymentIds = Pick<PaymentThere, 'providerPaymentId'>;
+
+interface RefundHere extends OurRefund {
+  credit_note_id: CreditNoteId;
+  provider_refund_id: string | null;
+  payment_id: PaymentId;
+  customer_id: CustomerId;
+}
+
+/** Compares refunds; one of a payment of ours that we do not know was made in the provider's dashboard. */
+export async function compareRefunds(
+  ctx: Scope,
+  provider: ProviderRow,
+  items: readonly (Partial<Pick<RefundThere, 'currency' | 'amountCents'>> &
+    Omit<RefundThere, 'currency' | 'amountCents'>)[],
+  now: Temporal.Instant,
+): Promise<Compared[]> {
+  const { db, organizationId } = ctx;
+  const noteIds = items.flatMap(({ metadata }) => metadata.credit_note_id ?? []).filter(isUuid);
+  const refunds = await db<RefundHere[]>`
+    select refund.credit_note_id, refund.provider_refund_id, refund.payment_id, note.customer_id, note.refund_status,
+      note.refund_amount_cents, note.currency, refund.updated_at
+    from credit_note_refunds refund
+    join credit_notes note on note.organization_id = refund.organization_id and note.id = refund.credit_note_id
+    where refund.organization_id = ${organizationId} and refund.payment_provider_id = ${provider.id}
+      and (refund.provider_refund_id = any (${items.map(({ providerRefundId }) => providerRefundId)})
+        or refund.provider_refund_id is null and refund.credit_note_id = any (${noteIds}::uuid[]))`;
+  const drifts = await db<{ id: string }[]>`
+    select id from provider_drifts where organization_id = ${organizationId} and id = any (${noteIds}::uuid[])`;
+  const givenBack = new Set<string>(drifts.map(({ id }) => id));
+  const byTheirId = new Map(refunds.map((row) => [row.provider_refund_id, row]));
+  const byNote = new Map(refunds.map((row) => [row.credit_note_id as string, row]));
+  const ours = await readOurs(ctx, provider, items);
+  return items.map((item): Compared => {
+    const { providerRefundId: objectId, providerPaymentId, status, currency, amountCents, metadata } = item;
+    const state = refundStatusOf(wordsOf(provider), status);
+    const theirs = {
+      status,
+      amount_cents: amountCents ?? null,
+      ...(currency ? { currency } : {}),
+      provider_payment_id: providerPaymentId,
+      ...oursOf(metadata),
+    };
+    const refund = byTheirId.get(objectId) ?? byNote.get(metadata.credit_note_id ?? '');
+    if (refund) {
+      const verdict = judgeRefund(refund, { state, ...(currency ? { currency } : {}), amountCents }, now);
+      const about = {
+        ours: {
+          status: refund.refund_status,
+          amount_cents: refund.refund_amount_cents,
+          currency: refund.currency,
+          credit_note_id: refund.credit_note_id,
+        },
+        theirs,
+        paymentId: refund.payment_id,
+        customerId: refund.customer_id,
+      };
+      return { ...compared(objectId, verdict, about), ourId: refund.credit_note_id };
+    }
+    const payment = ours({ providerPaymentId });
+    if (!payment) return { objectId, verdict: 'foreign' };
+    // A double payment that was given back names its drift where others name their note.
+    if (state === 'failed' || givenBack.has(metadata.credit_note_id ?? '')) return { objectId, verdict: 'equal' };
+    return compared(
+      objectId,
+      { kind: 'refund_missing_here' },
+      { ours: null, theirs, paymentId: payment.id, customerId: payment.customer_id },
+    );
+  });
+}
+
+/** Compares disputes; those that are lost have to be lost here too. */
+export async function compareDisputes(
+  ctx: Scope,
+  provider: ProviderRow,
+  items: readonly DisputeThere[],
+): Promise<Compared[]> {
+  const { db, organizationId } = ctx;
+  const ours = await readOurs(ctx, provider, items);
+  const paymentIds = items.flatMap((item) => ours(item)?.id ?? []);
+  const undisputed = await db<{ payment_id: PaymentId }[]>`
+    select distinct share.payment_id from payment_invoices share
+    join invoices invoice on invoice.organization_id = share.organization_id and invoice.id = share.invoice_id
+    where share.organization_id = ${organizationId} and share.payment_id = any (${paymentIds}::uuid[])
+      and invoice.payment_dispute_lost_at is null`;
+  const open = new Set(undisputed.map(({ payment_id }) => payment_id));
+  return items.map((item): Compared => {
+    const { providerDisputeId: objectId, providerPaymentId, isLost, reason } = item;
+    const payment = ours(item);
+    if (!payment) return { objectId, verdict: 'foreign' };
+    if (isLost !== true || !open.has(payment.id)) return { objectId, verdict: 'equal' };
+    const theirs = { status: 'lost', reason, provider_payment_id: providerPaymentId };
+    const about = { ours: null, theirs, paymentId: payment.id, customerId: payment.customer_id };
+    return compared(objectId, { kind: 'dispute_missing_here' }, about);
+  });
+}
+
+/** How many of our records a page of what is missing there holds. */
+export const MISSING_PAGE = 100;
+
+interface Window {
+  runId: string;
+  from: Temporal.Instant;
+  /** Later ones may have been made after the list was read. */
+  before: Temporal.Instant;
+  /** The last id of the page before. */
+  after: string | null;
+}
+
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/** Payments that succeeded here, and that their provider has not listed: newest first, with the last id of the page. */
+export async function listPaymentsMissingThere(
+  { db, organizationId }: Scope,
+  provider: ProviderRow,
+  { runId, from, before, after }: Window,
+): Promise<{ last: string | null; items: Compared[] }> {
+  const rows = await db<(PaymentHere & { provider_payment_id: string; is_seen: boolean })[]>`
+    select payment.id, payment.customer_id, payment.provider_payment_id, payment.status, payment.payment_status,
+      payment.amount_cents, payment.amount_currency, 0::bigint as applied_cents, exists (
+        select from provider_objects_seen seen
+        where seen.run_id = ${runId} and seen.object_id = payment.provider_payment_id) as is_seen
+    from payments payment
+    where payment.organization_id = ${organizationId} and payment.payment_provider_id = ${provider.id}
+      and payment.provider_payment_id is not null and payment.payment_status = 'succeeded'
+      and payment.created_at >= ${from} and payment.created_at < ${before}
+      ${
+        after === null
+          ? db``
+          : db`and (payment.created_at, payment.id) < (
+        select last.created_at, last.id from payments last
+        where last.organization_id = ${organizationId} and last.id = ${after})`
+      }
+    order by payment.created_at desc, payment.id desc limit ${MISSING_PAGE}`;
+  const items = rows
+    .filter(({ is_seen }) => !is_seen)
+    .map((row) => {
+      const { applied_cents: _unread, ...ours } = figuresOf(row);
+      const about = { ours, theirs: null, paymentId: row.id, customerId: row.customer_id };
+      return compared(row.provider_payment_id, { kind: 'payment_missing_there' }, about);
+    });
+  return { last: rows.length < MISSING_PAGE ? null : rows.at(-1)!.id, items };
+}
+
+/** The same of refunds: those that are paid or on their way, and those of which nobody knows whether they were made. */
+export async function listRefundsMissingThere(
+  { db, organizationId }: Scope,
+  provider: ProviderRow,
+  { runId, from, before, after }: Window,
+): Promise<{ last: string | null; items: Compared[] }> {
+  const rows = await db<(RefundHere & { is_seen: boolean })[]>`
+    select refund.credit_note_id, refund.provider_refund_id, refund.payment_id, note.customer_id, note.refund_status,
+      note.refund_amount_cents, note.currency, refund.updated_at, exists (
+        select from provider_objects_seen seen
+        where seen.run_id = ${runId}
+          and seen.object_id in (refund.provider_refund_id, refund.credit_note_id::text)) as is_seen
+    from credit_note_refunds refund
+    join credit_notes note on note.organization_id = refund.organization_id and note.id = refund.credit_note_id
+    where refund.organization_id = ${organizationId} and refund.payment_provider_id = ${provider.id}
+      and note.refund_status in ('pending', 'succeeded')
+      and (refund.provider_refund_id is not null or refund.sent_at is not null)
+      and coalesce(refund.sent_at, refund.created_at) >= ${from}
+      and coalesce(refund.sent_at, refund.created_at) < ${before} and refund.credit_note_id > ${after ?? FIRST_ID}
+    order by refund.credit_note_id limit ${MISSING_PAGE}`;
+  const items = rows
+    .filter(({ is_seen }) => !is_seen)
+    .map((row) => {
+      const { refund_status: status, refund_amount_cents, currency, credit_note_id, provider_refund_id } = row;
+      return compared(
+        provider_refund_id ?? credit_note_id,
+        { kind: 'refund_missing_there' },
+        {
+          ours: { status, amount_cents: refund_amount_cents, currency, credit_note_id, provider_refund_id },
+          theirs: null,
+          paymentId: row.payment_id,
+          customerId: row.customer_id,
+        },
+      );
+    });
+  return { last: rows.length < MISSING_PAGE ? null : rows.at(-1)!.credit_note_id, items };
+}

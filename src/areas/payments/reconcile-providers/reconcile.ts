@@ -1,0 +1,226 @@
+import type { Temporal } from 'temporal-polyfill';
+import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import { json } from '../../../platform/db/values.ts';
+import type { OrganizationId, PaymentProviderId, ReconciliationId } from '../../../platform/ids.ts';
+import { type ProviderError, ProviderRefusal } from '../../../platform/payments/port.ts';
+import { Later } from '../../../platform/payments/provider-calls.ts';
+import { NETWORK_TYPES } from '../../../platform/payments/providers.ts';
+import { transactHoldingClock } from '../../../platform/records/transact.ts';
+import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
+import type { FoundDrift } from '../provider-drifts/drift-kinds.ts';
+import { endVanishedDrifts, noteDrift } from '../provider-drifts/writes.ts';
+import type { Connected, NetworkDeps } from '../provider-network/network.ts';
+import { connected } from '../provider-network/network.ts';
+import { RECONCILE_JOB } from '../provider-reconciliations/commands.ts';
+import type { Counts } from '../provider-reconciliations/queries.ts';
+import type { Compared } from './compare-lists.ts';
+import { PHASES, type Phase, type Place, readPage } from './pages.ts';
+import { repairByItself } from './repair.ts';
+
+/** Pause between two pages: five of them a second leave a provider's calls to the charges. */
+const PAUSE_MS = 200;
+/** A run that its providers have kept from its end for so long is given up; the next day has its own. */
+const GIVEN_UP_AFTER_HOURS = 24;
+
+interface Run {
+  id: ReconciliationId;
+  payment_provider_id: PaymentProviderId | null;
+  status: 'pending' | 'running';
+  from_at: Temporal.Instant;
+  to_at: Temporal.Instant | null;
+  cursor: Place | null;
+  counts: Counts;
+  error: object | null;
+  started_at: Temporal.Instant;
+}
+
+/**
+ * Job `payment.reconcile`: compares one page of what a provider holds with ours and comes back for the next. Where it
+ * is stands in the run's row, so that another worker goes on after any stop. Of one organization one run works.
+ *
+ * @throws Later, while there are more pages; Outage
+ * Rule: provider-reconciliation.md#runs.
+ */
+export async function reconcile(
+  deps: NetworkDeps,
+  {
+    organization_id: organizationId,
+    provider_reconciliation_id: id,
+  }: { organization_id: OrganizationId; provider_reconciliation_id: ReconciliationId },
+): Promise<void> {
+  const scope = { db: deps.sql, organizationId };
+  const run = await startRun(scope, id);
+  if (!run) return;
+  if (isTooOld(run)) return finish(deps, organizationId, run, TOO_LONG);
+  const place = run.cursor ?? (await firstPlace(scope, run, null));
+  if (!place || place.connection_id === '') return finish(deps, organizationId, run, null);
+  const connection = await connected(deps, organizationId, place.connection_id);
+  const page = await readNext(scope, run, connection, place);
+  await storePage(deps, organizationId, { run, place, connection, page });
+  throw new Later(PAUSE_MS);
+}
+
+interface Page {
+  next: Place | null;
+  /** Compares in the transaction that stores what was found. */
+  compare(ctx: Context): Promise<readonly Compared[]>;
+  error?: ProviderError;
+}
+
+/** The page of a place, or of the next phase that the connection has anything for. */
+async function readNext(scope: Scope, run: Run, connection: Connected | undefined, place: Place): Promise<Page> {
+  const window = { runId: run.id, from: run.from_at, to: run.to_at, startedAt: run.started_at };
+  try {
+    for (let at: Place | null = connection ? place : null; at; at = nextPhase(at)) {
+      const page = await readPage(scope, connection!, at, window);
+      if (page) return { compare: page.compare, next: page.next === null ? nextPhase(at) : { ...at, at: page.next } };
+    }
+    return { compare: async () => [], next: null };
+  } catch (error) {
+    if (!(error instanceof ProviderRefusal)) throw error;
+    // Nothing more is to be had of this connection.
+    return { compare: async () => [], next: null, error: error.error };
+  }
+}
+
+const nextPhase = ({ connection_id, phase }: Place): Place | null => {
+  const next = PHASES[PHASES.indexOf(phase) + 1] as Phase | undefined;
+  return next === undefined ? null : { connection_id, phase: next, at: null };
+};
+
+async function storePage(
+  deps: NetworkDeps,
+  organizationId: OrganizationId,
+  { run, place, connection, page }: { run: Run; place: Place; connection: Connected | undefined; page: Page },
+): Promise<void> {
+  const owed: FoundDrift[] = [];
+  await transactHoldingClock(deps, organizationId, async (ctx) => {
+    // Another worker may have been faster.
+    const [mine] = await ctx.db`
+      select from provider_reconciliations
+      where organization_id = ${organizationId} and id = ${run.id} and status = 'running'
+        and cursor is not distinct from ${json(run.cursor)}::jsonb for update`;
+    if (!mine) return;
+    const found = await page.compare(ctx);
+    const counts = await keepFound(ctx, { run, place, found, owed });
+    const isSound = connection !== undefined && !page.error;
+    if (page.next === null) await leaveConnection(ctx, run, place, isSound);
+    const next = page.next ?? (await firstPlace(ctx, run, place.connection_id));
+    const error = page.error && {
+      code: page.error.code,
+      message: page.error.message,
+      svc_resource_id: place.connection_id,
+    };
+    await ctx.db`
+      update provider_reconciliations set cursor = ${json(next ?? DONE)}, counts = ${json(counts)},
+        error = coalesce(error, ${json(error ?? null)}::jsonb), updated_at = ${realNow()}
+      where organization_id = ${organizationId} and id = ${run.id}`;
+  });
+  for (const drift of owed) await repairByItself(deps, organizationId, connection!.row, drift);
+}
+
+/** The place after the last one. */
+const DONE: Place = { connection_id: '', phase: 'payments', at: null };
+
+async function keepFound(
+  ctx: Context,
+  { run, place, found, owed }: { run: Run; place: Place; found: readonly Compared[]; owed: FoundDrift[] },
+): Promise<Counts> {
+  const counts: Counts = { ...run.counts, drifts: { ...run.counts.drifts } };
+  const seen: string[] = [];
+  for (const each of found) {
+    if ('verdict' in each && each.verdict === 'foreign') {
+      counts.foreign += 1;
+      continue;
+    }
+    counts.compared += 1;
+    seen.push(each.objectId, ...(each.ourId === undefined ? [] : [each.ourId]));
+    const isKept = 'drift' in each && (await noteDrift(ctx, place.connection_id, each.drift, run.id)) !== undefined;
+    if (!isKept) {
+      counts.equal += 1;
+      continue;
+    }
+    counts.drifts[each.drift.kind] = (counts.drifts[each.drift.kind] ?? 0) + 1;
+    if (each.repairsItself) owed.push(each.drift);
+  }
+  await ctx.db`
+    insert into provider_objects_seen (organization_id, run_id, object_id)
+    select distinct ${ctx.organizationId}::uuid, ${run.id}::uuid, object_id from unnest(${seen}::text[]) as object_id
+    on conflict do nothing`;
+  return counts;
+}
+
+/** A connection is compared to its end: what was open and is equal now has vanished. */
+async function leaveConnection(ctx: Context, run: Run, { connection_id: id }: Place, isSound: boolean): Promise<void> {
+  if (isSound) {
+    await endVanishedDrifts(ctx, id, run.id);
+    await ctx.db`
+      update payment_providers set reconciled_at = ${realNow()}
+      where organization_id = ${ctx.organizationId} and id = ${id}`;
+  }
+  await ctx.db`delete from provider_objects_seen where run_id = ${run.id}`;
+}
+
+/** The first place of the connection after one, in the order of their ids; null after the last. */
+async function firstPlace(
+  { db, organizationId }: Scope,
+  run: Run,
+  after: PaymentProviderId | null,
+): Promise<Place | null> {
+  const [row] = await db<Pick<ProviderRow, 'id'>[]>`
+    select id from payment_providers
+    where organization_id = ${organizationId} and deleted_at is null and provider_type = any (${NETWORK_TYPES})
+      ${run.payment_provider_id === null ? db`` : db`and id = ${run.payment_provider_id}`}
+      ${after === null ? db`` : db`and id > ${after}`}
+    order by id limit 1`;
+  return row ? { connection_id: row.id, phase: PHASES[0], at: null } : null;
+}
+
+/** The run, once it is its turn; undefined while another one of the organization works, or when it has ended. */
+async function startRun({ db, organizationId }: Scope, id: ReconciliationId): Promise<Run | undefined> {
+  const [row] = await db<Run[]>`
+    update provider_reconciliations run
+    set status = 'running', started_at = coalesce(started_at, ${realNow()})
+    where organization_id = ${organizationId} and id = ${id} and status in ('pending', 'running')
+      and not exists (select from provider_reconciliations other
+        where other.organization_id = ${organizationId} and other.status = 'running' and other.id <> ${id})
+    returning id, payment_provider_id, status, from_at, to_at, cursor, counts, error, started_at`.catch(
+    (error: { constraint_name?: string }) => {
+      if (error.constraint_name === 'provider_reconciliations_running_key') return [];
+      throw error;
+    },
+  );
+  return row;
+}
+
+const TOO_LONG = {
+  code: 'provider_unreachable',
+  message: 'The run could not end within a day.',
+  svc_resource_id: null,
+};
+
+const isTooOld = ({ started_at }: Run): boolean =>
+  realNow().epochMilliseconds > started_at.add({ hours: GIVEN_UP_AFTER_HOURS }).epochMilliseconds;
+
+/** Ends a run, and nudges the one that waits for longest. */
+async function finish(
+  deps: NetworkDeps,
+  organizationId: OrganizationId,
+  run: Run,
+  error: object | null,
+): Promise<void> {
+  await transactHoldingClock(deps, organizationId, async ({ db, after }) => {
+    await db`
+      update provider_reconciliations
+      set status = case when coalesce(error, ${json(error)}::jsonb) is null then 'succeeded' else 'failed' end,
+        error = coalesce(error, ${json(error)}::jsonb), finished_at = ${realNow()}, updated_at = ${realNow()}
+      where organization_id = ${organizationId} and id = ${run.id} and status = 'running'`;
+    await db`delete from provider_objects_seen where run_id = ${run.id}`;
+    const [waiting] = await db<{ id: ReconciliationId }[]>`
+      select id from provider_reconciliations
+      where organization_id = ${organizationId} and status = 'pending' order by created_at, id limit 1`;
+    if (waiting) after({ nudge: RECONCILE_JOB, payload: { provider_reconciliation_id: waiting.id } });
+  });
+}

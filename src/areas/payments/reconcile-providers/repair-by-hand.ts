@@ -1,0 +1,226 @@
+import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { Scope } from '../../../platform/db/scope.ts';
+import { ProviderConflict, ProviderRefusal, TooManyCalls } from '../../../platform/payments/port.ts';
+import { can } from '../../../platform/payments/providers.ts';
+import { answeredInTime, type PreStep } from '../../../platform/pre-step.ts';
+import { Outage, refuse } from '../../../platform/refusal.ts';
+import { readCustomer } from '../../customers/customers/queries.ts';
+import { findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
+import { readMethodsThere } from '../collect-payments/import-methods.ts';
+import { readPayment } from '../payments/queries.ts';
+import { type Action, type DriftKind, type Figures, type FoundDrift, ruleOf } from '../provider-drifts/drift-kinds.ts';
+import { type DriftRow, getDrift } from '../provider-drifts/queries.ts';
+import type { DriftRepair } from '../provider-drifts/schema.ts';
+import { driftView } from '../provider-drifts/view.ts';
+import { closeDrift } from '../provider-drifts/writes.ts';
+import { type Connected, connected } from '../provider-network/network.ts';
+import { type Compared, compareDisputes, comparePayments, compareRefunds } from './compare-lists.ts';
+import { applyDrift, bookGivenBack, type ToRepair } from './repair.ts';
+
+/** What the provider said when it was asked anew. */
+interface Answered {
+  /** Null: it cannot be asked about such an object, and what it said last counts. */
+  theirs: Figures | null;
+  /** Whether what was missing there is there again. */
+  isThereAgain: boolean;
+}
+
+/**
+ * Pre-step of `POST /provider_drifts/{svc_id}/repair`: asks the provider anew, and has a double payment given back under
+ * a key of the drift, so that a repetition gives nothing back twice.
+ *
+ * @throws Refusal 404 provider_drift; 422 provider_error, also without an answer (provider_unreachable); 401; 429
+ * Rule: provider-reconciliation.md#routes.
+ */
+export const askAboutDrift: PreStep = async (deps, { organizationId, input }) => {
+  const scope = { db: deps.sql, organizationId };
+  const drift = await getDrift(scope, input.svc_id);
+  if (drift.status !== 'open') return undefined;
+  const connection = await connected(deps, organizationId, drift.connection_id);
+  if (!connection) return undefined;
+  const { action } = input.body as DriftRepair;
+  try {
+    const told = await answeredInTime(askAnew(scope, connection, drift));
+    if (action === 'refund' && drift.kind === 'double_payment')
+      await answeredInTime(giveBack(scope, connection, drift));
+    return told satisfies Answered;
+  } catch (error) {
+    const { code } = connection.row;
+    if (error instanceof ProviderConflict) throw refuse.provider(code, error.error);
+    if (error instanceof ProviderRefusal) {
+      const { httpStatus, message } = error.error;
+      if (httpStatus === 401 || httpStatus === 403) throw refuse.providerCredentials(message);
+      throw refuse.provider(code, error.error);
+    }
+    if (!(error instanceof Outage) || error instanceof TooManyCalls) throw error;
+    throw refuse.provider(code, { code: 'provider_unreachable', message: 'The provider did not answer in time.' });
+  }
+};
+
+const OF_PAYMENTS: readonly DriftKind[] = [
+  'status_differs',
+  'payment_missing_here',
+  'amount_differs',
+  'currency_differs',
+];
+
+async function askAnew(scope: Scope, { row, provider }: Connected, drift: DriftRow): Promise<Answered> {
+  const before = { theirs: drift.theirs, isThereAgain: false };
+  if (
+    drift.kind === 'customer_missing_there' ||
+    drift.kind === 'method_missing_there' ||
+    drift.kind === 'mandate_inactive'
+  )
+    return askAboutMethod(scope, { row, provider }, drift);
+  if (!can(row, 'read')) return before;
+  const isOfRefund = drift.theirs?.provider_payment_id !== undefined;
+  if (OF_PAYMENTS.includes(drift.kind) && !isOfRefund) {
+    const told = await provider.readPayment(drift.provider_object_id);
+    if (told.kind !== 'answered') return before;
+    const money = told.received ? { amount_cents: told.received.amountCents, currency: told.received.currency } : {};
+    return { theirs: { ...drift.theirs, ...money, status: told.status }, isThereAgain: true };
+  }
+  if (drift.kind === 'refund_status_differs' || drift.kind === 'refund_missing_here') {
+    const { status } = await provider.readRefund(drift.provider_object_id);
+    return { theirs: { ...drift.theirs, status }, isThereAgain: true };
+  }
+  return before;
+}
+
+async function askAboutMethod(scope: Scope, connection: Connected, drift: DriftRow): Promise<Answered> {
+  const before = { theirs: drift.theirs, isThereAgain: false };
+  if (drift.customer_id === null) return before;
+  const customer = await readCustomer(scope, drift.customer_id);
+  if (customer.payment_provider_id !== connection.row.id) return before;
+  const there = await readMethodsThere(scope, connection, customer);
+  if (there?.kind !== 'read') return before;
+  const isThereAgain =
+    drift.kind === 'customer_missing_there' ||
+    there.methods.some(({ providerMethodId }) => providerMethodId === drift.provider_object_id);
+  return { ...before, isThereAgain };
+}
+
+/** Gives a double payment back, with the drift named where a refund of a note names the note. */
+async function giveBack(scope: Scope, { row, provider }: Connected, drift: DriftRow): Promise<void> {
+  if (!can(row, 'refund')) throw refuse.notAllowed('feature_not_supported');
+  const payment = drift.payment_id === null ? undefined : await readPayment(scope, drift.payment_id);
+  const amountCents = payment?.amount_cents ?? drift.theirs?.amount_cents;
+  const currency = payment?.amount_currency ?? drift.theirs?.currency;
+  if (typeof amountCents !== 'number' || currency === undefined) throw refuse.notAllowed('invalid_status');
+  await provider.refund({
+    idempotencyKey: `drift-${drift.id}`,
+    providerPaymentId: drift.provider_object_id,
+    amountCents,
+    currency,
+    reason: 'duplicate',
+    metadata: { credit_note_id: drift.id },
+  });
+}
+
+/**
+ * Ends a drift as a person decides, after both sides are compared anew: one that is gone has vanished.
+ *
+ * @throws Refusal 404 provider_drift; 405 invalid_status, for an action that it does not offer, or when it is not open;
+ *   422 note, when an error is resolved without one
+ * Rule: provider-reconciliation.md#routes.
+ */
+export async function repairByHand(ctx: Context, { svc_id, body }: { svc_id: string; body: DriftRepair }) {
+  const found = await getDrift(ctx, svc_id);
+  await ctx.db`
+    select from provider_drifts where organization_id = ${ctx.organizationId} and id = ${found.id} for update`;
+  const drift = await getDrift(ctx, found.id);
+  const { action } = body;
+  const note = body.note ?? null;
+  if (drift.status !== 'open' || !ruleOf(drift.kind).actions.includes(action))
+    throw refuse.notAllowed('invalid_status');
+  if (action === 'resolve' && drift.severity === 'error' && (note ?? '').trim() === '')
+    throw refuse.invalid({ note: ['value_is_mandatory'] });
+  const provider = (await findProviderById(ctx, drift.connection_id))!;
+  const told = ctx.asked?.answer as Answered | undefined;
+  const now = await compareAnew(ctx, provider, drift, told);
+  // What was given back there has to be booked, whatever else has changed.
+  if (now === 'gone' && action !== 'refund') await closeDrift(ctx, drift.id, { status: 'vanished' });
+  else await end(ctx, provider, { drift, now: now === 'gone' ? toRepair(drift) : now, action, note });
+  return { provider_drift: driftView(await getDrift(ctx, drift.id)) };
+}
+
+async function end(
+  ctx: Context,
+  provider: ProviderRow,
+  { drift, now, action, note }: { drift: DriftRow; now: ToRepair; action: Action; note: string | null },
+): Promise<void> {
+  if (action === 'apply') await applyDrift(ctx, provider, now);
+  if (action === 'refund') await bookGivenBack(ctx, provider, now);
+  const status = action === 'resolve' ? 'resolved' : 'repaired';
+  await closeDrift(ctx, drift.id, { status, resolution: { action, note, by: 'person' } });
+}
+
+const toRepair = (drift: DriftRow): ToRepair => ({
+  kind: drift.kind,
+  objectId: drift.provider_object_id,
+  ours: drift.ours,
+  theirs: drift.theirs,
+  paymentId: drift.payment_id,
+  customerId: drift.customer_id,
+});
+
+/** The drift with both sides as they are now; `gone` when they are equal. */
+async function compareAnew(
+  ctx: Context,
+  provider: ProviderRow,
+  drift: DriftRow,
+  told: Answered | undefined,
+): Promise<ToRepair | 'gone'> {
+  const theirs = told?.theirs ?? drift.theirs;
+  const as = { ...toRepair(drift), theirs };
+  switch (drift.kind) {
+    case 'customer_missing_there':
+    case 'method_missing_there':
+    case 'mandate_inactive':
+      return told?.isThereAgain ? 'gone' : as;
+    case 'authorization_open': {
+      const released = await ctx.db`
+        select from authorizations
+        where organization_id = ${ctx.organizationId} and id = ${drift.provider_object_id} and released_at is not null`;
+      return released.length > 0 ? 'gone' : as;
+    }
+    case 'payment_missing_there':
+    case 'refund_missing_there':
+      return as;
+    default: {
+      const [compared] = theirs ? await compareOne(ctx, provider, drift, theirs) : [];
+      if (!compared || !('drift' in compared)) return compared && isEqual(compared) ? 'gone' : as;
+      const { kind, ours } = compared.drift satisfies FoundDrift;
+      return kind === drift.kind ? { ...as, ours, paymentId: compared.drift.paymentId } : as;
+    }
+  }
+}
+
+const isEqual = (compared: Compared): boolean => 'verdict' in compared && compared.verdict === 'equal';
+
+function compareOne(ctx: Context, provider: ProviderRow, drift: DriftRow, theirs: Figures): Promise<Compared[]> {
+  const now = realNow();
+  const { amount_cents: amountCents, currency } = theirs;
+  const status = String(theirs.status ?? '');
+  const money = { ...(currency ? { currency } : {}), ...(amountCents === undefined ? {} : { amountCents }) };
+  const metadata = Object.fromEntries(
+    Object.entries(theirs).filter((each): each is [string, string] => typeof each[1] === 'string'),
+  );
+  const id = drift.provider_object_id;
+  if (drift.kind === 'dispute_missing_here') {
+    const providerPaymentId = String(theirs.provider_payment_id);
+    const dispute = { providerDisputeId: id, providerPaymentId, isLost: true, reason: null };
+    return compareDisputes(ctx, provider, [dispute]);
+  }
+  if (theirs.provider_payment_id !== undefined) {
+    const providerPaymentId = String(theirs.provider_payment_id);
+    return compareRefunds(
+      ctx,
+      provider,
+      [{ providerRefundId: id, providerPaymentId, status, ...money, metadata }],
+      now,
+    );
+  }
+  return comparePayments(ctx, provider, [{ providerPaymentId: id, status, ...money, metadata }], now);
+}

@@ -1,0 +1,189 @@
+import type { Context } from '../../../platform/context.ts';
+import type { CreditNoteId, OrganizationId, PaymentMethodId } from '../../../platform/ids.ts';
+import { paymentStateOf, wordsOf } from '../../../platform/payments/providers.ts';
+import { refundStatusOf } from '../../../platform/payments/status-words.ts';
+import { transactHoldingClock } from '../../../platform/records/transact.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { changeRefund, findRefund } from '../../credits/credit-notes/refunds.ts';
+import { recordNotMade } from '../../customers/customers/announce-link.ts';
+import { readCustomer } from '../../customers/customers/queries.ts';
+import { discardMethod, ensureDefault } from '../../customers/payment-methods/writes.ts';
+import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
+import { readInvoice } from '../../invoices/invoices/queries.ts';
+import { bookReversal } from '../../ledger/ledger/payment-booked.ts';
+import { lockPayment } from '../collect-payments/apply-outcome.ts';
+import { applyEvent } from '../collect-payments/handle-event.ts';
+import { changePayment } from '../payments/writes.ts';
+import type { FoundDrift } from '../provider-drifts/drift-kinds.ts';
+import { closeDrift } from '../provider-drifts/writes.ts';
+import type { NetworkDeps } from '../provider-network/network.ts';
+import { applyRefund } from '../refund-notes/apply-refund.ts';
+import { makeNoteOfRefund } from './note-of-refund.ts';
+
+/** A drift as it is repaired: with what the provider said last. */
+export type ToRepair = Pick<FoundDrift, 'kind' | 'objectId' | 'ours' | 'theirs' | 'paymentId' | 'customerId'>;
+
+/**
+ * Repairs a drift that a lost event has left, without a person: the same as its event.
+ * Rule: provider-reconciliation.md#repairs.
+ */
+export async function repairByItself(
+  deps: NetworkDeps,
+  organizationId: OrganizationId,
+  provider: ProviderRow,
+  drift: ToRepair,
+): Promise<void> {
+  await transactHoldingClock(deps, organizationId, async (ctx) => {
+    await applyDrift(ctx, provider, drift);
+    const [open] = await ctx.db<{ id: string }[]>`
+      select id from provider_drifts
+      where organization_id = ${organizationId} and connection_id = ${provider.id} and kind = ${drift.kind}
+        and provider_object_id = ${drift.objectId} and status = 'open'`;
+    if (open)
+      await closeDrift(ctx, open.id, { status: 'repaired', resolution: { action: 'apply', note: null, by: 'system' } });
+  });
+}
+
+/**
+ * Makes ours what the provider holds, where possible by the handler of its events, so that a late event finds it done.
+ *
+ * @throws Refusal 405 invalid_status, when it cannot be repaired as it is
+ */
+export async function applyDrift(ctx: Context, provider: ProviderRow, drift: ToRepair): Promise<void> {
+  const { objectId, ours, theirs } = drift;
+  const status = String(theirs?.status ?? '');
+  switch (drift.kind) {
+    case 'status_differs':
+    case 'payment_missing_here':
+    case 'double_payment':
+      return applyPayment(ctx, provider, drift, status);
+    case 'refund_status_differs': {
+      const isReturn = ours?.status === 'succeeded' && refundStatusOf(wordsOf(provider), status) === 'failed';
+      const metadata = { credit_note_id: String(ours?.credit_note_id ?? '') };
+      const event = { kind: 'refund', providerRefundId: objectId, status, metadata } as const;
+      return applyEvent(ctx, provider, { ...event, ...(isReturn ? { isReturn } : {}) });
+    }
+    case 'dispute_missing_here':
+      return applyEvent(ctx, provider, {
+        kind: 'dispute_closed',
+        providerPaymentId: String(theirs?.provider_payment_id ?? ''),
+        isLost: true,
+        reason: null,
+      });
+    case 'refund_missing_here':
+      return applyRefundThere(ctx, provider, drift, status);
+    case 'refund_missing_there':
+      return sendRefundAgain(ctx, drift);
+    case 'customer_missing_there':
+      return discardOfCustomer(ctx, provider, drift);
+    case 'method_missing_there':
+    case 'mandate_inactive':
+      return discardOne(ctx, provider, drift);
+    case 'authorization_open':
+      return releaseAgain(ctx, objectId);
+    default:
+      throw refuse.notAllowed('invalid_status');
+  }
+}
+
+function applyPayment(ctx: Context, provider: ProviderRow, drift: ToRepair, status: string): Promise<void> {
+  const { objectId: providerPaymentId, ours, theirs } = drift;
+  const isTakenBack = ours?.status === 'succeeded' && paymentStateOf(provider, status) === 'failed';
+  if (isTakenBack) return applyEvent(ctx, provider, { kind: 'payment_reversed', providerPaymentId, status });
+  const { amount_cents: amountCents, currency } = theirs ?? {};
+  const received = typeof amountCents === 'number' && currency ? { received: { amountCents, currency } } : {};
+  const metadata = Object.fromEntries(
+    Object.entries(theirs ?? {}).filter((each): each is [string, string] => typeof each[1] === 'string'),
+  );
+  return applyEvent(ctx, provider, { kind: 'payment', providerPaymentId, status, ...received, metadata });
+}
+
+/** A refund that was made there gets its note, which is refunded by it and not once more. */
+async function applyRefundThere(
+  ctx: Context,
+  provider: ProviderRow,
+  { objectId, theirs, paymentId }: ToRepair,
+  status: string,
+): Promise<void> {
+  const amountCents = theirs?.amount_cents;
+  if (typeof amountCents !== 'number' || paymentId === null) throw refuse.notAllowed('invalid_status');
+  const noteId = await makeNoteOfRefund(ctx, paymentId, amountCents);
+  await ctx.db`
+    insert into credit_note_refunds (organization_id, credit_note_id, payment_id, payment_provider_id, created_at,
+      updated_at)
+    values (${ctx.organizationId}, ${noteId}, ${paymentId}, ${provider.id}, ${ctx.now()}, ${ctx.now()})
+    on conflict (organization_id, credit_note_id) do update
+    set payment_id = excluded.payment_id, payment_provider_id = excluded.payment_provider_id`;
+  await changeRefund(ctx, noteId, { providerRefundId: objectId, status, error: null });
+  const refund = await findRefund(ctx, noteId);
+  const refundStatus = refundStatusOf(wordsOf(provider), status);
+  await applyRefund(ctx, refund!, { providerRefundId: objectId, status, refundStatus }, { isEvent: true });
+}
+
+/** A refund whose outcome nobody knows is sent again with its key, by the same job. */
+async function sendRefundAgain(ctx: Context, { ours }: ToRepair): Promise<void> {
+  const noteId = ours?.credit_note_id as CreditNoteId | undefined;
+  const refund = noteId === undefined ? undefined : await findRefund(ctx, noteId);
+  if (!refund || refund.provider_refund_id !== null || ours?.status !== 'pending')
+    throw refuse.notAllowed('invalid_status');
+  ctx.after({ nudge: 'payment.refund', payload: { credit_note_id: refund.credit_note_id } });
+}
+
+/** The methods of a customer who does not exist there any more cannot be charged; the link stays for a person. */
+async function discardOfCustomer(ctx: Context, provider: ProviderRow, drift: ToRepair): Promise<void> {
+  const { db, organizationId } = ctx;
+  if (drift.customerId === null) throw refuse.notAllowed('invalid_status');
+  const methods = await db<{ id: PaymentMethodId }[]>`
+    select id from payment_methods
+    where organization_id = ${organizationId} and customer_id = ${drift.customerId}
+      and payment_provider_id = ${provider.id} and deleted_at is null`;
+  for (const { id } of methods) await discardMethod(ctx, id, ctx.now());
+  await ensureDefault(ctx, drift.customerId, ctx.now());
+  const message = `No such customer: ${drift.objectId}`;
+  recordNotMade(ctx, await readCustomer(ctx, drift.customerId), { code: 'resource_missing', message });
+}
+
+async function discardOne(ctx: Context, provider: ProviderRow, { objectId, customerId }: ToRepair): Promise<void> {
+  const { db, organizationId } = ctx;
+  if (customerId === null) throw refuse.notAllowed('invalid_status');
+  const methods = await db<{ id: PaymentMethodId }[]>`
+    select id from payment_methods
+    where organization_id = ${organizationId} and payment_provider_id = ${provider.id}
+      and customer_id = ${customerId} and provider_method_id = ${objectId} and deleted_at is null`;
+  for (const { id } of methods) await discardMethod(ctx, id, ctx.now());
+  await ensureDefault(ctx, customerId, ctx.now());
+}
+
+async function releaseAgain(ctx: Context, id: string): Promise<void> {
+  await ctx.db`
+    update authorizations set attempts = 0
+    where organization_id = ${ctx.organizationId} and id = ${id} and released_at is null`;
+  ctx.after({ nudge: 'payment.release-authorization', payload: { authorization_id: id } });
+}
+
+/**
+ * Books that a double payment was given back: all of it was unapplied, so that its invoices stay paid by the other one.
+ *
+ * @throws Refusal 405 invalid_status, when something of it has paid an invoice
+ * Rules: provider-reconciliation.md#repairs, ledger.md#l17.
+ */
+export async function bookGivenBack(ctx: Context, provider: ProviderRow, drift: ToRepair): Promise<void> {
+  if (drift.paymentId === null) await applyDrift(ctx, provider, drift);
+  const { db, organizationId } = ctx;
+  const [row] = await db<{ id: string }[]>`
+    select id from payments
+    where organization_id = ${organizationId} and payment_provider_id = ${provider.id}
+      and provider_payment_id = ${drift.objectId}`;
+  const payment = row && (await lockPayment(ctx, row.id));
+  if (payment?.payment_status !== 'succeeded') throw refuse.notAllowed('invalid_status');
+  const [share] = await db<{ applied: number }[]>`
+    select coalesce(sum(amount_cents), 0)::bigint as applied from payment_invoices
+    where organization_id = ${organizationId} and payment_id = ${payment.id}`;
+  if (share!.applied !== 0) throw refuse.notAllowed('invalid_status');
+  await changePayment(ctx, payment.id, {
+    change: { status: 'refunded', payment_status: 'failed', reversed_at: ctx.now() },
+    now: ctx.now(),
+  });
+  const invoice = await readInvoice(ctx, payment.invoices[0]!.id);
+  await bookReversal(ctx, payment, invoice.billing_entity_id);
+}

@@ -1,0 +1,544 @@
+import { request } from 'undici';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { reconcileProviders, sweepRuns } from '../../../src/areas/payments/reconcile-providers/start-runs.ts';
+import { realNow } from '../../../src/platform/clock/real-clock.ts';
+import { newId } from '../../../src/platform/ids.ts';
+import { openRuntime } from '../../../src/platform/process/runtime.ts';
+import { reactions } from '../../../src/reactions.ts';
+import type { Client } from '../../support/client.ts';
+import { FAKE_KEY, type FakeStripe, fakeStripe } from '../../support/fakes/stripe.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+import { ok } from '../../support/words.ts';
+
+// What a provider holds is compared with ours, and repaired: provider-reconciliation.md.
+let service: TestService;
+let stripe: FakeStripe;
+let client: Client & { organization: { organization_id: string } };
+
+beforeAll(async () => {
+  stripe = await fakeStripe();
+  service = await startService({ settings: { STRIPE_API_URL: stripe.url } });
+});
+afterAll(async () => {
+  await service.stop();
+  await stripe.close();
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+type Loose = any;
+const organizationId = () => client.organization.organization_id;
+
+beforeEach(async () => {
+  client = await service.org();
+  for (const kept of [stripe.intents, stripe.refunds, stripe.disputes]) kept.length = 0;
+  await ok(
+    client.post('/payment_providers', {
+      payment_provider: { type: 'stripe', code: 'main', name: 'Main', secret_key: FAKE_KEY },
+    }),
+  );
+  await until(async () => {
+    const [row] = await service.sql`
+      select from payment_providers where organization_id = ${organizationId()} and inbound_endpoint_id is not null`;
+    return row;
+  });
+  await ok(
+    client.post('/customers', {
+      customer: {
+        external_id: 'acme',
+        currency: 'USD',
+        billing_configuration: { payment_provider: 'stripe', payment_provider_code: 'main', sync_with_provider: true },
+      },
+    }),
+  );
+  await ok(
+    client.post('/add_ons', { add_on: { name: 'Setup', code: 'setup', amount_cents: 1200, amount_currency: 'USD' } }),
+  );
+});
+
+async function tell(type: string, object: object): Promise<void> {
+  const { body, signature, path } = stripe.event(type, object);
+  const answer = await request(`${service.url}${path}`, {
+    method: 'POST',
+    headers: { 'stripe-signature': signature, 'content-type': 'application/json' },
+    body,
+  });
+  await answer.body.dump();
+  expect(answer.statusCode).toBe(200);
+}
+
+/** The customer has stored a method, which Stripe holds too. */
+async function store(method: string): Promise<string> {
+  const id = await until(async () => {
+    const { customer } = await ok(client.get('/customers/acme'));
+    return customer.billing_configuration.provider_customer_id as string | undefined;
+  });
+  const card = { id: method, type: 'card', card: { brand: 'visa', last4: '4242', exp_year: 2030, exp_month: 1 } };
+  stripe.customers.set(id, { fields: {}, methods: [card] });
+  await tell('setup_intent.succeeded', {
+    id: `seti_${method}`,
+    customer: id,
+    payment_method: method,
+    payment_method_types: ['card'],
+  });
+  await until(async () => (await ok(client.get('/customers/acme/payment_methods'))).payment_methods[0]);
+  await until(async () => {
+    const [known] = await service.sql`
+      select from customers where organization_id = ${organizationId()} and methods_owed_at is null`;
+    return known;
+  });
+  return id;
+}
+
+const bill = async (cents = 1200): Promise<Loose> =>
+  (
+    await ok(
+      client.post('/invoices', {
+        invoice: {
+          external_customer_id: 'acme',
+          currency: 'USD',
+          fees: [{ add_on_code: 'setup', unit_amount_cents: cents, units: 1 }],
+        },
+      }),
+    )
+  ).invoice;
+const read = async (made: Loose): Promise<Loose> => (await ok(client.get(`/invoices/${made.svc_id}`))).invoice;
+const paid = (made: Loose, status = 'succeeded'): Promise<Loose> =>
+  until(async () => {
+    const { payments } = await ok(client.get(`/payments?invoice_id=${made.svc_id}`));
+    return payments.find((each: Loose) => each.payment_status === status);
+  }, 60_000);
+
+/** A run that has ended. */
+async function reconcile(body?: object): Promise<Loose> {
+  const { provider_reconciliation: asked } = await ok(
+    client.post('/provider_reconciliations', body && { provider_reconciliation: body }),
+  );
+  return until(async () => {
+    const { provider_reconciliation: run } = await ok(client.get(`/provider_reconciliations/${asked.svc_id}`));
+    return run.finished_at === null ? undefined : run;
+  }, 60_000);
+}
+const drifts = async (filter = ''): Promise<Loose[]> =>
+  (await ok(client.get(`/provider_drifts${filter}`))).provider_drifts;
+const repair = (drift: Loose, action: string, note?: string) =>
+  client.post(`/provider_drifts/${drift.svc_id}/repair`, { drift: { action, ...(note ? { note } : {}) } });
+
+/** The sum of an account, as debit. */
+async function balance(account: string): Promise<number> {
+  const [row] = await service.sql<{ sum: number }[]>`
+    select coalesce(sum(case side when 'debit' then amount_cents else -amount_cents end), 0)::int as sum
+    from ledger_entries where organization_id = ${organizationId()} and account_code = ${account}`;
+  return row!.sum;
+}
+const rules = async (): Promise<string[]> =>
+  (
+    await service.sql<{ rule: string }[]>`
+      select rule from ledger_transactions where organization_id = ${organizationId()} order by sequence`
+  ).map(({ rule }) => rule);
+
+/** The last change of all payments and refunds was so long ago that an event about it is lost. */
+async function hoursPass(): Promise<void> {
+  for (const table of ['payments', 'credit_note_refunds'])
+    await service.sql`
+      update ${service.sql(table)} set updated_at = updated_at - interval '2 hours',
+        created_at = created_at - interval '2 hours'
+      where organization_id = ${organizationId()}`;
+}
+
+/** A payment there for something of ours, of which no event came. */
+function intentThere(made: Loose, fields: object = {}): Loose {
+  const intent = {
+    id: `pi_there_${newId()}`,
+    object: 'payment_intent',
+    amount: 1200,
+    amount_received: 1200,
+    currency: 'usd',
+    status: 'succeeded',
+    metadata: { payable_type: 'Invoice', payable_id: made.svc_id },
+    last_payment_error: null,
+    next_action: null,
+    ...fields,
+  };
+  stripe.intents.push(intent);
+  return intent;
+}
+
+test('a success whose event was lost is repaired by itself after an hour: one payment, one receipt (FI21)', async () => {
+  await store('pm_slow');
+  const made = await bill();
+  await paid(made, 'processing');
+  stripe.set(stripe.intents[0], 'succeeded');
+  // Within the hour its event may still be on its way.
+  expect((await reconcile()).counts).toMatchObject({ compared: 3, equal: 3, drifts: {} });
+  await hoursPass();
+  const run = await reconcile({ payment_provider_code: 'main' });
+  expect(run).toMatchObject({
+    status: 'succeeded',
+    payment_provider_code: 'main',
+    counts: { foreign: 0, drifts: { status_differs: 1 } },
+    progress: { percent: 100 },
+    error: null,
+  });
+  expect(run.watermark).toBe(run.started_at);
+  expect(await paid(made)).toMatchObject({ amount_cents: 1200 });
+  expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+  const [drift] = await until(async () => {
+    const found = await drifts('?statuses[]=repaired');
+    return found.length === 1 ? found : undefined;
+  });
+  expect(drift).toMatchObject({
+    kind: 'status_differs',
+    severity: 'warning',
+    ours: { status: 'processing', amount_cents: 1200, currency: 'USD' },
+    theirs: { status: 'succeeded', amount_cents: 1200, currency: 'USD' },
+    resolution: { action: 'apply', note: null, by: 'system' },
+    external_customer_id: 'acme',
+    actions: [],
+  });
+  // The event comes after all.
+  await tell('payment_intent.succeeded', stripe.intents[0]);
+  expect((await reconcile()).counts).toMatchObject({ drifts: {} });
+  const receipts = await until(async () => {
+    const { payment_receipts: found } = await ok(client.get('/payment_receipts'));
+    return found.length > 0 ? found : undefined;
+  });
+  expect([receipts.length, (await ok(client.get('/payments'))).payments.length]).toEqual([1, 1]);
+  expect(await balance('cash')).toBe(1200);
+});
+
+test('a refund in the dashboard is a drift; applied it is a note of the same amount (FI22)', async () => {
+  await store('pm_ok');
+  const made = await bill();
+  const payment = await paid(made);
+  await ok(
+    client.post('/webhook_endpoints', {
+      webhook_endpoint: { webhook_url: 'http://127.0.0.1:9999/hook', event_types: ['provider_drift.found'] },
+    }),
+  );
+  stripe.refunds.push({
+    id: 're_dashboard',
+    object: 'refund',
+    payment_intent: payment.provider_payment_id,
+    amount: 500,
+    currency: 'usd',
+    metadata: {},
+    status: 'succeeded',
+  });
+  expect((await reconcile()).counts.drifts).toEqual({ refund_missing_here: 1 });
+  const [drift] = await drifts('?kinds[]=refund_missing_here&statuses[]=open&payment_provider_code=main');
+  expect(drift).toMatchObject({
+    svc_payment_id: payment.svc_id,
+    ours: null,
+    theirs: { amount_cents: 500, currency: 'USD', status: 'succeeded' },
+    actions: ['apply', 'resolve'],
+  });
+  expect((await ok(client.get('/payment_providers/main'))).payment_provider).toMatchObject({ drifts_open: 1 });
+  const [announced] = await service.sql<{ object: Loose }[]>`
+    select payload::jsonb -> 'provider_drift' as object from webhook_events
+    where organization_id = ${organizationId()} and webhook_type = 'provider_drift.found'`;
+  expect(announced!.object).toMatchObject({ svc_id: drift.svc_id, kind: 'refund_missing_here', status: 'open' });
+  expect((await repair(drift, 'refund')).body).toMatchObject({ status: 405, code: 'invalid_status' });
+  const { provider_drift: done } = await ok(repair(drift, 'apply'));
+  expect(done).toMatchObject({ status: 'repaired', resolution: { action: 'apply', by: 'person' } });
+  const { credit_notes: notes } = await ok(client.get(`/credit_notes?invoice_number=${made.number}`));
+  expect(notes).toHaveLength(1);
+  expect(notes[0]).toMatchObject({
+    reason: 'other',
+    refund_amount_cents: 500,
+    credit_amount_cents: 0,
+    refund_status: 'succeeded',
+    items: [{ amount_cents: 500 }],
+  });
+  expect(await rules()).toEqual(expect.arrayContaining(['credit_note_finalized', 'refund_succeeded']));
+  expect([await balance('cash'), await balance('refunds_payable')]).toEqual([700, 0]);
+  // Nothing was refunded a second time, and both sides are equal.
+  expect(stripe.refunds).toHaveLength(1);
+  expect((await reconcile()).counts.drifts).toEqual({});
+  expect((await repair(drift, 'apply')).body).toMatchObject({ status: 405, code: 'invalid_status' });
+});
+
+test('a dashboard refund of an invoice with tax becomes a note whose total is the refund to the cent', async () => {
+  await store('pm_ok');
+  await ok(client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: 19, applied_to_organization: true } }));
+  const made = await bill();
+  const payment = await paid(made);
+  expect(payment.amount_cents).toBe(1428);
+  const refund = { id: 're_tax', payment_intent: payment.provider_payment_id, amount: 501, currency: 'usd' };
+  stripe.refunds.push({ object: 'refund', metadata: {}, status: 'succeeded', ...refund });
+  await reconcile();
+  const [drift] = await drifts('?statuses[]=open');
+  await ok(repair(drift, 'apply'));
+  const { credit_notes: notes } = await ok(client.get(`/credit_notes?invoice_number=${made.number}`));
+  // 421 × 1.19 = 500.99
+  expect(notes[0]).toMatchObject({
+    total_amount_cents: 501,
+    refund_amount_cents: 501,
+    taxes_amount_cents: 80,
+    sub_total_excluding_taxes_amount_cents: 421,
+  });
+});
+
+test('more refunded there than can be credited is for a person to resolve', async () => {
+  await store('pm_ok');
+  const made = await bill();
+  const payment = await paid(made);
+  const { fees } = await read(made);
+  await ok(
+    client.post('/credit_notes', {
+      credit_note: {
+        invoice_id: made.svc_id,
+        credit_amount_cents: 1000,
+        items: [{ fee_id: fees[0].svc_id, amount_cents: 1000 }],
+      },
+    }),
+  );
+  const refund = { id: 're_much', payment_intent: payment.provider_payment_id, amount: 500, currency: 'usd' };
+  stripe.refunds.push({ object: 'refund', metadata: {}, status: 'succeeded', ...refund });
+  await reconcile();
+  const [drift] = await drifts('?statuses[]=open');
+  expect((await repair(drift, 'apply')).body).toMatchObject({ status: 405, code: 'invalid_status' });
+  await ok(repair(drift, 'resolve', 'Agreed by phone'));
+  // The same figures do not come back; others do.
+  expect((await reconcile()).counts.drifts).toEqual({});
+  stripe.refunds[0].amount = 600;
+  expect((await reconcile()).counts.drifts).toEqual({ refund_missing_here: 1 });
+  expect(await drifts()).toHaveLength(2);
+});
+
+test('a payment of ours that is unknown here is made, once, and pays what is due', async () => {
+  const made = await bill();
+  const intent = intentThere(made);
+  expect((await reconcile()).counts).toMatchObject({ compared: 1, drifts: { payment_missing_here: 1 } });
+  const [drift] = await drifts();
+  expect(drift).toMatchObject({ provider_object_id: intent.id, ours: null, svc_payment_id: null });
+  await ok(repair(drift, 'apply'));
+  expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+  await tell('payment_intent.succeeded', intent);
+  expect((await reconcile()).counts.drifts).toEqual({});
+  expect((await ok(client.get('/payments'))).payments).toHaveLength(1);
+});
+
+test('a drift that is gone when it is looked at anew has vanished', async () => {
+  const made = await bill();
+  const intent = intentThere(made);
+  await reconcile();
+  const [drift] = await drifts();
+  await tell('payment_intent.succeeded', intent);
+  await paid(made);
+  const { provider_drift: gone } = await ok(repair(drift, 'apply'));
+  expect(gone).toMatchObject({ status: 'vanished', resolution: null });
+  expect((await ok(client.get('/payments'))).payments).toHaveLength(1);
+});
+
+test('an invoice that was paid twice: the second payment is given back, and its invoice stays paid', async () => {
+  await store('pm_ok');
+  const made = await bill();
+  await paid(made);
+  const second = intentThere(made);
+  expect((await reconcile()).counts.drifts).toEqual({ double_payment: 1 });
+  const [drift] = await drifts();
+  expect(drift.actions).toEqual(['apply', 'refund', 'resolve']);
+  const { provider_drift: done } = await ok(repair(drift, 'refund'));
+  expect(done).toMatchObject({ status: 'repaired', resolution: { action: 'refund' } });
+  expect(stripe.refunds.map(({ payment_intent, amount }) => [payment_intent, amount])).toEqual([[second.id, 1200]]);
+  expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+  expect([await balance('cash'), await balance('unapplied_receipts'), await balance('receivable')]).toEqual([
+    1200, 0, 0,
+  ]);
+  expect((await reconcile()).counts.drifts).toEqual({});
+  expect(stripe.refunds).toHaveLength(1);
+});
+
+test('other money than was asked for settles nothing, and an error stays for a person (FI6)', async () => {
+  await store('pm_slow');
+  const made = await bill();
+  const payment = await paid(made, 'processing');
+  await tell('payment_intent.succeeded', { ...stripe.intents[0], status: 'succeeded', amount_received: 1199 });
+  const [drift] = await until(async () => {
+    const found = await drifts();
+    return found.length > 0 ? found : undefined;
+  });
+  expect(drift).toMatchObject({
+    kind: 'amount_differs',
+    severity: 'error',
+    svc_payment_id: payment.svc_id,
+    ours: { amount_cents: 1200 },
+    theirs: { amount_cents: 1199, currency: 'USD' },
+    actions: ['resolve'],
+  });
+  expect(await read(made)).toMatchObject({ payment_status: 'pending', total_paid_amount_cents: 0 });
+  expect((await repair(drift, 'apply')).body).toMatchObject({ status: 405, code: 'invalid_status' });
+  stripe.set(stripe.intents[0], 'processing');
+  stripe.intents[0].amount_received = 1199;
+  expect((await repair(drift, 'resolve')).body.error_details).toEqual({ note: ['value_is_mandatory'] });
+  // For a day it is nobody's fault that nobody has looked.
+  const finds = async () => {
+    await service.sql`delete from audit_runs where organization_id = ${organizationId()}`;
+    const { audit } = await ok(client.post('/audits', { audit: { checks: ['A35'] } }));
+    return until(async () => {
+      const { audit: now } = await ok(client.get(`/audits/${audit.svc_id}`));
+      return now.finished_at === null ? undefined : { count: now.findings_count };
+    });
+  };
+  expect(await finds()).toEqual({ count: 0 });
+  await service.sql`
+    update provider_drifts set first_seen_at = now() - interval '25 hours'
+    where organization_id = ${organizationId()}`;
+  expect(await finds()).toEqual({ count: 1 });
+  await ok(repair(drift, 'resolve', 'The bank kept its fee'));
+  expect(await finds()).toEqual({ count: 0 });
+});
+
+test('a payment that the provider does not list any more is an error, and vanishes when it is listed again', async () => {
+  await store('pm_ok');
+  const made = await bill();
+  const payment = await paid(made);
+  await hoursPass();
+  const [intent] = stripe.intents.splice(0);
+  expect((await reconcile()).counts.drifts).toEqual({ payment_missing_there: 1 });
+  const [drift] = await drifts('?external_customer_id=acme');
+  expect(drift).toMatchObject({ severity: 'error', theirs: null, provider_object_id: payment.provider_payment_id });
+  stripe.intents.push(intent);
+  expect((await reconcile()).counts.drifts).toEqual({});
+  expect(await drifts(`?payment_id=${payment.svc_id}`)).toMatchObject([{ status: 'vanished' }]);
+  expect((await ok(client.get('/payment_providers/main'))).payment_provider).toMatchObject({ drifts_open: 0 });
+});
+
+test('a payment that failed there after all is taken back here', async () => {
+  await store('pm_ok');
+  const made = await bill();
+  await paid(made);
+  await hoursPass();
+  stripe.set(stripe.intents[0], 'canceled');
+  stripe.intents[0].amount_received = 0;
+  await reconcile();
+  const [drift] = await drifts('?statuses[]=open');
+  expect(drift).toMatchObject({
+    kind: 'status_differs',
+    ours: { status: 'succeeded' },
+    theirs: { status: 'canceled' },
+  });
+  await ok(repair(drift, 'apply'));
+  expect(await read(made)).toMatchObject({ payment_status: 'failed', total_paid_amount_cents: 0 });
+  expect((await reconcile()).counts.drifts).toEqual({});
+});
+
+test('a dispute that was lost there is lost here', async () => {
+  await store('pm_ok');
+  const made = await bill();
+  const payment = await paid(made);
+  stripe.disputes.push({ id: 'dp_1', payment_intent: payment.provider_payment_id, status: 'lost', reason: 'fraud' });
+  await reconcile();
+  const [drift] = await drifts();
+  expect(drift).toMatchObject({ kind: 'dispute_missing_here', theirs: { status: 'lost', reason: 'fraud' } });
+  await ok(repair(drift, 'apply'));
+  expect((await read(made)).payment_dispute_lost_at).not.toBeNull();
+  expect((await reconcile()).counts.drifts).toEqual({});
+});
+
+test('a method and a customer that are gone there are discarded here', async () => {
+  const id = await store('pm_ok');
+  stripe.customers.set(id, { fields: {}, methods: [] });
+  await reconcile();
+  const [method] = await drifts();
+  expect(method).toMatchObject({ kind: 'method_missing_there', provider_object_id: 'pm_ok' });
+  await ok(repair(method, 'apply'));
+  expect((await ok(client.get('/customers/acme/payment_methods'))).payment_methods).toEqual([]);
+  await service.sql`update payment_methods set deleted_at = null where organization_id = ${organizationId()}`;
+  stripe.customers.delete(id);
+  await reconcile();
+  const [customer] = await drifts('?statuses[]=open');
+  expect(customer).toMatchObject({ kind: 'customer_missing_there', provider_object_id: id });
+  await ok(repair(customer, 'apply'));
+  expect((await ok(client.get('/customers/acme/payment_methods'))).payment_methods).toEqual([]);
+});
+
+describe('runs', () => {
+  test('250 payments of others and 120 of ours are compared page by page', async () => {
+    for (let index = 0; index < 250; index += 1)
+      intentThere(
+        { svc_id: newId() },
+        { metadata: index % 2 === 0 ? {} : { payable_type: 'Invoice', payable_id: newId() } },
+      );
+    const made = await bill();
+    for (let index = 0; index < 120; index += 1) intentThere(made, { status: 'processing', amount_received: 0 });
+    stripe.requests.length = 0;
+    const run = await reconcile();
+    expect(run.counts).toEqual({ compared: 120, equal: 120, foreign: 250, drifts: {} });
+    expect(run.progress).toEqual({ done: 370, total: 0, percent: 100 });
+    const pages = stripe.requests.filter((each) => each === 'GET /v1/payment_intents');
+    expect(pages).toHaveLength(4);
+    const seen = await service.sql`select from provider_objects_seen where organization_id = ${organizationId()}`;
+    expect(seen).toHaveLength(0);
+  });
+
+  test('a run whose worker stopped goes on where it was', async () => {
+    for (let index = 0; index < 150; index += 1) intentThere({ svc_id: newId() }, { metadata: {} });
+    const [connection] = await service.sql<{ id: string }[]>`
+      select id from payment_providers where organization_id = ${organizationId()}`;
+    const id = newId();
+    const cursor = { connection_id: connection!.id, phase: 'payments', at: stripe.intents[50].id };
+    await service.sql`
+      insert into provider_reconciliations (id, organization_id, payment_provider_id, status, from_at, cursor, counts,
+        created_at, started_at, updated_at)
+      values (${id}, ${organizationId()}, ${connection!.id}, 'running', now() - interval '35 days',
+        ${service.sql.json(cursor)}, '{"compared": 7, "equal": 7, "foreign": 100, "drifts": {}}', now(), now(),
+        now() - interval '6 minutes')`;
+    const runtime = openRuntime(service.config, 'test', undefined, { reactions });
+    try {
+      await sweepRuns(runtime, realNow());
+    } finally {
+      await runtime.close();
+    }
+    const run = await until(async () => {
+      const { provider_reconciliation: now } = await ok(client.get(`/provider_reconciliations/${id}`));
+      return now.finished_at === null ? undefined : now;
+    }, 30_000);
+    // 50 were left: the newest hundred stood before the cursor.
+    expect(run).toMatchObject({ status: 'succeeded', counts: { compared: 7, foreign: 150 } });
+  });
+
+  test('each connection has its run once a day, and one run of an organization works at a time', async () => {
+    const runtime = openRuntime(service.config, 'test', undefined, { reactions });
+    const runs = async () =>
+      (await ok(client.get('/provider_reconciliations?payment_provider_code=main'))).provider_reconciliations;
+    try {
+      await reconcileProviders.sweep(runtime, realNow());
+      await reconcileProviders.sweep(runtime, realNow());
+      expect(await runs()).toHaveLength(1);
+      expect((await reconcile()).status).toBe('succeeded');
+      await until(async () => (await runs())[0].status === 'succeeded');
+      await reconcileProviders.sweep(runtime, realNow());
+      expect(await runs()).toHaveLength(1);
+    } finally {
+      await runtime.close();
+    }
+  });
+
+  test('a provider that refuses our key fails the run, and nothing vanishes by it', async () => {
+    const made = await bill();
+    intentThere(made);
+    await reconcile();
+    stripe.revoked.add(FAKE_KEY);
+    try {
+      const run = await reconcile();
+      expect(run).toMatchObject({ status: 'failed', watermark: null });
+      expect(run.error).toMatchObject({ message: expect.stringContaining('Invalid API Key') });
+    } finally {
+      stripe.revoked.delete(FAKE_KEY);
+    }
+    expect(await drifts()).toMatchObject([{ status: 'open' }]);
+  });
+
+  test.each([
+    [{ payment_provider_code: 'nobody' }, 404, undefined],
+    [{ from: '1999-01-01' }, 422, { from: ['value_is_out_of_range'] }],
+    [{ from: '2999-01-01' }, 422, { from: ['value_is_out_of_range'] }],
+    [{ from: 'soon' }, 422, { from: ['invalid_date'] }],
+    [{ to: '1999-01-01' }, 422, { to: ['value_is_out_of_range'] }],
+  ])('%j is refused', async (body, status, details) => {
+    const refused = await client.post('/provider_reconciliations', { provider_reconciliation: body });
+    expect([refused.status, refused.body.error_details]).toEqual([status, details]);
+  });
+});
