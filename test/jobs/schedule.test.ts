@@ -130,9 +130,9 @@ describe('the table of periodic jobs', () => {
     audit-full             R  03:30`;
   /**
    * Rows of ours beside it: rates of the register, sums by day, what organizations chose to keep, the chain of
-   * documents (e-documents.md#archive), secrets (provider-connections.md#secrets).
+   * documents (e-documents.md#archive), secrets (provider-connections.md#secrets), what providers hold.
    */
-  const OURS = ['eu-tax-rates', 'ledger-daily', 'clean-secrets', 'retention', 'archive-roots'];
+  const OURS = ['eu-tax-rates', 'ledger-daily', 'clean-secrets', 'retention', 'archive-roots', 'reconcile-providers'];
 
   test('the table gives the minute of an hourly job and the intervals that settings choose', () => {
     expect([minuteOf('bill'), minuteOf('terminate-ended')]).toEqual([10, 5]);

@@ -19,8 +19,8 @@ type Work = Pick<SweepDeps, 'sql' | 'producer'>;
 
 /**
  * Sends lost work to providers again: charges, cancellations, refunds, customers, methods and pages without an answer,
- * runs of reconciliation; and queries payments and refunds whose event may be lost, each at most once an hour. All of it is idempotent at the
- * provider. Stored events have their own after-steps.
+ * runs of reconciliation; and queries payments and refunds whose event may be lost, each at most once an hour. All of
+ * it is idempotent at the provider. Stored events have their own after-steps.
  *
  * Rules: periodic-jobs.md#retry-provider-events, payments.md#providers.
  */

@@ -21,10 +21,10 @@ export const PHASES = [
   'payments',
   'refunds',
   'disputes',
-  'payments_missing',
-  'refunds_missing',
-  'open_payments',
-  'open_refunds',
+  'unlisted payments',
+  'unlisted refunds',
+  'open payments',
+  'open refunds',
   'methods',
 ] as const;
 export type Phase = (typeof PHASES)[number];
@@ -89,13 +89,13 @@ export async function readPage(
       return lists && provider.listDisputes
         ? paged(await provider.listDisputes(request), (ctx, items) => compareDisputes(ctx, row, items))
         : undefined;
-    case 'payments_missing':
+    case 'unlisted payments':
       return lists && provider.listPayments ? ours(await listPaymentsMissingThere(scope, row, missing)) : undefined;
-    case 'refunds_missing':
+    case 'unlisted refunds':
       return lists && provider.listRefunds ? ours(await listRefundsMissingThere(scope, row, missing)) : undefined;
-    case 'open_payments':
+    case 'open payments':
       return can(row, 'read') ? readOpenPayment(scope, { row, provider }, window, at) : undefined;
-    case 'open_refunds':
+    case 'open refunds':
       return can(row, 'read') ? readOpenRefund(scope, { row, provider }, window, at) : undefined;
     case 'methods':
       return compareMethods(scope, { row, provider }, at);

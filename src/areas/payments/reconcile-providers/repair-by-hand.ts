@@ -27,8 +27,8 @@ interface Answered {
 }
 
 /**
- * Pre-step of `POST /provider_drifts/{svc_id}/repair`: asks the provider anew, and has a double payment given back under
- * a key of the drift, so that a repetition gives nothing back twice.
+ * Pre-step of `POST /provider_drifts/{svc_id}/repair`: asks the provider anew, and has a double payment given back
+ * under a key of the drift, so that a repetition gives nothing back twice.
  *
  * @throws Refusal 404 provider_drift; 422 provider_error, also without an answer (provider_unreachable); 401; 429
  * Rule: provider-reconciliation.md#routes.
