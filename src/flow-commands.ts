@@ -12,6 +12,7 @@ import { downloadXmlOfInvoice, downloadXmlOfNote } from './areas/documents/e-doc
 import { retryPayment } from './areas/payments/collect-payments/collect-invoice.ts';
 import { importMethodsNow } from './areas/payments/collect-payments/import-by-hand.ts';
 import { startMethodsImport } from './areas/payments/collect-payments/import-of-connection.ts';
+import { repairByHand } from './areas/payments/reconcile-providers/repair-by-hand.ts';
 import { executeOrder } from './areas/selling/execute-orders/execute-order.ts';
 import type { Operation } from './platform/operation.ts';
 
@@ -32,6 +33,7 @@ export const flowCommands: Readonly<Record<string, Operation['run']>> = {
   retryPayment,
   importCustomerPaymentMethods: importMethodsNow,
   importPaymentMethodsOfProvider: startMethodsImport,
+  repairProviderDrift: repairByHand,
   voidInvoice,
   checkAccess: checkAndHold,
   executeOrder,

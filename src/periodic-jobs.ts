@@ -24,7 +24,7 @@ import { cleanProviderEvents } from './areas/payments/collect-payments/clean-pro
 import { cleanSecrets } from './areas/payments/collect-payments/clean-secrets.ts';
 import { retryProviderEvents } from './areas/payments/collect-payments/retry-provider-events.ts';
 import { dunning } from './areas/payments/dun/dunning.ts';
-import { reconcileProviders } from './areas/payments/reconcile-providers/start-runs.ts';
+import { reconcileProviders, resumeReconciliations } from './areas/payments/reconcile-providers/start-runs.ts';
 import { auditFull, auditRecent } from './areas/reporting/audit-books/jobs.ts';
 import { executeOrders, expireOrderForms } from './areas/selling/execute-orders/jobs.ts';
 import { retention } from './areas/tenancy/retain-rows/delete-by-class.ts';
@@ -74,6 +74,7 @@ export const sweepJobs: readonly SweepJob[] = [
   checkProviders,
   releaseAuthorizations,
   reconcileProviders,
+  resumeReconciliations,
   webhookSweeper,
   endpointHealth,
   keyUsage,

@@ -212,6 +212,13 @@ const rows = [
     afterMissedTicks: 'by selection',
   },
   {
+    job: 'resume-reconciliations',
+    tick: { everySeconds: 900 },
+    clock: 'R',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
+  {
     job: 'release-authorizations',
     tick: { everySeconds: 60 },
     clock: 'R',

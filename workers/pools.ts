@@ -11,6 +11,7 @@ import { walkHandlers } from '../src/areas/messaging/deliver-webhooks/walk-endpo
 import { startSequencer } from '../src/areas/messaging/number-events/sequencer.ts';
 import { mailHandlers } from '../src/areas/messaging/send-mails/jobs.ts';
 import { paymentHandlers } from '../src/areas/payments/collect-payments/jobs.ts';
+import { reconcileHandlers } from '../src/areas/payments/reconcile-providers/jobs.ts';
 import { analyticsHandlers, watchAnalyticsMarks } from '../src/areas/reporting/roll-up-analytics/jobs.ts';
 import { auditHandlers } from '../src/areas/tenancy/write-api-logs/jobs.ts';
 import { openCounters } from '../src/areas/usage/access/counters.ts';
@@ -195,6 +196,7 @@ export const pools = {
   payments: (runtime) => [
     serve(runtime, 'payments', runtime.config.CONCURRENCY_PAYMENTS, {
       ...paymentHandlers(runtime),
+      ...reconcileHandlers(runtime),
       ...integrationHandlers(runtime),
       ...taxHandlers(runtime),
     }),

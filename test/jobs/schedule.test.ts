@@ -132,7 +132,15 @@ describe('the table of periodic jobs', () => {
    * Rows of ours beside it: rates of the register, sums by day, what organizations chose to keep, the chain of
    * documents (e-documents.md#archive), secrets (provider-connections.md#secrets), what providers hold.
    */
-  const OURS = ['eu-tax-rates', 'ledger-daily', 'clean-secrets', 'retention', 'archive-roots', 'reconcile-providers'];
+  const OURS = [
+    'eu-tax-rates',
+    'ledger-daily',
+    'clean-secrets',
+    'retention',
+    'archive-roots',
+    'reconcile-providers',
+    'resume-reconciliations',
+  ];
 
   test('the table gives the minute of an hourly job and the intervals that settings choose', () => {
     expect([minuteOf('bill'), minuteOf('terminate-ended')]).toEqual([10, 5]);

@@ -1,6 +1,9 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { reconcileProviders, sweepRuns } from '../../../src/areas/payments/reconcile-providers/start-runs.ts';
+import {
+  reconcileProviders,
+  resumeReconciliations,
+} from '../../../src/areas/payments/reconcile-providers/start-runs.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { newId } from '../../../src/platform/ids.ts';
 import { openRuntime } from '../../../src/platform/process/runtime.ts';
@@ -487,7 +490,7 @@ describe('runs', () => {
         now() - interval '6 minutes')`;
     const runtime = openRuntime(service.config, 'test', undefined, { reactions });
     try {
-      await sweepRuns(runtime, realNow());
+      await resumeReconciliations.sweep(runtime, realNow());
     } finally {
       await runtime.close();
     }

@@ -4,7 +4,6 @@ import { openProviderCalls } from '../../../platform/payments/provider-calls.ts'
 import type { Handlers } from '../../../platform/queue/worker.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import type { NetworkDeps } from '../provider-network/network.ts';
-import { reconcile } from '../reconcile-providers/reconcile.ts';
 import { lookAfterRefund, refundOverNetwork } from '../refund-notes/refund-over-network.ts';
 import { releaseAuthorization } from './authorizations.ts';
 import { cancelOverNetwork } from './cancel-over-network.ts';
@@ -27,7 +26,6 @@ export function paymentHandlers(
   | 'payment.create-customer'
   | 'payment.import-methods'
   | 'payment.open-page'
-  | 'payment.reconcile'
 > {
   const { REDIS_PREFIX: prefix, PROVIDER_CALLS_PER_SECOND: perSecond } = deps.config;
   const callsOf = openProviderCalls(deps.redis, { prefix, perSecond });
@@ -48,7 +46,6 @@ export function paymentHandlers(
     'payment.connect': inTurn(connectProvider),
     'payment.create-customer': inTurn(createCustomerThere),
     'payment.import-methods': inTurn(importMethods),
-    'payment.reconcile': inTurn(reconcile),
     'payment.open-page': paced(waitedCallsOf, (payload, calls) => openPageThere({ ...deps, calls }, payload)),
   };
 }

@@ -4,7 +4,6 @@ import { takeInTurn } from '../../../platform/db/rows-in-turn.ts';
 import type { CreditNoteId, CustomerId, PaymentId } from '../../../platform/ids.ts';
 import { NETWORK_TYPES } from '../../../platform/payments/providers.ts';
 import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
-import { sweepRuns } from '../reconcile-providers/start-runs.ts';
 
 /** Work that is still there after this time has lost its job. */
 const LOST_AFTER_MINUTES = 5;
@@ -18,9 +17,9 @@ const PAGE_LIFE_HOURS = 24;
 type Work = Pick<SweepDeps, 'sql' | 'producer'>;
 
 /**
- * Sends lost work to providers again: charges, cancellations, refunds, customers, methods and pages without an answer,
- * runs of reconciliation; and queries payments and refunds whose event may be lost, each at most once an hour. All of
- * it is idempotent at the provider. Stored events have their own after-steps.
+ * Sends lost work to providers again: charges, cancellations, refunds, customers, methods and pages without an answer;
+ * and queries payments and refunds whose event may be lost, each at most once an hour. All of it is idempotent at the
+ * provider. Stored events have their own after-steps.
  *
  * Rules: periodic-jobs.md#retry-provider-events, payments.md#providers.
  */
@@ -31,7 +30,6 @@ export const retryProviderEvents: SweepJob = {
     await sweepRefunds({ sql, producer }, at);
     await sweepCustomers({ sql, producer }, at);
     await sweepPages({ sql, producer }, at);
-    await sweepRuns({ sql, producer }, at);
   },
 };
 

@@ -1,3 +1,5 @@
+import type { CustomerId, PaymentId } from '../../../platform/ids.ts';
+
 /** What a person can do about a drift. */
 export const ACTIONS = ['apply', 'refund', 'resolve'] as const;
 export type Action = (typeof ACTIONS)[number];
@@ -49,6 +51,6 @@ export interface FoundDrift {
   objectId: string;
   ours: Figures | null;
   theirs: Figures | null;
-  paymentId: string | null;
-  customerId: string | null;
+  paymentId: PaymentId | null;
+  customerId: CustomerId | null;
 }

@@ -1,5 +1,4 @@
-import type { Operation } from '../../../platform/operation.ts';
-import { repairByHand } from '../reconcile-providers/repair-by-hand.ts';
+import { type Operation, runsAsFlow } from '../../../platform/operation.ts';
 import { showDrift, showDrifts } from './reads.ts';
 import { DriftEnvelope, DriftList, DriftRepair, DriftsQuery } from './schema.ts';
 
@@ -39,6 +38,6 @@ export const providerDriftOperations: Operation[] = [
     answer: DriftEnvelope,
     kind: 'command',
     asks: () => true,
-    run: repairByHand,
+    run: runsAsFlow,
   },
 ];

@@ -52,15 +52,21 @@ export const reconcileProviders: SweepJob = {
   },
 };
 
-/** Runs whose job was lost, and those that nobody has nudged since another one ended. */
-export async function sweepRuns(deps: Pick<SweepDeps, 'sql' | 'producer'>, at: Temporal.Instant): Promise<void> {
-  const lost = at.subtract({ minutes: LOST_AFTER_MINUTES });
-  const runs = await takeInTurn<ReconciliationId>(deps.sql, at, {
-    table: 'provider_reconciliations',
-    due: deps.sql`record.status in ('pending', 'running') and record.updated_at < ${lost}`,
-  });
-  await nudgeRuns(deps, runs);
-}
+/**
+ * Goes on with runs whose job was lost, and those that nobody has nudged since another one ended.
+ * Rule: periodic-jobs.md#resume-reconciliations.
+ */
+export const resumeReconciliations: SweepJob = {
+  name: 'resume-reconciliations',
+  async sweep({ sql, producer }, at) {
+    const lost = at.subtract({ minutes: LOST_AFTER_MINUTES });
+    const runs = await takeInTurn<ReconciliationId>(sql, at, {
+      table: 'provider_reconciliations',
+      due: sql`record.status in ('pending', 'running') and record.updated_at < ${lost}`,
+    });
+    await nudgeRuns({ producer }, runs);
+  },
+};
 
 const nudgeRuns = (
   { producer }: Pick<SweepDeps, 'producer'>,
