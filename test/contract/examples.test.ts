@@ -52,6 +52,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   createPlanCharge: '422 validation_errors code value_already_exist',
   createPlanChargeFilter: '422 validation_errors values value_already_exist',
   createSubscriptionAlert: '422 validation_errors base alert_already_exists',
+  createProviderReconciliation: '404 object_not_found payment_provider',
   createTestClock: '422 validation_errors base value_already_exist',
   destroyPlanChargeFilter: '404 object_not_found charge',
   finishSandboxCheckout: '404 object_not_found checkout',

@@ -24,7 +24,7 @@ export const MONEY_EXAMPLES: Readonly<Record<string, object>> = {
   voidInvoice: { generate_credit_note: true, credit_amount: 500, refund_amount: 0 },
   regenerateInvoice: { invoice: { fees: [{ id: ID, units: '1', unit_amount_cents: 900 }] } },
   writeOffInvoice: { write_off: { amount_cents: 900, reason: 'bankrupt' } },
-  createProviderReconciliation: { provider_reconciliation: { payment_provider_code: 'stripe', from: '2030-02-01' } },
+  createProviderReconciliation: { provider_reconciliation: { payment_provider_code: 'stripe' } },
   repairProviderDrift: { drift: { action: 'resolve', note: 'The bank kept its fee' } },
   createInvoiceEDocument: { e_document: { profile: 'peppol_bis3' } },
   createCreditNoteEDocument: { e_document: { profile: 'peppol_bis3' } },
