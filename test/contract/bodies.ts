@@ -35,6 +35,7 @@ export const BODIES: Readonly<Record<string, object>> = {
   updateSubscriptionLifetimeUsage: lifetimeUsage,
   patchSubscriptionLifetimeUsage: lifetimeUsage,
   writeOffInvoice: { reason: 'gone' },
+  repairProviderDrift: { action: 'resolve' },
   updateAuditFinding: { status: 'acknowledged' },
   createSubscriptionAlert: alert,
   createCustomerWalletAlert: alert,
