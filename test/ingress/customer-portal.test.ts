@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readPayToken } from '../../src/areas/messaging/mails/pay-link.ts';
 import { admit, pagesOf, readPortal } from '../../src/areas/reporting/customer-portal/reads.ts';
 import { linkSecret } from '../../src/platform/keys/deployment-keys.ts';
 import { countReads, readingAt } from '../support/count-statements.ts';
@@ -212,45 +213,119 @@ describe('the portal page', () => {
       expect((await visit(`${path}?invoices=${encodeURIComponent(odd)}`)).status).toBe(200);
   });
 
-  test('the portal page links an open payment page for what is due, and shows no draft', async () => {
-    const { client } = story;
-    await client.post('/add_ons', {
-      add_on: { name: 'Setup', code: 'setup', amount_cents: 700, amount_currency: 'USD' },
+  describe('how invoices are paid', () => {
+    let path: string;
+    let owed: Invoice;
+    const buttons = (text: string) => [...text.matchAll(/class="button" href="([^"]+)" aria-label="([^"]+)"/g)];
+
+    /** A payment of the whole invoice, as a charge of the given state leaves it. */
+    async function paying(fields: object): Promise<void> {
+      await service.sql`delete from payment_invoices where invoice_id = ${owed.svc_id}`;
+      await service.sql`delete from payments where payable_id = ${owed.svc_id}`;
+      const connection = await service.sql`
+        select id from payment_providers where organization_id = ${story.organizationId} limit 1`;
+      const [payment] = await service.sql`
+        insert into payments ${service.sql({
+          id: crypto.randomUUID(),
+          organization_id: story.organizationId,
+          customer_id: await customerId('owing'),
+          payable_type: 'Invoice',
+          payable_id: owed.svc_id,
+          amount_cents: 700,
+          amount_currency: 'USD',
+          payment_type: 'provider',
+          payment_provider_id: connection[0]!.id,
+          status: 'processing',
+          payment_status: 'processing',
+          created_at: NOW,
+          updated_at: NOW,
+          ...fields,
+        })} returning id`;
+      await service.sql`
+        insert into payment_invoices (organization_id, payment_id, invoice_id, amount_cents)
+        values (${story.organizationId}, ${payment!.id}, ${owed.svc_id}, 700)`;
+    }
+
+    beforeAll(async () => {
+      const { client } = story;
+      await client.post('/add_ons', {
+        add_on: { name: 'Setup', code: 'setup', amount_cents: 700, amount_currency: 'USD' },
+      });
+      await story.customer({ external_id: 'owing' });
+      const make = async () =>
+        (
+          await client.post('/invoices', {
+            invoice: { external_customer_id: 'owing', currency: 'USD', fees: [{ add_on_code: 'setup', units: 1 }] },
+          })
+        ).body.invoice;
+      const paid = await make();
+      owed = await make();
+      await client.post('/payments', { payment: { invoice_id: paid.svc_id, amount_cents: 700, reference: 'bank' } });
+      const connected = await client.post('/payment_providers', {
+        payment_provider: { type: 'sandbox', code: 'sandbox', name: 'Sandbox' },
+      });
+      expect(connected.status, connected.text).toBe(200);
+      path = await portalOf(client, 'owing');
     });
-    await story.customer({ external_id: 'owing' });
-    const made = await client.post('/invoices', {
-      invoice: { external_customer_id: 'owing', currency: 'USD', fees: [{ add_on_code: 'setup', units: 1 }] },
+
+    test('an invoice that owes something has a button with the pay link; one that is paid has none', async () => {
+      const { text } = await visit(path);
+      expect(text).toContain('Payable until Apr 10, 2024');
+      const [button, ...others] = buttons(text);
+      expect(others).toEqual([]);
+      expect(button![2]).toBe(`Pay: ${owed.number}`);
+      const token = /\/pay\/([\w-]{48})$/.exec(button![1]!)![1]!;
+      const deployment = { db: service.sql, config: service.config };
+      expect(await readPayToken(deployment, token)).toEqual({ type: 'Invoice', id: owed.svc_id, isExpired: false });
+      expect((await visit(new URL(button![1]!).pathname)).status).toBe(200);
     });
-    const { svc_id, number } = made.body.invoice;
-    const path = await portalOf(client, 'owing');
-    expect((await visit(path)).text).toContain('Payable until Apr 10, 2024');
-    expect((await visit(path)).text).not.toContain('class="button"');
-    const connected = await client.post('/payment_providers', {
-      payment_provider: { type: 'sandbox', code: 'sandbox', name: 'Sandbox' },
+
+    test('the address of an open provider’s page is not on the page', async () => {
+      const [connection] = await service.sql`
+        select id from payment_providers where organization_id = ${story.organizationId} limit 1`;
+      await service.sql`update payment_providers set provider_type = 'stripe' where id = ${connection!.id}`;
+      await service.sql`
+        insert into payment_pages (id, organization_id, customer_id, payment_provider_id, payable_type, payable_id,
+          token, url, amount_cents, expires_at, created_at)
+        values (gen_random_uuid(), ${story.organizationId}, ${await customerId('owing')}, ${connection!.id}, 'Invoice',
+          ${owed.svc_id}, 'one', 'https://pay.example/p', 700, ${'2024-04-11T00:00:00Z'}, ${NOW})`;
+      const { text } = await visit(path);
+      expect(text).not.toContain('pay.example');
+      expect(buttons(text)).toHaveLength(1);
     });
-    expect(connected.status, connected.text).toBe(200);
-    const connectionId = connected.body.payment_provider.svc_id;
-    const owing = await customerId('owing');
-    const open = (amountCents: number, url: string, token: string) => service.sql`
-      insert into payment_pages (id, organization_id, customer_id, payment_provider_id, payable_type, payable_id, token,
-        url,
-        amount_cents, expires_at, created_at)
-      values (gen_random_uuid(), ${story.organizationId}, ${owing}, ${connectionId}, 'Invoice', ${svc_id},
-        ${token}, ${url}, ${amountCents}, ${'2024-04-11T00:00:00Z'}, ${NOW})`;
-    await open(700, 'https://pay.example/p?a=1&b=2', 'one');
-    await open(600, 'https://pay.example/other', 'two');
-    expect((await visit(path)).text).not.toContain('pay.example'); // pages of sandboxes open in no browser
-    await service.sql`update payment_providers set provider_type = 'stripe' where id = ${connectionId}`;
-    const { text } = await visit(path);
-    expect(text).toContain('href="https://pay.example/p?a=1&amp;b=2"');
-    expect(text).not.toContain('pay.example/other');
-    const { customer } = (await client.get('/customers/owing/portal_url?scope=read')).body;
-    const reading = (await visit(new URL(customer.portal_url).pathname)).text;
-    expect(reading).toContain(number);
-    expect(reading).not.toMatch(/pay\.example|class="button"/);
-    await service.sql`update invoices set status = 'draft' where id = ${svc_id}`;
-    expect((await visit(path)).text).not.toContain(number);
-    expect((await visit(`${path}/invoices/${svc_id}/pdf`)).status).toBe(404);
+
+    test('a bank debit on its way is said with its day instead of the button', async () => {
+      await paying({ expected_settlement_date: '2024-04-16' });
+      const { text } = await visit(path);
+      expect(buttons(text)).toEqual([]);
+      expect(text).toContain('Payment under way');
+      expect(text).toContain('Payment expected on Apr 16, 2024');
+    });
+
+    test('a payment that waits for its customer has a button to confirm it', async () => {
+      await paying({ next_action: { redirect_to_url: { url: 'https://bank.example/confirm' } } });
+      const { text } = await visit(path);
+      expect(buttons(text).map(([, , label]) => label)).toEqual([`Confirm the payment: ${owed.number}`]);
+      expect(text).not.toContain('bank.example');
+    });
+
+    test('a refused payment leaves the button to pay', async () => {
+      await paying({ payment_status: 'failed', status: 'failed' });
+      expect(buttons((await visit(path)).text).map(([, , label]) => label)).toEqual([`Pay: ${owed.number}`]);
+    });
+
+    test('who may only read, and a self-billed invoice, have no button; a draft is not listed', async () => {
+      const { client } = story;
+      const { customer } = (await client.get('/customers/owing/portal_url?scope=read')).body;
+      const reading = (await visit(new URL(customer.portal_url).pathname)).text;
+      expect(reading).toContain(owed.number);
+      expect(buttons(reading)).toEqual([]);
+      await service.sql`update invoices set self_billed = true where id = ${owed.svc_id}`;
+      expect(buttons((await visit(path)).text)).toEqual([]);
+      await service.sql`update invoices set self_billed = false, status = 'draft' where id = ${owed.svc_id}`;
+      expect((await visit(path)).text).not.toContain(owed.number);
+      expect((await visit(`${path}/invoices/${owed.svc_id}/pdf`)).status).toBe(404);
+    });
   });
 
   test('the portal page takes at most six round trips', async () => {

@@ -49,10 +49,17 @@ export async function payLink(
   payable: Payable,
   since: Temporal.Instant = realNow(),
 ): Promise<string> {
-  return linkOf(config, await linkSecret({ db, config }), payable, since);
+  return addressOf(config, await linkSecret({ db, config }), payable, since);
 }
 
-function linkOf(config: Config, secret: string, payable: Payable, since: Temporal.Instant): string {
+/** What `payLink` makes, for any number of payables by one statement. */
+export async function payLinks({ db, config }: { db: Db; config: Config }): Promise<(payable: Payable) => string> {
+  const secret = await linkSecret({ db, config });
+  const since = realNow();
+  return (payable) => addressOf(config, secret, payable, since);
+}
+
+function addressOf(config: Config, secret: string, payable: Payable, since: Temporal.Instant): string {
   const hour = Math.ceil(since.epochMilliseconds / HOUR_MS) + config.PAY_LINK_DAYS * DAY_HOURS;
   return `${publicUrl(config)}${PAY_PATH}/${tokenOf(secret, payable, hour)}`;
 }
@@ -103,11 +110,10 @@ export async function withPayLinks(
   texts: readonly string[],
 ): Promise<string[]> {
   if (!texts.some((text) => text.includes(MARK))) return [...texts];
-  const secret = await linkSecret({ db, config });
-  const since = realNow();
+  const linkOf = await payLinks({ db, config });
   return texts.map((text) =>
     text.replace(MARKS, (_mark, letter: string, id: string) =>
-      linkOf(config, secret, { type: letter === LETTERS.Invoice ? 'Invoice' : 'PaymentRequest', id }, since),
+      linkOf({ type: letter === LETTERS.Invoice ? 'Invoice' : 'PaymentRequest', id }),
     ),
   );
 }

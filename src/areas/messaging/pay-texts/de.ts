@@ -8,6 +8,7 @@ export const de: PayTexts = {
     title: 'Ihre Zahlung ist unterwegs',
     text: 'Sie müssen nichts weiter tun. Sobald sie eingegangen ist, wird sie bestätigt.',
   },
+  expectedOn: 'Zahlungseingang erwartet am {date}',
   confirm: {
     title: 'Bitte bestätigen Sie Ihre Zahlung',
     text: 'Ihre Bank bittet Sie um die Bestätigung.',

@@ -8,6 +8,7 @@ export const en: PayTexts = {
     title: 'Your payment is under way',
     text: 'There is nothing more to do. It is confirmed as soon as it has arrived.',
   },
+  expectedOn: 'Payment expected on {date}',
   confirm: {
     title: 'Please confirm your payment',
     text: 'Your bank asks you to confirm it.',

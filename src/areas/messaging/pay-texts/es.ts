@@ -5,6 +5,7 @@ export const es: PayTexts = {
   more: 'y {count} más',
   paid: { title: 'Pagado, muchas gracias', text: 'Hemos recibido su pago.' },
   processing: { title: 'Su pago está en curso', text: 'No tiene que hacer nada más. Se confirmará en cuanto llegue.' },
+  expectedOn: 'Pago previsto para el {date}',
   confirm: { title: 'Confirme su pago', text: 'Su banco le pide que lo confirme.', button: 'Confirmar el pago' },
   voided: { title: 'Esta factura se ha anulado', text: 'No hay nada que pagar.' },
   nothingDue: { title: 'Nada que pagar', text: 'Ya no hay ningún importe pendiente.' },

@@ -8,6 +8,7 @@ export const fr: PayTexts = {
     title: 'Votre paiement est en cours',
     text: 'Vous n’avez rien d’autre à faire. Il sera confirmé dès sa réception.',
   },
+  expectedOn: 'Paiement attendu le {date}',
   confirm: {
     title: 'Confirmez votre paiement',
     text: 'Votre banque vous demande de le confirmer.',

@@ -5,6 +5,7 @@ export const it: PayTexts = {
   more: 'e altre {count}',
   paid: { title: 'Pagato, grazie', text: 'Il suo pagamento è arrivato.' },
   processing: { title: 'Il pagamento è in corso', text: 'Non deve fare altro. Sarà confermato appena arriva.' },
+  expectedOn: 'Pagamento previsto per il {date}',
   confirm: {
     title: 'Confermi il pagamento',
     text: 'La sua banca le chiede di confermarlo.',

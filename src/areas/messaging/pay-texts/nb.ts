@@ -8,6 +8,7 @@ export const nb: PayTexts = {
     title: 'Betalingen din er på vei',
     text: 'Du trenger ikke gjøre noe mer. Den bekreftes så snart den er mottatt.',
   },
+  expectedOn: 'Betaling ventes {date}',
   confirm: { title: 'Bekreft betalingen din', text: 'Banken din ber deg bekrefte den.', button: 'Bekreft betalingen' },
   voided: { title: 'Denne fakturaen er annullert', text: 'Det er ingenting å betale.' },
   nothingDue: { title: 'Ingenting å betale', text: 'Ingen beløp forfaller lenger.' },

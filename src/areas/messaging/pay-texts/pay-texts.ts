@@ -15,6 +15,8 @@ export interface PayTexts {
   more: string;
   paid: Message;
   processing: Message;
+  /** `{date}`: the day on which a bank debit is expected to arrive. */
+  expectedOn: string;
   /** The bank wants its customer's consent; `button` leads there. */
   confirm: Message & { button: string };
   voided: Message;

@@ -8,6 +8,7 @@ export const ptBr: PayTexts = {
     title: 'Seu pagamento está em andamento',
     text: 'Não é preciso fazer mais nada. Ele será confirmado assim que chegar.',
   },
+  expectedOn: 'Pagamento previsto para {date}',
   confirm: {
     title: 'Confirme o seu pagamento',
     text: 'Seu banco pede que você o confirme.',

@@ -8,6 +8,7 @@ export const sv: PayTexts = {
     title: 'Din betalning är på väg',
     text: 'Du behöver inte göra något mer. Den bekräftas så snart den har kommit fram.',
   },
+  expectedOn: 'Betalningen väntas {date}',
   confirm: { title: 'Bekräfta din betalning', text: 'Din bank ber dig bekräfta den.', button: 'Bekräfta betalningen' },
   voided: { title: 'Den här fakturan har makulerats', text: 'Det finns inget att betala.' },
   nothingDue: { title: 'Inget att betala', text: 'Inget belopp är längre förfallet.' },

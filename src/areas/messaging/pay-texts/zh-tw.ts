@@ -5,6 +5,7 @@ export const zhTw: PayTexts = {
   more: '及其他 {count} 份',
   paid: { title: '已付款，謝謝您', text: '我們已收到您的款項。' },
   processing: { title: '您的付款正在處理中', text: '您不需要再做任何事。款項入帳後即會確認。' },
+  expectedOn: '預計 {date} 入帳',
   confirm: { title: '請確認您的付款', text: '您的銀行請您確認這筆付款。', button: '確認付款' },
   voided: { title: '此帳單已作廢', text: '沒有需要支付的款項。' },
   nothingDue: { title: '沒有需要支付的款項', text: '已無任何應付金額。' },

@@ -1,10 +1,11 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Currency } from '../../../engine/money/currency.ts';
 import { type Format, fill, formatOf } from '../../messaging/documents/number-and-date-formats.ts';
+import { payTextsOf } from '../../messaging/pay-texts/by-locale.ts';
 import { subscriptionName } from '../../subscriptions/subscriptions/printed-name.ts';
 import { type Html, html } from './html.ts';
 import { pageOf } from './layout.ts';
-import { type PaymentState, paymentStateOf } from './payment-state.ts';
+import { isToPay, type PaymentState, paymentStateOf } from './payment-state.ts';
 import type {
   PortalCreditNote,
   PortalCustomer,
@@ -33,6 +34,7 @@ interface Writing {
 const BADGES: Readonly<Record<PaymentState, string>> = {
   paid: 'good',
   settled: 'good',
+  underWay: 'wait',
   partlyPaid: 'wait',
   open: 'wait',
   overdue: 'bad',
@@ -190,7 +192,8 @@ const walletOf = (writing: Writing) => (wallet: PortalWallet) => {
 const invoiceOf = (writing: Writing) => (invoice: PortalInvoice) => {
   const { words, documents } = writing.language;
   const format = writing.formatOf(invoice.currency);
-  const { payment_url: url, due_amount_cents: due, total_amount_cents: total } = invoice;
+  const texts = payTextsOf(writing.language.locale);
+  const { due_amount_cents: due, total_amount_cents: total, expected_settlement_date: expectedOn } = invoice;
   const state = paymentStateOf(invoice);
   const isOwed = due > 0 && state !== 'paid';
   return rowOf(
@@ -198,16 +201,20 @@ const invoiceOf = (writing: Writing) => (invoice: PortalInvoice) => {
     [
       writing.date(invoice.issuing_date),
       isOwed && fill(documents.payableUntil, { date: writing.date(invoice.payment_due_date) }),
+      isOwed && expectedOn && fill(texts.expectedOn, { date: writing.date(expectedOn) }),
     ],
     badge(BADGES[state], words.payment[state]),
     sumOf(format.amount(total), isOwed && due !== total && fill(documents.amountDue, { amount: format.amount(due) })),
-    writing.mayAct &&
-      url !== null &&
-      /^https?:/.test(url) &&
-      html`<a class="button" href="${url}" rel="noopener noreferrer" aria-label="${words.pay}: ${invoice.number}">${words.pay}</a>`,
+    writing.mayAct && isToPay(invoice) && payButton(writing, invoice),
     fileOf(writing, 'invoices', invoice),
   );
 };
+
+/** Leads to the page where the invoice is paid, or its payment confirmed. */
+function payButton({ portal, language }: Writing, invoice: PortalInvoice): Html {
+  const label = invoice.under_way === 'confirm' ? payTextsOf(language.locale).confirm.button : language.words.pay;
+  return html`<a class="button" href="${portal.payLinkOf(invoice)}" aria-label="${label}: ${invoice.number}">${label}</a>`;
+}
 
 const noteOf = (writing: Writing) => (note: PortalCreditNote) => {
   const { words, documents } = writing.language;

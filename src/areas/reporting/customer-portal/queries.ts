@@ -11,8 +11,8 @@ import type {
   PaymentReceiptId,
   WalletId,
 } from '../../../platform/ids.ts';
-import { NETWORK_TYPES } from '../../../platform/payments/providers.ts';
 import { dueCents } from '../../invoices/invoices/amount-due.ts';
+import { isUnderWay } from '../../payments/payments/queries.ts';
 
 /** Facts about a customer, its billing entity and its organization that the page needs. */
 export interface PortalCustomer {
@@ -75,31 +75,32 @@ export interface PortalInvoice {
   payment_overdue: boolean;
   total_amount_cents: number;
   due_amount_cents: number;
-  /** An open page where exactly the due amount is paid. */
-  payment_url: string | null;
+  /** The customer is paid by it, and owes nothing. */
+  self_billed: boolean;
+  /** A payment of it that is on its way, by itself or once the customer confirms it. */
+  under_way: 'processing' | 'confirm' | null;
+  /** Day on which that payment is expected, of a bank debit. */
+  expected_settlement_date: Temporal.PlainDate | null;
 }
 
-/**
- * Final invoices of a customer, latest issued first. The stand-in of a sandbox for a hosted page does not open in a
- * browser.
- */
-export const listPortalInvoices = (
-  { db, organizationId }: Scope,
-  customerId: CustomerId,
-  { now, slice }: { now: Temporal.Instant; slice: Slice },
-) => db<PortalInvoice[]>`
+/** Final invoices of a customer, latest issued first. */
+export const listPortalInvoices = ({ db, organizationId }: Scope, customerId: CustomerId, slice: Slice) => db<
+  PortalInvoice[]
+>`
   select invoice.id, invoice.number, invoice.currency, invoice.issuing_date, invoice.payment_due_date,
     invoice.payment_status, invoice.payment_overdue, invoice.total_amount_cents,
-    ${dueCents(db, 'invoice')} as due_amount_cents,
-    (select page.url from payment_pages page
-     join payment_providers provider
-       on provider.organization_id = page.organization_id and provider.id = page.payment_provider_id
-     where page.organization_id = invoice.organization_id and page.payable_type = 'Invoice'
-       and page.payable_id = invoice.id and page.closed_at is null and page.expires_at > ${now} and page.url <> ''
-       and page.amount_cents = ${dueCents(db, 'invoice')} and invoice.payment_status <> 'succeeded'
-       and provider.provider_type = any (${NETWORK_TYPES}) and provider.deleted_at is null
-     order by page.created_at desc, page.id desc limit 1) as payment_url
+    ${dueCents(db, 'invoice')} as due_amount_cents, invoice.self_billed, under_way.kind as under_way,
+    under_way.expected_settlement_date
   from invoices invoice
+  left join lateral (
+    select case payment.next_action when '{}' then 'processing' else 'confirm' end as kind,
+      payment.expected_settlement_date
+    from payment_invoices share
+    join payments payment
+      on payment.organization_id = share.organization_id and payment.id = share.payment_id and ${isUnderWay(db)}
+    where share.organization_id = invoice.organization_id and share.invoice_id = invoice.id
+    order by payment.created_at desc, payment.id desc limit 1
+  ) under_way on invoice.payment_status <> 'succeeded'
   where invoice.organization_id = ${organizationId} and invoice.customer_id = ${customerId}
     and invoice.status = 'finalized'
   order by invoice.issuing_date desc, invoice.created_at desc, invoice.id desc

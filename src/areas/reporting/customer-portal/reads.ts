@@ -10,6 +10,7 @@ import { linkSecrets } from '../../../platform/keys/deployment-keys.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { isSigned, readToken } from '../../customers/customers/portal-token.ts';
 import { type CurrencyBalance, sumCustomer } from '../../ledger/ledger/customer-balance.ts';
+import { payLinks } from '../../messaging/mails/pay-link.ts';
 import { listSubscriptionsShown, type SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
 import { planWeight } from '../../usage/usage/plan-weight.ts';
 import { listPricedCharges } from '../../usage/usage/priced-charges.ts';
@@ -65,6 +66,8 @@ export interface Portal {
   invoices: List<PortalInvoice>;
   creditNotes: List<PortalCreditNote>;
   receipts: List<PortalReceipt>;
+  /** Address of the page where an invoice is paid. */
+  payLinkOf(invoice: PortalInvoice): string;
 }
 
 /**
@@ -101,20 +104,32 @@ export async function readPortal(ctx: Context, customer: PortalCustomer, pages: 
   const statuses = ['active', 'incomplete', 'pending', 'terminated'] as const;
   const filters = { external_customer_id: customer.external_id, statuses };
   const externalCustomerId = customer.external_id;
-  const [balances, subscriptions, wallets, invoices, creditNotes, receipts] = await Promise.all([
+  const [balances, subscriptions, wallets, invoices, creditNotes, receipts, payLinkOf] = await Promise.all([
     sumCustomer(ctx, customer.id),
     listOf(pages.subscriptions, (slice) => listSubscriptionsShown(ctx, filters, { ...slice, endedLast: true })),
     listOf(pages.wallets, (slice) => listPortalWallets(ctx, customer.id, slice)),
-    listOf(pages.invoices, (slice) => listPortalInvoices(ctx, customer.id, { now: ctx.now(), slice })),
+    listOf(pages.invoices, (slice) => listPortalInvoices(ctx, customer.id, slice)),
     listOf(pages.credit_notes, (slice) => listPortalCreditNotes(ctx, customer.id, slice)),
     listOf(pages.payment_receipts, (slice) => listPortalReceipts(ctx, customer.id, slice)),
+    payLinks(ctx),
     ctx.heavy?.admit(`portal ${customer.id}`, () => planWeight(ctx, { externalCustomerId })),
   ]);
   const usage = await usageInProgress(
     ctx,
     subscriptions.rows.filter(({ status }) => status === 'active'),
   );
-  return { customer, now: ctx.now(), balances, subscriptions, usage, wallets, invoices, creditNotes, receipts };
+  return {
+    customer,
+    now: ctx.now(),
+    balances,
+    subscriptions,
+    usage,
+    wallets,
+    invoices,
+    creditNotes,
+    receipts,
+    payLinkOf: ({ id }) => payLinkOf({ type: 'Invoice', id }),
+  };
 }
 
 /** One row more than is shown, to know whether there is another page. */

@@ -129,9 +129,14 @@ function statementOf(writing: Writing): Html {
     case 'ask':
       return html`${title}${when}${askFor(page.payable, texts)}`;
     default:
-      return html`${title}<p>${texts[state.kind].text}</p>${linkOf(state, writing)}`;
+      return html`${title}<p>${texts[state.kind].text}</p>${expectedOf(state, writing)}${linkOf(state, writing)}`;
   }
 }
+
+const expectedOf = (state: PayState, { texts, format }: Writing): Html | false =>
+  state.kind === 'processing' &&
+  state.expectedOn !== null &&
+  html`<p>${fill(texts.expectedOn, { date: format.date(state.expectedOn) })}</p>`;
 
 function linkOf(state: PayState, { language: { documents }, texts }: Writing): Html | false {
   if (state.kind === 'confirm') return buttonTo(state.url, texts.confirm.button);

@@ -99,13 +99,16 @@ export const listPaidInvoices = ({ db, organizationId }: Scope, { type, id }: Pa
 export interface PaidBy {
   payment_status: 'pending' | 'processing' | 'succeeded';
   next_action: Record<string, unknown>;
+  /** Day on which it is expected, of a bank debit. */
+  expected_settlement_date: Temporal.PlainDate | null;
   /** Its receipt as a PDF, once it has been drawn. */
   receipt_document_id: DocumentId | null;
 }
 
 /** Payments of invoices that are on their way, then those that arrived, newest first; at most two are needed. */
 export const listPaidBy = ({ db, organizationId }: Scope, invoiceIds: readonly InvoiceId[]) => db<PaidBy[]>`
-  select payment.payment_status, payment.next_action, document.id as receipt_document_id
+  select payment.payment_status, payment.next_action, payment.expected_settlement_date,
+    document.id as receipt_document_id
   from payments payment
   left join payment_receipts receipt
     on receipt.organization_id = payment.organization_id and receipt.payment_id = payment.id

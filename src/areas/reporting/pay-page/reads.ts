@@ -1,3 +1,4 @@
+import type { Temporal } from 'temporal-polyfill';
 import type { Instant } from '../../../engine/calendar/instants.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
@@ -11,7 +12,8 @@ import { listPaidBy, listPaidInvoices, type PaidBy, type PaidInvoice, type Payab
 export type PayState =
   | { kind: 'due' }
   | { kind: 'transfer'; account: BankAccount; reference: string }
-  | { kind: 'ask' | 'processing' | 'voided' | 'nothingDue' }
+  | { kind: 'ask' | 'voided' | 'nothingDue' }
+  | { kind: 'processing'; expectedOn: Temporal.PlainDate | null }
   /** `url` is where the customer's bank asks for consent, or names the account to pay to. */
   | { kind: 'confirm'; url: string }
   | { kind: 'paid'; receiptUrl: string | undefined };
@@ -90,7 +92,7 @@ function stateOf({ payable, found, open, payments, dueCents, hasReturned, urlOf 
   const underWay = payments.find(({ payment_status }) => payment_status !== 'succeeded');
   const url = underWay && urlOfAction(underWay.next_action);
   if (url !== undefined) return { kind: 'confirm', url };
-  if (underWay || hasReturned) return { kind: 'processing' };
+  if (underWay || hasReturned) return { kind: 'processing', expectedOn: underWay?.expected_settlement_date ?? null };
   const { currency } = open[0]!;
   const { provider_type, emulates, settings, secrets_last4, provider_deleted_at, provider_customer_id } = payable;
   const connection =

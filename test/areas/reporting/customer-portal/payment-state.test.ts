@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { paymentStateOf } from '../../../../src/areas/reporting/customer-portal/payment-state.ts';
+import { isToPay, paymentStateOf } from '../../../../src/areas/reporting/customer-portal/payment-state.ts';
 import type { PortalInvoice } from '../../../../src/areas/reporting/customer-portal/queries.ts';
 
 test.each([
@@ -22,6 +22,28 @@ test.each([
       due_amount_cents: due,
       payment_overdue: term === 'overdue',
     };
-    expect(paymentStateOf(invoice as PortalInvoice)).toBe(state);
+    expect(paymentStateOf({ ...invoice, under_way: null } as PortalInvoice)).toBe(state);
+    const underWay = paymentStateOf({ ...invoice, under_way: 'processing' } as PortalInvoice);
+    expect(underWay).toBe(state === 'paid' || state === 'settled' ? state : 'underWay');
+    // Until the customer has confirmed it, nothing is on its way.
+    expect(paymentStateOf({ ...invoice, under_way: 'confirm' } as PortalInvoice)).toBe(state);
+  },
+);
+
+test.each([
+  // status      due  self-billed     under way      →
+  ['pending', 1000, false, null, true],
+  ['failed', 1000, false, null, true],
+  ['pending', 400, false, 'confirm', true],
+  ['pending', 1000, false, 'processing', false],
+  ['pending', 0, false, null, false],
+  ['succeeded', 0, false, null, false],
+  ['succeeded', 1000, false, null, false],
+  ['pending', 1000, true, null, false],
+] as const)(
+  'an invoice with payment %s, %i due, self-billed %s and a payment in state %s can be paid: %s',
+  (payment_status, due_amount_cents, self_billed, under_way, expected) => {
+    const invoice = { payment_status, due_amount_cents, self_billed, under_way } as PortalInvoice;
+    expect(isToPay(invoice)).toBe(expected);
   },
 );

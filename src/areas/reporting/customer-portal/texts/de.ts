@@ -26,6 +26,7 @@ export const de: PortalTexts = {
   payment: {
     paid: 'Bezahlt',
     settled: 'Ausgeglichen',
+    underWay: 'Zahlung unterwegs',
     partlyPaid: 'Teilweise bezahlt',
     overdue: 'Überfällig',
     failed: 'Zahlung fehlgeschlagen',

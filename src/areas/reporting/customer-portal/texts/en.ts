@@ -26,6 +26,7 @@ export const en: PortalTexts = {
   payment: {
     paid: 'Paid',
     settled: 'Settled',
+    underWay: 'Payment under way',
     partlyPaid: 'Partly paid',
     overdue: 'Overdue',
     failed: 'Payment failed',

@@ -26,6 +26,7 @@ export const es: PortalTexts = {
   payment: {
     paid: 'Pagada',
     settled: 'Saldada',
+    underWay: 'Pago en curso',
     partlyPaid: 'Pagada en parte',
     overdue: 'Vencida',
     failed: 'Pago fallido',

@@ -26,6 +26,7 @@ export const fr: PortalTexts = {
   payment: {
     paid: 'Payée',
     settled: 'Soldée',
+    underWay: 'Paiement en cours',
     partlyPaid: 'Payée en partie',
     overdue: 'En retard',
     failed: 'Paiement échoué',

@@ -26,6 +26,7 @@ export const it: PortalTexts = {
   payment: {
     paid: 'Pagata',
     settled: 'Saldata',
+    underWay: 'Pagamento in corso',
     partlyPaid: 'Pagata in parte',
     overdue: 'Scaduta',
     failed: 'Pagamento non riuscito',

@@ -26,6 +26,7 @@ export const nb: PortalTexts = {
   payment: {
     paid: 'Betalt',
     settled: 'Gjort opp',
+    underWay: 'Betaling på vei',
     partlyPaid: 'Delvis betalt',
     overdue: 'Forfalt',
     failed: 'Betalingen mislyktes',

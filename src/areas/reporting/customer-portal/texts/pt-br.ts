@@ -26,6 +26,7 @@ export const ptBr: PortalTexts = {
   payment: {
     paid: 'Paga',
     settled: 'Liquidada',
+    underWay: 'Pagamento em andamento',
     partlyPaid: 'Paga em parte',
     overdue: 'Vencida',
     failed: 'Pagamento recusado',

@@ -26,6 +26,7 @@ export const sv: PortalTexts = {
   payment: {
     paid: 'Betald',
     settled: 'Reglerad',
+    underWay: 'Betalning på väg',
     partlyPaid: 'Delvis betald',
     overdue: 'Förfallen',
     failed: 'Betalningen misslyckades',

@@ -26,6 +26,7 @@ export const zhTw: PortalTexts = {
   payment: {
     paid: '已付款',
     settled: '已結清',
+    underWay: '付款處理中',
     partlyPaid: '部分付款',
     overdue: '逾期',
     failed: '付款失敗',
