@@ -2540,6 +2540,8 @@ create table mails (
   sent_at timestamp with time zone,
   recipient_states jsonb not null default '[]'::jsonb,
   created_at timestamp with time zone not null,
+  html text,
+  attached_ids uuid[] not null default '{}'::uuid[],
   constraint mails_pkey PRIMARY KEY (id),
   constraint mails_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint mails_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'credit_note'::text, 'payment_receipt'::text]))),
@@ -2547,10 +2549,13 @@ create table mails (
 );
 comment on table mails is 'Mails to customers with a state for each recipient. A row waits for its document, then for the mail server.';
 comment on column mails.recipient_states is 'What the mail server said of each address: [{address, state: accepted | refused | deferred, error}]';
+comment on column mails.html is 'The same words as in body, as a page; null: the mail is text alone.';
+comment on column mails.attached_ids is 'Documents that are attached besides document_id, in this order: all of them, or none when they are too large.';
 CREATE UNIQUE INDEX mails_automatic_key ON public.mails USING btree (organization_id, kind, subject_id) WHERE is_automatic;
 CREATE INDEX mails_due ON public.mails USING btree (next_attempt_at) WHERE (status = 'pending'::text);
 CREATE INDEX mails_newest ON public.mails USING btree (organization_id, id DESC);
 CREATE INDEX mails_waiting ON public.mails USING btree (organization_id, document_id) WHERE (status = 'waiting'::text);
+CREATE INDEX mails_waiting_attached ON public.mails USING gin (attached_ids) WHERE (status = 'waiting'::text);
 
 create table minimum_commitments (
   id uuid not null,
@@ -3236,6 +3241,7 @@ create table sandbox_mails (
   body text not null,
   attachments jsonb not null default '[]'::jsonb,
   created_at timestamp with time zone not null,
+  html text,
   constraint sandbox_mails_pkey PRIMARY KEY (id)
 );
 comment on table sandbox_mails is 'Mails of sandbox organizations: they are kept here instead of being sent.';

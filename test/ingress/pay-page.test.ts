@@ -425,10 +425,13 @@ describe('a payment request', () => {
     const put = (fields: object) => ok(client.put(`/billing_entities/${entity.code}`, { billing_entity: fields }));
     await put({ name, email: 'billing@sell.example' });
     await customer();
-    await requested(14900);
+    const { made } = await requested(14900);
     const asked = (await mailed()).body;
     expect(asked).toMatch(/Please ask Seller .* billing@sell\.example how to pay\./);
-    expect(await withPayLinks(deployment(), [asked])).toEqual([asked]);
+    const [text] = await withPayLinks(deployment(), [asked]);
+    const links = [...text!.matchAll(/\/pay\/([\w-]+)/g)].map(([, token]) => token!);
+    expect(links).toHaveLength(1);
+    expect(await readPayToken(deployment(), links[0]!)).toMatchObject({ id: made.svc_id });
     await put({ bank_accounts: [{ iban: 'DE02120300000000202051', currency: 'EUR' }] });
     const { invoices } = await requested(600);
     expect((await mailed(2)).body).toContain(`IBAN: DE02120300000000202051\nReference: ${invoices[0].number}`);

@@ -13,7 +13,9 @@ export interface OutgoingMail {
   bcc: readonly string[];
   subject: string;
   text: string;
-  attachment: { fileName: string; contentType: string; content: Uint8Array } | null;
+  /** The same words as a page; null: the mail is text alone. */
+  html: string | null;
+  attachments: readonly { fileName: string; contentType: string; content: Uint8Array }[];
 }
 
 /** The mail server's reply about one address: accepted, refused for good, or refused for now. */
@@ -73,16 +75,12 @@ export function createMailer({ SMTP_URL, MAIL_FROM }: Pick<Config, 'SMTP_URL' | 
         bcc: mail.bcc,
         subject: mail.subject,
         text: mail.text,
-        attachments:
-          mail.attachment === null
-            ? []
-            : [
-                {
-                  filename: mail.attachment.fileName,
-                  contentType: mail.attachment.contentType,
-                  content: Buffer.from(mail.attachment.content),
-                },
-              ],
+        ...(mail.html === null ? {} : { html: mail.html, attachDataUrls: true }),
+        attachments: mail.attachments.map(({ fileName, contentType, content }) => ({
+          filename: fileName,
+          contentType,
+          content: Buffer.from(content),
+        })),
       };
       try {
         const { rejectedErrors = [] } = await transport.sendMail(message);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
 import { type Invoice, openStory, type Story } from '../../support/story.ts';
+import { until } from '../../support/until.ts';
 import { ok } from '../../support/words.ts';
 
 // Dunning campaigns: payment-requests.md#dunning, payment-requests.md#dunning-campaigns.
@@ -82,7 +83,11 @@ test('dunning sends four requests, each at its time, as in the example of the ru
     ['USD', 12000],
     ['EUR', 15900],
   ]);
-  const mails = (await ok(story.client.get('/sandbox/mails'))).mails;
+  // They wait for the PDFs of their invoices.
+  const mails = await until(async () => {
+    const { mails: sent } = await ok(story.client.get('/sandbox/mails'));
+    return sent.length >= 4 ? sent : undefined;
+  });
   expect(mails).toHaveLength(4);
   expect(await state()).toMatchObject({ campaign_code: 'polite', source: 'billing_entity', excluded: false });
   const { timeline } = await ok(story.client.get('/test_clock/timeline?kinds[]=webhook&per_page=1000'));

@@ -7,7 +7,7 @@ import { announce } from '../../../platform/reactions.ts';
 import { mailFailed } from '../announcements.ts';
 import { askForDocument } from '../documents/ask-for-document.ts';
 import type { DocumentKind } from '../documents/queries.ts';
-import { takeWaitingMails } from './queries.ts';
+import { attachedFiles, takeWaitingMails } from './queries.ts';
 
 /** Hands a mail to the mail server, over the network. */
 export const SEND_MAIL_JOB = 'mail.send';
@@ -20,16 +20,26 @@ export interface Mail {
   replyTo?: string | null;
   subject: string;
   text: string;
-  /** What is attached, drawn first where it is not yet. */
-  document?: { kind: DocumentKind; subjectId: string; number: string };
+  /** The same words as a page. */
+  html?: string;
+  /** What is attached, drawn first where it is not yet; a mail whose document cannot be drawn fails. */
+  document?: Attached;
+  /** What is attached besides, where it can be drawn and all together is not too large. */
+  attached?: readonly Attached[];
   /** Sent because the document became final: once. */
   isAutomatic?: boolean;
 }
 
+interface Attached {
+  kind: DocumentKind;
+  subjectId: string;
+  number: string;
+}
+
 /**
  * Posts a mail in the caller's transaction. A sandbox stores it to be read; mails of other organizations are sent to
- * the mail server by a repeated job, and without a server they stay unsent, which is logged. A mail with a document
- * waits until that is drawn.
+ * the mail server by a repeated job, and without a server they stay unsent, which is logged. A mail with
+ * documents waits until they are drawn.
  *
  * @returns whether it was posted: not without an addressee, nor an automatic one twice
  * Rules: organizations.md, provider-connections.md#sandbox-provider.
@@ -40,6 +50,8 @@ export async function postMail(ctx: Context, mail: Mail): Promise<boolean> {
   const { document } = mail;
   const id = newId();
   const documentId = document === undefined ? null : await askForDocument(ctx, document);
+  const attachedIds: string[] = [];
+  for (const each of mail.attached ?? []) attachedIds.push(await askForDocument(ctx, each));
   const posted = await db`
     insert into mails ${db(
       columnValues({
@@ -48,6 +60,7 @@ export async function postMail(ctx: Context, mail: Mail): Promise<boolean> {
         kind: document?.kind ?? null,
         subject_id: document?.subjectId ?? null,
         document_id: documentId,
+        attached_ids: attachedIds,
         is_automatic: mail.isAutomatic ?? false,
         recipients: mail.to,
         cc: mail.cc ?? [],
@@ -56,21 +69,29 @@ export async function postMail(ctx: Context, mail: Mail): Promise<boolean> {
         reply_to: mail.replyTo ?? null,
         subject: mail.subject,
         body: mail.text,
+        html: mail.html ?? null,
         status: 'waiting',
         created_at: ctx.now(),
       }),
     )}
     on conflict do nothing returning id`;
   if (posted.length === 0) return false;
-  if (documentId === null || (await isDrawn(ctx, documentId))) await release(ctx, [id]);
+  await holdDocuments(ctx, documentId === null ? attachedIds : [documentId, ...attachedIds]);
+  await release(ctx, [id]);
   return true;
 }
 
-/** Releases mails that waited for a document; to be called in the transaction that stored it, afterwards. */
+/**
+ * Releases mails that waited for a document and wait for no other; to be called in the transaction that stored it,
+ * afterwards. The mails are locked before it is asked what they still wait for: of two transactions that store the last
+ * two documents of a mail, the second sees both.
+ */
 export async function releaseMails(ctx: Context, documentId: DocumentId): Promise<void> {
   const waiting = await ctx.db<{ id: string }[]>`
     select id from mails
-    where organization_id = ${ctx.organizationId} and document_id = ${documentId} and status = 'waiting' order by id`;
+    where organization_id = ${ctx.organizationId} and status = 'waiting'
+      and (document_id = ${documentId} or attached_ids @> ${[documentId]}::uuid[])
+    order by id for update`;
   await release(
     ctx,
     waiting.map(({ id }) => id),
@@ -80,29 +101,36 @@ export async function releaseMails(ctx: Context, documentId: DocumentId): Promis
 /** What addressees miss for good, as it stands in the audit trail. */
 const NOT_DRAWN = 'The document of the mail cannot be drawn';
 
-/** Fails mails whose document was given up, and announces that. */
+/** Fails mails whose document was given up, and announces that; mails that it was to be attached to go without it. */
 export async function failWaitingMails(ctx: Context, documentId: DocumentId): Promise<void> {
   for (const mail of await takeWaitingMails(ctx, documentId, NOT_DRAWN))
     await announce(ctx, mailFailed, { mail, error: NOT_DRAWN });
+  await releaseMails(ctx, documentId);
 }
 
-// The row is held: the worker that stores the document waits for this transaction and finds the mail.
-async function isDrawn(ctx: Context, documentId: DocumentId): Promise<boolean> {
-  const [row] = await ctx.db<{ drawn: boolean }[]>`
-    select content is not null as drawn from documents
-    where organization_id = ${ctx.organizationId} and id = ${documentId} for share`;
-  return row?.drawn === true;
+// The rows are held: the workers that store the documents wait for this transaction and find the mail.
+async function holdDocuments({ db, organizationId }: Context, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await db`
+    select from documents where organization_id = ${organizationId} and id = any (${ids}) order by id for share`;
 }
 
+/** Releases those of the mails that wait for no document. */
 async function release(ctx: Context, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   const { db, organizationId } = ctx;
   const status = ctx.sandbox ? 'sent' : ctx.config.SMTP_URL === undefined ? 'unsent' : 'pending';
   const released = await db<{ id: string }[]>`
-    update mails set status = ${status}, sent_at = ${status === 'sent' ? realNow() : null},
+    update mails mail set status = ${status}, sent_at = ${status === 'sent' ? realNow() : null},
       next_attempt_at = ${status === 'pending' ? realNow() : null}
-    where organization_id = ${organizationId} and id = any (${ids}) and status = 'waiting'
-    returning id`;
+    where mail.organization_id = ${organizationId} and mail.id = any (${ids}) and mail.status = 'waiting'
+      and not exists (
+        select from documents document
+        where document.organization_id = mail.organization_id and document.content is null
+          and document.id = any (mail.attached_ids || mail.document_id)
+          and (document.given_up_at is null or document.id = mail.document_id)
+      )
+    returning mail.id`;
   const mails = released.map(({ id }) => id);
   if (status === 'sent') await keep(ctx, mails);
   for (const id of mails) {
@@ -112,12 +140,11 @@ async function release(ctx: Context, ids: readonly string[]): Promise<void> {
 }
 
 const keep = (ctx: Context, ids: readonly string[]) => ctx.db`
-  insert into sandbox_mails (id, organization_id, recipients, bcc, subject, body, attachments, created_at)
-  select mail.id, mail.organization_id, mail.recipients || mail.cc, mail.bcc, mail.subject, mail.body,
-    case when document.id is null then '[]' else jsonb_build_array(jsonb_build_object('file_name', document.file_name,
-      'content_type', document.content_type, 'size_bytes', octet_length(document.content),
-      'svc_document_id', document.id)) end,
+  insert into sandbox_mails (id, organization_id, recipients, bcc, subject, body, html, attachments, created_at)
+  select mail.id, mail.organization_id, mail.recipients || mail.cc, mail.bcc, mail.subject, mail.body, mail.html,
+    (select coalesce(jsonb_agg(jsonb_build_object('file_name', file.file_name, 'content_type', file.content_type,
+       'size_bytes', octet_length(file.content), 'svc_document_id', file.id) order by file.place), '[]')
+     from (${attachedFiles(ctx.db)}) file),
     ${ctx.now()}
   from mails mail
-  left join documents document on document.organization_id = mail.organization_id and document.id = mail.document_id
   where mail.organization_id = ${ctx.organizationId} and mail.id = any (${ids})`;

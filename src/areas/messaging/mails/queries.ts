@@ -1,12 +1,12 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { DocumentId, OrganizationId } from '../../../platform/ids.ts';
 import type { RecipientState } from '../../../platform/mail/mailer.ts';
 import type { MailDocument } from './owe-mail.ts';
 
-/** A mail that is owed to the mail server, with what is attached. */
+/** A mail that is owed to the mail server. */
 export interface PendingMail {
   id: string;
   /** The document that it is about, if any. */
@@ -19,14 +19,47 @@ export interface PendingMail {
   reply_to: string | null;
   subject: string;
   body: string;
+  html: string | null;
   /** After the attempts before this one. */
   recipient_states: RecipientState[];
   /** This one included. */
   attempts: number;
-  file_name: string | null;
-  content_type: string | null;
-  content: Uint8Array | null;
 }
+
+/** A file that a mail carries. */
+export interface AttachedFile {
+  file_name: string;
+  content_type: string;
+  content: Uint8Array;
+}
+
+/** Mail servers take 20 to 25 MB, and a file grows by a third on its way; larger invoices are opened by the link. */
+const MOST_ATTACHED_BYTES = 10_000_000;
+
+/**
+ * The files of the row `mail` in the order of `place`: the document that it is about, then those attached besides if
+ * they are not too large together. Rule: payment-requests.md#the-mail-of-a-request.
+ */
+export const attachedFiles = (db: Db): Fragment => db`
+  select file.* from (
+    select document.id, document.file_name, document.content_type, document.content, wanted.place,
+      sum(octet_length(document.content)) filter (where wanted.place > 0) over () as bytes
+    from (
+      select mail.document_id as id, 0 as place
+      union all
+      select id, place from unnest(mail.attached_ids) with ordinality as attached (id, place)
+    ) wanted
+    join documents document on document.organization_id = mail.organization_id and document.id = wanted.id
+    where document.content is not null
+  ) file
+  where file.place = 0 or file.bytes <= ${MOST_ATTACHED_BYTES}`;
+
+/** The files of a mail, as `attachedFiles` says. */
+export const listAttachedFiles = ({ db, organizationId }: Scope, id: string) => db<AttachedFile[]>`
+  select file.file_name, file.content_type, file.content
+  from mails mail cross join lateral (${attachedFiles(db)}) file
+  where mail.organization_id = ${organizationId} and mail.id = ${id}
+  order by file.place`;
 
 /** Takes a mail that is due for one attempt; no other worker takes it before `until`. */
 export async function takeMail(
@@ -35,17 +68,9 @@ export async function takeMail(
   { now, until }: { now: Temporal.Instant; until: Temporal.Instant },
 ): Promise<PendingMail | undefined> {
   const [mail] = await db<PendingMail[]>`
-    with taken as (
-      update mails set attempts = attempts + 1, next_attempt_at = ${until}
-      where organization_id = ${organizationId} and id = ${id} and status = 'pending' and next_attempt_at <= ${now}
-      returning *
-    )
-    select taken.id, taken.kind, taken.subject_id, taken.recipients, taken.cc, taken.bcc, taken.sender_name,
-      taken.reply_to, taken.subject, taken.body, taken.recipient_states, taken.attempts, document.file_name,
-      document.content_type, document.content
-    from taken
-    left join documents document
-      on document.organization_id = taken.organization_id and document.id = taken.document_id`;
+    update mails set attempts = attempts + 1, next_attempt_at = ${until}
+    where organization_id = ${organizationId} and id = ${id} and status = 'pending' and next_attempt_at <= ${now}
+    returning ${pendingColumns(db)}`;
   return mail;
 }
 
@@ -55,8 +80,12 @@ export const takeWaitingMails = ({ db, organizationId }: Scope, documentId: Docu
 >`
   update mails set status = 'failed', error = ${error}
   where organization_id = ${organizationId} and document_id = ${documentId} and status = 'waiting'
-  returning id, kind, subject_id, recipients, cc, bcc, sender_name, reply_to, subject, body, recipient_states, attempts,
-    null as file_name, null as content_type, null as content`;
+  returning ${pendingColumns(db)}`;
+
+const pendingColumns = (
+  db: Db,
+): Fragment => db`id, kind, subject_id, recipients, cc, bcc, sender_name, reply_to, subject,
+  body, html, recipient_states, attempts`;
 
 /** Stores the outcome of an attempt: the state of each address and the time of the next attempt, if any. */
 export const noteAttempt = (

@@ -42,5 +42,7 @@ export const de: PayTexts = {
     refused: 'Ihr Zahlungsmittel konnte nicht belastet werden.',
     payHere: 'Hier bezahlen (der Link gilt {days} Tage):',
     onPage: 'Die Rechnungen lassen sich auf dieser Seite öffnen.',
+    view: 'Rechnungen ansehen',
+    worksFor: 'Der Link gilt {days} Tage.',
   },
 };

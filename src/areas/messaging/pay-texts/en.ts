@@ -39,5 +39,7 @@ export const en: PayTexts = {
     refused: 'Your payment method could not be charged.',
     payHere: 'Pay here (the link works for {days} days):',
     onPage: 'The invoices can be opened on that page.',
+    view: 'View the invoices',
+    worksFor: 'The link works for {days} days.',
   },
 };

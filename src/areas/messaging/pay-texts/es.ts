@@ -32,5 +32,7 @@ export const es: PayTexts = {
     refused: 'No se ha podido cobrar con su método de pago.',
     payHere: 'Pague aquí (el enlace es válido durante {days} días):',
     onPage: 'Las facturas se pueden abrir en esa página.',
+    view: 'Ver las facturas',
+    worksFor: 'El enlace es válido durante {days} días.',
   },
 };

@@ -39,5 +39,7 @@ export const fr: PayTexts = {
     refused: 'Votre moyen de paiement n’a pas pu être débité.',
     payHere: 'Payez ici (le lien est valable {days} jours) :',
     onPage: 'Les factures peuvent être ouvertes sur cette page.',
+    view: 'Voir les factures',
+    worksFor: 'Le lien est valable {days} jours.',
   },
 };

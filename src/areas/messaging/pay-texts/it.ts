@@ -36,5 +36,7 @@ export const it: PayTexts = {
     refused: 'Non è stato possibile addebitare il suo metodo di pagamento.',
     payHere: 'Paghi qui (il link vale {days} giorni):',
     onPage: 'Le fatture si possono aprire su quella pagina.',
+    view: 'Vedi le fatture',
+    worksFor: 'Il link è valido per {days} giorni.',
   },
 };

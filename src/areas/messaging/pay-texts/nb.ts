@@ -31,5 +31,7 @@ export const nb: PayTexts = {
     refused: 'Betalingsmåten din kunne ikke belastes.',
     payHere: 'Betal her (lenken virker i {days} dager):',
     onPage: 'Fakturaene kan åpnes på den siden.',
+    view: 'Se fakturaene',
+    worksFor: 'Lenken gjelder i {days} dager.',
   },
 };

@@ -38,5 +38,9 @@ export interface PayTexts {
     payHere: string;
     /** Where the PDFs are. */
     onPage: string;
+    /** Leads to that page, where nothing can be paid on it. */
+    view: string;
+    /** `{days}`. */
+    worksFor: string;
   };
 }

@@ -39,5 +39,7 @@ export const ptBr: PayTexts = {
     refused: 'Não foi possível cobrar a sua forma de pagamento.',
     payHere: 'Pague aqui (o link vale por {days} dias):',
     onPage: 'As faturas podem ser abertas nessa página.',
+    view: 'Ver as faturas',
+    worksFor: 'O link vale por {days} dias.',
   },
 };

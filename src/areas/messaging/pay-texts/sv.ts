@@ -31,5 +31,7 @@ export const sv: PayTexts = {
     refused: 'Ditt betalsätt kunde inte debiteras.',
     payHere: 'Betala här (länken fungerar i {days} dagar):',
     onPage: 'Fakturorna kan öppnas på den sidan.',
+    view: 'Visa fakturorna',
+    worksFor: 'Länken gäller i {days} dagar.',
   },
 };

@@ -20,5 +20,7 @@ export const zhTw: PayTexts = {
     refused: '無法從您的付款方式扣款。',
     payHere: '請在此付款（連結有效 {days} 天）：',
     onPage: '帳單可在該頁面開啟。',
+    view: '檢視帳單',
+    worksFor: '連結有效 {days} 天。',
   },
 };

@@ -1,7 +1,7 @@
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
-import { type Log, ofOrganization } from '../../../platform/log/log.ts';
+import { ofOrganization } from '../../../platform/log/log.ts';
 import type { Mailer, OutgoingMail, RecipientState } from '../../../platform/mail/mailer.ts';
 import type { SweepDeps } from '../../../platform/periodic-job.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
@@ -9,7 +9,15 @@ import { announce } from '../../../platform/reactions.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
 import { mailFailed } from '../announcements.ts';
 import { withPayLinks } from '../mails/pay-link.ts';
-import { listDueMails, noteAttempt, noteUnsent, type PendingMail, takeMail } from '../mails/queries.ts';
+import {
+  type AttachedFile,
+  listAttachedFiles,
+  listDueMails,
+  noteAttempt,
+  noteUnsent,
+  type PendingMail,
+  takeMail,
+} from '../mails/queries.ts';
 
 /**
  * After an attempt that left addresses open the next one waits this long; then they have failed. About a day in all.
@@ -35,30 +43,28 @@ export function mailHandlers(deps: SystemDeps, mailer: Mailer | undefined): Pick
       const now = realNow();
       const mail = await takeMail({ db: sql, organizationId }, id, { now, until: now.add({ minutes: TAKEN_MINUTES }) });
       if (!mail) return;
-      await keepAttempt(
-        deps,
-        organizationId,
-        mail,
-        await attempt(deps, ofOrganization(deps.log, organizationId), mailer, mail),
-      );
+      await keepAttempt(deps, organizationId, mail, await attempt(deps, organizationId, mailer, mail));
     },
   };
 }
 
 /** The state of every address; settled addresses are not tried again. */
 async function attempt(
-  { sql, config }: SystemDeps,
-  log: Log,
+  { sql, config, log: logOfAll }: SystemDeps,
+  organizationId: OrganizationId,
   mailer: Mailer,
   mail: PendingMail,
 ): Promise<RecipientState[]> {
+  const log = ofOrganization(logOfAll, organizationId);
   const settled = mail.recipient_states.filter(({ state }) => state !== 'deferred');
   const all = [...new Set([...mail.recipients, ...mail.cc, ...mail.bcc])];
   const open = all.filter((address) => !settled.some((each) => each.address === address));
   if (open.length === 0) return settled;
   try {
-    const [text = mail.body] = await withPayLinks({ db: sql, config }, [mail.body]);
-    return [...settled, ...(await mailer.send(outgoingOf(mail, text), open))];
+    const [text, html] = await withPayLinks({ db: sql, config }, [mail.body, mail.html ?? '']);
+    const files = await listAttachedFiles({ db: sql, organizationId }, mail.id);
+    const outgoing = outgoingOf({ ...mail, body: text!, html: mail.html === null ? null : html! }, files);
+    return [...settled, ...(await mailer.send(outgoing, open))];
   } catch (error) {
     log.warn({ mailId: mail.id, attempts: mail.attempts, err: error }, 'the mail server could not be asked');
     const message = error instanceof Error ? error.message : String(error);
@@ -66,7 +72,7 @@ async function attempt(
   }
 }
 
-const outgoingOf = (mail: PendingMail, text: string): OutgoingMail => ({
+const outgoingOf = (mail: PendingMail, files: readonly AttachedFile[]): OutgoingMail => ({
   id: mail.id,
   senderName: mail.sender_name,
   replyTo: mail.reply_to,
@@ -74,11 +80,13 @@ const outgoingOf = (mail: PendingMail, text: string): OutgoingMail => ({
   cc: mail.cc,
   bcc: mail.bcc,
   subject: mail.subject,
-  text,
-  attachment:
-    mail.content === null
-      ? null
-      : { fileName: mail.file_name!, contentType: mail.content_type!, content: mail.content },
+  text: mail.body,
+  html: mail.html,
+  attachments: files.map((file) => ({
+    fileName: file.file_name,
+    contentType: file.content_type,
+    content: file.content,
+  })),
 });
 
 /**

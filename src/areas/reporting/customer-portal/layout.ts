@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../../../platform/html.ts';
 import { STYLE } from './style.ts';
 import type { PortalLanguage } from './texts/by-locale.ts';
 import type { PortalTexts } from './texts/portal-texts.ts';

@@ -1,9 +1,9 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Currency } from '../../../engine/money/currency.ts';
+import { type Html, html } from '../../../platform/html.ts';
 import { type Format, fill, formatOf } from '../../messaging/documents/number-and-date-formats.ts';
 import { payTextsOf } from '../../messaging/pay-texts/by-locale.ts';
 import { subscriptionName } from '../../subscriptions/subscriptions/printed-name.ts';
-import { type Html, html } from './html.ts';
 import { pageOf } from './layout.ts';
 import { isToPay, type PaymentState, paymentStateOf } from './payment-state.ts';
 import type {

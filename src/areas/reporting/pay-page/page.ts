@@ -1,9 +1,9 @@
 import type { Temporal } from 'temporal-polyfill';
+import { type Html, html } from '../../../platform/html.ts';
 import { type Format, fill, formatOf } from '../../messaging/documents/number-and-date-formats.ts';
 import { languageOf as documentLanguageOf } from '../../messaging/documents/texts/by-locale.ts';
 import { payTextsOf } from '../../messaging/pay-texts/by-locale.ts';
 import type { PayTexts } from '../../messaging/pay-texts/pay-texts.ts';
-import { type Html, html } from '../customer-portal/html.ts';
 import { pageOf } from '../customer-portal/layout.ts';
 import { languageOf, languageOfBrowser, type PortalLanguage } from '../customer-portal/texts/by-locale.ts';
 import type { PayableRow } from './queries.ts';

@@ -21,6 +21,7 @@ interface MailRow {
   bcc: string[];
   subject: string;
   body: string;
+  html: string | null;
   attachments: { file_name: string; content_type: string; size_bytes: number; svc_document_id: string }[];
   created_at: Temporal.Instant;
 }
@@ -29,7 +30,7 @@ async function listMails(ctx: Context, { query }: { query: MailsQuery }) {
   const { limit, offset } = limitOf(query);
   const [rows, [count]] = await Promise.all([
     ctx.db<MailRow[]>`
-      select recipients, bcc, subject, body, attachments, created_at from sandbox_mails
+      select recipients, bcc, subject, body, html, attachments, created_at from sandbox_mails
       where organization_id = ${ctx.organizationId}
       order by created_at desc, id desc limit ${limit} offset ${offset}`,
     ctx.db<{ total: number }[]>`
@@ -39,13 +40,14 @@ async function listMails(ctx: Context, { query }: { query: MailsQuery }) {
   const links = await documentLinks(ctx.db, ctx.config, documentIds);
   const texts = await withPayLinks(
     ctx,
-    rows.map(({ body }) => body),
+    rows.flatMap(({ body, html }) => [body, html ?? '']),
   );
   const mails = rows.map((row, n) => ({
     to: row.recipients,
     bcc: row.bcc,
     subject: row.subject,
-    text: texts[n]!,
+    text: texts[2 * n]!,
+    html: row.html === null ? null : texts[2 * n + 1]!,
     attachments: row.attachments.map(({ svc_document_id: id, ...file }) => ({ ...file, file_url: links.get(id)! })),
     created_at: seconds(row.created_at),
   }));

@@ -23,6 +23,7 @@ export const MailList = z.object({
       bcc: z.array(z.string()),
       subject: z.string(),
       text: z.string(),
+      html: z.string().nullable(),
       attachments: z.array(
         z.object({ file_name: z.string(), content_type: z.string(), size_bytes: z.int(), file_url: z.string() }),
       ),

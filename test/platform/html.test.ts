@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { html } from '../../../../src/areas/reporting/customer-portal/html.ts';
+import { html } from '../../src/platform/html.ts';
 
 test('values put into an HTML template are escaped unless they are HTML', () => {
   const name = `<script>"a" & 'b'</script>`;
