@@ -32,14 +32,11 @@ function randomInstant(next: () => number): Temporal.Instant {
 
 const stored = (text: string) => text.replace('T', ' ').replace('Z', '+00');
 
-/** Some 18 000 of our century, and 2 000 of all times, for each number of zeros at the end of the second. */
-const INSTANTS = 100_000;
-
-test('a hundred thousand random instants have the texts of the library, and come back from them', () => {
+test('a million instants have the texts of the library, and come back from them', () => {
   const source = numbers(20_240_301);
   const next = () => source.next().value;
   const wrong: string[] = [];
-  for (let n = 0; n < INSTANTS; n += 1) {
+  for (let n = 0; n < 1_000_000; n += 1) {
     const instant = randomInstant(next);
     const text = instant.toString();
     const isSame = instantText(instant) === text && instantOfStored(stored(text)).equals(instant);
