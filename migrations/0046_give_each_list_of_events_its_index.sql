@@ -7,7 +7,7 @@
 -- can use it; the index of a subscription holds live events alone, so that its lists no longer pass over retracted
 -- ones, which have one of their own for what verifies a fee as it was.
 -- Locks: none; about 15 s a million events. Until the new version runs, lists of events of the old one are read without
--- an index. A failed build is dropped before it is tried again.
+-- an index. A failed build is dropped before it is tried again, so the former unique key goes only with 0048.
 
 drop index concurrently if exists events_newest;
 create index concurrently events_newest on events (organization_id, timestamp desc, transaction_id)
@@ -30,4 +30,3 @@ drop index concurrently if exists events_live_newest;
 drop index concurrently if exists events_live_code;
 drop index concurrently if exists events_received;
 drop index concurrently if exists events_aggregation;
-drop index concurrently if exists events_transaction_key;
