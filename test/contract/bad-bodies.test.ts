@@ -283,7 +283,7 @@ function takenBack(): CommandDeps {
   const silent = async () => {};
   return {
     sql: { begin },
-    producer: { add: silent, addMany: silent, accessChanged: silent },
+    producer: { add: silent, addMany: silent, accessChanged: silent, deliver: () => {} },
     config: service.config,
     log: createLog({ level: 'silent', process: 'test' }),
     operations: operationsByName,
