@@ -2,6 +2,7 @@ import postgres from 'postgres';
 import { Temporal } from 'temporal-polyfill';
 import { instantOfStored, instantText } from '../../engine/calendar/instant-text.ts';
 import { Decimal } from '../../engine/money/decimal.ts';
+import { endedWithItsWork } from './ended-with-its-work.ts';
 
 /**
  * Types of columns: numeric ↔ Decimal, date ↔ PlainDate, timestamptz ↔ Instant (microseconds), int8 → safe integer or
@@ -70,7 +71,7 @@ const STATEMENT_TIMEOUT_MS = 60_000;
 /** A pool of connections. Notices are dropped; a lost server is reconnected with back-off by the driver. */
 export function connectDatabase(url: string, options: DatabaseOptions = {}): Sql {
   const { onStatement, onClose } = options;
-  return postgres(url, {
+  const sql = postgres(url, {
     max: options.connections ?? 12,
     types: types as unknown as Record<string, postgres.PostgresType>,
     onnotice: () => {},
@@ -93,4 +94,6 @@ export function connectDatabase(url: string, options: DatabaseOptions = {}): Sql
       ? { debug: (_connection: number, query: string, parameters: unknown[]) => onStatement(query, parameters) }
       : {}),
   }) as unknown as Sql;
+  sql.begin = endedWithItsWork(sql.begin);
+  return sql;
 }

@@ -51,7 +51,8 @@ export function chargesOfLines(ctx: Context, lines: readonly BilledLine[]): Prom
 }
 
 /**
- * Computes what an invoice's lines amount to: their fees, then the steps of the whole invoice. Reads only.
+ * Computes what an invoice's lines amount to: their fees, then the steps of the whole invoice. Reads only, but when it
+ * is finalized: coupons and notes are then locked, and progressive invoices give back what they billed in excess.
  *
  * Rule: invoice-amounts.md#order-of-computation.
  */
