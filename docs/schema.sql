@@ -1589,6 +1589,36 @@ create table dunning_campaigns (
 comment on table dunning_campaigns is 'When and how often overdue invoices are collected again.';
 CREATE UNIQUE INDEX dunning_campaigns_code_key ON public.dunning_campaigns USING btree (organization_id, code) WHERE (deleted_at IS NULL);
 
+create table e_document_transmissions (
+  id uuid not null,
+  organization_id uuid not null,
+  e_document_id uuid not null,
+  integration_id uuid not null,
+  provider_id text,
+  status text not null default 'queued'::text,
+  attempts integer not null default 0,
+  error jsonb,
+  ignored_reports integer not null default 0,
+  queued_at timestamp with time zone not null,
+  next_at timestamp with time zone,
+  looked_at timestamp with time zone,
+  sent_at timestamp with time zone,
+  delivered_at timestamp with time zone,
+  answered_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint e_document_transmissions_pkey PRIMARY KEY (id),
+  constraint e_document_transmissions_e_document_id_fkey FOREIGN KEY (e_document_id) REFERENCES e_documents(id) DEFERRABLE,
+  constraint e_document_transmissions_integration_id_fkey FOREIGN KEY (integration_id) REFERENCES integrations(id) DEFERRABLE,
+  constraint e_document_transmissions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint e_document_transmissions_sent_check CHECK (((status = ANY (ARRAY['queued'::text, 'failed'::text])) OR (provider_id IS NOT NULL))),
+  constraint e_document_transmissions_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'sent'::text, 'delivered'::text, 'accepted'::text, 'rejected'::text, 'paid_reported'::text, 'failed'::text])))
+);
+CREATE INDEX e_document_transmissions_document_idx ON public.e_document_transmissions USING btree (organization_id, e_document_id, id);
+CREATE INDEX e_document_transmissions_due_idx ON public.e_document_transmissions USING btree (organization_id, next_at) WHERE (next_at IS NOT NULL);
+CREATE UNIQUE INDEX e_document_transmissions_open_key ON public.e_document_transmissions USING btree (organization_id, e_document_id) WHERE (status <> ALL (ARRAY['rejected'::text, 'failed'::text]));
+CREATE UNIQUE INDEX e_document_transmissions_provider_key ON public.e_document_transmissions USING btree (organization_id, integration_id, provider_id) WHERE (provider_id IS NOT NULL);
+
 create table e_documents (
   id uuid not null,
   organization_id uuid not null,
@@ -2147,10 +2177,11 @@ create table integrations (
   account_fingerprint text,
   constraint integrations_pkey PRIMARY KEY (id),
   constraint integrations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
-  constraint integrations_category_check CHECK ((category = ANY (ARRAY['tax'::text, 'accounting'::text, 'crm'::text]))),
+  constraint integrations_category_check CHECK ((category = ANY (ARRAY['tax'::text, 'accounting'::text, 'crm'::text, 'e_invoicing'::text]))),
   constraint integrations_status_check CHECK ((status = ANY (ARRAY['connected'::text, 'unverified'::text, 'failing'::text])))
 );
 comment on table integrations is 'Connections to other systems, such as tax engines. Secrets are sealed.';
+CREATE UNIQUE INDEX integrations_access_point_key ON public.integrations USING btree (organization_id) WHERE ((category = 'e_invoicing'::text) AND (deleted_at IS NULL));
 CREATE UNIQUE INDEX integrations_account_key ON public.integrations USING btree (organization_id, account_fingerprint) WHERE ((deleted_at IS NULL) AND (account_fingerprint IS NOT NULL));
 CREATE UNIQUE INDEX integrations_code_key ON public.integrations USING btree (organization_id, code) WHERE (deleted_at IS NULL);
 

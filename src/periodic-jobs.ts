@@ -16,6 +16,7 @@ import { expireCoupons } from './areas/credits/expire-coupons/expire-coupons.ts'
 import { expireHolds } from './areas/credits/wallet-holds/expire-holds.ts';
 import { euTaxRates } from './areas/customers/check-vat-numbers/eu-rates.ts';
 import { archiveRoots } from './areas/documents/archive/archive-roots.ts';
+import { sendEDocuments } from './areas/documents/e-documents/transmissions/jobs.ts';
 import { ledgerDaily } from './areas/ledger/roll-up-ledger/ledger-daily.ts';
 import { cleanWebhooks, endpointHealth, webhookSweeper } from './areas/messaging/deliver-webhooks/jobs.ts';
 import { releaseAuthorizations } from './areas/payments/collect-payments/authorizations.ts';
@@ -89,4 +90,5 @@ export const sweepJobs: readonly SweepJob[] = [
   auditRecent,
   auditFull,
   archiveRoots,
+  sendEDocuments,
 ];

@@ -13,6 +13,7 @@ import type {
   PaymentProviderId,
   ReconciliationId,
   TaxDocumentId,
+  TransmissionId,
   UsageShapeId,
   WebhookDeliveryId,
   WebhookEndpointId,
@@ -59,7 +60,8 @@ export const queues = {
   payments: { purpose: 'calls to payment providers and tax engines', ...RETRIED, attempts: 7 },
   clocks: { purpose: 'advances of test clocks', ...RETRIED },
   webhooks: {
-    purpose: 'deliveries to webhook endpoints, mails, questions to the VAT register',
+    purpose:
+      'deliveries to webhook endpoints, mails, electronic documents to access points, questions to the VAT register',
     ...RETRIED,
     // webhooks.md#sending, rule 5
     mostOfOrganization: 0.25,
@@ -254,6 +256,10 @@ export const jobs = {
   'e-document.render': {
     queue: 'documents',
     payload: z.object({ ...Owner, e_document_id: id<DocumentId>() }),
+  },
+  'e-document.send': {
+    queue: 'webhooks',
+    payload: z.object({ ...Owner, transmission_id: id<TransmissionId>() }),
   },
   'mail.send': { queue: 'webhooks', payload: z.object({ ...Owner, mail_id: z.string() }) },
   'vat.check': { queue: 'webhooks', payload: z.object({ ...Owner, check_id: z.string() }) },

@@ -284,6 +284,13 @@ const rows = [
     catchUp: 'latest',
     afterMissedTicks: 'by selection',
   },
+  {
+    job: 'send-e-documents',
+    tick: { everySeconds: 60 },
+    clock: 'R',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
   { job: 'audit-full', tick: { timeOfDay: '03:30' }, clock: 'R', catchUp: 'skip', afterMissedTicks: 'next day' },
 ] as const satisfies readonly TableRow[];
 

@@ -28,6 +28,8 @@ const USES = [
 /** Words like codes: reasons of verdicts, states, settings, and codes of providers and registers. */
 const NOT_CODES = new Set([
   'not_vat',
+  'no_access_point',
+  'no_receiver_address',
   'already_paid',
   'amount_too_small',
   'fixed_amount',

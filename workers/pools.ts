@@ -4,6 +4,7 @@ import { vatCheckHandlers } from '../src/areas/customers/check-vat-numbers/jobs.
 import { integrationHandlers } from '../src/areas/customers/integrations/jobs.ts';
 import { hybridPages } from '../src/areas/documents/e-documents/hybrid-documents.ts';
 import { eDocumentHandlers } from '../src/areas/documents/e-documents/jobs.ts';
+import { transmissionHandlers } from '../src/areas/documents/e-documents/transmissions/jobs.ts';
 import { documentHandlers } from '../src/areas/documents/render-documents/jobs.ts';
 import { deliveryHandlers } from '../src/areas/messaging/deliver-webhooks/deliver.ts';
 import { replayHandlers } from '../src/areas/messaging/deliver-webhooks/replay.ts';
@@ -162,6 +163,7 @@ export const pools = {
       ...replayHandlers(runtime),
       ...walkHandlers(runtime),
       ...mailHandlers(runtime, mailer),
+      ...transmissionHandlers(runtime),
       ...vatCheckHandlers({ ...runtime, outgoing: register }),
     };
     const served = serveMany(runtime, 'webhooks', runtime.config.CONCURRENCY_WEBHOOKS, handlers);

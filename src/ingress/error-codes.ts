@@ -172,7 +172,8 @@ const STATE: readonly CodeRow[] = [
   ],
   [
     'invalid_status',
-    'invoices payments events invoice_custom_sections sandbox test_clock webhooks payment_providers provider_drifts',
+    'invoices payments events invoice_custom_sections sandbox test_clock webhooks payment_providers provider_drifts ' +
+      'sendEDocument',
     'The record is not in a state that allows this',
     'Read its `status` first',
   ],

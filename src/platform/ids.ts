@@ -52,6 +52,7 @@ export type SubscriptionId = Id<'subscription'>;
 export type TaxId = Id<'tax'>;
 export type TaxDocumentId = Id<'tax document'>;
 export type IntegrationId = Id<'integration'>;
+export type TransmissionId = Id<'transmission'>;
 export type UsageShapeId = Id<'usage shape'>;
 export type UsageThresholdId = Id<'usage threshold'>;
 export type WalletId = Id<'wallet'>;

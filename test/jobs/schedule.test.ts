@@ -138,6 +138,7 @@ describe('the table of periodic jobs', () => {
     'clean-secrets',
     'retention',
     'archive-roots',
+    'send-e-documents',
     'reconcile-providers',
     'resume-reconciliations',
   ];

@@ -44,6 +44,7 @@ export const EInvoicingInput = z
     contact_name: word(),
     exemption_text: cleanText({ max: REASON_MAX }),
     creditor_id: word(),
+    auto_send: boolean().nullish(),
   })
   .nullish();
 export type EInvoicingInput = z.infer<typeof EInvoicingInput>;
@@ -96,6 +97,7 @@ export const EInvoicingView = z.object({
   contact_name: textOrAbsent,
   exemption_text: textOrAbsent,
   creditor_id: textOrAbsent,
+  auto_send: z.boolean().optional(),
 });
 export type EInvoicingView = z.infer<typeof EInvoicingView>;
 export const BankAccountView = z.object({

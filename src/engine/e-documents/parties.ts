@@ -13,6 +13,7 @@ export interface EInvoicing {
   contact_name?: string | null;
   exemption_text?: string | null;
   creditor_id?: string | null;
+  auto_send?: boolean | null;
 }
 
 /** A party as it is stored. */

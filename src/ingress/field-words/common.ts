@@ -52,6 +52,7 @@ export const COMMON_FIELDS: FieldWords = {
   tax_registration: 'Number at the tax office where it is no VAT number',
   contact_name: 'Person or office whom readers of a document may ask',
   exemption_text: 'Reason why no tax is charged, as documents must give it',
+  auto_send: 'Of a billing entity: true sends chosen documents to the access point as soon as they are ready',
   creditor_id: 'SEPA creditor identifier for direct debits',
   e_document_profile:
     'Form of the electronic documents: `peppol_bis3`, `xrechnung_ubl`, `facturx` and others; null leaves it to others',

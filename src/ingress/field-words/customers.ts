@@ -82,10 +82,14 @@ export const CUSTOMER_FIELDS: FieldWords = {
     'Instant until which the former key stays valid, ISO 8601; without it, it ends at once',
   'rotateApiKey.api_key.name': 'Name of the new key; default: that of the former one',
 
-  'integration.type': 'Kind of system; only `anrok` can be connected yet. Never changes',
+  'integration.type':
+    'Kind of system: `anrok`, or `e_invoicing`, an access point for electronic documents. Never changes',
   'integration.code': 'Code that customers name; unique',
   'integration.name': 'Name that people read',
   'integration.api_key': 'Key of the account there; `sandbox` connects the double of sandboxes. Never shown',
+  'integration.endpoint_url': 'Of an access point: where operations are posted; in a sandbox blank',
+  'integration.shared_secret':
+    'Of an access point: the `whsec_` secret that signs them; in a sandbox blank. Never shown',
   mappings: 'All names that the other system has for what is sold; replaces those that are stored',
   'mappings.resource_type': 'Kind of what is sold; `default` is for everything without a name of its own',
   'mappings.resource_code': 'Code of it; none for the default',

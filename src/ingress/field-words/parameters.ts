@@ -40,6 +40,7 @@ export const PARAMETERS: FieldWords = {
   'destroySubscription.status': 'Which record of the `external_id` is meant, by its status; default `active`',
   profile: 'Profile of the electronic document; default: the one that was chosen',
   profiles: 'Only documents in one of these profiles',
+  transmission_statuses: 'Only documents with a sending in one of these states',
   issued_from: 'Issued on this day or later',
   issued_to: 'Issued on this day or earlier',
   statuses: 'Only records with one of these statuses',

@@ -25,6 +25,8 @@ const TAKEN: Record<string, string> = {
   dunning_campaigns_code_key: 'code',
   payment_providers_code_key: 'code',
   integrations_account_key: 'api_key',
+  integrations_access_point_key: 'type',
+  e_document_transmissions_open_key: 'svc_id',
   integrations_code_key: 'code',
   integration_customers_category_key: 'integration_customers',
   invoice_custom_sections_code_key: 'code',

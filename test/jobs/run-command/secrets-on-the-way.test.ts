@@ -41,7 +41,7 @@ const REQUESTS: Record<string, { path: string; body: object }> = {
   },
   updateIntegration: {
     path: '/integrations/tax-way',
-    body: { integration: { api_key: `anrok_2_${MARK}` } },
+    body: { integration: { api_key: `anrok_2_${MARK}`, shared_secret: `whsec_${MARK.padEnd(40, 'A')}` } },
   },
   createPaymentMethod: {
     path: '/customers/nobody/payment_methods',

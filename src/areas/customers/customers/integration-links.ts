@@ -102,7 +102,7 @@ async function findConnection(
   if (code === null && type === null) return undefined;
   const found = await db<Connection[]>`
     select id, integration_type, code from integrations
-    where organization_id = ${organizationId} and deleted_at is null
+    where organization_id = ${organizationId} and deleted_at is null and category <> 'e_invoicing'
       ${code === null ? db`` : db`and code = ${code}`}
       ${type === null ? db`` : db`and integration_type = ${type}`}
     limit 2`;

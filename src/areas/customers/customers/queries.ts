@@ -82,8 +82,8 @@ export type ForeignId = string;
 /** A link with another system as the API shows it. */
 export interface CustomerLink {
   svc_id: string;
-  type: IntegrationType;
-  category: IntegrationCategory;
+  type: Exclude<IntegrationType, 'e_invoicing'>;
+  category: Exclude<IntegrationCategory, 'e_invoicing'>;
   integration_code: string;
   external_customer_id: ForeignId;
   is_default: boolean;

@@ -5,11 +5,13 @@ import { ASKING_MOST_MS, type AskingCommand } from '../../../platform/pre-step.t
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { anrokEngine } from '../../../platform/taxes/anrok.ts';
+import { bringsAccessPoint, triedAccessPoint } from './access-points.ts';
 import { CALLS_PER_SECOND } from './engine.ts';
 import { findIntegration } from './queries.ts';
 
 /** Whether a request brings a key that has to be tried. */
-export const bringsKey = (input: object): boolean => apiKeyOf(input) !== undefined;
+export const bringsKey = (input: object): boolean =>
+  apiKeyOf(input) !== undefined || bringsAccessPoint((input as { body?: object }).body ?? {});
 
 function apiKeyOf(input: object): string | undefined {
   const { body } = input as { body?: { api_key?: string | null } };
@@ -28,13 +30,16 @@ export async function askAboutKey(
   deps: SystemDeps & { calls?: ProviderCalls },
   { input, organizationId, sandbox }: AskingCommand,
 ): Promise<object | undefined> {
-  const apiKey = apiKeyOf(input);
-  if (sandbox || apiKey === undefined) return undefined;
+  if (sandbox || !bringsKey(input)) return undefined;
   const { code } = input as { code?: string };
   const changed = code === undefined ? undefined : await findIntegration({ db: deps.sql, organizationId }, code);
+  const type = changed?.integration_type ?? (input as { body: { type?: string } }).body.type;
+  const apiKey = apiKeyOf(input);
+  if (type !== 'e_invoicing' && apiKey === undefined) return undefined;
   // A connection that is made has no pace yet, so the organization has one for all that it makes.
   if (deps.calls) await takeTurn(deps.calls, changed?.id ?? organizationId);
-  return tried(deps.config, apiKey);
+  if (type === 'e_invoicing') return triedAccessPoint(deps, (input as { body: object }).body, changed);
+  return tried(deps.config, apiKey!);
 }
 
 async function takeTurn(calls: ProviderCalls, paceId: string): Promise<void> {

@@ -6,9 +6,11 @@ import { refuse } from '../../../platform/refusal.ts';
 import { SANDBOX_TAX_KEY } from '../../../platform/taxes/sandbox.ts';
 import { taxFactsChanged } from '../announcements.ts';
 import { flagDraftsOfIntegration } from '../flag-drafts.ts';
+import { accessPointOf } from './access-points.ts';
 import { recordIntegration } from './announce.ts';
 import { demandResources } from './mapped-resources.ts';
 import {
+  findAccessPoint,
   findConnectionOf,
   findIntegration,
   findIntegrationById,
@@ -30,19 +32,28 @@ export const CHECK_JOB = 'integration.check';
  *
  * @throws Refusal 422 api_key, mandatory; in a sandbox any but that of the double (live_key_in_sandbox), elsewhere that
  *   of the double; secrets_key_missing, where no key seals it; value_already_exist, where a live connection reaches
- *   the same account; code value_already_exist
- * Rule: integrations.md#routes.
+ *   the same account; code value_already_exist; type value_already_exist, of a second access point; endpoint_url and
+ *   shared_secret of an access point
+ * Rules: integrations.md#routes, integrations.md#access-points.
  */
 export async function createIntegration(ctx: Context, { body }: { body: IntegrationCreate }) {
   const apiKey = body.api_key?.trim();
-  if (!apiKey) throw refuse.invalid({ api_key: ['value_is_mandatory'] });
-  refuseWrongSide(ctx, apiKey);
+  const accessPoint = accessPointOf(ctx, body.type, body);
+  if (!accessPoint && !apiKey) throw refuse.invalid({ api_key: ['value_is_mandatory'] });
+  if (apiKey) refuseWrongSide(ctx, apiKey);
   if (await findIntegration(ctx, body.code)) throw refuse.invalid({ code: ['value_already_exist'] });
+  if (accessPoint && (await findAccessPoint(ctx))) throw refuse.invalid({ type: ['value_already_exist'] });
   const id = (ctx.asked?.recordId ?? newId()) as IntegrationId;
-  const sealed = await sealApiKey(ctx, id, apiKey);
+  const sealed = accessPoint ? await accessPoint.sealed(id) : await sealApiKey(ctx, id, apiKey);
   await refuseKnownAccount(ctx, sealed.account_fingerprint, null);
   const status = ctx.sandbox || isChecked(ctx) ? 'connected' : 'unverified';
-  await insertIntegration(ctx, body, { id, ...sealed, live: !ctx.sandbox, status });
+  await insertIntegration(ctx, body, {
+    id,
+    settings: accessPoint?.settings ?? {},
+    ...sealed,
+    live: !ctx.sandbox,
+    status,
+  });
   if (status === 'unverified') check(ctx, id);
   const integration = (await findIntegrationById(ctx, id))!;
   recordIntegration(ctx, 'created', integration);
@@ -62,12 +73,14 @@ export async function changeIntegration(ctx: Context, { code, body }: { code: st
   if (newCode !== stored.code && (await findIntegration(ctx, newCode)))
     throw refuse.invalid({ code: ['value_already_exist'] });
   const apiKey = body.api_key?.trim() || undefined;
+  const accessPoint = accessPointOf(ctx, stored.integration_type, body, stored);
   if (apiKey !== undefined) refuseWrongSide(ctx, apiKey);
-  const sealed = await sealApiKey(ctx, stored.id, apiKey);
+  const sealed = accessPoint ? await accessPoint.sealed(stored.id) : await sealApiKey(ctx, stored.id, apiKey);
   await refuseKnownAccount(ctx, sealed.account_fingerprint, stored.id);
-  const isNewKey = apiKey !== undefined && !ctx.sandbox;
+  const isNewKey = (accessPoint ? accessPoint.isChanged : apiKey !== undefined) && !ctx.sandbox;
   const status = isNewKey ? (isChecked(ctx) ? 'connected' : 'unverified') : stored.status;
-  await updateIntegration(ctx, stored, { ...sealed, code: newCode, name: body.name ?? stored.name, status });
+  const settings = accessPoint?.settings ?? stored.settings;
+  await updateIntegration(ctx, stored, { settings, ...sealed, code: newCode, name: body.name ?? stored.name, status });
   if (isNewKey && status === 'unverified') check(ctx, stored.id);
   if (isNewKey) await announce(ctx, taxFactsChanged, { integration_id: stored.id });
   const changed = (await findIntegrationById(ctx, stored.id))!;

@@ -56,10 +56,10 @@ export const taxEngineCalls = (
 };
 
 /** A call and how long it took. */
-export async function timed<Answer>(
+export async function timed<Outcome extends TaxOutcome<unknown>>(
   call: Pick<Call, 'operation' | 'resourceId'>,
-  run: () => Promise<TaxOutcome<Answer>>,
-): Promise<{ outcome: TaxOutcome<Answer>; call: Call }> {
+  run: () => Promise<Outcome>,
+): Promise<{ outcome: Outcome; call: Call }> {
   const startedMs = realNowMs();
   const outcome = await run();
   const error = outcome.kind === 'answered' ? null : outcome.fault.code;

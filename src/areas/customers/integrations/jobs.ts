@@ -6,6 +6,7 @@ import type { SystemDeps } from '../../../platform/records/system-transaction.ts
 import { transact } from '../../../platform/records/transact.ts';
 import { isTooMany } from '../../../platform/taxes/port.ts';
 import type { JobPayload } from '../../../queues.ts';
+import { senderOf } from './access-points.ts';
 import { engineOf, noteCall, taxEngineCalls, timed } from './engine.ts';
 
 /** Longest wait for the answer to a check. */
@@ -22,11 +23,9 @@ export function integrationHandlers(deps: SystemDeps & { redis: Redis }): Pick<H
       callsOf,
       async ({ organization_id: organizationId, integration_id: id }: JobPayload<'integration.check'>, calls, info) => {
         await calls.takeTurn(id);
-        const engine = await engineOf(
-          { db: deps.sql, config: deps.config },
-          { id: organizationId, sandbox: false },
-          id,
-        );
+        const connection = { db: deps.sql, config: deps.config };
+        const organization = { id: organizationId, sandbox: false };
+        const engine = (await senderOf(connection, organization, id)) ?? (await engineOf(connection, organization, id));
         if (!engine) return;
         const asked = await timed({ operation: 'check', resourceId: null }, () => engine.check(TIMEOUT_MS));
         if (isTooMany(asked.outcome)) {

@@ -51,6 +51,15 @@ export async function getIntegration(scope: Scope, code: string): Promise<Integr
   return row;
 }
 
+/** The connection through which an organization sends its electronic documents; it has one at most. */
+export async function findAccessPoint({ db, organizationId }: Scope): Promise<IntegrationRow | undefined> {
+  const [row] = await db<IntegrationRow[]>`
+    select ${columns(db)} from integrations integration
+    where integration.organization_id = ${organizationId} and integration.category = 'e_invoicing'
+      and integration.deleted_at is null`;
+  return row;
+}
+
 /** A live connection to an account, but for one. */
 export async function findConnectionOf(
   { db, organizationId }: Scope,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { listFilter } from '../../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { list } from '../../../platform/schema/bounded.ts';
-import { cleanText, oneOf, oneOfOffered, optionalText, text } from '../../../platform/schema/fields.ts';
+import { cleanText, INVALID, oneOf, oneOfOffered, optionalText, text } from '../../../platform/schema/fields.ts';
 import { secret } from '../../../platform/schema/secret-field.ts';
 
 /** Systems of the contract, each with what it is for. */
@@ -13,16 +13,21 @@ export const INTEGRATIONS = {
   xero: 'accounting',
   hubspot: 'crm',
   salesforce: 'crm',
+  /** An access point that carries electronic documents to their receivers. */
+  e_invoicing: 'e_invoicing',
 } as const;
 export type IntegrationType = keyof typeof INTEGRATIONS;
 export type IntegrationCategory = (typeof INTEGRATIONS)[IntegrationType];
 export const INTEGRATION_TYPES = Object.keys(INTEGRATIONS) as [IntegrationType, ...IntegrationType[]];
 
 /** Those that have a driver; the others are refused by name. */
-const NOT_YET = INTEGRATION_TYPES.filter((type) => type !== 'anrok');
+const NOT_YET = INTEGRATION_TYPES.filter((type) => type !== 'anrok' && type !== 'e_invoicing');
 
 const CODE_MAX = 255;
 const SECRET_MAX = 1024;
+const URL_MAX = 1024;
+/** A secret of Standard Webhooks: 24 to 64 bytes. */
+const SHARED_SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;
 /** How many names a connection has for what is sold: more items than any catalogue of ours has. */
 const MAPPINGS_MAX = 10_000;
 
@@ -30,6 +35,11 @@ const fields = {
   code: text({ max: CODE_MAX }),
   name: text({ max: CODE_MAX }),
   api_key: secret(optionalText({ max: SECRET_MAX })),
+  /** Of an access point: where its operations are posted, and what signs them. */
+  endpoint_url: optionalText({ max: URL_MAX }),
+  shared_secret: secret(
+    optionalText({ max: SECRET_MAX }).refine((value) => !value || SHARED_SECRET.test(value), INVALID),
+  ),
 };
 
 /** Input of `POST /integrations`. Rule: integrations.md#routes. */
@@ -48,10 +58,11 @@ const textOrNull = z.string().nullable();
 export const IntegrationView = z.object({
   svc_id: z.uuid(),
   type: z.enum(INTEGRATION_TYPES),
-  category: z.enum(['tax', 'accounting', 'crm']),
+  category: z.enum(['tax', 'accounting', 'crm', 'e_invoicing']),
   code: z.string(),
   name: z.string(),
   api_key_last4: z.string().optional(),
+  shared_secret_last4: z.string().optional(),
   settings: z.record(z.string(), z.unknown()),
   status: z.enum(['connected', 'unverified', 'failing']),
   last_error: textOrNull,

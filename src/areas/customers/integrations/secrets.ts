@@ -13,7 +13,7 @@ const placeOf = (integrationId: IntegrationId, name: string) => ({
 });
 
 /** What is stored of a key. */
-interface SealedKey {
+export interface SealedKey {
   secrets: Record<string, string>;
   secrets_last4: Record<string, string>;
   /** Undefined where there is no new key. */
@@ -41,6 +41,35 @@ export async function sealApiKey(
     account_fingerprint: fingerprintOf(apiKey),
   };
 }
+
+/**
+ * Seals the secret that signs what is posted to an access point.
+ *
+ * @throws Refusal 422 shared_secret secrets_key_missing, where no key is set
+ */
+export async function sealSharedSecret(
+  deployment: Deployment,
+  integrationId: IntegrationId,
+  sharedSecret: string | undefined,
+): Promise<SealedKey> {
+  if (sharedSecret === undefined) return { secrets: {}, secrets_last4: {}, account_fingerprint: undefined };
+  if (configuredKeys(deployment.config).length === 0) throw refuse.invalid({ shared_secret: ['secrets_key_missing'] });
+  const sealed = await sealText(deployment, sharedSecret, placeOf(integrationId, 'shared_secret'));
+  return {
+    secrets: { shared_secret: sealed },
+    secrets_last4: { shared_secret: sharedSecret.slice(-4) },
+    account_fingerprint: undefined,
+  };
+}
+
+/** The secret of an access point; undefined when its secrets were emptied. */
+export const readSharedSecret = async (
+  deployment: Deployment,
+  { id, secrets }: Pick<IntegrationRow, 'id' | 'secrets'>,
+): Promise<string | undefined> =>
+  secrets.shared_secret === undefined
+    ? undefined
+    : openText(deployment, secrets.shared_secret, placeOf(id, 'shared_secret'));
 
 /** The key of a connection; undefined when its secrets were emptied. */
 export async function readApiKey(

@@ -9,6 +9,7 @@ import { INTEGRATIONS, type IntegrationCreate } from './schema.ts';
 
 interface Sealed {
   secrets: object;
+  settings: object;
   secrets_last4: object;
   /** Undefined where the key stays. */
   account_fingerprint: string | null | undefined;
@@ -20,10 +21,10 @@ export const insertIntegration = (
   kept: Sealed & { id: string; live: boolean; status: string },
 ) => db`
   insert into integrations (id, organization_id, integration_type, category, code, name, secrets, secrets_last4,
-    account_fingerprint, live, status, created_at, updated_at)
+    settings, account_fingerprint, live, status, created_at, updated_at)
   values (${kept.id}, ${organizationId}, ${given.type}, ${INTEGRATIONS[given.type]}, ${given.code}, ${given.name},
-    ${json(kept.secrets)}, ${json(kept.secrets_last4)}, ${kept.account_fingerprint ?? null}, ${kept.live},
-    ${kept.status}, ${now()}, ${now()})`;
+    ${json(kept.secrets)}, ${json(kept.secrets_last4)}, ${json(kept.settings)}, ${kept.account_fingerprint ?? null},
+    ${kept.live}, ${kept.status}, ${now()}, ${now()})`;
 
 /** Changes a connection: secrets that are absent stay. */
 export const updateIntegration = (
@@ -34,6 +35,7 @@ export const updateIntegration = (
   update integrations set code = ${change.code}, name = ${change.name},
     secrets = secrets || ${json(change.secrets)}::jsonb,
     secrets_last4 = secrets_last4 || ${json(change.secrets_last4)}::jsonb,
+    settings = ${json(change.settings)}::jsonb,
     account_fingerprint = ${
       change.account_fingerprint === undefined ? db`account_fingerprint` : change.account_fingerprint
     },

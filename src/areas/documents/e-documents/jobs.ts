@@ -23,6 +23,7 @@ import { findNoted } from './cancellations.ts';
 import { factsOf } from './commands.ts';
 import { printAsHybrid, printPlain } from './hybrid-documents.ts';
 import { type EDocumentRow, findEDocument, type SubjectType } from './queries.ts';
+import { sendByItself } from './transmissions/commands.ts';
 import { markFailed, markReady, takeLostEDocuments } from './writes.ts';
 
 const LOST_AT_ONCE = 100;
@@ -70,6 +71,7 @@ async function render(deps: Deps, organizationId: OrganizationId, row: EDocument
     const made = { content, sha256, engineVersion: ENGINE_VERSION, problems, readyAt: realNow(), now: ctx.now() };
     if (!(await markReady(ctx, row.id, made))) return;
     await recordEDocument(ctx, 'created', row.id);
+    await sendByItself(ctx, row);
     if (isPrinted(row) && row.is_chosen) await printAsHybrid(ctx, row, { content, missing });
   });
 }

@@ -111,6 +111,15 @@ export async function listEDocuments({ db, organizationId }: Scope, query: EDocu
   const passing = db`document.organization_id = ${organizationId}
     ${query.profiles ? db`and document.profile = any (${query.profiles})` : db``}
     ${query.statuses ? db`and document.status = any (${query.statuses})` : db``}
+    ${
+      query.transmission_statuses
+        ? db`and exists (
+            select from e_document_transmissions transmission
+            where transmission.organization_id = document.organization_id
+              and transmission.e_document_id = document.id
+              and transmission.status = any (${query.transmission_statuses}))`
+        : db``
+    }
     ${query.external_customer_id === undefined ? db`` : db`and customer.external_id = ${query.external_customer_id}`}
     ${query.issued_from === undefined ? db`` : db`and document.issued_on >= ${query.issued_from}`}
     ${query.issued_to === undefined ? db`` : db`and document.issued_on <= ${query.issued_to}`}`;

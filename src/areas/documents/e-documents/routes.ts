@@ -9,6 +9,7 @@ import {
   EDocumentList,
   EDocumentsQuery,
 } from './schema.ts';
+import { sendEDocument } from './transmissions/commands.ts';
 
 const common = { permission: 'e_document', tag: 'e_documents' } as const;
 const read = { ...common, method: 'get', kind: 'read' } as const;
@@ -41,6 +42,13 @@ export const eDocumentOperations: Operation[] = [
     path: '/e_documents/:svc_id/retry',
     summary: 'Try a failed electronic document again',
     run: retryEDocument,
+  },
+  {
+    ...write,
+    name: 'sendEDocument',
+    path: '/e_documents/:svc_id/send',
+    summary: 'Send an electronic document to its receiver through the access point',
+    run: sendEDocument,
   },
   {
     ...make,

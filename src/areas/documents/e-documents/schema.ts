@@ -3,6 +3,8 @@ import { PROFILES } from '../../../engine/e-documents/profiles.ts';
 import { dayFilter, listFilter, textFilter } from '../../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { INVALID, oneOf } from '../../../platform/schema/fields.ts';
+import { TRANSMISSION_STATUSES } from '../../../platform/senders/port.ts';
+import { TransmissionView } from './transmissions/schema.ts';
 
 export const STATUSES = ['pending', 'ready', 'failed'] as const;
 
@@ -18,6 +20,7 @@ export const EDocumentsQuery = z.object({
   ...pageQuery,
   profiles: oneOfList(PROFILES),
   statuses: oneOfList(STATUSES),
+  transmission_statuses: oneOfList(TRANSMISSION_STATUSES),
   external_customer_id: textFilter,
   issued_from: dayFilter,
   issued_to: dayFilter,
@@ -45,6 +48,7 @@ export const EDocumentView = z.object({
   sha256: z.string().nullable(),
   size: z.int().nullable(),
   file_url: z.string().nullable(),
+  transmissions: z.array(TransmissionView),
   retain_until: z.string(),
   created_at: z.iso.datetime(),
   ready_at: z.iso.datetime().nullable(),

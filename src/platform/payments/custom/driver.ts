@@ -12,7 +12,7 @@ import {
   ProviderRefusal,
 } from '../port.ts';
 import { notSupported, outcomeOfError } from '../refused.ts';
-import { type CustomTarget, customClient, type Sent } from './client.ts';
+import { type CustomTarget, customClient, type Sent } from '../signed-operations.ts';
 import { Accepted, Checked, Methods, Page, PaymentAnswer, Payments, RefundAnswer } from './protocol.ts';
 
 /** Payments of a page that is asked for. */

@@ -1,16 +1,16 @@
 import type { z } from 'zod';
-import { realNowMs } from '../../clock/real-clock.ts';
-import type { Config } from '../../config.ts';
-import { RefusedAddress, targetOf } from '../../http/addresses.ts';
-import { jsonIn } from '../../http/answers.ts';
-import { mayBePrivate } from '../../http/may-call.ts';
-import { createOutgoing, type Outgoing, type OutgoingAnswer } from '../../http/outgoing.ts';
-import { Outage } from '../../refusal.ts';
-import { storableJson } from '../../schema/storable.ts';
-import { CredentialsRefused, ProviderConflict, ProviderRefusal, TooManyCalls } from '../port.ts';
-import { KEY_CONFLICT } from '../refused.ts';
-import { standardHeaders } from '../standard-webhooks.ts';
-import { Accepted, type Operation, Refused } from './protocol.ts';
+import { realNowMs } from '../clock/real-clock.ts';
+import type { Config } from '../config.ts';
+import { RefusedAddress, targetOf } from '../http/addresses.ts';
+import { jsonIn } from '../http/answers.ts';
+import { mayBePrivate } from '../http/may-call.ts';
+import { createOutgoing, type Outgoing, type OutgoingAnswer } from '../http/outgoing.ts';
+import { Outage } from '../refusal.ts';
+import { storableJson } from '../schema/storable.ts';
+import { Accepted, Refused } from './custom/protocol.ts';
+import { CredentialsRefused, ProviderConflict, ProviderRefusal, TooManyCalls } from './port.ts';
+import { KEY_CONFLICT } from './refused.ts';
+import { standardHeaders } from './standard-webhooks.ts';
 
 /** Longest wait for one answer; the job is then tried again with the same id. */
 const TIMEOUT_MS = 20_000;
@@ -31,7 +31,8 @@ export interface CustomTarget {
 export type CustomAnswer<Body> = { isAccepted: false; body: Body } | { isAccepted: true; id: string };
 
 export interface Sent {
-  type: Operation;
+  /** A word of the protocol of providers, or of that of access points. */
+  type: string;
   /** Its idempotency key. */
   id: string;
   data: object;
