@@ -11,13 +11,21 @@ export interface DocumentModel {
   logo: string | null;
   facts: readonly Fact[];
   parties: readonly Party[];
-  headline: { text: string; note: string } | null;
+  headline: Headline | null;
   columns: readonly Column[];
   tables: readonly DocumentTable[];
   totals: readonly Total[];
   notes: readonly Note[];
   /** With `{page}` and `{pages}`. */
   pageLabel: string;
+}
+
+/** What is due or paid, in large letters. */
+export interface Headline {
+  text: string;
+  note: string;
+  /** Where it is paid. */
+  link?: { text: string; url: string };
 }
 
 export interface Fact {

@@ -9,6 +9,7 @@ const TEXT_SIZE = 8.5;
 const SMALL_SIZE = 7.5;
 const INK = '#1c2430';
 const MUTED = '#5c6675';
+const ACCENT = '#2456c9';
 const RULE = '#d5dae2';
 const SHADE = '#f3f5f8';
 const LOGO_BOX: [number, number] = [150, 56];
@@ -104,11 +105,22 @@ function headOf({ title, number, logo, facts, parties, headline }: DocumentModel
             stack: [
               { text: text(headline.text), fontSize: 15, bold: true },
               { text: text(headline.note), color: MUTED },
+              ...(headline.link === undefined ? [] : [linkOf(headline.link, text)]),
             ],
             margin: [0, 0, 0, 16],
           } satisfies Block,
         ]),
   ];
+}
+
+/** A text that opens an address; a text of several fonts in each of its parts. */
+function linkOf({ text: words, url }: { text: string; url: string }, text: Text): Content {
+  const look = { link: url, color: ACCENT, decoration: 'underline' } as const;
+  const runs = text(words);
+  return {
+    text: Array.isArray(runs) ? runs.map((run) => ({ ...(run as object), ...look })) : runs,
+    ...look,
+  } as Content;
 }
 
 const partyOf = ({ label, lines }: Party, width: number, text: Text): PageColumn => ({

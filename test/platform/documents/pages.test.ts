@@ -105,3 +105,22 @@ describe('documents with many rows have no empty page', () => {
     expect(await textsWith({ tables: [{ title: 'Tarif', rows: [] }] })).toEqual(await textsWith({ tables: [] }));
   });
 });
+
+describe('the link below what is due', () => {
+  const url = 'https://billing.example/pay/aB-_9';
+  test.each([
+    ['in one font', 'Hier bezahlen'],
+    ['in several fonts', '在此支付此帳單（連結有效至 2026年5月1日）'],
+  ])('words %s open the address', async (_what, text) => {
+    const headline = { text: '10,00 € fällig', note: 'Zahlbar bis 01.05.2026', link: { text, url } };
+    const { bytes, missing } = await draw(document([line('Position')], { headline }), null);
+    expect(missing).toBe('');
+    const found = [
+      ...Buffer.from(bytes)
+        .toString('latin1')
+        .matchAll(/\/URI \(([^)]*)\)/g),
+    ].map(([, each]) => each);
+    expect(found.length).toBeGreaterThan(0);
+    expect(new Set(found)).toEqual(new Set([url]));
+  });
+});

@@ -1,6 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import type { DocumentFacts } from '../../../engine/e-documents/facts.ts';
 import type { Profile } from '../../../engine/e-documents/profiles.ts';
+import type { Config } from '../../../platform/config.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { DocumentModel } from '../../../platform/documents/model.ts';
@@ -26,13 +27,14 @@ import { chosenProfile, filledPrinted, frozenRecords } from './e-documents/state
 import { readInvoiceSources, readSources } from './e-documents/stated-records.ts';
 import { writtenXml } from './e-documents/written.ts';
 import { invoiceModel } from './invoice-model.ts';
+import { withPayLine } from './pay-line.ts';
 import { listPaidParts, type Printed, readPrinted } from './printed-invoice.ts';
 import { receiptModel } from './receipt-model.ts';
 import { type GivenBack, restOfInvoice, type StatedNote } from './rest-of-invoice.ts';
 
 /** Kinds of documents: how each is read and drawn, or written without drawing, and how it is announced. */
 interface DocumentSubject {
-  read(ctx: Scope, subjectId: string): Promise<DocumentModel | Uint8Array>;
+  read(ctx: Scope & { config: Config }, subjectId: string): Promise<DocumentModel | Uint8Array>;
   announce(ctx: Context, subjectId: string): Promise<void>;
 }
 
@@ -163,7 +165,8 @@ export const documentSubjects: Readonly<Record<DocumentKind, DocumentSubject>> =
         listPaidParts(ctx, invoiceId),
       ]);
       const language = languageOf(printed.customer_locale, printed.issuer.document_locale);
-      return invoiceModel(parts, printed, paid, language);
+      const model = invoiceModel(parts, printed, paid, language);
+      return withPayLine(ctx, model, { invoice: parts.invoice, language });
     },
     announce: recordInvoiceGenerated,
   },

@@ -69,7 +69,7 @@ function headlineOf(
 }
 
 /** An invoice that was marked as paid has nothing left to pay, although no payment was recorded. */
-const leftToPay = (invoice: InvoiceRow): number =>
+export const leftToPay = (invoice: InvoiceRow): number =>
   invoice.payment_status === 'succeeded' ? 0 : Math.max(dueOf(invoice), 0);
 
 const creditedOf = (invoice: InvoiceRow): number => invoice.total_offsetted_credit_note_amount_cents;

@@ -69,7 +69,7 @@ async function drawnOf(deps: Deps, scope: Scope, document: DocumentRow): Promise
   const hybrid = await deps.hybridPage(scope, document);
   if (hybrid === 'made-later') return hybrid;
   if (hybrid !== 'none') return { bytes: hybrid, missing: '' };
-  const model = await documentSubjects[document.kind].read(scope, document.subject_id);
+  const model = await documentSubjects[document.kind].read({ ...scope, config: deps.config }, document.subject_id);
   return model instanceof Uint8Array ? { bytes: model, missing: '' } : deps.renderer.render(model);
 }
 

@@ -2,6 +2,7 @@ import type { PayTexts } from './pay-texts.ts';
 
 export const de: PayTexts = {
   payAmount: '{amount} bezahlen',
+  payHereUntil: 'Diese Rechnung hier bezahlen (der Link gilt bis {date})',
   more: 'und {count} weitere',
   paid: { title: 'Bezahlt, vielen Dank', text: 'Ihre Zahlung ist eingegangen.' },
   processing: {

@@ -2,6 +2,7 @@ import type { PayTexts } from './pay-texts.ts';
 
 export const en: PayTexts = {
   payAmount: 'Pay {amount}',
+  payHereUntil: 'Pay this invoice here (the link works until {date})',
   more: 'and {count} more',
   paid: { title: 'Paid, thank you', text: 'Your payment has arrived.' },
   processing: {

@@ -2,6 +2,7 @@ import type { PayTexts } from './pay-texts.ts';
 
 export const es: PayTexts = {
   payAmount: 'Pagar {amount}',
+  payHereUntil: 'Pagar esta factura aquí (el enlace es válido hasta el {date})',
   more: 'y {count} más',
   paid: { title: 'Pagado, muchas gracias', text: 'Hemos recibido su pago.' },
   processing: { title: 'Su pago está en curso', text: 'No tiene que hacer nada más. Se confirmará en cuanto llegue.' },

@@ -2,6 +2,7 @@ import type { PayTexts } from './pay-texts.ts';
 
 export const fr: PayTexts = {
   payAmount: 'Payer {amount}',
+  payHereUntil: 'Payer cette facture ici (le lien est valable jusqu’au {date})',
   more: 'et {count} de plus',
   paid: { title: 'Payé, merci', text: 'Votre paiement est arrivé.' },
   processing: {

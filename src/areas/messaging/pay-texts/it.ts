@@ -2,6 +2,7 @@ import type { PayTexts } from './pay-texts.ts';
 
 export const it: PayTexts = {
   payAmount: 'Paga {amount}',
+  payHereUntil: 'Paga questa fattura qui (il link è valido fino al {date})',
   more: 'e altre {count}',
   paid: { title: 'Pagato, grazie', text: 'Il suo pagamento è arrivato.' },
   processing: { title: 'Il pagamento è in corso', text: 'Non deve fare altro. Sarà confermato appena arriva.' },

@@ -2,6 +2,7 @@ import type { PayTexts } from './pay-texts.ts';
 
 export const nb: PayTexts = {
   payAmount: 'Betal {amount}',
+  payHereUntil: 'Betal denne fakturaen her (lenken gjelder til {date})',
   more: 'og {count} til',
   paid: { title: 'Betalt, takk', text: 'Betalingen din er mottatt.' },
   processing: {

@@ -5,12 +5,14 @@ interface Message {
 }
 
 /**
- * Every word of the page where invoices are paid, and of the mail that asks for payment, that no document prints, in
- * one language. Braces are filled in.
+ * Every word about paying in one language: of the page where invoices are paid, of the mail that asks for payment, and
+ * of the link in documents. Braces are filled in.
  */
 export interface PayTexts {
   /** `{amount}`: the button. */
   payAmount: string;
+  /** `{date}`: the link in the PDF of an invoice. */
+  payHereUntil: string;
   /** `{count}` further invoices. */
   more: string;
   paid: Message;

@@ -2,6 +2,7 @@ import type { PayTexts } from './pay-texts.ts';
 
 export const ptBr: PayTexts = {
   payAmount: 'Pagar {amount}',
+  payHereUntil: 'Pagar esta fatura aqui (o link vale até {date})',
   more: 'e mais {count}',
   paid: { title: 'Pago, obrigado', text: 'Recebemos o seu pagamento.' },
   processing: {

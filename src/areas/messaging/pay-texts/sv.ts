@@ -2,6 +2,7 @@ import type { PayTexts } from './pay-texts.ts';
 
 export const sv: PayTexts = {
   payAmount: 'Betala {amount}',
+  payHereUntil: 'Betala fakturan här (länken gäller till {date})',
   more: 'och {count} till',
   paid: { title: 'Betalt, tack', text: 'Din betalning har kommit fram.' },
   processing: {

@@ -2,6 +2,7 @@ import type { PayTexts } from './pay-texts.ts';
 
 export const zhTw: PayTexts = {
   payAmount: '支付 {amount}',
+  payHereUntil: '在此支付此帳單（連結有效至 {date}）',
   more: '及其他 {count} 份',
   paid: { title: '已付款，謝謝您', text: '我們已收到您的款項。' },
   processing: { title: '您的付款正在處理中', text: '您不需要再做任何事。款項入帳後即會確認。' },
