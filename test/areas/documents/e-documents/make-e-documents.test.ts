@@ -166,7 +166,7 @@ test('what was handed out changes in no column and cannot be emptied (FI44)', as
       column,
     ).rejects.toThrow('never changes');
   }
-  await expect(service.sql`truncate e_documents`.execute()).rejects.toThrow('never changed or deleted');
+  await expect(service.sql`truncate e_documents cascade`.execute()).rejects.toThrow('never changed or deleted');
   await expect(service.sql`truncate ledger_entries cascade`.execute()).rejects.toThrow('never changed or deleted');
 });
 
