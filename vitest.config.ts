@@ -6,7 +6,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 120_000,
-    hookTimeout: 120_000,
+    hookTimeout: 300_000,
     pool: 'forks',
     // A worker runs one file after the other and keeps what it has loaded and compiled: no module of the service holds
     // the state of one database or one organization. Measured: to load its modules took a file 1.5 s of processor time

@@ -80,6 +80,7 @@ const NOT_PASSING: Record<string, number> = {
   settleWalletHold: 405, // it has expired
   updateWalletHold: 405,
   updateAuditFinding: 404, // nothing was found
+  createProviderReconciliation: 404, // no provider is connected
 };
 
 test('every write has a complete sample body, which is accepted', async () => {

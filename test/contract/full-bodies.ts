@@ -708,6 +708,16 @@ export async function fullBodies(client: Client, world: World): Promise<Record<s
     },
     updateSubscriptionLifetimeUsage: { body: { lifetime_usage: { external_historical_usage_amount_cents: 1 } } },
     updateAuditFinding: { body: { audit_finding: { status: 'acknowledged', note: 'Seen' } } },
+    createProviderReconciliation: {
+      body: {
+        provider_reconciliation: {
+          payment_provider_code: 'main',
+          from: '2026-01-01T00:00:00Z',
+          to: '2026-01-02T00:00:00Z',
+        },
+      },
+    },
+    repairProviderDrift: { body: { drift: { action: 'resolve', note: 'Seen' } } },
     createAudit: { body: { audit: { checks: ['A01'] } } },
     createEventCorrection: {
       body: {

@@ -35,8 +35,8 @@ export function endedWithItsWork(begin: Sql['begin']): Sql['begin'] {
         },
       });
       try {
-        const result = await work(open);
-        return Array.isArray(result) ? await Promise.all(result) : result;
+        const result = work(open);
+        return await (Array.isArray(result) ? Promise.all(result) : result);
       } finally {
         isOver = true;
       }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { listFilter, textFilter } from '../../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { optionalText } from '../../../platform/schema/fields.ts';
 import { ACTIONS, DRIFT_KINDS } from './drift-kinds.ts';
 
 export const DRIFT_STATUSES = ['open', 'repaired', 'resolved', 'vanished'] as const;
@@ -50,6 +51,6 @@ export const DriftRepair = z.object({
   action: z.enum(ACTIONS, {
     error: (issue) => (issue.input === undefined ? 'value_is_mandatory' : 'value_is_invalid'),
   }),
-  note: z.string('value_is_invalid').max(NOTE_MAX, 'value_is_too_long').nullish(),
+  note: optionalText({ max: NOTE_MAX }),
 });
 export type DriftRepair = z.infer<typeof DriftRepair>;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { textFilter } from '../../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { optionalText } from '../../../platform/schema/fields.ts';
 import { instantField } from '../../../platform/schema/instant-field.ts';
-import { LINE_MAX } from '../../../platform/schema/sizes.ts';
 
 export const RECONCILIATION_STATUSES = ['pending', 'running', 'succeeded', 'failed'] as const;
 
@@ -36,7 +36,7 @@ export const RunsQuery = z.object({ ...pageQuery, payment_provider_code: textFil
 export type RunsQuery = z.infer<typeof RunsQuery>;
 
 export const RunCreate = z.object({
-  payment_provider_code: z.string('value_is_invalid').max(LINE_MAX, 'value_is_too_long').nullish(),
+  payment_provider_code: optionalText(),
   from: instantField().nullish(),
   to: instantField().nullish(),
 });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { booleanFilter, listFilter, textFilter } from '../../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { list } from '../../../platform/schema/bounded.ts';
+import { optionalText } from '../../../platform/schema/fields.ts';
 import { LINE_MAX } from '../../../platform/schema/sizes.ts';
 
 export const AUDIT_MODES = ['incremental', 'full', 'manual'] as const;
@@ -33,7 +34,7 @@ export type FindingsQuery = z.infer<typeof FindingsQuery>;
 
 export const FindingUpdate = z.object({
   status: z.literal('acknowledged', { error: 'value_is_invalid' }),
-  note: z.string('value_is_invalid').max(5000, 'value_is_too_long').nullish(),
+  note: optionalText({ max: 5000 }),
 });
 export type FindingUpdate = z.infer<typeof FindingUpdate>;
 
