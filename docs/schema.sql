@@ -3073,6 +3073,9 @@ create table provider_drifts (
   first_seen_at timestamp with time zone not null,
   last_seen_at timestamp with time zone not null,
   closed_at timestamp with time zone,
+  refund_asked_at timestamp with time zone,
+  refund_id text,
+  refund_status text,
   constraint provider_drifts_pkey PRIMARY KEY (id),
   constraint provider_drifts_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES payment_providers(id) DEFERRABLE,
   constraint provider_drifts_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
@@ -3086,6 +3089,9 @@ comment on table provider_drifts is 'Differences between our records and those o
 comment on column provider_drifts.provider_object_id is 'The provider''s id of what differs, or ours of what only we have.';
 comment on column provider_drifts.resolution is 'How it ended: action, note, who.';
 comment on column provider_drifts.run_id is 'The run that has seen it last. Null: it was seen by an event.';
+comment on column provider_drifts.refund_asked_at is 'Since when the provider is asked to give a double payment back. Null: it is not, or it has refused.';
+comment on column provider_drifts.refund_id is 'The provider''s id of that refund.';
+comment on column provider_drifts.refund_status is 'The provider''s own word for the state of that refund.';
 CREATE INDEX provider_drifts_closed_of_object ON public.provider_drifts USING btree (connection_id, kind, provider_object_id, closed_at) WHERE (status <> 'open'::text);
 CREATE INDEX provider_drifts_newest ON public.provider_drifts USING btree (organization_id, first_seen_at DESC, id DESC);
 CREATE UNIQUE INDEX provider_drifts_open_key ON public.provider_drifts USING btree (connection_id, kind, provider_object_id) WHERE (status = 'open'::text);

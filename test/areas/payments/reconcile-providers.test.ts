@@ -353,6 +353,110 @@ test('an invoice that was paid twice: the second payment is given back, and its 
   expect(stripe.refunds).toHaveLength(1);
 });
 
+describe('a second payment of an invoice', () => {
+  let made: Loose;
+  beforeEach(async () => {
+    await store('pm_ok');
+    made = await bill();
+    await paid(made);
+  });
+  /** The drift of a second payment by a method whose refunds go their own way. */
+  async function second(method = 'pm_ok'): Promise<Loose> {
+    intentThere(made, { payment_method: method });
+    await reconcile();
+    const [drift] = await drifts('?statuses[]=open');
+    return drift;
+  }
+  const show = async ({ svc_id }: Loose): Promise<Loose> =>
+    (await ok(client.get(`/provider_drifts/${svc_id}`))).provider_drift;
+  const unapplied = async () => [await balance('cash'), await balance('unapplied_receipts')];
+  const become = (drift: Loose, status: string) =>
+    until(async () => ((await show(drift)).status === status ? true : undefined));
+
+  test('whose refund is not answered is given back and nothing else, and the next run books it', async () => {
+    const drift = await second();
+    const hold = stripe.holdNext('/v1/refunds');
+    const asked = repair(drift, 'refund');
+    await hold.isDone;
+    expect((await repair(drift, 'resolve', 'Settled')).body).toMatchObject({ status: 405, code: 'invalid_status' });
+    expect((await repair(drift, 'apply')).body).toMatchObject({ status: 405, code: 'invalid_status' });
+    expect((await asked).status).toBe(422);
+    expect(await show(drift)).toMatchObject({ status: 'open', actions: ['refund'] });
+    // The money came in, and is not given back as far as we know.
+    expect(await unapplied()).toEqual([2400, -1200]);
+    expect((await reconcile()).counts.drifts).toEqual({ double_payment: 1 });
+    hold.answer();
+    await become(drift, 'repaired');
+    expect(await unapplied()).toEqual([1200, 0]);
+    expect((await reconcile()).counts.drifts).toEqual({});
+    expect([stripe.refunds.length, await unapplied()]).toEqual([1, [1200, 0]]);
+  });
+
+  test('whose refund waits is booked when it is paid out, and received again when it fails after all', async () => {
+    const drift = await second('pm_refund_slow');
+    const { provider_drift: waiting } = await ok(repair(drift, 'refund'));
+    expect(waiting).toMatchObject({ status: 'open', actions: ['refund'], resolution: null });
+    await ok(repair(drift, 'refund'));
+    expect([stripe.refunds.length, await unapplied()]).toEqual([1, [2400, -1200]]);
+    const [refund] = stripe.refunds;
+    refund.status = 'succeeded';
+    await tell('refund.updated', refund);
+    await become(drift, 'repaired');
+    expect(await unapplied()).toEqual([1200, 0]);
+    refund.status = 'failed';
+    await tell('refund.failed', refund);
+    await become(drift, 'open');
+    expect([await show(drift), await unapplied()]).toMatchObject([
+      { actions: ['apply', 'refund', 'resolve'] },
+      [2400, -1200],
+    ]);
+    // An outdated report changes nothing, nor does a run.
+    await tell('refund.updated', { ...refund, status: 'succeeded' });
+    await reconcile();
+    expect([await show(drift), await unapplied()]).toMatchObject([{ status: 'open' }, [2400, -1200]]);
+    stripe.intents.at(-1).payment_method = 'pm_ok';
+    await ok(repair(drift, 'refund'));
+    expect([stripe.refunds.length, await unapplied()]).toEqual([2, [1200, 0]]);
+    expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+  });
+
+  test('whose refund fails at once is still ours, and can be given back another time', async () => {
+    const drift = await second('pm_refund_fails');
+    expect((await repair(drift, 'refund')).status).toBe(422);
+    expect([await show(drift), await unapplied()]).toMatchObject([
+      { status: 'open', actions: ['apply', 'refund', 'resolve'] },
+      [2400, -1200],
+    ]);
+    stripe.intents.at(-1).payment_method = 'pm_ok';
+    await ok(repair(drift, 'refund'));
+    expect([stripe.refunds.length, await unapplied()]).toEqual([2, [1200, 0]]);
+  });
+
+  test('that a person has applied can be given back afterwards', async () => {
+    const drift = await second();
+    await ok(repair(drift, 'apply'));
+    expect(await unapplied()).toEqual([2400, -1200]);
+    expect((await reconcile()).counts.drifts).toEqual({ double_payment: 1 });
+    const [again] = await drifts('?statuses[]=open');
+    await ok(repair(again, 'refund'));
+    expect(await unapplied()).toEqual([1200, 0]);
+    expect((await reconcile()).counts.drifts).toEqual({});
+  });
+
+  test('is none when the same account was connected again: it is the payment that is known', async () => {
+    await ok(client.delete('/payment_providers/main'));
+    await ok(
+      client.post('/payment_providers', {
+        payment_provider: { type: 'stripe', code: 'again', name: 'Again', secret_key: FAKE_KEY },
+      }),
+    );
+    stripe.intents[0].metadata = { payable_type: 'Invoice', payable_id: made.svc_id };
+    expect((await reconcile({ payment_provider_code: 'again' })).counts).toMatchObject({ equal: 1, drifts: {} });
+    expect(await drifts()).toEqual([]);
+    expect(await unapplied()).toEqual([1200, 0]);
+  });
+});
+
 test('other money than was asked for settles nothing, and an error stays for a person (FI6)', async () => {
   await store('pm_slow');
   const made = await bill();

@@ -78,7 +78,8 @@ function amountFault(amount: number, currency: string) {
  * `pm_declined`, `pm_slow` (stays `processing`), `pm_breaks` (charges, and the line breaks before the first answer),
  * `pm_down` (twice 500), `pm_asks` (authentication required), `pm_india` (the same without its customer; otherwise it
  * waits for the customer's confirmation). Refunds of what it paid: `pm_refund_slow` (stays `pending`),
- * `pm_refund_refused`, `pm_refund_breaks` (refunds, and the line breaks before the first answer).
+ * `pm_refund_fails` (made, and `failed` at once), `pm_refund_refused`, `pm_refund_breaks` (refunds, and the line breaks
+ * before the first answer).
  */
 export async function fakeStripe(): Promise<FakeStripe> {
   const intents: Loose[] = [];
@@ -192,7 +193,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
     const amount = Number(body.get('amount'));
     const paid = intents.find(({ id }) => id === body.get('payment_intent'));
     const before = refunds
-      .filter((each) => each.payment_intent === paid?.id)
+      .filter((each) => each.payment_intent === paid?.id && each.status !== 'failed')
       .reduce((all, each) => all + each.amount, 0);
     if (!paid || before + amount > paid.amount)
       return error(400, { type: 'invalid_request_error', code: 'charge_already_refunded', message: 'Too much.' });
@@ -206,7 +207,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
       currency: paid.currency,
       reason: body.get('reason'),
       metadata: { credit_note_id: body.get('metadata[credit_note_id]') },
-      status: method === 'pm_refund_slow' ? 'pending' : 'succeeded',
+      status: method === 'pm_refund_slow' ? 'pending' : method === 'pm_refund_fails' ? 'failed' : 'succeeded',
     };
     refunds.push(made);
     return { status: 200, body: made };

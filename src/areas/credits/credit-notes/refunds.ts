@@ -7,6 +7,7 @@ import { json } from '../../../platform/db/values.ts';
 import type { CreditNoteId, InvoiceId, PaymentId, PaymentProviderId } from '../../../platform/ids.ts';
 import type { ProviderError } from '../../../platform/payments/port.ts';
 import { can, isOverNetwork, type StoredConnection, wireOf } from '../../../platform/payments/providers.ts';
+import { idsOfSameAccount, type ProviderRow } from '../../customers/payment-providers/queries.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 import { bookRefund } from '../../ledger/ledger/credit-notes.ts';
 import type { CreditNoteRow } from './queries.ts';
@@ -98,17 +99,18 @@ export async function findRefund({ db, organizationId }: Scope, noteId: CreditNo
 
 /** The refund that a provider reports: found by its own id, else by the note that was sent along. */
 export async function findRefundAtProvider(
-  { db, organizationId }: Scope,
-  providerId: string,
+  scope: Scope,
+  provider: Pick<ProviderRow, 'id' | 'provider_type' | 'settings'>,
   { providerRefundId, noteId }: { providerRefundId: string; noteId: CreditNoteId | undefined },
 ): Promise<RefundRow | undefined> {
+  const { db, organizationId } = scope;
   const [row] = await db<RefundRow[]>`
     select credit_note_id, payment_id, payment_provider_id, provider_refund_id, status, sent_at
     from credit_note_refunds
-    where organization_id = ${organizationId} and payment_provider_id = ${providerId}
+    where organization_id = ${organizationId} and payment_provider_id in ${idsOfSameAccount(scope, provider)}
       and (provider_refund_id = ${providerRefundId}
         or (provider_refund_id is null and credit_note_id::text = ${noteId ?? ''}))
-    order by provider_refund_id is null limit 1`;
+    order by provider_refund_id is null, payment_provider_id <> ${provider.id} limit 1`;
   return row;
 }
 

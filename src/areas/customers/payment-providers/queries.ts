@@ -76,6 +76,19 @@ export async function findProviderById(
   return row;
 }
 
+/**
+ * The connections that may reach the same account as one, as a list of their ids: itself, and those of the same type
+ * and with the same address, where it is a setting; deleted ones too. An object of the account has one id in all of
+ * them.
+ */
+export const idsOfSameAccount = (
+  { db, organizationId }: Scope,
+  { provider_type, settings }: Pick<ProviderRow, 'provider_type' | 'settings'>,
+): Fragment => db`(
+  select same.id from payment_providers same
+  where same.organization_id = ${organizationId} and same.provider_type = ${provider_type}
+    and coalesce(same.settings ->> 'endpoint_url', '') = ${String(settings.endpoint_url ?? '')})`;
+
 /** Live connections that carry a name of the contract, or any if none is named; of one code if that is given. */
 export const listProvidersNamed = ({ db, organizationId }: Scope, name: string | null, code: string | null) => db<
   ProviderRow[]

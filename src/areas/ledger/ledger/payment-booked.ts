@@ -46,11 +46,13 @@ export async function bookPayment(
   const settled = shares.reduce((total, { amountCents }) => total + amountCents, 0);
   lines.unshift({ account: 'cash', side: 'debit', amountCents: payment.amount_cents });
   lines.push({ account: 'unapplied_receipts', side: 'credit', amountCents: payment.amount_cents - settled });
+  const ordinal = await countReversals(ctx, payment.id);
   const isSelfBilled = shares.some(({ invoice }) => invoice.self_billed);
   const bookedOn = await localDayOf(ctx, billingEntityId);
   await post(ctx, {
     rule: 'payment_succeeded',
     source: { type: 'Payment', id: payment.id },
+    ordinal,
     currency: payment.amount_currency,
     billingEntityId,
     bookedAt: ctx.now(),
@@ -63,12 +65,22 @@ export async function bookPayment(
   });
 }
 
-/** Books a payment that was taken back (a returned debit). Rule: ledger.md#l17. */
+/** How often a payment was taken back: when it comes in again after that, it is booked again. */
+async function countReversals({ db, organizationId }: Context, id: PaymentId): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*)::int as count from ledger_transactions
+    where organization_id = ${organizationId} and rule = 'payment_reversed' and source_type = 'Payment'
+      and source_id = ${id}`;
+  return row!.count;
+}
+
+/** Books a payment that was taken back (a returned debit): what it has booked last. Rule: ledger.md#l17. */
 export async function bookReversal(
   ctx: Context,
   payment: BookedPayment,
   billingEntityId: BillingEntityId,
 ): Promise<void> {
+  const ordinal = await countReversals(ctx, payment.id);
   const booked = await ctx.db<
     {
       account_code: LedgerLine['account'];
@@ -81,12 +93,14 @@ export async function bookReversal(
     from ledger_transactions done
     join ledger_entries entry on entry.organization_id = done.organization_id and entry.transaction_id = done.id
     where done.organization_id = ${ctx.organizationId} and done.rule = 'payment_succeeded'
-      and done.source_type = 'Payment' and done.source_id = ${payment.id}
+      and done.source_type = 'Payment' and done.source_id = ${payment.id} and done.ordinal = ${ordinal}
     order by entry.position`;
+  if (booked.length === 0) return;
   const bookedOn = await localDayOf(ctx, billingEntityId);
   await post(ctx, {
     rule: 'payment_reversed',
     source: { type: 'Payment', id: payment.id },
+    ordinal,
     currency: payment.amount_currency,
     billingEntityId,
     bookedAt: ctx.now(),

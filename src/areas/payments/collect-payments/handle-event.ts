@@ -15,7 +15,7 @@ import {
   renameMethod,
   storeMethod,
 } from '../../customers/payment-methods/writes.ts';
-import { findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
+import { findProviderById, idsOfSameAccount, type ProviderRow } from '../../customers/payment-providers/queries.ts';
 import { noteDisputeLost } from '../../invoices/invoices/commands/lose-dispute.ts';
 import { listInvoicesByIds, readInvoice } from '../../invoices/invoices/queries.ts';
 import { listOpenEventsNaming } from '../inbound-events/queries.ts';
@@ -27,6 +27,7 @@ import type { DriftKind, FoundDrift } from '../provider-drifts/drift-kinds.ts';
 import { noteDrift } from '../provider-drifts/writes.ts';
 import { applyRefund } from '../refund-notes/apply-refund.ts';
 import { applyAnswer, lockPayment } from './apply-outcome.ts';
+import { followRefundOfDrift } from './follow-refund-of-drift.ts';
 import { oweUncharged } from './import-methods.ts';
 
 interface StoredEvent {
@@ -123,11 +124,14 @@ export async function applyEvent(ctx: Context, provider: ProviderRow, event: Pro
       return;
     }
     case 'refund': {
-      const refund = await findRefundAtProvider(ctx, provider.id, {
+      const refund = await findRefundAtProvider(ctx, provider, {
         providerRefundId: event.providerRefundId,
         noteId: event.metadata.credit_note_id,
       });
-      if (!refund) return;
+      if (!refund) {
+        const driftId = event.metadata.credit_note_id ?? '';
+        return followRefundOfDrift(ctx, provider, { ...event, driftId });
+      }
       const refundStatus = refundStatusOf(wordsOf(provider), event.status);
       await applyRefund(ctx, refund, { ...event, refundStatus }, { isEvent: true, isReturn: event.isReturn === true });
       return;
@@ -272,7 +276,7 @@ async function noteOtherMoney(
   await noteDrift(ctx, provider.id, { objectId, theirs, ...about });
 }
 
-/** A payment found by the provider's id, else by our id that was sent along. */
+/** A payment of the same account, found by the provider's id, else by our id that was sent along. */
 async function findPayment(
   ctx: Context,
   provider: ProviderRow,
@@ -280,9 +284,9 @@ async function findPayment(
 ): Promise<string | undefined> {
   const [row] = await ctx.db<{ id: PaymentId }[]>`
     select id from payments
-    where organization_id = ${ctx.organizationId} and payment_provider_id = ${provider.id}
+    where organization_id = ${ctx.organizationId} and payment_provider_id in ${idsOfSameAccount(ctx, provider)}
       and (provider_payment_id = ${providerPaymentId} or (provider_payment_id is null and id::text = ${ownId ?? ''}))
-    order by provider_payment_id is null limit 1`;
+    order by provider_payment_id is null, payment_provider_id <> ${provider.id} limit 1`;
   return row?.id;
 }
 

@@ -49,6 +49,9 @@ export async function insertPayment({ db, organizationId }: Scope, payment: NewP
   return true;
 }
 
+/** Status of a payment that was given back as a whole because it was the second one of its invoice. */
+export const GIVEN_BACK = 'refunded';
+
 /** Changes of a payment while its provider works on it. */
 export interface PaymentChange {
   status?: string;

@@ -11,7 +11,7 @@ import type {
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import type { DriftKind, Figures } from './drift-kinds.ts';
+import { type Action, type DriftKind, type Figures, ruleOf } from './drift-kinds.ts';
 import type { DRIFT_STATUSES, DriftsQuery } from './schema.ts';
 
 export interface DriftRow {
@@ -28,6 +28,11 @@ export interface DriftRow {
   ours: Figures | null;
   theirs: Figures | null;
   resolution: object | null;
+  /** Since when the provider is asked to give a double payment back; then nothing else is done. */
+  refund_asked_at: Temporal.Instant | null;
+  refund_id: string | null;
+  /** The provider's own word. */
+  refund_status: string | null;
   first_seen_at: Temporal.Instant;
   last_seen_at: Temporal.Instant;
   closed_at: Temporal.Instant | null;
@@ -36,7 +41,8 @@ export interface DriftRow {
 const columns = (db: Db) => db`
   drift.id, drift.connection_id, provider.code as provider_code, drift.kind, drift.severity, drift.status,
   drift.provider_object_id, drift.payment_id, drift.customer_id, customer.external_id as external_customer_id,
-  drift.ours, drift.theirs, drift.resolution, drift.first_seen_at, drift.last_seen_at, drift.closed_at`;
+  drift.ours, drift.theirs, drift.resolution, drift.refund_asked_at, drift.refund_id, drift.refund_status,
+  drift.first_seen_at, drift.last_seen_at, drift.closed_at`;
 
 const tables = (db: Db) => db`
   provider_drifts drift
@@ -44,6 +50,12 @@ const tables = (db: Db) => db`
     and provider.id = drift.connection_id
   left join customers customer on customer.organization_id = drift.organization_id
     and customer.id = drift.customer_id`;
+
+/** What a person may do about a drift as it is: while money is being given back, nothing else. */
+export const actionsOf = ({ kind, status, refund_asked_at }: DriftRow): readonly Action[] => {
+  if (status !== 'open') return [];
+  return refund_asked_at === null ? ruleOf(kind).actions : ['refund'];
+};
 
 /** @throws Refusal 404 provider_drift */
 export async function getDrift({ db, organizationId }: Scope, id: string): Promise<DriftRow> {

@@ -1,6 +1,5 @@
 import { seconds, secondsOrNull } from '../../../platform/schema/view.ts';
-import { ruleOf } from './drift-kinds.ts';
-import type { DriftRow } from './queries.ts';
+import { actionsOf, type DriftRow } from './queries.ts';
 import type { DriftView } from './schema.ts';
 
 export const driftView = (row: DriftRow): DriftView => ({
@@ -12,7 +11,7 @@ export const driftView = (row: DriftRow): DriftView => ({
   provider_object_id: row.provider_object_id,
   ours: row.ours,
   theirs: row.theirs,
-  actions: row.status === 'open' ? [...ruleOf(row.kind).actions] : [],
+  actions: [...actionsOf(row)],
   svc_payment_id: row.payment_id,
   external_customer_id: row.external_customer_id,
   first_seen_at: seconds(row.first_seen_at),

@@ -8,7 +8,7 @@ import { driftView } from './view.ts';
 
 /**
  * Keeps a difference at a provider: a known one that is open is seen again, a new one is announced. One that a person
- * has resolved comes back only with other figures, a double payment that was given back never.
+ * has resolved comes back only with other figures, a double payment that was given back not by a run.
  *
  * @param runId  the run that found it; null: an event did
  * @returns its id; undefined if it was resolved before
@@ -29,13 +29,13 @@ export async function noteDrift(
       ${runId}::uuid, ${ctx.now()}, ${ctx.now()}
     where not exists (
       select from (
-        select status, ours, theirs from provider_drifts
+        select status, resolution, ours, theirs from provider_drifts
         where organization_id = ${ctx.organizationId} and connection_id = ${connectionId} and kind = ${kind}
           and provider_object_id = ${objectId} and status <> 'open'
         order by closed_at desc limit 1) last
       where last.status = 'resolved' and last.ours is not distinct from ${json(ours)}::jsonb
           and last.theirs is not distinct from ${json(theirs)}::jsonb
-        or last.status = 'repaired' and ${kind} = 'double_payment')
+        or last.status = 'repaired' and last.resolution ->> 'action' = 'refund')
     on conflict (connection_id, kind, provider_object_id) where status = 'open' do update set
       ours = excluded.ours, theirs = excluded.theirs, run_id = coalesce(excluded.run_id, provider_drifts.run_id),
       last_seen_at = excluded.last_seen_at
@@ -81,7 +81,7 @@ export async function endVanishedDrifts(
   await db`
     update provider_drifts drift set status = 'vanished', closed_at = ${now()}
     where drift.organization_id = ${organizationId} and drift.connection_id = ${connectionId} and drift.status = 'open'
-      and drift.run_id is distinct from ${runId}
+      and drift.run_id is distinct from ${runId} and drift.refund_asked_at is null
       and (exists (select from provider_objects_seen seen
           where seen.run_id = ${runId} and seen.object_id = drift.provider_object_id)
         or drift.kind = 'authorization_open' and exists (select from authorizations held

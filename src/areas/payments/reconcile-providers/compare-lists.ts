@@ -5,7 +5,9 @@ import { isUuid } from '../../../platform/ids.ts';
 import type { DisputeThere, PaymentThere, RefundThere } from '../../../platform/payments/port.ts';
 import { paymentStateOf, wordsOf } from '../../../platform/payments/providers.ts';
 import { refundStatusOf } from '../../../platform/payments/status-words.ts';
-import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
+import { idsOfSameAccount, type ProviderRow } from '../../customers/payment-providers/queries.ts';
+import type { RefundOfDrift } from '../collect-payments/follow-refund-of-drift.ts';
+import { GIVEN_BACK } from '../payments/writes.ts';
 import type { FoundDrift } from '../provider-drifts/drift-kinds.ts';
 import { judgePayment, judgeRefund, type OurPayment, type OurRefund, type Verdict } from './judge.ts';
 
@@ -14,6 +16,8 @@ export type Compared = {
   objectId: string;
   /** Our id of it, where we may not know the provider's. */
   ourId?: string;
+  /** It gives a double payment back, which our records do not say as the provider does. */
+  refundOfDrift?: RefundOfDrift;
 } & ({ verdict: 'equal' | 'later' | 'foreign' } | { drift: FoundDrift; repairsItself: boolean });
 
 interface PaymentHere extends OurPayment {
@@ -23,12 +27,12 @@ interface PaymentHere extends OurPayment {
   status: string;
 }
 
-/** Payments of a connection, by the provider's ids or by ours. */
+/** Payments of the account of a connection, by the provider's ids or by ours; those of the connection come last. */
 const listOurs = (
-  { db, organizationId }: Scope,
+  scope: Scope,
   provider: ProviderRow,
   { theirIds, ourIds }: { theirIds: readonly string[]; ourIds: readonly string[] },
-) => db<PaymentHere[]>`
+) => scope.db<PaymentHere[]>`
   select payment.id, payment.customer_id, payment.provider_payment_id, payment.status, payment.payment_status,
     payment.amount_cents, payment.amount_currency, payment.reversed_at, payment.cancel_owed_at, payment.updated_at,
     (select coalesce(sum(share.amount_cents), 0)::bigint from payment_invoices share
@@ -38,11 +42,13 @@ const listOurs = (
         and other.payable_type = payment.payable_type and other.id <> payment.id
         and other.payment_status = 'succeeded') as is_second
   from payments payment
-  where payment.organization_id = ${organizationId} and payment.payment_provider_id = ${provider.id}
+  where payment.organization_id = ${scope.organizationId}
+    and payment.payment_provider_id in ${idsOfSameAccount(scope, provider)}
     and (payment.provider_payment_id = any (${theirIds})
-      or payment.provider_payment_id is null and payment.id = any (${ourIds}::uuid[]))`;
+      or payment.provider_payment_id is null and payment.id = any (${ourIds}::uuid[]))
+  order by payment.payment_provider_id = ${provider.id}`;
 
-/** Payments of a connection as they are found by one object of its provider. */
+/** Payments of an account as they are found by one object of its provider. */
 async function readOurs(scope: Scope, provider: ProviderRow, items: readonly Named[]) {
   const rows = await listOurs(scope, provider, {
     theirIds: items.map(({ providerPaymentId }) => providerPaymentId),
@@ -169,12 +175,11 @@ export async function compareRefunds(
       note.refund_amount_cents, note.currency, refund.updated_at
     from credit_note_refunds refund
     join credit_notes note on note.organization_id = refund.organization_id and note.id = refund.credit_note_id
-    where refund.organization_id = ${organizationId} and refund.payment_provider_id = ${provider.id}
+    where refund.organization_id = ${organizationId}
+      and refund.payment_provider_id in ${idsOfSameAccount(ctx, provider)}
       and (refund.provider_refund_id = any (${items.map(({ providerRefundId }) => providerRefundId)})
         or refund.provider_refund_id is null and refund.credit_note_id = any (${noteIds}::uuid[]))`;
-  const drifts = await db<{ id: string }[]>`
-    select id from provider_drifts where organization_id = ${organizationId} and id = any (${noteIds}::uuid[])`;
-  const givenBack = new Set<string>(drifts.map(({ id }) => id));
+  const drifts = await listRefundedDrifts(ctx, noteIds);
   const byTheirId = new Map(refunds.map((row) => [row.provider_refund_id, row]));
   const byNote = new Map(refunds.map((row) => [row.credit_note_id as string, row]));
   const ours = await readOurs(ctx, provider, items);
@@ -206,14 +211,30 @@ export async function compareRefunds(
     }
     const payment = ours({ providerPaymentId });
     if (!payment) return { objectId, verdict: 'foreign' };
-    // A double payment that was given back names its drift where others name their note.
-    if (state === 'failed' || givenBack.has(metadata.credit_note_id ?? '')) return { objectId, verdict: 'equal' };
+    const drift = drifts.get(metadata.credit_note_id ?? '');
+    const isUnapplied = payment.payment_status === 'succeeded' && payment.applied_cents === 0;
+    if (drift && (drift.is_booked || state !== 'succeeded' || isUnapplied)) {
+      const refundOfDrift = { driftId: drift.id, providerRefundId: objectId, status };
+      const isTold = drift.is_booked ? state !== 'failed' : drift.refund_id === objectId && state !== 'succeeded';
+      return { objectId, verdict: 'equal', ...(isTold && drift.refund_status === status ? {} : { refundOfDrift }) };
+    }
+    if (state === 'failed' || payment.status === GIVEN_BACK) return { objectId, verdict: 'equal' };
     return compared(
       objectId,
       { kind: 'refund_missing_here' },
       { ours: null, theirs, paymentId: payment.id, customerId: payment.customer_id },
     );
   });
+}
+
+/** Drifts of double payments that refunds name where others name their note, by id. */
+async function listRefundedDrifts({ db, organizationId }: Scope, ids: readonly string[]) {
+  const rows = await db<{ id: string; refund_id: string | null; refund_status: string | null; is_booked: boolean }[]>`
+    select id, refund_id, refund_status,
+      coalesce(status = 'repaired' and resolution ->> 'action' = 'refund', false) as is_booked
+    from provider_drifts
+    where organization_id = ${organizationId} and kind = 'double_payment' and id = any (${ids}::uuid[])`;
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** Compares disputes; those that are lost have to be lost here too. */

@@ -9,6 +9,7 @@ import { Later } from '../../../platform/payments/provider-calls.ts';
 import { NETWORK_TYPES } from '../../../platform/payments/providers.ts';
 import { transactHoldingClock } from '../../../platform/records/transact.ts';
 import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
+import type { RefundOfDrift } from '../collect-payments/follow-refund-of-drift.ts';
 import type { FoundDrift } from '../provider-drifts/drift-kinds.ts';
 import { endVanishedDrifts, noteDrift } from '../provider-drifts/writes.ts';
 import type { Connected, NetworkDeps } from '../provider-network/network.ts';
@@ -17,7 +18,7 @@ import { RECONCILE_JOB } from '../provider-reconciliations/commands.ts';
 import type { Counts } from '../provider-reconciliations/queries.ts';
 import type { Compared } from './compare-lists.ts';
 import { PHASES, type Phase, type Place, readPage } from './pages.ts';
-import { repairByItself } from './repair.ts';
+import { followFoundRefund, repairByItself } from './repair.ts';
 
 /** Pause between two pages: five of them a second leave a provider's calls to the charges. */
 const PAUSE_MS = 200;
@@ -96,6 +97,7 @@ async function storePage(
   { run, place, connection, page }: { run: Run; place: Place; connection: Connected | undefined; page: Page },
 ): Promise<void> {
   const owed: FoundDrift[] = [];
+  const refunds: RefundOfDrift[] = [];
   await transactHoldingClock(deps, organizationId, async (ctx) => {
     // Another worker may have been faster.
     const [mine] = await ctx.db`
@@ -104,6 +106,7 @@ async function storePage(
         and cursor is not distinct from ${json(run.cursor)}::jsonb for update`;
     if (!mine) return;
     const found = await page.compare(ctx);
+    refunds.push(...found.flatMap(({ refundOfDrift }) => refundOfDrift ?? []));
     const counts = await keepFound(ctx, { run, place, found, owed });
     const isSound = connection !== undefined && !page.error;
     if (page.next === null) await leaveConnection(ctx, run, place, isSound);
@@ -118,6 +121,7 @@ async function storePage(
         error = coalesce(error, ${json(error ?? null)}::jsonb), updated_at = ${realNow()}
       where organization_id = ${organizationId} and id = ${run.id}`;
   });
+  for (const refund of refunds) await followFoundRefund(deps, organizationId, connection!.row, refund);
   for (const drift of owed) await repairByItself(deps, organizationId, connection!.row, drift);
 }
 

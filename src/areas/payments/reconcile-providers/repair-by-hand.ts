@@ -1,22 +1,26 @@
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
-import { ProviderConflict, ProviderRefusal, TooManyCalls } from '../../../platform/payments/port.ts';
-import { can } from '../../../platform/payments/providers.ts';
+import type { ProviderDriftId } from '../../../platform/ids.ts';
+import { isSilentOnBefore, ProviderConflict, ProviderRefusal, TooManyCalls } from '../../../platform/payments/port.ts';
+import { can, wordsOf } from '../../../platform/payments/providers.ts';
+import { refundStatusOf } from '../../../platform/payments/status-words.ts';
 import { answeredInTime, type PreStep } from '../../../platform/pre-step.ts';
+import { transactHoldingClock } from '../../../platform/records/transact.ts';
 import { Outage, refuse } from '../../../platform/refusal.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
+import { bookGivenBack, noteRefundOfDrift } from '../collect-payments/follow-refund-of-drift.ts';
 import { readMethodsThere } from '../collect-payments/import-methods.ts';
-import { readPayment } from '../payments/queries.ts';
-import { type Action, type DriftKind, type Figures, type FoundDrift, ruleOf } from '../provider-drifts/drift-kinds.ts';
-import { type DriftRow, getDrift } from '../provider-drifts/queries.ts';
+import type { PaymentRow } from '../payments/queries.ts';
+import type { DriftKind, Figures, FoundDrift } from '../provider-drifts/drift-kinds.ts';
+import { actionsOf, type DriftRow, getDrift } from '../provider-drifts/queries.ts';
 import type { DriftRepair } from '../provider-drifts/schema.ts';
 import { driftView } from '../provider-drifts/view.ts';
 import { closeDrift } from '../provider-drifts/writes.ts';
-import { type Connected, connected } from '../provider-network/network.ts';
+import { type Connected, connected, type NetworkDeps } from '../provider-network/network.ts';
 import { type Compared, compareDisputes, comparePayments, compareRefunds } from './compare-lists.ts';
-import { applyDrift, bookGivenBack, type ToRepair } from './repair.ts';
+import { applyDrift, lockDoublePayment, type ToRepair } from './repair.ts';
 
 /** What the provider said when it was asked anew. */
 interface Answered {
@@ -43,7 +47,7 @@ export const askAboutDrift: PreStep = async (deps, { organizationId, input }) =>
   try {
     const told = await answeredInTime(askAnew(scope, connection, drift));
     if (action === 'refund' && drift.kind === 'double_payment')
-      await answeredInTime(giveBack(scope, connection, drift));
+      await answeredInTime(giveBack(deps, scope, connection, { driftId: drift.id, told }));
     return told satisfies Answered;
   } catch (error) {
     const { code } = connection.row;
@@ -101,21 +105,81 @@ async function askAboutMethod(scope: Scope, connection: Connected, drift: DriftR
   return { ...before, isThereAgain };
 }
 
-/** Gives a double payment back, with the drift named where a refund of a note names the note. */
-async function giveBack(scope: Scope, { row, provider }: Connected, drift: DriftRow): Promise<void> {
+/**
+ * Has a double payment given back, with the drift named where a refund of a note names the note. That it is asked for
+ * is committed before the call, and what was answered as soon as it is, however late: a later run, an event or the same
+ * action goes on from there. A refund that failed is asked for again under another key.
+ *
+ * @throws Refusal 405; ProviderRefusal, also for a refund that failed; Outage
+ */
+async function giveBack(
+  deps: NetworkDeps,
+  scope: Scope,
+  { row, provider }: Connected,
+  { driftId, told }: { driftId: ProviderDriftId; told: Answered },
+): Promise<void> {
   if (!can(row, 'refund')) throw refuse.notAllowed('feature_not_supported');
-  const payment = drift.payment_id === null ? undefined : await readPayment(scope, drift.payment_id);
-  const amountCents = payment?.amount_cents ?? drift.theirs?.amount_cents;
-  const currency = payment?.amount_currency ?? drift.theirs?.currency;
-  if (typeof amountCents !== 'number' || currency === undefined) throw refuse.notAllowed('invalid_status');
-  await provider.refund({
-    idempotencyKey: `drift-${drift.id}`,
-    providerPaymentId: drift.provider_object_id,
-    amountCents,
-    currency,
-    reason: 'duplicate',
-    metadata: { credit_note_id: drift.id },
+  let asked: { payment: PaymentRow; drift: DriftRow } | undefined;
+  await transactHoldingClock(deps, scope.organizationId, async (ctx) => {
+    asked = await askRefund(ctx, row, driftId, told);
   });
+  if (!asked) return;
+  const { payment, drift } = asked;
+  const { refund_id: refundId, refund_status: status } = drift;
+  const hasFailedBefore = status !== null && refundStatusOf(wordsOf(row), status) === 'failed';
+  if (refundId !== null && !hasFailedBefore) {
+    if (can(row, 'read')) await keepRefund(scope, row, driftId, { ...(await provider.readRefund(refundId)), refundId });
+    return;
+  }
+  let made: { providerRefundId: string; status: string };
+  try {
+    made = await provider.refund({
+      idempotencyKey: refundId === null ? `drift-${driftId}` : `drift-${driftId}-${refundId}`,
+      providerPaymentId: drift.provider_object_id,
+      amountCents: payment.amount_cents,
+      currency: payment.amount_currency,
+      reason: 'duplicate',
+      metadata: { credit_note_id: driftId },
+    });
+  } catch (error) {
+    if (error instanceof ProviderRefusal && !isSilentOnBefore(error.error)) await noteRefused(scope, driftId);
+    throw error;
+  }
+  await keepRefund(scope, row, driftId, { refundId: made.providerRefundId, status: made.status });
+}
+
+/** @throws ProviderRefusal, for a refund that failed */
+async function keepRefund(
+  scope: Scope,
+  row: ProviderRow,
+  driftId: ProviderDriftId,
+  { refundId: providerRefundId, status }: { refundId: string; status: string },
+): Promise<void> {
+  const hasFailed = refundStatusOf(wordsOf(row), status) === 'failed';
+  await noteRefundOfDrift(scope, driftId, { providerRefundId, status, hasFailed });
+  if (hasFailed) throw new ProviderRefusal({ code: 'refund_failed', message: `The refund is ${status} there.` });
+}
+
+/** Commits that a refund is asked for; undefined when nothing is left to be given back. */
+async function askRefund(ctx: Context, provider: ProviderRow, id: ProviderDriftId, told: Answered) {
+  const drift = await lockDrift(ctx, id);
+  if (drift.status !== 'open') return undefined;
+  const now = await compareAnew(ctx, provider, drift, told);
+  if (now === 'gone' && drift.refund_asked_at === null) return undefined;
+  const payment = await lockDoublePayment(ctx, provider, now === 'gone' ? toRepair(drift) : now);
+  await ctx.db`
+    update provider_drifts set payment_id = ${payment.id}, refund_asked_at = coalesce(refund_asked_at, ${realNow()})
+    where organization_id = ${ctx.organizationId} and id = ${id}`;
+  return { payment, drift };
+}
+
+/** The provider has looked at the request and made no refund. */
+const noteRefused = ({ db, organizationId }: Scope, id: ProviderDriftId) => db`
+  update provider_drifts set refund_asked_at = null where organization_id = ${organizationId} and id = ${id}`;
+
+async function lockDrift(ctx: Context, id: ProviderDriftId): Promise<DriftRow> {
+  await ctx.db`select from provider_drifts where organization_id = ${ctx.organizationId} and id = ${id} for update`;
+  return getDrift(ctx, id);
 }
 
 /**
@@ -126,34 +190,41 @@ async function giveBack(scope: Scope, { row, provider }: Connected, drift: Drift
  * Rule: provider-reconciliation.md#routes.
  */
 export async function repairByHand(ctx: Context, { svc_id, body }: { svc_id: string; body: DriftRepair }) {
-  const found = await getDrift(ctx, svc_id);
-  await ctx.db`
-    select from provider_drifts where organization_id = ${ctx.organizationId} and id = ${found.id} for update`;
-  const drift = await getDrift(ctx, found.id);
+  const drift = await lockDrift(ctx, (await getDrift(ctx, svc_id)).id);
   const { action } = body;
   const note = body.note ?? null;
-  if (drift.status !== 'open' || !ruleOf(drift.kind).actions.includes(action))
-    throw refuse.notAllowed('invalid_status');
+  if (!actionsOf(drift).includes(action)) throw refuse.notAllowed('invalid_status');
   if (action === 'resolve' && drift.severity === 'error' && (note ?? '').trim() === '')
     throw refuse.invalid({ note: ['value_is_mandatory'] });
   const provider = (await findProviderById(ctx, drift.connection_id))!;
   const told = ctx.asked?.answer as Answered | undefined;
   const now = await compareAnew(ctx, provider, drift, told);
-  // What was given back there has to be booked, whatever else has changed.
-  if (now === 'gone' && action !== 'refund') await closeDrift(ctx, drift.id, { status: 'vanished' });
-  else await end(ctx, provider, { drift, now: now === 'gone' ? toRepair(drift) : now, action, note });
+  if (action === 'refund' && (drift.refund_asked_at !== null || now !== 'gone'))
+    await endGivenBack(ctx, provider, { drift, now: now === 'gone' ? toRepair(drift) : now, note });
+  else if (now === 'gone') await closeDrift(ctx, drift.id, { status: 'vanished' });
+  else {
+    if (action === 'apply') await applyDrift(ctx, provider, now);
+    const status = action === 'resolve' ? 'resolved' : 'repaired';
+    await closeDrift(ctx, drift.id, { status, resolution: { action, note, by: 'person' } });
+  }
   return { provider_drift: driftView(await getDrift(ctx, drift.id)) };
 }
 
-async function end(
+/** Books a double payment that was given back; the drift stays open until the provider has paid the refund out. */
+async function endGivenBack(
   ctx: Context,
   provider: ProviderRow,
-  { drift, now, action, note }: { drift: DriftRow; now: ToRepair; action: Action; note: string | null },
+  { drift, now, note }: { drift: DriftRow; now: ToRepair; note: string | null },
 ): Promise<void> {
-  if (action === 'apply') await applyDrift(ctx, provider, now);
-  if (action === 'refund') await bookGivenBack(ctx, provider, now);
-  const status = action === 'resolve' ? 'resolved' : 'repaired';
-  await closeDrift(ctx, drift.id, { status, resolution: { action, note, by: 'person' } });
+  const payment = await lockDoublePayment(ctx, provider, now);
+  const isPaidOut =
+    drift.refund_status !== null && refundStatusOf(wordsOf(provider), drift.refund_status) === 'succeeded';
+  if (!isPaidOut) {
+    if (drift.refund_asked_at === null && !ctx.asked?.isRehearsal) throw refuse.notAllowed('invalid_status');
+    return;
+  }
+  await bookGivenBack(ctx, payment);
+  await closeDrift(ctx, drift.id, { status: 'repaired', resolution: { action: 'refund', note, by: 'person' } });
 }
 
 const toRepair = (drift: DriftRow): ToRepair => ({

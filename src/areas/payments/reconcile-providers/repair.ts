@@ -1,5 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
-import type { CreditNoteId, OrganizationId, PaymentMethodId } from '../../../platform/ids.ts';
+import type { CreditNoteId, OrganizationId, PaymentId, PaymentMethodId } from '../../../platform/ids.ts';
 import { paymentStateOf, wordsOf } from '../../../platform/payments/providers.ts';
 import { refundStatusOf } from '../../../platform/payments/status-words.ts';
 import { transactHoldingClock } from '../../../platform/records/transact.ts';
@@ -8,12 +8,15 @@ import { changeRefund, findRefund } from '../../credits/credit-notes/refunds.ts'
 import { recordNotMade } from '../../customers/customers/announce-link.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { discardMethod, ensureDefault } from '../../customers/payment-methods/writes.ts';
-import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
-import { readInvoice } from '../../invoices/invoices/queries.ts';
-import { bookReversal } from '../../ledger/ledger/payment-booked.ts';
+import { idsOfSameAccount, type ProviderRow } from '../../customers/payment-providers/queries.ts';
 import { lockPayment } from '../collect-payments/apply-outcome.ts';
+import {
+  followRefundOfDrift,
+  isWhollyUnapplied,
+  type RefundOfDrift,
+} from '../collect-payments/follow-refund-of-drift.ts';
 import { applyEvent } from '../collect-payments/handle-event.ts';
-import { changePayment } from '../payments/writes.ts';
+import type { PaymentRow } from '../payments/queries.ts';
 import type { FoundDrift } from '../provider-drifts/drift-kinds.ts';
 import { closeDrift } from '../provider-drifts/writes.ts';
 import type { NetworkDeps } from '../provider-network/network.ts';
@@ -43,6 +46,14 @@ export async function repairByItself(
       await closeDrift(ctx, open.id, { status: 'repaired', resolution: { action: 'apply', note: null, by: 'system' } });
   });
 }
+
+/** Follows a refund of a double payment that a run has found, in a transaction of its own. */
+export const followFoundRefund = (
+  deps: NetworkDeps,
+  organizationId: OrganizationId,
+  provider: ProviderRow,
+  refund: RefundOfDrift,
+): Promise<void> => transactHoldingClock(deps, organizationId, (ctx) => followRefundOfDrift(ctx, provider, refund));
 
 /**
  * Makes ours what the provider holds, where possible by the handler of its events, so that a late event finds it done.
@@ -162,28 +173,21 @@ async function releaseAgain(ctx: Context, id: string): Promise<void> {
 }
 
 /**
- * Books that a double payment was given back: all of it was unapplied, so that its invoices stay paid by the other one.
+ * The double payment that can be given back, locked; one that is unknown here is made first, so that it is in the books
+ * before its money leaves.
  *
  * @throws Refusal 405 invalid_status, when something of it has paid an invoice
- * Rules: provider-reconciliation.md#repairs, ledger.md#l17.
+ * Rule: provider-reconciliation.md#repairs.
  */
-export async function bookGivenBack(ctx: Context, provider: ProviderRow, drift: ToRepair): Promise<void> {
+export async function lockDoublePayment(ctx: Context, provider: ProviderRow, drift: ToRepair): Promise<PaymentRow> {
   if (drift.paymentId === null) await applyDrift(ctx, provider, drift);
   const { db, organizationId } = ctx;
-  const [row] = await db<{ id: string }[]>`
+  const [row] = await db<{ id: PaymentId }[]>`
     select id from payments
-    where organization_id = ${organizationId} and payment_provider_id = ${provider.id}
-      and provider_payment_id = ${drift.objectId}`;
+    where organization_id = ${organizationId} and payment_provider_id in ${idsOfSameAccount(ctx, provider)}
+      and provider_payment_id = ${drift.objectId}
+    order by payment_provider_id <> ${provider.id} limit 1`;
   const payment = row && (await lockPayment(ctx, row.id));
-  if (payment?.payment_status !== 'succeeded') throw refuse.notAllowed('invalid_status');
-  const [share] = await db<{ applied: number }[]>`
-    select coalesce(sum(amount_cents), 0)::bigint as applied from payment_invoices
-    where organization_id = ${organizationId} and payment_id = ${payment.id}`;
-  if (share!.applied !== 0) throw refuse.notAllowed('invalid_status');
-  await changePayment(ctx, payment.id, {
-    change: { status: 'refunded', payment_status: 'failed', reversed_at: ctx.now() },
-    now: ctx.now(),
-  });
-  const invoice = await readInvoice(ctx, payment.invoices[0]!.id);
-  await bookReversal(ctx, payment, invoice.billing_entity_id);
+  if (!payment || !(await isWhollyUnapplied(ctx, payment))) throw refuse.notAllowed('invalid_status');
+  return payment;
 }
