@@ -2046,6 +2046,19 @@ CREATE INDEX fixed_charges_add_on ON public.fixed_charges USING btree (organizat
 CREATE UNIQUE INDEX fixed_charges_code_key ON public.fixed_charges USING btree (organization_id, plan_id, code) WHERE (deleted_at IS NULL);
 CREATE INDEX fixed_charges_parent ON public.fixed_charges USING btree (organization_id, parent_id) WHERE (parent_id IS NOT NULL);
 
+create table gathered_late_events (
+  organization_id uuid not null,
+  event_id uuid not null,
+  invoice_id uuid,
+  external_subscription_id text not null,
+  window_from timestamp with time zone not null,
+  policy text not null,
+  constraint gathered_late_events_key UNIQUE NULLS NOT DISTINCT (organization_id, invoice_id, window_from, external_subscription_id, policy, event_id),
+  constraint gathered_late_events_policy_check CHECK ((policy = ANY (ARRAY['next_invoice'::text, 'debit_invoice'::text, 'credit_note'::text])))
+);
+comment on table gathered_late_events is 'Late events that a look has found; its end takes them out and owes their settling, by subscription and window.';
+comment on column gathered_late_events.invoice_id is 'The invoice that the look is for. Null: it is the hourly look at all events.';
+
 create table idempotency_keys (
   organization_id uuid not null,
   scope_hash bytea not null,

@@ -23,6 +23,7 @@ import {
   lookAtLateEvents,
   lookForLateEvents,
   reopenLateCorrection,
+  settleGathered,
   settleLateEvents,
 } from './areas/billing/settle-usage/late-events.ts';
 import { askTaxDouble } from './areas/billing/tax-engines/ask.ts';
@@ -76,6 +77,7 @@ export const stepHandlers: { readonly [Name in StepName]: StepHandler<Name> } = 
   'settle-correction': settleCorrection,
   'settle-late-events': settleLateEvents,
   'look-for-late-events': lookForLateEvents,
+  'settle-gathered-late-events': settleGathered,
   'look-at-late-events': lookAtLateEvents,
   'reopen-late-correction': reopenLateCorrection,
   'invoice-differences': invoiceWaiting,

@@ -104,6 +104,11 @@ export const steps = {
   }),
   /** How far events were looked at for good, and by this look. */
   'look-for-late-events': step({ seen_id: idOf(), after_id: idOf() }),
+  /** How far events were looked at by the hourly look, or the invoice that was looked at. */
+  'settle-gathered-late-events': {
+    queue,
+    payload: z.union([z.object({ seen_id: idOf() }), z.object({ invoice_id: idOf<InvoiceId>() })]),
+  },
   'look-at-late-events': step({
     invoice_id: idOf<InvoiceId>(),
     seen: z.object({ external_subscription_id: text, code: text, timestamp: instant.nullable() }).optional(),

@@ -18,6 +18,7 @@ import {
 } from '../../usage/event-corrections/taken-late-events.ts';
 import { correctionView } from '../../usage/event-corrections/view.ts';
 import { insertCorrection, updateProgress } from '../../usage/event-corrections/writes.ts';
+import { keepGathered, takeGathered } from './gathered-late-events.ts';
 import { listInPlace } from './issued-fees.ts';
 import {
   findLookFrom,
@@ -84,19 +85,19 @@ export async function lookForLateEvents(
   if ((await lockCursor(ctx)) === seenId) await lookAtStretch(ctx, seenId, afterId);
 }
 
-/** Whether an event is late is decided when it is stored, so each is looked at once, late or not. */
+/**
+ * Whether an event is late is decided when it is stored, so each is looked at once, late or not. The late ones are
+ * gathered; the end of the look owes the settling of all, so that where it was cut does not matter.
+ */
 async function lookAtStretch(ctx: Context, seenId: string, afterId: string | null): Promise<void> {
   const now = newId();
   const from = await findLookFrom(ctx, seenId);
-  if (from === undefined) {
-    await moveCursor(ctx, now);
-    return;
-  }
+  if (from === undefined) return settleGatheredByLook(ctx, await moveCursor(ctx, now));
   const stretch = await findStretch(ctx, from, { afterId, limit: EVENTS_A_LOOK });
-  oweGroups(ctx, await listLateGroups(ctx, stretch, EVENTS_A_LOOK));
+  await keepGathered(ctx, null, await listLateGroups(ctx, stretch, EVENTS_A_LOOK));
   const seen = await moveCursor(ctx, seenAfter({ seenId, afterId }, stretch, now));
-  if (stretch.untilId !== null)
-    ctx.after({ step: 'look-for-late-events', payload: { seen_id: seen, after_id: stretch.untilId } });
+  if (stretch.untilId === null) return settleGatheredByLook(ctx, seen);
+  ctx.after({ step: 'look-for-late-events', payload: { seen_id: seen, after_id: stretch.untilId } });
 }
 
 type LateEvents = StepPayload<'settle-late-events'>;
@@ -108,23 +109,33 @@ const payloadOf = ({ external_subscription_id, window_from, policy, event_ids }:
   event_ids,
 });
 
-function oweGroups(ctx: Context, groups: readonly LateGroup[], invoiceId?: InvoiceId): void {
+/**
+ * Step `settle-gathered-late-events`: goes on to owe the settling of what a look has gathered. That of the hourly look
+ * ends when another look has begun meanwhile, which may gather more for the same windows and settles all at its end.
+ */
+export async function settleGathered(ctx: Context, look: StepPayload<'settle-gathered-late-events'>): Promise<void> {
+  if ('invoice_id' in look) return settleGatheredFor(ctx, look.invoice_id);
+  if ((await lockCursor(ctx)) === look.seen_id) await settleGatheredByLook(ctx, look.seen_id);
+}
+
+async function settleGatheredByLook(ctx: Context, seenId: string): Promise<void> {
+  const { groups, isLast } = await takeGathered(ctx, null, EVENTS_A_STEP);
+  for (const group of groups) ctx.after({ step: 'settle-late-events', payload: payloadOf(group) });
+  if (!isLast) ctx.after({ step: 'settle-gathered-late-events', payload: { seen_id: seenId } });
+}
+
+async function settleGatheredFor(ctx: Context, invoiceId: InvoiceId): Promise<void> {
+  const { groups, isLast } = await takeGathered(ctx, invoiceId, EVENTS_A_STEP);
   for (const group of groups)
-    for (let n = 0; n < group.event_ids.length; n += EVENTS_A_STEP)
-      ctx.after({
-        step: 'settle-late-events',
-        payload: {
-          ...payloadOf({ ...group, event_ids: group.event_ids.slice(n, n + EVENTS_A_STEP) }),
-          ...(invoiceId === undefined ? {} : { invoice_id: invoiceId }),
-        },
-      });
+    ctx.after({ step: 'settle-late-events', payload: { ...payloadOf(group), invoice_id: invoiceId } });
+  if (!isLast) ctx.after({ step: 'settle-gathered-late-events', payload: { invoice_id: invoiceId } });
 }
 
 /**
  * Step `look-at-late-events`: looks once more at what came late for an invoice that was made in the place of another
  * one, or that waited for its taxes: until it was final, it was late for nothing. What corrections of late events have
  * settled without the invoice is settled by them with it. Looks at a page of its usage and leaves the rest to the next
- * step.
+ * step; what it gathers is settled at its end.
  *
  * Rules: event-corrections.md#late-events, event-corrections.md#regenerated-invoices.
  */
@@ -148,6 +159,7 @@ export async function lookAtLateEvents(
     if (page.events_count >= left) return goOn(page.until!.toString());
     left -= Math.max(page.events_count, LEAST_OF_A_METRIC);
   }
+  await settleGatheredFor(ctx, invoiceId);
 }
 
 async function lookAtPage(
@@ -156,7 +168,7 @@ async function lookAtPage(
   invoiceIds: InvoiceId[],
   eventIds: readonly EventId[],
 ): Promise<void> {
-  oweGroups(ctx, await listLateGroupsOf(ctx, invoiceId, eventIds), invoiceId);
+  await keepGathered(ctx, invoiceId, await listLateGroupsOf(ctx, invoiceId, eventIds));
   for (const { correction_id, event_ids } of await listSettledWithout(ctx, { invoiceId, invoiceIds, eventIds }))
     ctx.after({
       step: 'reopen-late-correction',

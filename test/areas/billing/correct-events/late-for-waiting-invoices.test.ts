@@ -98,3 +98,30 @@ test('five units that come while a first invoice waits are billed once it is fin
   expect(await inStatus(story, first, 'finalized')).toMatchObject({ fees_amount_cents: 13_000 });
   expect(await inApril(story)).toContain(5000);
 });
+
+test('units that came on several pages of the usage of an invoice that waited are one correction', async () => {
+  const story = await march();
+  const lines = Array.from({ length: 5000 }, (_, n) =>
+    JSON.stringify({
+      transaction_id: `none-${n}`,
+      external_subscription_id: 'sub',
+      code: 'units',
+      timestamp: Date.parse('2024-03-15T00:00:00Z') / 1000 + n,
+      properties: { n: '0' },
+    }),
+  );
+  const headers = { 'content-type': 'application/x-ndjson' };
+  await ok(story.client.post('/events/bulk', undefined, { raw: lines.join('\n'), headers }));
+  await address(story, '1 fail street');
+  await story.advanceTo('2024-04-02T00:00:00Z');
+  const [first] = await story.invoices(1);
+  await story.advanceTo('2024-04-02T01:00:00Z');
+  await story.use('units', { n: '5' }, { at: '2024-03-12T00:00:00Z' });
+  await story.use('units', { n: '3' }, { at: '2024-03-20T00:00:00Z' });
+  await looked(story);
+  await address(story, '1 good street');
+  await inStatus(story, first, 'finalized');
+  expect(await inApril(story)).toContain(8000);
+  const { corrections } = await ok(story.client.get('/events/corrections?kinds[]=late_events'));
+  expect(corrections).toMatchObject([{ status: 'settled', events_count: 2 }]);
+});

@@ -82,7 +82,7 @@ const contextOf = (db: Db, owed: { step: string; payload: object }[]) =>
     after: (each: { step: string; payload: object }) => owed.push(each),
   }) as unknown as Context;
 
-/** Does the tick, or a step of it, without what it owes. */
+/** Does the tick, or a step of it, without what it owes and apart from what was gathered before. */
 async function look(step?: StepPayload<'look-for-late-events'>): Promise<Looked> {
   const statements: string[] = [];
   const sql = connectDatabase(service.config.DATABASE_URL, {
@@ -90,6 +90,7 @@ async function look(step?: StepPayload<'look-for-late-events'>): Promise<Looked>
     onStatement: (text) => statements.push(text),
   });
   const owed: { step: string; payload: object }[] = [];
+  await service.sql`delete from gathered_late_events where organization_id = ${organizationId}`;
   try {
     await sql.begin(async (tx) => {
       const ctx = contextOf(tx, owed);
@@ -101,8 +102,10 @@ async function look(step?: StepPayload<'look-for-late-events'>): Promise<Looked>
   }
   const of = (name: string) => owed.filter((each) => each.step === name).map((each) => each.payload);
   const groups = of('settle-late-events') as StepPayload<'settle-late-events'>[];
+  const gathered = await service.sql<{ event_id: string }[]>`
+    select event_id from gathered_late_events where organization_id = ${organizationId}`;
   return {
-    found: groups.flatMap(({ event_ids }) => event_ids),
+    found: [...groups.flatMap(({ event_ids }) => event_ids), ...gathered.map(({ event_id }) => event_id)].sort(),
     next: of('look-for-late-events')[0] as Looked['next'],
     statements: statements.filter((text) => !/^\s*(begin|commit|set )/i.test(text)),
   };
@@ -127,12 +130,12 @@ const idsOfEvents = async (): Promise<string[]> => {
 
 const foundBy = (looks: readonly Looked[]) => looks.flatMap(({ found }) => found);
 
-test('after a stop of a week each step reads 5000 events in the same seven statements', async () => {
+test('after a stop of a week each step reads 5000 events in the same eight statements, and the end in ten', async () => {
   await seen(10_080);
   await insertLate(12_345, [10_000, 60]);
   const looks = await lookAtAll();
   expect(looks.map(({ found }) => found.length)).toEqual([EVENTS_A_LOOK, EVENTS_A_LOOK, 2345]);
-  expect(looks.map(({ statements }) => statements.length)).toEqual([7, 7, 7]);
+  expect(looks.map(({ statements }) => statements.length)).toEqual([8, 8, 10]);
   expect(foundBy(looks)).toEqual(await idsOfEvents());
 });
 
@@ -192,7 +195,7 @@ test('a span in which the policy was to ignore what came late is not read', asyn
   expect(looks[0]!.found).toHaveLength(10);
 });
 
-test('11 000 late units are billed once each, by three looks', async () => {
+test('11 000 late units of a subscription and window are billed once each, 5000 a correction', async () => {
   const timestamp = Date.parse('2024-03-20T00:00:00Z') / 1000;
   const lines = Array.from({ length: 11_000 }, (_, n) =>
     JSON.stringify({
@@ -207,6 +210,10 @@ test('11 000 late units are billed once each, by three looks', async () => {
   for (const part of [lines.slice(0, 6000), lines.slice(6000)])
     await ok(story.client.post('/events/bulk', undefined, { raw: part.join('\n'), headers }));
   await story.advanceTo('2024-05-02T00:00:00Z');
+  const { corrections } = await ok(story.client.get('/events/corrections?kinds[]=late_events'));
+  const totals = await service.sql<{ total: number }[]>`
+    select total from event_corrections where organization_id = ${organizationId} order by total`;
+  expect([corrections.length, totals.map(({ total }) => total)]).toEqual([3, [1000, 5000, 5000]]);
   const { invoices } = await ok(story.client.get('/invoices?per_page=100'));
   const sum = invoices.reduce((total: number, each: Shown) => total + each.fees_amount_cents, 0);
   expect(sum).toBe(100 + 100 + 11_000_000);
