@@ -90,6 +90,8 @@ export type ProviderEvent =
       providerPaymentId: string;
       status: string;
       received?: Received;
+      /** What is to be paid, where the provider says it before anything has come in. */
+      asked?: Received;
       metadata: Record<string, string>;
       error?: ProviderError;
       /** When it happened, where the provider says it: what is reported later about an earlier instant is outdated. */
@@ -177,6 +179,9 @@ export interface PaymentThere {
   metadata: Record<string, string>;
 }
 
+/** A payment that was begun on a page. */
+export type PaymentOfPage = Omit<Extract<ProviderEvent, { kind: 'payment' }>, 'kind'>;
+
 export interface RefundThere {
   providerRefundId: string;
   providerPaymentId: string;
@@ -225,7 +230,13 @@ export interface PaymentProvider {
   readPayment(providerPaymentId: string): Promise<ChargeOutcome>;
   /** @throws ProviderRefusal, Outage */
   openPage(request: PageRequest): Promise<{ id: string; url: string }>;
+  /** @throws ProviderRefusal, when it was paid or has ended; Outage */
   expirePage(id: string): Promise<void>;
+  /**
+   * The payment that was begun on a page, and whether somebody may still pay there; of providers that let it be asked.
+   * @throws ProviderRefusal, Outage
+   */
+  readPage?(id: string): Promise<{ isOpen: boolean; payment?: PaymentOfPage }>;
   /** @throws ProviderRefusal, when it has ended otherwise; Outage */
   cancel(providerPaymentId: string): Promise<void>;
   /** @throws ProviderRefusal, ProviderConflict, Outage */

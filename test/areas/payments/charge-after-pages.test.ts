@@ -152,6 +152,22 @@ describe('a customer without a method who pays 119.00 by the link of the invoice
     expect(await unapplied()).toEqual([]);
   });
 
+  test('by a slow method is not charged as well while that payment is in progress, nor after it', async () => {
+    const { report } = provider.payOn(page);
+    await report('processing');
+    await until(async () => (await payments(made)).find((each) => each.payment_status === 'processing'));
+    await attach('pm_ok');
+    await pass(10);
+    await waitsNoMore();
+    const refused = await client.post(`/invoices/${made.svc_id}/retry_payment`, {});
+    expect(refused.body).toMatchObject({ code: 'payment_processor_is_currently_handling_payment' });
+    await report();
+    await paid(made);
+    expect(charges()).toEqual([]);
+    expect((await payments(made)).map(({ amount_cents }) => amount_cents)).toEqual([11_900]);
+    expect(await unapplied()).toEqual([]);
+  });
+
   test('is not charged while the report of that payment is not handled yet', async () => {
     await attach('pm_ok');
     await waits(10);
@@ -177,7 +193,7 @@ describe('a customer without a method who pays 119.00 by the link of the invoice
     await pass(10);
     await waits(10);
     expect([page.state, charges()]).toEqual(['open', []]);
-    await pass(24 * 60);
+    await pass(48 * 60);
     await paid(made);
     expect(charges()).toHaveLength(1);
   });

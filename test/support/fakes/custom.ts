@@ -26,8 +26,8 @@ export interface FakeCustom {
   answerNext(type: string, answer: { status: number; body?: object; headers?: Record<string, string> }): void;
   /** Pages on which something is paid, oldest first. */
   pages: { id: string; state: 'open' | 'paid' | 'expired'; data: Loose }[];
-  /** The customer pays on an open page, and its report follows when `report` is called. */
-  payOn(page: FakeCustom['pages'][number]): { report: () => Promise<number> };
+  /** The customer pays on an open page, at once or by a slow method, and its report follows when `report` is called. */
+  payOn(page: FakeCustom['pages'][number]): { report: (status?: string) => Promise<number> };
   /** Sends an event; its status when it arrived. */
   tell(type: string, data: object): Promise<number>;
   close(): Promise<void>;
@@ -108,8 +108,8 @@ export async function fakeCustom(serviceUrl: string): Promise<FakeCustom> {
       if (page.state !== 'open') throw new Error(`The page is ${page.state}.`);
       page.state = 'paid';
       const { amount, currency, metadata } = page.data;
-      const paid = { id: `pay_on_${page.id}`, status: 'succeeded', amount, currency, metadata };
-      return { report: () => provider.tell('payment.updated', paid) };
+      const paid = { id: `pay_on_${page.id}`, amount, currency, metadata };
+      return { report: (status = 'succeeded') => provider.tell('payment.updated', { ...paid, status }) };
     },
     close: () =>
       new Promise((resolve) => {

@@ -13,6 +13,8 @@ export interface FakeStripe {
   refunds: Loose[];
   /** Hosted pages on which something is paid, oldest first: what of which currency. */
   pages: { amount: number; currency: string }[];
+  /** The customer pays on the page that was opened last, by a debit that stays in progress. @returns its intent */
+  payOnPage(): Loose;
   /** Where the hosted pages send the customer afterwards, oldest first. */
   returns: string[];
   /** Requests as they came: method and path. */
@@ -94,6 +96,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
   const customers: FakeStripe['customers'] = new Map();
   const disputes: Loose[] = [];
   const endpoints: FakeStripe['endpoints'] = [];
+  const sessions = new Map<string, Loose>();
   let throttled = 0;
   const held = new Map<string, { done: () => void; answered: Promise<void> }>();
   let endpoint = { url: '', secret: '' };
@@ -134,6 +137,8 @@ export async function fakeStripe(): Promise<FakeStripe> {
         [...customers].map(([id, { fields }]) => ({ id, ...fields })),
         query,
       );
+    const session = sessions.get(/^\/v1\/checkout\/sessions\/(\w+)$/.exec(path)?.[1] ?? '');
+    if (session) return { status: 200, body: session };
     const [, id, isList] = /^\/v1\/customers\/(\w+)(\/payment_methods)?$/.exec(path) ?? [];
     const customer = id === undefined ? undefined : customers.get(id);
     if (customer) return isList ? listed(customer.methods, query) : { status: 200, body: { id, ...customer.fields } };
@@ -242,10 +247,23 @@ export async function fakeStripe(): Promise<FakeStripe> {
         pages.push({ amount: Number(line('unit_amount')), currency: line('currency')! });
       returns.push(body.get('success_url')!);
       const id = nextId('cs');
+      const metadata = Object.fromEntries(
+        [...body].flatMap(([name, value]) => {
+          const field = /^payment_intent_data\[metadata\]\[(\w+)\]$/.exec(name)?.[1];
+          return field === undefined ? [] : [[field, value]];
+        }),
+      );
+      const asked = { amount: Number(line('unit_amount')), currency: line('currency'), metadata };
+      sessions.set(id, { id, object: 'checkout.session', status: 'open', payment_intent: null, asked });
       return { status: 200, body: { id, object: 'checkout.session', url: `https://pay.test/${id}` } };
     }
-    if (/^\/v1\/checkout\/sessions\/\w+\/expire$/.test(path))
-      return { status: 200, body: { object: 'checkout.session' } };
+    const expired = sessions.get(/^\/v1\/checkout\/sessions\/(\w+)\/expire$/.exec(path)?.[1] ?? '');
+    if (expired && expired.status !== 'open')
+      return error(400, { type: 'invalid_request_error', message: 'Only open Checkout Sessions can be expired.' });
+    if (expired) {
+      expired.status = 'expired';
+      return { status: 200, body: expired };
+    }
     if (path === '/v1/refunds') return refund(body);
     const canceled = intents.find(({ id }) => path === `/v1/payment_intents/${id}/cancel`);
     if (canceled?.status === 'succeeded')
@@ -322,6 +340,23 @@ export async function fakeStripe(): Promise<FakeStripe> {
     intents,
     refunds,
     pages,
+    payOnPage() {
+      const session = [...sessions.values()].at(-1);
+      if (session?.status !== 'open') throw new Error(`The page is ${session?.status}.`);
+      const intent = {
+        id: nextId('pi'),
+        object: 'payment_intent',
+        ...session.asked,
+        amount_received: 0,
+        created: Math.trunc(Date.now() / 1000),
+        status: 'processing',
+        last_payment_error: null,
+        next_action: null,
+      };
+      intents.push(intent);
+      Object.assign(session, { status: 'complete', payment_intent: intent });
+      return intent;
+    },
     returns,
     requests,
     customers,

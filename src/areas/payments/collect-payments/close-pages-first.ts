@@ -6,6 +6,9 @@ import { closePagesOf } from '../payments/provider-pages.ts';
 /** How long the report of a payment may take that was made just before its page ended. */
 export const PAGE_PAYMENT_MINUTES = 10;
 
+/** How long a page stays open at its provider, which may have opened it as late as when its row expired. */
+export const PAGE_LIFE_HOURS = 24;
+
 /** How old a page is at most whose payment is not handled yet: its own day, and a week of retries. */
 const PAGE_DAYS = 8;
 
@@ -27,7 +30,8 @@ export async function closePagesFirst(ctx: Context, invoiceIds: readonly Invoice
   // A page of a sandbox has no id there: it takes nothing once it is closed here.
   const [pages] = await db<{ is_known: boolean; is_payable: boolean }[]>`
     select count(*) > 0 as is_known,
-      coalesce(bool_or(least(ended_at, expires_at) > ${ctx.now().subtract({ minutes: PAGE_PAYMENT_MINUTES })}), false)
+      coalesce(bool_or(coalesce(ended_at, expires_at + make_interval(hours => ${PAGE_LIFE_HOURS}))
+        > ${ctx.now().subtract({ minutes: PAGE_PAYMENT_MINUTES })}), false)
         as is_payable
     from payment_pages
     where organization_id = ${organizationId} and payable_id = any (${payableIds}) and provider_page_id is not null

@@ -14,6 +14,7 @@ import {
 import { publicUrl } from '../../../platform/public-url.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { transactHoldingClock } from '../../../platform/records/transact.ts';
+import { Outage } from '../../../platform/refusal.ts';
 import { recordMade, recordNotMade } from '../../customers/customers/announce-link.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { listOtherEndpoints, type ProviderRow } from '../../customers/payment-providers/queries.ts';
@@ -25,6 +26,7 @@ import { recordCheckoutUrl } from '../payments/checkout-url.ts';
 import { type PageError, type PageRow, TOO_MANY } from '../payments/provider-pages.ts';
 import { type Connected, connected, type NetworkDeps } from '../provider-network/network.ts';
 import { makeCustomerThere } from './create-customer.ts';
+import { applyEvent } from './handle-event.ts';
 
 /**
  * Job `payment.connect`: checks the credentials of a connection and registers for the provider's events if that is
@@ -230,19 +232,24 @@ function pageError(error: unknown): PageError | undefined {
   return { code, message, ...(httpStatus === undefined ? {} : { http_status: httpStatus }) };
 }
 
+/** Ends a page at its provider; of one that was paid there first, the payment is stored before it counts as ended. */
 async function endPage(
-  { sql }: SystemDeps,
+  deps: SystemDeps,
   organizationId: OrganizationId,
-  { provider }: Connected,
+  { row, provider }: Connected,
   page: { id: string; thereId: string },
 ): Promise<void> {
   try {
     await provider.expirePage(page.thereId);
   } catch (error) {
-    // It was paid or has ended by itself, so nothing is left to close.
     if (!(error instanceof ProviderRefusal)) throw error;
+    const there = await provider.readPage?.(page.thereId);
+    if (there?.isOpen) throw new Outage(row.provider_type, error);
+    const payment = there?.payment;
+    if (payment)
+      await transactHoldingClock(deps, organizationId, (ctx) => applyEvent(ctx, row, { ...payment, kind: 'payment' }));
   }
-  await sql`
+  await deps.sql`
     update payment_pages set ended_at = ${realNow()}
     where organization_id = ${organizationId} and id = ${page.id} and ended_at is null`;
 }

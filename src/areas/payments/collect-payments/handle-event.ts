@@ -2,7 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import type { CustomerId, InboundEventId, InvoiceId, PaymentId, PaymentMethodId } from '../../../platform/ids.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
-import type { ProviderEvent } from '../../../platform/payments/port.ts';
+import type { ProviderEvent, Received } from '../../../platform/payments/port.ts';
 import { descriptorOf, paymentStateOf, wordsOf } from '../../../platform/payments/providers.ts';
 import { refundStatusOf } from '../../../platform/payments/status-words.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -258,7 +258,11 @@ type PaymentEvent = Extract<ProviderEvent, { kind: 'payment' }>;
  * What differs between received money and what was asked for; no amount: any that we can have asked for will do.
  * Rule: payments.md#amounts-on-the-wire "back".
  */
-function differenceOf({ received }: PaymentEvent, currency: string, amountCents?: number): DriftKind | undefined {
+function differenceOf(
+  { received }: { received?: Received | undefined },
+  currency: string,
+  amountCents?: number,
+): DriftKind | undefined {
   if (!received) return undefined;
   if (received.currency !== currency) return 'currency_differs';
   const isOther = received.amountCents === null || (amountCents ?? received.amountCents) !== received.amountCents;
@@ -290,19 +294,27 @@ async function findPayment(
   return row?.id;
 }
 
+/** Words of payments on pages by which no money is on its way: the customer has still to act, or we have. */
+const NOT_ON_ITS_WAY = ['requires_action', 'requires_confirmation', 'requires_capture'];
+
+/** Whether the money of a payment that is in progress, by its provider's word, comes without anybody's doing. */
+export const isOnItsWay = (word: string): boolean => !NOT_ON_ITS_WAY.includes(word);
+
 /**
- * A payment that began on a hosted page is found by what the page was opened for: its row is created once it has
- * succeeded, with the amount that the provider states, else the due one. Rule: payments.md#providers.
+ * A payment that began on a hosted page is found by what the page was opened for: its row is created once its money is
+ * on its way, so that nothing else is charged meanwhile, or has come in, with the amount that the provider states, else
+ * the due one. Rule: payments.md#providers.
  */
 async function paymentOfPage(
   ctx: Context,
   provider: ProviderRow,
   event: Extract<ProviderEvent, { kind: 'payment' }>,
 ): Promise<string | undefined> {
-  if (paymentStateOf(provider, event.status) !== 'succeeded') return undefined;
+  const state = paymentStateOf(provider, event.status);
+  if (state === 'failed' || !isOnItsWay(event.status)) return undefined;
   const payable = await payableOfPage(ctx, event.metadata);
   if (!payable) return undefined;
-  const difference = differenceOf(event, payable.currency);
+  const difference = differenceOf({ ...event, received: event.received ?? event.asked }, payable.currency);
   if (difference)
     return noteOtherMoney(ctx, provider, event, {
       kind: difference,
@@ -317,11 +329,12 @@ async function paymentOfPage(
     customerId: payable.customerId,
     payable: { type: payable.type, id: payable.id },
     type: 'provider',
-    amountCents: event.received?.amountCents ?? (await dueOfRequest(ctx, { invoice_ids: payable.invoiceIds })),
+    amountCents:
+      (event.received ?? event.asked)?.amountCents ?? (await dueOfRequest(ctx, { invoice_ids: payable.invoiceIds })),
     currency: payable.currency,
     status: event.status,
-    // Not marked as in progress, because another payment of the same invoices may be.
-    paymentStatus: 'failed',
+    // One that succeeded is not marked as in progress, because another payment of the same invoices may be.
+    paymentStatus: state === 'processing' ? 'processing' : 'failed',
     provider: { id: provider.id, customerId: null, methodId: null },
     invoiceIds: payable.invoiceIds,
     createdAt: ctx.now(),

@@ -4,6 +4,7 @@ import { takeInTurn } from '../../../platform/db/rows-in-turn.ts';
 import type { CreditNoteId, CustomerId, PaymentId } from '../../../platform/ids.ts';
 import { NETWORK_TYPES } from '../../../platform/payments/providers.ts';
 import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
+import { PAGE_LIFE_HOURS } from './close-pages-first.ts';
 
 /** Work that is still there after this time has lost its job. */
 const LOST_AFTER_MINUTES = 5;
@@ -11,8 +12,6 @@ const LOST_AFTER_MINUTES = 5;
 const LOOK_AFTER_MINUTES = 60;
 /** Age from which a refund of unknown outcome is left to a person. */
 const GIVEN_UP_AFTER_HOURS = 24;
-/** How long a page stays open at its provider, which may have opened it as late as when its row expired. */
-const PAGE_LIFE_HOURS = 24;
 
 type Work = Pick<SweepDeps, 'sql' | 'producer'>;
 

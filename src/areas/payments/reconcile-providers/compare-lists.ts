@@ -7,6 +7,7 @@ import { paymentStateOf, wordsOf } from '../../../platform/payments/providers.ts
 import { refundStatusOf } from '../../../platform/payments/status-words.ts';
 import { idsOfSameAccount, type ProviderRow } from '../../customers/payment-providers/queries.ts';
 import type { RefundOfDrift } from '../collect-payments/follow-refund-of-drift.ts';
+import { isOnItsWay } from '../collect-payments/handle-event.ts';
 import { GIVEN_BACK } from '../payments/writes.ts';
 import type { FoundDrift } from '../provider-drifts/drift-kinds.ts';
 import { judgePayment, judgeRefund, type OurPayment, type OurRefund, type Verdict } from './judge.ts';
@@ -65,18 +66,21 @@ type Named = Pick<PaymentThere, 'providerPaymentId'> & { metadata?: Record<strin
 interface PayableHere {
   id: string;
   customer_id: CustomerId;
+  currency: string;
   is_paid: boolean;
 }
 
 /** What pages were opened for, by id: invoices and payment requests of the organization. */
 const listPayables = ({ db, organizationId }: Scope, ids: readonly string[]) => db<PayableHere[]>`
-  select payable.id, payable.customer_id, exists (select from payments payment
+  select payable.id, payable.customer_id, payable.currency, exists (select from payments payment
     where payment.organization_id = ${organizationId} and payment.payable_id = payable.id
       and payment.payment_status = 'succeeded') as is_paid
   from (
-    select id, customer_id from invoices where organization_id = ${organizationId} and id = any (${ids}::uuid[])
+    select id, customer_id, currency from invoices
+    where organization_id = ${organizationId} and id = any (${ids}::uuid[])
     union all
-    select id, customer_id from payment_requests where organization_id = ${organizationId} and id = any (${ids}::uuid[])
+    select id, customer_id, amount_currency from payment_requests
+    where organization_id = ${organizationId} and id = any (${ids}::uuid[])
   ) payable`;
 
 /** Names of our records in metadata; a drift keeps no other. */
@@ -126,9 +130,14 @@ export async function comparePayments(
     if (released.has(objectId)) return { objectId, verdict: 'equal' };
     const payable = payables.get(metadata.payable_id ?? '');
     if (!payable) return { objectId, verdict: 'foreign' };
+    const about = { ours: null, theirs, paymentId: null, customerId: payable.customer_id };
+    if (state === 'processing' && isOnItsWay(status))
+      return compared(objectId, { kind: 'payment_missing_here', repairsItself: true }, about);
     if (state !== 'succeeded') return { objectId, verdict: 'equal' };
+    if (currency !== undefined && currency !== payable.currency)
+      return compared(objectId, { kind: 'currency_differs' }, about);
     const kind = amountCents === null ? 'amount_differs' : payable.is_paid ? 'double_payment' : 'payment_missing_here';
-    return compared(objectId, { kind }, { ours: null, theirs, paymentId: null, customerId: payable.customer_id });
+    return compared(objectId, { kind }, about);
   });
 }
 

@@ -69,6 +69,7 @@ function paymentEvent(data: PaymentData): ProviderEvent {
     providerPaymentId: data.id,
     status: isNotPaid ? 'failed' : data.status,
     ...receivedOf(data),
+    ...askedOf(data),
     metadata: data.metadata ?? {},
     ...(isNotPaid && !data.error ? { error: { code: data.status, message: data.status } } : error),
   };
@@ -78,6 +79,11 @@ function paymentEvent(data: PaymentData): ProviderEvent {
 function receivedOf({ status, amount, currency }: PaymentData): { received?: Received } {
   if (status !== 'succeeded' || amount === undefined || currency === undefined) return {};
   return { received: { currency: currency.toUpperCase(), amountCents: amount } };
+}
+
+function askedOf({ amount, currency }: PaymentData): { asked?: Received } {
+  if (amount === undefined || currency === undefined) return {};
+  return { asked: { currency: currency.toUpperCase(), amountCents: amount } };
 }
 
 const faultOf = (error: ProviderError | null | undefined): { error?: ProviderError } => (error ? { error } : {});

@@ -1,5 +1,6 @@
 import Stripe from 'stripe';
 import { fromWire, toWire } from '../../../engine/money/wire.ts';
+import { textsOf } from '../metadata.ts';
 import {
   type ChargeOutcome,
   type ChargeRequest,
@@ -22,6 +23,7 @@ const ENDPOINTS_MOST = 100;
 /** Events that Stripe sends us; other changes are queried. Rule: payments.md#providers. */
 export const STRIPE_EVENTS = [
   'setup_intent.succeeded',
+  'payment_intent.processing',
   'payment_intent.succeeded',
   'payment_intent.payment_failed',
   'payment_intent.canceled',
@@ -163,6 +165,18 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
     async expirePage(id) {
       await refusable(() => stripe.checkout.sessions.expire(id));
     },
+    async readPage(id) {
+      const session = await refusable(() => stripe.checkout.sessions.retrieve(id, { expand: ['payment_intent'] }));
+      const intent = typeof session.payment_intent === 'object' ? session.payment_intent : null;
+      const payment = intent && {
+        providerPaymentId: intent.id,
+        status: intent.status,
+        ...receivedOf(intent),
+        ...askedOf(intent),
+        metadata: textsOf(intent.metadata),
+      };
+      return { isOpen: session.status === 'open', ...(payment ? { payment } : {}) };
+    },
     async cancel(id) {
       await refusable(() => stripe.paymentIntents.cancel(id));
     },
@@ -219,6 +233,11 @@ function receivedOf({ amount_received: wire, currency }: Stripe.PaymentIntent): 
   const code = currency.toUpperCase();
   return { received: { currency: code, amountCents: fromWire(STRIPE_WIRE, wire, code) ?? null } };
 }
+
+const askedOf = ({ amount, currency }: Stripe.PaymentIntent): { asked: Received } => {
+  const code = currency.toUpperCase();
+  return { asked: { currency: code, amountCents: fromWire(STRIPE_WIRE, amount, code) ?? null } };
+};
 
 function refusedCharge(error: unknown, supports3ds: boolean): ChargeOutcome {
   if (isTooMany(error)) throw outageOf(error);

@@ -39,6 +39,11 @@ function receivedOf({ amount_received: wire, currency }: Loose): { received?: Re
   return { received: { currency: code, amountCents: fromWire(STRIPE_WIRE, wire, code) ?? null } };
 }
 
+function askedOf({ amount: wire, currency }: Loose): { asked?: Received } {
+  const { received: asked } = receivedOf({ amount_received: wire, currency });
+  return asked ? { asked } : {};
+}
+
 /** A stored event of Stripe in our terms. Rule: payments.md#providers. */
 export function parseStripeEvent(event: Record<string, unknown>): ProviderEvent {
   const object: Loose = (event.data as Loose)?.object;
@@ -54,6 +59,7 @@ export function parseStripeEvent(event: Record<string, unknown>): ProviderEvent 
       providerPaymentId: id,
       status: String(object.status),
       ...receivedOf(object),
+      ...askedOf(object),
       metadata: textsOf(object.metadata),
       ...(fault
         ? {
