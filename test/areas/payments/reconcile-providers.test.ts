@@ -322,6 +322,91 @@ test('a payment of ours that is unknown here is made, once, and pays what is due
   expect((await ok(client.get('/payments'))).payments).toHaveLength(1);
 });
 
+describe('an invoice whose page was paid by a debit that is in progress', () => {
+  let made: Loose;
+  let intent: Loose;
+  beforeEach(async () => {
+    made = await bill();
+    await until(
+      async () => (await ok(client.get('/customers/acme'))).customer.billing_configuration.provider_customer_id,
+    );
+    await ok(client.post(`/invoices/${made.svc_id}/payment_url`, {}));
+    intent = stripe.payOnPage();
+  });
+  const comesIn = async () => {
+    stripe.set(intent, 'succeeded');
+    await tell('payment_intent.succeeded', intent);
+    expect(await paid(made)).toMatchObject({ provider_payment_id: intent.id, amount_cents: 1200 });
+    expect(stripe.intents).toHaveLength(1);
+    expect([await balance('cash'), await balance('unapplied_receipts')]).toEqual([1200, 0]);
+  };
+
+  test('is not charged by a method that is stored then, because its page refuses to end', async () => {
+    await store('pm_ok');
+    expect(await paid(made, 'processing')).toMatchObject({ provider_payment_id: intent.id, amount_cents: 1200 });
+    expect((await client.post(`/invoices/${made.svc_id}/retry_payment`, {})).body).toMatchObject({ status: 405 });
+    await comesIn();
+  });
+
+  test('knows of it by its event', async () => {
+    await tell('payment_intent.processing', intent);
+    expect(await paid(made, 'processing')).toMatchObject({ provider_payment_id: intent.id, amount_cents: 1200 });
+    await comesIn();
+  });
+
+  test('knows of it by a run when the event was lost', async () => {
+    expect((await reconcile()).counts.drifts).toEqual({ payment_missing_here: 1 });
+    expect(await paid(made, 'processing')).toMatchObject({ provider_payment_id: intent.id, amount_cents: 1200 });
+    expect(await drifts()).toMatchObject([{ status: 'repaired', resolution: { by: 'system' } }]);
+    await comesIn();
+  });
+});
+
+test('money of another currency stays an error, run after run, and is not applied', async () => {
+  const made = await bill();
+  const intent = intentThere(made, { currency: 'eur' });
+  await tell('payment_intent.succeeded', intent);
+  await until(async () => (await drifts())[0]);
+  for (let run = 0; run < 2; run += 1) expect((await reconcile()).counts.drifts).toEqual({ currency_differs: 1 });
+  const [drift, ...others] = await drifts();
+  expect([drift, others]).toMatchObject([{ kind: 'currency_differs', status: 'open', severity: 'error' }, []]);
+  await ok(repair(drift, 'resolve', 'Changed by the bank'));
+  // What an event and a run say besides is no other figure.
+  await tell('payment_intent.succeeded', intent);
+  expect((await reconcile()).counts.drifts).toEqual({});
+});
+
+test('a second payment that is refunded in the dashboard is given back, and gets no note', async () => {
+  await store('pm_ok');
+  const made = await bill();
+  await paid(made);
+  const second = intentThere(made);
+  await tell('payment_intent.succeeded', second);
+  await until(async () => (await balance('unapplied_receipts')) === -1200 || undefined);
+  const refund = { id: 're_second', payment_intent: second.id, amount: 1200, currency: 'usd', metadata: {} };
+  stripe.refunds.push({ object: 'refund', status: 'succeeded', ...refund });
+  await reconcile();
+  const [drift] = await drifts('?kinds[]=refund_missing_here');
+  await ok(repair(drift, 'apply'));
+  expect((await ok(client.get('/credit_notes'))).credit_notes).toEqual([]);
+  expect([await balance('cash'), await balance('unapplied_receipts')]).toEqual([1200, 0]);
+  expect((await reconcile()).counts.drifts).toEqual({});
+  expect(await drifts('?statuses[]=open')).toEqual([]);
+});
+
+test('a drift of an account that does not answer any more can be resolved', async () => {
+  const made = await bill();
+  intentThere(made, { amount: 1250, currency: 'eur' });
+  await reconcile();
+  const [drift] = await drifts();
+  stripe.revoked.add(FAKE_KEY);
+  try {
+    expect((await repair(drift, 'resolve', 'The account was closed')).status).toBe(200);
+  } finally {
+    stripe.revoked.delete(FAKE_KEY);
+  }
+});
+
 test('a drift that is gone when it is looked at anew has vanished', async () => {
   const made = await bill();
   const intent = intentThere(made);
@@ -569,7 +654,8 @@ describe('runs', () => {
         { metadata: index % 2 === 0 ? {} : { payable_type: 'Invoice', payable_id: newId() } },
       );
     const made = await bill();
-    for (let index = 0; index < 120; index += 1) intentThere(made, { status: 'processing', amount_received: 0 });
+    for (let index = 0; index < 120; index += 1)
+      intentThere(made, { status: 'requires_payment_method', amount_received: 0 });
     stripe.requests.length = 0;
     const run = await reconcile();
     expect(run.counts).toEqual({ compared: 120, equal: 120, foreign: 250, drifts: {} });

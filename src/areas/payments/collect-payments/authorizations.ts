@@ -251,8 +251,10 @@ export const releaseAuthorizations: SweepJob = {
     const given = await takeInTurn<AuthorizationId>(sql, at, {
       table: 'authorizations',
       stamp: 'updated_at',
-      due: sql`${isOpen} and record.attempts = ${MOST_ATTEMPTS}`,
-      also: sql`, attempts = record.attempts + 1`,
+      due: sql`${isOpen} and record.attempts >= ${MOST_ATTEMPTS} and not exists (
+        select from provider_drifts drift
+        where drift.connection_id = record.connection_id and drift.kind = 'authorization_open'
+          and drift.provider_object_id = record.id::text and drift.status in ('open', 'resolved'))`,
     });
     for (const { organization_id, id } of given) {
       log.error({ organization_id, authorizationId: id }, 'an authorization could not be released at its provider');

@@ -3,12 +3,13 @@ import { isMandate } from '../../customers/payment-methods/mandates.ts';
 import { readMethod } from '../../customers/payment-methods/queries.ts';
 import { passDefaultOn } from '../../customers/payment-methods/writes.ts';
 import type { PaymentRow } from '../payments/queries.ts';
+import { GIVEN_BACK } from '../payments/writes.ts';
 
 const FAILURES = 2;
 const FAILURE_DAYS = 90;
 
-/** Words of providers for a payment that somebody called off, which says nothing of the account. */
-const CALLED_OFF = ['canceled', 'cancelled', 'Cancelled'];
+/** Words of payments that somebody called off or that we have given back, which says nothing of the account. */
+const CALLED_OFF = ['canceled', 'cancelled', 'Cancelled', GIVEN_BACK];
 
 /**
  * Makes another method the default when a mandate has failed twice within 90 days: no debit is collected by it any more

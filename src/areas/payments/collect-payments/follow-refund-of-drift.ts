@@ -78,12 +78,15 @@ export const noteRefundOfDrift = (
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Whether a payment has come in and nothing of it has paid an invoice, so that it can be given back without a note. */
-export async function isWhollyUnapplied({ db, organizationId }: Context, payment: PaymentRow): Promise<boolean> {
-  if (payment.payment_status !== 'succeeded') return false;
+export const isWhollyUnapplied = async (ctx: Context, payment: PaymentRow): Promise<boolean> =>
+  payment.payment_status === 'succeeded' && (await settledCents(ctx, payment)) === 0;
+
+/** What of a payment has paid its invoices. */
+export async function settledCents({ db, organizationId }: Context, payment: PaymentRow): Promise<number> {
   const [share] = await db<{ applied: number }[]>`
     select coalesce(sum(amount_cents), 0)::bigint as applied from payment_invoices
     where organization_id = ${organizationId} and payment_id = ${payment.id}`;
-  return share!.applied === 0;
+  return share!.applied;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Context } from '../../../platform/context.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { PaymentProviderId, ProviderDriftId, ReconciliationId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
-import { type FoundDrift, ruleOf } from './drift-kinds.ts';
+import { type Figures, type FoundDrift, ruleOf } from './drift-kinds.ts';
 import { type DriftRow, getDrift } from './queries.ts';
 import { driftView } from './view.ts';
 
@@ -33,8 +33,8 @@ export async function noteDrift(
         where organization_id = ${ctx.organizationId} and connection_id = ${connectionId} and kind = ${kind}
           and provider_object_id = ${objectId} and status <> 'open'
         order by closed_at desc limit 1) last
-      where last.status = 'resolved' and last.ours is not distinct from ${json(ours)}::jsonb
-          and last.theirs is not distinct from ${json(theirs)}::jsonb
+      where last.status = 'resolved' and ${hasSameFigures(ctx, 'ours', ours)}
+          and ${hasSameFigures(ctx, 'theirs', theirs)}
         or last.status = 'repaired' and last.resolution ->> 'action' = 'refund')
     on conflict (connection_id, kind, provider_object_id) where status = 'open' do update set
       ours = excluded.ours, theirs = excluded.theirs, run_id = coalesce(excluded.run_id, provider_drifts.run_id),
@@ -43,6 +43,15 @@ export async function noteDrift(
   if (kept?.is_new) await announceDrift(ctx, kept.id);
   return kept?.id;
 }
+
+/**
+ * Condition: a side has the status and money that it had. An event and a run say different things besides, such as what
+ * a payment has settled.
+ */
+const hasSameFigures = ({ db }: Context, side: 'ours' | 'theirs', figures: Figures | null) => db`
+  (last.${db(side)} ->> 'status', last.${db(side)} ->> 'amount_cents', last.${db(side)} ->> 'currency')
+  is not distinct from (${json(figures)}::jsonb ->> 'status', ${json(figures)}::jsonb ->> 'amount_cents',
+    ${json(figures)}::jsonb ->> 'currency')`;
 
 async function announceDrift(ctx: Context, id: ProviderDriftId): Promise<void> {
   const drift = await getDrift(ctx, id);
@@ -82,6 +91,9 @@ export async function endVanishedDrifts(
     update provider_drifts drift set status = 'vanished', closed_at = ${now()}
     where drift.organization_id = ${organizationId} and drift.connection_id = ${connectionId} and drift.status = 'open'
       and drift.run_id is distinct from ${runId} and drift.refund_asked_at is null
+      and not exists (select from provider_drifts found
+        where found.connection_id = drift.connection_id and found.provider_object_id = drift.provider_object_id
+          and found.status = 'open' and found.run_id = ${runId})
       and (exists (select from provider_objects_seen seen
           where seen.run_id = ${runId} and seen.object_id = drift.provider_object_id)
         or drift.kind = 'authorization_open' and exists (select from authorizations held

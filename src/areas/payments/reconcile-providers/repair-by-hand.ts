@@ -50,6 +50,8 @@ export const askAboutDrift: PreStep = async (deps, { organizationId, input }) =>
       await answeredInTime(giveBack(deps, scope, connection, { driftId: drift.id, told }));
     return told satisfies Answered;
   } catch (error) {
+    // What a person has settled needs no word of an account that does not answer any more.
+    if (action === 'resolve') return { theirs: drift.theirs, isThereAgain: false } satisfies Answered;
     const { code } = connection.row;
     if (error instanceof ProviderConflict) throw refuse.provider(code, error.error);
     if (error instanceof ProviderRefusal) {

@@ -11,15 +11,17 @@ import { discardMethod, ensureDefault } from '../../customers/payment-methods/wr
 import { idsOfSameAccount, type ProviderRow } from '../../customers/payment-providers/queries.ts';
 import { lockPayment } from '../collect-payments/apply-outcome.ts';
 import {
+  bookGivenBack,
   followRefundOfDrift,
   isWhollyUnapplied,
   type RefundOfDrift,
+  settledCents,
 } from '../collect-payments/follow-refund-of-drift.ts';
 import { applyEvent } from '../collect-payments/handle-event.ts';
 import type { PaymentRow } from '../payments/queries.ts';
 import type { FoundDrift } from '../provider-drifts/drift-kinds.ts';
 import { closeDrift } from '../provider-drifts/writes.ts';
-import type { NetworkDeps } from '../provider-network/network.ts';
+import { isKeyForgotten, type NetworkDeps } from '../provider-network/network.ts';
 import { applyRefund } from '../refund-notes/apply-refund.ts';
 import { makeNoteOfRefund } from './note-of-refund.ts';
 
@@ -84,7 +86,7 @@ export async function applyDrift(ctx: Context, provider: ProviderRow, drift: ToR
     case 'refund_missing_here':
       return applyRefundThere(ctx, provider, drift, status);
     case 'refund_missing_there':
-      return sendRefundAgain(ctx, drift);
+      return sendRefundAgain(ctx, provider, drift);
     case 'customer_missing_there':
       return discardOfCustomer(ctx, provider, drift);
     case 'method_missing_there':
@@ -97,7 +99,8 @@ export async function applyDrift(ctx: Context, provider: ProviderRow, drift: ToR
   }
 }
 
-function applyPayment(ctx: Context, provider: ProviderRow, drift: ToRepair, status: string): Promise<void> {
+/** @throws Refusal 405 invalid_status, when what the provider says changes nothing here: a person has to look */
+async function applyPayment(ctx: Context, provider: ProviderRow, drift: ToRepair, status: string): Promise<void> {
   const { objectId: providerPaymentId, ours, theirs } = drift;
   const isTakenBack = ours?.status === 'succeeded' && paymentStateOf(provider, status) === 'failed';
   if (isTakenBack) return applyEvent(ctx, provider, { kind: 'payment_reversed', providerPaymentId, status });
@@ -106,7 +109,12 @@ function applyPayment(ctx: Context, provider: ProviderRow, drift: ToRepair, stat
   const metadata = Object.fromEntries(
     Object.entries(theirs ?? {}).filter((each): each is [string, string] => typeof each[1] === 'string'),
   );
-  return applyEvent(ctx, provider, { kind: 'payment', providerPaymentId, status, ...received, metadata });
+  await applyEvent(ctx, provider, { kind: 'payment', providerPaymentId, status, ...received, metadata });
+  const made = await ctx.db`
+    select from payments
+    where organization_id = ${ctx.organizationId} and payment_provider_id in ${idsOfSameAccount(ctx, provider)}
+      and provider_payment_id = ${providerPaymentId}`;
+  if (made.length === 0) throw refuse.notAllowed('invalid_status');
 }
 
 /** A refund that was made there gets its note, which is refunded by it and not once more. */
@@ -118,6 +126,11 @@ async function applyRefundThere(
 ): Promise<void> {
   const amountCents = theirs?.amount_cents;
   if (typeof amountCents !== 'number' || paymentId === null) throw refuse.notAllowed('invalid_status');
+  const payment = await lockPayment(ctx, paymentId);
+  const settled = await settledCents(ctx, payment);
+  // Money that has paid nothing is given back without a note; of a payment that has paid in part a person decides.
+  if (settled === 0 && amountCents === payment.amount_cents) return bookGivenBackThere(ctx, payment, status);
+  if (settled < payment.amount_cents) throw refuse.notAllowed('invalid_status');
   const noteId = await makeNoteOfRefund(ctx, paymentId, amountCents);
   await ctx.db`
     insert into credit_note_refunds (organization_id, credit_note_id, payment_id, payment_provider_id, created_at,
@@ -131,12 +144,23 @@ async function applyRefundThere(
   await applyRefund(ctx, refund!, { providerRefundId: objectId, status, refundStatus }, { isEvent: true });
 }
 
-/** A refund whose outcome nobody knows is sent again with its key, by the same job. */
-async function sendRefundAgain(ctx: Context, { ours }: ToRepair): Promise<void> {
+/** A double payment that was given back in the provider's dashboard, whose own drift ends by it. */
+async function bookGivenBackThere(ctx: Context, payment: PaymentRow, status: string): Promise<void> {
+  if (status === '' || payment.provider_payment_id === null) throw refuse.notAllowed('invalid_status');
+  await bookGivenBack(ctx, payment);
+  await ctx.db`
+    update provider_drifts set status = 'vanished', closed_at = ${ctx.now()}
+    where organization_id = ${ctx.organizationId} and kind = 'double_payment' and status = 'open'
+      and provider_object_id = ${payment.provider_payment_id} and refund_asked_at is null`;
+}
+
+/** A refund whose outcome nobody knows is sent again with its key, while its provider knows that key. */
+async function sendRefundAgain(ctx: Context, provider: ProviderRow, { ours }: ToRepair): Promise<void> {
   const noteId = ours?.credit_note_id as CreditNoteId | undefined;
   const refund = noteId === undefined ? undefined : await findRefund(ctx, noteId);
   if (!refund || refund.provider_refund_id !== null || ours?.status !== 'pending')
     throw refuse.notAllowed('invalid_status');
+  if (refund.sent_at !== null && isKeyForgotten(provider, refund.sent_at)) throw refuse.notAllowed('invalid_status');
   ctx.after({ nudge: 'payment.refund', payload: { credit_note_id: refund.credit_note_id } });
 }
 
