@@ -19,13 +19,8 @@ import {
 import { takeInvoiceTaxesBack } from './areas/billing/request-taxes/take-back.ts';
 import { runInvoices } from './areas/billing/run-invoices/run-invoices.ts';
 import { invoiceWaiting } from './areas/billing/settle-usage/invoice-differences.ts';
-import {
-  lookAtLateEvents,
-  lookForLateEvents,
-  reopenLateCorrection,
-  settleGathered,
-  settleLateEvents,
-} from './areas/billing/settle-usage/late-events.ts';
+import { lookAtLateEvents, lookForLateEvents, settleGathered } from './areas/billing/settle-usage/late-events.ts';
+import { reopenLateCorrection, settleLateEvents } from './areas/billing/settle-usage/settle-late-events.ts';
 import { askTaxDouble } from './areas/billing/tax-engines/ask.ts';
 import { askTaxesAgain } from './areas/billing/tax-engines/ask-again.ts';
 import { deleteMetricEvents } from './areas/catalog/billable-metrics/jobs.ts';

@@ -24,8 +24,8 @@ import {
   updateProgress,
 } from '../../usage/event-corrections/writes.ts';
 import { markChains } from '../settle-usage/in-advance/mark-chains.ts';
-import { settleBeforeCorrection } from '../settle-usage/late-events.ts';
 import { insertPeriods } from '../settle-usage/periods-to-settle.ts';
+import { settleBeforeCorrection } from '../settle-usage/settle-late-events.ts';
 import { settlePeriods } from '../settle-usage/settle-periods.ts';
 import { insertAdjustments, type NewAdjustment } from '../settle-usage/stored-adjustments.ts';
 import { inputOf, rangeOf } from './range-input.ts';

@@ -5,8 +5,8 @@ import { applyCorrection, lockForCorrection } from '../../usage/event-correction
 import { type CorrectionRow, getCorrection, lockCorrection } from '../../usage/event-corrections/queries.ts';
 import { countInvoices, takeRangeEvents, updateProgress } from '../../usage/event-corrections/writes.ts';
 import { markChains } from '../settle-usage/in-advance/mark-chains.ts';
-import { settleBeforeCorrection } from '../settle-usage/late-events.ts';
 import { insertPeriods } from '../settle-usage/periods-to-settle.ts';
+import { settleBeforeCorrection } from '../settle-usage/settle-late-events.ts';
 import { settlePeriods } from '../settle-usage/settle-periods.ts';
 import { attempt } from './attempt-or-undo.ts';
 
