@@ -89,6 +89,7 @@ export async function openStage(settings: Record<string, string> = {}): Promise<
         ...walkHandlers({ sql, producer }),
         // The other tenants of the queue; no test here has work for them.
         async 'vat.check'() {},
+        async 'e-document.send'() {},
         async 'mail.send'() {},
       };
       const served = serveQueue('webhooks', handlers, {
