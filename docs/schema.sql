@@ -1614,6 +1614,7 @@ create table e_document_transmissions (
   constraint e_document_transmissions_sent_check CHECK (((status = ANY (ARRAY['queued'::text, 'failed'::text])) OR (provider_id IS NOT NULL))),
   constraint e_document_transmissions_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'sent'::text, 'delivered'::text, 'accepted'::text, 'rejected'::text, 'paid_reported'::text, 'failed'::text])))
 );
+comment on table e_document_transmissions is 'What was sent to an access point and what became of it; one a document that has neither failed nor been rejected.';
 CREATE INDEX e_document_transmissions_document_idx ON public.e_document_transmissions USING btree (organization_id, e_document_id, id);
 CREATE INDEX e_document_transmissions_due_idx ON public.e_document_transmissions USING btree (organization_id, next_at) WHERE (next_at IS NOT NULL);
 CREATE UNIQUE INDEX e_document_transmissions_open_key ON public.e_document_transmissions USING btree (organization_id, e_document_id) WHERE (status <> ALL (ARRAY['rejected'::text, 'failed'::text]));

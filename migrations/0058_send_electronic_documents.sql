@@ -42,3 +42,6 @@ create unique index e_document_transmissions_open_key
 create index e_document_transmissions_document_idx on e_document_transmissions (organization_id, e_document_id, id);
 create index e_document_transmissions_due_idx
   on e_document_transmissions (organization_id, next_at) where next_at is not null;
+comment on table e_document_transmissions is
+  'What was sent to an access point and what became of it; one a document that has neither failed nor been rejected.';
+alter table e_document_transmissions alter column organization_id set statistics 0;
