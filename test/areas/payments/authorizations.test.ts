@@ -195,3 +195,15 @@ test('a release is tried twelve times', async () => {
   expect(await service.ingress.producer.queue('payments').getJobs()).toEqual([]);
   expect((await rows())[0]).toMatchObject({ status: 'held', isReleased: false });
 });
+
+test('one that is left after twelve attempts is a drift, also when the process died before it was noted', async () => {
+  await store('pm_ok');
+  await askAndDie();
+  await service.sql`update authorizations set attempts = 13`;
+  for (const minutes of [100, 200]) await sweepIn(minutes);
+  const left = await service.sql<{ drifts: number }[]>`
+    select (select count(*)::int from provider_drifts drift
+      where drift.provider_object_id = held.id::text and drift.status = 'open') as drifts
+    from authorizations held where held.released_at is null`;
+  expect([left.length > 0, left.every(({ drifts }) => drifts === 1)]).toEqual([true, true]);
+});

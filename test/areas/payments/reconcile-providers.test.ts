@@ -394,6 +394,33 @@ test('a second payment that is refunded in the dashboard is given back, and gets
   expect(await drifts('?statuses[]=open')).toEqual([]);
 });
 
+test('a refund without an answer whose key is forgotten is not sent again, and its drift stays', async () => {
+  await store('pm_ok');
+  const made = await bill();
+  await paid(made);
+  const [fee] = (await read(made)).fees;
+  stripe.isDown = true;
+  try {
+    const items = [{ fee_id: fee.svc_id, amount_cents: 500 }];
+    await ok(
+      client.post('/credit_notes', { credit_note: { invoice_id: made.svc_id, refund_amount_cents: 500, items } }),
+    );
+    await until(async () => {
+      const [sent] = await service.sql`
+        update credit_note_refunds set sent_at = sent_at - interval '30 hours'
+        where organization_id = ${organizationId()} and sent_at is not null returning credit_note_id`;
+      return sent;
+    });
+  } finally {
+    stripe.isDown = false;
+  }
+  expect((await reconcile()).counts.drifts).toEqual({ refund_missing_there: 1 });
+  const [drift] = await drifts();
+  expect((await repair(drift, 'apply')).body).toMatchObject({ status: 405, code: 'invalid_status' });
+  expect(await drifts()).toMatchObject([{ status: 'open', actions: ['apply', 'resolve'] }]);
+  expect(stripe.refunds).toEqual([]);
+});
+
 test('a drift of an account that does not answer any more can be resolved', async () => {
   const made = await bill();
   intentThere(made, { amount: 1250, currency: 'eur' });
