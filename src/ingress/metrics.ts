@@ -1,9 +1,10 @@
 import type { Express } from 'express';
 import { countOpenByKind } from '../areas/payments/provider-drifts/queries.ts';
 import { countOpenByCheck, lastSuccesses } from '../areas/reporting/audits/queries.ts';
+import { countLateWork } from '../areas/reporting/late-work.ts';
 import { sumUnmatchedByReason } from '../areas/usage/unmatched-events/queries.ts';
 import { countSteps } from '../jobs/after-steps/queries.ts';
-import { realNowMs } from '../platform/clock/real-clock.ts';
+import { realNow, realNowMs } from '../platform/clock/real-clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Sql } from '../platform/db/connect.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
@@ -25,6 +26,7 @@ export function mountMetrics(
       within(measureUnmatched(deps.sql, deps.metrics)),
       within(measureAudits(deps.sql, deps.metrics)),
       within(measureDrifts(deps.sql, deps.metrics)),
+      within(measureLateWork(deps.sql, deps.metrics)),
       within(measureSteps(deps.sql, deps.metrics)),
     ]);
     const all = await within(deps.sharedMetrics.collect());
@@ -54,6 +56,10 @@ async function measureDrifts(sql: Sql, metrics: Metrics): Promise<void> {
   const open = await countOpenByKind(sql);
   metrics.providerDriftsOpen.reset();
   for (const { kind, count } of open) metrics.providerDriftsOpen.set({ kind }, count);
+}
+
+async function measureLateWork(sql: Sql, metrics: Metrics): Promise<void> {
+  for (const { what, count } of await countLateWork(sql, realNow())) metrics.lateWork.set({ what }, count);
 }
 
 async function measureSteps(sql: Sql, metrics: Metrics): Promise<void> {

@@ -71,6 +71,12 @@ export function createMetrics(processName: string) {
       labelNames: ['kind'],
       registers,
     }),
+    lateWork: new Gauge({
+      name: 'meterstone_late_work',
+      help: 'Subscriptions due for two hours, invoices that failed, payments failed in a day, endpoints that fail',
+      labelNames: ['what'],
+      registers,
+    }),
     auditLastSuccess: new Gauge({
       name: 'meterstone_audit_last_success_timestamp',
       help: 'When an organization was last audited to the end, by mode',
