@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import { holdOrganizationNow, isSandbox, readOrganizationNow } from '../clock/organization-clock.ts';
 import type { Context } from '../context.ts';
 import type { Tx } from '../db/connect.ts';
+import type { Scope } from '../db/scope.ts';
 import type { OrganizationId } from '../ids.ts';
 import { nudge } from './nudge.ts';
 import { type SystemDeps, systemTransaction } from './system-transaction.ts';
@@ -21,32 +22,22 @@ export async function transact(
   if (nudges) await nudge(deps.producer, organization.id, nudges);
 }
 
+type Work = (ctx: Context) => Promise<void>;
+
 /** Runs one transaction at the organization's present; its test clock does not move before the end. */
-export async function transactHoldingClock(
-  deps: SystemDeps,
-  organizationId: OrganizationId,
-  work: (ctx: Context) => Promise<void>,
-): Promise<void> {
-  const sandbox = await isSandbox({ db: deps.sql, organizationId });
-  await transact(
-    deps,
-    { id: organizationId, sandbox },
-    (tx) => holdOrganizationNow({ db: tx, organizationId }, sandbox),
-    work,
-  );
-}
+export const transactHoldingClock = (deps: SystemDeps, organizationId: OrganizationId, work: Work): Promise<void> =>
+  transactAt(deps, organizationId, holdOrganizationNow, work);
 
 /** Runs one transaction at the present, which it reads without waiting for an advance of a test clock. */
-export async function transactAtPresent(
+export const transactAtPresent = (deps: SystemDeps, organizationId: OrganizationId, work: Work): Promise<void> =>
+  transactAt(deps, organizationId, readOrganizationNow, work);
+
+async function transactAt(
   deps: SystemDeps,
   organizationId: OrganizationId,
-  work: (ctx: Context) => Promise<void>,
+  present: (scope: Scope<Tx>, sandbox: boolean) => Promise<Temporal.Instant>,
+  work: Work,
 ): Promise<void> {
   const sandbox = await isSandbox({ db: deps.sql, organizationId });
-  await transact(
-    deps,
-    { id: organizationId, sandbox },
-    (tx) => readOrganizationNow({ db: tx, organizationId }, sandbox),
-    work,
-  );
+  await transact(deps, { id: organizationId, sandbox }, (tx) => present({ db: tx, organizationId }, sandbox), work);
 }
