@@ -63,8 +63,12 @@ test('the PDF of an invoice that is paid or self-billed when it is drawn has no 
 
 test('the link of a customer who was deleted still pays what is owed, as the API does', async () => {
   const { client } = story;
-  await ok(client.post('/payment_providers', { payment_provider: { type: 'sandbox', code: 'box', name: 'Box' } }));
-  const linked = { payment_provider: 'sandbox', payment_provider_code: 'box', sync_with_provider: true };
+  await ok(
+    client.post('/payment_providers', {
+      payment_provider: { type: 'sandbox', code: 'box', name: 'Box', emulates: 'stripe' },
+    }),
+  );
+  const linked = { payment_provider: 'stripe', payment_provider_code: 'box', sync_with_provider: true };
   await story.customer({ external_id: 'leaving', email: 'a@b.test', billing_configuration: linked });
   const invoice = await story.oneOff(900, 'leaving');
   const [address] = await addressesIn(invoice);
