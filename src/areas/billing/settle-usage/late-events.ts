@@ -91,17 +91,20 @@ export async function settleGathered(ctx: Context, look: StepPayload<'settle-gat
   if ((await lockCursor(ctx)) === look.seen_id) await settleGatheredByLook(ctx, look.seen_id);
 }
 
-async function settleGatheredByLook(ctx: Context, seenId: string): Promise<void> {
-  const { groups, isLast } = await takeGathered(ctx, null, EVENTS_A_STEP);
-  for (const group of groups) ctx.after({ step: 'settle-late-events', payload: payloadOf(group) });
-  if (!isLast) ctx.after({ step: 'settle-gathered-late-events', payload: { seen_id: seenId } });
-}
+const settleGatheredByLook = (ctx: Context, seenId: string) => owePages(ctx, null, { seen_id: seenId });
 
-async function settleGatheredFor(ctx: Context, invoiceId: InvoiceId): Promise<void> {
+const settleGatheredFor = (ctx: Context, invoiceId: InvoiceId) => owePages(ctx, invoiceId, { invoice_id: invoiceId });
+
+/** Owes the settling of the next gathered groups, and the next step of the look while there are more. */
+async function owePages(
+  ctx: Context,
+  invoiceId: InvoiceId | null,
+  look: StepPayload<'settle-gathered-late-events'>,
+): Promise<void> {
   const { groups, isLast } = await takeGathered(ctx, invoiceId, EVENTS_A_STEP);
-  for (const group of groups)
-    ctx.after({ step: 'settle-late-events', payload: { ...payloadOf(group), invoice_id: invoiceId } });
-  if (!isLast) ctx.after({ step: 'settle-gathered-late-events', payload: { invoice_id: invoiceId } });
+  const lookedFor = invoiceId === null ? {} : { invoice_id: invoiceId };
+  for (const group of groups) ctx.after({ step: 'settle-late-events', payload: { ...payloadOf(group), ...lookedFor } });
+  if (!isLast) ctx.after({ step: 'settle-gathered-late-events', payload: look });
 }
 
 /**
