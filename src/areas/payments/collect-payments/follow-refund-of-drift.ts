@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { Db } from '../../../platform/db/connect.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { PaymentId, ProviderDriftId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
@@ -29,6 +30,10 @@ interface RefundedDrift {
   is_booked: boolean;
 }
 
+/** Column `is_booked` of a drift: its refund is in the books. */
+export const isRefundBooked = (db: Db) =>
+  db`coalesce(status = 'repaired' and resolution ->> 'action' = 'refund', false) as is_booked`;
+
 /**
  * Follows the refund of a double payment, whoever reports it: money that was paid out is booked and repairs the drift
  * in whatever state a person has left it; money that was not paid out after all is booked as received again, and the
@@ -42,7 +47,7 @@ export async function followRefundOfDrift(ctx: Context, provider: ProviderRow, r
   const [drift] = isUuid(driftId)
     ? await db<RefundedDrift[]>`
       select id, status, payment_id, refund_id, refund_status,
-        coalesce(status = 'repaired' and resolution ->> 'action' = 'refund', false) as is_booked
+        ${isRefundBooked(db)}
       from provider_drifts
       where organization_id = ${organizationId} and id = ${driftId} and kind = 'double_payment' for update`
     : [];

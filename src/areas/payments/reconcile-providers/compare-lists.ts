@@ -6,7 +6,7 @@ import type { DisputeThere, PaymentThere, RefundThere } from '../../../platform/
 import { paymentStateOf, wordsOf } from '../../../platform/payments/providers.ts';
 import { refundStatusOf } from '../../../platform/payments/status-words.ts';
 import { idsOfSameAccount, type ProviderRow } from '../../customers/payment-providers/queries.ts';
-import type { RefundOfDrift } from '../collect-payments/follow-refund-of-drift.ts';
+import { isRefundBooked, type RefundOfDrift } from '../collect-payments/follow-refund-of-drift.ts';
 import { isOnItsWay } from '../collect-payments/handle-event.ts';
 import { GIVEN_BACK } from '../payments/writes.ts';
 import type { FoundDrift } from '../provider-drifts/drift-kinds.ts';
@@ -83,10 +83,20 @@ const listPayables = ({ db, organizationId }: Scope, ids: readonly string[]) => 
     where organization_id = ${organizationId} and id = any (${ids}::uuid[])
   ) payable`;
 
+/** A payment or a refund as its provider holds it; of one that was read alone it may not say what it comes to. */
+type PaidThere = Pick<PaymentThere, 'status' | 'metadata'> & Partial<Pick<PaymentThere, 'currency' | 'amountCents'>>;
+
 /** Names of our records in metadata; a drift keeps no other. */
 const OUR_NAMES = ['payment_id', 'payable_type', 'payable_id', 'credit_note_id', 'invoice_id'];
 const oursOf = (metadata: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(metadata).filter(([name]) => OUR_NAMES.includes(name)));
+
+const theirFigures = ({ status, amountCents, currency, metadata }: PaidThere) => ({
+  status,
+  amount_cents: amountCents ?? null,
+  ...(currency ? { currency } : {}),
+  ...oursOf(metadata),
+});
 
 const figuresOf = (payment: PaymentHere) => ({
   status: payment.payment_status,
@@ -111,12 +121,7 @@ export async function comparePayments(
   return items.map((item): Compared => {
     const { providerPaymentId: objectId, status, currency, amountCents, received, metadata } = item;
     const state = paymentStateOf(provider, status);
-    const theirs = {
-      status,
-      amount_cents: amountCents ?? null,
-      ...(currency ? { currency } : {}),
-      ...oursOf(metadata),
-    };
+    const theirs = theirFigures(item);
     const payment = ours(item);
     if (payment) {
       const verdict = judgePayment(payment, { state, ...(currency ? { currency } : {}), amountCents, received }, now);
@@ -152,15 +157,13 @@ function compared(
 }
 
 /** Amounts that were reserved, by the provider's ids: they are no payments, and are released by their own job. */
-async function listAuthorizations({ db, organizationId }: Scope, { id }: ProviderRow, items: readonly PaymentIds[]) {
+async function listAuthorizations({ db, organizationId }: Scope, { id }: ProviderRow, items: readonly Named[]) {
   const ids = items.map(({ providerPaymentId }) => providerPaymentId);
   const rows = await db<{ provider_payment_id: string }[]>`
     select provider_payment_id from authorizations
     where organization_id = ${organizationId} and connection_id = ${id} and provider_payment_id = any (${ids})`;
   return new Set(rows.map(({ provider_payment_id }) => provider_payment_id));
 }
-
-type PaymentIds = Pick<PaymentThere, 'providerPaymentId'>;
 
 interface RefundHere extends OurRefund {
   credit_note_id: CreditNoteId;
@@ -195,13 +198,7 @@ export async function compareRefunds(
   return items.map((item): Compared => {
     const { providerRefundId: objectId, providerPaymentId, status, currency, amountCents, metadata } = item;
     const state = refundStatusOf(wordsOf(provider), status);
-    const theirs = {
-      status,
-      amount_cents: amountCents ?? null,
-      ...(currency ? { currency } : {}),
-      provider_payment_id: providerPaymentId,
-      ...oursOf(metadata),
-    };
+    const theirs = { ...theirFigures(item), provider_payment_id: providerPaymentId };
     const refund = byTheirId.get(objectId) ?? byNote.get(metadata.credit_note_id ?? '');
     if (refund) {
       const verdict = judgeRefund(refund, { state, ...(currency ? { currency } : {}), amountCents }, now);
@@ -239,8 +236,7 @@ export async function compareRefunds(
 /** Drifts of double payments that refunds name where others name their note, by id. */
 async function listRefundedDrifts({ db, organizationId }: Scope, ids: readonly string[]) {
   const rows = await db<{ id: string; refund_id: string | null; refund_status: string | null; is_booked: boolean }[]>`
-    select id, refund_id, refund_status,
-      coalesce(status = 'repaired' and resolution ->> 'action' = 'refund', false) as is_booked
+    select id, refund_id, refund_status, ${isRefundBooked(db)}
     from provider_drifts
     where organization_id = ${organizationId} and kind = 'double_payment' and id = any (${ids}::uuid[])`;
   return new Map(rows.map((row) => [row.id, row]));

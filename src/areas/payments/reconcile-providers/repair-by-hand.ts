@@ -20,7 +20,7 @@ import { driftView } from '../provider-drifts/view.ts';
 import { closeDrift } from '../provider-drifts/writes.ts';
 import { type Connected, connected, type NetworkDeps } from '../provider-network/network.ts';
 import { type Compared, compareDisputes, comparePayments, compareRefunds } from './compare-lists.ts';
-import { applyDrift, lockDoublePayment, type ToRepair } from './repair.ts';
+import { applyDrift, lockDoublePayment, type ToRepair, textsOf } from './repair.ts';
 
 /** What the provider said when it was asked anew. */
 interface Answered {
@@ -277,9 +277,7 @@ function compareOne(ctx: Context, provider: ProviderRow, drift: DriftRow, theirs
   const { amount_cents: amountCents, currency } = theirs;
   const status = String(theirs.status ?? '');
   const money = { ...(currency ? { currency } : {}), ...(amountCents === undefined ? {} : { amountCents }) };
-  const metadata = Object.fromEntries(
-    Object.entries(theirs).filter((each): each is [string, string] => typeof each[1] === 'string'),
-  );
+  const metadata = textsOf(theirs);
   const id = drift.provider_object_id;
   if (drift.kind === 'dispute_missing_here') {
     const providerPaymentId = String(theirs.provider_payment_id);

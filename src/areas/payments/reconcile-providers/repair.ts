@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { Fragment } from '../../../platform/db/connect.ts';
 import type { CreditNoteId, OrganizationId, PaymentId, PaymentMethodId } from '../../../platform/ids.ts';
 import { paymentStateOf, wordsOf } from '../../../platform/payments/providers.ts';
 import { refundStatusOf } from '../../../platform/payments/status-words.ts';
@@ -19,7 +20,7 @@ import {
 } from '../collect-payments/follow-refund-of-drift.ts';
 import { applyEvent } from '../collect-payments/handle-event.ts';
 import type { PaymentRow } from '../payments/queries.ts';
-import type { FoundDrift } from '../provider-drifts/drift-kinds.ts';
+import type { Figures, FoundDrift } from '../provider-drifts/drift-kinds.ts';
 import { closeDrift } from '../provider-drifts/writes.ts';
 import { isKeyForgotten, type NetworkDeps } from '../provider-network/network.ts';
 import { applyRefund } from '../refund-notes/apply-refund.ts';
@@ -99,6 +100,12 @@ export async function applyDrift(ctx: Context, provider: ProviderRow, drift: ToR
   }
 }
 
+/** The texts among figures: they hold our names of the metadata, as those were when the drift was found. */
+export const textsOf = (figures: Figures | null): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(figures ?? {}).filter((each): each is [string, string] => typeof each[1] === 'string'),
+  );
+
 /** @throws Refusal 405 invalid_status, when what the provider says changes nothing here: a person has to look */
 async function applyPayment(ctx: Context, provider: ProviderRow, drift: ToRepair, status: string): Promise<void> {
   const { objectId: providerPaymentId, ours, theirs } = drift;
@@ -106,10 +113,8 @@ async function applyPayment(ctx: Context, provider: ProviderRow, drift: ToRepair
   if (isTakenBack) return applyEvent(ctx, provider, { kind: 'payment_reversed', providerPaymentId, status });
   const { amount_cents: amountCents, currency } = theirs ?? {};
   const received = typeof amountCents === 'number' && currency ? { received: { amountCents, currency } } : {};
-  const metadata = Object.fromEntries(
-    Object.entries(theirs ?? {}).filter((each): each is [string, string] => typeof each[1] === 'string'),
-  );
-  await applyEvent(ctx, provider, { kind: 'payment', providerPaymentId, status, ...received, metadata });
+  const event = { kind: 'payment', providerPaymentId, status, ...received, metadata: textsOf(theirs) } as const;
+  await applyEvent(ctx, provider, event);
   const made = await ctx.db`
     select from payments
     where organization_id = ${ctx.organizationId} and payment_provider_id in ${idsOfSameAccount(ctx, provider)}
@@ -166,25 +171,27 @@ async function sendRefundAgain(ctx: Context, provider: ProviderRow, { ours }: To
 
 /** The methods of a customer who does not exist there any more cannot be charged; the link stays for a person. */
 async function discardOfCustomer(ctx: Context, provider: ProviderRow, drift: ToRepair): Promise<void> {
-  const { db, organizationId } = ctx;
-  if (drift.customerId === null) throw refuse.notAllowed('invalid_status');
-  const methods = await db<{ id: PaymentMethodId }[]>`
-    select id from payment_methods
-    where organization_id = ${organizationId} and customer_id = ${drift.customerId}
-      and payment_provider_id = ${provider.id} and deleted_at is null`;
-  for (const { id } of methods) await discardMethod(ctx, id, ctx.now());
-  await ensureDefault(ctx, drift.customerId, ctx.now());
+  await discardMethods(ctx, provider, drift, ctx.db``);
   const message = `No such customer: ${drift.objectId}`;
-  recordNotMade(ctx, await readCustomer(ctx, drift.customerId), { code: 'resource_missing', message });
+  recordNotMade(ctx, await readCustomer(ctx, drift.customerId!), { code: 'resource_missing', message });
 }
 
-async function discardOne(ctx: Context, provider: ProviderRow, { objectId, customerId }: ToRepair): Promise<void> {
+const discardOne = (ctx: Context, provider: ProviderRow, drift: ToRepair): Promise<void> =>
+  discardMethods(ctx, provider, drift, ctx.db`and provider_method_id = ${drift.objectId}`);
+
+/** Discards methods of the drift's customer at the connection, all of them or those of a condition. */
+async function discardMethods(
+  ctx: Context,
+  provider: ProviderRow,
+  { customerId }: ToRepair,
+  condition: Fragment,
+): Promise<void> {
   const { db, organizationId } = ctx;
   if (customerId === null) throw refuse.notAllowed('invalid_status');
   const methods = await db<{ id: PaymentMethodId }[]>`
     select id from payment_methods
     where organization_id = ${organizationId} and payment_provider_id = ${provider.id}
-      and customer_id = ${customerId} and provider_method_id = ${objectId} and deleted_at is null`;
+      and customer_id = ${customerId} and deleted_at is null ${condition}`;
   for (const { id } of methods) await discardMethod(ctx, id, ctx.now());
   await ensureDefault(ctx, customerId, ctx.now());
 }
