@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher } from 'undici';
 import { realNowMs } from '../clock/real-clock.ts';
+import { storableText } from '../schema/storable.ts';
 import { guardedLookup, RefusedAddress, type Resolve, type Target } from './addresses.ts';
 
 /** How many bytes of an answer are read and stored, unless the sender needs more (webhooks.md#request). */
@@ -93,7 +94,7 @@ function readAnswer(
     clearTimeout(timer);
     if (!start) return reject(error!);
     const text = Buffer.concat(chunks).subarray(0, maxBytes).toString('utf8');
-    resolve({ status: start.status, retryAfterMs: readRetryAfter(start.retryAfter), text: storable(text) });
+    resolve({ status: start.status, retryAfterMs: readRetryAfter(start.retryAfter), text: storableText(text) });
   };
   return {
     onRequestStart(controller) {
@@ -126,8 +127,5 @@ export function describeTrouble(error: unknown): string {
   if (error instanceof RefusedAddress) return error.message;
   const inner = error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error;
   const text = inner instanceof Error ? inner.message || inner.name : String(inner);
-  return storable(text).slice(0, 1000);
+  return storableText(text).slice(0, 1000);
 }
-
-// Postgres keeps neither U+0000 nor lone surrogates.
-const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed();
