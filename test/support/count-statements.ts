@@ -49,28 +49,41 @@ export const readingAt = (service: TestService, sql: Sql, organizationId: string
     after: () => {},
   }) as unknown as Context;
 
-/** Reads once to open the connections, then once more and counts. */
-export async function countReads<Body>(
-  service: TestService,
-  read: (sql: Sql) => Promise<Body>,
-): Promise<Counted<Body>> {
+/** A pool beside the service whose statements and round trips are counted since `restart`. */
+export function countingPool(service: TestService, connections: number) {
   const statements: string[] = [];
   const turns = new Set<number>();
   let turn = 0;
   const sql = connectDatabase(service.config.DATABASE_URL, {
-    connections: STATEMENTS_AT_ONCE,
+    connections,
     onStatement: (text) => {
       statements.push(text);
       turns.add(turn);
       setImmediate(() => (turn += 1));
     },
   });
+  return {
+    sql,
+    statements,
+    roundTrips: () => turns.size,
+    restart() {
+      statements.length = 0;
+      turns.clear();
+    },
+  };
+}
+
+/** Reads once to open the connections, then once more and counts. */
+export async function countReads<Body>(
+  service: TestService,
+  read: (sql: Sql) => Promise<Body>,
+): Promise<Counted<Body>> {
+  const { sql, statements, roundTrips, restart } = countingPool(service, STATEMENTS_AT_ONCE);
   try {
     await read(sql);
-    statements.length = 0;
-    turns.clear();
+    restart();
     const body = await read(sql);
-    return { statements, roundTrips: turns.size, body };
+    return { statements, roundTrips: roundTrips(), body };
   } finally {
     await sql.end();
   }

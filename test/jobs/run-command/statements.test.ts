@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type CommandJob, runCommand } from '../../../src/jobs/run-command/run-command.ts';
 import { operationsByName } from '../../../src/operations.ts';
-import { connectDatabase } from '../../../src/platform/db/connect.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { createProducer } from '../../../src/platform/queue/producer.ts';
 import { reactions } from '../../../src/reactions.ts';
+import { countingPool } from '../../support/count-statements.ts';
 import { startService, type TestService } from '../../support/service.ts';
 
 // What one POST /customers costs: storing-events.md#statement (6) says how it is counted.
@@ -23,17 +23,7 @@ test('a customer is made in few statements and fewer round trips', async () => {
   await client.post('/customers', { customer: { external_id: 'first', name: 'First' } });
   const [key] = await service.sql<{ id: string }[]>`
     select id from api_keys where organization_id = ${client.organization.organization_id}`;
-  const statements: string[] = [];
-  const turns = new Set<number>();
-  let turn = 0;
-  const sql = connectDatabase(service.config.DATABASE_URL, {
-    connections: 1,
-    onStatement: (text) => {
-      statements.push(text);
-      turns.add(turn);
-      setImmediate(() => (turn += 1));
-    },
-  });
+  const { sql, statements, roundTrips, restart } = countingPool(service, 1);
   const producer = createProducer(service.redis, service.config.REDIS_PREFIX);
   const deps = {
     sql,
@@ -59,12 +49,11 @@ test('a customer is made in few statements and fewer round trips', async () => {
       request: { method: 'POST', origin: '', path: '/customers', client: null, parameters: null },
     } as unknown as CommandJob);
   for (const name of ['second', 'third']) {
-    statements.length = 0;
-    turns.clear();
+    restart();
     expect((await make(name)).status).toBe(200);
   }
   await sql.end();
   await producer.close();
   expect(statements.length).toBeLessThanOrEqual(MOST_STATEMENTS);
-  expect(turns.size).toBeLessThanOrEqual(MOST_ROUND_TRIPS);
+  expect(roundTrips()).toBeLessThanOrEqual(MOST_ROUND_TRIPS);
 });

@@ -1,11 +1,11 @@
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { billCustomer } from '../../../../src/areas/billing/bill-subscriptions/bill.ts';
-import { connectDatabase } from '../../../../src/platform/db/connect.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
 import { createProducer } from '../../../../src/platform/queue/producer.ts';
 import { systemTransaction } from '../../../../src/platform/records/system-transaction.ts';
 import { reactions } from '../../../../src/reactions.ts';
+import { countingPool } from '../../../support/count-statements.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 
 // What the month's end costs of each invoice: storing-events.md#statement (6).
@@ -54,17 +54,7 @@ async function organization(names: readonly string[]) {
 
 test('a periodic run makes an invoice of 13 fees in few statements and fewer round trips', async () => {
   const { client, id } = await organization(['first', 'second']);
-  const statements: string[] = [];
-  const turns = new Set<number>();
-  let turn = 0;
-  const sql = connectDatabase(service.config.DATABASE_URL, {
-    connections: 1,
-    onStatement: (text) => {
-      statements.push(text);
-      turns.add(turn);
-      setImmediate(() => (turn += 1));
-    },
-  });
+  const { sql, statements, roundTrips, restart } = countingPool(service, 1);
   const producer = createProducer(service.redis, service.config.REDIS_PREFIX);
   const deps = {
     sql,
@@ -76,8 +66,7 @@ test('a periodic run makes an invoice of 13 fees in few statements and fewer rou
   const customers = await service.sql<{ id: string }[]>`
     select id from customers where organization_id = ${id} order by external_id`;
   for (const customer of customers) {
-    statements.length = 0;
-    turns.clear();
+    restart();
     await systemTransaction(
       deps,
       { id, sandbox: false },
@@ -93,5 +82,5 @@ test('a periodic run makes an invoice of 13 fees in few statements and fewer rou
   expect(invoices[0]).toMatchObject({ total_amount_cents: 38_640, status: 'finalized' });
   expect([statements.shift(), statements.pop()]).toEqual(['begin ', 'commit']);
   expect(statements.length).toBeLessThanOrEqual(MOST_STATEMENTS);
-  expect(turns.size - 2).toBeLessThanOrEqual(MOST_ROUND_TRIPS);
+  expect(roundTrips() - 2).toBeLessThanOrEqual(MOST_ROUND_TRIPS);
 }, 60_000);
