@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher } from 'undici';
-import { realNowMs } from '../clock/real-clock.ts';
 import { storableText } from '../schema/storable.ts';
 import { guardedLookup, RefusedAddress, type Resolve, type Target } from './addresses.ts';
+import { readRetryAfterMs } from './retry-after.ts';
 
 /** How many bytes of an answer are read and stored, unless the sender needs more (webhooks.md#request). */
 const ANSWER_MAX_BYTES = 8 * 1024;
@@ -12,7 +12,7 @@ const CONNECTIONS_PER_ORIGIN = 16;
 
 export interface OutgoingAnswer {
   status: number;
-  /** The pause that the receiver requests, from a Retry-After in either form. */
+  /** The pause that the receiver requests. */
   retryAfterMs: number | undefined;
   /** The first part of the body: 8 KiB, unless the sender reads more. */
   text: string;
@@ -94,7 +94,7 @@ function readAnswer(
     clearTimeout(timer);
     if (!start) return reject(error!);
     const text = Buffer.concat(chunks).subarray(0, maxBytes).toString('utf8');
-    resolve({ status: start.status, retryAfterMs: readRetryAfter(start.retryAfter), text: storableText(text) });
+    resolve({ status: start.status, retryAfterMs: readRetryAfterMs(start.retryAfter), text: storableText(text) });
   };
   return {
     onRequestStart(controller) {
@@ -112,14 +112,6 @@ function readAnswer(
     onResponseEnd: () => settle(),
     onResponseError: (_controller, error) => settle(error),
   };
-}
-
-function readRetryAfter(header: string | string[] | undefined): number | undefined {
-  const value = (Array.isArray(header) ? header[0] : header)?.trim();
-  if (value === undefined) return undefined;
-  if (/^\d+$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(date - realNowMs(), 0);
 }
 
 /** The cause of the failure in a line that may be shown to the customer. */

@@ -1,6 +1,6 @@
 import { request } from 'undici';
-import { realNowMs } from '../clock/real-clock.ts';
 import { jsonIn, readBounded } from '../http/answers.ts';
+import { readRetryAfterMs } from '../http/retry-after.ts';
 import { Outage } from '../refusal.ts';
 import { TooManyCalls } from './port.ts';
 
@@ -34,7 +34,7 @@ export async function callJson(
   { method, url, headers, body }: JsonCall,
   resetHeader = 'retry-after',
 ): Promise<JsonAnswer> {
-  let answer: { status: number; text: string; wait: string | undefined };
+  let answer: { status: number; text: string; waitMs: number | undefined };
   try {
     const answered = await request(url, {
       method,
@@ -42,27 +42,18 @@ export async function callJson(
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    const wait = answered.headers[resetHeader];
     answer = {
       status: answered.statusCode,
       text: await readBounded(answered.body, ANSWER_MAX_BYTES),
-      wait: Array.isArray(wait) ? wait[0] : wait,
+      waitMs: readRetryAfterMs(answered.headers[resetHeader]),
     };
   } catch (error) {
     throw new Outage(provider, error);
   }
-  const { status, text, wait } = answer;
+  const { status, text, waitMs } = answer;
   const said = new Error(`status ${status}`);
-  if (status === 429) throw new TooManyCalls(provider, said, waitMsOf(wait));
+  if (status === 429) throw new TooManyCalls(provider, said, waitMs);
   // A redirect, and a call that took somebody in between too long: nobody knows what became of it.
   if (status >= 500 || status === 408 || (status >= 300 && status < 400)) throw new Outage(provider, said);
   return { status, body: jsonIn(text) };
-}
-
-/** Undefined if the provider does not say it in a form that is known. */
-function waitMsOf(said: string | undefined): number | undefined {
-  if (said === undefined) return undefined;
-  if (/^\d{1,6}$/.test(said.trim())) return Number(said) * 1000;
-  const at = Date.parse(said);
-  return Number.isNaN(at) ? undefined : Math.max(at - realNowMs(), 0);
 }

@@ -1,6 +1,7 @@
 import { request } from 'undici';
 import { jsonIn, readBounded } from '../http/answers.ts';
 import { describeTrouble } from '../http/outgoing.ts';
+import { readRetryAfterMs } from '../http/retry-after.ts';
 import { storableJson, storableText } from '../schema/storable.ts';
 
 /** Most bytes of an answer that are read: some kilobytes a line, of thousands of lines. */
@@ -29,12 +30,11 @@ export async function postJson(
       signal: AbortSignal.timeout(timeoutMs),
     });
     const text = await readBounded(answer.body, ANSWER_MAX_BYTES);
-    const after = Number(answer.headers['retry-after'] ?? Number.NaN);
     return {
       status: answer.statusCode,
       text: storableText(text),
       body: storableJson(jsonIn(text)),
-      retryAfterMs: Number.isFinite(after) && after >= 0 ? after * 1000 : undefined,
+      retryAfterMs: readRetryAfterMs(answer.headers['retry-after']),
     };
   } catch (error) {
     return { trouble: describeTrouble(error) };

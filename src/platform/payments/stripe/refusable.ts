@@ -1,4 +1,5 @@
 import Stripe from 'stripe';
+import { readRetryAfterMs } from '../../http/retry-after.ts';
 import { Outage } from '../../refusal.ts';
 import { ProviderConflict, type ProviderError, ProviderRefusal, TooManyCalls } from '../port.ts';
 import { KEY_CONFLICT } from '../refused.ts';
@@ -32,8 +33,7 @@ export const isConflict = (error: unknown): boolean =>
 /** No answer, or none about this call: Stripe has failed, or has had too many calls. */
 export function outageOf(error: unknown): Outage {
   if (!isTooMany(error)) return new Outage('stripe', error);
-  const seconds = Number(error.headers?.['retry-after']);
-  return new TooManyCalls('stripe', error, seconds > 0 ? seconds * 1000 : undefined);
+  return new TooManyCalls('stripe', error, readRetryAfterMs(error.headers?.['retry-after']));
 }
 
 export async function refusable<Result>(call: () => Promise<Result>): Promise<Result> {
