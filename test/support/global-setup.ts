@@ -30,6 +30,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   url.pathname = `/${TEMPLATE_DATABASE}`;
   const template = connectDatabase(url.href, { connections: 2 });
   await migrate(template);
+  // The migrations leave two thirds of the catalog dead. Measured: a file's clone is 19 MB instead of 52, and a service
+  // with one takes 0.2 s of processor time instead of 0.3.
+  await template`vacuum (full)`;
   await template.end();
   project.provide('postgresUrl', services.databaseUrl);
   project.provide('redisUrl', services.redisUrl);
