@@ -1,10 +1,11 @@
 import { link, open, rm } from 'node:fs/promises';
 import { Command } from 'commander';
 import { Temporal } from 'temporal-polyfill';
-import { exportArchive } from '../areas/documents/archive/export-archive.ts';
+import { filesOfArchive } from '../areas/documents/archive/export-archive.ts';
 import { type ArchiveFault, listArchives } from '../areas/documents/archive/queries.ts';
 import { verifyArchive } from '../areas/documents/archive/verify-archive.ts';
 import { realNow } from '../platform/clock/real-clock.ts';
+import { zipped } from '../platform/documents/zip.ts';
 import type { OrganizationId } from '../platform/ids.ts';
 import { onDatabase } from './operator/on-database.ts';
 
@@ -50,10 +51,15 @@ program
     onDatabase(async ({ sql }) => {
       const period = { from: Temporal.PlainDate.from(from), to: Temporal.PlainDate.from(to) };
       const at = new Date(realNow().epochMilliseconds);
-      const count = await writeWhole(file, (write) =>
-        exportArchive({ db: sql, organizationId: organization }, period, { write, at }),
-      );
-      console.log(`documents: ${count}, in ${file}`);
+      let files = 0;
+      async function* counted() {
+        for await (const each of filesOfArchive({ db: sql, organizationId: organization }, period)) {
+          files += 1;
+          yield each;
+        }
+      }
+      await writeWhole(file, zipped(counted(), at));
+      console.log(`documents: ${files - 1}, in ${file}`);
     }),
   );
 
@@ -71,21 +77,18 @@ function wordsOf(fault: ArchiveFault): string {
     : `the day ${fault.day.toString()} of ${fault.billing_entity_code} does not follow from its documents: ${sums}`;
 }
 
-type Write = (bytes: Uint8Array) => Promise<void>;
-
 /**
  * Writes a file that has its name only once it is whole and on the disk: until then it ends in `.part`, and a failure
  * removes it. What was left by a process that died is written anew.
  */
-async function writeWhole<Answer>(file: string, fill: (write: Write) => Promise<Answer>): Promise<Answer> {
+async function writeWhole(file: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   const part = `${file}.part`;
   const target = await open(part, 'w');
   try {
-    const answer = await fill((bytes) => target.writeFile(bytes));
+    for await (const bytes of pieces) await target.writeFile(bytes);
     await target.sync();
     // Fails where the file exists, which a renaming would replace.
     await link(part, file);
-    return answer;
   } finally {
     await target.close();
     await rm(part, { force: true });

@@ -61,10 +61,11 @@ export function answerRequest(
       outcome = { ...outcome, headers: { ...outcome.headers, ...ignoredHeader(call.ignored) } };
     const answer = deps.wire.answer(outcome);
     if (outcome.status >= 500) ending.abort();
-    if (outcome.stream === undefined) send(response, answer, locals.rate);
+    const pieces = outcome.bytes ?? (outcome.stream && deps.wire.stream(outcome.stream));
+    if (pieces === undefined) send(response, answer, locals.rate);
     else
-      await sendStream(response, { ...answer, stream: deps.wire.stream(outcome.stream) }, locals.rate).catch(
-        (error: unknown) => deps.log.warn({ requestId, error }, 'an answer broke off'),
+      await sendStream(response, { answer, pieces }, locals.rate).catch((error: unknown) =>
+        deps.log.warn({ requestId, error }, 'an answer broke off'),
       );
     deps.metrics.requests.inc({ operation: operation.name, method: operation.method, status: outcome.status });
     deps.metrics.requestSeconds.observe({ operation: operation.name }, (performance.now() - started) / 1000);

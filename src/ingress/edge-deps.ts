@@ -53,4 +53,6 @@ export interface Outcome {
   contentType?: string;
   /** Instead of the text. */
   stream?: AsyncIterable<string>;
+  /** Instead of the text: a file. */
+  bytes?: AsyncIterable<Uint8Array>;
 }

@@ -84,11 +84,16 @@ function routeOf(operation: Operation): RouteConfig {
     parameters: [...pathParameters(operation), ...queryParameters(operation)],
     request: requestOf(operation, body),
     responses: {
-      200: { description: 'Done', content: { 'application/json': { schema: shown(operation) } } },
+      200: { description: 'Done', content: answerOf(operation) },
       ...errorsOf(operation),
     },
   };
 }
+
+const answerOf = (operation: Operation): Record<string, ZodMediaTypeObject> =>
+  operation.fileType
+    ? { [operation.fileType]: { schema: { type: 'string', format: 'binary' } } }
+    : { 'application/json': { schema: shown(operation) } };
 
 function requestOf(operation: Operation, body: z.ZodType | undefined): NonNullable<RouteConfig['request']> {
   const { name, readsOwnBody: own } = operation;

@@ -239,6 +239,8 @@ async function toOutcome(result: object | null, pause: Pause | undefined): Promi
   const { status, headers } = answer;
   if (answer.stream !== undefined)
     return { status, text: '', headers, stream: answer.stream, contentType: answer.contentType ?? 'text/plain' };
+  if (answer.bytes !== undefined)
+    return { status, text: '', headers, bytes: answer.bytes, contentType: answer.contentType! };
   if (answer.text !== undefined)
     return { status, text: answer.text, headers, contentType: 'text/plain; charset=utf-8' };
   const { json, body } = answer;

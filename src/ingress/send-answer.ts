@@ -29,11 +29,15 @@ function encodedText(answer: { text: string }): Buffer {
   return bytes;
 }
 
-/** Sends text piece by piece and stops when the caller leaves. An error midway cannot be reported to the caller. */
-export async function sendStream(response: Response, outcome: Outcome, rate?: RateFigures): Promise<void> {
-  if (!setHeaders(response, outcome, rate)) return;
-  response.setHeader('Content-Type', outcome.contentType ?? 'text/plain');
-  await pipeline(Readable.from(outcome.stream!), response);
+/** Sends an answer in pieces and stops when the caller leaves. An error midway cannot be reported to the caller. */
+export async function sendStream(
+  response: Response,
+  { answer, pieces }: { answer: Omit<Outcome, 'stream' | 'bytes'>; pieces: AsyncIterable<string | Uint8Array> },
+  rate?: RateFigures,
+): Promise<void> {
+  if (!setHeaders(response, answer, rate)) return;
+  response.setHeader('Content-Type', answer.contentType ?? 'text/plain');
+  await pipeline(Readable.from(pieces, { objectMode: false }), response);
 }
 
 function setHeaders(

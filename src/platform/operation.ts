@@ -12,6 +12,7 @@ export type RateCategory = (typeof RATE_CATEGORIES)[number];
 
 interface Streamed {
   stream?: AsyncIterable<string>;
+  bytes?: AsyncIterable<Uint8Array>;
   contentType?: string;
 }
 
@@ -26,6 +27,8 @@ export class Answer {
   readonly json: string | undefined;
   /** Text with `contentType` that is sent piece by piece. */
   readonly stream: AsyncIterable<string> | undefined;
+  /** A file of `contentType` that is sent piece by piece, as it is. */
+  readonly bytes: AsyncIterable<Uint8Array> | undefined;
   readonly contentType: string | undefined;
 
   constructor(
@@ -38,6 +41,7 @@ export class Answer {
     this.text = options.text;
     this.json = options.json;
     this.stream = options.stream;
+    this.bytes = options.bytes;
     this.contentType = options.contentType;
   }
 }
@@ -92,6 +96,8 @@ export interface Operation {
   query?: z.ZodType;
   /** Answer body, root key included. */
   answer: z.ZodType;
+  /** For a read that returns a file and no body: its type. */
+  fileType?: string;
   /** Whether the read may return a file to callers who accept `text/csv`; with `asCsv`, `run` does so. */
   alsoCsv?: true;
   /** Reads run in the ingress; commands run in the writes pool, in one transaction; events have a lane of their own. */

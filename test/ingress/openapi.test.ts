@@ -124,6 +124,8 @@ test('a parameter is required where nothing is answered without it', () => {
         .map(({ name }) => `${operationId} ${name}`),
     );
   expect(required.sort()).toEqual([
+    'exportEDocuments from',
+    'exportEDocuments to',
     'findAllCustomerPastUsage external_subscription_id',
     'findAllSecurityLogs to_date',
     'findCustomerCurrentUsage external_subscription_id',

@@ -48,6 +48,8 @@ export const PARAMETERS: FieldWords = {
   kinds: 'Only records of these kinds',
   from: 'From this instant on, ISO 8601',
   to: 'Up to this instant, ISO 8601',
+  'exportEDocuments.from': 'First day of issue',
+  'exportEDocuments.to': 'Last day of issue',
   'findAllArchiveRoots.from': 'From this day on',
   'findAllArchiveRoots.to': 'Up to this day',
   at: 'As it stood at this day or instant, ISO 8601; default now',

@@ -2,47 +2,50 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
 
-/** A ZIP file that is written file after file, without compression. */
-export interface ZipWriter {
-  /** Adds a file; its content is not needed any more when this is done. */
-  add(name: string, content: Uint8Array): Promise<void>;
-  /** Writes the list of files; done when the last byte is written. Without it no program opens the ZIP file. */
-  end(): Promise<void>;
+/** A file of a ZIP file. */
+export interface ZippedFile {
+  name: string;
+  content: Uint8Array;
 }
 
 /**
- * Writes a ZIP file of any number of files and bytes. Memory holds one or two contents and the names of all files.
+ * A ZIP file of any number of files and bytes, without compression, piece by piece. A file is taken when what came
+ * before it was read, so memory holds one or two contents and the names of all files. Without its end, which comes when
+ * the files end, no program opens it: one that broke off is not taken for a whole one.
  *
- * @param write gets the bytes in order; it is called again only when it is done, and its failure fails the call here
  * @param at time of all files, as their readers show it
  */
-export function zipWriter(write: (bytes: Uint8Array) => Promise<void>, at: Date): ZipWriter {
+export async function* zipped(files: AsyncIterable<ZippedFile>, at: Date): AsyncGenerator<Uint8Array, void> {
   const zip = new ZipFile();
-  const written = writeAll(zip.outputStream, write);
-  // Its failure is thrown by the call that waits for it; without this line it would end the process first.
-  written.catch(() => {});
-  return {
-    async add(name, content) {
-      let file: Readable | undefined = Readable.from([content], { objectMode: false });
-      const taken = once(file, 'end');
-      zip.addReadStreamLazy(name, { compress: false, mtime: at, size: content.byteLength }, (take) => {
-        const handed = file!;
-        // The library keeps this function until the end, so it must not hold a content.
-        file = undefined;
-        take(null, handed);
-      });
-      await Promise.race([taken, written]);
-    },
-    async end() {
-      zip.end();
-      await written;
-    },
-  };
+  const output = zip.outputStream as Readable;
+  // Ends the wait for a file that nobody reads any more.
+  const leaving = new AbortController();
+  output.once('close', () => leaving.abort());
+  const fed = feed(zip, { files, at, signal: leaving.signal });
+  fed.catch((error: Error) => output.destroy(error));
+  for await (const bytes of output) yield bytes as Uint8Array;
+  await fed;
 }
 
-async function writeAll(
-  output: AsyncIterable<string | Uint8Array>,
-  write: (bytes: Uint8Array) => Promise<void>,
+async function feed(
+  zip: ZipFile,
+  { files, at, signal }: { files: AsyncIterable<ZippedFile>; at: Date; signal: AbortSignal },
 ): Promise<void> {
-  for await (const bytes of output) await write(bytes as Uint8Array);
+  for await (const { name, content } of files) {
+    let file: Readable | undefined = Readable.from([content], { objectMode: false });
+    const taken = once(file, 'end', { signal });
+    zip.addReadStreamLazy(name, { compress: false, mtime: at, size: content.byteLength }, (take) => {
+      const handed = file!;
+      // The library keeps this function until the end, so it must not hold a content.
+      file = undefined;
+      take(null, handed);
+    });
+    try {
+      await taken;
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+  }
+  zip.end();
 }

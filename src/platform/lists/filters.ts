@@ -1,6 +1,7 @@
+import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import { MANDATORY } from '../schema/fields.ts';
-import { parseBound } from '../schema/instant-field.ts';
+import { INVALID_DATE, parseBound } from '../schema/instant-field.ts';
 
 /**
  * Filters of lists, one shape each (lists.md#filters-and-order). Each describes its input in `meta` for the API
@@ -59,6 +60,16 @@ export const dayFilter = textFilter
     return DAY.test(day) && parseBound(day) ? day : undefined;
   })
   .meta({ type: 'string', format: 'date' });
+
+/** A calendar day without which nothing can be answered: missing is value_is_mandatory, malformed is invalid_date. */
+export const mandatoryDayFilter = mandatoryTextFilter
+  .transform((value, context) => {
+    const day = value.trim();
+    if (DAY.test(day) && parseBound(day)) return Temporal.PlainDate.from(day);
+    context.addIssue({ code: 'custom', message: INVALID_DATE });
+    return z.NEVER;
+  })
+  .meta({ type: 'string', format: 'date', mandatory: true });
 
 /** A number of cents as decimal text of any length, to be compared as `numeric`; malformed = absent. */
 export const amountFilter = textFilter

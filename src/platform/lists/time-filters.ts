@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
-import { parseBound } from '../schema/instant-field.ts';
+import { INVALID_DATE, parseBound } from '../schema/instant-field.ts';
 import { textFilter } from './filters.ts';
 
 /** The last instant of a year that Postgres reads in the form it is written. */
@@ -40,6 +40,6 @@ function bound(
   const text = value.trim();
   const start = parseBound(text);
   if (start) return edge(start, text);
-  context.addIssue({ code: 'custom', message: 'invalid_date' });
+  context.addIssue({ code: 'custom', message: INVALID_DATE });
   return z.NEVER;
 }

@@ -2,7 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import { INSTANT_MAX } from './sizes.ts';
 
-const INVALID_DATE = 'invalid_date';
+export const INVALID_DATE = 'invalid_date';
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const WITHOUT_OFFSET = /^\d{4}-\d{2}-\d{2}[T ]\d{2}(:?\d{2}){0,2}([.,]\d+)?$/;
 

@@ -1,16 +1,19 @@
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { zipWriter } from '../../../src/platform/documents/zip.ts';
+import { type ZippedFile, zipped } from '../../../src/platform/documents/zip.ts';
+import { until } from '../../support/until.ts';
 
 const AT = new Date('2026-03-01T10:00:00Z');
 /** Most files that the list of a classic ZIP file counts. */
 const CLASSIC_MOST = 65_535;
 
+async function* filesOf(files: Iterable<[string, Uint8Array]>): AsyncGenerator<ZippedFile> {
+  for (const [name, content] of files) yield { name, content };
+}
+
 async function zipOf(files: Iterable<[string, Uint8Array]>): Promise<Buffer> {
   const parts: Uint8Array[] = [];
-  const zip = zipWriter(async (bytes) => void parts.push(Buffer.from(bytes)), AT);
-  for (const [name, content] of files) await zip.add(name, content);
-  await zip.end();
+  for await (const bytes of zipped(filesOf(files), AT)) parts.push(bytes);
   return Buffer.concat(parts);
 }
 
@@ -32,14 +35,39 @@ test('more files than the classic list counts are all in the larger list', { tim
   expect(zip.readBigUInt64LE(end + 32)).toBe(BigInt(count));
 });
 
-test('a write that fails fails the export, at the next file', async () => {
-  const full = new Error('no space left');
-  const zip = zipWriter(() => Promise.reject(full), AT);
-  const content = Buffer.alloc(1_000_000);
+test('a file that cannot be read fails the whole, and its end is never written', async () => {
+  const gone = new Error('the database is gone');
+  async function* broken(): AsyncGenerator<ZippedFile> {
+    yield { name: 'a', content: Buffer.alloc(1_000_000) };
+    throw gone;
+  }
+  const parts: Uint8Array[] = [];
   await expect(
     (async () => {
-      for (const name of ['a', 'b', 'c']) await zip.add(name, content);
-      await zip.end();
+      for await (const bytes of zipped(broken(), AT)) parts.push(bytes);
     })(),
-  ).rejects.toBe(full);
+  ).rejects.toBe(gone);
+  expect(Buffer.concat(parts).includes('PK\x05\x06', 0, 'latin1')).toBe(false);
+});
+
+test('files are read no faster than the ZIP file is, and no longer than somebody reads it', async () => {
+  let read = 0;
+  let isEnded = false;
+  async function* endless(): AsyncGenerator<ZippedFile> {
+    try {
+      for (;;) {
+        read += 1;
+        yield { name: `${read}`, content: Buffer.alloc(1_000_000) };
+      }
+    } finally {
+      isEnded = true;
+    }
+  }
+  let taken = 0;
+  for await (const bytes of zipped(endless(), AT)) {
+    taken += bytes.byteLength;
+    expect(read * 1_000_000 - taken).toBeLessThan(4_000_000);
+    if (taken > 20_000_000) break;
+  }
+  await until(() => isEnded);
 });

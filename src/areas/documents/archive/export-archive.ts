@@ -1,43 +1,36 @@
-import type { Temporal } from 'temporal-polyfill';
 import type { Scope } from '../../../platform/db/scope.ts';
-import { zipWriter } from '../../../platform/documents/zip.ts';
-import type { DocumentId } from '../../../platform/ids.ts';
-import { type HandedOut, listHandedOut } from './queries.ts';
+import type { ZippedFile } from '../../../platform/documents/zip.ts';
+import { type HandedOut, listHandedOut, type Period, type Place } from './queries.ts';
 
-/** How many documents are read at once, so that memory stays small whatever their number. */
+/** How many documents are read at once, and how many bytes, so that memory stays small whatever their number. */
 const AT_ONCE = 50;
+const BYTES_AT_ONCE = 4 * 1024 * 1024;
 
 /**
- * Writes every electronic document that was handed out and was issued in a period into one ZIP file, byte for byte,
- * with a list of them behind it: `index.csv` with number, profile, checksum and file. An export that was broken off
- * has no list and no end, so no program takes it for a whole one.
+ * Every electronic document that was handed out and was issued in a period, byte for byte, as a file, and a list of
+ * them behind it: `index.csv` with number, profile, checksum and file.
  *
- * @returns how many documents it holds
  * Rule: e-documents.md#archive.
  */
-export async function exportArchive(
-  scope: Scope,
-  period: { from: Temporal.PlainDate; to: Temporal.PlainDate },
-  { write, at }: { write: (bytes: Uint8Array) => Promise<void>; at: Date },
-): Promise<number> {
-  const zip = zipWriter(write, at);
+export async function* filesOfArchive(scope: Scope, period: Period): AsyncGenerator<ZippedFile> {
   const names = new Set<string>();
   const lines = ['number,profile,sha256,file'];
-  let after: DocumentId | null = null;
+  let after: Place | null = null;
   for (;;) {
-    const page: readonly HandedOut[] = await listHandedOut(scope, period, { after, limit: AT_ONCE });
+    const page: readonly HandedOut[] = await listHandedOut(scope, period, {
+      ...{ after, limit: AT_ONCE },
+      mostBytes: BYTES_AT_ONCE,
+    });
+    if (page.length === 0) break;
     for (const document of page) {
       const name = nameOf(document, names);
       names.add(name);
-      await zip.add(name, document.content);
       lines.push([document.number, document.profile, document.sha256, name].map(cell).join(','));
+      yield { name, content: document.content };
     }
-    if (page.length < AT_ONCE) break;
-    after = page.at(-1)!.id;
+    after = page.at(-1)!;
   }
-  await zip.add('index.csv', Buffer.from(`${lines.join('\r\n')}\r\n`));
-  await zip.end();
-  return names.size;
+  yield { name: 'index.csv', content: Buffer.from(`${lines.join('\r\n')}\r\n`) };
 }
 
 /** A name that every file system takes; with the id where two documents would have the same. */

@@ -141,6 +141,7 @@ export const listBrokenDays = ({ db, organizationId }: Scope, from: Temporal.Pla
 /** A document as it was handed out. */
 export interface HandedOut {
   id: DocumentId;
+  issued_on: Temporal.PlainDate;
   number: string;
   profile: string;
   content_type: string;
@@ -148,16 +149,49 @@ export interface HandedOut {
   content: Uint8Array;
 }
 
-/** Documents that were issued in a period, both days included, in the order of their ids, behind one. */
+/** Days of issue, both included. */
+export interface Period {
+  from: Temporal.PlainDate;
+  to: Temporal.PlainDate;
+}
+
+/** How far the reading of documents has come. */
+export type Place = Pick<HandedOut, 'issued_on' | 'id'>;
+
+/**
+ * Documents that were issued in a period, in the order of issue, behind one: so many that their contents together have
+ * less than `mostBytes`, but one at least, and `limit` at most.
+ */
 export const listHandedOut = (
   { db, organizationId }: Scope,
-  { from, to }: { from: Temporal.PlainDate; to: Temporal.PlainDate },
-  { after, limit }: { after: DocumentId | null; limit: number },
+  { from, to }: Period,
+  { after, limit, mostBytes }: { after: Place | null; limit: number; mostBytes: number },
 ) => db<HandedOut[]>`
-  select id, number, profile, content_type, sha256, content from e_documents
-  where organization_id = ${organizationId} and status = 'ready' and issued_on between ${from} and ${to}
-    ${after === null ? db`` : db`and id > ${after}`}
-  order by id limit ${limit}`;
+  select document.id, document.issued_on, document.number, document.profile, document.content_type, document.sha256,
+    document.content
+  from (
+    select id, sum(size) over (order by issued_on, id) - size as before
+    from (
+      select id, issued_on, size from e_documents
+      where organization_id = ${organizationId} and status = 'ready' and issued_on between ${from} and ${to}
+        ${after === null ? db`` : db`and (issued_on, id) > (${after.issued_on}::date, ${after.id}::uuid)`}
+      order by issued_on, id limit ${limit}
+    ) next
+  ) page
+  join e_documents document on document.organization_id = ${organizationId} and document.id = page.id
+  where page.before < ${mostBytes}
+  order by document.issued_on, document.id`;
+
+/** How many documents were issued in a period; counted up to `most`. */
+export async function countHandedOut({ db, organizationId }: Scope, { from, to }: Period, most: number) {
+  const [row] = await db<{ count: number }[]>`
+    select count(*)::int as count from (
+      select from e_documents
+      where organization_id = ${organizationId} and status = 'ready' and issued_on between ${from} and ${to}
+      limit ${most}
+    ) counted`;
+  return row!.count;
+}
 
 /** How many documents and days the archive of an organization holds. */
 export async function countArchive({ db, organizationId }: Scope): Promise<{ documents: number; days: number }> {

@@ -5,9 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
-import type { Temporal } from 'temporal-polyfill';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Temporal } from 'temporal-polyfill';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { archiveRoots } from '../../../../src/areas/documents/archive/archive-roots.ts';
+import {
+  countHandedOut,
+  type HandedOut,
+  listHandedOut,
+  type Place,
+} from '../../../../src/areas/documents/archive/queries.ts';
 import { findChangedDocuments, verifyArchive } from '../../../../src/areas/documents/archive/verify-archive.ts';
 import { ARCHIVE_CHECKS } from '../../../../src/areas/reporting/audit-books/archive-checks.ts';
 import { realNow } from '../../../../src/platform/clock/real-clock.ts';
@@ -119,6 +125,66 @@ test('all documents of a period are one ZIP file with a list of them', async () 
   ]);
   const earlier = join(folder, 'none.zip');
   expect((await exported(earlier, '2026-02-28')).out).toBe(`documents: 0, in ${earlier}\n`);
+});
+
+describe('GET /e_documents/export', () => {
+  let reader: string;
+  const keyWith = async (permissions: object): Promise<string> =>
+    (await ok(seller.client.post('/api_keys', { api_key: { name: 'key', permissions } }))).api_key.value;
+  beforeAll(async () => {
+    reader = await keyWith({ e_document: ['read'] });
+  });
+  const exported = (query: string, key = reader) =>
+    fetch(`${service.url}/api/v1/e_documents/export?${query}`, { headers: { Authorization: `Bearer ${key}` } });
+  const MARCH = 'from=2026-03-01&to=2026-03-31';
+
+  test('the same file comes over HTTP', async () => {
+    const answer = await exported(MARCH);
+    expect([answer.status, answer.headers.get('content-type'), answer.headers.get('content-disposition')]).toEqual([
+      200,
+      'application/zip',
+      'attachment; filename="e-documents-2026-03-01-2026-03-31.zip"',
+    ]);
+    const files = filesOf(Buffer.from(await answer.arrayBuffer()));
+    const rows = await service.sql<{ number: string; content: Buffer }[]>`select number, content from e_documents`;
+    for (const { number, content } of rows) expect(files.get(`${number}.en16931_ubl.xml`)!.equals(content)).toBe(true);
+    expect(files.size).toBe(rows.length + 1);
+  });
+
+  test('documents are read in the order of issue, a few bytes at a time, each once', async () => {
+    const period = { from: Temporal.PlainDate.from('2026-03-01'), to: Temporal.PlainDate.from('2026-03-31') };
+    const ids: string[] = [];
+    for (let after: Place | null = null; ; ) {
+      const page: HandedOut[] = await listHandedOut(scope, period, { after, limit: 2, mostBytes: 1 });
+      if (page.length === 0) break;
+      expect(page).toHaveLength(1);
+      after = page[0]!;
+      ids.push(after.id);
+    }
+    const rows = await service.sql<{ id: string }[]>`select id from e_documents order by issued_on, id`;
+    expect(ids).toEqual(rows.map(({ id }) => id));
+    expect(await countHandedOut(scope, period, 2)).toBe(2);
+  });
+
+  test('another organization has none of them', async () => {
+    const other = await service.org();
+    const answer = await exported(MARCH, other.organization.api_key);
+    expect([...filesOf(Buffer.from(await answer.arrayBuffer())).keys()]).toEqual(['index.csv']);
+  });
+
+  test('a key without the right is refused', async () => {
+    const answer = await exported(MARCH, await keyWith({ invoice: ['read'] }));
+    expect([answer.status, (await answer.json()).code]).toEqual([403, 'read_action_not_allowed_for_e_document']);
+  });
+
+  test.each([
+    ['from=2026-03-01', { to: ['value_is_mandatory'] }],
+    ['from=2026-13-01&to=2026-03-31', { from: ['invalid_date'] }],
+    ['from=2026-03-02&to=2026-03-01', { to: ['value_is_out_of_range'] }],
+  ])('%s is refused', async (query, details) => {
+    const answer = await exported(query);
+    expect([answer.status, (await answer.json()).error_details]).toEqual([422, details]);
+  });
 });
 
 /** The files of a ZIP file by its list, each with its checksum tested. */
