@@ -1607,6 +1607,7 @@ create table e_document_transmissions (
   answered_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  heard text[] not null default '{}'::text[],
   constraint e_document_transmissions_pkey PRIMARY KEY (id),
   constraint e_document_transmissions_e_document_id_fkey FOREIGN KEY (e_document_id) REFERENCES e_documents(id) DEFERRABLE,
   constraint e_document_transmissions_integration_id_fkey FOREIGN KEY (integration_id) REFERENCES integrations(id) DEFERRABLE,
@@ -1615,6 +1616,7 @@ create table e_document_transmissions (
   constraint e_document_transmissions_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'sent'::text, 'delivered'::text, 'accepted'::text, 'rejected'::text, 'paid_reported'::text, 'failed'::text])))
 );
 comment on table e_document_transmissions is 'What was sent to an access point and what became of it; one a document that has neither failed nor been rejected.';
+comment on column e_document_transmissions.heard is 'The ids of the latest reports that the access point made by itself, newest last.';
 CREATE INDEX e_document_transmissions_document_idx ON public.e_document_transmissions USING btree (organization_id, e_document_id, id);
 CREATE INDEX e_document_transmissions_due_idx ON public.e_document_transmissions USING btree (organization_id, next_at) WHERE (next_at IS NOT NULL);
 CREATE UNIQUE INDEX e_document_transmissions_open_key ON public.e_document_transmissions USING btree (organization_id, e_document_id) WHERE (status <> ALL (ARRAY['rejected'::text, 'failed'::text]));
@@ -1659,6 +1661,7 @@ create table e_documents (
 );
 comment on table e_documents is 'Electronic documents of invoices and credit notes, one per subject, kind and profile. Content is written once.';
 comment on column e_documents.noted is 'Of a cancellation: what notes had given back of the invoice when it was voided, and which notes these were.';
+CREATE INDEX e_documents_issued ON public.e_documents USING btree (organization_id, issued_on, id) WHERE (status = 'ready'::text);
 CREATE INDEX e_documents_listed ON public.e_documents USING btree (organization_id, created_at DESC, id DESC);
 CREATE INDEX e_documents_of_day ON public.e_documents USING btree (organization_id, billing_entity_id, ready_at) WHERE (status = 'ready'::text);
 CREATE INDEX e_documents_pending ON public.e_documents USING btree (enqueued_at) WHERE (status = 'pending'::text);

@@ -1,19 +1,25 @@
 import { type Express, default as express, type Request, type RequestHandler, type Response } from 'express';
-import { listProvidersOfType, type ProviderRow } from '../areas/customers/payment-providers/queries.ts';
+import { listAccessPoints } from '../areas/customers/integrations/queries.ts';
+import { readSharedSecret } from '../areas/customers/integrations/secrets.ts';
+import { listProvidersOfType } from '../areas/customers/payment-providers/queries.ts';
 import { readSecret } from '../areas/customers/payment-providers/secrets.ts';
+import { hearReport } from '../areas/documents/e-documents/transmissions/hear-report.ts';
 import { storeInboundEvent } from '../areas/payments/inbound-events/store-inbound-event.ts';
 import { holdOrganizationNow } from '../platform/clock/organization-clock.ts';
 import { realNow } from '../platform/clock/real-clock.ts';
+import type { Context } from '../platform/context.ts';
+import type { Scope } from '../platform/db/scope.ts';
 import { isUuid } from '../platform/ids.ts';
 import type { Log } from '../platform/log/log.ts';
-import type { ProviderDescriptor } from '../platform/payments/descriptor.ts';
+import { type Inbound, oneEventABody, type ProviderDescriptor } from '../platform/payments/descriptor.ts';
 import { descriptorOf } from '../platform/payments/providers.ts';
+import { isSignedStandard } from '../platform/payments/standard-webhooks.ts';
 import type { SystemDeps } from '../platform/records/system-transaction.ts';
 import { transact } from '../platform/records/transact.ts';
 import { Refusal } from '../platform/refusal.ts';
 import { isStorable } from '../platform/schema/storable.ts';
 import { FairGate } from './fair-gate.ts';
-import { readProviderEvents } from './provider-event.ts';
+import { NOT_UNDERSTOOD, readProviderEvents, type ToldEvent } from './provider-event.ts';
 import { addressOf } from './rate-limit.ts';
 import type { WindowStore } from './window-store.ts';
 
@@ -27,13 +33,35 @@ const EVENTS_PER_SECOND = 50;
 const AT_ONCE = 4;
 const WAITING = 100;
 
+/** The place of events of access points, where providers have the name of their type. */
+const ACCESS_POINT = 'e_invoicing';
+
+/** A request as it was signed. */
+interface SignedMessage {
+  body: Buffer;
+  header: (name: string) => string | undefined;
+  nowSeconds: number;
+}
+
+/** A connection whose signed events are taken. */
+interface Signer {
+  id: string;
+  sandbox: boolean;
+  /** Whether it was not deleted. */
+  isLive: boolean;
+  isSigned(message: SignedMessage): Promise<boolean>;
+  eventsIn: Inbound['eventsIn'];
+  /** @returns whether it was understood */
+  take(ctx: Context, event: ToldEvent): Promise<boolean>;
+}
+
 /** Counts of the current second; `seen` as far as this process knows them. */
 type Windows = Pick<WindowStore, 'increment' | 'seen'>;
 
 /**
- * Receives events of payment providers: `POST /webhooks/{provider}/{organization_id}?code=`, at the root and without a
- * key; the signature is the key. A signed event is stored, answered with 200 and then handled by a step; too many get
- * 429. An unsigned one gets 400 and nothing else.
+ * Receives events of payment providers and access points: `POST /webhooks/{provider}/{organization_id}?code=`, at the
+ * root and without a key; the signature is the key. A signed event is stored, answered with 200 and then handled by a
+ * step (that of an access point is handled at once); too many get 429. An unsigned one gets 400 and nothing else.
  *
  * Calls for an unknown connection count for their address, unsigned ones for their address and organization: a provider
  * uses the same addresses for all its customers, so one wrong secret must not block other events. Over the limit of
@@ -82,54 +110,91 @@ function answer(response: Response, status: 200 | 400 | 429 | 503, provider?: Pr
   else response.status(status).type('text/plain').end(body);
 }
 
-async function take(deps: SystemDeps, windows: Windows, request: Request): Promise<200 | 429 | 'unknown' | 'unsigned'> {
+async function take(
+  deps: SystemDeps,
+  windows: Windows,
+  request: Request,
+): Promise<200 | 400 | 429 | 'unknown' | 'unsigned'> {
   const { provider: type, organization_id: organizationId } = request.params as Record<string, string>;
   if (!isUuid(organizationId!) || !isStorable(type!) || !Buffer.isBuffer(request.body)) return 'unknown';
   const body = request.body;
   const code = new URLSearchParams(request.originalUrl.split('?')[1] ?? '').get('code');
   if (code !== null && !isStorable(code)) return 'unknown';
-  const connections = await listProvidersOfType({ db: deps.sql, organizationId: organizationId! }, type!, {
-    code,
-    now: realNow(),
-  });
-  if (connections.length === 0 || connections[1]?.deleted_at === null) return 'unknown';
-  const connection = await signerOf(deps, connections, request, body);
-  if (!connection) {
+  const scope = { db: deps.sql, organizationId: organizationId! };
+  const signers =
+    type === ACCESS_POINT
+      ? await listAccessPointSigners(deps, scope, code)
+      : await listProviderSigners(deps, scope, { type: type!, code });
+  if (signers.length === 0 || signers[1]?.isLive) return 'unknown';
+  const message = { body, header: (name: string) => request.header(name), nowSeconds: nowInSeconds() };
+  const signer = await signerOf(signers, message);
+  if (!signer) {
     if (windows.seen(unsignedOf(request)) === 0)
       deps.log.warn({ organization_id: organizationId, type, code, ip: request.ip }, 'an inbound event was not signed');
     return 'unsigned';
   }
-  const { totalHits } = await windows.increment(connection.id);
+  const { totalHits } = await windows.increment(signer.id);
   if (totalHits > EVENTS_PER_SECOND) return 429;
-  const events = readProviderEvents(body.toString('utf8'), descriptorOf(connection.provider_type)!.inbound.eventsIn);
+  const events = readProviderEvents(body.toString('utf8'), signer.eventsIn);
+  let areUnderstood = true;
   await transact(
     deps,
-    { id: organizationId!, sandbox: connection.sandbox },
-    (tx) => holdOrganizationNow({ db: tx, organizationId: organizationId! }, connection.sandbox),
+    { id: organizationId!, sandbox: signer.sandbox },
+    (tx) => holdOrganizationNow({ db: tx, organizationId: organizationId! }, signer.sandbox),
     async (ctx) => {
-      for (const event of events) await storeInboundEvent(ctx, { connectionId: connection.id, ...event });
+      for (const event of events) areUnderstood = (await signer.take(ctx, event)) && areUnderstood;
     },
   );
-  return 200;
+  return areUnderstood ? 200 : 400;
 }
+
+const nowInSeconds = (): number => Math.trunc(realNow().epochMilliseconds / 1000);
 
 /**
  * The signature decides whose event it is, because a deleted connection and a new one of its code share their address.
  */
-async function signerOf<Connection extends ProviderRow>(
-  deps: SystemDeps,
-  connections: readonly Connection[],
-  request: Request,
-  body: Buffer,
-): Promise<Connection | undefined> {
-  for (const connection of connections) if (await isSigned(deps, connection, request, body)) return connection;
+async function signerOf(signers: readonly Signer[], message: SignedMessage): Promise<Signer | undefined> {
+  for (const signer of signers) if (await signer.isSigned(message)) return signer;
   return undefined;
 }
 
-async function isSigned(deps: SystemDeps, connection: ProviderRow, request: Request, body: Buffer): Promise<boolean> {
-  const inbound = descriptorOf(connection.provider_type)?.inbound;
-  const secret = inbound && (await readSecret({ db: deps.sql, config: deps.config }, connection, inbound.secret));
-  if (!inbound || secret === undefined) return false;
-  const nowSeconds = Math.trunc(realNow().epochMilliseconds / 1000);
-  return inbound.isSigned({ body, header: (name) => request.header(name), secret, nowSeconds });
+/** Connections to payment providers: their events are stored before they are handled, unreadable ones too. */
+async function listProviderSigners(
+  deps: SystemDeps,
+  scope: Scope,
+  { type, code }: { type: string; code: string | null },
+): Promise<Signer[]> {
+  const inbound = descriptorOf(type)?.inbound;
+  if (!inbound) return [];
+  const connections = await listProvidersOfType(scope, type, { code, now: realNow() });
+  return connections.map((connection) => ({
+    id: connection.id,
+    sandbox: connection.sandbox,
+    isLive: connection.deleted_at === null,
+    eventsIn: inbound.eventsIn,
+    async isSigned(message) {
+      const secret = await readSecret({ db: deps.sql, config: deps.config }, connection, inbound.secret);
+      return secret !== undefined && inbound.isSigned({ ...message, secret });
+    },
+    async take(ctx, event) {
+      await storeInboundEvent(ctx, { connectionId: connection.id, ...event });
+      return true;
+    },
+  }));
+}
+
+/** Connections to access points: what they say about a document is taken at once. Rule: e-documents.md#sending. */
+async function listAccessPointSigners(deps: SystemDeps, scope: Scope, code: string | null): Promise<Signer[]> {
+  const connections = await listAccessPoints(scope, code);
+  return connections.map((connection) => ({
+    id: connection.id,
+    sandbox: connection.sandbox,
+    isLive: connection.deleted_at === null,
+    eventsIn: oneEventABody,
+    async isSigned({ header, ...message }) {
+      const secret = await readSharedSecret({ db: deps.sql, config: deps.config }, connection);
+      return secret !== undefined && isSignedStandard(header, { ...message, secret });
+    },
+    take: async (ctx, event) => event.type !== NOT_UNDERSTOOD && hearReport(ctx, connection.id, event),
+  }));
 }

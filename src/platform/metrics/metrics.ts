@@ -53,6 +53,12 @@ export function createMetrics(processName: string) {
       labelNames: ['outcome'],
       registers,
     }),
+    eDocuments: new Counter({
+      name: 'meterstone_e_documents_total',
+      help: 'Electronic documents that were tried to be made, by profile and what became of them (ready, failed)',
+      labelNames: ['profile', 'status'],
+      registers,
+    }),
     unmatchedEvents: new Gauge({
       name: 'meterstone_unmatched_events',
       help: 'Open events that no charge takes, by reason',

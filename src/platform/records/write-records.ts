@@ -23,7 +23,7 @@ export const NAMED_ONLY_WEBHOOK_TYPES = [
   'e_document.created',
   'e_document.failed',
   'provider_drift.found',
-  'e_document.transmission_changed',
+  'e_document.status_updated',
 ];
 
 /** Other names by which an endpoint may ask for a type (webhooks.md#event-types). */

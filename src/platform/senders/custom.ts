@@ -12,7 +12,11 @@ const TEXT_MAX = 500;
 const word = z.string().min(1).max(WORD_MAX);
 const Taken = z.object({ id: word });
 const Participant = z.object({ reachable: z.boolean() });
-const State = z.object({
+/** A text that is short enough to be kept; a sign is never cut in half, which no column holds. */
+const cut = (text: string, most: number): string => text.slice(0, most).toWellFormed();
+
+/** What became of a document, in an answer and in a report that comes by itself. */
+export const ReportedState = z.object({
   status: z.enum(REPORTED),
   reason: z.object({ code: z.string(), message: z.string() }).nullish(),
 });
@@ -71,13 +75,13 @@ export function customSender(
         (id) => ({ providerId: id }),
       ),
     status: (providerId) =>
-      ask({ type: 'document.read', id: `read-${providerId}`, data: { id: providerId } }, State, reportOf),
+      ask({ type: 'document.read', id: `read-${providerId}`, data: { id: providerId } }, ReportedState, readReport),
   };
 }
 
-const reportOf = ({ status, reason }: z.infer<typeof State>): Report => ({
+export const readReport = ({ status, reason }: z.infer<typeof ReportedState>): Report => ({
   status,
-  reason: reason ? { code: reason.code.slice(0, WORD_MAX), message: reason.message.slice(0, TEXT_MAX) } : null,
+  reason: reason ? { code: cut(reason.code, WORD_MAX), message: cut(reason.message, TEXT_MAX) } : null,
 });
 
 const unknown = (code: string, message: string, httpStatus: number | null) =>
@@ -87,7 +91,7 @@ function outcomeOf(error: unknown): SendOutcome<never> {
   const refused = (httpStatus: number, { code, message }: { code: string; message: string }) =>
     ({
       kind: 'refused',
-      fault: { code: code.slice(0, WORD_MAX), message: message.slice(0, TEXT_MAX) },
+      fault: { code: cut(code, WORD_MAX), message: cut(message, TEXT_MAX) },
       trace: traceOf(httpStatus),
     }) as const;
   if (error instanceof CredentialsRefused)
@@ -99,6 +103,6 @@ function outcomeOf(error: unknown): SendOutcome<never> {
       ...unknown('too_many_requests', error.message, 429),
       ...(error.saidMs === undefined ? {} : { retryAfterMs: error.saidMs }),
     };
-  if (error instanceof Outage) return unknown('unreachable', error.message.slice(0, TEXT_MAX), null);
+  if (error instanceof Outage) return unknown('unreachable', cut(error.message, TEXT_MAX), null);
   throw error;
 }

@@ -15,8 +15,8 @@ export function recordIntegration(
   integration: IntegrationRow,
   before?: IntegrationRow,
 ): void {
-  const object = integrationView(integration);
-  const former = before ? integrationView(before) : undefined;
+  const object = integrationView(integration, ctx);
+  const former = before ? integrationView(before, ctx) : undefined;
   recordChange(ctx, {
     name: 'integration',
     resourceType: 'Integration',

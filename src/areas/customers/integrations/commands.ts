@@ -57,7 +57,7 @@ export async function createIntegration(ctx: Context, { body }: { body: Integrat
   if (status === 'unverified') check(ctx, id);
   const integration = (await findIntegrationById(ctx, id))!;
   recordIntegration(ctx, 'created', integration);
-  return answer(integration);
+  return answer(ctx, integration);
 }
 
 /**
@@ -85,7 +85,7 @@ export async function changeIntegration(ctx: Context, { code, body }: { code: st
   if (isNewKey) await announce(ctx, taxFactsChanged, { integration_id: stored.id });
   const changed = (await findIntegrationById(ctx, stored.id))!;
   recordIntegration(ctx, 'updated', changed, stored);
-  return answer(changed);
+  return answer(ctx, changed);
 }
 
 /**
@@ -100,14 +100,14 @@ export async function deleteIntegration(ctx: Context, { code }: { code: string }
   await deleteIntegrationRow(ctx, integration.id);
   await announce(ctx, taxFactsChanged, { integration_id: integration.id });
   recordIntegration(ctx, 'deleted', integration);
-  return answer(integration);
+  return answer(ctx, integration);
 }
 
 /** Tries the credentials of a connection again. @throws Refusal 404 integration */
 export async function checkIntegration(ctx: Context, { code }: { code: string }) {
   const integration = await getIntegration(ctx, code);
   check(ctx, integration.id);
-  return answer(integration);
+  return answer(ctx, integration);
 }
 
 /**
@@ -162,4 +162,4 @@ function check(ctx: Context, id: IntegrationId): void {
   if (!ctx.sandbox) ctx.after({ nudge: CHECK_JOB, payload: { integration_id: id } });
 }
 
-const answer = (integration: IntegrationRow) => ({ integration: integrationView(integration) });
+const answer = (ctx: Context, integration: IntegrationRow) => ({ integration: integrationView(integration, ctx) });

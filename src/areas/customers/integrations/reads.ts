@@ -11,12 +11,12 @@ const HOURS_OF_DAY = 24;
 
 export async function listIntegrationsPage(ctx: Context, { query }: { query: IntegrationsQuery }) {
   const { rows, totalCount } = await listIntegrations(ctx, query.types, query);
-  return { integrations: rows.map(integrationView), meta: pageMeta(query, totalCount) };
+  return { integrations: rows.map((row) => integrationView(row, ctx)), meta: pageMeta(query, totalCount) };
 }
 
 /** @throws Refusal 404 integration */
 export async function showIntegration(ctx: Context, { code }: { code: string }) {
-  return { integration: integrationView(await getIntegration(ctx, code)) };
+  return { integration: integrationView(await getIntegration(ctx, code), ctx) };
 }
 
 /** @throws Refusal 404 integration */

@@ -67,6 +67,8 @@ export const IntegrationView = z.object({
   status: z.enum(['connected', 'unverified', 'failing']),
   last_error: textOrNull,
   live: z.boolean(),
+  /** Of an access point outside sandboxes. */
+  inbound_url: z.string().optional(),
   customers_count: z.int(),
   created_at: z.iso.datetime(),
 });

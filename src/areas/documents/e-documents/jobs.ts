@@ -5,12 +5,12 @@ import { profileFacts } from '../../../engine/e-documents/profiles.ts';
 import { isReady, type Problem, problemsOf } from '../../../engine/e-documents/rules.ts';
 import { ENGINE_VERSION } from '../../../engine/version.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
-import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { Drawn } from '../../../platform/documents/draw.ts';
 import type { DocumentModel } from '../../../platform/documents/model.ts';
 import type { Renderer } from '../../../platform/documents/renderer.ts';
 import type { CreditNoteId, InvoiceId, OrganizationId } from '../../../platform/ids.ts';
+import type { Metrics } from '../../../platform/metrics/metrics.ts';
 import type { SweepDeps } from '../../../platform/periodic-job.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
@@ -37,7 +37,7 @@ const notMade = (type: SubjectType): Problem => ({
   text: 'Every try to make the document failed, for a reason that no field repairs. It can be tried again.',
 });
 
-type Deps = SystemDeps & { renderer: Renderer };
+type Deps = SystemDeps & { renderer: Renderer; metrics: Pick<Metrics, 'eDocuments'> };
 
 /**
  * Handler of `e-document.render`: builds a document from what is stored, tests the receivers' rules, and keeps it for
@@ -53,7 +53,7 @@ export function eDocumentHandlers(deps: Deps): Pick<Handlers, 'e-document.render
         await render(deps, organizationId, row);
       } catch (error) {
         if (lastAttempt || error instanceof Refusal)
-          await transactAtPresent(deps, organizationId, (ctx) => fail(ctx, row, [notMade(row.subject_type)]));
+          await failWith(deps, organizationId, row, [notMade(row.subject_type)]);
         throw error;
       }
     },
@@ -64,25 +64,38 @@ async function render(deps: Deps, organizationId: OrganizationId, row: EDocument
   const scope = { db: deps.sql, organizationId };
   const facts = await factsOf(scope, { type: row.subject_type, id: row.subject_id, kind: row.kind }, row.profile);
   const problems = problemsOf(facts);
-  if (!isReady(problems)) return transactAtPresent(deps, organizationId, (ctx) => fail(ctx, row, problems));
+  if (!isReady(problems)) return failWith(deps, organizationId, row, problems);
   const { bytes: content, missing } = await contentOf(scope, { row, facts, renderer: deps.renderer });
   const sha256 = createHash('sha256').update(content).digest('hex');
+  let isMade = false;
   await transactAtPresent(deps, organizationId, async (ctx) => {
     const made = { content, sha256, engineVersion: ENGINE_VERSION, problems, readyAt: realNow(), now: ctx.now() };
-    if (!(await markReady(ctx, row.id, made))) return;
+    isMade = await markReady(ctx, row.id, made);
+    if (!isMade) return;
     await recordEDocument(ctx, 'created', row.id);
     await sendByItself(ctx, row);
     if (isPrinted(row) && row.is_chosen) await printAsHybrid(ctx, row, { content, missing });
   });
+  if (isMade) deps.metrics.eDocuments.inc({ profile: row.profile, status: 'ready' });
 }
 
 /** Whether a document stands in the place of the printed one of its invoice or note. */
 const isPrinted = ({ kind, profile }: EDocumentRow): boolean => kind === 'document' && profileFacts[profile].isPdf;
 
-async function fail(ctx: Context, row: EDocumentRow, problems: readonly Problem[]): Promise<void> {
-  if (!(await markFailed(ctx, row, { problems, now: ctx.now() }))) return;
-  await recordEDocument(ctx, 'failed', row.id);
-  if (isPrinted(row)) await printPlain(ctx, row);
+async function failWith(
+  deps: Deps,
+  organizationId: OrganizationId,
+  row: EDocumentRow,
+  problems: readonly Problem[],
+): Promise<void> {
+  let hasFailed = false;
+  await transactAtPresent(deps, organizationId, async (ctx) => {
+    hasFailed = await markFailed(ctx, row, { problems, now: ctx.now() });
+    if (!hasFailed) return;
+    await recordEDocument(ctx, 'failed', row.id);
+    if (isPrinted(row)) await printPlain(ctx, row);
+  });
+  if (hasFailed) deps.metrics.eDocuments.inc({ profile: row.profile, status: 'failed' });
 }
 
 /** The file: XML, or the printed document that carries it. */

@@ -10,6 +10,7 @@ import { realNow } from '../../../../src/platform/clock/real-clock.ts';
 import type { Renderer } from '../../../../src/platform/documents/renderer.ts';
 import type { OrganizationId } from '../../../../src/platform/ids.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
+import { createMetrics } from '../../../../src/platform/metrics/metrics.ts';
 import { createProducer, type Producer } from '../../../../src/platform/queue/producer.ts';
 import type { JobInfo } from '../../../../src/platform/queue/worker.ts';
 import { startService, type TestService, UNSCHEDULED } from '../../../support/service.ts';
@@ -47,6 +48,7 @@ const broken: Renderer = {
   render: () => Promise.reject(new Error('the font is gone')),
   close: async () => {},
 };
+const metrics = createMetrics('test');
 const deps = () => ({
   sql: service.sql,
   config: service.config,
@@ -54,6 +56,7 @@ const deps = () => ({
   reactions: {} as never,
   producer,
   renderer: broken,
+  metrics,
 });
 const attempt = (number: number): JobInfo => ({
   id: 'x',
@@ -103,6 +106,8 @@ describe('a document that cannot be made', () => {
     expect((await seller.document('broken', 'pending')).svc_id).toBe(id);
     await expect(run(payload, attempt(8))).rejects.toThrow('the font is gone');
     const failed = await seller.document('broken', 'failed');
+    const { values } = await metrics.eDocuments.get();
+    expect(values).toMatchObject([{ value: 1, labels: { profile: 'facturx', status: 'failed' } }]);
     expect(failed.problems).toMatchObject([{ rule: 'document_not_made', severity: 'error', resource: 'invoice' }]);
     const { e_document } = await ok(seller.client.post(`/e_documents/${id}/retry`));
     expect(e_document).toMatchObject({ status: 'pending', problems: [] });

@@ -14,14 +14,14 @@ export async function recordTransmission(ctx: Context, documentId: DocumentId): 
   const object = await eDocumentView(ctx, row);
   ctx.record({
     activity: {
-      type: 'e_document.transmission_changed',
+      type: 'e_document.status_updated',
       resourceType: row.subject_type,
       resourceId: row.subject_id,
       object,
       externalCustomerId: row.external_customer_id,
     },
     webhook: {
-      type: 'e_document.transmission_changed',
+      type: 'e_document.status_updated',
       objectType: 'e_document',
       objectId: row.id,
       customerId: row.customer_id,

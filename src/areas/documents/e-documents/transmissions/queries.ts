@@ -23,12 +23,14 @@ export interface TransmissionRow {
   sent_at: Temporal.Instant | null;
   delivered_at: Temporal.Instant | null;
   answered_at: Temporal.Instant | null;
+  /** The ids of the latest reports that the access point made by itself, newest last. */
+  heard: string[];
   created_at: Temporal.Instant;
 }
 
 const columns = (db: Db) => db`
   id, e_document_id, integration_id, provider_id, status, attempts, error, queued_at, next_at, sent_at, delivered_at,
-  answered_at, created_at`;
+  answered_at, heard, created_at`;
 
 export async function findTransmission(
   { db, organizationId }: Scope,
@@ -36,6 +38,19 @@ export async function findTransmission(
 ): Promise<TransmissionRow | undefined> {
   const [row] = await db<TransmissionRow[]>`
     select ${columns(db)} from e_document_transmissions where organization_id = ${organizationId} and id = ${id}`;
+  return row;
+}
+
+/** The sending that an access point knows by its id, locked, so that one report after the other sees what there is. */
+export async function lockTransmissionOf(
+  { db, organizationId }: Scope,
+  integrationId: IntegrationId,
+  providerId: string,
+): Promise<TransmissionRow | undefined> {
+  const [row] = await db<TransmissionRow[]>`
+    select ${columns(db)} from e_document_transmissions
+    where organization_id = ${organizationId} and integration_id = ${integrationId} and provider_id = ${providerId}
+    for update`;
   return row;
 }
 

@@ -1,4 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
+import type { Db, Fragment } from '../../../../platform/db/connect.ts';
 import type { Scope } from '../../../../platform/db/scope.ts';
 import { json } from '../../../../platform/db/values.ts';
 import type { DocumentId, IntegrationId, TransmissionId } from '../../../../platform/ids.ts';
@@ -26,7 +27,10 @@ export const makeDue = ({ db, organizationId }: Scope, id: TransmissionId, realN
   update e_document_transmissions set next_at = ${realNow}
   where organization_id = ${organizationId} and id = ${id} and next_at is not null`;
 
-/** What a call changes of a sending. */
+/** How many ids of reports a sending keeps: it has six states, and each is reported a few times at most. */
+const HEARD_MOST = 20;
+
+/** What a call or a report changes of a sending. */
 export interface Change {
   status: TransmissionStatus;
   /** Absent: as it was. */
@@ -35,25 +39,32 @@ export interface Change {
   nextAt: Temporal.Instant | null;
   /** A report that would undo what was known. */
   isIgnored?: boolean;
+  /** The id of a report that came by itself, and was no call. */
+  heard?: string;
 }
 
+/** The ids that are kept when one more comes. */
+const withHeard = (db: Db, id: string): Fragment => db`
+  (heard || ${id}::text)[greatest(cardinality(heard) + 2 - ${HEARD_MOST}::int, 1):]`;
+
 /**
- * Changes a sending as it was found, and counts the call: if another call changed it meanwhile, nothing happens.
+ * Changes a sending as it was found, and counts the call: if another one changed it meanwhile, nothing happens.
  *
  * @returns whether it was changed
  */
 export async function changeTransmission(
   { db, organizationId }: Scope,
   found: Pick<TransmissionRow, 'id' | 'status' | 'attempts'>,
-  { status, providerId, error, nextAt, isIgnored = false }: Change,
+  { status, providerId, error, nextAt, isIgnored = false, heard }: Change,
   now: Temporal.Instant,
 ): Promise<boolean> {
   const isMoved = status !== found.status;
   const isAnswer = status === 'accepted' || status === 'rejected' || status === 'paid_reported';
   const rows = await db`
-    update e_document_transmissions set status = ${status}, attempts = attempts + 1,
+    update e_document_transmissions set status = ${status}, attempts = attempts + ${heard === undefined ? 1 : 0},
       provider_id = coalesce(${providerId ?? null}, provider_id),
       error = ${error === null ? null : json({ ...error })}::jsonb, next_at = ${nextAt},
+      heard = ${heard === undefined ? db`heard` : withHeard(db, heard)},
       ignored_reports = ignored_reports + ${isIgnored ? 1 : 0},
       sent_at = case when ${isMoved && status === 'sent'} then ${now}::timestamptz else sent_at end,
       delivered_at = case when ${isMoved && status === 'delivered'} then ${now}::timestamptz else delivered_at end,

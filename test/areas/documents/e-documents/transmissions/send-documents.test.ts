@@ -1,3 +1,4 @@
+import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sendEDocuments } from '../../../../../src/areas/documents/e-documents/transmissions/jobs.ts';
 import { realNow } from '../../../../../src/platform/clock/real-clock.ts';
@@ -168,7 +169,7 @@ describe('a document on its way', () => {
     const listed = await ok(client.get('/e_documents?transmission_statuses[]=accepted'));
     expect(listed.e_documents.map(({ svc_id }: { svc_id: string }) => svc_id)).toEqual([id]);
     const [activities] = await service.sql<{ count: number }[]>`
-      select count(*) as count from activity_logs where activity_type = 'e_document.transmission_changed'`;
+      select count(*) as count from activity_logs where activity_type = 'e_document.status_updated'`;
     expect(activities!.count).toBe(3);
   });
 
@@ -257,8 +258,113 @@ describe('a document on its way', () => {
         from e_document_transmissions where e_document_id = ${id}`,
     ).rejects.toThrow('e_document_transmissions_open_key');
   });
+});
 
-  test('a secret that is no longer accepted keeps it in the queue, and the connection fails after three calls', async () => {
+describe('what an access point says by itself', () => {
+  let sentId: string;
+  let providerId: string;
+  const address = async () => new URL((await ok(client.get('/integrations/point'))).integration.inbound_url);
+  /** Posts a signed body to where reports go. */
+  async function tell(body: string, { secret = point.secret, at = new Date(), code = 'point' } = {}): Promise<number> {
+    const url = await address();
+    url.searchParams.set('code', code);
+    const headers = {
+      'webhook-id': 'report',
+      'webhook-timestamp': `${Math.trunc(at.getTime() / 1000)}`,
+      'webhook-signature': new Webhook(secret).sign('report', at, body),
+    };
+    return (await fetch(`${service.url}${url.pathname}${url.search}`, { method: 'POST', headers, body })).status;
+  }
+  const report = (id: string, status: string, fields: object = {}) =>
+    JSON.stringify({ id, type: 'document.updated', data: { id: providerId, status, ...fields } });
+  const ignored = async () => {
+    const [row] = await service.sql`
+      select ignored_reports from e_document_transmissions where provider_id = ${providerId}`;
+    return row!.ignored_reports;
+  };
+
+  test('a report changes the state at once, and is announced', async () => {
+    sentId = await ready('4000000000030');
+    await ok(send(sentId));
+    providerId = (await reaches(sentId, 'sent')).provider_id;
+    expect(await tell(report('e1', 'accepted'))).toBe(200);
+    expect(await lastOf(sentId)).toMatchObject({ status: 'accepted', attempts: 1 });
+    const told = await service.sql`
+      select from webhook_events where webhook_type = 'e_document.status_updated' and object_id = ${sentId}`;
+    expect(told).toHaveLength(2);
+  });
+
+  test('a later report that would undo it is counted once, however often it is repeated', async () => {
+    expect([await tell(report('e2', 'delivered')), await tell(report('e2', 'delivered'))]).toEqual([200, 200]);
+    expect(await tell(report('e1', 'accepted'))).toBe(200);
+    expect([await ignored(), (await lastOf(sentId)).status]).toEqual([1, 'accepted']);
+  });
+
+  test('only the latest ids of reports are kept', async () => {
+    for (let number = 0; number < 25; number += 1) await tell(report(`many-${number}`, 'accepted'));
+    const [row] = await service.sql<{ heard: string[] }[]>`
+      select heard from e_document_transmissions where provider_id = ${providerId}`;
+    expect([row!.heard.length, row!.heard[0], row!.heard.at(-1)]).toEqual([20, 'many-5', 'many-24']);
+  });
+
+  test('a rejection keeps its reason in a length that is stored, and no half of a sign', async () => {
+    const id = await ready('4000000000031');
+    await ok(send(id));
+    providerId = (await reaches(id, 'sent')).provider_id;
+    const message = `${'x'.repeat(499)}😀`;
+    expect(await tell(report('e3', 'rejected', { reason: { code: 'AB', message } }))).toBe(200);
+    expect((await lastOf(id)).error).toEqual({ code: 'AB', message: `${'x'.repeat(499)}\ufffd` });
+  });
+
+  test.each([
+    [
+      'of an unknown document',
+      JSON.stringify({ id: 'e9', type: 'document.updated', data: { id: '?', status: 'sent' } }),
+    ],
+    ['of another type', JSON.stringify({ id: 'e9', type: 'participant.updated', data: {} })],
+  ])('a report %s is heard and changes nothing', async (_, body) => {
+    expect(await tell(body)).toBe(200);
+  });
+
+  test.each([
+    ['that is no JSON', 'x'],
+    [
+      'with a state of its own',
+      JSON.stringify({ id: 'e9', type: 'document.updated', data: { id: '?', status: 'lost' } }),
+    ],
+    ['without an id', JSON.stringify({ type: 'document.updated', data: { id: '?', status: 'sent' } })],
+  ])('a report %s is refused', async (_, body) => {
+    expect(await tell(body)).toBe(400);
+  });
+
+  test('a report with another secret, of another time or for another connection is refused', async () => {
+    const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
+    const body = report('e4', 'paid_reported');
+    expect(await tell(body, { secret })).toBe(400);
+    expect(await tell(body, { at: new Date(Date.now() - 6 * 60_000) })).toBe(400);
+    expect(await tell(body, { code: 'other' })).toBe(400);
+  });
+
+  test('one organization cannot report about the documents of another', async () => {
+    const other = (await service.org()) as never as typeof client;
+    await ok(other.post('/integrations', connection()));
+    const { pathname, search } = new URL((await ok(other.get('/integrations/point'))).integration.inbound_url);
+    const body = report('e5', 'paid_reported');
+    const at = new Date();
+    const headers = {
+      'webhook-id': 'report',
+      'webhook-timestamp': `${Math.trunc(at.getTime() / 1000)}`,
+      'webhook-signature': new Webhook(point.secret).sign('report', at, body),
+    };
+    const { status } = await fetch(`${service.url}${pathname}${search}`, { method: 'POST', headers, body });
+    const [row] = await service.sql`
+      select status, heard from e_document_transmissions where provider_id = ${providerId}`;
+    expect([status, row]).toEqual([200, { status: 'rejected', heard: ['e3'] }]);
+  });
+});
+
+describe('a secret that is no longer accepted', () => {
+  test('it keeps a document in the queue, and the connection fails after three calls', async () => {
     const id = await ready('4000000000018');
     point.forgetSecret();
     await ok(send(id));
