@@ -78,6 +78,8 @@ export interface OpenConnection extends Given {
   code: string;
   /** Our address for its events. */
   inboundUrl: string;
+  /** Where customers come back to whom the provider sends away during a charge; absent where nothing is charged. */
+  returnUrl?: string;
 }
 
 /**

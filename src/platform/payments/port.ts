@@ -67,6 +67,8 @@ export interface ChargeRequest {
   metadata: Record<string, string>;
   /** Where the customer comes back to who has to confirm the charge; absent: it is made without the customer. */
   returnUrl?: string;
+  /** It follows no schedule to which the customer agreed: credits were bought because few were left. */
+  isUnscheduled?: true;
 }
 
 /** A hosted page: to pay an amount, or to store a method. */

@@ -37,6 +37,7 @@ const driver = ({ apiKey = ADYEN_KEY, settings = {} }: { apiKey?: string; settin
       secrets: { api_key: apiKey },
       settings: { merchant_account: ADYEN_ACCOUNT, ...settings },
       inboundUrl: 'https://billing.example.com/webhooks',
+      returnUrl: 'https://billing.example.com',
     },
     { ADYEN_API_URL: adyen.url } as never,
   );
@@ -107,6 +108,22 @@ describe('charges', () => {
       shopperInteraction: 'ContAuth',
       recurringProcessingModel: 'Subscription',
     });
+  });
+
+  test('a charge outside any schedule says so', async () => {
+    stored();
+    await driver().charge(request({ isUnscheduled: true }));
+    expect(adyen.payments[0]).toMatchObject({ recurringProcessingModel: 'UnscheduledCardOnFile' });
+  });
+
+  test('a customer who is sent away comes back to the address of the charge, else to that of the connection', async () => {
+    stored();
+    await driver().charge(request());
+    await driver().charge(request({ returnUrl: 'https://acme.test/paid' }));
+    expect(adyen.payments.map(({ returnUrl }) => returnUrl)).toEqual([
+      'https://billing.example.com',
+      'https://acme.test/paid',
+    ]);
   });
 
   test('a method that is no card is charged by its own type', async () => {

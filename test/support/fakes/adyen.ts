@@ -21,8 +21,12 @@ export interface FakeAdyen {
   links: Map<string, Loose>;
   /** Stored methods by id: of which shopper, of which kind. */
   stored: Map<string, Loose>;
+  /** What a charge of a stored method ends with, by its id, where its name does not say it. */
+  results: Map<string, Loose>;
   /** Calls as they came: method and path behind the version. */
   calls: string[];
+  /** Bodies of the calls that had one, and what each was answered, oldest first. */
+  exchanges: { path: string; body: Loose; answer: Loose }[];
   throttle(count: number): void;
   /** The next call of a path is done, and its answer is lost. */
   loseNext(path: string): void;
@@ -71,6 +75,7 @@ const FIELDS: Record<string, string[]> = {
   '/paymentMethods': ['merchantAccount', 'amount', 'shopperReference'],
   '/refunds': ['merchantAccount', 'amount', 'reference', 'merchantRefundReason'],
   '/cancels': ['merchantAccount', 'reference'],
+  '/paymentLinks/{id}': ['status', 'expiresAt'],
 };
 const REASONS = ['FRAUD', 'CUSTOMER REQUEST', 'RETURN', 'DUPLICATE', 'OTHER'];
 const NOT_TAKEN = ['CLF', 'IRR'];
@@ -109,7 +114,9 @@ export async function fakeAdyen(): Promise<FakeAdyen> {
     [],
   ];
   const [links, stored, answers] = [new Map<string, Loose>(), new Map<string, Loose>(), new Map<string, Loose>()];
+  const results = new Map<string, Loose>();
   const underWay = new Set<string>();
+  const exchanges: FakeAdyen['exchanges'] = [];
   const held: { path: string; isOver: Promise<void> }[] = [];
   const refused: { path: string; status: number; isByProxy?: boolean }[] = [];
   let [throttled, serial, isDown] = [0, 0, false];
@@ -134,13 +141,14 @@ export async function fakeAdyen(): Promise<FakeAdyen> {
   function pay(body: Loose): Loose {
     demandFields('/payments', body);
     demandAmount(body.amount);
+    if (!/^https?:/.test(body.returnUrl ?? '')) throw invalid('14_030', "Required field 'returnUrl' is not provided.");
     const method = stored.get(body.paymentMethod?.storedPaymentMethodId);
     if (!method || method.shopperReference !== body.shopperReference) throw invalid('800', 'Contract not found');
     if (method.type !== body.paymentMethod.type) throw invalid('14_004', 'Missing payment method details: type');
     if (body.shopperInteraction !== 'ContAuth' || !body.recurringProcessingModel)
       throw invalid('14_0438', 'Required field shopperInteraction');
     const ending = /(declined|redirect|received)$/.exec(method.id)?.[1];
-    const result = ending ? RESULTS[ending] : { resultCode: 'Authorised' };
+    const result = results.get(method.id) ?? (ending ? RESULTS[ending] : { resultCode: 'Authorised' });
     const pspReference = nextId('PSP');
     const made = { ...body, ...result, pspReference, merchantReference: body.reference, refunded: 0 };
     payments.push(made);
@@ -165,6 +173,8 @@ export async function fakeAdyen(): Promise<FakeAdyen> {
     const found = links.get(id);
     if (!found) throw new Refused(404, '30_101', 'Payment link not found');
     if (body.status !== 'expired') throw invalid('30_102', 'Only status expired may be set');
+    const unknown = Object.keys(body).find((name) => !FIELDS['/paymentLinks/{id}']!.includes(name));
+    if (unknown) throw invalid('702', `Unexpected field: ${unknown}`);
     if (found.status !== 'active') throw invalid('30_103', `Payment link is ${found.status}`);
     found.status = 'expired';
     return found;
@@ -207,6 +217,11 @@ export async function fakeAdyen(): Promise<FakeAdyen> {
         status: 200,
         body: { merchantAccount: ADYEN_ACCOUNT, shopperReference: shopper, storedPaymentMethods: found },
       };
+    }
+    if (request.method === 'GET') {
+      const found = links.get(/^\/paymentLinks\/([^/]+)$/.exec(path)?.[1] ?? '');
+      if (!found) throw new Refused(404, '30_101', 'Payment link not found');
+      return { status: 200, body: found };
     }
     const key = request.headers['idempotency-key'] as string | undefined;
     if (key !== undefined && key.length > KEY_MAX) throw invalid('702', 'Idempotency-Key is too long');
@@ -255,6 +270,7 @@ export async function fakeAdyen(): Promise<FakeAdyen> {
         if (status !== undefined) throw new Refused(status, '000', 'Refused');
       }
       const { status, body } = answer(request, text);
+      if (text !== '') exchanges.push({ path, body: JSON.parse(text), answer: body });
       const holding = held.findIndex((each) => each.path === path);
       if (holding >= 0) await held.splice(holding, 1)[0]!.isOver;
       const place = lost.indexOf(path);
@@ -297,7 +313,9 @@ export async function fakeAdyen(): Promise<FakeAdyen> {
     cancels,
     links,
     stored,
+    results,
     calls,
+    exchanges,
     throttle(count) {
       throttled = count;
     },

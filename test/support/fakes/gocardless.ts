@@ -19,6 +19,8 @@ export interface FakeGocardless {
   billingRequests: Map<string, Loose>;
   /** Calls as they came: method and path. */
   calls: string[];
+  /** Bodies of the calls that make or change something, oldest first. */
+  bodies: Loose[];
   creditor: Loose;
   /** What may be refunded in all: GoCardless holds no more of our money. */
   refundable: number;
@@ -125,6 +127,7 @@ export async function fakeGocardless(): Promise<FakeGocardless> {
   };
   const keys = new Map<string, string>();
   const calls: string[] = [];
+  const bodies: Loose[] = [];
   const lost: string[] = [];
   let [throttled, serial, isDown] = [0, 0, false];
   const creditor: Loose = {
@@ -208,7 +211,8 @@ export async function fakeGocardless(): Promise<FakeGocardless> {
     const known = key === undefined ? undefined : keys.get(`${collection} ${key}`);
     if (known) throw state(409, 'idempotent_creation_conflict', { conflicting_resource_id: known });
     const fields = body?.[collection];
-    if (typeof fields !== 'object' || Object.keys(body).length !== 1) throw misuse(400, 'invalid_document_structure');
+    if (typeof fields !== 'object' || fields === null || Object.keys(body).length !== 1)
+      throw misuse(400, 'invalid_document_structure');
     for (const name of Object.keys(fields))
       if (!FIELDS[collection]!.includes(name)) throw invalid(name, 'is not a permitted key');
     demandMetadata(fields.metadata);
@@ -266,11 +270,16 @@ export async function fakeGocardless(): Promise<FakeGocardless> {
       return { status: 200, body: { [collection]: record }, collection };
     }
     if (!/^application\/json/.test(request.headers['content-type'] ?? '')) throw misuse(415, 'invalid_content_type');
-    if (id !== undefined && actions === 'actions')
+    const body = JSON.parse(text);
+    bodies.push(body);
+    if (id !== undefined && actions === 'actions') {
+      // An action takes its parameters in `data`, not under the name of the collection.
+      if (Object.keys(body).join() !== 'data') throw misuse(400, 'invalid_document_structure');
       return { status: 200, body: { [collection]: act(collection, id, action!) }, collection };
+    }
     if (!make[collection] || id !== undefined) throw misuse(404, 'path_not_found');
     const key = request.headers['idempotency-key'] as string | undefined;
-    return { status: 201, body: { [collection]: create(collection, JSON.parse(text), key) }, collection };
+    return { status: 201, body: { [collection]: create(collection, body, key) }, collection };
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -318,6 +327,7 @@ export async function fakeGocardless(): Promise<FakeGocardless> {
     refunds,
     billingRequests,
     calls,
+    bodies,
     creditor,
     get refundable() {
       return fake.refundable;

@@ -12,6 +12,7 @@ import {
 } from '../../../platform/payments/port.ts';
 import { type ProviderCalls, TurnTooLate, WAITED_MOST_MS } from '../../../platform/payments/provider-calls.ts';
 import { descriptorOf } from '../../../platform/payments/providers.ts';
+import { publicUrl } from '../../../platform/public-url.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { transactHoldingClock } from '../../../platform/records/transact.ts';
 import { storableJson } from '../../../platform/schema/storable.ts';
@@ -52,7 +53,8 @@ export async function connected(
   if (await isWalledOff(deps, organizationId, row, isLive)) return undefined;
   if (deps.calls) await takeTurn(deps.calls, row, type.callsPerSecond);
   const inbound = inboundUrl(deps.config, organizationId, row);
-  const open = { code: row.code, secrets, settings: row.settings, inboundUrl: inbound };
+  const returnUrl = row.success_redirect_url ?? publicUrl(deps.config);
+  const open = { code: row.code, secrets, settings: row.settings, inboundUrl: inbound, returnUrl };
   const provider = type.open(open, deps.config);
   return { row, provider: watched(deps, organizationId, row, provider) };
 }

@@ -24,11 +24,14 @@ export interface AdyenTarget {
   livePrefix: string | undefined;
   /** Address of the API; absent for Adyen itself. */
   apiUrl: string | undefined;
+  /** Where customers come back to whom Adyen sends away during a charge: every charge must name it. */
+  returnUrl: string | undefined;
 }
 
 export interface AdyenCall {
   method: 'GET' | 'POST' | 'PATCH';
   path: string;
+  /** Of a POST it names the merchant account, too. */
   body?: object;
   /** Idempotency key; Adyen repeats its first answer. */
   key?: string;
@@ -46,12 +49,13 @@ const keyOf = (key: string): string =>
   key.length <= KEY_MAX ? key : createHash('sha256').update(key).digest('hex').slice(0, KEY_MAX);
 
 /**
- * The Checkout interface of Adyen; every body names the merchant account.
+ * The Checkout interface of Adyen. Every body names the merchant account but that of a change, which has no place for it.
  *
  * @throws ProviderRefusal; Outage; TooManyCalls
  */
 export function adyenClient(target: AdyenTarget) {
   const base = addressOf(target);
+  const account = { merchantAccount: target.merchantAccount };
   return async <Shape extends z.ZodType>(
     { method, path, body, key }: AdyenCall,
     shape: Shape,
@@ -60,7 +64,7 @@ export function adyenClient(target: AdyenTarget) {
       method,
       url: `${base}${path}`,
       headers: { 'x-api-key': target.apiKey, ...(key === undefined ? {} : { 'idempotency-key': keyOf(key) }) },
-      ...(body === undefined ? {} : { body: { merchantAccount: target.merchantAccount, ...body } }),
+      ...(body === undefined ? {} : { body: { ...(method === 'POST' ? account : {}), ...body } }),
     });
     if (answer.status >= 200 && answer.status < 300) {
       const read = shape.safeParse(answer.body);

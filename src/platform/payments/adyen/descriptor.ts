@@ -49,11 +49,12 @@ export const adyenDescriptor: ProviderDescriptor<typeof adyenContract.name> = {
   wireOf: () => ADYEN_WIRE,
   keyLivesHours: KEY_LIVES_HOURS,
   callsPerSecond: CALLS_PER_SECOND,
-  open: ({ secrets, settings }, config) =>
+  open: ({ secrets, settings, returnUrl }, config) =>
     adyenProvider({
       apiKey: secrets.api_key ?? '',
       merchantAccount: String(settings.merchant_account),
       livePrefix: livePrefixOf(settings),
       apiUrl: config.ADYEN_API_URL,
+      returnUrl,
     }),
 };

@@ -75,7 +75,7 @@ export function gocardlessClient({ accessToken, isLive, apiUrl }: GocardlessTarg
     },
     async act(collection: string, id: string, { action, key }: { action: string; key: string }): Promise<void> {
       const path = `/${collection}/${encodeURIComponent(id)}/actions/${action}`;
-      await call({ method: 'POST', path, body: {}, key });
+      await call({ method: 'POST', path, body: { data: {} }, key });
     },
     async list<Shape extends z.ZodType>(
       collection: string,
