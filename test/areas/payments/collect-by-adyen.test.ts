@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { cancelOverNetwork } from '../../../src/areas/payments/collect-payments/cancel-over-network.ts';
+import { registryOf } from '../../../src/jobs/run-periodic/periodic-registry.ts';
+import { runWork } from '../../../src/jobs/run-periodic/run-item.ts';
+import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { openRuntime, type Runtime } from '../../../src/platform/process/runtime.ts';
 import { reactions } from '../../../src/reactions.ts';
 import type { Client } from '../../support/client.ts';
@@ -163,6 +166,61 @@ test('a card that was stored on a page pays the next invoices', async () => {
   await tell(adyen.item('AUTHORISATION', { ...charge, merchantReference: charge.reference }));
   await until(async () => (await ok(client.get('/inbound_events'))).inbound_events[0].status === 'succeeded');
   expect((await ok(client.get(`/payments?invoice_id=${made.svc_id}`))).payments).toHaveLength(1);
+});
+
+describe('credits that are topped up', () => {
+  const wallet = async (fields: object): Promise<string> =>
+    (
+      await ok(
+        client.post('/wallets', {
+          wallet: { external_customer_id: 'acme', rate_amount: '1', currency: 'EUR', ...fields },
+        }),
+      )
+    ).wallet.svc_id;
+  /** How Adyen was told that the newest of so many top-ups is charged, once they are paid. */
+  const modelOf = async (id: string, count: number): Promise<string> => {
+    const bought: Loose[] = await until(async () => {
+      const query = 'transaction_status=purchased&status=settled';
+      const { wallet_transactions: settled } = await ok(client.get(`/wallets/${id}/wallet_transactions?${query}`));
+      return settled.length === count && settled;
+    });
+    const { payments } = await ok(client.get(`/payments?invoice_id=${bought[0].svc_invoice_id}`));
+    return adyen.payments.find(({ reference }) => reference === payments[0].svc_id).recurringProcessingModel;
+  };
+
+  test('below a threshold are bought outside any schedule', async () => {
+    await customer();
+    const rule = { trigger: 'threshold', threshold_credits: '10', paid_credits: '50' };
+    const id = await wallet({ granted_credits: '10', recurring_transaction_rules: [rule] });
+    expect(await modelOf(id, 1)).toBe('UnscheduledCardOnFile');
+  });
+
+  test('by hand are bought as invoices are', async () => {
+    await customer();
+    expect(await modelOf(await wallet({ paid_credits: '20' }), 1)).toBe('Subscription');
+  });
+
+  test('by an interval follow a schedule from the second time on', async () => {
+    await customer();
+    const rule = { trigger: 'interval', interval: 'weekly', paid_credits: '5' };
+    const id = await wallet({ granted_credits: '1', recurring_transaction_rules: [rule] });
+    const models: string[] = [];
+    for (const daysAgo of [7, 0]) {
+      await service.sql`update recurring_transaction_rules set next_top_up_on = current_date where wallet_id = ${id}`;
+      await runWork(runtime, registryOf(service.config), {
+        job: 'interval-top-ups',
+        organization_id: client.organization.organization_id as never,
+        at: realNow().toString(),
+        item: { wallet_id: id },
+      });
+      models.push(await modelOf(id, models.length + 1));
+      // A wallet is topped up once a day.
+      await service.sql`
+        update wallet_transactions set top_up_on = current_date - ${daysAgo}::int
+        where wallet_id = ${id} and top_up_on = current_date`;
+    }
+    expect(models).toEqual(['UnscheduledCardOnFile', 'Subscription']);
+  });
 });
 
 // Golden case FI5, to the end: what the smallest step leaves is written off with the payment.

@@ -74,6 +74,23 @@ const tables = (db: Db) => db`
   join billing_entities entity on entity.organization_id = wallet.organization_id
     and entity.id = wallet.billing_entity_id`;
 
+/**
+ * Whether an invoice sells credits that a rule has bought outside any schedule: because few were left, or as the first
+ * ones that its wallet buys by an interval. Rule: provider-connections.md#adyen "charge".
+ */
+export async function isUnscheduledTopUp({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<boolean> {
+  const [row] = await db<{ is_unscheduled: boolean }[]>`
+    select bought.source = 'threshold' or not exists (select from wallet_transactions before
+      where before.organization_id = bought.organization_id and before.wallet_id = bought.wallet_id
+        and before.source = 'interval' and before.transaction_status = 'purchased'
+        and (before.created_at, before.id) < (bought.created_at, bought.id)) as is_unscheduled
+    from wallet_transactions bought
+    where bought.organization_id = ${organizationId} and bought.invoice_id = ${invoiceId}
+      and bought.transaction_status = 'purchased' and bought.source <> 'manual'
+    limit 1`;
+  return row?.is_unscheduled ?? false;
+}
+
 /** @throws Refusal 404 wallet_transaction */
 export async function getTransaction(scope: Scope, id: WalletTransactionId): Promise<TransactionRow> {
   const [row] = isUuid(id) ? await listTransactionsById(scope, [id]) : [];

@@ -6,6 +6,7 @@ import { TOO_OLD } from '../../../platform/payments/refused.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { transactHoldingClock } from '../../../platform/records/transact.ts';
 import { Outage } from '../../../platform/refusal.ts';
+import { isUnscheduledTopUp } from '../../credits/wallet-transactions/queries.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { type MethodRow, readMethod } from '../../customers/payment-methods/queries.ts';
 import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
@@ -51,6 +52,7 @@ export async function chargeOverNetwork(
     methodDetails: shownDetails(method),
     description: payment.invoices.map(({ number }) => number).join(', '),
     metadata: { payment_id: id, payable_type: payment.payable_type, payable_id: payment.payable_id },
+    ...((await isUnscheduled(deps, organizationId, payment)) ? { isUnscheduled: true } : {}),
     ...(await returnOf(deps, { organizationId, payment, method, connection: connection.row })),
   });
   if (outcome.kind === 'unreachable' || (first.isRepeated && saysNothing(outcome)))
@@ -67,6 +69,12 @@ export async function chargeOverNetwork(
     await leavePending(ctx, now, outcome.error, outcome.kind === 'authentication_required' ? 'failed' : 'pending');
   });
 }
+
+/** Whether credits are charged that a rule has bought outside any schedule. A request collects several invoices. */
+const isUnscheduled = async ({ sql }: SystemDeps, organizationId: OrganizationId, payment: PaymentRow) => {
+  const { payable_type: type, invoices } = payment;
+  return type === 'Invoice' && (await isUnscheduledTopUp({ db: sql, organizationId }, invoices[0]!.id));
+};
 
 /** Where every charge of a card has to be confirmed by the customer: the Reserve Bank of India wants it. */
 const CONFIRMS_CARDS = 'IN';

@@ -49,7 +49,7 @@ const keyOf = (key: string): string =>
   key.length <= KEY_MAX ? key : createHash('sha256').update(key).digest('hex').slice(0, KEY_MAX);
 
 /**
- * The Checkout interface of Adyen. Every body names the merchant account but that of a change, which has no place for it.
+ * The Checkout interface of Adyen. Every body names the merchant account; that of a change has no place for it.
  *
  * @throws ProviderRefusal; Outage; TooManyCalls
  */
