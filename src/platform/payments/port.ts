@@ -179,7 +179,11 @@ export interface PaymentThere {
   amountCents: number | null;
   received?: Received;
   metadata: Record<string, string>;
+  madeAtSeconds?: MadeAtSeconds;
 }
+
+/** When the provider made it; absent where it does not say. */
+type MadeAtSeconds = number;
 
 /** A payment that was begun on a page. */
 export type PaymentOfPage = Omit<Extract<ProviderEvent, { kind: 'payment' }>, 'kind'>;
@@ -191,6 +195,7 @@ export interface RefundThere {
   currency: string;
   amountCents: number | null;
   metadata: Record<string, string>;
+  madeAtSeconds?: MadeAtSeconds;
 }
 
 export interface DisputeThere {
@@ -199,6 +204,7 @@ export interface DisputeThere {
   /** Null while it is open. */
   isLost: boolean | null;
   reason: string | null;
+  madeAtSeconds?: MadeAtSeconds;
 }
 
 /** An address for the events of a provider. */
@@ -228,7 +234,7 @@ export interface PaymentProvider {
     metadata: Record<string, string>;
   }): Promise<string>;
   charge(request: ChargeRequest): Promise<ChargeOutcome>;
-  /** The provider's state of a payment. @throws Outage */
+  /** The provider's state of a payment. @throws ReadRefused, CredentialsRefused, other Outages */
   readPayment(providerPaymentId: string): Promise<ChargeOutcome>;
   /** @throws ProviderRefusal, Outage */
   openPage(request: PageRequest): Promise<{ id: string; url: string }>;
@@ -250,7 +256,7 @@ export interface PaymentProvider {
     reason: RefundReason | null;
     metadata: Record<string, string>;
   }): Promise<{ providerRefundId: string; status: string }>;
-  /** The provider's state of a refund. @throws Outage */
+  /** The provider's state of a refund. @throws ReadRefused, CredentialsRefused, other Outages */
   readRefund(providerRefundId: string): Promise<{ status: string; error?: ProviderError }>;
   /**
    * Reserves an amount without taking it: `requires_capture` is its usual answer. Ended by `cancel`. Only of providers
@@ -313,6 +319,20 @@ export class CredentialsRefused extends Outage {
     this.name = 'CredentialsRefused';
     const message = `${provider} does not accept the credentials (${httpStatus}).`;
     this.error = { code: 'credentials_refused', message, httpStatus };
+  }
+}
+
+/**
+ * The provider does not tell of an object, as it has none with this id in the account. To those who wait for the state
+ * of the object it is an Outage.
+ */
+export class ReadRefused extends Outage {
+  readonly error: ProviderError;
+
+  constructor(provider: string, cause: unknown, error: ProviderError) {
+    super(provider, cause);
+    this.name = 'ReadRefused';
+    this.error = error;
   }
 }
 

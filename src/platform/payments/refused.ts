@@ -1,5 +1,12 @@
 import { Outage } from '../refusal.ts';
-import { type ChargeOutcome, type ProviderError, ProviderRefusal, TooManyCalls } from './port.ts';
+import {
+  type ChargeOutcome,
+  CredentialsRefused,
+  type ProviderError,
+  ProviderRefusal,
+  ReadRefused,
+  TooManyCalls,
+} from './port.ts';
 
 export const TOO_SMALL: ProviderError = { code: 'amount_too_small', message: 'Less than the provider can take.' };
 export const NOT_REPRESENTABLE: ProviderError = {
@@ -43,4 +50,20 @@ export function outcomeOfError(error: unknown, status: string): ChargeOutcome {
     return { kind: 'answered', status, paymentStatus: 'failed', providerPaymentId: null, error: error.error };
   if (error instanceof TooManyCalls || !(error instanceof Outage)) throw error;
   return { kind: 'unreachable', error: { code: 'unreachable', message: String((error.cause as Error).message) } };
+}
+
+/**
+ * Reads the state of an object, where a refusal is about the object or our credentials, and the state stays unknown.
+ *
+ * @throws ReadRefused, CredentialsRefused, other Outages
+ */
+export async function readState<Result>(provider: string, read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof ProviderRefusal)) throw error instanceof Outage ? error : new Outage(provider, error);
+    const { httpStatus } = error.error;
+    if (httpStatus === 401 || httpStatus === 403) throw new CredentialsRefused(provider, error, httpStatus);
+    throw new ReadRefused(provider, error, error.error);
+  }
 }

@@ -31,6 +31,8 @@ export interface FakeStripe {
   throttle(count: number): void;
   /** Keys that are refused from now on, as after their owner has revoked them. */
   revoked: Set<string>;
+  /** Keys of accounts for which every answer is a failure of the provider itself. */
+  failing: Set<string>;
   /** Whether every answer is a failure of the provider itself. */
   isDown: boolean;
   /** Sets what became of an intent meanwhile, without telling anybody. */
@@ -90,6 +92,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
   const returns: string[] = [];
   const requests: string[] = [];
   const revoked = new Set<string>();
+  const failing = new Set<string>();
   let isDown = false;
   const answers = new Map<string, { asked: string; status: number; body: Loose }>();
   const failures = new Map<string, number>();
@@ -118,7 +121,10 @@ export async function fakeStripe(): Promise<FakeStripe> {
     if (!(limit >= 1 && limit <= 100))
       return error(400, { type: 'invalid_request_error', code: 'parameter_invalid_integer', message: 'limit' });
     const since = Number(query.get('created[gte]') ?? 0);
-    const newest = [...records].reverse().filter(({ created }) => (created ?? since) >= since);
+    const until = Number(query.get('created[lte]') ?? Number.POSITIVE_INFINITY);
+    const newest = [...records]
+      .reverse()
+      .filter(({ created }) => created === undefined || (created >= since && created <= until));
     const cursor = query.get('starting_after');
     const from = cursor === null ? 0 : newest.findIndex(({ id }) => id === cursor) + 1;
     if (cursor !== null && from === 0)
@@ -296,7 +302,8 @@ export async function fakeStripe(): Promise<FakeStripe> {
       return send(error(429, { type: 'rate_limit_error', code: 'rate_limit', message: 'Too many requests.' }));
     }
     const livemode = request.headers.authorization === `Bearer ${FAKE_LIVE_KEY}`;
-    if (isDown) return send(error(500, { type: 'api_error', message: 'Down.' }));
+    const isFailing = [...failing].some((key) => request.headers.authorization === `Bearer ${key}`);
+    if (isDown || isFailing) return send(error(500, { type: 'api_error', message: 'Down.' }));
     const isRestricted = request.headers.authorization === `Bearer ${FAKE_RESTRICTED_KEY}`;
     if (isRestricted && !/^\/v1\/(balance|customers)/.test(path))
       return send(
@@ -378,6 +385,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
       throttled = count;
     },
     revoked,
+    failing,
     get isDown() {
       return isDown;
     },

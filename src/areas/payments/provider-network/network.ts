@@ -8,6 +8,7 @@ import {
   type PaymentProvider,
   type ProviderError,
   ProviderRefusal,
+  ReadRefused,
   TooManyCalls,
 } from '../../../platform/payments/port.ts';
 import { type ProviderCalls, TurnTooLate, WAITED_MOST_MS } from '../../../platform/payments/provider-calls.ts';
@@ -102,7 +103,7 @@ function watched(
           if (kind !== 'unreachable' || isAboutCredentials(error)) await note(error);
           return result;
         } catch (error) {
-          if (error instanceof ProviderRefusal || error instanceof CredentialsRefused) {
+          if (error instanceof ProviderRefusal || error instanceof CredentialsRefused || error instanceof ReadRefused) {
             Object.assign(error.error, storableJson(error.error));
             await note(error.error);
           }

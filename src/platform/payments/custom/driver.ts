@@ -11,7 +11,7 @@ import {
   ProviderConflict,
   ProviderRefusal,
 } from '../port.ts';
-import { notSupported, outcomeOfError } from '../refused.ts';
+import { notSupported, outcomeOfError, readState } from '../refused.ts';
 import { type CustomTarget, customClient, type Sent } from '../signed-operations.ts';
 import { Accepted, Checked, Methods, Page, PaymentAnswer, Payments, RefundAnswer } from './protocol.ts';
 
@@ -78,7 +78,8 @@ export function customProvider(target: CustomTarget, wire: WireTable, config: Co
       }
     },
     async readPayment(id) {
-      return outcomeOf(await told({ type: 'payment.read', id: once('read'), data: { id } }, PaymentAnswer), id);
+      const sent = { type: 'payment.read', id: once('read'), data: { id } } as const;
+      return outcomeOf(await readState(target.connection, () => told(sent, PaymentAnswer)), id);
     },
     openPage({ idempotencyKey, providerCustomerId, methodTypes, successUrl, payment }) {
       const data = { provider_customer_id: providerCustomerId, method_types: methodTypes, success_url: successUrl };
@@ -107,7 +108,8 @@ export function customProvider(target: CustomTarget, wire: WireTable, config: Co
       return { providerRefundId: answer.body.id, status: answer.body.status };
     },
     async readRefund(id) {
-      const { status, error } = await told({ type: 'refund.read', id: once('read'), data: { id } }, RefundAnswer);
+      const sent = { type: 'refund.read', id: once('read'), data: { id } } as const;
+      const { status, error } = await readState(target.connection, () => told(sent, RefundAnswer));
       return { status, ...(error ? { error } : {}) };
     },
     async listMethods(providerCustomerId, types) {

@@ -5,6 +5,7 @@ const id = z.string().refine((text) => providerId(text) !== undefined);
 const textOrNull = z.string().nullish();
 const metadata = z.record(z.string(), z.string()).optional();
 const cents = z.int().min(0);
+const instant = z.iso.datetime({ offset: true }).nullish().catch(undefined);
 
 /** Fields of GoCardless's records that we read; the others are dropped. */
 export const Payment = z.object({
@@ -14,6 +15,7 @@ export const Payment = z.object({
   currency: z.string(),
   status: z.string(),
   charge_date: textOrNull,
+  created_at: instant,
   metadata,
   links: z.object({ mandate: z.string().optional() }).optional(),
 });
@@ -24,6 +26,7 @@ export const Refund = z.object({
   amount: cents,
   currency: z.string(),
   status: z.string().optional(),
+  created_at: instant,
   metadata,
   links: z.object({ payment: z.string().optional() }).optional(),
 });

@@ -8,7 +8,7 @@ import {
   ProviderConflict,
   ProviderRefusal,
 } from '../port.ts';
-import { notSupported, outcomeOfError, TOO_SMALL } from '../refused.ts';
+import { notSupported, outcomeOfError, readState, TOO_SMALL } from '../refused.ts';
 import { accountOf, normalScheme, readAccount } from './account.ts';
 import { Flow, Named, Payment, Refund } from './answers.ts';
 import { GocardlessRefusal, type GocardlessTarget, gocardlessClient, PROVIDER } from './client.ts';
@@ -72,7 +72,7 @@ export function gocardlessProvider(options: GocardlessOptions): PaymentProvider 
       if (!(error instanceof GocardlessRefusal)) throw error;
       const { conflictingId } = error;
       if (conflictingId !== undefined) {
-        const made = await readOrOutage(() => client.read('payments', Payment, conflictingId));
+        const made = await readState(PROVIDER, () => client.read('payments', Payment, conflictingId));
         const isOurs = made.amount === wire && made.currency === request.currency;
         const isSame = isOurs && made.metadata?.payment_id === request.metadata.payment_id;
         return isSame ? outcomeOf(made) : { kind: 'conflict', error: CONFLICT };
@@ -117,7 +117,7 @@ export function gocardlessProvider(options: GocardlessOptions): PaymentProvider 
       }
     },
     async readPayment(id) {
-      return readOrOutage(async () => outcomeOf(await client.read('payments', Payment, id)));
+      return readState(PROVIDER, async () => outcomeOf(await client.read('payments', Payment, id)));
     },
     async openPage({ idempotencyKey, providerCustomerId, successUrl, currency, metadata }) {
       const mandate = { currency: currency ?? (await account()).currency, metadata: metadata ?? {} };
@@ -165,7 +165,7 @@ export function gocardlessProvider(options: GocardlessOptions): PaymentProvider 
         if (!(error instanceof GocardlessRefusal)) throw error;
         const { conflictingId } = error;
         if (conflictingId !== undefined) {
-          const first = await readOrOutage(() => client.read('refunds', Refund, conflictingId));
+          const first = await readState(PROVIDER, () => client.read('refunds', Refund, conflictingId));
           if (first.amount === amount.wire && isOurs(first)) return resultOf(first);
           throw new ProviderConflict(CONFLICT);
         }
@@ -176,17 +176,8 @@ export function gocardlessProvider(options: GocardlessOptions): PaymentProvider 
       }
     },
     async readRefund(id) {
-      const { status } = await readOrOutage(() => client.read('refunds', Refund, id));
+      const { status } = await readState(PROVIDER, () => client.read('refunds', Refund, id));
       return { status: status ?? 'created' };
     },
   };
-}
-
-/** @throws Outage, also when it is refused: what is not told is not known */
-async function readOrOutage<Result>(read: () => Promise<Result>): Promise<Result> {
-  try {
-    return await read();
-  } catch (error) {
-    throw error instanceof Outage ? error : new Outage(PROVIDER, error);
-  }
 }

@@ -57,10 +57,10 @@ export const gocardlessLists = (client: GocardlessClient): Lists => ({
     const { items, next } = await client.list('payments', Payment, filtersOf(request));
     return {
       next,
-      items: items.map(({ id, status, amount, currency, metadata }) => {
+      items: items.map(({ id, status, amount, currency, metadata, created_at: madeAt }) => {
         const money = moneyOf(amount, currency);
         const received = status === 'paid_out' ? { received: money } : {};
-        return { providerPaymentId: id, status, ...money, ...received, metadata: metadata ?? {} };
+        return { providerPaymentId: id, status, ...money, ...received, metadata: metadata ?? {}, ...madeAtOf(madeAt) };
       }),
     };
   },
@@ -68,12 +68,13 @@ export const gocardlessLists = (client: GocardlessClient): Lists => ({
     const { items, next } = await client.list('refunds', Refund, filtersOf(request));
     return {
       next,
-      items: items.map(({ id, status, amount, currency, metadata, links }) => ({
+      items: items.map(({ id, status, amount, currency, metadata, links, created_at: madeAt }) => ({
         providerRefundId: id,
         providerPaymentId: links?.payment ?? '',
         status: status ?? 'created',
         ...moneyOf(amount, currency),
         metadata: metadata ?? {},
+        ...madeAtOf(madeAt),
       })),
     };
   },
@@ -110,6 +111,9 @@ async function all<Item>(
   }
   return items;
 }
+
+const madeAtOf = (instant: string | null | undefined): { madeAtSeconds?: number } =>
+  instant ? { madeAtSeconds: Math.trunc(Temporal.Instant.from(instant).epochMilliseconds / 1000) } : {};
 
 const instantOf = (seconds: number): string => Temporal.Instant.fromEpochMilliseconds(seconds * 1000).toString();
 

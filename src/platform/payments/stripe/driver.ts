@@ -8,7 +8,7 @@ import {
   ProviderRefusal,
   type Received,
 } from '../port.ts';
-import { KEY_CONFLICT, NOT_REPRESENTABLE, notSupported, TOO_SMALL } from '../refused.ts';
+import { KEY_CONFLICT, NOT_REPRESENTABLE, notSupported, readState, TOO_SMALL } from '../refused.ts';
 import { paymentStatusOf } from '../status-words.ts';
 import { stripeLists } from './lists.ts';
 import { faultOf, isConflict, isTooMany, outageOf, refusable } from './refusable.ts';
@@ -125,11 +125,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
     authorize: (request) => confirmIntent(request, { capture_method: 'manual' }),
     ...stripeLists(stripe),
     async readPayment(id) {
-      try {
-        return outcomeOf(await stripe.paymentIntents.retrieve(id));
-      } catch (error) {
-        throw outageOf(error);
-      }
+      return readState('stripe', async () => outcomeOf(await refusable(() => stripe.paymentIntents.retrieve(id))));
     },
     async openPage({ idempotencyKey, providerCustomerId, methodTypes, successUrl, payment }) {
       const amount = payment && toWire(STRIPE_WIRE, payment.amountCents, payment.currency);
@@ -193,13 +189,9 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
       return { providerRefundId: refund.id, status: refund.status ?? 'pending' };
     },
     async readRefund(id) {
-      try {
-        const refund = await stripe.refunds.retrieve(id);
-        const code = refund.failure_reason;
-        return { status: refund.status ?? 'pending', ...(code ? { error: { code, message: code } } : {}) };
-      } catch (error) {
-        throw outageOf(error);
-      }
+      const refund = await readState('stripe', () => refusable(() => stripe.refunds.retrieve(id)));
+      const code = refund.failure_reason;
+      return { status: refund.status ?? 'pending', ...(code ? { error: { code, message: code } } : {}) };
     },
     async registerInbound({ idempotencyKey, url, formerId, keptIds }) {
       const endpoint = await refusable(() =>

@@ -45,33 +45,36 @@ export const stripeLists = (stripe: Stripe): Lists => ({
   listPayments: (request) =>
     listed(
       () => stripe.paymentIntents.list(pageOf(request)),
-      ({ id, status, currency, amount, amount_received: received, metadata }) => ({
+      ({ id, status, currency, amount, amount_received: received, metadata, created }) => ({
         providerPaymentId: id,
         status,
         ...moneyOf(amount, currency),
         ...(received > 0 ? { received: moneyOf(received, currency) } : {}),
         metadata: textsOf(metadata),
+        madeAtSeconds: created,
       }),
     ),
   listRefunds: (request) =>
     listed(
       () => stripe.refunds.list(pageOf(request)),
-      ({ id, payment_intent: payment, status, currency, amount, metadata }) => ({
+      ({ id, payment_intent: payment, status, currency, amount, metadata, created }) => ({
         providerRefundId: id,
         providerPaymentId: idOf(payment) ?? '',
         status: status ?? 'pending',
         ...moneyOf(amount, currency),
         metadata: textsOf(metadata),
+        madeAtSeconds: created,
       }),
     ),
   listDisputes: (request) =>
     listed(
       () => stripe.disputes.list(pageOf(request)),
-      ({ id, payment_intent: payment, status, reason }) => ({
+      ({ id, payment_intent: payment, status, reason, created }) => ({
         providerDisputeId: id,
         providerPaymentId: idOf(payment) ?? '',
         isLost: status === 'lost' ? true : status === 'won' ? false : null,
         reason,
+        madeAtSeconds: created,
       }),
     ),
 });
