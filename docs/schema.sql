@@ -3117,10 +3117,12 @@ create table provider_objects_seen (
   organization_id uuid not null,
   run_id uuid not null,
   object_id text not null,
-  constraint provider_objects_seen_pkey PRIMARY KEY (run_id, object_id),
+  connection_id uuid not null,
+  constraint provider_objects_seen_pkey PRIMARY KEY (run_id, connection_id, object_id),
   constraint provider_objects_seen_run_id_fkey FOREIGN KEY (run_id) REFERENCES provider_reconciliations(id) ON DELETE CASCADE DEFERRABLE
 );
-comment on table provider_objects_seen is 'Objects of the connection that a run works on which the provider has listed and which are ours; emptied with it.';
+comment on table provider_objects_seen is 'Objects that are ours and that providers have listed in a run; those of a connection go when it is compared.';
+comment on column provider_objects_seen.connection_id is 'The connection by which the provider has listed it.';
 
 create table provider_reconciliations (
   id uuid not null,

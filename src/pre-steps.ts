@@ -7,7 +7,7 @@ import {
 } from './areas/payments/collect-payments/check-connection.ts';
 import { askForCustomer } from './areas/payments/collect-payments/create-customer.ts';
 import { askForMethods } from './areas/payments/collect-payments/import-by-hand.ts';
-import { askAboutDrift } from './areas/payments/reconcile-providers/repair-by-hand.ts';
+import { askAboutDrift } from './areas/payments/reconcile-providers/ask-about-drift.ts';
 import type { PreStep } from './platform/pre-step.ts';
 
 /**

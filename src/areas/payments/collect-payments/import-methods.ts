@@ -84,14 +84,16 @@ export async function lockLinked(ctx: Context, before: CustomerRow): Promise<Cus
 /**
  * Asks a provider about a customer's methods; undefined where it cannot list methods, or charges none.
  *
+ * @param types  which methods: those that the customer allows, unless it is said otherwise
  * @throws Outage; ProviderRefusal, when it does not accept our credentials
  */
 export async function readMethodsThere(
   { db, organizationId }: Scope,
   { row, provider }: Connected,
   customer: CustomerRow,
+  types: readonly string[] = customer.provider_payment_methods,
 ): Promise<MethodsThere | undefined> {
-  const { provider_customer_id: customerId, provider_payment_methods: types } = customer;
+  const { provider_customer_id: customerId } = customer;
   if (!provider.listMethods || customerId === null || !can(row, 'off_session_charge')) return undefined;
   const known = await db<{ id: PaymentMethodId }[]>`
     select id from payment_methods

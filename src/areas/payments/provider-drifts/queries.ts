@@ -67,6 +67,12 @@ export async function getDrift({ db, organizationId }: Scope, id: string): Promi
   return row;
 }
 
+/** A drift, locked until the transaction ends. @throws Refusal 404 provider_drift */
+export async function lockDrift(scope: Scope, id: ProviderDriftId): Promise<DriftRow> {
+  await scope.db`select from provider_drifts where organization_id = ${scope.organizationId} and id = ${id} for update`;
+  return getDrift(scope, id);
+}
+
 /** A page of drifts, newest first, and how many there are. */
 export async function listDrifts({ db, organizationId }: Scope, query: DriftsQuery) {
   const { limit, offset } = limitOf(query);

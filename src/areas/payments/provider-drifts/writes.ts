@@ -78,6 +78,17 @@ export async function closeDrift(
   return closed.length > 0;
 }
 
+/** Keeps open drifts of objects of which a run says nothing yet, because their events may be on their way. */
+export const keepOpen = (
+  { db, organizationId }: Context,
+  connectionId: PaymentProviderId,
+  runId: ReconciliationId,
+  objectIds: readonly string[],
+) => db`
+  update provider_drifts set run_id = ${runId}
+  where organization_id = ${organizationId} and connection_id = ${connectionId} and status = 'open'
+    and provider_object_id = any (${objectIds})`;
+
 /**
  * Ends the open drifts of a connection that a run has looked for and not found again: their object was listed, or what
  * was reserved is released.
@@ -95,7 +106,8 @@ export async function endVanishedDrifts(
         where found.connection_id = drift.connection_id and found.provider_object_id = drift.provider_object_id
           and found.status = 'open' and found.run_id = ${runId})
       and (exists (select from provider_objects_seen seen
-          where seen.run_id = ${runId} and seen.object_id = drift.provider_object_id)
+          where seen.run_id = ${runId} and seen.connection_id = ${connectionId}
+            and seen.object_id = drift.provider_object_id)
         or drift.kind = 'authorization_open' and exists (select from authorizations held
           where held.organization_id = drift.organization_id and held.id::text = drift.provider_object_id
             and held.released_at is not null))`;

@@ -14,11 +14,13 @@ export interface Counts {
   equal: number;
   /** Of the provider's account, and not ours. */
   foreign: number;
+  /** Ours that are not final, and of which the provider does not tell; absent in older runs. */
+  unreadable?: number;
   /** By kind. */
   drifts: Record<string, number>;
 }
 
-export const NOTHING_COUNTED: Counts = { compared: 0, equal: 0, foreign: 0, drifts: {} };
+export const NOTHING_COUNTED: Counts = { compared: 0, equal: 0, foreign: 0, unreadable: 0, drifts: {} };
 
 export interface RunRow {
   id: ReconciliationId;

@@ -19,6 +19,7 @@ const RunView = z.object({
     compared: z.int(),
     equal: z.int(),
     foreign: z.int(),
+    unreadable: z.int(),
     drifts: z.record(z.string(), z.int()),
   }),
   /** Up to when everything is compared; null until the run has succeeded. */

@@ -12,11 +12,11 @@ export const runView = (row: RunRow): RunView => ({
   from: seconds(row.from_at),
   to: secondsOrNull(row.to_at),
   progress: {
-    done: row.counts.compared + row.counts.foreign,
+    done: row.counts.compared + row.counts.foreign + (row.counts.unreadable ?? 0),
     total: 0,
     percent: row.status === 'succeeded' ? COMPLETE : 0,
   },
-  counts: row.counts,
+  counts: { unreadable: 0, ...row.counts },
   watermark: row.status === 'succeeded' ? secondsOrNull(row.to_at ?? row.started_at) : null,
   created_at: seconds(row.created_at),
   started_at: secondsOrNull(row.started_at),

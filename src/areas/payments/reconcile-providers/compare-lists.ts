@@ -1,4 +1,4 @@
-import type { Temporal } from 'temporal-polyfill';
+import { Temporal } from 'temporal-polyfill';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { CreditNoteId, CustomerId, PaymentId } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
@@ -10,16 +10,21 @@ import { isRefundBooked, type RefundOfDrift } from '../collect-payments/follow-r
 import { isOnItsWay } from '../collect-payments/handle-event.ts';
 import { GIVEN_BACK } from '../payments/writes.ts';
 import type { FoundDrift } from '../provider-drifts/drift-kinds.ts';
-import { judgePayment, judgeRefund, type OurPayment, type OurRefund, type Verdict } from './judge.ts';
+import { isRecent, judgePayment, judgeRefund, type OurPayment, type OurRefund, type Verdict } from './judge.ts';
 
-/** What a comparison of one object says; foreign: it is of the same account, and not ours. */
+/**
+ * What a comparison of one object says.
+ *
+ * foreign     it is of the same account, and not ours
+ * unreadable  it is ours and not final, and the provider does not tell of it
+ */
 export type Compared = {
   objectId: string;
   /** Our id of it, where we may not know the provider's. */
   ourId?: string;
   /** It gives a double payment back, which our records do not say as the provider does. */
   refundOfDrift?: RefundOfDrift;
-} & ({ verdict: 'equal' | 'later' | 'foreign' } | { drift: FoundDrift; repairsItself: boolean });
+} & ({ verdict: 'equal' | 'later' | 'foreign' | 'unreadable' } | { drift: FoundDrift; repairsItself: boolean });
 
 interface PaymentHere extends OurPayment {
   id: PaymentId;
@@ -136,15 +141,21 @@ export async function comparePayments(
     const payable = payables.get(metadata.payable_id ?? '');
     if (!payable) return { objectId, verdict: 'foreign' };
     const about = { ours: null, theirs, paymentId: null, customerId: payable.customer_id };
+    // Known at once: the same is not charged again meanwhile.
     if (state === 'processing' && isOnItsWay(status))
       return compared(objectId, { kind: 'payment_missing_here', repairsItself: true }, about);
     if (state !== 'succeeded') return { objectId, verdict: 'equal' };
+    if (isNew(item, now)) return { objectId, verdict: 'later' };
     if (currency !== undefined && currency !== payable.currency)
       return compared(objectId, { kind: 'currency_differs' }, about);
     const kind = amountCents === null ? 'amount_differs' : payable.is_paid ? 'double_payment' : 'payment_missing_here';
     return compared(objectId, { kind }, about);
   });
 }
+
+/** What we do not know may have been made just now, and its event is on its way. */
+const isNew = ({ madeAtSeconds }: { madeAtSeconds?: number }, now: Temporal.Instant): boolean =>
+  madeAtSeconds !== undefined && isRecent(Temporal.Instant.fromEpochMilliseconds(madeAtSeconds * 1000), now);
 
 function compared(
   objectId: string,
@@ -225,6 +236,7 @@ export async function compareRefunds(
       return { objectId, verdict: 'equal', ...(isTold && drift.refund_status === status ? {} : { refundOfDrift }) };
     }
     if (state === 'failed' || payment.status === GIVEN_BACK) return { objectId, verdict: 'equal' };
+    if (isNew(item, now)) return { objectId, verdict: 'later' };
     return compared(
       objectId,
       { kind: 'refund_missing_here' },
@@ -247,6 +259,7 @@ export async function compareDisputes(
   ctx: Scope,
   provider: ProviderRow,
   items: readonly DisputeThere[],
+  now: Temporal.Instant,
 ): Promise<Compared[]> {
   const { db, organizationId } = ctx;
   const ours = await readOurs(ctx, provider, items);
@@ -262,93 +275,9 @@ export async function compareDisputes(
     const payment = ours(item);
     if (!payment) return { objectId, verdict: 'foreign' };
     if (isLost !== true || !open.has(payment.id)) return { objectId, verdict: 'equal' };
+    if (isNew(item, now)) return { objectId, verdict: 'later' };
     const theirs = { status: 'lost', reason, provider_payment_id: providerPaymentId };
     const about = { ours: null, theirs, paymentId: payment.id, customerId: payment.customer_id };
     return compared(objectId, { kind: 'dispute_missing_here' }, about);
   });
-}
-
-/** How many of our records a page of what is missing there holds. */
-export const MISSING_PAGE = 100;
-
-interface Window {
-  runId: string;
-  from: Temporal.Instant;
-  /** Later ones may have been made after the list was read. */
-  before: Temporal.Instant;
-  /** The last id of the page before. */
-  after: string | null;
-}
-
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
-
-/** Payments that succeeded here, and that their provider has not listed: newest first, with the last id of the page. */
-export async function listPaymentsMissingThere(
-  { db, organizationId }: Scope,
-  provider: ProviderRow,
-  { runId, from, before, after }: Window,
-): Promise<{ last: string | null; items: Compared[] }> {
-  const rows = await db<(PaymentHere & { provider_payment_id: string; is_seen: boolean })[]>`
-    select payment.id, payment.customer_id, payment.provider_payment_id, payment.status, payment.payment_status,
-      payment.amount_cents, payment.amount_currency, 0::bigint as applied_cents, exists (
-        select from provider_objects_seen seen
-        where seen.run_id = ${runId} and seen.object_id = payment.provider_payment_id) as is_seen
-    from payments payment
-    where payment.organization_id = ${organizationId} and payment.payment_provider_id = ${provider.id}
-      and payment.provider_payment_id is not null and payment.payment_status = 'succeeded'
-      and payment.created_at >= ${from} and payment.created_at < ${before}
-      ${
-        after === null
-          ? db``
-          : db`and (payment.created_at, payment.id) < (
-        select last.created_at, last.id from payments last
-        where last.organization_id = ${organizationId} and last.id = ${after})`
-      }
-    order by payment.created_at desc, payment.id desc limit ${MISSING_PAGE}`;
-  const items = rows
-    .filter(({ is_seen }) => !is_seen)
-    .map((row) => {
-      const { applied_cents: _unread, ...ours } = figuresOf(row);
-      const about = { ours, theirs: null, paymentId: row.id, customerId: row.customer_id };
-      return compared(row.provider_payment_id, { kind: 'payment_missing_there' }, about);
-    });
-  return { last: rows.length < MISSING_PAGE ? null : rows.at(-1)!.id, items };
-}
-
-/** The same of refunds: those that are paid or on their way, and those of which nobody knows whether they were made. */
-export async function listRefundsMissingThere(
-  { db, organizationId }: Scope,
-  provider: ProviderRow,
-  { runId, from, before, after }: Window,
-): Promise<{ last: string | null; items: Compared[] }> {
-  const rows = await db<(RefundHere & { is_seen: boolean })[]>`
-    select refund.credit_note_id, refund.provider_refund_id, refund.payment_id, note.customer_id, note.refund_status,
-      note.refund_amount_cents, note.currency, refund.updated_at, exists (
-        select from provider_objects_seen seen
-        where seen.run_id = ${runId}
-          and seen.object_id in (refund.provider_refund_id, refund.credit_note_id::text)) as is_seen
-    from credit_note_refunds refund
-    join credit_notes note on note.organization_id = refund.organization_id and note.id = refund.credit_note_id
-    where refund.organization_id = ${organizationId} and refund.payment_provider_id = ${provider.id}
-      and note.refund_status in ('pending', 'succeeded')
-      and (refund.provider_refund_id is not null or refund.sent_at is not null)
-      and coalesce(refund.sent_at, refund.created_at) >= ${from}
-      and coalesce(refund.sent_at, refund.created_at) < ${before} and refund.credit_note_id > ${after ?? FIRST_ID}
-    order by refund.credit_note_id limit ${MISSING_PAGE}`;
-  const items = rows
-    .filter(({ is_seen }) => !is_seen)
-    .map((row) => {
-      const { refund_status: status, refund_amount_cents, currency, credit_note_id, provider_refund_id } = row;
-      return compared(
-        provider_refund_id ?? credit_note_id,
-        { kind: 'refund_missing_there' },
-        {
-          ours: { status, amount_cents: refund_amount_cents, currency, credit_note_id, provider_refund_id },
-          theirs: null,
-          paymentId: row.payment_id,
-          customerId: row.customer_id,
-        },
-      );
-    });
-  return { last: rows.length < MISSING_PAGE ? null : rows.at(-1)!.credit_note_id, items };
 }

@@ -2,8 +2,8 @@ import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { CustomerId } from '../../../platform/ids.ts';
 import { can } from '../../../platform/payments/providers.ts';
-import { readCustomer } from '../../customers/customers/queries.ts';
-import { readMethodsThere } from '../collect-payments/import-methods.ts';
+import { type CustomerRow, readCustomer } from '../../customers/customers/queries.ts';
+import { type MethodsThere, readMethodsThere } from '../collect-payments/import-methods.ts';
 import type { Connected } from '../provider-network/network.ts';
 import type { Compared } from './compare-lists.ts';
 
@@ -43,7 +43,7 @@ export async function compareMethods(
     return undefined;
   }
   const customer = await readCustomer(scope, next.id);
-  const there = await readMethodsThere(scope, connection, customer);
+  const there = await readStoredMethodsThere(scope, connection, customer);
   if (!there) return undefined;
   return {
     next: String(count + 1),
@@ -61,7 +61,7 @@ export async function compareMethods(
         select provider_method_id from payment_methods
         where organization_id = ${organizationId} and customer_id = ${customerId} and payment_provider_id = ${row.id}
           and id = any (${[...there.knownIds]}::uuid[]) and deleted_at is null`;
-      const listed = new Set(there.methods.flatMap((each) => [each.providerMethodId, ...(each.formerIds ?? [])]));
+      const listed = idsListed(there);
       // Who collects by mandates alone has no other methods.
       const kind = can(row, 'mandate') && !can(row, 'payment_page') ? 'mandate_inactive' : 'method_missing_there';
       return [
@@ -74,6 +74,23 @@ export async function compareMethods(
     },
   };
 }
+
+/**
+ * What a provider says of a customer's methods, also of those of types that the customer does not allow any more: they
+ * are still there. @throws Outage; ProviderRefusal, when it does not accept our credentials
+ */
+export async function readStoredMethodsThere(scope: Scope, connection: Connected, customer: CustomerRow) {
+  const stored = await scope.db<{ type: string }[]>`
+    select distinct method_type as type from payment_methods
+    where organization_id = ${scope.organizationId} and customer_id = ${customer.id}
+      and payment_provider_id = ${connection.row.id} and deleted_at is null`;
+  const types = new Set([...customer.provider_payment_methods, ...stored.map(({ type }) => type)]);
+  return readMethodsThere(scope, connection, customer, [...types]);
+}
+
+/** The ids by which the listed methods are known here: they may have had others before. */
+export const idsListed = ({ methods }: Extract<MethodsThere, { kind: 'read' }>): ReadonlySet<string> =>
+  new Set(methods.flatMap(({ providerMethodId, formerIds = [] }) => [providerMethodId, ...formerIds]));
 
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 

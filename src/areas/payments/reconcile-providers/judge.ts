@@ -92,5 +92,6 @@ export function judgeRefund(ours: OurRefund, theirs: TheirRefund, now: Temporal.
   return isRecent(ours.updated_at, now) ? 'later' : { kind: 'refund_status_differs' };
 }
 
-const isRecent = (at: Temporal.Instant, now: Temporal.Instant): boolean =>
+/** Whether something is so new that its event may be on its way. */
+export const isRecent = (at: Temporal.Instant, now: Temporal.Instant): boolean =>
   Temporal.Instant.compare(at, now.subtract({ hours: EVENT_LATE_AFTER_HOURS })) > 0;

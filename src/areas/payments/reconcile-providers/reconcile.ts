@@ -4,20 +4,25 @@ import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { OrganizationId, PaymentProviderId, ReconciliationId } from '../../../platform/ids.ts';
-import { type ProviderError, ProviderRefusal } from '../../../platform/payments/port.ts';
+import {
+  CredentialsRefused,
+  type ProviderError,
+  ProviderRefusal,
+  TooManyCalls,
+} from '../../../platform/payments/port.ts';
 import { Later } from '../../../platform/payments/provider-calls.ts';
-import { NETWORK_TYPES } from '../../../platform/payments/providers.ts';
 import { transactHoldingClock } from '../../../platform/records/transact.ts';
-import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
+import { Outage } from '../../../platform/refusal.ts';
 import type { RefundOfDrift } from '../collect-payments/follow-refund-of-drift.ts';
 import type { FoundDrift } from '../provider-drifts/drift-kinds.ts';
-import { endVanishedDrifts, noteDrift } from '../provider-drifts/writes.ts';
+import { endVanishedDrifts, keepOpen, noteDrift } from '../provider-drifts/writes.ts';
 import type { Connected, NetworkDeps } from '../provider-network/network.ts';
 import { connected } from '../provider-network/network.ts';
 import { RECONCILE_JOB } from '../provider-reconciliations/commands.ts';
 import type { Counts } from '../provider-reconciliations/queries.ts';
 import type { Compared } from './compare-lists.ts';
-import { PHASES, type Phase, type Place, readPage } from './pages.ts';
+import { type Place, readPage } from './pages.ts';
+import { type Cursor, currentPlace, nextPhase, placeAfterOutage, placeElsewhere, type StoredCursor } from './places.ts';
 import { followFoundRefund, repairByItself } from './repair.ts';
 
 /** Pause between two pages: five of them a second leave a provider's calls to the charges. */
@@ -31,7 +36,7 @@ interface Run {
   status: 'pending' | 'running';
   from_at: Temporal.Instant;
   to_at: Temporal.Instant | null;
-  cursor: Place | null;
+  cursor: StoredCursor | null;
   counts: Counts;
   error: object | null;
   started_at: Temporal.Instant;
@@ -39,9 +44,10 @@ interface Run {
 
 /**
  * Job `payment.reconcile`: compares one page of what a provider holds with ours and comes back for the next. Where it
- * is stands in the run's row, so that another worker goes on after any stop. Of one organization one run works.
+ * is stands in the run's row, so that another worker goes on after any stop. Of one organization one run works. A run
+ * whose provider gives no answer goes on with its other connections, and when it has none it lets other runs work.
  *
- * @throws Later, while there are more pages; Outage
+ * @throws Later, while there are more pages; TooManyCalls
  * Rule: provider-reconciliation.md#runs.
  */
 export async function reconcile(
@@ -55,46 +61,70 @@ export async function reconcile(
   const run = await startRun(scope, id);
   if (!run) return;
   if (isTooOld(run)) return finish(deps, organizationId, run, TOO_LONG);
-  const place = run.cursor ?? (await firstPlace(scope, run, null));
-  if (!place || place.connection_id === '') return finish(deps, organizationId, run, null);
+  const place = await currentPlace(scope, run);
+  if (!place) return finish(deps, organizationId, run, null);
   const connection = await connected(deps, organizationId, place.connection_id);
   const page = await readNext(scope, run, connection, place);
-  await storePage(deps, organizationId, { run, place, connection, page });
+  if (page === 'no answer') {
+    if (!(await goElsewhere(deps, organizationId, run, place))) return;
+  } else await storePage(deps, organizationId, { run, place, connection, page });
   throw new Later(PAUSE_MS);
 }
 
 interface Page {
-  next: Place | null;
+  /** Undefined: the connection has nothing more. */
+  next: Place | undefined;
   /** Compares in the transaction that stores what was found. */
   compare(ctx: Context): Promise<readonly Compared[]>;
   error?: ProviderError;
 }
 
 /** The page of a place, or of the next phase that the connection has anything for. */
-async function readNext(scope: Scope, run: Run, connection: Connected | undefined, place: Place): Promise<Page> {
+async function readNext(
+  scope: Scope,
+  run: Run,
+  connection: Connected | undefined,
+  place: Place,
+): Promise<Page | 'no answer'> {
   const window = { runId: run.id, from: run.from_at, to: run.to_at, startedAt: run.started_at };
   try {
-    for (let at: Place | null = connection ? place : null; at; at = nextPhase(at)) {
+    for (let at: Place | undefined = connection ? place : undefined; at; at = nextPhase(at)) {
       const page = await readPage(scope, connection!, at, window);
       if (page) return { compare: page.compare, next: page.next === null ? nextPhase(at) : { ...at, at: page.next } };
     }
-    return { compare: async () => [], next: null };
+    return { compare: async () => [], next: undefined };
   } catch (error) {
-    if (!(error instanceof ProviderRefusal)) throw error;
     // Nothing more is to be had of this connection.
-    return { compare: async () => [], next: null, error: error.error };
+    if (error instanceof ProviderRefusal || error instanceof CredentialsRefused)
+      return { compare: async () => [], next: undefined, error: error.error };
+    if (error instanceof Outage && !(error instanceof TooManyCalls)) return 'no answer';
+    throw error;
   }
 }
 
-const nextPhase = ({ connection_id, phase }: Place): Place | null => {
-  const next = PHASES[PHASES.indexOf(phase) + 1] as Phase | undefined;
-  return next === undefined ? null : { connection_id, phase: next, at: null };
-};
+/**
+ * Leaves a provider that gives no answer. @returns whether the run has another connection to go on with; else it waits,
+ * and is taken up again by its sweep
+ */
+async function goElsewhere(deps: NetworkDeps, organizationId: OrganizationId, run: Run, place: Cursor) {
+  const scope = { db: deps.sql, organizationId };
+  const { cursor, isElsewhere } = await placeAfterOutage(scope, run, place);
+  await transactHoldingClock(deps, organizationId, async ({ db, after }) => {
+    await db`
+      update provider_reconciliations set cursor = ${json(cursor)}, updated_at = ${realNow()},
+        status = ${isElsewhere ? 'running' : 'pending'}
+      where organization_id = ${organizationId} and id = ${run.id} and status = 'running'
+        and cursor is not distinct from ${json(run.cursor)}::jsonb`;
+    const next = isElsewhere ? undefined : await longestWaiting({ db, organizationId }, run);
+    if (next) after({ nudge: RECONCILE_JOB, payload: { provider_reconciliation_id: next } });
+  });
+  return isElsewhere;
+}
 
 async function storePage(
   deps: NetworkDeps,
   organizationId: OrganizationId,
-  { run, place, connection, page }: { run: Run; place: Place; connection: Connected | undefined; page: Page },
+  { run, place, connection, page }: { run: Run; place: Cursor; connection: Connected | undefined; page: Page },
 ): Promise<void> {
   const owed: FoundDrift[] = [];
   const refunds: RefundOfDrift[] = [];
@@ -109,15 +139,15 @@ async function storePage(
     refunds.push(...found.flatMap(({ refundOfDrift }) => refundOfDrift ?? []));
     const counts = await keepFound(ctx, { run, place, found, owed });
     const isSound = connection !== undefined && !page.error;
-    if (page.next === null) await leaveConnection(ctx, run, place, isSound);
-    const next = page.next ?? (await firstPlace(ctx, run, place.connection_id));
+    if (!page.next) await leaveConnection(ctx, run, place, isSound);
+    const next = page.next ? { ...place, ...page.next } : await placeElsewhere(ctx, run, place);
     const error = page.error && {
       code: page.error.code,
       message: page.error.message,
       svc_resource_id: place.connection_id,
     };
     await ctx.db`
-      update provider_reconciliations set cursor = ${json(next ?? DONE)}, counts = ${json(counts)},
+      update provider_reconciliations set cursor = ${json(next)}, counts = ${json(counts)},
         error = coalesce(error, ${json(error ?? null)}::jsonb), updated_at = ${realNow()}
       where organization_id = ${organizationId} and id = ${run.id}`;
   });
@@ -125,33 +155,34 @@ async function storePage(
   for (const drift of owed) await repairByItself(deps, organizationId, connection!.row, drift);
 }
 
-/** The place after the last one. */
-const DONE: Place = { connection_id: '', phase: 'payments', at: null };
-
 async function keepFound(
   ctx: Context,
   { run, place, found, owed }: { run: Run; place: Place; found: readonly Compared[]; owed: FoundDrift[] },
 ): Promise<Counts> {
   const counts: Counts = { ...run.counts, drifts: { ...run.counts.drifts } };
   const seen: string[] = [];
+  const undecided: string[] = [];
   for (const each of found) {
-    if ('verdict' in each && each.verdict === 'foreign') {
-      counts.foreign += 1;
+    if ('verdict' in each && (each.verdict === 'foreign' || each.verdict === 'unreadable')) {
+      counts[each.verdict] = (counts[each.verdict] ?? 0) + 1;
       continue;
     }
     counts.compared += 1;
     seen.push(each.objectId, ...(each.ourId === undefined ? [] : [each.ourId]));
     const isKept = 'drift' in each && (await noteDrift(ctx, place.connection_id, each.drift, run.id)) !== undefined;
     if (!isKept) {
+      if ('verdict' in each && each.verdict === 'later') undecided.push(each.objectId);
       counts.equal += 1;
       continue;
     }
     counts.drifts[each.drift.kind] = (counts.drifts[each.drift.kind] ?? 0) + 1;
     if (each.repairsItself) owed.push(each.drift);
   }
+  if (undecided.length > 0) await keepOpen(ctx, place.connection_id, run.id, undecided);
   await ctx.db`
-    insert into provider_objects_seen (organization_id, run_id, object_id)
-    select distinct ${ctx.organizationId}::uuid, ${run.id}::uuid, object_id from unnest(${seen}::text[]) as object_id
+    insert into provider_objects_seen (organization_id, run_id, connection_id, object_id)
+    select distinct ${ctx.organizationId}::uuid, ${run.id}::uuid, ${place.connection_id}::uuid, object_id
+    from unnest(${seen}::text[]) as object_id
     on conflict do nothing`;
   return counts;
 }
@@ -164,22 +195,7 @@ async function leaveConnection(ctx: Context, run: Run, { connection_id: id }: Pl
       update payment_providers set reconciled_at = ${realNow()}
       where organization_id = ${ctx.organizationId} and id = ${id}`;
   }
-  await ctx.db`delete from provider_objects_seen where run_id = ${run.id}`;
-}
-
-/** The first place of the connection after one, in the order of their ids; null after the last. */
-async function firstPlace(
-  { db, organizationId }: Scope,
-  run: Run,
-  after: PaymentProviderId | null,
-): Promise<Place | null> {
-  const [row] = await db<Pick<ProviderRow, 'id'>[]>`
-    select id from payment_providers
-    where organization_id = ${organizationId} and deleted_at is null and provider_type = any (${NETWORK_TYPES})
-      ${run.payment_provider_id === null ? db`` : db`and id = ${run.payment_provider_id}`}
-      ${after === null ? db`` : db`and id > ${after}`}
-    order by id limit 1`;
-  return row ? { connection_id: row.id, phase: PHASES[0], at: null } : null;
+  await ctx.db`delete from provider_objects_seen where run_id = ${run.id} and connection_id = ${id}`;
 }
 
 /** The run, once it is its turn; undefined while another one of the organization works, or when it has ended. */
@@ -222,9 +238,16 @@ async function finish(
         error = coalesce(error, ${json(error)}::jsonb), finished_at = ${realNow()}, updated_at = ${realNow()}
       where organization_id = ${organizationId} and id = ${run.id} and status = 'running'`;
     await db`delete from provider_objects_seen where run_id = ${run.id}`;
-    const [waiting] = await db<{ id: ReconciliationId }[]>`
-      select id from provider_reconciliations
-      where organization_id = ${organizationId} and status = 'pending' order by created_at, id limit 1`;
-    if (waiting) after({ nudge: RECONCILE_JOB, payload: { provider_reconciliation_id: waiting.id } });
+    const next = await longestWaiting({ db, organizationId }, run);
+    if (next) after({ nudge: RECONCILE_JOB, payload: { provider_reconciliation_id: next } });
   });
+}
+
+/** Another run that waits for its turn: one that nobody has begun or asked about for longest. */
+async function longestWaiting({ db, organizationId }: Scope, run: Run): Promise<ReconciliationId | undefined> {
+  const [waiting] = await db<{ id: ReconciliationId }[]>`
+    select id from provider_reconciliations
+    where organization_id = ${organizationId} and status = 'pending' and id <> ${run.id}
+    order by updated_at, id limit 1`;
+  return waiting?.id;
 }
