@@ -41,7 +41,7 @@ const isUnseen = (
   not exists (select from provider_objects_seen seen
     where seen.run_id = ${runId} and seen.connection_id = ${row.id} and seen.object_id = record.${db(column)})`;
 
-/** Asks for the state of an object; `refused`: the provider has none with this id. @throws CredentialsRefused, Outage */
+/** Asks for the state of an object; `refused`: the provider has none. @throws CredentialsRefused, other Outages */
 async function ask<State>(read: () => Promise<State>): Promise<State | 'refused'> {
   try {
     return await read();
