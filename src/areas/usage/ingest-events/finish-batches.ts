@@ -7,7 +7,7 @@ import type { EventBatchId } from '../../../platform/ids.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import { stepJob } from '../../../platform/records/nudge.ts';
 import { tryMatching } from '../unmatched-events/matching-lock.ts';
-import { addLateRollups } from './late-rollups.ts';
+import { addLateRollups, listAddedLate } from './late-rollups.ts';
 import { marksOf, matchAll } from './match-all.ts';
 import { markUsed, type Watched, watchersOf, workOf } from './nudge-watchers.ts';
 import {
@@ -46,8 +46,9 @@ export async function finishBatches(
 /** The same for batches whose organizations' matching locks the transaction holds. */
 export async function finishFree(tx: Db, ids: readonly EventBatchId[], owed: OwedInAdvance): Promise<Watched[]> {
   const events = await takeBatchEvents(tx, ids);
-  await addLateRollups(tx, ids, events);
-  const matched = await matchAll(tx, events);
+  // The first statement of both is sent together.
+  const [late, matched] = await Promise.all([listAddedLate(tx, events), matchAll(tx, events)]);
+  await addLateRollups(tx, late);
   const unmatched = matched.flatMap(({ event, reason }) => (reason === undefined ? [] : [{ event, reason }]));
   const [watchers] = await Promise.all([
     watchersOf(tx, matched),

@@ -1,34 +1,61 @@
+import type { AggregationType } from '../../../engine/metrics/aggregation-types.ts';
 import type { Db } from '../../../platform/db/connect.ts';
-import type { EventBatchId } from '../../../platform/ids.ts';
+import type { EventId } from '../../../platform/ids.ts';
 import { meteredNumber } from '../../catalog/usage-shapes/numeric-properties.ts';
 import { hourOf, lastOf, operationOf } from '../../catalog/usage-shapes/raw-buckets.ts';
 import { holdOrganizationEvents } from '../../catalog/usage-shapes/shape-locks.ts';
-import { plainArray } from '../events/storage/array-literal.ts';
+import { plainArray, textArray } from '../events/storage/array-literal.ts';
 import type { EventToMatch } from '../match-events/match-event.ts';
 
+/** Kinds of metrics whose shapes the storing statement does not complete. */
+const ADDED_LATE: readonly AggregationType[] = ['latest_agg', 'unique_count_agg'];
+
+/** An organization and the code of its events. */
+type OwnCode = Pick<EventToMatch, 'organization_id' | 'code'>;
+
 /**
- * Adds the events of open batches to the parts of rollups that the storing statement leaves out: last values and
- * members of unique counts. Both are the same in any order and however often events are added, so a batch may be
- * finished twice, also after a rebuild that contains its events. Until then reads take the events of open batches from
- * the events themselves. Two statements; none if no such metric is concerned.
+ * The events whose code has a live shape with parts that the storing statement leaves out. A shape answers for its
+ * events as long as it is live, also while its metric has another field or kind already, so the metric does not say.
+ * One statement.
+ */
+export async function listAddedLate<Event extends OwnCode>(tx: Db, events: readonly Event[]): Promise<Event[]> {
+  if (events.length === 0) return [];
+  const late = new Set((await listLateCodes(tx, events)).map(keyOf));
+  return events.filter((event) => late.has(keyOf(event)));
+}
+
+const keyOf = ({ organization_id, code }: OwnCode): string => `${organization_id} ${code}`;
+
+/** Also codes that only another organization of the events has. */
+const listLateCodes = (db: Db, events: readonly OwnCode[]) => db<OwnCode[]>`
+  select organization_id, code from usage_shapes
+  where organization_id = any (${plainArray([...new Set(events.map((event) => event.organization_id))])}::uuid[])
+    and code = any (${textArray([...new Set(events.map(({ code }) => code))])}::text[])
+    and state = 'live' and aggregation_type = any (${plainArray(ADDED_LATE)}::text[])`;
+
+/**
+ * Adds events of open batches to the parts of rollups that the storing statement leaves out: last values and members of
+ * unique counts. Both are the same in any order and however often events are added, so a batch may be finished twice,
+ * also after a rebuild that contains its events. Until then reads take the events of open batches from the events
+ * themselves. Two statements in one round trip; none without events.
+ *
+ * events  those of `listAddedLate`: others of the batch are not read
  *
  * Rules: rollups.md#buckets, rollups.md#exactness.
  */
-export async function addLateRollups(
-  tx: Db,
-  batchIds: readonly EventBatchId[],
-  events: readonly EventToMatch[],
-): Promise<void> {
-  const concerned = events.filter(
-    ({ aggregation_type: type, value }) => value !== null && (type === 'latest_agg' || type === 'unique_count_agg'),
-  );
-  if (concerned.length === 0) return;
-  // A repair or a switch of shapes is over, and the next statement sees it.
-  await holdOrganizationEvents(tx, [...new Set(concerned.map(({ organization_id }) => organization_id))]);
-  await addLastAndUniques(tx, batchIds);
+export async function addLateRollups(tx: Db, events: readonly EventToMatch[]): Promise<void> {
+  if (events.length === 0) return;
+  await Promise.all([
+    // Sent without waiting. A repair or a switch of shapes is over when it is answered, and the next statement sees it.
+    holdOrganizationEvents(tx, [...new Set(events.map(({ organization_id }) => organization_id))]),
+    addLastAndUniques(
+      tx,
+      events.map(({ id }) => id),
+    ),
+  ]);
 }
 
-const addLastAndUniques = (db: Db, batchIds: readonly EventBatchId[]) => db`
+const addLastAndUniques = (db: Db, ids: readonly EventId[]) => db`
   with event as materialized (
     select e.organization_id, e.external_subscription_id, e.timestamp, e.created_at, e.id, shape.id as shape_id,
       shape.aggregation_type, ${hourOf(db, db`e.timestamp`)} as hour, e.properties ->> shape.field_name as text,
@@ -38,13 +65,12 @@ const addLastAndUniques = (db: Db, batchIds: readonly EventBatchId[]) => db`
         from unnest(shape.property_names) with ordinality as named (name, position)
         order by named.position
       ))::text, 'UTF8')) for 16) as group_hash
-    from event_batches batch
-    cross join unnest(batch.event_ids) as member (id)
+    from unnest(${plainArray(ids)}::uuid[]) as member (id)
     join events e on e.id = member.id and e.deleted_at is null
     join usage_shapes shape on shape.organization_id = e.organization_id and shape.code = e.code
       and shape.state = 'live'
-      and shape.aggregation_type in ('latest_agg', 'unique_count_agg')
-    where batch.id = any (${plainArray(batchIds)}::uuid[]) and e.properties ->> shape.field_name is not null
+      and shape.aggregation_type = any (${plainArray(ADDED_LATE)}::text[])
+    where e.properties ->> shape.field_name is not null
       and not exists (
         select from usage_raw_subscriptions raw
         where raw.organization_id = e.organization_id and raw.shape_id = shape.id

@@ -11,6 +11,7 @@ import {
   tellMissingWalletsStep,
 } from '../../../../src/areas/usage/ingest-events/missing-wallets.ts';
 import type { Context, WebhookEvent } from '../../../../src/platform/context.ts';
+import { connectDatabase } from '../../../../src/platform/db/connect.ts';
 import { newId } from '../../../../src/platform/ids.ts';
 import { violationsOf } from '../../../contract/check-webhook.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
@@ -165,6 +166,43 @@ describe('activity of subscriptions', () => {
     expect(await marked()).toEqual([]);
     await send({ timestamp: seconds(5) });
     expect((await marked()).map((row) => row.id)).toEqual([id]);
+  });
+});
+
+describe('members of unique counts', () => {
+  const seats = { code: 'seats', aggregation_type: 'unique_count_agg', field_name: 'seat', shape: [] };
+  const members = async () =>
+    (
+      await database.sql<{ count: number }[]>`
+        select count(*)::int as count from usage_uniques where organization_id = ${organizationId}`
+    )[0]!.count;
+
+  test('of a batch only the events of unique counts are read a second time', async () => {
+    await charge({ shape: [] });
+    await charge(seats);
+    await subscribe();
+    const { store, jobs } = storage(database.sql);
+    const calls = Array.from({ length: 99 }, (): Sent => ({ timestamp: seconds(3) }));
+    const batch = incoming(organizationId, [...calls, { code: 'seats', properties: { seat: 'a' } }]);
+    await store(batch);
+    const { batch_ids } = jobs.find(({ name }) => name === 'events.finish-batch')!.payload as { batch_ids: string[] };
+    const read: unknown[] = [];
+    const sql = connectDatabase(database.url, {
+      connections: 1,
+      onStatement: (text, [ids]) => void (text.includes('into usage_uniques') && read.push(ids)),
+    });
+    await sql.begin((tx) => finishBatches(tx, batch_ids));
+    await sql.end();
+    expect(read).toEqual([`{${batch.events.at(-1)!.id}}`]);
+    expect(await members()).toBe(1);
+  });
+
+  test('a live shape gets its members also while its metric has another field already', async () => {
+    await charge(seats);
+    await subscribe();
+    await database.sql`update billable_metrics set field_name = 'chair' where organization_id = ${organizationId}`;
+    await send({ code: 'seats', properties: { seat: 'a' } });
+    expect(await members()).toBe(1);
   });
 });
 
