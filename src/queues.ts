@@ -33,13 +33,19 @@ export interface QueueSpec {
    * strangers' servers, or work the processor of all.
    */
   mostOfOrganization?: number;
+  /**
+   * How many jobs of one organization wait for a slot within a process before further ones are parked; for queues of
+   * short jobs. Without it all are parked.
+   */
+  heldOfOrganization?: number;
 }
 
 const WAITED = { attempts: 5, backoff: { type: 'fixed', delay: 1500 }, waited: true } as const;
 const RETRIED = { attempts: 8, backoff: { type: 'exponential', delay: 1000 }, waited: false } as const;
 
 export const queues = {
-  writes: { purpose: 'commands of the API, one transaction each', ...WAITED },
+  // queues-and-workers.md#waiting-for-a-slot
+  writes: { purpose: 'commands of the API, one transaction each', ...WAITED, heldOfOrganization: 32 },
   'credit-notes': { purpose: 'commands on credit notes', ...WAITED },
   asking: {
     purpose: 'commands that ask a provider before their transaction',
@@ -56,7 +62,7 @@ export const queues = {
   },
   events: { purpose: 'batches of usage events to store', ...WAITED },
   aggregation: { purpose: 'steps after stored events, rollups: build, repair, audit', ...RETRIED },
-  billing: { purpose: 'periodic billing and steps after commands', ...RETRIED },
+  billing: { purpose: 'periodic billing and steps after commands', ...RETRIED, heldOfOrganization: 32 },
   payments: { purpose: 'calls to payment providers and tax engines', ...RETRIED, attempts: 7 },
   clocks: { purpose: 'advances of test clocks', ...RETRIED },
   webhooks: {

@@ -22,9 +22,9 @@ interface ParkingRedis extends Redis {
  * (job → when it was made), the oldest first.
  */
 
-/* KEYS jobs of the lane, lanes, called · ARGV lane, job, when it was made, now */
+/* KEYS jobs of the lane, lanes, called · ARGV lane, job, when it was made, now, whether it was called */
 const PARK = `
-redis.call('ZREM', KEYS[3], ARGV[2])
+if ARGV[5] == '1' then redis.call('ZREM', KEYS[3], ARGV[2]) end
 redis.call('ZADD', KEYS[1], ARGV[3], ARGV[2])
 return redis.call('ZADD', KEYS[2], 'NX', ARGV[4], ARGV[1])
 `;
@@ -39,9 +39,16 @@ return 1
 /* Takes the oldest jobs off a lane. KEYS jobs of the lane, lanes, called · ARGV lane, count, now */
 const CALL = `
 local ids = redis.call('ZRANGE', KEYS[1], 0, ARGV[2] - 1)
-if #ids > 0 then redis.call('ZREM', KEYS[1], unpack(ids)) end
-for _, id in ipairs(ids) do redis.call('ZADD', KEYS[3], ARGV[3], id) end
-if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('ZREM', KEYS[2], ARGV[1]) end
+if #ids > 0 then
+  redis.call('ZREM', KEYS[1], unpack(ids))
+  local called = {}
+  for _, id in ipairs(ids) do
+    called[#called + 1] = ARGV[3]
+    called[#called + 1] = id
+  end
+  redis.call('ZADD', KEYS[3], unpack(called))
+end
+if #ids < tonumber(ARGV[2]) then redis.call('ZREM', KEYS[2], ARGV[1]) end
 return ids
 `;
 
@@ -65,7 +72,7 @@ return {lanes, lost}
 export interface ParkedJobs {
   /** Parks an active job. The caller must not continue it. */
   park(job: Job, token: string | undefined, lane: Lane): Promise<void>;
-  /** Returns the oldest jobs of a lane to the queue; @returns how many there were. */
+  /** Returns the oldest jobs of a lane to the queue; @returns how many: fewer than `count` if none is left. */
   call(lane: Lane, count: number): Promise<number>;
   /** Reports that a job has arrived that may have been called. */
   arrived(jobId: string): void;
@@ -94,7 +101,8 @@ export function openParkedJobs(redis: Redis, prefix: string, queue: Queue): Park
       const name = nameOf(lane);
       const id = job.id!;
       // Listed first, so that a process killed between the two leaves a job that stalls and comes again.
-      await client.parkJob(jobsKey(name), lanesKey, calledKey, name, id, job.timestamp, realNowMs());
+      const called = mayBeCalled(job) ? 1 : 0;
+      await client.parkJob(jobsKey(name), lanesKey, calledKey, name, id, job.timestamp, realNowMs(), called);
       await job.moveToDelayed(realNowMs() + LAST_RESORT_MS * (1 + Math.random()), token);
       if ((await client.settleParkedJob(jobsKey(name), calledKey, id)) === 1) await promote(id);
     },
@@ -122,7 +130,10 @@ export function openParkedJobs(redis: Redis, prefix: string, queue: Queue): Park
   };
 }
 
-const nameOf = ({ organizationId, customerKey }: Lane): string =>
+/** Whether a job was active before without using an attempt: parked and called, or its process was killed. */
+export const mayBeCalled = (job: Job): boolean => job.attemptsStarted > job.attemptsMade + 1;
+
+export const nameOf = ({ organizationId, customerKey }: Lane): string =>
   customerKey === undefined ? organizationId : `${organizationId}/${customerKey}`;
 
 // An organization's id holds no slash.

@@ -20,8 +20,8 @@ export interface Shares {
   /** Takes a slot for a job; otherwise returns the lane that has none left. */
   enter(owner: Owner): { full: Lane } | { full: undefined };
   leave(owner: Owner): void;
-  /** Counts jobs without an organization, which take slots too. */
-  enterUnowned(): void;
+  /** Takes a slot for a job without an organization; false if none is free. */
+  enterUnowned(): boolean;
   leaveUnowned(): void;
   /** Jobs of this lane that may start now. */
   room(lane: Lane): number;
@@ -76,7 +76,9 @@ export function openShares(slots: number, mostOfOrganization = 1): Shares {
       else organization.customers.set(customerKey, left);
     },
     enterUnowned() {
+      if (taken >= slots) return false;
       taken += 1;
+      return true;
     },
     leaveUnowned() {
       taken -= 1;

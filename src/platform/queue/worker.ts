@@ -4,7 +4,8 @@ import { type JobName, type JobPayload, jobs, type QueueName, type QueueSpec, qu
 import { realNowMs } from '../clock/real-clock.ts';
 import type { Log } from '../log/log.ts';
 import { Refusal } from '../refusal.ts';
-import { openParkedJobs } from './parked-jobs.ts';
+import { openHeldJobs } from './held-jobs.ts';
+import { mayBeCalled, nameOf, openParkedJobs } from './parked-jobs.ts';
 import { markProgress, PING_EVERY_MS, PING_JOB, ping } from './queue-progress.ts';
 import { type Lane, type Owner, openShares } from './shares.ts';
 
@@ -41,8 +42,8 @@ const LOOK_EVERY_MS = 2000;
 /**
  * Serves one queue with the handlers given by job name. A Refusal ends a job for good without retry; any other error is
  * retried by the queue's table. Start-up refuses a queue that has a job without a handler. A ping job every few seconds
- * proves that the queue moves (`/ready`). A job whose organization or customer has used up its share of the slots is
- * parked until one of its own jobs leaves.
+ * proves that the queue moves (`/ready`). A job whose organization or customer has used up its share of the slots waits
+ * in the process, or is parked, until one of its own jobs leaves.
  */
 export function serveQueue(
   name: QueueName,
@@ -54,7 +55,7 @@ export function serveQueue(
   const { redis, prefix, log } = options;
   const queue = new Queue(name, { connection: redis, prefix });
   queue.on('error', () => {}); // the connection reconnects by itself
-  const turns = takeTurns(queue, options, (queues[name] as QueueSpec).mostOfOrganization);
+  const turns = takeTurns(queue, options, queues[name]);
   const worker = new Worker(
     name,
     async (job: Job, token?: string) => {
@@ -73,7 +74,7 @@ export function serveQueue(
     {
       connection: redis,
       prefix,
-      concurrency: options.concurrency,
+      concurrency: options.concurrency + turns.places,
       ...(queues[name].waited ? WAITED_LOCK : RETRIED_LOCK),
     },
   );
@@ -97,35 +98,66 @@ export function serveQueue(
     async close() {
       pings.stop();
       looks.stop();
-      await worker.close();
+      const closing = worker.close();
+      turns.close();
+      await closing;
       await turns.settled();
       await queue.close();
     },
   };
 }
 
+/** Time after which a called job that has not arrived is not expected any longer: another process has it. */
+const ARRIVES_WITHIN_MS = 500;
+
 /**
  * Decides which of the jobs taken by a worker may run.
  *
- * enter takes the job's slot; parks the job and never returns if there is none
+ * enter takes the job's slot, waiting for it if it is held; parks the job and never returns if there is no place for it
  * settled resolves when all calls in progress have been made
  */
-function takeTurns(queue: Queue, { redis, prefix, concurrency }: ServeOptions, mostOfOrganization?: number) {
-  const shares = openShares(concurrency, mostOfOrganization);
+function takeTurns(queue: Queue, { redis, prefix, concurrency }: ServeOptions, spec: QueueSpec) {
+  const shares = openShares(concurrency, spec.mostOfOrganization);
+  const hasSlot = (owner: Owner | undefined): boolean =>
+    owner === undefined ? shares.enterUnowned() : shares.enter(owner).full === undefined;
+  const held = openHeldJobs(spec.heldOfOrganization ?? 0, hasSlot);
   const parked = openParkedJobs(redis, prefix, queue);
-  /** Organizations that may have parked jobs: only their leaving jobs call others. */
+  /** Lanes, by name, that may have parked jobs: only their leaving jobs call others. */
   const crowded = new Set<string>();
+  /** Called jobs by lane that have not arrived, and when the last of them was called. */
+  const onTheWay = new Map<string, { count: number; sinceMs: number }>();
   const calling = new Set<Promise<void>>();
 
-  async function call(lane: Lane, most = Number.POSITIVE_INFINITY): Promise<number> {
-    const count = Math.min(shares.room(lane), most);
-    return count > 0 ? parked.call(lane, count) : 0;
+  /** How many jobs of a lane may come: for slots, and for places once half of them are free, so that several come. */
+  function wanted(lane: Lane): number {
+    const coming = onTheWay.get(nameOf(lane));
+    const expected = coming === undefined || realNowMs() - coming.sinceMs > ARRIVES_WITHIN_MS ? 0 : coming.count;
+    const slots = shares.room(lane) - expected;
+    if (lane.customerKey !== undefined) return slots;
+    const places = held.room(lane.organizationId);
+    return places * 2 > (spec.heldOfOrganization ?? 0) ? slots + places : slots;
+  }
+
+  async function call(lane: Lane, count: number): Promise<number> {
+    if (count <= 0) return 0;
+    const name = nameOf(lane);
+    expect(name, count);
+    const called = await parked.call(lane, count);
+    expect(name, called - count);
+    if (called < count) crowded.delete(name);
+    return called;
+  }
+
+  function expect(name: string, more: number): void {
+    const count = Math.max(0, (onTheWay.get(name)?.count ?? 0) + more);
+    if (count === 0) onTheWay.delete(name);
+    else onTheWay.set(name, { count, sinceMs: realNowMs() });
   }
 
   async function callNext({ organizationId, customerKey }: Owner): Promise<void> {
-    const room = shares.room({ organizationId });
-    const called = customerKey === undefined ? 0 : await call({ organizationId, customerKey }, room);
-    if (called < room) await call({ organizationId }, room - called);
+    const lanes: Lane[] = [...(customerKey === undefined ? [] : [{ organizationId, customerKey }]), { organizationId }];
+    let called = 0;
+    for (const lane of lanes) if (crowded.has(nameOf(lane))) called += await call(lane, wanted(lane) - called);
   }
 
   function inBackground(work: Promise<void>): void {
@@ -134,41 +166,55 @@ function takeTurns(queue: Queue, { redis, prefix, concurrency }: ServeOptions, m
   }
 
   return {
+    places: held.places,
     async enter(job: Job, token: string | undefined): Promise<void> {
-      if (job.attemptsStarted > job.attemptsMade + 1) parked.arrived(job.id!);
       const owner = ownerOf(job.data);
+      const isCalled = mayBeCalled(job);
+      if (isCalled) {
+        parked.arrived(job.id!);
+        if (owner !== undefined) for (const name of namesOf(owner)) if (onTheWay.has(name)) expect(name, -1);
+      }
       if (owner === undefined) {
-        shares.enterUnowned();
+        if (!shares.enterUnowned()) await held.wait(owner, job.data);
         return;
       }
       const { full } = shares.enter(owner);
       if (full === undefined) return;
+      // What came later waits behind the parked ones; a customer's own limit leaves places to the others.
+      const mayWait = full.customerKey === undefined && (isCalled || !crowded.has(nameOf(full)));
+      if (mayWait && (await held.wait(owner, job.data))) return;
       await parked.park(job, token, full);
-      crowded.add(owner.organizationId);
+      crowded.add(nameOf(full));
       // All other jobs may have left meanwhile, without calling this one, which was not listed yet.
       inBackground(callNext(owner));
       throw new DelayedError();
     },
     leave(job: Job): void {
       const owner = ownerOf(job.data);
-      if (owner === undefined) {
-        shares.leaveUnowned();
-        return;
-      }
-      shares.leave(owner);
-      if (crowded.has(owner.organizationId)) inBackground(callNext(owner));
+      if (owner === undefined) shares.leaveUnowned();
+      else shares.leave(owner);
+      held.letGo();
+      if (owner !== undefined && namesOf(owner).some((name) => crowded.has(name))) inBackground(callNext(owner));
     },
     async look(): Promise<void> {
       const lanes = await parked.look();
       crowded.clear();
-      for (const { organizationId } of lanes) crowded.add(organizationId);
-      for (const lane of lanes) await call(lane);
+      for (const lane of lanes) crowded.add(nameOf(lane));
+      for (const lane of lanes) await call(lane, wanted(lane));
     },
+    /** Parks what is held, since the process ends. */
+    close: held.close,
     async settled(): Promise<void> {
       await Promise.all(calling);
     },
   };
 }
+
+/** The lanes in which a job may wait. */
+const namesOf = ({ organizationId, customerKey }: Owner): string[] => [
+  nameOf({ organizationId }),
+  ...(customerKey === undefined ? [] : [nameOf({ organizationId, customerKey })]),
+];
 
 interface OwnedData {
   organization_id?: unknown;
