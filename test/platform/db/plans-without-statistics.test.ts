@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
 
@@ -43,6 +44,40 @@ test('a customer of an organization unknown to the statistics is looked up witho
     'sequential_id = 2900',
   ])
     expect([condition, await rowsRead(`organization_id = '${id}' and ${condition}`)]).toEqual([condition, 1]);
+});
+
+test('statistics from before they were switched off are dropped, and tables and whole indexes stay', async () => {
+  await manyCustomers();
+  const kept = async () =>
+    await service.sql`
+      select n_distinct from pg_stats where schemaname = current_schema() and attname = 'organization_id'
+        and tablename = 'customers'`;
+  const files = async () =>
+    await service.sql`
+      select relname, relfilenode from pg_class where relnamespace = current_schema()::regnamespace
+        and relkind in ('r', 'i')
+        and oid not in (select indexrelid from pg_index where indpred is not null) order by relname`;
+  const constraints = async () =>
+    await service.sql`
+      select conname, pg_get_constraintdef(oid) as text, convalidated from pg_constraint
+      where connamespace = current_schema()::regnamespace order by conname, text`;
+  await service.sql`alter table customers alter column organization_id set statistics -1`;
+  await service.sql`analyze customers`;
+  await service.sql`alter table customers alter column organization_id set statistics 0`;
+  await service.sql`analyze customers`;
+  expect(await kept()).toHaveLength(1);
+  const before = [await files(), await constraints()];
+  await service.sql.begin(async (tx) => {
+    await tx`select drop_preview_views()`;
+    await tx.unsafe(readFileSync('migrations/0073_forget_former_statistics.sql', 'utf8'));
+    await tx`select make_preview_tables()`;
+  });
+  expect(await kept()).toEqual([]);
+  expect([await files(), await constraints()]).toEqual(before);
+  const [column] = await service.sql`
+    select attstattarget from pg_attribute
+    where attrelid = 'customers'::regclass and attname = 'organization_id'`;
+  expect(column).toEqual({ attstattarget: 0 });
 });
 
 /** Rows of customers that a statement fetches. */
