@@ -14,7 +14,7 @@ import type { NoteToReport } from './reported-records.ts';
  */
 export function documentsOfNote(
   documentKey: string,
-  { items, issuing_date, sub_total_excluding_taxes_amount_cents: netTotalCents }: NoteToReport,
+  { items, records, issuing_date, sub_total_excluding_taxes_amount_cents: netTotalCents }: NoteToReport,
 ): { integrationId: IntegrationId; document: TaxDocument }[] {
   const itemOf = new Map(items.map((item) => [item.id, item]));
   const lines = linesToSend(
@@ -26,16 +26,20 @@ export function documentsOfNote(
     })),
     cents(netTotalCents),
   );
+  const products = new Map(
+    [...records].map(([id, { document }]) => [id, new Map(document.lines.map((line) => [line.id, line.productId]))]),
+  );
   const documents = new Map<IntegrationId, TaxDocument>();
   for (const { key, netCents } of lines) {
-    const { integration_id: integrationId, document: recorded, fee_id, item_code, units } = itemOf.get(key)!;
-    if (integrationId === null || recorded === null) continue;
-    const { timezone, currency, customer, seller } = recorded;
+    const { record_id: recordId, fee_id, item_code, units } = itemOf.get(key)!;
+    const record = recordId === null ? undefined : records.get(recordId);
+    if (recordId === null || !record) continue;
+    const { timezone, currency, customer, seller } = record.document;
     const blank = { id: documentKey, date: issuing_date.toString(), timezone, currency, customer, seller, lines: [] };
-    const document = documents.get(integrationId) ?? blank;
-    const productId = recorded.lines.find(({ id }) => id === fee_id)?.productId ?? item_code;
-    const line = { id: key, productId, quantity: decimalText(units), netCents: -netCents };
-    documents.set(integrationId, { ...document, lines: [...document.lines, line] });
+    const document: TaxDocument = documents.get(record.integration_id) ?? blank;
+    const productId = products.get(recordId)?.get(fee_id) ?? item_code;
+    document.lines.push({ id: key, productId, quantity: decimalText(units), netCents: -netCents });
+    documents.set(record.integration_id, document);
   }
   return [...documents].map(([integrationId, document]) => ({ integrationId, document }));
 }

@@ -66,8 +66,13 @@ export interface NoteItem {
   precise_amount_cents: Decimal;
   precise_coupons_amount_cents: Decimal;
   /** Null for a fee that no engine has recorded. */
-  integration_id: IntegrationId | null;
-  document: TaxDocument | null;
+  record_id: string | null;
+}
+
+/** What an engine has recorded. */
+export interface EngineRecord {
+  integration_id: IntegrationId;
+  document: TaxDocument;
 }
 
 /** A final note, with what engines have recorded of the fees that it gives back. */
@@ -78,6 +83,8 @@ export interface NoteToReport {
   /** Whether all of its invoice is taken back. */
   isOver: boolean;
   items: NoteItem[];
+  /** By id, each once: a record of an invoice is that of all of its fees. */
+  records: ReadonlyMap<string, EngineRecord>;
 }
 
 /** Undefined for a draft, and for a note that gives nothing back. */
@@ -85,7 +92,7 @@ export async function findNoteToReport(
   { db, organizationId }: Scope,
   id: CreditNoteId,
 ): Promise<NoteToReport | undefined> {
-  const [note] = await db<(Omit<NoteToReport, 'items' | 'isOver'> & InvoiceState)[]>`
+  const [note] = await db<(Omit<NoteToReport, 'items' | 'records' | 'isOver'> & InvoiceState)[]>`
     select note.customer_id, note.issuing_date, note.sub_total_excluding_taxes_amount_cents, invoice.status,
       invoice.payment_dispute_lost_at
     from credit_notes note
@@ -99,18 +106,22 @@ export async function findNoteToReport(
       case when fee.amount_cents = 0 then 0 else least(item.amount_cents,
         round(fee.precise_coupons_amount_cents * item.precise_amount_cents / fee.amount_cents, 5))
       end as precise_coupons_amount_cents,
-      record.integration_id, record.document
+      record.id as record_id
     from credit_note_items item
     join fees fee on fee.organization_id = item.organization_id and fee.id = item.fee_id
     left join lateral (
-      select document.integration_id, document.document from tax_documents document
+      select document.id from tax_documents document
       where document.organization_id = fee.organization_id and document.kind = 'record'
         and document.status = 'answered' and (document.fee_id = fee.id or document.invoice_id = fee.invoice_id)
       order by document.id desc limit 1
     ) record on true
     where item.organization_id = ${organizationId} and item.credit_note_id = ${id} and item.amount_cents > 0
     order by item.id`;
-  return { ...note, isOver: isTakenBack(note), items };
+  const ids = [...new Set(items.flatMap(({ record_id }) => record_id ?? []))];
+  const records = await db<(EngineRecord & { id: string })[]>`
+    select id, integration_id, document from tax_documents
+    where organization_id = ${organizationId} and id = any (${ids}::uuid[])`;
+  return { ...note, isOver: isTakenBack(note), items, records: new Map(records.map((each) => [each.id, each])) };
 }
 
 type InvoiceState = Parameters<typeof isTakenBack>[0];
