@@ -1,4 +1,4 @@
-import { allocate } from '../money/allocate.ts';
+import { allocate, allocateNear } from '../money/allocate.ts';
 import { type Cents, cents, sumCents } from '../money/cents.ts';
 import { type Decimal, sum } from '../money/decimal.ts';
 
@@ -31,7 +31,7 @@ export interface VatShare {
 
 /**
  * Breakdown of a document by category and rate, in the order of first appearance. The document's own allowance and tax
- * are split over its rows, so that they sum to the document's totals.
+ * are split over its rows, so that they sum to the document's totals; each tax is as near to base × rate as may be.
  *
  *   5000 and 2000 at 20 %, 3000 at 10 %, allowance 1000, tax 1530  →  20 %: 6300 net, 1260 tax; 10 %: 2700 net, 270 tax
  *
@@ -43,13 +43,15 @@ export function vatBreakdown(
 ): VatShare[] {
   const rows = [...groupByRate(lines).values()];
   if (rows.length === 0) return [];
-  const shareOf = (total: Cents, weight: (line: TaxedLine) => Decimal) =>
-    allocate(
-      total,
-      rows.map((row) => sum(row.map(weight))),
-    );
-  const allowances = shareOf(document.allowanceCents, (line) => line.preciseAllowanceCents);
-  const taxes = shareOf(document.taxCents, (line) => line.preciseTaxCents);
+  const sumsOf = (read: (line: TaxedLine) => Decimal) => rows.map((row) => sum(row.map(read)));
+  const allowances = allocate(
+    document.allowanceCents,
+    sumsOf((line) => line.preciseAllowanceCents),
+  );
+  const taxes = allocateNear(
+    document.taxCents,
+    sumsOf((line) => line.preciseTaxCents),
+  );
   return rows.map((row, index) => {
     const lineCents = sumCents(row.map(({ amountCents }) => amountCents));
     const allowanceCents = allowances[index]!;
@@ -69,7 +71,9 @@ function groupByRate(lines: readonly TaxedLine[]): Map<string, TaxedLine[]> {
   const groups = new Map<string, TaxedLine[]>();
   for (const line of lines) {
     const key = `${line.category} ${line.rate.toFixed()}`;
-    groups.set(key, [...(groups.get(key) ?? []), line]);
+    const group = groups.get(key) ?? [];
+    group.push(line); // copying it would cost the square of the lines
+    groups.set(key, group);
   }
   return groups;
 }

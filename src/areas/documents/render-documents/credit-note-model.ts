@@ -7,6 +7,7 @@ import type { Language } from '../../messaging/documents/texts/by-locale.ts';
 import type { DocumentTexts } from '../../messaging/documents/texts/document-texts.ts';
 import { partiesOf } from './party.ts';
 import type { Printed } from './printed-invoice.ts';
+import { printedTaxes } from './printed-taxes.ts';
 import type { StatedNote } from './rest-of-invoice.ts';
 
 export interface CreditNoteParts {
@@ -69,14 +70,18 @@ function rowOf(item: StatedNote['items'][number], fees: ReadonlyMap<string, FeeR
 function totalsOf(note: StatedNote, texts: DocumentTexts, format: Format): Total[] {
   const plain = (label: string, cents: number): Total => ({ label, value: format.amount(cents), kind: 'plain' });
   const items = note.sub_total_excluding_taxes_amount_cents + note.coupons_adjustment_amount_cents;
-  const taxes = note.applied_taxes.map((tax) =>
+  const taxCents = printedTaxes(
+    note.applied_taxes.map((tax) => ({ ...tax, baseCents: tax.base_amount_cents })),
+    note.taxes_amount_cents,
+  );
+  const taxes = note.applied_taxes.map((tax, index) =>
     plain(
       fill(texts.taxOn, {
         name: tax.tax_name,
         rate: format.percent(decimal(tax.tax_rate).toNumber()),
         base: format.amount(tax.base_amount_cents),
       }),
-      tax.amount_cents,
+      taxCents[index]!,
     ),
   );
   return [

@@ -12,6 +12,7 @@ import { subscriptionName } from '../../subscriptions/subscriptions/printed-name
 import { feeRows } from './fee-rows.ts';
 import { partiesOf } from './party.ts';
 import type { PaidPart, Printed } from './printed-invoice.ts';
+import { printedTaxes } from './printed-taxes.ts';
 
 /**
  * Contents of the document of an invoice: the parties, each fee below its subscription, the totals, payments and
@@ -147,14 +148,18 @@ function totalsOf({ invoice, credits }: InvoiceParts, texts: DocumentTexts, form
     ...takenOff(texts.creditNotes, invoice.credit_notes_amount_cents),
     ...takenOff(texts.prepaidCredits, invoice.prepaid_credit_amount_cents),
   ];
-  const taxes = invoice.applied_taxes.map((tax) =>
+  const taxCents = printedTaxes(
+    invoice.applied_taxes.map((tax) => ({ ...tax, baseCents: tax.fees_amount_cents })),
+    invoice.taxes_amount_cents,
+  );
+  const taxes = invoice.applied_taxes.map((tax, index) =>
     plain(
       fill(texts.taxOn, {
         name: tax.tax_name,
         rate: format.percent(tax.tax_rate),
         base: format.amount(tax.fees_amount_cents),
       }),
-      tax.amount_cents,
+      taxCents[index]!,
     ),
   );
   return [
