@@ -66,10 +66,10 @@ test('each document is mailed to its customer, or to the addresses of the reques
   }
   const sent = await mailed(3);
   expect(sent.map(({ to }) => to)).toEqual(Array(3).fill(['a@acme.test', 'b@acme.test']));
-  expect(sent.map(({ subject }) => subject.split(' ').slice(0, 2).join(' ')).sort()).toEqual([
-    'Your credit',
-    'Your invoice',
-    'Your payment',
+  expect(sent.map(({ subject }) => subject.split(' ').slice(0, -1).join(' ')).sort()).toEqual([
+    'Acme: Credit note',
+    'Acme: Invoice',
+    'Acme: Payment receipt',
   ]);
   await resend(paths[0]!, { to: ['x@y.test'], cc: ['c@y.test'], bcc: ['d@y.test'] });
   expect((await mailed(4)).some(({ to }) => to.join() === 'x@y.test,c@y.test')).toBe(true);

@@ -1,10 +1,20 @@
+import { assert } from '../../../engine/assert.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { PayloadOf } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { type CustomerRow, readCustomer } from '../../customers/customers/queries.ts';
+import { getVisibleInvoice } from '../../invoices/invoices/queries.ts';
 import type { mailFailed } from '../../messaging/announcements.ts';
+import { formatOf } from '../../messaging/documents/number-and-date-formats.ts';
+import { languageOf } from '../../messaging/documents/texts/by-locale.ts';
 import type { MailDocument } from '../../messaging/mails/owe-mail.ts';
+import { payMark, withLinksAsMarks } from '../../messaging/mails/pay-link.ts';
 import { postMail } from '../../messaging/mails/post-mail.ts';
+import { payTextsOf } from '../../messaging/pay-texts/by-locale.ts';
+import { eDocumentToMail } from '../e-documents/commands.ts';
+import { documentSubjects } from '../render-documents/document-subjects.ts';
+import { leftToPay } from '../render-documents/invoice-model.ts';
+import { type DocumentMail, htmlOf, subjectOf, textOf } from './document-mail-words.ts';
 import { type Mailed, mailedDocuments } from './mailed-documents.ts';
 import type { ResendEmail } from './schema.ts';
 
@@ -70,20 +80,36 @@ async function post(
   customer: CustomerRow,
   { to, cc, bcc, isAutomatic }: Addressees,
 ): Promise<void> {
-  const subject = `Your ${mailed.title} ${mailed.number} from ${sender.name}`;
-  const text = `Please find attached your ${mailed.title} ${mailed.number}.`;
+  const words = await readWords(ctx, mailed, sender);
+  const [subject, text] = [subjectOf(words), textOf(words)];
+  const { kind, id: subjectId } = mailed;
   const isPosted = await postMail(ctx, {
     to,
     cc,
     bcc,
     subject,
     text,
+    html: htmlOf(words),
     senderName: sender.name,
     replyTo: sender.email,
-    document: { kind: mailed.kind, subjectId: mailed.id, number: mailed.number },
+    document: { kind, subjectId, number: mailed.number },
+    electronicIds: kind === 'payment_receipt' ? [] : await eDocumentToMail(ctx, { kind, subject_id: subjectId }),
     isAutomatic,
   });
   if (isPosted) record(ctx, mailed, customer, { status: isAutomatic ? 'sent' : 'resent', subject, text, to, cc, bcc });
+}
+
+/** What the mail says: what its page says, and how what is left is paid where the page has a link to that. */
+async function readWords(ctx: Context, { kind, id }: Mailed, { name, email }: Sender): Promise<DocumentMail> {
+  const model = await documentSubjects[kind].read(ctx, id);
+  assert(!(model instanceof Uint8Array), 'what is mailed is a page');
+  const texts = payTextsOf(languageOf(model.language, null).locale);
+  const words = { model, issuer: { name, email }, texts };
+  if (kind !== 'invoice' || model.headline?.link === undefined) return { ...words, pay: null };
+  const invoice = await getVisibleInvoice(ctx, id);
+  const { amount } = formatOf(model.language, invoice.currency, invoice.timezone);
+  const mark = payMark({ type: 'Invoice', id });
+  return { ...words, pay: { amount: amount(leftToPay(invoice)), mark, linkDays: ctx.config.PAY_LINK_DAYS } };
 }
 
 /**
@@ -111,7 +137,7 @@ function record(
   customer: CustomerRow,
   { status, subject, text, to, cc, bcc, error }: Mailing,
 ): void {
-  const email = { subject, to, cc, bcc, body_preview: text.slice(0, BODY_PREVIEW_LENGTH) };
+  const email = { subject, to, cc, bcc, body_preview: withLinksAsMarks(text).slice(0, BODY_PREVIEW_LENGTH) };
   const document = { type: mailed.resourceType, number: mailed.number, svc_id: mailed.id };
   ctx.record({
     activity: {

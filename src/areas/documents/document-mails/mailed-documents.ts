@@ -14,7 +14,6 @@ export interface Mailed {
   billing_entity_id: BillingEntityId;
   setting: MailSetting;
   resourceType: 'Invoice' | 'CreditNote' | 'PaymentReceipt';
-  title: string;
 }
 
 /** How each kind is read. @throws Refusal 404 of the kind */
@@ -23,7 +22,7 @@ export const mailedDocuments = {
     const invoice = await getVisibleInvoice(ctx, id);
     const { number, customer_id, billing_entity_id } = invoice;
     const owner = { id: invoice.id, number, customer_id, billing_entity_id };
-    return { ...owner, kind: 'invoice', setting: 'invoice.finalized', resourceType: 'Invoice', title: 'invoice' };
+    return { ...owner, kind: 'invoice', setting: 'invoice.finalized', resourceType: 'Invoice' };
   },
   async credit_note(ctx: Scope, id: string): Promise<Mailed> {
     const note = await getCreditNote(ctx, id);
@@ -34,7 +33,6 @@ export const mailedDocuments = {
       kind: 'credit_note',
       setting: 'credit_note.created',
       resourceType: 'CreditNote',
-      title: 'credit note',
     };
   },
   async payment_receipt(ctx: Scope, id: string): Promise<Mailed> {
@@ -47,7 +45,6 @@ export const mailedDocuments = {
       kind: 'payment_receipt',
       setting: 'payment_receipt.created',
       resourceType: 'PaymentReceipt',
-      title: 'payment receipt',
     };
   },
 } as const;

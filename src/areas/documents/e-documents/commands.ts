@@ -190,6 +190,20 @@ export async function makeChosenEDocument(ctx: Context, payload: StepPayload<'ma
 }
 
 /**
+ * The electronic document that goes with the mail of an invoice or a note: the one in the profile that was chosen. It
+ * is stored here, if it is not yet; none goes where the page carries it, where none was chosen, and where it failed.
+ */
+export async function eDocumentToMail(ctx: Context, payload: StepPayload<'make-e-document'>): Promise<DocumentId[]> {
+  const subject = await subjectOf(ctx, payload);
+  const { type, id } = subject;
+  const profile = await readChosenProfile(ctx, subject.invoice_id);
+  if (profile === null || profileFacts[profile].isPdf || !(await hasLines(ctx, type, id))) return [];
+  await storeUnlessWithdrawn(ctx, subject, profile, { inBackground: true });
+  const found = await findDocumentOf(ctx, { type, id, profile });
+  return found && found.status !== 'failed' ? [found.id] : [];
+}
+
+/**
  * Stores a document that is to be made, unless a void came first. Both lock the invoice, so a void that comes later
  * finds the document and cancels it.
  */

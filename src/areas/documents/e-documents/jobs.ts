@@ -16,6 +16,7 @@ import type { Handlers } from '../../../platform/queue/worker.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { transactAtPresent } from '../../../platform/records/transact.ts';
 import { Refusal } from '../../../platform/refusal.ts';
+import { releaseMails } from '../../messaging/mails/post-mail.ts';
 import { readCancellationModel, readInvoiceHybrid, readNoteHybrid } from '../render-documents/document-subjects.ts';
 import { writtenXml } from '../render-documents/e-documents/written.ts';
 import { recordEDocument } from './announce.ts';
@@ -74,6 +75,7 @@ async function render(deps: Deps, organizationId: OrganizationId, row: EDocument
     if (!isMade) return;
     await recordEDocument(ctx, 'created', row.id);
     await sendByItself(ctx, row);
+    await releaseMails(ctx, row.id);
     if (isPrinted(row) && row.is_chosen) await printAsHybrid(ctx, row, { content, missing });
   });
   if (isMade) deps.metrics.eDocuments.inc({ profile: row.profile, status: 'ready' });
@@ -93,6 +95,7 @@ async function failWith(
     hasFailed = await markFailed(ctx, row, { problems, now: ctx.now() });
     if (!hasFailed) return;
     await recordEDocument(ctx, 'failed', row.id);
+    await releaseMails(ctx, row.id);
     if (isPrinted(row)) await printPlain(ctx, row);
   });
   if (hasFailed) deps.metrics.eDocuments.inc({ profile: row.profile, status: 'failed' });

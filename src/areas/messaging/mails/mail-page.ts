@@ -85,10 +85,13 @@ export interface MailRow {
   amount: string;
 }
 
-/** A list of amounts in a column, with their sum. */
-export const amounts = (rows: readonly MailRow[], { more, total }: { more: string; total: MailRow }): Html =>
+/** A list of amounts in a column, with what leads from their sum to the total, and the total. */
+export const amounts = (
+  rows: readonly MailRow[],
+  { more, sums = [], total }: { more: string; sums?: readonly MailRow[]; total: MailRow },
+): Html =>
   html`<table class="ink" width="100%" cellpadding="0" cellspacing="0" style="margin:4px 0 20px;color:${INK};font-size:15px;line-height:22px">
-${rows.map(rowOf)}${more !== '' && rowOf({ title: '', hint: more, amount: '' })}<tr><th class="line" align="left" style="padding:10px 0;border-top:2px solid ${LINE}">${plain(total.title)}</th>
+${rows.map(rowOf)}${more !== '' && rowOf({ title: '', hint: more, amount: '' })}${sums.map(sumOf)}<tr><th class="line" align="left" style="padding:10px 0;border-top:2px solid ${LINE}">${plain(total.title)}</th>
 <td class="line" align="right" style="padding:10px 0 10px 16px;border-top:2px solid ${LINE};font-weight:700;white-space:nowrap">${plain(total.amount)}</td></tr>
 </table>
 `;
@@ -99,9 +102,14 @@ const rowOf = ({ title, hint, amount }: MailRow): Html =>
 <td class="line" align="right" valign="top" style="padding:10px 0 10px 16px;border-top:1px solid ${LINE};white-space:nowrap">${plain(amount)}</td></tr>
 `;
 
+const sumOf = ({ title, amount }: MailRow, index: number): Html =>
+  html`<tr><th class="${index === 0 ? 'soft line' : 'soft'}" align="left" scope="row" style="padding:${index === 0 ? '10px' : '2px'} 0 2px;${index === 0 ? `border-top:1px solid ${LINE};` : ''}color:${SOFT};font-weight:400">${plain(title)}</th>
+<td class="${index === 0 ? 'line' : ''}" align="right" style="padding:${index === 0 ? '10px' : '2px'} 0 2px 16px;${index === 0 ? `border-top:1px solid ${LINE};` : ''}white-space:nowrap">${plain(amount)}</td></tr>
+`;
+
 /** Names and what they stand for, below one another. */
 export const facts = (rows: readonly (readonly [string, string])[]): Html =>
-  html`<table class="ink" width="100%" cellpadding="0" cellspacing="0" style="margin:0 0 12px;color:${INK};font-size:15px;line-height:22px">
+  html`<table class="ink" width="100%" cellpadding="0" cellspacing="0" style="margin:12px 0;color:${INK};font-size:15px;line-height:22px">
 ${rows.map(
   ([name, value]) =>
     html`<tr><th class="soft" align="left" valign="top" scope="row" style="padding:4px 16px 4px 0;color:${SOFT};font-weight:400;white-space:nowrap">${plain(name)}</th>

@@ -101,6 +101,9 @@ const MARKS = /\uE000([IR])([0-9a-f-]{36})\uE001/g;
 /** Stands for the link of a payable in a text that is stored, so that the link itself is stored nowhere. */
 export const payMark = ({ type, id }: Payable): string => `${MARK}${LETTERS[type]}${id}${END}`;
 
+/** A stored text without its links, where a person reads what was sent. */
+export const withLinksAsMarks = (text: string): string => text.replace(MARKS, '#');
+
 /** A text of others, out of which no mark can be made. */
 export const withoutMarks = (text: string): string => text.replace(/[\uE000\uE001]/g, '');
 

@@ -26,6 +26,8 @@ export interface Mail {
   document?: Attached;
   /** What is attached besides, where it can be drawn and all together is not too large. */
   attached?: readonly Attached[];
+  /** Electronic documents that are attached as well, once they are made. */
+  electronicIds?: readonly DocumentId[];
   /** Sent because the document became final: once. */
   isAutomatic?: boolean;
 }
@@ -50,7 +52,7 @@ export async function postMail(ctx: Context, mail: Mail): Promise<boolean> {
   const { document } = mail;
   const id = newId();
   const documentId = document === undefined ? null : await askForDocument(ctx, document);
-  const attachedIds: string[] = [];
+  const attachedIds: string[] = [...(mail.electronicIds ?? [])];
   for (const each of mail.attached ?? []) attachedIds.push(await askForDocument(ctx, each));
   const posted = await db`
     insert into mails ${db(
@@ -113,6 +115,8 @@ async function holdDocuments({ db, organizationId }: Context, ids: readonly stri
   if (ids.length === 0) return;
   await db`
     select from documents where organization_id = ${organizationId} and id = any (${ids}) order by id for share`;
+  await db`
+    select from e_documents where organization_id = ${organizationId} and id = any (${ids}) order by id for share`;
 }
 
 /** Releases those of the mails that wait for no document. */
@@ -129,6 +133,11 @@ async function release(ctx: Context, ids: readonly string[]): Promise<void> {
         where document.organization_id = mail.organization_id and document.content is null
           and document.id = any (mail.attached_ids || mail.document_id)
           and (document.given_up_at is null or document.id = mail.document_id)
+      )
+      and not exists (
+        select from e_documents electronic
+        where electronic.organization_id = mail.organization_id and electronic.status = 'pending'
+          and electronic.id = any (mail.attached_ids)
       )
     returning mail.id`;
   const mails = released.map(({ id }) => id);

@@ -42,15 +42,19 @@ const MOST_ATTACHED_BYTES = 10_000_000;
  */
 export const attachedFiles = (db: Db): Fragment => db`
   select file.* from (
-    select document.id, document.file_name, document.content_type, document.content, wanted.place,
-      sum(octet_length(document.content)) filter (where wanted.place > 0) over () as bytes
+    select wanted.id, coalesce(document.file_name, electronic.file_name) as file_name,
+      coalesce(document.content_type, electronic.content_type) as content_type,
+      coalesce(document.content, electronic.content) as content, wanted.place,
+      sum(octet_length(coalesce(document.content, electronic.content))) filter (where wanted.place > 0) over () as bytes
     from (
       select mail.document_id as id, 0 as place
       union all
       select id, place from unnest(mail.attached_ids) with ordinality as attached (id, place)
     ) wanted
-    join documents document on document.organization_id = mail.organization_id and document.id = wanted.id
-    where document.content is not null
+    left join documents document on document.organization_id = mail.organization_id and document.id = wanted.id
+    left join e_documents electronic
+      on electronic.organization_id = mail.organization_id and electronic.id = wanted.id
+    where coalesce(document.content, electronic.content) is not null
   ) file
   where file.place = 0 or file.bytes <= ${MOST_ATTACHED_BYTES}`;
 
