@@ -2416,6 +2416,7 @@ create table invoices (
   tax_integration_id uuid,
   usage_counted_at timestamp with time zone,
   voided_with_notes boolean not null default false,
+  action_required_at timestamp with time zone,
   constraint invoices_pkey PRIMARY KEY (id),
   constraint invoices_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
   constraint invoices_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
@@ -2433,6 +2434,7 @@ comment on column invoices.tax_version is 'Rises with each computation: the answ
 comment on column invoices.tax_integration_id is 'The tax engine whose answer the taxes are.';
 comment on column invoices.usage_counted_at is 'When its usage was counted for the last time. Null of invoices without usage, and of those from before 0037 that did not wait then: counted when it became final.';
 comment on column invoices.voided_with_notes is 'Whether notes stand for what had paid it, so that its void gave nothing back to notes and wallets.';
+comment on column invoices.action_required_at is 'When it was announced that nothing can be charged, because the customer pays on a page only.';
 CREATE INDEX invoices_awaiting_taxes ON public.invoices USING btree (organization_id, customer_id) WHERE ((status = 'pending'::text) AND (tax_status = 'pending'::text));
 CREATE INDEX invoices_customer ON public.invoices USING btree (organization_id, customer_id, issuing_date DESC);
 CREATE UNIQUE INDEX invoices_customer_sequence_key ON public.invoices USING btree (organization_id, customer_id, billing_entity_id, sequential_id) WHERE (sequential_id IS NOT NULL);
@@ -2944,6 +2946,7 @@ create table payments (
   expected_settlement_date date,
   reported_at timestamp with time zone,
   reversed_at timestamp with time zone,
+  is_transfer boolean not null default false,
   constraint payments_pkey PRIMARY KEY (id),
   constraint payments_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
   constraint payments_payment_method_id_fkey FOREIGN KEY (payment_method_id) REFERENCES payment_methods(id) DEFERRABLE,
@@ -2958,6 +2961,7 @@ comment on column payments.looked_at is 'When a sweep last sent it to its provid
 comment on column payments.expected_settlement_date is 'Day on which a bank debit is expected to be paid.';
 comment on column payments.reported_at is 'When that happened which its provider has reported last; a report about an earlier instant changes nothing.';
 comment on column payments.reversed_at is 'When money that had come in was taken back. Null: it was not, or came again.';
+comment on column payments.is_transfer is 'The customer transfers the money to an account that the provider names; no stored method is charged.';
 CREATE INDEX payments_cancel_to_look_at ON public.payments USING btree (organization_id, looked_at NULLS FIRST) WHERE (cancel_owed_at IS NOT NULL);
 CREATE INDEX payments_failed_by_method ON public.payments USING btree (organization_id, payment_method_id) WHERE ((payment_status = 'failed'::text) AND (payment_method_id IS NOT NULL));
 CREATE INDEX payments_newest ON public.payments USING btree (organization_id, created_at DESC, id DESC);

@@ -16,12 +16,14 @@ import { recordMailFailed } from './areas/documents/document-mails/commands.ts';
 import * as invoices from './areas/invoices/announcements.ts';
 import * as messaging from './areas/messaging/announcements.ts';
 import * as payments from './areas/payments/announcements.ts';
+import { collectWithoutMethod } from './areas/payments/collect-payments/import-methods.ts';
 import { assignToCustomer, assignToEntity } from './areas/payments/dunning-campaigns/assign-campaign.ts';
 import { resetDunningOfInvoice } from './areas/payments/dunning-campaigns/dunning-counters.ts';
 import { makeReceipt } from './areas/payments/payment-receipts/make-receipt.ts';
 import { offerSetupPage } from './areas/payments/payments/checkout-url.ts';
 import { endRefusedCharges } from './areas/payments/payments/give-up-payments.ts';
 import { closePagesOfInvoice, closePagesOfProvider } from './areas/payments/payments/provider-pages.ts';
+import { renewTransfers } from './areas/payments/payments/renew-transfers.ts';
 import * as selling from './areas/selling/announcements.ts';
 import { createOrderForm } from './areas/selling/order-forms/create-order-form.ts';
 import * as subscriptions from './areas/subscriptions/announcements.ts';
@@ -53,6 +55,7 @@ export const reactions = reactionTable([
   on(customers.dunningOfCustomerWished, assignToCustomer),
   on(customers.dunningOfEntityWished, assignToEntity),
   on(customers.paymentMethodWanted, offerSetupPage),
+  on(customers.customerNeedsNoMethod, collectWithoutMethod),
   on(customers.pagesOfProviderOutdated, closePagesOfProvider),
   on(customers.providerDeleted, discardMethodsOfProvider),
   on(customers.customerLeftProvider, discardMethodsOfCustomer),
@@ -60,6 +63,7 @@ export const reactions = reactionTable([
   on(subscriptions.paidSubscriptionEnds, creditUnusedDays),
 
   on(invoices.draftInvoiceDeleted, deleteDraftNotes),
+  on(invoices.invoiceDueChanged, renewTransfers),
   on(
     invoices.invoicePaymentStatusChanged,
     closePagesOfInvoice,

@@ -36,6 +36,9 @@ export const paymentMethodWanted = announcement<{
   checkoutUrl?: string;
 }>('customer.payment_method_wanted');
 
+/** A customer who pays without a stored method was linked to its provider, or chose to pay like that. */
+export const customerNeedsNoMethod = announcement<{ customer_id: CustomerId }>('customer.needs_no_method');
+
 /** Hosted pages of a connection are outdated because its settings changed. */
 export const pagesOfProviderOutdated = announcement<{ payment_provider_id: PaymentProviderId }>(
   'payment_provider.pages_outdated',

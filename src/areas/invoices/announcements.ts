@@ -15,4 +15,7 @@ export interface PaymentChange {
  */
 export const invoicePaymentStatusChanged = announcement<PaymentChange>('invoice.payment_status_changed');
 
+/** What an invoice owes changed, or it counts as paid; the invoice is locked. */
+export const invoiceDueChanged = announcement<{ invoice_id: InvoiceId }>('invoice.due_changed');
+
 export const draftInvoiceDeleted = announcement<{ invoice_id: InvoiceId }>('invoice.draft_deleted');

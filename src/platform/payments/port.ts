@@ -71,6 +71,19 @@ export interface ChargeRequest {
   isUnscheduled?: true;
 }
 
+/**
+ * A payment that the customer makes by transfer; a repetition with the same `idempotencyKey` is the same payment. The
+ * account and what to quote are in `nextAction`.
+ */
+export interface TransferRequest
+  extends Pick<
+    ChargeRequest,
+    'idempotencyKey' | 'amountCents' | 'currency' | 'providerCustomerId' | 'description' | 'metadata'
+  > {
+  /** Where the seller is: its account may be in the same country. */
+  sellerCountry: string | null;
+}
+
 /** A hosted page: to pay an amount, or to store a method. */
 export interface PageRequest {
   idempotencyKey: string;
@@ -79,6 +92,8 @@ export interface PageRequest {
   successUrl: string;
   /** Currency of the customer; null while it has none. */
   currency: string | null;
+  /** Of a page on which something is paid, as of a transfer. */
+  sellerCountry?: string | null;
   /** Names our record of the customer for whom a method is stored. */
   metadata: Record<string, string>;
   /** Absent: a method is stored, nothing is paid. */
@@ -96,6 +111,8 @@ export type ProviderEvent =
       asked?: Received;
       metadata: Record<string, string>;
       error?: ProviderError;
+      /** The account to which the customer transfers the money; read from the provider, as no event says it. */
+      transferTo?: Record<string, unknown>;
       /** When it happened, where the provider says it: what is reported later about an earlier instant is outdated. */
       reportedAt?: string;
     }
@@ -129,8 +146,8 @@ export type ProviderEvent =
       /** As of a payment. */
       reportedAt?: string;
     }
-  /** A part has come in, or the customer has to pay another amount: how is in `nextAction`. */
-  | { kind: 'amounts_changed'; providerPaymentId: string; nextAction: Record<string, unknown> }
+  /** A part has come in: what is left to pay is read, because an event is stored without numbers of accounts. */
+  | { kind: 'amounts_changed'; providerPaymentId: string }
   | { kind: 'dispute_opened'; providerPaymentId: string; reason: string | null }
   | { kind: 'dispute_closed'; providerPaymentId: string; isLost: boolean; reason: string | null }
   | {
@@ -234,6 +251,8 @@ export interface PaymentProvider {
     metadata: Record<string, string>;
   }): Promise<string>;
   charge(request: ChargeRequest): Promise<ChargeOutcome>;
+  /** Begins a payment by transfer, of providers that name an account for each customer. */
+  requestTransfer?(request: TransferRequest): Promise<ChargeOutcome>;
   /** The provider's state of a payment. @throws ReadRefused, CredentialsRefused, other Outages */
   readPayment(providerPaymentId: string): Promise<ChargeOutcome>;
   /** @throws ProviderRefusal, Outage */

@@ -46,6 +46,13 @@ export interface StoredConnection {
   secrets_last4: Readonly<Record<string, string>>;
 }
 
+/** Whether the customers of a connection choose kinds of payment, as the provider's name in the interface has them. */
+export const offersKindsOfMethod = ({
+  provider_type,
+  emulates,
+}: Pick<StoredConnection, 'provider_type' | 'emulates'>): boolean =>
+  contractOf(emulates ?? (provider_type as ContractProvider)).offersKindsOfMethod;
+
 /** Whose words a connection speaks: a double those of the provider that it behaves like, others their own. */
 export const wordsOf = ({ provider_type, emulates }: Pick<StoredConnection, 'provider_type' | 'emulates'>): string =>
   isOverNetwork(provider_type) ? provider_type : (emulates ?? provider_type);

@@ -50,9 +50,7 @@ test('a connection must be named when a provider has several', async () => {
 
 test('a page to store a payment method is refused when there is nothing to set up or the provider has no such pages', async () => {
   const page = (customer: string) => story.client.post(`/customers/${customer}/checkout_url`);
-  await ok(linked('coins', 'stripe', { payment_provider_code: 'first' }));
-  // Linked before such methods were refused.
-  await service.sql`update customers set provider_payment_methods = '{crypto}' where external_id = 'coins'`;
+  await ok(linked('coins', 'stripe', { payment_provider_code: 'first', provider_payment_methods: ['crypto'] }));
   expect((await page('coins')).body).toEqual(
     invalid({ provider_payment_methods: ['no_payment_methods_to_setup_available'] }),
   );
@@ -62,15 +60,15 @@ test('a page to store a payment method is refused when there is nothing to set u
 });
 
 test.each(['crypto', 'customer_balance'])(
-  'a linked customer cannot be given %s as its only payment method, because nothing charges it',
+  'a linked customer cannot be given %s as its only payment method at a provider that offers no such kind',
   async (method) => {
     const external_id = `by-${method}`;
     const refused = { status: 422, body: { error_details: { provider_payment_methods: ['unsupported_value'] } } };
-    const only = { payment_provider_code: 'first', provider_payment_methods: [method] };
-    expect(await linked(external_id, 'stripe', only)).toMatchObject(refused);
+    const only = { provider_payment_methods: [method] };
+    expect(await linked(external_id, 'cashfree', only)).toMatchObject(refused);
     expect((await story.client.get(`/customers/${external_id}`)).status).toBe(404);
-    await ok(linked(external_id, 'stripe', { payment_provider_code: 'first' }));
-    expect(await linked(external_id, 'stripe', only)).toMatchObject(refused);
+    await ok(linked(external_id, 'cashfree', {}));
+    expect(await linked(external_id, 'cashfree', only)).toMatchObject(refused);
     const billing_configuration = { provider_payment_methods: [method] };
     expect(await story.client.post('/customers', { customer: { external_id, billing_configuration } })).toMatchObject(
       refused,

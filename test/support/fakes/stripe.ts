@@ -22,7 +22,7 @@ export interface FakeStripe {
   /** Customers as Stripe holds them, with their methods; tests put there what they need. */
   customers: Map<string, { fields: Loose; methods: Loose[] }>;
   /** Registered endpoints for events, oldest first. */
-  endpoints: { id: string; object: string; url: string }[];
+  endpoints: { id: string; object: string; url: string; enabled_events: string[] }[];
   /** Disputes as Stripe holds them, oldest first. */
   disputes: Loose[];
   /** The next request of a path is done at once, and answered when `answer` is called. */
@@ -37,6 +37,8 @@ export interface FakeStripe {
   isDown: boolean;
   /** Sets what became of an intent meanwhile, without telling anybody. */
   set(intent: Loose, status: string): void;
+  /** The customer transfers a part of what an intent asks for, or the whole; nobody is told. */
+  transfer(intent: Loose, amount: number): void;
   /** An event about an object, signed as Stripe does for the endpoint that was registered last. */
   event(type: string, object: Loose, id?: string): { body: string; signature: string; path: string };
   close(): Promise<void>;
@@ -75,6 +77,59 @@ function amountFault(amount: number, currency: string) {
   if (amount < (LEAST_OF_WHOLE_CURRENCIES[currency] ?? LEAST))
     return { code: 'amount_too_small', message: 'Amount too small.' };
   return stepFault(amount, currency);
+}
+
+/** Types of events that Stripe knows, as far as they are about what we do; it registers no other. */
+const EVENT_TYPES = new Set([
+  ...['succeeded', 'setup_failed', 'canceled', 'requires_action'].map((each) => `setup_intent.${each}`),
+  ...['created', 'processing', 'requires_action', 'partially_funded', 'amount_capturable_updated'].map(
+    (each) => `payment_intent.${each}`,
+  ),
+  ...['succeeded', 'payment_failed', 'canceled'].map((each) => `payment_intent.${each}`),
+  ...['attached', 'detached', 'updated', 'automatically_updated'].map((each) => `payment_method.${each}`),
+  ...['created', 'updated', 'deleted'].map((each) => `customer.${each}`),
+  ...['created', 'updated', 'closed', 'funds_withdrawn', 'funds_reinstated'].map((each) => `charge.dispute.${each}`),
+  ...['created', 'updated', 'failed'].map((each) => `refund.${each}`),
+  ...['charge.refunded', 'charge.refund.updated', 'mandate.updated', 'checkout.session.completed'],
+]);
+
+/** docs.stripe.com/payments/bank-transfers: by which kind of transfer a currency is paid. */
+const TRANSFERS: Record<string, string> = {
+  eur: 'eu_bank_transfer',
+  gbp: 'gb_bank_transfer',
+  jpy: 'jp_bank_transfer',
+  mxn: 'mx_bank_transfer',
+  usd: 'us_bank_transfer',
+};
+const EURO_COUNTRIES = ['BE', 'DE', 'ES', 'FR', 'IE', 'NL'];
+
+/** What Stripe refuses about the options of a transfer. */
+function transferFault(body: URLSearchParams, currency: string): string | undefined {
+  const option = (name: string) => body.get(`payment_method_options[customer_balance]${name}`);
+  if (body.get('customer') === null) return 'A customer is required for customer_balance.';
+  if (option('[funding_type]') !== 'bank_transfer') return 'You must specify funding_type.';
+  const kind = TRANSFERS[currency];
+  if (kind === undefined || option('[bank_transfer][type]') !== kind)
+    return `The currency ${currency} is not supported by this bank transfer.`;
+  const country = option('[bank_transfer][eu_bank_transfer][country]');
+  if ((kind === 'eu_bank_transfer') !== (country !== null)) return 'eu_bank_transfer and no other has a country.';
+  if (country !== null && !EURO_COUNTRIES.includes(country)) return `Invalid country: ${country}.`;
+}
+
+/** What Stripe refuses about the kinds of payment of a page. */
+function pageFault(body: URLSearchParams, currency: string): string | undefined {
+  const kinds = [...body].filter(([name]) => name.startsWith('allowed_payment_method_types')).map(([, kind]) => kind);
+  const unstored = kinds.filter((kind): boolean => kind === 'customer_balance' || kind === 'crypto');
+  if (body.get('mode') === 'setup')
+    return unstored.length > 0 ? `${unstored[0]} cannot be used in setup mode.` : undefined;
+  if (kinds.includes('customer_balance') && transferFault(body, currency)) return transferFault(body, currency);
+  const isKept = body.get('payment_intent_data[setup_future_usage]') !== null;
+  const offered = kinds.filter(
+    (kind) => !(unstored.includes(kind) && isKept) && !(kind === 'crypto' && currency !== 'usd'),
+  );
+  if (offered.length === 0) return 'No valid payment method types for this Checkout Session.';
+  if (offered.length < kinds.length)
+    return `The page would not offer ${kinds.filter((each) => !offered.includes(each))}.`;
 }
 
 /**
@@ -155,7 +210,15 @@ export async function fakeStripe(): Promise<FakeStripe> {
     const fault = amountFault(Number(body.get('amount')), body.get('currency')!);
     if (fault) return error(400, { type: 'invalid_request_error', ...fault });
     const [isAway, returnUrl] = [body.get('off_session') === 'true', body.get('return_url')];
-    if (isAway === (returnUrl !== null))
+    const isTransfer = body.get('payment_method_data[type]') === 'customer_balance';
+    const refused = isTransfer ? transferFault(body, body.get('currency')!) : undefined;
+    if (refused !== undefined || (isTransfer && (isAway || method !== null)))
+      return error(400, {
+        type: 'invalid_request_error',
+        code: 'parameter_invalid',
+        message: refused ?? 'customer_balance is neither stored nor charged off session.',
+      });
+    if (!isTransfer && isAway === (returnUrl !== null))
       return error(400, {
         type: 'invalid_request_error',
         code: isAway ? 'parameter_unknown' : 'parameter_missing',
@@ -181,6 +244,31 @@ export async function fakeStripe(): Promise<FakeStripe> {
       last_payment_error: null,
       next_action: null,
     };
+    if (isTransfer) {
+      intent.status = 'requires_action';
+      intent.next_action = {
+        type: 'display_bank_transfer_instructions',
+        display_bank_transfer_instructions: {
+          amount_remaining: intent.amount,
+          currency: intent.currency,
+          financial_addresses: [
+            {
+              type: 'iban',
+              iban: {
+                account_holder_name: 'Stripe Technology Europe Limited',
+                bic: 'SXPYDEHH',
+                country: body.get('payment_method_options[customer_balance][bank_transfer][eu_bank_transfer][country]'),
+                iban: 'DE11243460760600000000',
+              },
+              supported_networks: ['sepa'],
+            },
+          ],
+          hosted_instructions_url: `https://payments.stripe.test/bank_transfers/${intent.id}`,
+          reference: `REF${intent.id.toUpperCase().replace('_', '')}`,
+          type: body.get('payment_method_options[customer_balance][bank_transfer][type]'),
+        },
+      };
+    }
     if (method === 'pm_india' && !isAway) {
       intent.status = 'requires_action';
       intent.next_action = {
@@ -235,9 +323,13 @@ export async function fakeStripe(): Promise<FakeStripe> {
       return error(400, { type: 'invalid_request_error', code: 'email_invalid', message: 'Invalid email address.' });
     if (path === '/v1/customers') return { status: 200, body: { id: nextId('cus'), object: 'customer' } };
     if (path === '/v1/webhook_endpoints') {
+      const types = [...body].filter(([name]) => name.startsWith('enabled_events')).map(([, type]) => type);
+      const unknown = types.find((type) => !EVENT_TYPES.has(type));
+      if (types.length === 0 || unknown !== undefined)
+        return error(400, { type: 'invalid_request_error', message: `Invalid enabled_events: ${unknown ?? ''}.` });
       endpoint = { url: body.get('url')!, secret: `whsec_${nextId('secret')}` };
       const id = nextId('we');
-      endpoints.push({ id, object: 'webhook_endpoint', url: endpoint.url });
+      endpoints.push({ id, object: 'webhook_endpoint', url: endpoint.url, enabled_events: types });
       return { status: 200, body: { ...endpoints.at(-1), secret: endpoint.secret } };
     }
     const ended = endpoints.findIndex(({ id }) => path === `/v1/webhook_endpoints/${id}`);
@@ -249,6 +341,8 @@ export async function fakeStripe(): Promise<FakeStripe> {
       const line = (field: string) => body.get(`line_items[0][price_data][${field}]`);
       const fault = body.get('mode') === 'payment' && amountFault(Number(line('unit_amount')), line('currency')!);
       if (fault) return error(400, { type: 'invalid_request_error', ...fault });
+      const refused = pageFault(body, line('currency') ?? '');
+      if (refused) return error(400, { type: 'invalid_request_error', message: refused });
       if (body.get('mode') === 'payment')
         pages.push({ amount: Number(line('unit_amount')), currency: line('currency')! });
       returns.push(body.get('success_url')!);
@@ -278,7 +372,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
         code: 'payment_intent_unexpected_state',
         message: 'Too late.',
       });
-    if (canceled) canceled.status = 'canceled';
+    if (canceled) Object.assign(canceled, { status: 'canceled', next_action: null });
     const refunded = refunds.find(({ id }) => path === `/v1/refunds/${id}`);
     if (refunded) return { status: 200, body: refunded };
     const intent = canceled ?? intents.find(({ id }) => path === `/v1/payment_intents/${id}`);
@@ -392,11 +486,20 @@ export async function fakeStripe(): Promise<FakeStripe> {
     set isDown(down: boolean) {
       isDown = down;
     },
+    transfer(intent, amount) {
+      const said = intent.next_action?.display_bank_transfer_instructions;
+      if (!said || amount > said.amount_remaining) throw new Error('Nothing, or less, is to be transferred.');
+      said.amount_remaining -= amount;
+      if (said.amount_remaining > 0) return;
+      Object.assign(intent, { status: 'succeeded', amount_received: intent.amount, next_action: null });
+    },
     set(intent, status) {
       intent.status = status;
       if (status === 'succeeded') intent.amount_received = intent.amount;
     },
     event(type, object, id = nextId('evt')) {
+      if (!endpoints.some(({ url, enabled_events }) => url === endpoint.url && enabled_events.includes(type)))
+        throw new Error(`Stripe does not send ${type} to ${endpoint.url}.`);
       const body = JSON.stringify({ id, object: 'event', type, data: { object } });
       const at = Math.trunc(Date.now() / 1000);
       const hex = createHmac('sha256', endpoint.secret).update(`${at}.${body}`).digest('hex');

@@ -1,5 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import type { CreditNoteId } from '../../../platform/ids.ts';
+import { announce } from '../../../platform/reactions.ts';
+import { invoiceDueChanged } from '../../invoices/announcements.ts';
 import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import { maybeRecorded } from '../../invoices/invoices/owe-taxes-back.ts';
 import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
@@ -32,6 +34,7 @@ export async function finishNote(ctx: Context, id: CreditNoteId, isOfVoided: boo
     set total_offsetted_credit_note_amount_cents = total_offsetted_credit_note_amount_cents + ${note.offset_amount_cents},
       updated_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and id = ${note.invoice_id}`;
+  await announce(ctx, invoiceDueChanged, { invoice_id: note.invoice_id });
   const invoice = await readInvoice(ctx, note.invoice_id);
   if (dueOf(invoice) > 0) return;
   if (invoiceType === 'credit') await settleUnpaidTopUp(ctx, invoice);

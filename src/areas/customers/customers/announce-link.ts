@@ -4,8 +4,9 @@ import type { CustomerId } from '../../../platform/ids.ts';
 import { contractOf } from '../../../platform/payments/contract-providers.ts';
 import type { ProviderError } from '../../../platform/payments/port.ts';
 import { can } from '../../../platform/payments/providers.ts';
+import { storedKinds } from '../../../platform/payments/unstored-kinds.ts';
 import { announce } from '../../../platform/reactions.ts';
-import { customerLeftProvider, paymentMethodWanted } from '../announcements.ts';
+import { customerLeftProvider, customerNeedsNoMethod, paymentMethodWanted } from '../announcements.ts';
 import type { ProviderLink } from './provider-link.ts';
 import type { CustomerRow } from './queries.ts';
 import { customerWebhookView } from './view.ts';
@@ -16,20 +17,11 @@ export const CREATE_CUSTOMER_JOB = 'payment.create-customer';
 /** Reads the methods of a customer at its provider, over the network. */
 const IMPORT_METHODS_JOB = 'payment.import-methods';
 
-/** Payment methods that the customer stores on a page of the provider. Rule: payments.md#providers. */
-const NEED_SETUP: ReadonlySet<string> = new Set([
-  'card',
-  'sepa_debit',
-  'us_bank_account',
-  'bacs_debit',
-  'link',
-  'boleto',
-]);
-
+/** Whether a customer has to store a method before anything can be charged. Rule: payments.md#providers. */
 export const needsSetup = (customer: Pick<CustomerRow, 'payment_provider' | 'provider_payment_methods'>): boolean =>
   customer.payment_provider === null ||
   !contractOf(customer.payment_provider).offersKindsOfMethod ||
-  customer.provider_payment_methods.some((method) => NEED_SETUP.has(method));
+  storedKinds(customer.provider_payment_methods).length > 0;
 
 /**
  * Follows a changed link: methods of the former provider are discarded, the customer is created at the new one and
@@ -39,6 +31,8 @@ export async function announceLink(ctx: Context, customer: CustomerRow, link: Pr
   if (link.endsFormer) await announce(ctx, customerLeftProvider, { customer_id: customer.id });
   if (link.isLinkedAnew) await oweMethods(ctx, customer.id, { keepsDefault: false });
   if (link.refused) recordNotMade(ctx, customer, link.refused);
+  if (link.madeAt || link.isLinkedAnew || link.changes.provider_payment_methods !== undefined)
+    await announceNoMethodNeeded(ctx, customer);
   if (!link.madeAt) return;
   if (customer.provider_customer_id === null)
     return ctx.after({ nudge: CREATE_CUSTOMER_JOB, payload: { customer_id: customer.id } });
@@ -46,6 +40,12 @@ export async function announceLink(ctx: Context, customer: CustomerRow, link: Pr
   if (!needsSetup(customer) || !can(link.madeAt, 'setup_page')) return;
   const { madeAt: provider, checkoutUrl } = link;
   await announce(ctx, paymentMethodWanted, { customer, provider, ...(checkoutUrl ? { checkoutUrl } : {}) });
+}
+
+/** Announces that nothing has to be stored, so that what waited for a method can be charged. */
+export async function announceNoMethodNeeded(ctx: Context, customer: CustomerRow): Promise<void> {
+  if (customer.provider_customer_id === null || needsSetup(customer)) return;
+  await announce(ctx, customerNeedsNoMethod, { customer_id: customer.id });
 }
 
 /**

@@ -1,9 +1,14 @@
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { CustomerId, PaymentProviderId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
-import { isContractProvider } from '../../../platform/payments/contract-providers.ts';
+import {
+  type ContractProvider,
+  contractOf,
+  isContractProvider,
+} from '../../../platform/payments/contract-providers.ts';
 import type { ProviderError } from '../../../platform/payments/port.ts';
 import { can, descriptorOf, isOverNetwork } from '../../../platform/payments/providers.ts';
+import { storedKinds } from '../../../platform/payments/unstored-kinds.ts';
 import { contractName, listProvidersNamed, type ProviderRow } from '../payment-providers/queries.ts';
 import type { CustomerFields, CustomerRow } from './queries.ts';
 import type { CustomerInput } from './schema.ts';
@@ -51,9 +56,6 @@ const UNLINKED = {
   provider_payment_methods: ['card'],
 };
 
-/** Methods that no connection charges: a linked customer with only these would never pay an invoice. */
-const NEVER_CHARGED: ReadonlySet<string> = new Set(['customer_balance', 'crypto']);
-
 /**
  * The link with a payment provider after an upsert. Naming a provider alone stores its name; creating the customer
  * there (`sync_with_provider`) or linking it (`provider_customer_id`) needs a connection. `sandbox` is stored under the
@@ -83,19 +85,22 @@ export async function providerLink(
       code !== stored.payment_provider_code);
   if (leaves) Object.assign(changes, { payment_provider_id: null, provider_customer_id: null });
   const types = changes.provider_payment_methods ?? stored?.provider_payment_methods ?? ['card'];
-  const neverPays = types.length > 0 && types.every((type) => NEVER_CHARGED.has(type));
+  // Where a provider's pages offer no kinds of method, a customer with only these would never pay an invoice.
+  const neverPaysAt = (name: ContractProvider): boolean =>
+    types.length > 0 && storedKinds(types).length === 0 && !contractOf(name).offersKindsOfMethod;
   const refused = { changes, faults: { provider_payment_methods: ['unsupported_value'] }, endsFormer: false };
   if (!isToBeLinked) {
     const staysLinked = stored?.payment_provider_id != null && !leaves;
     const isAsked = input.provider_payment_methods !== undefined;
-    return neverPays && staysLinked && isAsked ? refused : { changes, faults, endsFormer: leaves };
+    const isRefused = staysLinked && isAsked && neverPaysAt(stored.payment_provider!);
+    return isRefused ? refused : { changes, faults, endsFormer: leaves };
   }
 
   const named = changes.payment_provider ?? stored?.payment_provider ?? null;
   const [connection, another] = await listProvidersNamed(scope, named, code);
   if (!connection) return { changes, faults: { base: ['payment_provider_not_found'] }, endsFormer: false };
   if (another) return { changes, faults: { base: ['payment_provider_code_missing'] }, endsFormer: false };
-  if (neverPays) return refused;
+  if (neverPaysAt(contractName(connection))) return refused;
   const isSame = stored?.payment_provider_id === connection.id;
   Object.assign(changes, {
     payment_provider: contractName(connection),

@@ -4,6 +4,8 @@ import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { columnValues, json } from '../../../platform/db/values.ts';
 import type { InvoiceId } from '../../../platform/ids.ts';
+import { announce } from '../../../platform/reactions.ts';
+import { invoiceDueChanged } from '../announcements.ts';
 import { getVisibleInvoice, type InvoiceMetadataJson, type InvoiceRow, readInvoice } from './queries.ts';
 
 /**
@@ -34,11 +36,14 @@ export interface InvoiceChange {
   voided_with_notes?: boolean;
 }
 
-/** Changes columns of an invoice and gives it back as it then is. */
+/** Changes columns of an invoice and gives it back as it then is; a change of what it owes is announced. */
 export async function changeInvoice(ctx: Context, id: InvoiceId, change: InvoiceChange): Promise<InvoiceRow> {
   await ctx.db`
     update invoices set ${ctx.db(columnValues({ ...change, updated_at: ctx.now() }))}
     where organization_id = ${ctx.organizationId} and id = ${id}`;
+  const { total_paid_amount_cents: paid, total_written_off_amount_cents: writtenOff } = change;
+  if (paid !== undefined || writtenOff !== undefined || change.payment_status === 'succeeded')
+    await announce(ctx, invoiceDueChanged, { invoice_id: id });
   return readInvoice(ctx, id);
 }
 

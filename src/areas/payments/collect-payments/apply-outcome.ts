@@ -15,7 +15,7 @@ import { reversePayment, settlePayment } from '../payments/settle-payment.ts';
 import { paymentView } from '../payments/view.ts';
 import { changePayment, lockPayables } from '../payments/writes.ts';
 import { leaveFailingMandate } from './failing-mandates.ts';
-import { mailRequest } from './request-mail.ts';
+import { mailRequest, mailWaitingPayment } from './request-mail.ts';
 
 type Answered = Extract<ChargeOutcome, { kind: 'answered' }>;
 
@@ -105,12 +105,15 @@ async function succeed(ctx: Context, payment: PaymentRow, isEvent: boolean): Pro
 }
 
 async function wait(ctx: Context, payment: PaymentRow, before: PaymentRow): Promise<void> {
-  await moveInvoices(ctx, payment, { status: 'pending', isReady: false });
+  // A transfer that its customer forgets is no reason not to remind them: it ends when a request asks for the amount.
+  await moveInvoices(ctx, payment, { status: 'pending', isReady: payment.is_transfer });
   const asks = Object.keys(payment.next_action).length > 0;
   if (!asks || Object.keys(before.next_action).length > 0) return;
   await recordPayment(ctx, 'payment.requires_action', payment.id);
-  // The link leads to the page that says what is to be confirmed.
-  if (payment.payable_type === 'PaymentRequest') await mailRequest(ctx, await getRequest(ctx, payment.payable_id));
+  // The link leads to the page that says what is to be confirmed, or where to transfer the money.
+  if (payment.payable_type === 'Invoice')
+    return mailWaitingPayment(ctx, await readInvoice(ctx, payment.payable_id), payment);
+  await mailRequest(ctx, await getRequest(ctx, payment.payable_id), { waiting: payment });
 }
 
 async function fail(ctx: Context, payment: PaymentRow, error: ProviderError): Promise<void> {

@@ -1,3 +1,4 @@
+import { assert } from '../../../engine/assert.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { OrganizationId, PaymentId } from '../../../platform/ids.ts';
 import { type ChargeOutcome, isSilentOnBefore } from '../../../platform/payments/port.ts';
@@ -12,7 +13,8 @@ import { type MethodRow, readMethod } from '../../customers/payment-methods/quer
 import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
 import { payLink, RETURNED } from '../../messaging/mails/pay-link.ts';
 import { type PaymentRow, readPayment } from '../payments/queries.ts';
-import { connected, isKeyForgotten } from '../provider-network/network.ts';
+import { sellerCountryOf } from '../payments/seller-country.ts';
+import { type Connected, connected, isKeyForgotten } from '../provider-network/network.ts';
 import { applyAnswer, leavePending, lockPayment } from './apply-outcome.ts';
 
 /**
@@ -29,7 +31,8 @@ export async function chargeOverNetwork(
   const payment = await readPayment({ db: deps.sql, organizationId }, id);
   if (payment.payment_status !== 'pending' || payment.error !== null) return;
   const connection = await connected(deps, organizationId, payment.payment_provider_id);
-  if (!connection || payment.payment_method_id === null || payment.provider_customer_id === null) return;
+  if (!connection || payment.provider_customer_id === null) return;
+  if (payment.payment_method_id === null && !payment.is_transfer) return;
   const first = await noteAttempt(deps, organizationId, payment);
   if (first === undefined) return;
   if (isKeyForgotten(connection.row, first.chargedAt)) {
@@ -42,19 +45,7 @@ export async function chargeOverNetwork(
       if (now.payment_status === 'pending' && now.error === null) await leavePending(ctx, now, TOO_OLD, 'pending');
     });
   }
-  const method = await readMethod({ db: deps.sql, organizationId }, payment.payment_method_id);
-  const outcome = await connection.provider.charge({
-    idempotencyKey: `payment-${id}`,
-    amountCents: payment.amount_cents,
-    currency: payment.amount_currency,
-    providerCustomerId: payment.provider_customer_id,
-    providerMethodId: method.provider_method_id,
-    methodDetails: shownDetails(method),
-    description: payment.invoices.map(({ number }) => number).join(', '),
-    metadata: { payment_id: id, payable_type: payment.payable_type, payable_id: payment.payable_id },
-    ...((await isUnscheduled(deps, organizationId, payment)) ? { isUnscheduled: true } : {}),
-    ...(await returnOf(deps, { organizationId, payment, method, connection: connection.row })),
-  });
+  const outcome = await ask(deps, organizationId, connection, payment);
   if (outcome.kind === 'unreachable' || (first.isRepeated && saysNothing(outcome)))
     throw new Outage(connection.row.provider_type, outcome.error?.message);
   await transactHoldingClock(deps, organizationId, async (ctx) => {
@@ -67,6 +58,36 @@ export async function chargeOverNetwork(
         'a provider knows the key of a charge with another content',
       );
     await leavePending(ctx, now, outcome.error, outcome.kind === 'authentication_required' ? 'failed' : 'pending');
+  });
+}
+
+/** Sends a charge of a stored method, or begins a transfer. */
+async function ask(
+  deps: SystemDeps,
+  organizationId: OrganizationId,
+  { row, provider }: Connected,
+  payment: PaymentRow,
+): Promise<ChargeOutcome> {
+  const scope = { db: deps.sql, organizationId };
+  const charge = {
+    idempotencyKey: `payment-${payment.id}`,
+    amountCents: payment.amount_cents,
+    currency: payment.amount_currency,
+    providerCustomerId: payment.provider_customer_id!,
+    description: payment.invoices.map(({ number }) => number).join(', '),
+    metadata: { payment_id: payment.id, payable_type: payment.payable_type, payable_id: payment.payable_id },
+  };
+  if (payment.payment_method_id === null) {
+    assert(provider.requestTransfer, 'a transfer is begun at a provider that has them');
+    return provider.requestTransfer({ ...charge, sellerCountry: await sellerCountryOf(scope, payment) });
+  }
+  const method = await readMethod(scope, payment.payment_method_id);
+  return provider.charge({
+    ...charge,
+    providerMethodId: method.provider_method_id,
+    methodDetails: shownDetails(method),
+    ...((await isUnscheduled(deps, organizationId, payment)) ? { isUnscheduled: true } : {}),
+    ...(await returnOf(deps, { organizationId, payment, method, connection: row })),
   });
 }
 
@@ -107,7 +128,13 @@ const saysNothing = (outcome: ChargeOutcome): boolean =>
 const shownDetails = ({ details }: MethodRow): Record<string, string> =>
   Object.fromEntries(Object.entries(details).filter((each): each is [string, string] => typeof each[1] === 'string'));
 
-/** Asks the provider about a payment that has been in progress for long. @throws Outage */
+/** Asks a provider what became of a payment in progress. */
+export const LOOK_AFTER_JOB = 'payment.look-after';
+
+/**
+ * Job `payment.look-after`: asks the provider about a payment that has been in progress for long, or of which something
+ * else is left to pay. @throws Outage
+ */
 export async function pollPayment(
   deps: SystemDeps,
   { organization_id: organizationId, payment_id: id }: { organization_id: OrganizationId; payment_id: PaymentId },

@@ -25,13 +25,14 @@ export const TELL_STEP = 'tell-sandbox-event';
 export async function chargeSandboxPayment(ctx: Context, { payment_id: id }: { payment_id: PaymentId }): Promise<void> {
   const payment = await lockPayment(ctx, id);
   if (payment.payment_status !== 'pending' || payment.error !== null) return;
-  const method = await readMethod(ctx, payment.payment_method_id!);
+  const method = payment.payment_method_id === null ? undefined : await readMethod(ctx, payment.payment_method_id);
   const tries = payment.charge_attempts + 1;
   await changePayment(ctx, id, { change: { charge_attempts: tries, charged_at: ctx.now() }, now: ctx.now() });
   const { outcome, later } = sandboxCharge({
-    emulates: method.provider_type,
-    behaviour: method.details.behaviour ?? { does: 'succeed' },
+    emulates: method?.provider_type ?? payment.provider_type!,
+    behaviour: method ? (method.details.behaviour ?? { does: 'succeed' }) : { does: 'be_transferred' },
     amountCents: payment.amount_cents,
+    currency: payment.amount_currency,
     attempt: await countCharges(ctx, payment),
     tries,
     providerPaymentId: `pi_sandbox_${payment.id}`,

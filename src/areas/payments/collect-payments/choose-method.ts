@@ -1,24 +1,35 @@
 import type { Context } from '../../../platform/context.ts';
-import type { CustomerId } from '../../../platform/ids.ts';
-import { can } from '../../../platform/payments/providers.ts';
-import { findMethod, type MethodRow } from '../../customers/payment-methods/queries.ts';
+import { can, offersKindsOfMethod } from '../../../platform/payments/providers.ts';
+import { isTransferred } from '../../../platform/payments/unstored-kinds.ts';
+import type { CustomerRow } from '../../customers/customers/queries.ts';
+import { findMethod } from '../../customers/payment-methods/queries.ts';
 import { findProviderById } from '../../customers/payment-providers/queries.ts';
+import type { WayToPay } from '../payments/start-charge.ts';
 import { firstWish, type MethodWish } from './wishes-of-invoice.ts';
 
 /**
- * The method that pays: the first one named by the wishes (`manual` means none), else the customer's default, also if
- * the named one was discarded since. Undefined means no automatic charge: also if its provider charges nobody who is
- * away. Rules: payments.md#payment-methods, provider-connections.md#capabilities.
+ * What pays: the first method named by the wishes (`manual` means none), else a transfer if the customer pays by
+ * transfer, else the customer's default, also if the named one was discarded since. Undefined means no automatic
+ * charge: also if its provider charges nobody who is away.
+ * Rules: payments.md#payment-methods, payments.md#charged-on-line, provider-connections.md#capabilities.
  */
 export async function chooseMethod(
   ctx: Context,
-  customerId: CustomerId,
+  customer: CustomerRow,
   wishes: readonly MethodWish[],
-): Promise<MethodRow | undefined> {
+): Promise<WayToPay | undefined> {
   const wish = firstWish(wishes);
   if (wish?.type === 'manual') return undefined;
-  const wished = wish?.id ? await findMethod(ctx, customerId, wish.id) : undefined;
-  const method = wished ?? (await findMethod(ctx, customerId, null));
+  const wished = wish?.id ? await findMethod(ctx, customer.id, wish.id) : undefined;
+  const method = wished ?? (await transferBy(ctx, customer)) ?? (await findMethod(ctx, customer.id, null));
   const provider = method && (await findProviderById(ctx, method.payment_provider_id));
   return provider && can(provider, 'off_session_charge') ? method : undefined;
+}
+
+async function transferBy(ctx: Context, customer: CustomerRow): Promise<WayToPay | undefined> {
+  const { payment_provider_id, provider_customer_id, provider_payment_methods: kinds } = customer;
+  if (payment_provider_id === null || provider_customer_id === null || !isTransferred(kinds)) return undefined;
+  const provider = await findProviderById(ctx, payment_provider_id);
+  if (!provider || !offersKindsOfMethod(provider)) return undefined;
+  return { payment_provider_id, provider_customer_id, id: null };
 }

@@ -9,11 +9,13 @@ import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
 import { getVisibleInvoice, type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
 import { recordInvoiceFailure } from '../payments/announce-failure.ts';
 import { COLLECT_STEP } from '../payments/owe-collection.ts';
+import { endTransfersOf } from '../payments/renew-transfers.ts';
 import { startCharge } from '../payments/start-charge.ts';
 import { lockPayables } from '../payments/writes.ts';
+import { announceActionRequired } from './announce-action-required.ts';
 import { chooseMethod } from './choose-method.ts';
 import { closePagesFirst, PAGE_PAYMENT_MINUTES } from './close-pages-first.ts';
-import { type MethodWish, wishesOfInvoice } from './wishes-of-invoice.ts';
+import { firstWish, type MethodWish, wishesOfInvoice } from './wishes-of-invoice.ts';
 
 interface Facts {
   skip_psp: boolean;
@@ -89,8 +91,11 @@ export async function retryPayment(
 async function charge(ctx: Context, invoice: InvoiceRow, facts: Facts, retry?: Retry): Promise<void> {
   const customer = await readCustomer(ctx, invoice.customer_id);
   if (customer.payment_provider_id === null || customer.provider_customer_id === null) return;
-  const method = await chooseMethod(ctx, customer.id, [...(retry ? [retry] : []), ...facts.wishes]);
-  if (!method) return;
+  const wishes = [...(retry ? [retry] : []), ...facts.wishes];
+  const method = await chooseMethod(ctx, customer, wishes);
+  if (!method) return firstWish(wishes)?.type === 'manual' ? undefined : announceActionRequired(ctx, invoice, customer);
+  // A customer who was to transfer the money has stored a method meanwhile.
+  if (method.id !== null) await endTransfersOf(ctx, [invoice.id]);
   if (await closePagesFirst(ctx, [invoice.id])) {
     const payload = { invoice_id: invoice.id, has_waited: true, ...(retry ? { retry } : {}) };
     return ctx.after({ step: COLLECT_STEP, payload, dueAt: ctx.now().add({ minutes: PAGE_PAYMENT_MINUTES }) });

@@ -7,6 +7,7 @@ import { COLLECT_REQUEST_STEP } from '../payment-requests/make-request.ts';
 import { getRequest, type RequestRow } from '../payment-requests/queries.ts';
 import { setRequestStatus } from '../payment-requests/set-request-status.ts';
 import { isPaymentUnderWay } from '../payments/queries.ts';
+import { endTransfersOf } from '../payments/renew-transfers.ts';
 import { startCharge } from '../payments/start-charge.ts';
 import { lockPayables } from '../payments/writes.ts';
 import { chooseMethod } from './choose-method.ts';
@@ -36,9 +37,11 @@ export async function collectRequest(
   const customer = await readCustomer(ctx, request.customer_id);
   const isLinked = customer.payment_provider_id !== null && customer.provider_customer_id !== null;
   const method = isLinked
-    ? await chooseMethod(ctx, customer.id, [{ type: request.payment_method_type, id: request.payment_method_id }])
+    ? await chooseMethod(ctx, customer, [{ type: request.payment_method_type, id: request.payment_method_id }])
     : undefined;
   if (!method) return mailRequest(ctx, request);
+  // What each invoice asks for by itself is asked for together.
+  await endTransfersOf(ctx, request.invoice_ids);
   const minutes = await minutesToWait(ctx, request);
   if (minutes === 'too long') return;
   if (minutes > 0)

@@ -15,7 +15,7 @@ import { publicUrl } from '../../../platform/public-url.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { transactHoldingClock } from '../../../platform/records/transact.ts';
 import { Outage } from '../../../platform/refusal.ts';
-import { recordMade, recordNotMade } from '../../customers/customers/announce-link.ts';
+import { announceNoMethodNeeded, recordMade, recordNotMade } from '../../customers/customers/announce-link.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { listOtherEndpoints, type ProviderRow } from '../../customers/payment-providers/queries.ts';
 import { LIVE_KEY_IN_SANDBOX, sealSecrets } from '../../customers/payment-providers/secrets.ts';
@@ -24,6 +24,7 @@ import { inboundUrl } from '../../customers/payment-providers/view.ts';
 import { payLink, RETURNED } from '../../messaging/mails/pay-link.ts';
 import { recordCheckoutUrl } from '../payments/checkout-url.ts';
 import { type PageError, type PageRow, TOO_MANY } from '../payments/provider-pages.ts';
+import { sellerCountryOf } from '../payments/seller-country.ts';
 import { type Connected, connected, type NetworkDeps } from '../provider-network/network.ts';
 import { makeCustomerThere } from './create-customer.ts';
 import { applyEvent } from './handle-event.ts';
@@ -120,6 +121,7 @@ export async function createCustomerThere(
     if (!isMade) return recordNotMade(ctx, customer, there.refused);
     const now = await readCustomer(ctx, id);
     recordMade(ctx, now);
+    await announceNoMethodNeeded(ctx, now);
     if (there.checkoutUrl !== undefined) recordCheckoutUrl(ctx, now, there.checkoutUrl);
   });
 }
@@ -169,6 +171,7 @@ async function openAt(deps: NetworkDeps, organizationId: OrganizationId, page: T
     methodTypes: customer.provider_payment_methods,
     successUrl: connection.row.success_redirect_url ?? (await ownReturnUrl(deps, page)),
     currency: customer.currency,
+    sellerCountry: await countryOf({ db: deps.sql, organizationId }, page),
     metadata: { customer_id: customer.id },
     ...(payable
       ? {
@@ -186,6 +189,9 @@ async function openAt(deps: NetworkDeps, organizationId: OrganizationId, page: T
     where organization_id = ${organizationId} and id = ${id} returning closed_at is not null as is_closed`;
   if (stored?.is_closed) await endPage(deps, organizationId, connection, { id, thereId: opened.id });
 }
+
+const countryOf = (scope: Scope, { payable_type, payable_id }: PageRow): Promise<string | null> | null =>
+  payable_type === null ? null : sellerCountryOf(scope, { payable_type, payable_id: payable_id! });
 
 /**
  * Where the customer comes back to: the page of ours that tells what has become of the payment. The same at every

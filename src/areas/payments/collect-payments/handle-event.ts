@@ -22,11 +22,12 @@ import { listOpenEventsNaming } from '../inbound-events/queries.ts';
 import { dueOfRequest } from '../payment-requests/due-of-request.ts';
 import { findRequest } from '../payment-requests/queries.ts';
 import type { PaymentRow } from '../payments/queries.ts';
-import { changePayment, insertPayment, lockPayables } from '../payments/writes.ts';
+import { insertPayment, lockPayables } from '../payments/writes.ts';
 import type { DriftKind, FoundDrift } from '../provider-drifts/drift-kinds.ts';
 import { noteDrift } from '../provider-drifts/writes.ts';
 import { applyRefund } from '../refund-notes/apply-refund.ts';
 import { applyAnswer, lockPayment } from './apply-outcome.ts';
+import { LOOK_AFTER_JOB } from './charge-over-network.ts';
 import { followRefundOfDrift } from './follow-refund-of-drift.ts';
 import { oweUncharged } from './import-methods.ts';
 
@@ -99,6 +100,7 @@ export async function applyEvent(ctx: Context, provider: ProviderRow, event: Pro
           status: event.status,
           paymentStatus: paymentStateOf(provider, event.status),
           providerPaymentId: event.providerPaymentId,
+          ...(event.transferTo ? { nextAction: event.transferTo } : {}),
           ...(event.error ? { error: event.error } : {}),
         },
         { isEvent: true, reportedAt: instantOf(event) },
@@ -120,7 +122,7 @@ export async function applyEvent(ctx: Context, provider: ProviderRow, event: Pro
     case 'amounts_changed': {
       const payment = await findAndLock(ctx, provider, event.providerPaymentId);
       if (payment?.payment_status === 'processing')
-        await changePayment(ctx, payment.id, { change: { next_action: event.nextAction }, now: ctx.now() });
+        ctx.after({ nudge: LOOK_AFTER_JOB, payload: { payment_id: payment.id } });
       return;
     }
     case 'refund': {
@@ -311,7 +313,8 @@ async function paymentOfPage(
   event: Extract<ProviderEvent, { kind: 'payment' }>,
 ): Promise<string | undefined> {
   const state = paymentStateOf(provider, event.status);
-  if (state === 'failed' || !isOnItsWay(event.status)) return undefined;
+  const isTransfer = event.transferTo !== undefined;
+  if (state === 'failed' || !(isOnItsWay(event.status) || isTransfer)) return undefined;
   const payable = await payableOfPage(ctx, event.metadata);
   if (!payable) return undefined;
   const difference = differenceOf({ ...event, received: event.received ?? event.asked }, payable.currency);
@@ -335,7 +338,7 @@ async function paymentOfPage(
     status: event.status,
     // One that succeeded is not marked as in progress, because another payment of the same invoices may be.
     paymentStatus: state === 'processing' ? 'processing' : 'failed',
-    provider: { id: provider.id, customerId: null, methodId: null },
+    provider: { id: provider.id, customerId: null, methodId: null, isTransfer },
     invoiceIds: payable.invoiceIds,
     createdAt: ctx.now(),
     now: ctx.now(),

@@ -4,7 +4,9 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import type { CustomerId, InvoiceId, OrganizationId, PaymentMethodId } from '../../../platform/ids.ts';
 import { type MethodThere, type ProviderError, ProviderRefusal } from '../../../platform/payments/port.ts';
 import { can } from '../../../platform/payments/providers.ts';
+import type { PayloadOf } from '../../../platform/reactions.ts';
 import { transactHoldingClock } from '../../../platform/records/transact.ts';
+import type { customerNeedsNoMethod } from '../../customers/announcements.ts';
 import { recordNotMade } from '../../customers/customers/announce-link.ts';
 import { type CustomerRow, readCustomer } from '../../customers/customers/queries.ts';
 import { customerWebhookView } from '../../customers/customers/view.ts';
@@ -186,6 +188,12 @@ export async function storeMethodsThere(
   if (methods.length > 0) await oweUncharged(ctx, customer.id);
   return counts;
 }
+
+/** A customer who needs no method can be charged from now on. */
+export const collectWithoutMethod = (
+  ctx: Context,
+  { customer_id }: PayloadOf<typeof customerNeedsNoMethod>,
+): Promise<void> => oweUncharged(ctx, customer_id);
 
 /** Owes the charge of final invoices that were never charged for want of a method, oldest first. */
 export async function oweUncharged(ctx: Context, customerId: CustomerId): Promise<void> {

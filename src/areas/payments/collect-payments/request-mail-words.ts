@@ -1,5 +1,4 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { BankAccount } from '../../customers/e-invoicing.ts';
 import { dueOf } from '../../invoices/invoices/amount-due.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 import { type Format, fill } from '../../messaging/documents/number-and-date-formats.ts';
@@ -17,7 +16,7 @@ import {
 } from '../../messaging/mails/mail-page.ts';
 import { withoutMarks } from '../../messaging/mails/pay-link.ts';
 import type { PayTexts } from '../../messaging/pay-texts/pay-texts.ts';
-import { referenceOf } from '../payments/ways-to-pay.ts';
+import type { Transfer } from '../payments/transfer-instructions.ts';
 
 /** Everything that the mail of a request says, from which both of its parts are written. */
 export interface RequestMail {
@@ -28,9 +27,11 @@ export interface RequestMail {
   dueCents: number;
   /** Days on which bank debits of its invoices are expected, by the id of the invoice. */
   expectedOn: ReadonlyMap<string, Temporal.PlainDate>;
+  /** Its invoices are overdue; otherwise the payment of one waits for the customer. */
+  isReminder: boolean;
   /** The charge of the whole amount was refused. */
   wasRefused: boolean;
-  way: 'page' | 'ask' | BankAccount;
+  way: 'page' | 'confirm' | 'ask' | Transfer;
   /** Stands for the pay link. */
   mark: string;
   linkDays: number;
@@ -39,17 +40,19 @@ export interface RequestMail {
   format: Format;
 }
 
-export const subjectOf = ({ issuer, dueCents, texts, format }: RequestMail): string =>
-  fill(texts.mail.subject, { issuer: issuer.name, amount: format.amount(dueCents) });
+export const subjectOf = ({ issuer, dueCents, way, texts, format }: RequestMail): string =>
+  way === 'confirm'
+    ? `${issuer.name}: ${texts.confirm.title}`
+    : fill(texts.mail.subject, { issuer: issuer.name, amount: format.amount(dueCents) });
 
 /** The part that is text alone. */
 export function textOf(mail: RequestMail): string {
-  const { issuer, texts, wasRefused } = mail;
+  const { issuer, texts, wasRefused, isReminder } = mail;
   const { rows, more, total } = listOf(mail);
   const blocks = [
     wasRefused ? texts.mail.refused : '',
     [
-      fill(texts.mail.overdue, { issuer: issuer.name }),
+      ...(isReminder ? [fill(texts.mail.overdue, { issuer: issuer.name })] : []),
       ...rows.map(({ title, hint, amount }) => `- ${title} · ${hint} · ${amount}`),
       ...(more === '' ? [] : [more]),
       `${total.title}: ${total.amount}`,
@@ -62,7 +65,7 @@ export function textOf(mail: RequestMail): string {
 
 /** The same words as a page. */
 export function htmlOf(mail: RequestMail): string {
-  const { issuer, texts, wasRefused, dueCents, format, language } = mail;
+  const { issuer, texts, wasRefused, isReminder, dueCents, format, language } = mail;
   const { rows, more, total } = listOf(mail);
   return mailPage({
     locale: language.locale,
@@ -72,7 +75,7 @@ export function htmlOf(mail: RequestMail): string {
     blocks: [
       heading(fill(language.texts.amountDue, { amount: format.amount(dueCents) })),
       wasRefused && paragraph(texts.mail.refused),
-      paragraph(fill(texts.mail.overdue, { issuer: issuer.name })),
+      isReminder && paragraph(fill(texts.mail.overdue, { issuer: issuer.name })),
       amounts(rows, { more, total }),
       ...wayAsHtml(mail),
     ],
@@ -99,6 +102,8 @@ function wayAsText(mail: RequestMail): string {
   const { way, texts, mark, linkDays } = mail;
   const days = { days: String(linkDays) };
   if (way === 'page') return `${fill(texts.mail.payHere, days)}\n${mark}\n${texts.mail.onPage}`;
+  const { button: confirmation, text: consent } = texts.confirm;
+  if (way === 'confirm') return `${consent}\n${confirmation}:\n${mark}\n${fill(texts.mail.worksFor, days)}`;
   const page = `${texts.mail.view}:\n${mark}\n${fill(texts.mail.worksFor, days)}`;
   if (way === 'ask') return `${askOf(mail)}\n\n${page}`;
   const account = accountRows(mail, way).map(([name, value]) => `${name}: ${value}`);
@@ -114,23 +119,25 @@ function wayAsHtml(mail: RequestMail) {
       worksFor,
       remark(texts.mail.onPage),
     ];
+  if (way === 'confirm') return [paragraph(texts.confirm.text), button(mark, texts.confirm.button), worksFor];
   const page = [link(mark, texts.mail.view), worksFor];
   if (way === 'ask') return [paragraph(askOf(mail)), ...page];
-  return [paragraph(texts.transfer.text), facts(accountRows(mail, { ...way, iban: grouped(way.iban) })), ...page];
+  const account = accountRows(mail, way).map(([name, value]): [string, string] => [name, shownNumber(name, value)]);
+  return [paragraph(texts.transfer.text), facts(account), ...page];
 }
 
-/** An account number as people read it. */
-const grouped = (iban: string): string => iban.replace(/(.{4})(?=.)/g, '$1 ');
+/** A number as people read it. */
+const shownNumber = (name: string, value: string): string =>
+  name === 'IBAN' ? value.replace(/(.{4})(?=.)/g, '$1 ') : value;
 
 const askOf = ({ texts, issuer }: RequestMail): string =>
   fill(texts.ask, { issuer: [issuer.name, issuer.email ?? ''].join(' ').trim() });
 
-function accountRows({ issuer, invoices, texts, language }: RequestMail, account: BankAccount): [string, string][] {
-  const rows: [string, string | null][] = [
-    [texts.transfer.holder, account.holder ?? issuer.name],
-    ['IBAN', account.iban],
-    ['BIC', account.bic],
-    [language.texts.reference, referenceOf(invoices.map(({ number }) => number))],
+function accountRows({ issuer, texts, language }: RequestMail, transfer: Transfer): [string, string][] {
+  const rows: (readonly [string, string | null])[] = [
+    [texts.transfer.holder, transfer.holder ?? issuer.name],
+    ...transfer.numbers,
+    [language.texts.reference, transfer.reference],
   ];
   return rows.flatMap(([name, value]): [string, string][] => (value === null ? [] : [[name, withoutMarks(value)]]));
 }

@@ -10,12 +10,13 @@ import { type InvoiceRow, listInvoicesByIds } from '../../invoices/invoices/quer
 import { askForDocument } from '../../messaging/documents/ask-for-document.ts';
 import { formatOf } from '../../messaging/documents/number-and-date-formats.ts';
 import { languageOf } from '../../messaging/documents/texts/by-locale.ts';
-import { payMark, withoutMarks } from '../../messaging/mails/pay-link.ts';
+import { type Payable, payMark, withoutMarks } from '../../messaging/mails/pay-link.ts';
 import { postMail } from '../../messaging/mails/post-mail.ts';
 import { payTextsOf } from '../../messaging/pay-texts/by-locale.ts';
 import type { RequestRow } from '../payment-requests/queries.ts';
-import { isUnderWay } from '../payments/queries.ts';
-import { accountFor, canPayOnPage } from '../payments/ways-to-pay.ts';
+import { isUnderWay, type PaymentRow } from '../payments/queries.ts';
+import { transferOf, transferTo } from '../payments/transfer-instructions.ts';
+import { accountFor, canPayOnPage, referenceOf } from '../payments/ways-to-pay.ts';
 import { htmlOf, type RequestMail, subjectOf, textOf } from './request-mail-words.ts';
 
 /**
@@ -38,21 +39,77 @@ interface Issuer {
  * which account, else whom to ask. Nothing is mailed once nothing is due.
  *
  * @param wasRefused the charge of the whole amount was refused
+ * @param waiting    the payment that waits for the customer: the mail says what is to be done
  * Rule: payment-requests.md#the-mail-of-a-request.
  */
-export async function mailRequest(ctx: Context, request: RequestRow, { wasRefused = false } = {}): Promise<void> {
+export async function mailRequest(
+  ctx: Context,
+  request: RequestRow,
+  { wasRefused = false, waiting }: { wasRefused?: boolean; waiting?: PaymentRow } = {},
+): Promise<void> {
   const owing = (await listInvoicesByIds(ctx, request.invoice_ids))
     .filter((invoice) => invoice.payment_status !== 'succeeded' && dueOf(invoice) > 0)
     .sort((a, b) => (a.issuing_date.toString() < b.issuing_date.toString() ? -1 : 1));
-  if (owing.length === 0) return;
-  const mail = await gather(ctx, request, { owing, wasRefused });
   const [campaign] = await ctx.db<{ bcc_emails: string[] }[]>`
     select bcc_emails from dunning_campaigns
     where organization_id = ${ctx.organizationId} and id = ${request.dunning_campaign_id}`;
+  await post(ctx, {
+    payable: { type: 'PaymentRequest', id: request.id },
+    customer: await readCustomer(ctx, request.customer_id),
+    to: request.email,
+    bcc: campaign?.bcc_emails ?? [],
+    billingEntityId: request.billing_entity_id,
+    currency: request.amount_currency,
+    owing,
+    wasRefused,
+    waiting,
+  });
+}
+
+/**
+ * Mails the customer of an invoice that its payment waits for them: for their consent, or for a transfer to the account
+ * that the provider names. An invoice that is not final has no page, and is not mailed.
+ *
+ * Rule: payments.md#charged-on-line.
+ */
+export async function mailWaitingPayment(ctx: Context, invoice: InvoiceRow, waiting: PaymentRow): Promise<void> {
+  if (invoice.status !== 'finalized') return;
+  const customer = await readCustomer(ctx, invoice.customer_id);
+  await post(ctx, {
+    payable: { type: 'Invoice', id: invoice.id },
+    customer,
+    to: customer.email,
+    bcc: [],
+    billingEntityId: invoice.billing_entity_id,
+    currency: invoice.currency,
+    owing: invoice.payment_status === 'succeeded' || dueOf(invoice) <= 0 ? [] : [invoice],
+    wasRefused: false,
+    waiting,
+  });
+}
+
+/** Who is mailed about what. */
+interface Occasion {
+  payable: Payable;
+  customer: CustomerRow;
+  /** Addresses, divided by commas. */
+  to: string | null;
+  bcc: readonly string[];
+  billingEntityId: BillingEntityId;
+  currency: string;
+  /** Invoices that owe something, oldest first. */
+  owing: readonly InvoiceRow[];
+  wasRefused: boolean;
+  waiting: PaymentRow | undefined;
+}
+
+async function post(ctx: Context, occasion: Occasion): Promise<void> {
+  if (occasion.owing.length === 0) return;
+  const mail = await gather(ctx, occasion);
   const drawn = mail.invoices.map(({ id, number }) => ({ kind: 'invoice' as const, subjectId: id, number }));
   const isPosted = await postMail(ctx, {
-    to: (request.email ?? '').split(',').filter((address) => address !== ''),
-    bcc: campaign?.bcc_emails ?? [],
+    to: (occasion.to ?? '').split(',').filter((address) => address !== ''),
+    bcc: occasion.bcc,
     senderName: mail.issuer.name,
     replyTo: mail.issuer.email,
     subject: subjectOf(mail),
@@ -64,13 +121,9 @@ export async function mailRequest(ctx: Context, request: RequestRow, { wasRefuse
   if (isPosted && mail.more > 0) for (const each of drawn) await askForDocument(ctx, each);
 }
 
-async function gather(
-  ctx: Context,
-  request: RequestRow,
-  { owing, wasRefused }: { owing: readonly InvoiceRow[]; wasRefused: boolean },
-): Promise<RequestMail> {
-  const customer = await readCustomer(ctx, request.customer_id);
-  const issuer = await readIssuer(ctx, request.billing_entity_id);
+async function gather(ctx: Context, occasion: Occasion): Promise<RequestMail> {
+  const { customer, owing, payable } = occasion;
+  const issuer = await readIssuer(ctx, occasion.billingEntityId);
   const expectedOn = await expectedDays(ctx, owing);
   const dueCents = owing.reduce((total, invoice) => total + dueOf(invoice), 0);
   const language = languageOf(customer.document_locale, issuer.document_locale);
@@ -80,13 +133,14 @@ async function gather(
     more: Math.max(owing.length - INVOICES_SHOWN, 0),
     dueCents,
     expectedOn,
-    wasRefused,
-    way: await wayOf(ctx, { customer, issuer, amountCents: dueCents, currency: request.amount_currency }),
-    mark: payMark({ type: 'PaymentRequest', id: request.id }),
+    isReminder: payable.type === 'PaymentRequest',
+    wasRefused: occasion.wasRefused,
+    way: await wayOf(ctx, occasion, { issuer, amountCents: dueCents }),
+    mark: payMark(payable),
     linkDays: ctx.config.PAY_LINK_DAYS,
     language,
     texts: payTextsOf(language.locale),
-    format: formatOf(language.locale, request.amount_currency as Currency, customer.timezone ?? issuer.timezone),
+    format: formatOf(language.locale, occasion.currency as Currency, customer.timezone ?? issuer.timezone),
   };
 }
 
@@ -115,15 +169,13 @@ async function expectedDays(
 
 async function wayOf(
   ctx: Context,
-  {
-    customer,
-    issuer,
-    amountCents,
-    currency,
-  }: { customer: CustomerRow; issuer: Issuer; amountCents: number; currency: string },
+  { customer, currency, owing, waiting }: Occasion,
+  { issuer, amountCents }: { issuer: Issuer; amountCents: number },
 ): Promise<RequestMail['way']> {
-  const { payment_provider_id: connectionId, provider_customer_id } = customer;
+  if (waiting) return transferOf(waiting.next_action) ?? 'confirm';
+  const { payment_provider_id: connectionId } = customer;
   const connection = connectionId === null ? undefined : await findProviderById(ctx, connectionId);
-  if (canPayOnPage({ connection, provider_customer_id }, { amountCents, currency })) return 'page';
-  return accountFor(issuer.bank_accounts, currency) ?? 'ask';
+  if (canPayOnPage({ ...customer, connection }, { amountCents, currency })) return 'page';
+  const account = accountFor(issuer.bank_accounts, currency);
+  return account ? transferTo(account, referenceOf(owing.map(({ number }) => number))) : 'ask';
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { Fragment } from '../../../platform/db/connect.ts';
 import type { InvoiceId, PaymentId } from '../../../platform/ids.ts';
 import { NETWORK_TYPES } from '../../../platform/payments/providers.ts';
 import type { PaymentChange } from '../../invoices/announcements.ts';
@@ -18,17 +19,25 @@ export const CANCEL_JOB = 'payment.cancel';
  * invoice-operations.md#void.
  */
 export async function giveUpPayments(ctx: Context, invoiceId: InvoiceId): Promise<void> {
+  await endPayments(ctx, ctx.db`payable_type = 'Invoice' and payable_id = ${invoiceId}`);
+  await closePages(ctx, invoiceId);
+}
+
+/**
+ * Ends payments in progress, here at once and at their provider by jobs.
+ *
+ * @param which condition on the columns of payments
+ */
+export async function endPayments(ctx: Context, which: Fragment): Promise<void> {
   const ended = await ctx.db<{ id: PaymentId; is_owed: boolean }[]>`
     update payments set payment_status = 'failed', status = 'canceled', next_action = '{}', updated_at = ${ctx.now()},
       cancel_owed_at = case when charged_at is not null and exists (
         select from payment_providers provider
         where provider.organization_id = payments.organization_id and provider.id = payments.payment_provider_id
           and provider.provider_type = any (${NETWORK_TYPES})) then ${ctx.now()}::timestamptz end
-    where organization_id = ${ctx.organizationId} and payable_type = 'Invoice' and payable_id = ${invoiceId}
-      and payment_status in ('pending', 'processing')
+    where organization_id = ${ctx.organizationId} and ${which} and payment_status in ('pending', 'processing')
     returning id, cancel_owed_at is not null as is_owed`;
   for (const { id, is_owed } of ended) if (is_owed) oweCancel(ctx, id);
-  await closePages(ctx, invoiceId);
 }
 
 /**

@@ -10,6 +10,7 @@ import { getVisibleInvoice, type InvoiceRow, readInvoice } from '../../invoices/
 import type { Payable } from '../../messaging/mails/pay-link.ts';
 import { awaitPage, openPaymentPage } from './provider-pages.ts';
 import { isPaymentUnderWay } from './queries.ts';
+import { isTakenOnPage } from './ways-to-pay.ts';
 import { lockPayables } from './writes.ts';
 
 const no = (code: string) => refuse.invalid({ base: [code] });
@@ -72,6 +73,8 @@ export async function payablePage(
   if (!provider || provider.deleted_at !== null) throw no('missing_payment_provider');
   if (customer.provider_customer_id === null && can(provider, 'customers'))
     throw no('missing_payment_provider_customer');
+  if (!isTakenOnPage(provider, customer.provider_payment_methods, payable.currency))
+    throw refuse.invalid({ currency: ['unsupported_value'] });
   if (!toWire(wireOf(provider.provider_type, provider.settings), payable.amountCents, payable.currency))
     throw refuse.invalid({ currency: ['unsupported_value'] });
   const page = await openPaymentPage(ctx, customer.id, provider, payable);

@@ -40,6 +40,8 @@ export interface PaymentRow {
   provider_payment_id: string | null;
   provider_customer_id: string | null;
   payment_method_id: PaymentMethodId | null;
+  /** The customer transfers the money to an account that the provider names. */
+  is_transfer: boolean;
   next_action: Record<string, unknown>;
   error: { code: string; message: string } | null;
   charge_attempts: number;
@@ -62,8 +64,8 @@ const columns = (db: Db) => db`
   payment.reference, payment.payment_provider_id,
   coalesce(provider.emulates, provider.provider_type) as provider_type, provider.provider_type as connection_type,
   provider.code as provider_code,
-  payment.provider_payment_id, payment.provider_customer_id, payment.payment_method_id, payment.next_action,
-  payment.error, payment.charge_attempts, payment.cancel_owed_at, payment.created_at,
+  payment.provider_payment_id, payment.provider_customer_id, payment.payment_method_id, payment.is_transfer,
+  payment.next_action, payment.error, payment.charge_attempts, payment.cancel_owed_at, payment.created_at,
   payment.expected_settlement_date, payment.reported_at, payment.reversed_at,
   (select coalesce(json_agg(json_build_object('id', invoice.id, 'number', invoice.number) order by invoice.id), '[]')
    from payment_invoices share

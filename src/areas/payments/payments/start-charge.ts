@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import { toWire, type WireAmount } from '../../../engine/money/wire.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { CustomerId, InvoiceId, PaymentId } from '../../../platform/ids.ts';
+import type { CustomerId, InvoiceId, PaymentId, PaymentMethodId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { ProviderError } from '../../../platform/payments/port.ts';
 import { isOverNetwork, wireOf } from '../../../platform/payments/providers.ts';
@@ -16,12 +16,18 @@ export const CHARGE_STEP = 'charge-sandbox-payment';
 /** Charges a payment over the network: a job outside any transaction; the payment's row is what is owed. */
 export const CHARGE_JOB = 'payment.charge';
 
+/** By what a customer pays: a stored method, or without one by transfer. */
+export type WayToPay = Pick<MethodRow, 'payment_provider_id' | 'provider_customer_id'> & {
+  /** Null: the customer transfers the money to an account that the provider names. */
+  id: PaymentMethodId | null;
+};
+
 export interface Charge {
   customerId: CustomerId;
   payable: { type: 'Invoice' | 'PaymentRequest'; id: string };
   amountCents: number;
   currency: string;
-  method: MethodRow;
+  method: WayToPay;
   invoiceIds: readonly InvoiceId[];
 }
 
@@ -70,6 +76,7 @@ export async function startCharge(ctx: Context, charge: Charge): Promise<boolean
       id: charge.method.payment_provider_id,
       customerId: charge.method.provider_customer_id,
       methodId: charge.method.id,
+      isTransfer: charge.method.id === null,
     },
     invoiceIds: charge.invoiceIds,
     createdAt: ctx.now(),

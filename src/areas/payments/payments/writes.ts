@@ -16,7 +16,7 @@ export interface NewPayment {
   status: string;
   paymentStatus: PaymentStatus;
   reference?: string;
-  provider?: { id: PaymentProviderId; customerId: CustomerId | null; methodId: string | null };
+  provider?: { id: PaymentProviderId; customerId: string | null; methodId: string | null; isTransfer?: boolean };
   invoiceIds: readonly InvoiceId[];
   createdAt: Temporal.Instant;
   now: Temporal.Instant;
@@ -33,13 +33,13 @@ export async function insertPayment({ db, organizationId }: Scope, payment: NewP
   const inserted = await db`
     insert into payments (id, organization_id, customer_id, payable_type, payable_id, payment_type, amount_cents,
       amount_currency, wire_amount, wire_currency, status, payment_status, reference, payment_provider_id,
-      provider_customer_id, payment_method_id,
+      provider_customer_id, payment_method_id, is_transfer,
       created_at, updated_at)
     values (${payment.id}, ${organizationId}, ${payment.customerId}, ${payable.type}, ${payable.id}, ${payment.type},
       ${payment.amountCents}, ${payment.currency}, ${payment.wire?.amount ?? null},
       ${payment.wire?.currency ?? null}, ${payment.status}, ${payment.paymentStatus},
       ${payment.reference ?? null}, ${provider?.id ?? null}, ${provider?.customerId ?? null},
-      ${provider?.methodId ?? null}, ${payment.createdAt}, ${payment.now})
+      ${provider?.methodId ?? null}, ${provider?.isTransfer ?? false}, ${payment.createdAt}, ${payment.now})
     on conflict do nothing returning id`;
   if (inserted.length === 0) return false;
   await db`

@@ -3,6 +3,7 @@ import type { Currency } from '../../../engine/money/currency.ts';
 import { type Html, html } from '../../../platform/html.ts';
 import { type Format, fill, formatOf } from '../../messaging/documents/number-and-date-formats.ts';
 import { payTextsOf } from '../../messaging/pay-texts/by-locale.ts';
+import { transferOf } from '../../payments/payments/transfer-instructions.ts';
 import { subscriptionName } from '../../subscriptions/subscriptions/printed-name.ts';
 import { pageOf } from './layout.ts';
 import { isToPay, type PaymentState, paymentStateOf } from './payment-state.ts';
@@ -202,6 +203,7 @@ const invoiceOf = (writing: Writing) => (invoice: PortalInvoice) => {
       writing.date(invoice.issuing_date),
       isOwed && fill(documents.payableUntil, { date: writing.date(invoice.payment_due_date) }),
       isOwed && expectedOn && fill(texts.expectedOn, { date: writing.date(expectedOn) }),
+      ...(isOwed && invoice.under_way === 'transfer' ? transferHints(writing, invoice) : []),
     ],
     badge(BADGES[state], words.payment[state]),
     sumOf(format.amount(total), isOwed && due !== total && fill(documents.amountDue, { amount: format.amount(due) })),
@@ -209,6 +211,13 @@ const invoiceOf = (writing: Writing) => (invoice: PortalInvoice) => {
     fileOf(writing, 'invoices', invoice),
   );
 };
+
+/** The account to which the customer transfers the money, and what to quote; the pay link says it in full. */
+function transferHints({ language: { documents } }: Writing, { next_action }: PortalInvoice): string[] {
+  const transfer = transferOf(next_action ?? {});
+  const quoted = transfer?.reference ? [[documents.reference, transfer.reference] as const] : [];
+  return [...(transfer?.numbers ?? []), ...quoted].map(([name, value]) => `${name} ${value}`);
+}
 
 /** Leads to the page where the invoice is paid, or its payment confirmed. */
 function payButton({ portal, language }: Writing, invoice: PortalInvoice): Html {

@@ -77,8 +77,9 @@ export interface PortalInvoice {
   due_amount_cents: number;
   /** The customer is paid by it, and owes nothing. */
   self_billed: boolean;
-  /** A payment of it that is on its way, by itself or once the customer confirms it. */
-  under_way: 'processing' | 'confirm' | null;
+  /** A payment of it that is on its way, by itself or once the customer confirms it or transfers the money. */
+  under_way: 'processing' | 'confirm' | 'transfer' | null;
+  next_action: Record<string, unknown> | null;
   /** Day on which that payment is expected, of a bank debit. */
   expected_settlement_date: Temporal.PlainDate | null;
 }
@@ -90,11 +91,12 @@ export const listPortalInvoices = ({ db, organizationId }: Scope, customerId: Cu
   select invoice.id, invoice.number, invoice.currency, invoice.issuing_date, invoice.payment_due_date,
     invoice.payment_status, invoice.payment_overdue, invoice.total_amount_cents,
     ${dueCents(db, 'invoice')} as due_amount_cents, invoice.self_billed, under_way.kind as under_way,
-    under_way.expected_settlement_date
+    under_way.expected_settlement_date, under_way.next_action
   from invoices invoice
   left join lateral (
-    select case payment.next_action when '{}' then 'processing' else 'confirm' end as kind,
-      payment.expected_settlement_date
+    select case when payment.next_action = '{}' then 'processing'
+        when payment.next_action ? 'display_bank_transfer_instructions' then 'transfer' else 'confirm' end as kind,
+      payment.expected_settlement_date, payment.next_action
     from payment_invoices share
     join payments payment
       on payment.organization_id = share.organization_id and payment.id = share.payment_id and ${isUnderWay(db)}

@@ -14,6 +14,8 @@ const INVOICES_SHOWN = 50;
 /** Letters of an account number between two blanks. */
 const IBAN_GROUP = /(.{4})(?=.)/g;
 
+const grouped = (iban: string): string => iban.replace(IBAN_GROUP, '$1 ');
+
 interface Writing {
   page: PayPage;
   language: PortalLanguage;
@@ -151,18 +153,18 @@ const askFor = ({ entity_name: issuer }: PayableRow, texts: PayTexts): Html =>
   html`<p class="account">${fill(texts.ask, { issuer })}</p>`;
 
 function transferOf(
-  { account, reference }: Extract<PayState, { kind: 'transfer' }>,
+  { transfer }: Extract<PayState, { kind: 'transfer' }>,
   { page, language: { documents }, texts, format }: Writing,
 ): Html {
   const rows: [string, string | null][] = [
-    [texts.transfer.holder, account.holder ?? page.payable.entity_name],
-    ['IBAN', account.iban.replace(IBAN_GROUP, '$1 ')],
-    ['BIC', account.bic],
-    [documents.reference, reference],
-    [documents.amount, format.amount(page.dueCents)],
+    [texts.transfer.holder, transfer.holder ?? page.payable.entity_name],
+    ...transfer.numbers.map(([name, value]): [string, string] => [name, name === 'IBAN' ? grouped(value) : value]),
+    [documents.reference, transfer.reference],
+    [documents.amount, format.amount(transfer.remainingCents ?? page.dueCents)],
   ];
   return html`<p>${texts.transfer.text}</p>
-<table class="account">${rows.map(([name, value]) => value !== null && html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`)}</table>`;
+<table class="account">${rows.map(([name, value]) => value !== null && html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`)}</table>
+${transfer.url !== null && buttonTo(transfer.url, texts.opening.link)}`;
 }
 
 const formOf = (label: string): Html => html`<form method="post"><button class="button">${label}</button></form>`;

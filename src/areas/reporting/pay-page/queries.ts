@@ -18,6 +18,7 @@ export interface PayableRow {
   document_locale: string | null;
   zone: string;
   provider_customer_id: string | null;
+  provider_payment_methods: string[];
   entity_name: string;
   entity_email: string | null;
   entity_logo: string | null;
@@ -43,6 +44,7 @@ export async function findPayable(db: Db, { type, id }: Payable): Promise<Payabl
     select payable.organization_id, payable.customer_id,
       ${isInvoice ? db`null` : db`payable.payment_status`} as request_status,
       customer.document_locale, coalesce(customer.timezone, entity.timezone) as zone, customer.provider_customer_id,
+      customer.provider_payment_methods,
       coalesce(nullif(entity.legal_name, ''), entity.name) as entity_name, entity.email as entity_email,
       entity.logo_url as entity_logo, entity.document_locale as entity_locale, entity.bank_accounts,
       provider.provider_type, provider.emulates, provider.settings, provider.secrets_last4,

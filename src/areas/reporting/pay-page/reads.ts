@@ -2,19 +2,19 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Instant } from '../../../engine/calendar/instants.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { BankAccount } from '../../customers/e-invoicing.ts';
 import { documentLinks } from '../../messaging/documents/signed-link.ts';
 import type { Payable } from '../../messaging/mails/pay-link.ts';
+import { type Transfer, transferOf, transferTo } from '../../payments/payments/transfer-instructions.ts';
 import { accountFor, canPayOnPage, referenceOf } from '../../payments/payments/ways-to-pay.ts';
 import { listPaidBy, listPaidInvoices, type PaidBy, type PaidInvoice, type PayableRow } from './queries.ts';
 
 /** What the page says, and what can be done there. */
 export type PayState =
   | { kind: 'due' }
-  | { kind: 'transfer'; account: BankAccount; reference: string }
+  | { kind: 'transfer'; transfer: Transfer }
   | { kind: 'ask' | 'voided' | 'nothingDue' }
   | { kind: 'processing'; expectedOn: Temporal.PlainDate | null }
-  /** `url` is where the customer's bank asks for consent, or names the account to pay to. */
+  /** `url` is where the customer's bank asks for consent. */
   | { kind: 'confirm'; url: string }
   | { kind: 'paid'; receiptUrl: string | undefined };
 
@@ -90,11 +90,13 @@ function stateOf({ payable, found, open, payments, dueCents, hasReturned, urlOf 
     return { kind: found.every(({ status }) => status === 'voided') ? 'voided' : 'nothingDue' };
   }
   const underWay = payments.find(({ payment_status }) => payment_status !== 'succeeded');
+  const transfer = underWay && transferOf(underWay.next_action);
+  if (transfer) return { kind: 'transfer', transfer };
   const url = underWay && urlOfAction(underWay.next_action);
   if (url !== undefined) return { kind: 'confirm', url };
   if (underWay || hasReturned) return { kind: 'processing', expectedOn: underWay?.expected_settlement_date ?? null };
   const { currency } = open[0]!;
-  const { provider_type, emulates, settings, secrets_last4, provider_deleted_at, provider_customer_id } = payable;
+  const { provider_type, emulates, settings, secrets_last4, provider_deleted_at } = payable;
   const connection =
     provider_type === null
       ? undefined
@@ -105,18 +107,17 @@ function stateOf({ payable, found, open, payments, dueCents, hasReturned, urlOf 
           secrets_last4: secrets_last4 ?? {},
           deleted_at: provider_deleted_at,
         };
-  if (canPayOnPage({ connection, provider_customer_id }, { amountCents: dueCents, currency })) return { kind: 'due' };
+  if (canPayOnPage({ ...payable, connection }, { amountCents: dueCents, currency })) return { kind: 'due' };
   const account = accountFor(payable.bank_accounts, currency);
   return account
-    ? { kind: 'transfer', account, reference: referenceOf(open.map(({ number }) => number)) }
+    ? { kind: 'transfer', transfer: transferTo(account, referenceOf(open.map(({ number }) => number))) }
     : { kind: 'ask' };
 }
 
 /** Where a payment waits for its customer, as providers name it; undefined where there is no page for that. */
 function urlOfAction(action: Record<string, unknown>): string | undefined {
   const redirect = action.redirect_to_url as { url?: unknown } | undefined;
-  const transfer = action.display_bank_transfer_instructions as { hosted_instructions_url?: unknown } | undefined;
-  return [redirect?.url, transfer?.hosted_instructions_url, action.url].find(isAddress);
+  return [redirect?.url, action.url].find(isAddress);
 }
 
 const isAddress = (value: unknown): value is string =>

@@ -1,12 +1,16 @@
 import { hasCheckDigit } from '../card-numbers.ts';
 import type { ChargeOutcome, ProviderError } from '../port.ts';
+import { notSupported } from '../refused.ts';
 import { refundWordOf, wordOf } from '../status-words.ts';
+import { isTransferredIn } from '../unstored-kinds.ts';
 
 /** The behaviour of a test method when charged. Rule: provider-connections.md#sandbox-provider. */
 export type SandboxBehaviour =
   | { does: 'succeed' }
   | { does: 'refuse'; code: string; attempts?: number }
   | { does: 'ask' }
+  /** No method: the customer transfers the money. */
+  | { does: 'be_transferred' }
   | { does: 'wait'; seconds: number; ends: 'succeeded' | 'failed'; returnedAfterSeconds?: number }
   | { does: 'dispute'; isLost: boolean }
   | { does: 'refund_late'; ends: 'succeeded' | 'failed' }
@@ -80,6 +84,7 @@ export function sandboxCharge(charge: {
   emulates: string;
   behaviour: SandboxBehaviour;
   amountCents: number;
+  currency: string;
   attempt: number;
   tries: number;
   providerPaymentId: string;
@@ -106,6 +111,15 @@ export function sandboxCharge(charge: {
           ...(emulates === 'stripe' ? { status: 'requires_action' } : {}),
           nextAction: { type: 'sandbox_confirm', confirm_path: '/sandbox/payments/{svc_id}/confirm' },
         }),
+      );
+    case 'be_transferred':
+      return now(
+        isTransferredIn(charge.currency)
+          ? answered('processing', {
+              ...(emulates === 'stripe' ? { status: 'requires_action' } : {}),
+              nextAction: bankTransfer(charge),
+            })
+          : notSupported(charge.currency),
       );
     case 'wait':
       return {
@@ -141,6 +155,35 @@ export function sandboxCharge(charge: {
       return now(answered('succeeded'));
   }
 }
+
+/**
+ * The account to which the customer of a sandbox would transfer: no bank has it, and `confirm_path` plays the transfer.
+ */
+const bankTransfer = ({
+  providerPaymentId,
+  amountCents,
+  currency,
+}: {
+  providerPaymentId: string;
+  amountCents: number;
+  currency: string;
+}) => ({
+  type: 'display_bank_transfer_instructions',
+  confirm_path: '/sandbox/payments/{svc_id}/confirm',
+  display_bank_transfer_instructions: {
+    amount_remaining: amountCents,
+    currency: currency.toLowerCase(),
+    reference: providerPaymentId.slice(-REFERENCE_LETTERS).toUpperCase(),
+    financial_addresses: [
+      { type: 'iban', iban: { account_holder_name: 'Sandbox', bic: 'SANDBOXX', country: 'DE', iban: SANDBOX_IBAN } },
+    ],
+    hosted_instructions_url: null,
+  },
+});
+
+/** With a wrong check sum, so that no bank takes a transfer to it. */
+const SANDBOX_IBAN = 'DE00000000000000000000';
+const REFERENCE_LETTERS = 12;
 
 /**
  * Why an amount is not authorized on a test method; undefined if it is. Later effects of a charge do not count here.

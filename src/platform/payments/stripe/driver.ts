@@ -7,11 +7,14 @@ import {
   type PaymentProvider,
   ProviderRefusal,
   type Received,
+  type TransferRequest,
 } from '../port.ts';
 import { KEY_CONFLICT, NOT_REPRESENTABLE, notSupported, readState, TOO_SMALL } from '../refused.ts';
 import { paymentStatusOf } from '../status-words.ts';
+import { kindsIn, offersTransfer, storedKinds } from '../unstored-kinds.ts';
 import { stripeLists } from './lists.ts';
 import { faultOf, isConflict, isTooMany, outageOf, refusable } from './refusable.ts';
+import { transferIn } from './transfers.ts';
 import { STRIPE_WIRE } from './wire.ts';
 
 /** Longest wait for one answer of Stripe; the job is then tried again. */
@@ -75,8 +78,8 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
     };
   };
   async function confirmIntent(
-    request: ChargeRequest,
-    extra: Pick<Stripe.PaymentIntentCreateParams, 'capture_method'>,
+    request: ChargeRequest | TransferRequest,
+    way: Partial<Stripe.PaymentIntentCreateParams>,
   ): Promise<ChargeOutcome> {
     const amount = toWire(STRIPE_WIRE, request.amountCents, request.currency);
     if (!amount) return notSupported(request.currency);
@@ -87,12 +90,10 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
           amount: amount.wire,
           currency: request.currency.toLowerCase(),
           customer: request.providerCustomerId,
-          payment_method: request.providerMethodId,
           confirm: true,
-          ...(request.returnUrl === undefined ? { off_session: true } : { return_url: request.returnUrl }),
           description: request.description,
           metadata: request.metadata,
-          ...extra,
+          ...way,
         },
         { idempotencyKey: request.idempotencyKey },
       );
@@ -121,17 +122,28 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
       const fields = { ...(name ? { name } : {}), ...(email ? { email } : {}), metadata };
       return (await refusable(() => stripe.customers.create(fields, { idempotencyKey }))).id;
     },
-    charge: (request) => confirmIntent(request, {}),
-    authorize: (request) => confirmIntent(request, { capture_method: 'manual' }),
+    charge: (request) => confirmIntent(request, byMethod(request)),
+    authorize: (request) => confirmIntent(request, { ...byMethod(request), capture_method: 'manual' }),
+    async requestTransfer(request) {
+      const transfer = transferIn(request.currency, request.sellerCountry);
+      if (!transfer) return notSupported(request.currency);
+      return confirmIntent(request, {
+        allowed_payment_method_types: ['customer_balance'],
+        payment_method_data: { type: 'customer_balance' },
+        payment_method_options: { customer_balance: transfer },
+      });
+    },
     ...stripeLists(stripe),
     async readPayment(id) {
       return readState('stripe', async () => outcomeOf(await refusable(() => stripe.paymentIntents.retrieve(id))));
     },
-    async openPage({ idempotencyKey, providerCustomerId, methodTypes, successUrl, payment }) {
+    async openPage({ idempotencyKey, providerCustomerId, methodTypes, successUrl, payment, sellerCountry }) {
       const amount = payment && toWire(STRIPE_WIRE, payment.amountCents, payment.currency);
       if (payment && !amount) throw new ProviderRefusal(notSupported(payment.currency).error);
       if (amount?.wire === 0) throw new ProviderRefusal(TOO_SMALL);
-      const types = methodTypes as Stripe.Checkout.SessionCreateParams.AllowedPaymentMethodType[];
+      const kinds = payment ? kindsIn(methodTypes, payment.currency) : storedKinds(methodTypes);
+      if (payment && kinds.length === 0) throw new ProviderRefusal(notSupported(payment.currency).error);
+      const types = kinds as Stripe.Checkout.SessionCreateParams.AllowedPaymentMethodType[];
       const common = { customer: providerCustomerId, allowed_payment_method_types: types, success_url: successUrl };
       const session = await refusable(() =>
         stripe.checkout.sessions.create(
@@ -149,7 +161,13 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
                     },
                   },
                 ],
-                payment_intent_data: { metadata: payment.metadata, setup_future_usage: 'off_session' },
+                payment_intent_data: {
+                  metadata: payment.metadata,
+                  ...(isEachKept(kinds) ? { setup_future_usage: KEPT } : {}),
+                },
+                ...(isEachKept(kinds)
+                  ? {}
+                  : { payment_method_options: optionsOf(kinds, payment.currency, sellerCountry) }),
                 ...(options.requiresConsent ? { consent_collection: { terms_of_service: 'required' as const } } : {}),
               }
             : { ...common, mode: 'setup' },
@@ -169,6 +187,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
         status: intent.status,
         ...receivedOf(intent),
         ...askedOf(intent),
+        ...transferOf(intent),
         metadata: textsOf(intent.metadata),
       };
       return { isOpen: session.status === 'open', ...(payment ? { payment } : {}) };
@@ -219,9 +238,36 @@ function addressOf(apiUrl: string | undefined): { host?: string; port?: string; 
   return { host: hostname, port: port || (isPlain ? '80' : '443'), protocol: isPlain ? 'http' : 'https' };
 }
 
-/** The received amount in our smallest unit; null for an amount that we cannot have requested. */
-function receivedOf({ amount_received: wire, currency }: Stripe.PaymentIntent): { received?: Received } {
-  if (!wire) return {};
+/** A stored method is charged while its customer is away, unless the customer has to confirm the charge. */
+const byMethod = ({ providerMethodId, returnUrl }: ChargeRequest) => ({
+  payment_method: providerMethodId,
+  ...(returnUrl === undefined ? { off_session: true } : { return_url: returnUrl }),
+});
+
+/** The method of a payment on a page is kept for later charges. */
+const KEPT = 'off_session';
+
+const isEachKept = (kinds: readonly string[]): boolean => storedKinds(kinds).length === kinds.length;
+
+/**
+ * What a page says of each kind where nothing can be kept of some: a page that keeps every method would not offer
+ * these.
+ */
+const optionsOf = (kinds: readonly string[], currency: string, sellerCountry: string | null | undefined) => ({
+  ...Object.fromEntries(storedKinds(kinds).map((kind) => [kind, { setup_future_usage: KEPT }])),
+  ...(offersTransfer(kinds) ? { customer_balance: transferIn(currency, sellerCountry)! } : {}),
+});
+
+/** Where the customer transfers the money of an intent, while it waits for that. */
+const transferOf = ({ next_action: action }: Stripe.PaymentIntent) =>
+  action?.display_bank_transfer_instructions ? { transferTo: { ...action } } : {};
+
+/**
+ * The received amount in our smallest unit; null for an amount that we cannot have requested. A part of a transfer is
+ * none yet.
+ */
+function receivedOf({ amount_received: wire, currency, status }: Stripe.PaymentIntent): { received?: Received } {
+  if (!wire || status === 'requires_action') return {};
   const code = currency.toUpperCase();
   return { received: { currency: code, amountCents: fromWire(STRIPE_WIRE, wire, code) ?? null } };
 }

@@ -33,7 +33,9 @@ const MESSAGE_MAX = 1000;
 const messageOf = (value: unknown): string =>
   typeof value === 'string' ? value.slice(0, MESSAGE_MAX).toWellFormed() : '';
 
-function receivedOf({ amount_received: wire, currency }: Loose): { received?: Received } {
+/** The received amount. A part of a transfer is none yet: the customer may still be given it back. */
+function receivedOf({ amount_received: wire, currency, status }: Loose): { received?: Received } {
+  if (status === 'requires_action') return {};
   if (!Number.isSafeInteger(wire) || wire <= 0 || typeof currency !== 'string') return {};
   const code = currency.toUpperCase();
   return { received: { currency: code, amountCents: fromWire(STRIPE_WIRE, wire, code) ?? null } };
@@ -50,8 +52,7 @@ export function parseStripeEvent(event: Record<string, unknown>): ProviderEvent 
   const type = String(event.type);
   const id = text(object?.id);
   if (!id) return { kind: 'ignored' };
-  if (type === 'payment_intent.partially_funded')
-    return { kind: 'amounts_changed', providerPaymentId: id, nextAction: { ...object.next_action } };
+  if (type === 'payment_intent.partially_funded') return { kind: 'amounts_changed', providerPaymentId: id };
   if (type.startsWith('payment_intent.')) {
     const fault = object.last_payment_error;
     return {

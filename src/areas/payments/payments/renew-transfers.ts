@@ -1,0 +1,85 @@
+import type { Context } from '../../../platform/context.ts';
+import type { CustomerId, InvoiceId, PaymentId } from '../../../platform/ids.ts';
+import { UNKNOWN_OUTCOMES } from '../../../platform/payments/refused.ts';
+import type { PayloadOf } from '../../../platform/reactions.ts';
+import type { invoiceDueChanged } from '../../invoices/announcements.ts';
+import { dueOf } from '../../invoices/invoices/amount-due.ts';
+import { readInvoice } from '../../invoices/invoices/queries.ts';
+import { dueOfRequest } from '../payment-requests/due-of-request.ts';
+import { COLLECT_REQUEST_STEP } from '../payment-requests/make-request.ts';
+import { findRequest } from '../payment-requests/queries.ts';
+import { endPayments } from './give-up-payments.ts';
+import { COLLECT_STEP } from './owe-collection.ts';
+
+interface OpenTransfer {
+  id: PaymentId;
+  customer_id: CustomerId;
+  payable_type: 'Invoice' | 'PaymentRequest';
+  payable_id: string;
+  amount_cents: number;
+}
+
+/**
+ * Ends the transfers that ask for another amount than an invoice, or a request that contains it, still owes: the
+ * customer would pay too much or too little. While something is owed, another transfer follows. The invoice is locked.
+ *
+ * Rule: payments.md#charged-on-line.
+ */
+export async function renewTransfers(
+  ctx: Context,
+  { invoice_id: invoiceId }: PayloadOf<typeof invoiceDueChanged>,
+): Promise<void> {
+  for (const transfer of await listOpenTransfers(ctx, [invoiceId])) {
+    const due = await dueFor(ctx, transfer);
+    if (due === transfer.amount_cents) continue;
+    await endTransfers(ctx, [transfer.id]);
+    if (transfer.payable_type === 'PaymentRequest')
+      ctx.after({ step: COLLECT_REQUEST_STEP, payload: { payment_request_id: transfer.payable_id } });
+    else if (due > 0) ctx.after({ step: COLLECT_STEP, payload: { invoice_id: transfer.payable_id } });
+  }
+}
+
+/**
+ * Ends the transfers of single invoices before a request asks for all of them together. The invoices are locked.
+ */
+export async function endTransfersOf(ctx: Context, invoiceIds: readonly InvoiceId[]): Promise<void> {
+  const open = await listOpenTransfers(ctx, invoiceIds);
+  const single = open.filter(({ payable_type }) => payable_type === 'Invoice');
+  await endTransfers(
+    ctx,
+    single.map(({ id }) => id),
+  );
+}
+
+/** Transfers that wait for their customer; of one of unknown outcome nobody knows which amount it asks for. */
+const listOpenTransfers = ({ db, organizationId }: Context, invoiceIds: readonly InvoiceId[]) => db<OpenTransfer[]>`
+  select payment.id, payment.customer_id, payment.payable_type, payment.payable_id, payment.amount_cents
+  from payments payment
+  where payment.organization_id = ${organizationId} and payment.is_transfer
+    and payment.payment_status in ('pending', 'processing')
+    and coalesce(payment.error ->> 'code' <> all (${UNKNOWN_OUTCOMES}), true)
+    and payment.id in (select share.payment_id from payment_invoices share
+      where share.organization_id = ${organizationId} and share.invoice_id = any (${invoiceIds}))
+  order by payment.id`;
+
+async function dueFor(ctx: Context, { payable_type, payable_id }: OpenTransfer): Promise<number> {
+  if (payable_type === 'PaymentRequest') {
+    const request = await findRequest(ctx, payable_id);
+    return request ? Math.min(request.amount_cents, await dueOfRequest(ctx, request)) : 0;
+  }
+  const invoice = await readInvoice(ctx, payable_id);
+  return invoice.payment_status === 'succeeded' ? 0 : Math.max(dueOf(invoice), 0);
+}
+
+/** Their invoices may be charged again. */
+async function endTransfers(ctx: Context, ids: readonly PaymentId[]): Promise<void> {
+  if (ids.length === 0) return;
+  const { db, organizationId } = ctx;
+  await endPayments(ctx, db`id = any (${ids})`);
+  await db`
+    update invoices set ready_for_payment_processing = true, updated_at = ${ctx.now()}
+    where organization_id = ${organizationId} and payment_status <> 'succeeded'
+      and status not in ('voided', 'closed') and not ready_for_payment_processing
+      and id in (select share.invoice_id from payment_invoices share
+        where share.organization_id = ${organizationId} and share.payment_id = any (${ids}))`;
+}

@@ -1,0 +1,344 @@
+import { request } from 'undici';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Client } from '../../support/client.ts';
+import { FAKE_KEY, type FakeStripe, fakeStripe } from '../../support/fakes/stripe.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+import { ok } from '../../support/words.ts';
+
+// Customers who store no method, at Stripe and in a sandbox: payments.md#charged-on-line.
+let service: TestService;
+let stripe: FakeStripe;
+let client: Client & { organization: { organization_id: string } };
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+type Loose = any;
+
+beforeAll(async () => {
+  stripe = await fakeStripe();
+  service = await startService({ settings: { STRIPE_API_URL: stripe.url } });
+});
+afterAll(async () => {
+  await service.stop();
+  await stripe.close();
+});
+
+beforeEach(async () => {
+  client = await service.org();
+  await ok(
+    client.post('/payment_providers', {
+      payment_provider: { type: 'stripe', code: 'main', name: 'Main', secret_key: FAKE_KEY },
+    }),
+  );
+  await until(async () => {
+    const rows = await service.sql`
+      select from payment_providers where organization_id = ${client.organization.organization_id}
+        and inbound_owed_at is null and inbound_endpoint_id is not null`;
+    return rows[0];
+  });
+  await ok(
+    client.post('/add_ons', { add_on: { name: 'Setup', code: 'setup', amount_cents: 1200, amount_currency: 'EUR' } }),
+  );
+});
+
+/** A customer who pays by these kinds, once Stripe knows it. */
+async function customer(kinds: string[], currency = 'EUR', fields: object = {}): Promise<void> {
+  await ok(
+    client.post('/customers', {
+      customer: {
+        external_id: 'acme',
+        currency,
+        email: 'pay@acme.example',
+        billing_configuration: {
+          payment_provider: 'stripe',
+          payment_provider_code: 'main',
+          sync_with_provider: true,
+          provider_payment_methods: kinds,
+        },
+        ...fields,
+      },
+    }),
+  );
+  await until(
+    async () => (await ok(client.get('/customers/acme'))).customer.billing_configuration.provider_customer_id,
+  );
+}
+
+const invoice = async (cents = 1200, currency = 'EUR', fields: object = {}): Promise<Loose> =>
+  (
+    await ok(
+      client.post('/invoices', {
+        invoice: {
+          external_customer_id: 'acme',
+          currency,
+          fees: [{ add_on_code: 'setup', unit_amount_cents: cents, units: 1 }],
+          ...fields,
+        },
+      }),
+    )
+  ).invoice;
+const payments = async (made: Loose): Promise<Loose[]> =>
+  (await ok(client.get(`/payments?invoice_id=${made.svc_id}`))).payments;
+const payment = (made: Loose, matches: (each: Loose) => boolean): Promise<Loose> =>
+  until(async () => (await payments(made)).find(matches), 60_000);
+const waiting = (made: Loose, cents = 1200) =>
+  payment(made, ({ payment_status, amount_cents }) => payment_status === 'processing' && amount_cents === cents);
+const intentOf = ({ provider_payment_id }: Loose) => stripe.intents.find(({ id }) => id === provider_payment_id);
+const read = async (made: Loose): Promise<Loose> => (await ok(client.get(`/invoices/${made.svc_id}`))).invoice;
+const webhooks = (type: string) => service.sql<{ payload: Loose }[]>`
+  select payload from webhook_events
+  where organization_id = ${client.organization.organization_id} and webhook_type = ${type} order by id`;
+const mails = () => service.sql<{ subject: string; body: string; html: string }[]>`
+  select subject, body, html from mails where organization_id = ${client.organization.organization_id}`;
+async function tell(type: string, object: object): Promise<number> {
+  const { body, signature, path } = stripe.event(type, structuredClone(object));
+  const answer = await request(`${service.url}${path}`, {
+    method: 'POST',
+    headers: { 'stripe-signature': signature, 'content-type': 'application/json' },
+    body,
+  });
+  await answer.body.dump();
+  return answer.statusCode;
+}
+async function paidPage(made: Loose): Promise<string> {
+  const { payment_url } = (await ok(client.post(`/invoices/${made.svc_id}/payment_url`))).invoice_payment_details;
+  return payment_url;
+}
+
+describe('a customer who pays by transfer', () => {
+  test('is told the account, which the page names too, and pays in parts days later', async () => {
+    await customer(['customer_balance']);
+    const made = await invoice();
+    const open = await waiting(made);
+    expect(open).toMatchObject({ status: 'requires_action', payment_method_id: null });
+    const said = open.next_action.display_bank_transfer_instructions;
+    expect(said).toMatchObject({ type: 'eu_bank_transfer', amount_remaining: 1200 });
+    expect(said.financial_addresses[0].iban).toMatchObject({ iban: 'DE11243460760600000000', country: 'IE' });
+    expect(await webhooks('payment.requires_action')).toHaveLength(1);
+    expect(await read(made)).toMatchObject({ payment_status: 'pending', total_paid_amount_cents: 0 });
+    const [mail, ...others] = await until(async () => {
+      const found = await mails();
+      return found.length > 0 ? found : undefined;
+    });
+    expect(others).toEqual([]);
+    expect(mail!.body).toContain('DE11243460760600000000');
+    expect(mail!.body).toContain(said.reference);
+    expect(mail!.html).toContain('DE11 2434 6076 0600 0000 00');
+
+    const intent = intentOf(open);
+    stripe.transfer(intent, 700);
+    expect(await tell('payment_intent.partially_funded', intent)).toBe(200);
+    const partly = await payment(
+      made,
+      (each) => each.next_action.display_bank_transfer_instructions?.amount_remaining === 500,
+    );
+    // Events are stored without numbers of accounts, so what is left was read.
+    expect(partly).toMatchObject({ svc_id: open.svc_id, payment_status: 'processing' });
+    expect(JSON.stringify(partly.next_action)).toContain('DE11243460760600000000');
+    expect(await read(made)).toMatchObject({ payment_status: 'pending', total_paid_amount_cents: 0 });
+    expect(await mails()).toHaveLength(1);
+
+    stripe.transfer(intent, 500);
+    expect(await tell('payment_intent.succeeded', intent)).toBe(200);
+    expect(await payment(made, (each) => each.payment_status === 'succeeded')).toMatchObject({
+      svc_id: open.svc_id,
+      next_action: {},
+    });
+    expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+    expect(await tell('payment_intent.partially_funded', intent)).toBe(200);
+    expect(stripe.intents.filter(({ metadata }) => metadata.payable_id === made.svc_id)).toHaveLength(1);
+  });
+
+  test('sees the account on the page of the pay link and in the portal', async () => {
+    await customer(['customer_balance']);
+    const made = await invoice();
+    const open = await waiting(made);
+    const { reference } = open.next_action.display_bank_transfer_instructions;
+    const { portal_url } = (await ok(client.get('/customers/acme/portal_url'))).customer;
+    const portal = await (await request(`${service.url}${new URL(portal_url).pathname}`)).body.text();
+    expect(portal).toContain(reference);
+    const [path] = /\/pay\/[\w-]{48}/.exec(portal)!;
+    const page = await (await request(`${service.url}${path}`)).body.text();
+    expect(page).toContain('DE11 2434 6076 0600 0000 00');
+    expect(page).toContain(reference);
+    expect(page).toContain(`https://payments.stripe.test/bank_transfers/${open.provider_payment_id}`);
+  });
+
+  test.each([
+    ['DE', 'DE'],
+    ['NL', 'NL'],
+    ['AT', 'IE'],
+    [null, 'IE'],
+  ])('gets an account in the country of a seller in %s: %s', async (country, expected) => {
+    const [entity] = (await ok(client.get('/billing_entities'))).billing_entities;
+    await ok(client.put(`/billing_entities/${entity.code}`, { billing_entity: { country } }));
+    await customer(['customer_balance']);
+    const open = await waiting(await invoice());
+    expect(open.next_action.display_bank_transfer_instructions.financial_addresses[0].iban.country).toBe(expected);
+  });
+
+  test.each(['GBP', 'USD', 'JPY', 'MXN'])('is charged in %s by its own kind of transfer', async (currency) => {
+    await customer(['customer_balance'], currency);
+    const open = await waiting(await invoice(1200, currency));
+    const kinds: Record<string, string> = { GBP: 'gb', USD: 'us', JPY: 'jp', MXN: 'mx' };
+    expect(open.next_action.display_bank_transfer_instructions.type).toBe(`${kinds[currency]}_bank_transfer`);
+  });
+
+  test('is not charged in another currency, of which the provider is not even asked', async () => {
+    await customer(['customer_balance'], 'CHF');
+    const made = await invoice(1200, 'CHF');
+    const refused = await payment(made, (each) => each.payment_status === 'failed');
+    expect(refused.provider_error.error_code).toBe('currency_not_supported');
+    expect(stripe.intents.filter(({ metadata }) => metadata.payable_id === made.svc_id)).toEqual([]);
+    expect((await client.post(`/invoices/${made.svc_id}/payment_url`)).body).toMatchObject({
+      error_details: { currency: ['unsupported_value'] },
+    });
+  });
+
+  test('is asked for what is left when another payment comes in, and for nothing once all is paid', async () => {
+    await customer(['customer_balance']);
+    const made = await invoice();
+    const first = await waiting(made);
+    const byHand = (amount_cents: number) =>
+      ok(client.post('/payments', { payment: { invoice_id: made.svc_id, amount_cents, reference: 'cash' } }));
+    await byHand(500);
+    const second = await waiting(made, 700);
+    await until(async () => intentOf(first).status === 'canceled');
+    expect((await payments(made)).find(({ svc_id }) => svc_id === first.svc_id)).toMatchObject({
+      payment_status: 'failed',
+      status: 'canceled',
+    });
+    await byHand(700);
+    await until(async () => intentOf(second).status === 'canceled');
+    expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+    expect((await payments(made)).filter(({ payment_status: status }) => status === 'processing')).toEqual([]);
+  });
+
+  test('is asked for less after a note that offsets a part, and no more after a void', async () => {
+    await customer(['customer_balance']);
+    const made = await invoice();
+    const first = await waiting(made);
+    const [fee] = (await read(made)).fees;
+    await ok(
+      client.post('/credit_notes', {
+        credit_note: {
+          invoice_id: made.svc_id,
+          reason: 'other',
+          credit_amount_cents: 0,
+          refund_amount_cents: 0,
+          offset_amount_cents: 200,
+          items: [{ fee_id: fee.svc_id, amount_cents: 200 }],
+        },
+      }),
+    );
+    const second = await waiting(made, 1000);
+    await until(async () => intentOf(first).status === 'canceled');
+    await ok(client.post(`/invoices/${made.svc_id}/void`, {}));
+    await until(async () => intentOf(second).status === 'canceled');
+    expect((await payments(made)).map(({ payment_status: status }) => status)).toEqual(['failed', 'failed']);
+  });
+
+  test('is asked for overdue invoices together', async () => {
+    await customer(['customer_balance']);
+    const made = [await invoice(1200), await invoice(300)];
+    const single = [await waiting(made[0]), await waiting(made[1], 300)];
+    await service.sql`update invoices set payment_overdue = true
+      where organization_id = ${client.organization.organization_id}`;
+    await ok(
+      client.post('/payment_requests', {
+        payment_request: { external_customer_id: 'acme', svc_invoice_ids: made.map(({ svc_id }) => svc_id) },
+      }),
+    );
+    const together = await payment(
+      made[1],
+      (each) => each.amount_cents === 1500 && each.payment_status === 'processing',
+    );
+    await until(async () => single.every((each) => intentOf(each).status === 'canceled'));
+    const { reference } = together.next_action.display_bank_transfer_instructions;
+    await until(async () => (await mails()).find(({ body }) => body.includes(reference)));
+    stripe.transfer(intentOf(together), 1500);
+    expect(await tell('payment_intent.succeeded', intentOf(together))).toBe(200);
+    for (const each of made) await until(async () => (await read(each)).payment_status === 'succeeded');
+  });
+
+  test('is asked at once for what was invoiced before the provider knew it', async () => {
+    await ok(client.post('/customers', { customer: { external_id: 'acme', currency: 'EUR' } }));
+    const made = await invoice();
+    expect(await payments(made)).toEqual([]);
+    await customer(['customer_balance']);
+    await waiting(made);
+  });
+});
+
+describe('a customer who pays with coins', () => {
+  test('is never charged, which is announced once, and pays on a page', async () => {
+    await customer(['crypto'], 'USD');
+    const made = await invoice(1200, 'USD');
+    const [failure] = await until(async () => {
+      const found = await webhooks('invoice.payment_failure');
+      return found.length > 0 ? found : undefined;
+    });
+    expect(JSON.stringify(failure)).toContain('customer_action_required');
+    await ok(client.post(`/invoices/${made.svc_id}/retry_payment`));
+    expect(await read(made)).toMatchObject({ payment_status: 'pending' });
+    expect(await payments(made)).toEqual([]);
+    expect(await paidPage(made)).toContain('https://pay.test/');
+    expect(await webhooks('invoice.payment_failure')).toHaveLength(1);
+    const intent = stripe.payOnPage();
+    stripe.set(intent, 'succeeded');
+    expect(await tell('payment_intent.succeeded', intent)).toBe(200);
+    await until(async () => (await read(made)).payment_status === 'succeeded');
+  });
+
+  test('has no page in another currency than US dollars, but other kinds have', async () => {
+    await customer(['crypto'], 'EUR');
+    const made = await invoice();
+    expect((await client.post(`/invoices/${made.svc_id}/payment_url`)).body).toMatchObject({
+      error_details: { currency: ['unsupported_value'] },
+    });
+    await ok(
+      client.post('/customers', {
+        customer: { external_id: 'acme', billing_configuration: { provider_payment_methods: ['card', 'crypto'] } },
+      }),
+    );
+    expect(await paidPage(made)).toContain('https://pay.test/');
+  });
+
+  test('stores no method', async () => {
+    await customer(['crypto'], 'USD');
+    expect((await client.post('/customers/acme/checkout_url')).body).toMatchObject({
+      error_details: { provider_payment_methods: ['no_payment_methods_to_setup_available'] },
+    });
+  });
+});
+
+test('a customer of a sandbox transfers when somebody plays the transfer', async () => {
+  client = await service.org({ sandbox: true });
+  await ok(
+    client.post('/payment_providers', {
+      payment_provider: { type: 'sandbox', code: 'double', name: 'Double', emulates: 'stripe' },
+    }),
+  );
+  await ok(
+    client.post('/add_ons', { add_on: { name: 'Setup', code: 'setup', amount_cents: 1200, amount_currency: 'EUR' } }),
+  );
+  await ok(
+    client.post('/customers', {
+      customer: {
+        external_id: 'acme',
+        currency: 'EUR',
+        billing_configuration: {
+          payment_provider: 'stripe',
+          payment_provider_code: 'double',
+          sync_with_provider: true,
+          provider_payment_methods: ['customer_balance'],
+        },
+      },
+    }),
+  );
+  const made = await invoice();
+  const open = await waiting(made);
+  expect(open.next_action.display_bank_transfer_instructions.amount_remaining).toBe(1200);
+  await ok(client.post(`/sandbox/payments/${open.svc_id}/confirm`, { outcome: 'succeeded' }));
+  await until(async () => (await read(made)).payment_status === 'succeeded');
+});
