@@ -38,6 +38,7 @@ const NOT_CODES = new Set([
   'rate_limit',
   'resource_missing',
   'authentication_required',
+  'customer_action_required',
   'currency_not_supported',
   'group_key_missing',
   'invalid_requester',

@@ -83,6 +83,28 @@ const methodsOf = async (name: string): Promise<Loose[]> =>
 const shown = async (name: string) =>
   (await methodsOf(name)).map((each) => [each.provider_method_id, each.is_default]).sort();
 
+test('an import that is canceled reads no further customers, and only one that waits or runs can be', async () => {
+  const cancel = () => client.post('/payment_providers/main/import_methods/cancel');
+  const refused = { status: 405, body: { code: 'invalid_status' } };
+  expect(await cancel()).toMatchObject(refused);
+  await link('only', [card('pm_1')]);
+  stripe.isDown = true;
+  try {
+    const { payment_methods_import: made } = await ok(start());
+    const { payment_methods_import: canceled } = await ok(cancel());
+    expect(canceled).toMatchObject({ svc_id: made.svc_id, status: 'canceled', error: null });
+    expect(canceled.finished_at).not.toBeNull();
+    expect(await cancel()).toMatchObject(refused);
+    expect(await newest()).toMatchObject({ svc_id: made.svc_id, status: 'canceled' });
+    const { payment_methods_import: next } = await ok(start());
+    expect(next.svc_id).not.toBe(made.svc_id);
+    await ok(cancel());
+  } finally {
+    stripe.isDown = false;
+  }
+  expect((await client.post('/payment_providers/other/import_methods/cancel')).status).toBe(404);
+});
+
 test('all linked customers get the methods that they have at Stripe, and a second run changes nothing', async () => {
   await link('first', [card('pm_1')]);
   await link('second', [card('pm_2')]);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Context } from '../../../platform/context.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { PaymentProviderId } from '../../../platform/ids.ts';
+import { refuse } from '../../../platform/refusal.ts';
 import { seconds, secondsOrNull } from '../../../platform/schema/view.ts';
 import { getProvider } from './queries.ts';
 
@@ -66,4 +67,23 @@ export const importView = (row: ImportRow, code: string) => ({
 export async function showMethodsImport(ctx: Context, { code }: { code: string }) {
   const row = await findImport(ctx, (await getProvider(ctx, code)).id);
   return { payment_methods_import: row === undefined ? null : importView(row, code) };
+}
+
+/**
+ * Ends the import of a connection that waits or runs: no further customers are marked. Those who are marked already are
+ * read all the same.
+ *
+ * @throws Refusal 404 payment_provider; 405 invalid_status, when none waits or runs
+ * Rule: provider-connections.md#customers-at-the-provider "all of a connection".
+ */
+export async function cancelMethodsImport(ctx: Context, { code }: { code: string }) {
+  const { db, organizationId } = ctx;
+  const provider = await getProvider(ctx, code);
+  const [canceled] = await db`
+    update runs set status = 'canceled', finished_at = ${ctx.now()}
+    where organization_id = ${organizationId} and kind = ${METHODS_IMPORT} and status in ('pending', 'running')
+      and input ->> 'payment_provider_id' = ${provider.id}
+    returning id`;
+  if (!canceled) throw refuse.notAllowed('invalid_status');
+  return { payment_methods_import: importView((await findImport(ctx, provider.id))!, code) };
 }

@@ -1,7 +1,7 @@
 import { type Operation, runsAsFlow } from '../../../platform/operation.ts';
 import { isOverNetwork } from '../../../platform/payments/providers.ts';
 import { checkProvider, createProvider, deleteProvider, hasNetworkSecret, updateProvider } from './commands.ts';
-import { MethodsImportEnvelope, showMethodsImport } from './methods-import.ts';
+import { cancelMethodsImport, MethodsImportEnvelope, showMethodsImport } from './methods-import.ts';
 import { listProvidersPage, listProviderTypes, showProvider } from './reads.ts';
 import {
   CreatedProvider,
@@ -116,5 +116,14 @@ export const paymentProviderOperations: Operation[] = [
     summary: 'Retrieve the newest import of the payment methods of a connection',
     kind: 'read',
     run: showMethodsImport,
+  },
+  {
+    ...imports,
+    name: 'cancelImportOfPaymentMethods',
+    method: 'post',
+    path: '/payment_providers/:code/import_methods/cancel',
+    summary: 'End the import of the payment methods of a connection',
+    kind: 'command',
+    run: cancelMethodsImport,
   },
 ];

@@ -9,12 +9,12 @@ import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
 import { getVisibleInvoice, type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
 import { recordInvoiceFailure } from '../payments/announce-failure.ts';
 import { COLLECT_STEP } from '../payments/owe-collection.ts';
-import { endTransfersOf } from '../payments/renew-transfers.ts';
 import { startCharge } from '../payments/start-charge.ts';
 import { lockPayables } from '../payments/writes.ts';
 import { announceActionRequired } from './announce-action-required.ts';
 import { chooseMethod } from './choose-method.ts';
 import { closePagesFirst, PAGE_PAYMENT_MINUTES } from './close-pages-first.ts';
+import { endTransfersOf } from './renew-transfers.ts';
 import { firstWish, type MethodWish, wishesOfInvoice } from './wishes-of-invoice.ts';
 
 interface Facts {

@@ -7,11 +7,11 @@ import { COLLECT_REQUEST_STEP } from '../payment-requests/make-request.ts';
 import { getRequest, type RequestRow } from '../payment-requests/queries.ts';
 import { setRequestStatus } from '../payment-requests/set-request-status.ts';
 import { isPaymentUnderWay } from '../payments/queries.ts';
-import { endTransfersOf } from '../payments/renew-transfers.ts';
 import { startCharge } from '../payments/start-charge.ts';
 import { lockPayables } from '../payments/writes.ts';
 import { chooseMethod } from './choose-method.ts';
 import { closePagesFirst, PAGE_PAYMENT_MINUTES } from './close-pages-first.ts';
+import { endTransfersOf } from './renew-transfers.ts';
 import { mailRequest } from './request-mail.ts';
 
 /** How often a request looks whether a payment of one of its invoices has ended. */

@@ -16,7 +16,7 @@ export interface NewPayment {
   status: string;
   paymentStatus: PaymentStatus;
   reference?: string;
-  provider?: { id: PaymentProviderId; customerId: string | null; methodId: string | null; isTransfer?: boolean };
+  provider?: { id: PaymentProviderId; customerId: CustomerId | null; methodId: string | null; isTransfer?: boolean };
   invoiceIds: readonly InvoiceId[];
   createdAt: Temporal.Instant;
   now: Temporal.Instant;

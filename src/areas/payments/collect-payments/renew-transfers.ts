@@ -8,8 +8,8 @@ import { readInvoice } from '../../invoices/invoices/queries.ts';
 import { dueOfRequest } from '../payment-requests/due-of-request.ts';
 import { COLLECT_REQUEST_STEP } from '../payment-requests/make-request.ts';
 import { findRequest } from '../payment-requests/queries.ts';
-import { endPayments } from './give-up-payments.ts';
-import { COLLECT_STEP } from './owe-collection.ts';
+import { endPayments } from '../payments/give-up-payments.ts';
+import { COLLECT_STEP } from '../payments/owe-collection.ts';
 
 interface OpenTransfer {
   id: PaymentId;
