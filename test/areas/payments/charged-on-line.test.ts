@@ -256,9 +256,14 @@ describe('a customer who pays by transfer', () => {
     await until(async () => single.every((each) => intentOf(each).status === 'canceled'));
     const { reference } = together.next_action.display_bank_transfer_instructions;
     await until(async () => (await mails()).find(({ body }) => body.includes(reference)));
-    stripe.transfer(intentOf(together), 1500);
-    expect(await tell('payment_intent.succeeded', intentOf(together))).toBe(200);
-    for (const each of made) await until(async () => (await read(each)).payment_status === 'succeeded');
+    await ok(client.post(`/invoices/${made[0].svc_id}/void`, {}));
+    const rest = await payment(made[1], (each) => each.amount_cents === 300 && each.payable_type === 'PaymentRequest');
+    await until(async () => intentOf(together).status === 'canceled');
+    await until(async () => intentOf((await payments(made[1])).find(({ svc_id }) => svc_id === rest.svc_id)!));
+    const last = (await payments(made[1])).find(({ svc_id }) => svc_id === rest.svc_id)!;
+    stripe.transfer(intentOf(last), 300);
+    expect(await tell('payment_intent.succeeded', intentOf(last))).toBe(200);
+    await until(async () => (await read(made[1])).payment_status === 'succeeded');
   });
 
   test('is asked at once for what was invoiced before the provider knew it', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { STRIPE_EVENTS } from '../../../src/platform/payments/stripe/driver.ts';
 import type { Client } from '../../support/client.ts';
 import { FAKE_KEY, type FakeStripe, fakeStripe } from '../../support/fakes/stripe.ts';
@@ -260,26 +260,26 @@ test.each(Object.entries(LINES))('%s is verified, stored once and has its effect
 });
 
 describe('a hostile tenant', () => {
-  /** Events that a tenant signs with the secret of its own endpoint. */
-  async function attacked(object: (victim: Loose, invoiceId: string) => object, type = 'payment_intent.succeeded') {
+  // The double signs for the endpoint that was registered last.
+  beforeEach(async () => {
+    client = await connected();
+  });
+
+  /** An event about the payment of one tenant that another one signs with the secret of its own endpoint. */
+  async function attack(object: (victim: Loose, invoiceId: string) => object, type = 'payment_intent.succeeded') {
+    const owner = await connected();
+    client = owner;
     const made = await invoice(await customer('pm_slow'));
     const victim = await payment(made, 'processing');
-    const owner = client;
     client = await connected();
-    try {
-      const event = stripe.event(type, object(victim, made.svc_id), `evt_${randomUUID()}`);
-      expect(await send(event)).toBe(200);
-      // The same signed for the victim's address is nobody's.
-      const [path] = event.path.split('?');
-      const address = path!.replace(client.organization.organization_id, owner.organization.organization_id);
-      expect(await send({ ...event, path: `${address}?code=main` })).toBe(400);
-      const { id } = JSON.parse(event.body);
-      await until(async () => (await rows(id))[0]?.status === 'succeeded');
-      const own = await ok(client.get('/payments'));
-      expect(own.payments).toEqual([]);
-    } finally {
-      client = owner;
-    }
+    const event = stripe.event(type, object(victim, made.svc_id), `evt_${randomUUID()}`);
+    expect(await send(event)).toBe(200);
+    // The same signed for the victim's address is nobody's.
+    const path = event.path.replace(client.organization.organization_id, owner.organization.organization_id);
+    expect(await send({ ...event, path })).toBe(400);
+    await until(async () => (await rows(JSON.parse(event.body).id))[0]?.status === 'succeeded');
+    expect((await ok(client.get('/payments'))).payments).toEqual([]);
+    client = owner;
     return { made, victim };
   }
 
@@ -290,28 +290,22 @@ describe('a hostile tenant', () => {
       (victim: Loose) => ({ ...paid, id: 'pi_x', metadata: { payment_id: victim.svc_id } }),
       (_: Loose, id: string) => ({ ...paid, id: 'pi_y', metadata: { payable_type: 'Invoice', payable_id: id } }),
     ]) {
-      const { made, victim } = await attacked(object);
+      const { made, victim } = await attack(object);
       expect(await payment(made, 'processing')).toMatchObject({ svc_id: victim.svc_id });
       expect(await read(made)).toMatchObject({ payment_status: 'pending', total_paid_amount_cents: 0 });
     }
     const lost = (victim: Loose) => ({ id: 'dp_x', payment_intent: victim.provider_payment_id, status: 'lost' });
-    const { made } = await attacked(lost, 'charge.dispute.closed');
+    const { made } = await attack(lost, 'charge.dispute.closed');
     expect(await disputeLostAt(made)).toBeNull();
   });
 
   test('gets a signed body of nearly 1 MB stored and answered, and none above', async () => {
-    const own = client;
-    client = await connected();
-    try {
-      const filled = (letters: number) =>
-        stripe.event('customer.updated', { id: 'cus_none', note: 'x'.repeat(letters) }, `evt_${randomUUID()}`);
-      const large = filled(1024 * 1024 - 300);
-      expect(await send(large)).toBe(200);
-      await until(async () => (await rows(JSON.parse(large.body).id))[0]?.status === 'succeeded');
-      expect(await send(filled(1024 * 1024))).toBe(413);
-    } finally {
-      client = own;
-    }
+    const filled = (letters: number) =>
+      stripe.event('customer.updated', { id: 'cus_none', note: 'x'.repeat(letters) }, `evt_${randomUUID()}`);
+    const large = filled(1024 * 1024 - 300);
+    expect(await send(large)).toBe(200);
+    await until(async () => (await rows(JSON.parse(large.body).id))[0]?.status === 'succeeded');
+    expect(await send(filled(1024 * 1024))).toBe(413);
   });
 
   test('reports in the wrong order leave what happened last', async () => {

@@ -41,11 +41,15 @@ export async function changeInvoice(ctx: Context, id: InvoiceId, change: Invoice
   await ctx.db`
     update invoices set ${ctx.db(columnValues({ ...change, updated_at: ctx.now() }))}
     where organization_id = ${ctx.organizationId} and id = ${id}`;
-  const { total_paid_amount_cents: paid, total_written_off_amount_cents: writtenOff } = change;
-  if (paid !== undefined || writtenOff !== undefined || change.payment_status === 'succeeded')
-    await announce(ctx, invoiceDueChanged, { invoice_id: id });
+  if (changesDue(change)) await announce(ctx, invoiceDueChanged, { invoice_id: id });
   return readInvoice(ctx, id);
 }
+
+const changesDue = (change: InvoiceChange): boolean =>
+  change.total_paid_amount_cents !== undefined ||
+  change.total_written_off_amount_cents !== undefined ||
+  change.payment_status === 'succeeded' ||
+  change.status === 'voided';
 
 /** Replaces all metadata: at first out, then in, since two entries may swap their keys. */
 export async function replaceMetadata(
