@@ -10,7 +10,7 @@ const INSTANT = /^(?:[A-Za-z]{3,9},? |\d{4}-\d\d-\d\dT)/;
 
 /**
  * The pause that an answer asks for by `Retry-After`, or by a header of the same form: seconds from now, or an instant.
- * Undefined where it asks for none: the header is absent, in another form, zero, or an instant that is over.
+ * Zero, and an instant that is over, ask for none. Undefined where the header is absent or in another form.
  */
 export function readRetryAfterMs(header: string | readonly string[] | undefined): number | undefined {
   const value = (typeof header === 'string' ? header : header?.[0])?.trim();
@@ -20,5 +20,5 @@ export function readRetryAfterMs(header: string | readonly string[] | undefined)
     : INSTANT.test(value)
       ? Date.parse(value) - realNowMs()
       : Number.NaN;
-  return pauseMs > 0 ? Math.min(Math.ceil(pauseMs), LONGEST_SECONDS * 1000) : undefined;
+  return Number.isNaN(pauseMs) ? undefined : Math.min(Math.max(Math.ceil(pauseMs), 0), LONGEST_SECONDS * 1000);
 }

@@ -33,7 +33,8 @@ export const isConflict = (error: unknown): boolean =>
 /** No answer, or none about this call: Stripe has failed, or has had too many calls. */
 export function outageOf(error: unknown): Outage {
   if (!isTooMany(error)) return new Outage('stripe', error);
-  return new TooManyCalls('stripe', error, readRetryAfterMs(error.headers?.['retry-after']));
+  // Stripe has no pause of zero: the waits grow as where it says nothing.
+  return new TooManyCalls('stripe', error, readRetryAfterMs(error.headers?.['retry-after']) || undefined);
 }
 
 export async function refusable<Result>(call: () => Promise<Result>): Promise<Result> {
