@@ -1,6 +1,9 @@
 import { once } from 'node:events';
-import { Readable } from 'node:stream';
-import { ZipFile } from 'yazl';
+import type { Duplex } from 'node:stream';
+import ZipStream from 'zip-stream';
+
+/** What the library makes, with all that a stream of Node has. */
+type Zip = ZipStream & Pick<Duplex, 'writableNeedDrain' | 'once' | 'destroy' | typeof Symbol.asyncIterator>;
 
 /** A file of a ZIP file. */
 export interface ZippedFile {
@@ -16,36 +19,32 @@ export interface ZippedFile {
  * @param at time of all files, as their readers show it
  */
 export async function* zipped(files: AsyncIterable<ZippedFile>, at: Date): AsyncGenerator<Uint8Array, void> {
-  const zip = new ZipFile();
-  const output = zip.outputStream as Readable;
+  const zip = new ZipStream({ store: true }) as Zip;
   // Ends the wait for a file that nobody reads any more.
   const leaving = new AbortController();
-  output.once('close', () => leaving.abort());
+  zip.once('close', () => leaving.abort());
   const fed = feed(zip, { files, at, signal: leaving.signal });
-  fed.catch((error: Error) => output.destroy(error));
-  for await (const bytes of output) yield bytes as Uint8Array;
+  fed.catch((error: Error) => zip.destroy(error));
+  for await (const bytes of zip) yield bytes as Uint8Array;
   await fed;
 }
 
 async function feed(
-  zip: ZipFile,
+  zip: Zip,
   { files, at, signal }: { files: AsyncIterable<ZippedFile>; at: Date; signal: AbortSignal },
 ): Promise<void> {
   for await (const { name, content } of files) {
-    let file: Readable | undefined = Readable.from([content], { objectMode: false });
-    const taken = once(file, 'end', { signal });
-    zip.addReadStreamLazy(name, { compress: false, mtime: at, size: content.byteLength }, (take) => {
-      const handed = file!;
-      // The library keeps this function until the end, so it must not hold a content.
-      file = undefined;
-      take(null, handed);
-    });
+    // A buffer, and no stream: its size and checksum then stand before it, where every program looks for them.
+    const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+    await new Promise<void>((resolve, reject) =>
+      zip.entry(bytes, { name, date: at }, (error) => (error ? reject(error) : resolve())),
+    );
     try {
-      await taken;
+      if (zip.writableNeedDrain) await once(zip, 'drain', { signal });
     } catch (error) {
       if (signal.aborted) return;
       throw error;
     }
   }
-  zip.end();
+  zip.finalize();
 }
