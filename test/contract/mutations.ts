@@ -18,6 +18,10 @@ export interface Mutation {
   isMistyped: boolean;
   /** A field of any text got one more word. */
   isWord: boolean;
+  /** A field got a text that is nothing but a text. */
+  isPlain: boolean;
+  /** A field got a date, which comes after the plain text. */
+  isDate: boolean;
   /** As many elements as a body holds. */
   isMany: boolean;
   /** What went wrong with which field of which part of a body: alike in operations that share the part. */
@@ -41,6 +45,8 @@ const ORDINARY_BODY_BYTES = 1024 * 1024;
 /** What a body that is as large as it may be leaves free: a body of a byte too many would be refused unread. */
 const BODY_SPARE_BYTES = 8192;
 const SIGN_CHARACTERS = 40;
+const PLAIN = 'nobody-knows';
+const DATES: ReadonlySet<unknown> = new Set(['2026-02-28', ...YEARS]);
 const WORDS: ReadonlySet<unknown> = new Set([
   true,
   -1,
@@ -62,9 +68,8 @@ const ODD_VALUES: readonly unknown[] = [
   0,
   '',
   ' \t',
-  'nobody-knows',
-  '2026-02-28',
-  ...YEARS,
+  PLAIN,
+  ...DATES,
   LONG,
   DIGITS,
   'a\0b',
@@ -93,6 +98,8 @@ export function* mutationsOf(
         text: writeJson(withValue(body, path, odd)),
         isMistyped: isScalar && typeof odd === 'object' && odd !== null,
         isWord: isText && WORDS.has(odd),
+        isPlain: odd === PLAIN,
+        isDate: DATES.has(odd),
         isMany: false,
         sign: `${place} ${writeJson(odd).slice(0, SIGN_CHARACTERS)}`,
       };
@@ -107,6 +114,8 @@ export function* mutationsOf(
           text: whole.replace(`"${PLACE}"`, () => `[${`${element},`.repeat(most - 1)}${element}]`),
           isMistyped: false,
           isWord: false,
+          isPlain: false,
+          isDate: false,
           isMany: true,
           sign: `${place} ${times} ${element.slice(0, SIGN_CHARACTERS)}`,
         };
