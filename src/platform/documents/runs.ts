@@ -12,6 +12,9 @@ export interface Run {
  */
 const PLAIN = /^[\n\u0020-\u007e\u00a0-\u017f\u0370-\u03ff\u0400-\u045f\u2010-\u2026\u202f\u20ac]*$/;
 
+/** Stands for a character that no font has: PDF/A refuses the glyph that fonts have for that. */
+const BOX = '\u25a1';
+
 /** A text split where its font changes; an unsplit text if the main font sets all of it. */
 export function runsOf(written: string, fonts: DocumentFonts): Run[] | string {
   if (PLAIN.test(written)) return written;
@@ -19,9 +22,10 @@ export function runsOf(written: string, fonts: DocumentFonts): Run[] | string {
   const runs: Run[] = [];
   for (const character of text) {
     const font = fonts.fontOf(character);
+    const shown = fonts.missing.has(character) ? BOX : character;
     const last = runs.at(-1);
-    if (last?.font === font) last.text += character;
-    else runs.push({ text: character, font });
+    if (last?.font === font) last.text += shown;
+    else runs.push({ text: shown, font });
   }
-  return runs.length === 1 && runs[0]!.font === 'main' ? text : runs;
+  return runs.length === 1 && runs[0]!.font === 'main' ? runs[0]!.text : runs;
 }

@@ -58,6 +58,16 @@ test('characters without a font are listed', async () => {
   expect((await draw(named('Ada 🙂', 'नमस्ते', '東京'), null)).missing).toBe('🙂नमस्ते');
 });
 
+test('a character without a font is a box of the main font, and never the glyph of none, which PDF/A refuses', async () => {
+  const { bytes } = await draw(named('Ada 🚀 👩\u200d🚀 नमस्ते', '\u202eevil\u202c שלום', '東京 🚀'), null);
+  const set = [...laidOpen(bytes).matchAll(/\[((?:<[0-9a-f]+>[^\]]*)+)\] TJ/g)].flatMap(([, text]) =>
+    [...text!.matchAll(/<([0-9a-f]+)>/g)].flatMap(([, glyphs]) => glyphs!.match(/.{4}/g) ?? []),
+  );
+  expect(set.length).toBeGreaterThan(50);
+  expect(set).not.toContain('0000');
+  expect(laidOpen(bytes)).toContain('<25a1>');
+});
+
 test.each([
   ['東京 データ', ['japanese', 'main', 'japanese']],
   ['데이터 北京', ['korean', 'main', 'korean']],
