@@ -5,10 +5,10 @@ import { basename, join } from 'node:path';
 import { Command } from 'commander';
 import { writtenXml } from '../../../../src/areas/documents/render-documents/e-documents/written.ts';
 import { PROFILES, type Profile } from '../../../../src/engine/e-documents/profiles.ts';
-import { documentOf } from './numbered-documents.ts';
+import { documentOf, oddDocumentOf } from './numbered-documents.ts';
 
-/** Documents that are written: invoices and notes of every category in every profile. */
-const DOCUMENTS = 420;
+/** Documents that are written: invoices and notes of every category in every profile, half of them with odd data. */
+const DOCUMENTS = 840;
 /** Failures of one artefact that are printed; the others are counted. */
 const SHOWN = 5;
 
@@ -54,7 +54,7 @@ function artefactOf(path: string): Artefact | undefined {
 
 function writeSamples(folder: string): Sample[] {
   return Array.from({ length: DOCUMENTS }, (_, number) => {
-    const facts = documentOf(number);
+    const facts = number % 2 === 0 ? documentOf(number / 2) : oddDocumentOf((number - 1) / 2);
     const xml = Buffer.from(writtenXml(facts)).toString();
     const file = join(folder, `${facts.profile}-${facts.kind}-${number}.xml`);
     writeFileSync(file, xml);
