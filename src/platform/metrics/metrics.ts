@@ -79,7 +79,7 @@ export function createMetrics(processName: string) {
     }),
     lateWork: new Gauge({
       name: 'meterstone_late_work',
-      help: 'Subscriptions due for two hours, invoices that failed, payments failed in a day, endpoints that fail',
+      help: 'Subscriptions due or corrections waiting for two hours, invoices and payments that failed, dead endpoints',
       labelNames: ['what'],
       registers,
     }),

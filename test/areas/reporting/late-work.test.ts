@@ -44,7 +44,7 @@ async function subscribed(sandbox: boolean) {
 
 test('what is late or fails is counted, but under a test clock', async () => {
   const { client, id } = await subscribed(false);
-  expect(await counted()).toEqual({ subscriptions: 1, invoices: 0, payments: 0, webhook_endpoints: 0 });
+  expect(await counted()).toEqual({ subscriptions: 1, invoices: 0, corrections: 0, payments: 0, webhook_endpoints: 0 });
 
   await subscribed(true);
   const webhook_endpoint = { webhook_url: 'https://example.com/hook' };
@@ -59,4 +59,12 @@ test('what is late or fails is counted, but under a test clock', async () => {
     from customers, unnest(${[NOW.subtract({ hours: 1 }), NOW.subtract({ hours: 25 })].map(String)}::timestamptz[]) at
     where organization_id = ${id}`;
   expect(await counted()).toMatchObject({ payments: 1, invoices: 0 });
+
+  await service.sql`
+    insert into event_corrections (id, organization_id, kind, status, policy, credit_note_part, reason, dry_run,
+      external_subscription_id, input, total, created_at)
+    select gen_random_uuid(), ${id}, 'amend', status, 'ignore', 'credit', 'wrong', false, 'late', '{}', 1, at
+    from unnest(array['applied', 'settled']) status,
+      unnest(${[NOW.subtract({ hours: 1 }), NOW.subtract({ hours: 3 })].map(String)}::timestamptz[]) at`;
+  expect(await counted()).toMatchObject({ corrections: 1 });
 });

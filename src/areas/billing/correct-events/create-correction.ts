@@ -24,6 +24,7 @@ import {
   updateProgress,
 } from '../../usage/event-corrections/writes.ts';
 import { markChains } from '../settle-usage/in-advance/mark-chains.ts';
+import { keepPricesBefore } from '../settle-usage/keep-prices-before-change.ts';
 import { insertPeriods } from '../settle-usage/periods-to-settle.ts';
 import { settleBeforeCorrection } from '../settle-usage/settle-late-events.ts';
 import { settlePeriods } from '../settle-usage/settle-periods.ts';
@@ -117,6 +118,7 @@ async function correctEvents(
     ctx,
     events.map(({ id }) => id),
   );
+  await keepPricesBefore(ctx, asked, { codes: events.map(({ code }) => code) });
   const effect = await applyCorrection(ctx, asked, { events, payload });
   const applied: CorrectionRow = { ...asked, status: 'applied', done: events.length, started_at: ctx.now() };
   const stored = await store(ctx, applied, effect, warning);

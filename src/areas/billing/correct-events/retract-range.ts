@@ -1,14 +1,14 @@
 import type { Context } from '../../../platform/context.ts';
 import type { CorrectionId } from '../../../platform/ids.ts';
-import { announceSettled } from '../../usage/event-corrections/announce.ts';
 import { applyCorrection, lockForCorrection } from '../../usage/event-corrections/apply-correction.ts';
 import { type CorrectionRow, getCorrection, lockCorrection } from '../../usage/event-corrections/queries.ts';
 import { countInvoices, takeRangeEvents, updateProgress } from '../../usage/event-corrections/writes.ts';
+import { attempt } from '../settle-usage/attempt-or-undo.ts';
 import { markChains } from '../settle-usage/in-advance/mark-chains.ts';
+import { keepPricesBefore } from '../settle-usage/keep-prices-before-change.ts';
 import { insertPeriods } from '../settle-usage/periods-to-settle.ts';
 import { settleBeforeCorrection } from '../settle-usage/settle-late-events.ts';
-import { settlePeriods } from '../settle-usage/settle-periods.ts';
-import { attempt } from './attempt-or-undo.ts';
+import { settleNext } from '../settle-usage/settle-periods.ts';
 
 /** How many events one transaction retracts: a tenth of a second, for which their buckets are held. */
 const EVENTS_A_PAGE = 1000;
@@ -46,6 +46,7 @@ async function retractPage(ctx: Context, correction: CorrectionRow): Promise<Cor
       ctx,
       live.map((event) => event.id),
     );
+    await keepPricesBefore(ctx, correction, { codes: live.map(({ code }) => code) });
     const { invoiced } = await applyCorrection(ctx, correction, { events: live, payload: null });
     await insertPeriods(ctx, correction.id, invoiced);
     await markChains(
@@ -70,14 +71,5 @@ export async function settleCorrection(
   await lockForCorrection(ctx, external_subscription_id);
   const correction = await lockCorrection(ctx, id);
   if (correction.status !== 'applied') return;
-  const outcome = await attempt(ctx, id, (on) => settlePeriods(on, correction, INVOICES_A_STEP));
-  const invoices_count = await countInvoices(ctx, id);
-  if ('done' in outcome && !outcome.done.isSettled) return;
-  const after: CorrectionRow = {
-    ...correction,
-    invoices_count,
-    ...('failure' in outcome ? outcome.failure : { status: 'settled', finished_at: ctx.now() }),
-  };
-  await updateProgress(ctx, id, after);
-  if (after.status === 'settled') announceSettled(ctx, after);
+  await settleNext(ctx, correction, INVOICES_A_STEP);
 }

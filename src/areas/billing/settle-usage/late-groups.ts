@@ -37,18 +37,26 @@ const before = (id: string): string => moved(id, -OVERLAP_MS);
 const earliest = (...ids: string[]): string => ids.sort()[0]!;
 const latest = (...ids: string[]): string => ids.sort().at(-1)!;
 
+/** Which events are looked at, and for which invoices. */
+interface Looked {
+  invoiceId?: InvoiceId;
+  events?: Fragment;
+  /** Also for an invoice that waits for its taxes or its first payment: its usage is counted. */
+  orWaits?: boolean;
+}
+
 /** When an id was made, in milliseconds, as SQL. */
 const madeAtMs = (db: Db, id: Fragment) => db`('x' || left(replace(${id}::text, '-', ''), 12))::bit(48)::bigint`;
 
 /**
  * What stands after `from`: those of some live events `e` that came late for a final invoice, the earliest or a certain
- * one, where the policy when they came was not to ignore them.
+ * one, or also for one that waits, where the policy when they came was not to ignore them.
  */
 const lateEvents = (
   db: Db,
   organizationId: Fragment,
   which: Fragment,
-  { invoiceId, events = db`events` }: { invoiceId?: InvoiceId; events?: Fragment } = {},
+  { invoiceId, events = db`events`, orWaits = false }: Looked = {},
 ) => db`
   ${events} e
   cross join lateral (
@@ -63,7 +71,11 @@ const lateEvents = (
       and line.charges_to_datetime > e.timestamp
       and (m.recurring or date_trunc('milliseconds', line.charges_from_datetime) <= e.timestamp)
     join invoices i on i.organization_id = ${organizationId} and i.id = line.invoice_id
-      and i.status in ('finalized', 'closed') and not i.skip_usage
+      and ${
+        orWaits
+          ? db`i.status not in ('draft', 'generating', 'voided', 'deleted')`
+          : db`i.status in ('finalized', 'closed')`
+      } and not i.skip_usage
       and ${countedAt(db, 'i')} <= e.created_at ${invoiceId === undefined ? db`` : db`and i.id = ${invoiceId}`}
     where m.organization_id = ${organizationId} and m.code = e.code and m.deleted_at is null
     order by line.charges_from_datetime
@@ -196,7 +208,7 @@ export async function moveCursor({ db, organizationId }: Scope, seenId: string):
 const listGroups = (
   { db, organizationId }: Scope,
   which: Fragment,
-  { isPriced = db`true`, ...of }: { isPriced?: Fragment; invoiceId?: InvoiceId; events?: Fragment } = {},
+  { isPriced = db`true`, ...of }: Looked & { isPriced?: Fragment } = {},
 ) => db<LateGroup[]>`
   select e.external_subscription_id, late.window_from, late.policy, array_agg(e.id::text order by e.id) as event_ids
   from ${lateEvents(db, db`${organizationId}::uuid`, which, of)}
@@ -220,9 +232,9 @@ const hasPolicy = ({ db, organizationId }: Scope) => db`
   exists (select from late_event_policies held
     where held.organization_id = ${organizationId} and held.policy <> 'ignore')`;
 
-/** Those among some events. */
+/** Those among some events, also of an invoice that waits. */
 export const listLateGroupsAmong = (scope: Scope, eventIds: readonly EventId[]) =>
-  listGroups(scope, scope.db`e.id = any (${eventIds}::uuid[]) and ${hasPolicy(scope)}`);
+  listGroups(scope, scope.db`e.id = any (${eventIds}::uuid[]) and ${hasPolicy(scope)}`, { orWaits: true });
 
 /** Where usage of an invoice is looked at: a metric of a subscription. */
 interface LookedAt {

@@ -1,10 +1,18 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
-import type { CorrectionId, InvoiceId } from '../../../platform/ids.ts';
+import type { CorrectionId, ExternalSubscriptionId, InvoiceId } from '../../../platform/ids.ts';
 import type { ConcernedCharge } from '../../usage/event-corrections/periods.ts';
+import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
+import { pricesOf, type StoredPrices } from './kept-prices.ts';
+import type { ChargeToPrice } from './reprice.ts';
 
-/** Stores the charges on issued invoices that a correction has to settle; stored ones stay. */
+/**
+ * Stores the charges on issued invoices that a correction has to settle. One that it has still to settle stays, unless
+ * a later correction has changed its usage since: then what comes now has a turn of its own.
+ *
+ * Rule: event-corrections.md#corrections-that-wait.
+ */
 export async function insertPeriods(
   { db, organizationId }: Scope,
   correctionId: CorrectionId,
@@ -31,36 +39,112 @@ export async function insertPeriods(
     on conflict do nothing`;
 }
 
-/** Charges of the earliest invoice that a correction still has to settle. */
-export const listNextPeriods = ({ db, organizationId }: Scope, correctionId: CorrectionId) => db<ConcernedCharge[]>`
-  select invoice_id, false as is_draft, subscription_id, charge_id, charges_from_datetime, charges_to_datetime
-  from correction_periods
-  where organization_id = ${organizationId} and correction_id = ${correctionId} and settled_at is null
-    and invoice_id = (
-      select invoice_id from correction_periods
-      where organization_id = ${organizationId} and correction_id = ${correctionId} and settled_at is null
-      order by charges_from_datetime, invoice_id limit 1)
-  order by subscription_id, charge_id`;
+/** A charge on an invoice that a correction has still to settle. */
+export interface Unsettled extends ChargeToPrice {
+  turn: number;
+}
+
+/** What a correction settles next of an invoice, earliest first. */
+export interface Turn {
+  charges: Unsettled[];
+  /** A correction that has changed the usage of the invoice before, and has its turn first. */
+  earlierId: CorrectionId | null;
+}
+
+type UnsettledRow = Omit<Unsettled, 'prices'> & { prices: StoredPrices | null };
+
+/** Its charges on the earliest invoice that a correction still has to settle; undefined: there is none. */
+export async function findNextTurn(
+  { db, organizationId }: Scope,
+  { id, external_subscription_id }: Pick<CorrectionRow, 'id' | 'external_subscription_id'>,
+): Promise<Turn | undefined> {
+  const rows = await db<(UnsettledRow & { others_turn: number | null; other_id: CorrectionId | null })[]>`
+    with own as materialized (
+      select * from correction_periods
+      where organization_id = ${organizationId} and correction_id = ${id} and settled_at is null
+    )
+    select own.invoice_id, false as is_draft, own.subscription_id, own.charge_id, own.charges_from_datetime,
+      own.charges_to_datetime, own.turn, own.prices, others.turn as others_turn, others.correction_id as other_id
+    from own
+    left join lateral (
+      select other.turn, other.correction_id
+      from correction_periods other
+      join event_corrections correction on correction.organization_id = other.organization_id
+        and correction.id = other.correction_id and correction.external_subscription_id = ${external_subscription_id}
+        and correction.status in ('pending', 'applied')
+      where other.organization_id = ${organizationId} and other.invoice_id = own.invoice_id
+        and other.settled_at is null and other.correction_id <> ${id}
+      order by other.turn
+      limit 1
+    ) others on true
+    where own.invoice_id = (select invoice_id from own order by charges_from_datetime, invoice_id limit 1)
+    order by own.turn`;
+  if (rows.length === 0) return undefined;
+  const { others_turn, other_id } = rows[0]!;
+  const charges: Unsettled[] = [];
+  for (const { others_turn: _, other_id: __, ...row } of rows) {
+    const isAgain = charges.some(
+      ({ subscription_id, charge_id }) => subscription_id === row.subscription_id && charge_id === row.charge_id,
+    );
+    const isAfterOthers = charges.length > 0 && others_turn !== null && row.turn > others_turn;
+    if (isAgain || isAfterOthers) break;
+    charges.push({ ...row, prices: pricesOf(row.prices) });
+  }
+  return { charges, earlierId: others_turn !== null && others_turn < charges[0]!.turn ? other_id : null };
+}
+
+/** What corrections have still to settle of some metrics of a subscription, in the order of their turns. */
+export async function listUnsettledOf(
+  { db, organizationId }: Scope,
+  externalSubscriptionId: ExternalSubscriptionId,
+  codes: readonly string[],
+): Promise<(Unsettled & { correction_id: CorrectionId })[]> {
+  const rows = await db<(UnsettledRow & { correction_id: CorrectionId })[]>`
+    select period.correction_id, period.invoice_id, false as is_draft, period.subscription_id, period.charge_id,
+      period.charges_from_datetime, period.charges_to_datetime, period.turn, period.prices
+    from event_corrections correction
+    join correction_periods period on period.organization_id = correction.organization_id
+      and period.correction_id = correction.id and period.settled_at is null
+    join charges c on c.organization_id = period.organization_id and c.id = period.charge_id
+    join billable_metrics m on m.organization_id = c.organization_id and m.id = c.billable_metric_id
+      and m.code = any (${codes})
+    join invoices i on i.organization_id = period.organization_id and i.id = period.invoice_id
+      and i.status not in ('draft', 'generating')
+    where correction.organization_id = ${organizationId}
+      and correction.external_subscription_id = ${externalSubscriptionId}
+      and correction.status in ('pending', 'applied')
+    order by period.turn`;
+  return rows.map((row) => ({ ...row, prices: pricesOf(row.prices) }));
+}
+
+/** Keeps what charges cost, by their turns. */
+export const keepPrices = (
+  { db, organizationId }: Scope,
+  kept: readonly (Pick<Unsettled, 'turn' | 'prices'> & { correction_id: CorrectionId })[],
+) => db`
+  update correction_periods period set prices = kept.prices
+  from jsonb_to_recordset(${json(kept)}::jsonb) as kept (correction_id uuid, turn bigint, prices jsonb)
+  where period.organization_id = ${organizationId} and period.correction_id = kept.correction_id
+    and period.turn = kept.turn and period.settled_at is null`;
 
 export const markSettled = (
   { db, organizationId }: Scope,
   correctionId: CorrectionId,
-  { invoiceId, now }: { invoiceId: InvoiceId; now: Temporal.Instant },
+  { turns, now }: { turns: readonly number[]; now: Temporal.Instant },
 ) => db`
   update correction_periods set settled_at = ${now}
-  where organization_id = ${organizationId} and correction_id = ${correctionId} and invoice_id = ${invoiceId}
+  where organization_id = ${organizationId} and correction_id = ${correctionId} and turn = any (${turns}::bigint[])
     and settled_at is null`;
 
 /**
- * Lets a correction settle, instead of a voided invoice, the one that counts of those that were made in the place of
- * the same first one.
+ * Lets corrections settle, instead of a voided invoice, the one that counts of those that were made in the place of the
+ * same first one, in the same turns.
  *
  * @returns whether there is one
  * Rule: event-corrections.md#regenerated-invoices.
  */
 export async function movePeriods(
   { db, organizationId }: Scope,
-  correctionId: CorrectionId,
   { voidedId, invoiceIds }: { voidedId: InvoiceId; invoiceIds: readonly InvoiceId[] },
 ): Promise<boolean> {
   const rows = await db`
@@ -71,17 +155,17 @@ export async function movePeriods(
       order by id desc limit 1
     ), moved as (
       insert into correction_periods (organization_id, correction_id, invoice_id, subscription_id, charge_id,
-        charges_from_datetime, charges_to_datetime)
+        charges_from_datetime, charges_to_datetime, turn, prices)
       select period.organization_id, period.correction_id, standing.id, period.subscription_id, period.charge_id,
-        period.charges_from_datetime, period.charges_to_datetime
+        period.charges_from_datetime, period.charges_to_datetime, period.turn, period.prices
       from correction_periods period cross join standing
-      where period.organization_id = ${organizationId} and period.correction_id = ${correctionId}
-        and period.invoice_id = ${voidedId} and period.settled_at is null
+      where period.organization_id = ${organizationId} and period.invoice_id = ${voidedId}
+        and period.settled_at is null
       on conflict do nothing
     )
     delete from correction_periods period using standing
-    where period.organization_id = ${organizationId} and period.correction_id = ${correctionId}
-      and period.invoice_id = ${voidedId} and period.settled_at is null
+    where period.organization_id = ${organizationId} and period.invoice_id = ${voidedId}
+      and period.settled_at is null
     returning 1`;
   return rows.length > 0;
 }

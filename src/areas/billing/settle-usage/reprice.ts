@@ -13,7 +13,7 @@ import { listPricedCharges, type PricedCharge } from '../../usage/usage/priced-c
 import { countUsage } from '../../usage/usage-counts/count-usage.ts';
 import type { CountedShare } from '../../usage/usage-counts/request.ts';
 import { adjusterOf } from '../build-invoice/adjustments.ts';
-import { chargesOfLine, type LineFee, usageLineFees } from '../build-invoice/fees.ts';
+import { chargesOfLine, usageLineFees } from '../build-invoice/fees.ts';
 import { type BilledLine, prorationOf, sharedInstants } from '../build-invoice/lines.ts';
 import { isRenewed, renewalFees, renewedPeriod } from '../build-invoice/renewals.ts';
 import { linesOfSource } from '../regenerate-invoice/lines-of-source.ts';
@@ -27,6 +27,7 @@ import {
 } from './billed-items.ts';
 import { countLeftOut, lateFor, readCountedAt } from './count-late-events.ts';
 import { type FormerItem, type IssuedFee, issuedFees, itemOfFee, listFormerItems } from './issued-fees.ts';
+import { type KeptPrices, type PricedItem, pricedItem } from './kept-prices.ts';
 import { repriceCommitment } from './reprice-commitment.ts';
 import type { SettledItem } from './settled-items.ts';
 
@@ -45,7 +46,7 @@ export interface RepricedItem extends BilledItemKey {
 }
 
 /** Whether later periods continue from the total of a charge. Rule: aggregation.md#weighted-sum. */
-const carriesTotal = ({ metric }: PricedCharge): boolean =>
+export const carriesTotal = ({ metric }: PricedCharge): boolean =>
   metric.recurring && metric.aggregation_type === 'weighted_sum_agg';
 
 interface Asked {
@@ -55,13 +56,18 @@ interface Asked {
   issued: readonly IssuedFee[];
 }
 
+/** A charge on an invoice, with what it cost before a later correction changed its usage. */
+export interface ChargeToPrice extends ConcernedCharge {
+  prices?: KeptPrices | null;
+}
+
 /**
- * Prices charges of an issued invoice again by the terms of its fees and by current usage, with the true-ups and
- * minimum commitments of its lines. Reads only.
+ * Prices charges of an issued invoice again by the terms of its fees and by current usage, or what was kept of it, with
+ * the true-ups and minimum commitments of its lines. Reads only.
  *
  * settled what was billed beyond the fees of the invoice, by item; commitments need it for other charges
  *
- * Rule: event-corrections.md#difference "new".
+ * Rules: event-corrections.md#difference "new", event-corrections.md#corrections-that-wait.
  */
 export async function repriceInvoice(
   ctx: Context,
@@ -72,38 +78,18 @@ export async function repriceInvoice(
     settled,
   }: {
     billed: { invoiceId: InvoiceId; invoiceIds: readonly InvoiceId[] };
-    concerned: readonly ConcernedCharge[];
+    concerned: readonly ChargeToPrice[];
     settled: ReadonlyMap<string, SettledItem>;
   },
 ): Promise<RepricedItem[]> {
-  const [all, fees, adjustments, former, countedAt] = await Promise.all([
-    linesOfSource(ctx, invoice),
-    issuedFees(ctx, invoice.id),
-    listAdjustedFees(ctx, invoice.id),
+  const [{ fees, lines, charges, priced }, former] = await Promise.all([
+    priceCharges(ctx, invoice, concerned),
     listFormerItems(ctx, billed),
-    readCountedAt(ctx, invoice.id),
   ]);
   const before: Before = { settled, isLeftOut: leftOutItems(former, fees) };
-  const lines = all.filter(({ subscription }) =>
-    concerned.some(({ subscription_id }) => subscription_id === subscription.id),
+  const billedItems = priced.flatMap(({ asked, items, late_events_left_out: leftOut }) =>
+    billedItemsOf(asked, items, before).map((billedItem) => ({ ...billedItem, leftOut })),
   );
-  const successors = lines.flatMap(({ subscription }) => subscription.successor_plan_id ?? []);
-  const charges = await listPricedCharges(ctx, successors, {
-    alsoIds: concerned.map(({ charge_id }) => charge_id),
-  });
-  const asked = lines.flatMap((line) => askedOf(line, charges, concerned, fees));
-  const { counted, leftOut } = await countAsked(ctx, asked, countedAt);
-  const adjuster = adjusterOf(adjustments);
-  const billedItems = asked.flatMap((each, index): RepricedItem[] => {
-    const { line, charge, window } = each;
-    const made = usageLineFees(line, charge, { counted: counted[index]!, window, adjuster });
-    return billedItemsOf(each, made, before).map((billedItem) => ({ ...billedItem, leftOut: leftOut[index]! }));
-  });
-  for (const { line, charge, issued } of lines.flatMap((each) => renewalsOf(each, charges, concerned, fees))) {
-    const renewed = await renewalFees(ctx, [line], [charge], 'invoiceable');
-    const window = renewedPeriod(line)!;
-    billedItems.push(...billedItemsOf({ line, charge, window, issued }, renewed, before));
-  }
   const commitments = await Promise.all(
     lines.map((line) => repriceCommitment(ctx, line, { fees, billedItems, settled })),
   );
@@ -127,6 +113,54 @@ export async function repriceInvoice(
       ...(totals.has(billedItem.charge_id ?? '') ? { newTotal: ZERO } : {}),
     })),
   ];
+}
+
+interface PricedCharges {
+  fees: IssuedFee[];
+  /** The lines concerned. */
+  lines: BilledLine[];
+  charges: PricedCharge[];
+  priced: (KeptPrices & { asked: Asked })[];
+}
+
+/** What charges of an issued invoice cost by current usage, as far as it was not kept. */
+export async function priceCharges(
+  ctx: Context,
+  invoice: InvoiceRow,
+  concerned: readonly ChargeToPrice[],
+): Promise<PricedCharges> {
+  const [all, fees, adjustments, countedAt] = await Promise.all([
+    linesOfSource(ctx, invoice),
+    issuedFees(ctx, invoice.id),
+    listAdjustedFees(ctx, invoice.id),
+    readCountedAt(ctx, invoice.id),
+  ]);
+  const lines = all.filter(({ subscription }) =>
+    concerned.some(({ subscription_id }) => subscription_id === subscription.id),
+  );
+  const successors = lines.flatMap(({ subscription }) => subscription.successor_plan_id ?? []);
+  const charges = await listPricedCharges(ctx, successors, {
+    alsoIds: concerned.map(({ charge_id }) => charge_id),
+  });
+  const keptOf = ({ line, charge }: Asked) =>
+    concerned.find((each) => each.subscription_id === line.subscription.id && each.charge_id === charge.id)?.prices;
+  const asked = lines.flatMap((line) => askedOf(line, charges, concerned, fees));
+  const live = asked.filter((each) => !keptOf(each));
+  const { counted, leftOut } = await countAsked(ctx, live, countedAt);
+  const adjuster = adjusterOf(adjustments);
+  const priced = asked.map((each) => {
+    const kept = keptOf(each);
+    if (kept) return { ...kept, asked: each };
+    const index = live.indexOf(each);
+    const made = usageLineFees(each.line, each.charge, { counted: counted[index]!, window: each.window, adjuster });
+    return { asked: each, items: made.map(pricedItem), late_events_left_out: leftOut[index]! };
+  });
+  for (const each of lines.flatMap((line) => renewalsOf(line, charges, concerned, fees))) {
+    const kept = keptOf(each);
+    const made = kept ? [] : await renewalFees(ctx, [each.line], [each.charge], 'invoiceable');
+    priced.push({ asked: each, ...(kept ?? { items: made.map(pricedItem), late_events_left_out: 0 }) });
+  }
+  return { fees, lines, charges, priced };
 }
 
 /** What was billed and settled before the items of an invoice are priced again. */
@@ -180,8 +214,9 @@ function renewalsOf(
   charges: readonly PricedCharge[],
   concerned: readonly ConcernedCharge[],
   fees: readonly IssuedFee[],
-): Omit<Asked, 'window'>[] {
-  if (renewedPeriod(line) === undefined) return [];
+): Asked[] {
+  const window = renewedPeriod(line);
+  if (window === undefined) return [];
   const { id: subscriptionId, plan_id } = line.subscription;
   return concerned.flatMap(({ subscription_id, charge_id }) => {
     const found = charges.find(({ id }) => id === charge_id);
@@ -190,7 +225,7 @@ function renewalsOf(
       ({ fee, inputs }) =>
         fee.subscription_id === subscriptionId && fee.charge_id === charge_id && inputs?.window.renewed === true,
     );
-    return [{ line, charge: { ...chargeAsBilled(found, issued), plan_id }, issued }];
+    return [{ line, charge: { ...chargeAsBilled(found, issued), plan_id }, window, issued }];
   });
 }
 
@@ -242,7 +277,7 @@ async function countAsked(
  */
 function billedItemsOf(
   { line, charge, window, issued }: Asked,
-  made: readonly LineFee[],
+  items: readonly PricedItem[],
   { settled, isLeftOut }: Before,
 ): RepricedItem[] {
   const totalOf = (newTotal: Decimal) => (carriesTotal(charge) ? { newTotal } : {});
@@ -265,14 +300,13 @@ function billedItemsOf(
       });
     } else billedItems.set(name, { ...item, newCents: cents(0), newUnits: ZERO, ...totalOf(ZERO) });
   }
-  for (const fee of made) {
-    const { charge_filter_id, groupedBy: grouped_by, amountCents: newCents, units: newUnits } = fee;
-    const kind = fee.true_up_parent_fee_id === null ? ('usage' as const) : ('true_up' as const);
+  for (const item of items) {
+    const { kind, charge_filter_id, grouped_by, amount_cents: newCents, units: newUnits } = item;
     const key = { subscription_id: line.subscription.id, kind, charge_id: charge.id, charge_filter_id, grouped_by };
     const name = keyOfBilledItem(key);
     const known = billedItems.get(name);
     if (kept.has(name) || (known === undefined && isLeftOut(key))) continue;
-    const displayName = known?.displayName ?? fee.item.displayName;
+    const displayName = known?.displayName ?? item.display_name;
     billedItems.set(name, {
       ...key,
       window,
@@ -280,7 +314,7 @@ function billedItemsOf(
       fee: known?.fee,
       newCents,
       newUnits,
-      ...totalOf(fee.totalAggregatedUnits),
+      ...totalOf(item.total_units),
     });
   }
   return [...billedItems.values()];

@@ -7,12 +7,11 @@ import type { Context } from '../../../platform/context.ts';
 import type { FeeId } from '../../../platform/ids.ts';
 import { creditFees } from '../../credits/credit-notes/commands/credit-fees.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
-import type { ConcernedCharge } from '../../usage/event-corrections/periods.ts';
 import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
 import { type BilledItemKey, keyOfBilledItem } from './billed-items.ts';
 import { issuedFees, itemOfFee, listInPlace } from './issued-fees.ts';
 import { lockInvoice } from './periods-to-settle.ts';
-import { type RepricedItem, repriceInvoice } from './reprice.ts';
+import { type ChargeToPrice, type RepricedItem, repriceInvoice } from './reprice.ts';
 import { type Billed, flagDraftsOf, listDone, listSettled, type SettledItem } from './settled-items.ts';
 import { listGoingOn, type NewAdjustment } from './stored-adjustments.ts';
 
@@ -31,8 +30,8 @@ export interface Difference {
 }
 
 /**
- * Settles one issued invoice: the current price of its usage is compared with what was billed, and by the policy
- * differences become fees, invoices or credit notes. The caller holds the customer's lock. A second run finds no
+ * Settles one issued invoice: the price of its usage, current or kept, is compared with what was billed, and by the
+ * policy differences become fees, invoices or credit notes. The caller holds the customer's lock. A second run finds no
  * difference.
  *
  * @returns the outcome, to be stored as the correction's adjustments
@@ -41,7 +40,7 @@ export interface Difference {
 export async function settleInvoice(
   ctx: Context,
   correction: Terms,
-  concerned: readonly ConcernedCharge[],
+  concerned: readonly ChargeToPrice[],
 ): Promise<NewAdjustment[]> {
   const invoiceId = concerned[0]!.invoice_id;
   await lockInvoice(ctx, invoiceId);

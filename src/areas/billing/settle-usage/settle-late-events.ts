@@ -16,6 +16,7 @@ import {
 } from '../../usage/event-corrections/taken-late-events.ts';
 import { correctionView } from '../../usage/event-corrections/view.ts';
 import { insertCorrection, updateProgress } from '../../usage/event-corrections/writes.ts';
+import { keepPricesBefore } from './keep-prices-before-change.ts';
 import { type LateGroup, listLateGroupsAmong } from './late-groups.ts';
 import { insertPeriods } from './periods-to-settle.ts';
 import { settlePeriods } from './settle-periods.ts';
@@ -74,6 +75,8 @@ export async function settleBeforeCorrection(ctx: Context, eventIds: readonly Ev
  */
 export async function settleLateEvents(ctx: Context, late: LateEvents): Promise<void> {
   const customers = await lockForCorrection(ctx, late.external_subscription_id);
+  const codes = await listCodes(ctx, late.event_ids);
+  await keepPricesBefore(ctx, { id: null, external_subscription_id: late.external_subscription_id }, { codes });
   // Taken in even without a difference of their own, because a later correction builds on them.
   const fresh = await takeLateEvents(ctx, late.event_ids, ctx.now());
   const taken = late.invoice_id === undefined ? fresh : await listTakenUnsettled(ctx, late.event_ids);
@@ -90,6 +93,11 @@ export async function settleLateEvents(ctx: Context, late: LateEvents): Promise<
   } catch (error) {
     if (error !== nothing) throw error;
   }
+}
+
+async function listCodes(ctx: Context, eventIds: readonly EventId[]): Promise<string[]> {
+  const rows = await ctx.db<{ code: string }[]>`select distinct e.code from ${eventsOfIds(ctx, eventIds)}`;
+  return rows.map(({ code }) => code);
 }
 
 /** Charges on issued invoices whose usage late events change. */

@@ -1,73 +1,124 @@
-import { AmountOutOfRange } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
-import { refuse } from '../../../platform/refusal.ts';
-import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
+import type { CorrectionId } from '../../../platform/ids.ts';
+import { announceSettled } from '../../usage/event-corrections/announce.ts';
+import { type CorrectionRow, lockCorrection } from '../../usage/event-corrections/queries.ts';
+import { countInvoices, updateProgress } from '../../usage/event-corrections/writes.ts';
+import { attempt } from './attempt-or-undo.ts';
 import { settleChains } from './in-advance/settle-chains.ts';
 import { settleRenewals } from './in-advance/settle-renewals.ts';
+import { inRange } from './in-range.ts';
 import { invoiceDifferences } from './invoice-differences.ts';
 import { listInPlace } from './issued-fees.ts';
-import { listNextPeriods, markSettled, movePeriods, readState } from './periods-to-settle.ts';
+import { findNextTurn, markSettled, movePeriods, readState, type Turn } from './periods-to-settle.ts';
 import { settleInvoice } from './settle-invoice.ts';
 import { insertAdjustments, listToInvoice, type NewAdjustment } from './stored-adjustments.ts';
 
 /** Delay before an invoice that is not issued yet is looked at again. */
 const AGAIN_AFTER_MINUTES = 60;
+/** Turns of earlier corrections that one transaction takes: some tenths of a second each, for which a caller waits. */
+const OTHERS_A_STEP = 5;
+
+interface Outcome {
+  isSettled: boolean;
+  /** Whether it waits for an invoice that is not issued yet. */
+  isWaiting: boolean;
+  adjustments: NewAdjustment[];
+}
 
 /**
  * Settles everything that an applied correction concerns: fees of events billed in advance, then invoices, earliest
- * first; then bills what is due at once. An invoice that waits for its taxes or its first payment is settled later, by
- * step `settle-correction`.
+ * first; then bills what is due at once. What earlier corrections have still to settle of an invoice is settled before.
+ * An invoice that waits for its taxes or its first payment is settled later, by step `settle-correction`.
  *
  * most invoices settled in this transaction; the step settles the rest
  *
  * @throws Refusal 422 base: value_is_out_of_range, when no cents can hold an amount
- * Rule: event-corrections.md#order-of-work "transaction 2".
+ * Rules: event-corrections.md#order-of-work "transaction 2", event-corrections.md#corrections-that-wait.
  */
 export async function settlePeriods(
   ctx: Context,
   correction: CorrectionRow,
   most = Number.POSITIVE_INFINITY,
-): Promise<{ isSettled: boolean; adjustments: NewAdjustment[] }> {
+): Promise<Outcome> {
   const chains = await inRange(() => settleChains(ctx, correction));
-  const adjustments = [...chains.adjustments, ...(await inRange(() => settleRenewals(ctx, correction)))];
-  await insertAdjustments(ctx, correction.id, { adjustments, now: ctx.now() });
-  for (let n = 0; ; n += 1) {
-    const concerned = await listNextPeriods(ctx, correction.id);
-    if (concerned.length === 0) break;
-    const invoiceId = concerned[0]!.invoice_id;
-    const { is_issued: isMade, is_voided: isVoided } = await readState(ctx, invoiceId);
-    if (isVoided) {
-      const invoiceIds = await listInPlace(ctx, invoiceId);
-      if (await movePeriods(ctx, correction.id, { voidedId: invoiceId, invoiceIds })) continue;
+  const renewals = await inRange(() => settleRenewals(ctx, correction));
+  await insertAdjustments(ctx, correction.id, { adjustments: renewals, now: ctx.now() });
+  const adjustments = [...chains.adjustments, ...renewals];
+  const goOn = (isWaiting: boolean): Outcome => {
+    const dueAt = isWaiting ? { dueAt: ctx.now().add({ minutes: AGAIN_AFTER_MINUTES }) } : {};
+    ctx.after({ step: 'settle-correction', payload: { correction_id: correction.id }, ...dueAt });
+    return { isSettled: false, isWaiting, adjustments };
+  };
+  let waitsFor: CorrectionId | null = null;
+  for (let own = 0, others = 0; ; ) {
+    const turn = await findIssuedTurn(ctx, correction);
+    if (turn === undefined) break;
+    if (turn === 'waiting') return goOn(true);
+    if (own >= most || others >= OTHERS_A_STEP) return goOn(false);
+    const { earlierId } = turn;
+    if (earlierId === null) {
+      adjustments.push(...(await settleTurn(ctx, correction, turn)));
+      own += 1;
+    } else {
+      // It has gone as far as it can, and its turn is still the first.
+      if (earlierId === waitsFor) return goOn(true);
+      const { isWaiting } = await settleNext(ctx, await lockCorrection(ctx, earlierId), 1);
+      if (isWaiting) waitsFor = earlierId;
+      others += 1;
     }
-    if (n >= most || !isMade) {
-      const dueAt = isMade ? {} : { dueAt: ctx.now().add({ minutes: AGAIN_AFTER_MINUTES }) };
-      ctx.after({ step: 'settle-correction', payload: { correction_id: correction.id }, ...dueAt });
-      return { isSettled: false, adjustments };
-    }
-    const made = await inRange(() => settleInvoice(ctx, correction, concerned));
-    await insertAdjustments(ctx, correction.id, { adjustments: made, now: ctx.now() });
-    await markSettled(ctx, correction.id, { invoiceId, now: ctx.now() });
-    adjustments.push(...made);
   }
-  if (!chains.isSettled) {
-    ctx.after({
-      step: 'settle-correction',
-      payload: { correction_id: correction.id },
-      dueAt: ctx.now().add({ minutes: AGAIN_AFTER_MINUTES }),
-    });
-    return { isSettled: false, adjustments };
-  }
+  if (!chains.isSettled) return goOn(true);
   for (const owner of await listToInvoice(ctx, correction.id))
     await inRange(() => invoiceDifferences(ctx, owner, correction.id));
-  return { isSettled: true, adjustments };
+  return { isSettled: true, isWaiting: false, adjustments };
 }
 
-async function inRange<Outcome>(work: () => Promise<Outcome>): Promise<Outcome> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof AmountOutOfRange)) throw error;
-    throw refuse.invalid({ base: ['value_is_out_of_range'] });
+/**
+ * Settles the next invoices of a correction that has changed usage. One that cannot be settled has failed, and what it
+ * has not settled falls to the next correction of the invoice.
+ *
+ * @returns whether it waits for an invoice that is not issued yet
+ */
+export async function settleNext(
+  ctx: Context,
+  correction: CorrectionRow,
+  most: number,
+): Promise<Pick<Outcome, 'isWaiting'>> {
+  const { id, status } = correction;
+  const outcome = await attempt(ctx, id, (on) => settlePeriods(on, correction, most));
+  const invoices_count = await countInvoices(ctx, id);
+  if ('failure' in outcome) {
+    await updateProgress(ctx, id, { ...correction, ...outcome.failure });
+    return { isWaiting: false };
   }
+  const { isSettled, isWaiting } = outcome.done;
+  if (isSettled && status === 'applied') {
+    const settled: CorrectionRow = { ...correction, invoices_count, status: 'settled', finished_at: ctx.now() };
+    await updateProgress(ctx, id, settled);
+    announceSettled(ctx, settled);
+  }
+  return { isWaiting };
+}
+
+/** The next turn of a correction on an invoice that is issued; a voided one is left for the one that stands for it. */
+async function findIssuedTurn(ctx: Context, correction: CorrectionRow): Promise<Turn | 'waiting' | undefined> {
+  while (true) {
+    const turn = await findNextTurn(ctx, correction);
+    if (turn === undefined) return undefined;
+    const invoiceId = turn.charges[0]!.invoice_id;
+    const { is_issued: isIssued, is_voided: isVoided } = await readState(ctx, invoiceId);
+    if (!isIssued) return 'waiting';
+    if (!isVoided) return turn;
+    const invoiceIds = await listInPlace(ctx, invoiceId);
+    if (!(await movePeriods(ctx, { voidedId: invoiceId, invoiceIds }))) return turn;
+  }
+}
+
+async function settleTurn(ctx: Context, correction: CorrectionRow, { charges }: Turn): Promise<NewAdjustment[]> {
+  const now = ctx.now();
+  const adjustments = await inRange(() => settleInvoice(ctx, correction, charges));
+  const turns = charges.map(({ turn }) => turn);
+  await insertAdjustments(ctx, correction.id, { adjustments, now, turn: turns[0]! });
+  await markSettled(ctx, correction.id, { turns, now });
+  return adjustments;
 }

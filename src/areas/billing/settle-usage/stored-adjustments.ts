@@ -45,7 +45,7 @@ export interface NewAdjustment extends BilledItemKey {
 export async function insertAdjustments(
   { db, organizationId }: Scope,
   correctionId: CorrectionId,
-  { adjustments, now }: { adjustments: readonly NewAdjustment[]; now: Temporal.Instant },
+  { adjustments, now, turn = 0 }: { adjustments: readonly NewAdjustment[]; now: Temporal.Instant; turn?: number },
 ): Promise<void> {
   if (adjustments.length === 0) return;
   const rows = adjustments.map(({ window, displayName, ...row }) => ({
@@ -60,12 +60,12 @@ export async function insertAdjustments(
       charge_id, charge_filter_id, grouped_by, from_datetime, to_datetime, invoice_display_name, units,
       old_amount_cents, new_amount_cents, delta_amount_cents, settled_amount_cents, left_amount_cents,
       billed_amount_cents, booked_as, new_fee_id, credit_note_id, given_back_amount_cents, credited_item,
-      uncreditable_amount_cents, total_units, late_events_left_out, created_at)
+      uncreditable_amount_cents, total_units, late_events_left_out, turn, created_at)
     select id, ${organizationId}::uuid, ${correctionId}::uuid, invoice_id, subscription_id, kind, fee_id, charge_id,
       charge_filter_id, grouped_by, from_datetime, to_datetime, invoice_display_name, units, old_amount_cents,
       new_amount_cents, delta_amount_cents, settled_amount_cents, left_amount_cents, billed_amount_cents, booked_as,
       new_fee_id, credit_note_id, given_back_amount_cents, credited_item, uncreditable_amount_cents, total_units,
-      late_events_left_out, ${now}
+      late_events_left_out, ${turn}::bigint, ${now}
     from jsonb_to_recordset(${json(rows)}::jsonb) as adjustment (id uuid, invoice_id uuid, subscription_id uuid,
       kind text, fee_id uuid, charge_id uuid, charge_filter_id uuid, grouped_by jsonb, from_datetime timestamptz,
       to_datetime timestamptz, invoice_display_name text, units numeric, old_amount_cents bigint,

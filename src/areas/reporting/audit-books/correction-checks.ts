@@ -38,6 +38,10 @@ export const CORRECTION_CHECKS: readonly Check[] = [
         from correction_chains
         where organization_id = ${organizationId} and settled_at is null and correction_id in (select id from settled)
         union all
+        select correction_id, 'settled', 'open', jsonb_build_object('fee_id', fee_id)
+        from correction_waiting_fees
+        where organization_id = ${organizationId} and settled_at is null and correction_id in (select id from settled)
+        union all
         select correction_id, 'settled', 'open', jsonb_build_object('charge_id', charge_id)
         from correction_renewals
         where organization_id = ${organizationId} and settled_at is null and correction_id in (select id from settled)

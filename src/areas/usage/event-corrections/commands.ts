@@ -2,7 +2,7 @@ import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { type CorrectionRow, lockCorrection } from './queries.ts';
 import { correctionView } from './view.ts';
-import { updateProgress } from './writes.ts';
+import { putLast, updateProgress } from './writes.ts';
 
 /**
  * Continues a failed correction where it stopped.
@@ -17,6 +17,7 @@ export async function retryCorrection(ctx: Context, { svc_id }: { svc_id: string
   const status = isApplied ? ('applied' as const) : ('pending' as const);
   const again: CorrectionRow = { ...correction, status, error: null, finished_at: null };
   await updateProgress(ctx, again.id, again);
+  await putLast(ctx, again.id);
   ctx.after({ step: isApplied ? 'settle-correction' : 'retract-range', payload: { correction_id: again.id } });
   return { correction: correctionView(again) };
 }

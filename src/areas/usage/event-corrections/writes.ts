@@ -82,3 +82,29 @@ export const insertWarning = (
 ) => db`
   insert into correction_adjustments (id, organization_id, correction_id, warning, created_at)
   values (${newId()}, ${organizationId}, ${correctionId}, ${warning}, ${now})`;
+
+/**
+ * Puts what a correction has not settled behind all that others have, at the price of then: its usage was in their
+ * prices since it failed. Fees of single events are found again by their chains.
+ *
+ * Rule: event-corrections.md#corrections-that-wait.
+ */
+export const putLast = ({ db, organizationId }: Scope, correctionId: CorrectionId) => db`
+  with waiting as (
+    delete from correction_waiting_fees
+    where organization_id = ${organizationId} and correction_id = ${correctionId} and settled_at is null
+    returning 1
+  ), chain as (
+    update correction_chains set settled_at = null
+    where organization_id = ${organizationId} and correction_id = ${correctionId} and exists (select from waiting)
+  ), again as (
+    delete from correction_periods period
+    where period.organization_id = ${organizationId} and period.correction_id = ${correctionId}
+      and period.settled_at is null
+    returning *
+  )
+  insert into correction_periods (organization_id, correction_id, invoice_id, subscription_id, charge_id,
+    charges_from_datetime, charges_to_datetime)
+  select distinct organization_id, correction_id, invoice_id, subscription_id, charge_id, charges_from_datetime,
+    charges_to_datetime
+  from again`;

@@ -5,9 +5,9 @@ import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
 import { ok, type Shown } from '../../../support/words.ts';
 
-// event-corrections.md#what-is-left: whatever the order of corrections, late usage, policies and regenerations, what
-// was billed less what was given back is what each difference came to by the policy that held for it, and none is
-// billed twice.
+// event-corrections.md#what-is-left, event-corrections.md#corrections-that-wait: whatever the order of corrections,
+// late usage, policies and regenerations, and however long invoices wait for their taxes meanwhile, what was billed
+// less what was given back is what each difference came to by the policy that held for it, and none is billed twice.
 let service: TestService;
 
 beforeAll(async () => {
@@ -32,6 +32,7 @@ type Step =
   | { kind: 'range'; month: number; policy: Policy }
   | { kind: 'switch'; of: 'plan' | 'organization'; late: Policy | null }
   | { kind: 'look' }
+  | { kind: 'issue' }
   | { kind: 'anew'; nth: number };
 
 const month = fc.integer({ min: 0, max: 1 });
@@ -57,6 +58,7 @@ const steps = fc.array(
       }),
     },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('look' as const) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('issue' as const) }) },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('anew' as const), nth }) },
   ),
   { minLength: 6, maxLength: 16 },
@@ -68,6 +70,10 @@ const plays = fc.record({
   hasThresholds: fc.boolean(),
   inAdvance: fc.boolean(),
   isGrouped: fc.boolean(),
+  // The month from whose invoice on all wait for their taxes, until they are issued.
+  waitsFrom: fc.option(month),
+  // In which order corrections come back to the invoices then.
+  shuffle: fc.nat({ max: 1000 }),
 });
 type Play = typeof plays extends fc.Arbitrary<infer Value> ? Value : never;
 
@@ -194,13 +200,20 @@ class Books {
   }
 }
 
-async function open({ hasThresholds, inAdvance, isGrouped }: Play): Promise<Story> {
+async function open({ hasThresholds, inAdvance, isGrouped, waitsFrom }: Play): Promise<Story> {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
-  await story.customer();
+  const waits = waitsFrom !== null;
+  const engine = { type: 'anrok', code: 'engine', name: 'Engine', api_key: 'sandbox' };
+  if (waits) await ok(story.client.post('/integrations', { integration: engine }));
+  const synced = { integration_type: 'anrok', integration_code: 'engine', sync_with_provider: true };
+  const abroad = { country: 'US', state: 'CO', address_line1: '1 good street', integration_customers: [synced] };
+  await story.customer(waits ? abroad : {});
   const metric = await story.metric('units', { aggregation_type: 'sum_agg', field_name: 'n' });
   await story.plan({
     amount_cents: 0,
-    ...(hasThresholds && !inAdvance ? { usage_thresholds: [{ amount_cents: 5000 }, { amount_cents: 12_000 }] } : {}),
+    ...(hasThresholds && !inAdvance && !waits
+      ? { usage_thresholds: [{ amount_cents: 5000 }, { amount_cents: 12_000 }] }
+      : {}),
     charges: [
       {
         billable_metric_id: metric.svc_id,
@@ -216,7 +229,26 @@ async function open({ hasThresholds, inAdvance, isGrouped }: Play): Promise<Stor
   return story;
 }
 
-async function perform(story: Story, books: Books, { step, at }: { step: Step; at: number }): Promise<void> {
+/** The tax engine refuses the address, so that invoices wait from now on. */
+const hold = (story: Story) => story.customer({ address_line1: '1 fail street' });
+
+/** The invoices that wait are issued, and what waited for them comes back in another order. */
+async function issue(story: Story, shuffle: number): Promise<void> {
+  await story.customer({ address_line1: '1 good street' });
+  await until(async () => {
+    const { meta } = await ok(story.client.get('/invoices?statuses[]=failed&statuses[]=pending'));
+    return meta.total_count === 0 ? true : undefined;
+  });
+  await service.sql`
+    update after_steps set due_at = due_at - make_interval(secs => abs(hashtext(id::text || ${`${shuffle}`})) % 3000)
+    where organization_id = ${story.organizationId} and job = 'settle-correction' and due_at is not null`;
+}
+
+async function perform(
+  story: Story,
+  books: Books,
+  { step, at, own }: { step: Step; at: number; own: Play },
+): Promise<void> {
   const { client } = story;
   const instantOf = (which: number) => `2024-${MONTHS[which]}-15T00:00:00Z`;
   const correct = (fields: object) =>
@@ -247,9 +279,12 @@ async function perform(story: Story, books: Books, { step, at }: { step: Step; a
     const made = (await ok(correct({ kind: 'retract_range', policy: step.policy, ...days }))).correction;
     await until(async () => {
       const { correction } = (await client.get(`/events/corrections/${made.svc_id}`)).body;
-      return correction.status === 'settled' ? correction : undefined;
+      const isApplied = own.waitsFrom !== null && correction.status === 'applied';
+      return isApplied || correction.status === 'settled' ? correction : undefined;
     });
     for (const event of books.events.filter((each) => each.month === step.month)) books.retract(event, step.policy);
+  } else if (step.kind === 'issue') {
+    if (own.waitsFrom !== null) await issue(story, own.shuffle);
   } else if (step.kind === 'anew') {
     await regenerate(story, step.nth);
   } else if (books.events.length > 0) {
@@ -297,12 +332,16 @@ async function play(own: Play): Promise<void> {
     await story.use('units', properties, { transaction_id: `t${at}`, at: instant });
     books.send(`t${at}`, step, false);
   }
+  if (own.waitsFrom === 0) await hold(story);
   await story.advanceTo('2024-04-20T00:00:00Z');
+  if (own.waitsFrom === 1) await hold(story);
   await story.advanceTo('2024-05-02T00:00:00Z');
   for (const step of own.after) {
     at += 1;
-    await perform(story, books, { step, at });
+    await perform(story, books, { step, at, own });
   }
+  if (own.waitsFrom !== null) await issue(story, own.shuffle);
+  await story.advanceTo('2024-05-20T00:00:00Z');
   await story.advanceTo('2024-06-02T00:00:00Z');
   books.look();
 
@@ -310,7 +349,9 @@ async function play(own: Play): Promise<void> {
   const { credit_notes } = (await story.client.get('/credit_notes?per_page=100')).body;
   const sum = (list: Shown[], key: string) => list.reduce((total: number, each) => total + each[key], 0);
   const billed = sum(invoices, 'fees_amount_cents') - sum(invoices, 'progressive_billing_credit_amount_cents');
-  expect(billed - sum(credit_notes, 'total_amount_cents')).toBe(books.units * UNIT_CENTS);
+  expect(billed - sum(credit_notes, 'sub_total_excluding_taxes_amount_cents')).toBe(books.units * UNIT_CENTS);
+  const { corrections } = await ok(story.client.get('/events/corrections?per_page=100'));
+  expect(corrections.filter(({ status }: Shown) => status !== 'settled')).toEqual([]);
   expect((await story.client.post('/audits', {})).status).toBe(200);
   await until(async () => (await story.client.get('/audits')).body.audits[0]?.finished_at ?? undefined);
   expect((await story.client.get('/audits/findings')).body.audit_findings).toEqual([]);

@@ -1,0 +1,114 @@
+import { cents } from '../../../engine/money/cents.ts';
+import { ZERO } from '../../../engine/money/decimal.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { CorrectionId } from '../../../platform/ids.ts';
+import { dryRun } from '../../../platform/records/nested.ts';
+import { readInvoice } from '../../invoices/invoices/queries.ts';
+import { type CorrectionRow, lockCorrection } from '../../usage/event-corrections/queries.ts';
+import { updateProgress } from '../../usage/event-corrections/writes.ts';
+import { attempt } from './attempt-or-undo.ts';
+import { keyOfBilledItem } from './billed-items.ts';
+import { settleOpenChains } from './in-advance/settle-chains.ts';
+import { inRange } from './in-range.ts';
+import { itemOfFee } from './issued-fees.ts';
+import type { KeptPrices, PricedItem } from './kept-prices.ts';
+import { keepPrices, listUnsettledOf, type Unsettled } from './periods-to-settle.ts';
+import { carriesTotal, priceCharges } from './reprice.ts';
+import { insertAdjustments, type NewAdjustment } from './stored-adjustments.ts';
+
+type Waiting = Unsettled & { correction_id: CorrectionId };
+
+/**
+ * Before a correction changes usage: what the charges concerned cost now is kept for earlier corrections that have
+ * still to settle them, so that each settles only what it changed; fees of single events are settled by these. A
+ * correction whose amounts no cents can hold has failed.
+ *
+ * correction its own turns stay open; null: it is not made yet
+ * codes      metrics whose usage it changes
+ *
+ * Rule: event-corrections.md#corrections-that-wait.
+ */
+export async function keepPricesBefore(
+  ctx: Context,
+  correction: Pick<CorrectionRow, 'external_subscription_id'> & { id: CorrectionId | null },
+  { codes }: { codes: readonly string[] },
+): Promise<void> {
+  await settleOpenChains(ctx, correction);
+  const unsettled = await listUnsettledOf(ctx, correction.external_subscription_id, [...new Set(codes)]);
+  const waiting = unsettled.filter(({ correction_id, prices }) => correction_id !== correction.id || prices);
+  if (waiting.every(({ prices }) => prices)) return;
+  const { kept, failed } = await dryRun(ctx, (on) => priceAll(on, waiting));
+  if (kept.length > 0) await keepPrices(ctx, kept);
+  for (const [correctionId, failure] of failed)
+    await updateProgress(ctx, correctionId, { ...(await lockCorrection(ctx, correctionId)), ...failure });
+}
+
+type Failure = Pick<CorrectionRow, 'status' | 'error' | 'finished_at'>;
+
+/**
+ * Prices charges in the order of their turns. Later periods of a weighted sum go on from the totals of earlier ones,
+ * which are stored meanwhile as they will be when these are settled.
+ */
+async function priceAll(
+  ctx: Context,
+  waiting: readonly Waiting[],
+): Promise<{ kept: Waiting[]; failed: Map<CorrectionId, Failure> }> {
+  const kept: Waiting[] = [];
+  const failed = new Map<CorrectionId, Failure>();
+  for (const each of waiting) {
+    if (failed.has(each.correction_id)) continue;
+    const outcome = await attempt(ctx, each.correction_id, (on) => inRange(() => priceOne(on, each)));
+    if ('failure' in outcome) failed.set(each.correction_id, outcome.failure);
+    else if (!each.prices) kept.push({ ...each, prices: outcome.done });
+  }
+  return { kept: kept.filter(({ correction_id }) => !failed.has(correction_id)), failed };
+}
+
+async function priceOne(ctx: Context, waiting: Waiting): Promise<KeptPrices> {
+  const invoice = await readInvoice(ctx, waiting.invoice_id);
+  const { priced } = await priceCharges(ctx, invoice, [waiting]);
+  const [found] = priced;
+  if (found === undefined) return { items: [], late_events_left_out: 0 };
+  const { asked, items, late_events_left_out } = found;
+  if (carriesTotal(asked.charge)) {
+    const names = new Set(items.map((item) => keyOfBilledItem({ ...waiting, ...item })));
+    const gone = asked.issued.flatMap((issued): PricedItem[] => {
+      const item = { ...itemOfFee(issued), display_name: '', amount_cents: cents(0), units: ZERO, total_units: ZERO };
+      return names.has(keyOfBilledItem({ ...waiting, ...item })) ? [] : [item];
+    });
+    const totals = [...items, ...gone].filter(({ kind }) => kind === 'usage').map((item) => totalOf(waiting, item));
+    await insertAdjustments(ctx, waiting.correction_id, { adjustments: totals, now: ctx.now(), turn: waiting.turn });
+  }
+  return { items, late_events_left_out };
+}
+
+/** A row that says nothing but the total at the end of the window. */
+const totalOf = (
+  { subscription_id, charge_id, invoice_id, charges_from_datetime: from, charges_to_datetime: to }: Waiting,
+  { kind, charge_filter_id, grouped_by, display_name: displayName, total_units }: PricedItem,
+): NewAdjustment => ({
+  subscription_id,
+  charge_id,
+  kind,
+  charge_filter_id,
+  grouped_by,
+  invoice_id,
+  fee_id: null,
+  window: { from, to },
+  displayName,
+  units: ZERO,
+  old_amount_cents: 0,
+  new_amount_cents: 0,
+  delta_amount_cents: 0,
+  settled_amount_cents: 0,
+  left_amount_cents: 0,
+  billed_amount_cents: 0,
+  booked_as: 'recorded',
+  total_units,
+  new_fee_id: null,
+  credit_note_id: null,
+  given_back_amount_cents: 0,
+  credited_item: null,
+  uncreditable_amount_cents: 0,
+  late_events_left_out: 0,
+});

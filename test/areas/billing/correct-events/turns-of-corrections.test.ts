@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startService, type TestService } from '../../../support/service.ts';
+import { openStory, type Story } from '../../../support/story.ts';
+import { until } from '../../../support/until.ts';
+import { ok, type Shown } from '../../../support/words.ts';
+
+// Where corrections settle in turn (event-corrections.md#corrections-that-wait): between the pages of a long range,
+// after a change of plan, at the end of a month in a zone. 10.00 a unit, from 15 March on 20.00 where the plan changed.
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+interface World {
+  story: Story;
+  correct(fields: object): Promise<Shown>;
+  /** Cents that corrections billed, gave back and left. */
+  money(): Promise<[number, number, number]>;
+}
+
+/** 1 March: a customer whose taxes an engine finds. */
+async function march(customer: object = {}): Promise<World> {
+  const story = await openStory(service, '2024-03-01T12:00:00Z');
+  const { client } = story;
+  const engine = { type: 'anrok', code: 'engine', name: 'Engine', api_key: 'sandbox' };
+  await ok(client.post('/integrations', { integration: engine }));
+  const synced = { integration_type: 'anrok', integration_code: 'engine', sync_with_provider: true };
+  await story.customer({ country: 'US', state: 'CO', integration_customers: [synced], ...customer });
+  const { svc_id: billable_metric_id } = await story.metric('units', { aggregation_type: 'sum_agg', field_name: 'n' });
+  for (const [code, amount] of [
+    ['plan', '10'],
+    ['dearer', '20'],
+  ] as const)
+    await story.plan({
+      code,
+      amount_cents: code === 'plan' ? 0 : 100,
+      usage_policies: { late_events: 'next_invoice' },
+      charges: [{ billable_metric_id, code: 'charge', charge_model: 'standard', properties: { amount } }],
+    });
+  await story.subscribe();
+  const sum = (list: Shown[], key: string) => list.reduce((total: number, each) => total + each[key], 0);
+  return {
+    story,
+    async correct(fields) {
+      const correction = { reason: 'wrong', external_subscription_id: 'sub', ...fields };
+      return (await ok(client.post('/events/corrections', { correction }))).correction;
+    },
+    async money() {
+      const { invoices } = await ok(client.get('/invoices?per_page=100&statuses[]=finalized'));
+      const whole: Shown[] = await Promise.all(invoices.map(({ svc_id }: Shown) => story.invoice(svc_id)));
+      const fees = whole.flatMap((invoice) => invoice.fees).filter(({ svc_correction_id: of }) => of !== undefined);
+      const { credit_notes } = await ok(client.get('/credit_notes?per_page=100'));
+      const { corrections } = await ok(client.get('/events/corrections?per_page=100'));
+      expect(corrections.filter(({ status }: Shown) => status !== 'settled')).toEqual([]);
+      const ofAll: Shown[] = await Promise.all(
+        corrections.map(({ svc_id }: Shown) =>
+          ok(client.get(`/events/corrections/${svc_id}/adjustments?per_page=100`)),
+        ),
+      );
+      const left = ofAll.reduce((total, { adjustments }) => total + sum(adjustments, 'left_amount_cents'), 0);
+      return [sum(fees, 'amount_cents'), sum(credit_notes, 'sub_total_excluding_taxes_amount_cents'), left];
+    },
+  };
+}
+
+const hold = ({ story }: World) => story.customer({ address_line1: '1 fail street' });
+
+async function issue({ story }: World): Promise<void> {
+  await story.customer({ address_line1: '1 good street' });
+  await until(async () => {
+    const { meta } = await ok(story.client.get('/invoices?statuses[]=failed&statuses[]=pending'));
+    return meta.total_count === 0 ? true : undefined;
+  });
+  await story.advanceTo('2024-04-03T00:00:00Z');
+  await story.advanceTo('2024-05-02T00:00:00Z');
+}
+
+test('an amendment between the pages of a long range settles only what it changed', { timeout: 120_000 }, async () => {
+  const world = await march();
+  const { story, correct, money } = world;
+  const lines = Array.from({ length: 4000 }, (_, n) =>
+    JSON.stringify({
+      transaction_id: `one-${n}`,
+      external_subscription_id: 'sub',
+      code: 'units',
+      timestamp: Date.parse('2024-03-15T00:00:00Z') / 1000 + n,
+      properties: { n: '1' },
+    }),
+  );
+  const headers = { 'content-type': 'application/x-ndjson' };
+  await ok(story.client.post('/events/bulk', undefined, { raw: lines.join('\n'), headers }));
+  await story.use('units', { n: '10' }, { transaction_id: 'ten', at: '2024-03-10T00:00:00Z' });
+  await story.advanceTo('2024-04-02T00:00:00Z');
+  const days = { timestamp_from: '2024-03-01', timestamp_to: '2024-04-01', properties: { n: '1' } };
+  const { svc_id } = await correct({ kind: 'retract_range', policy: 'ignore', ...days });
+  const statuses = new Set<string>();
+  for (let n = 11; n <= 16; n += 1) {
+    const amended = { kind: 'amend', transaction_id: 'ten', properties: { n: `${n}` }, policy: 'next_invoice' };
+    await correct(amended);
+    statuses.add((await ok(story.client.get(`/events/corrections/${svc_id}`))).correction.status);
+  }
+  expect(statuses).toContain('pending');
+  await until(async () => {
+    const { correction } = await ok(story.client.get(`/events/corrections/${svc_id}`));
+    return correction.status === 'settled' ? correction : undefined;
+  }, 60_000);
+  await story.advanceTo('2024-05-02T00:00:00Z');
+  expect(await money()).toEqual([6000, 0, -4_000_000]);
+});
+
+test('an event that moves behind a change of plan is settled on both invoices that wait', async () => {
+  const world = await march();
+  const { story, correct, money } = world;
+  await hold(world);
+  await story.advanceTo('2024-03-10T00:00:00Z');
+  await story.use('units', { n: '10' }, { transaction_id: 'ten' });
+  await story.advanceTo('2024-03-15T00:00:00Z');
+  await ok(story.subscribe({ plan_code: 'dearer' }));
+  await story.use('units', { n: '3' }, { transaction_id: 'three', at: '2024-03-20T00:00:00Z' });
+  await story.advanceTo('2024-04-02T00:00:00Z');
+  const timestamp = Date.parse('2024-03-20T00:00:00Z') / 1000;
+  await correct({ kind: 'amend', transaction_id: 'three', properties: { n: '8' }, policy: 'next_invoice' });
+  await correct({ kind: 'amend', transaction_id: 'ten', timestamp, policy: 'ignore' });
+  await correct({ kind: 'amend', transaction_id: 'ten', properties: { n: '12' }, policy: 'next_invoice' });
+  await issue(world);
+  // Three: 5 at 20.00. Ten: 100.00 less, 200.00 more, then 2 at 20.00.
+  expect(await money()).toEqual([14_000, 0, 10_000]);
+});
+
+test('what comes late at the end of a month in a zone, and moves into the next month, is left there', async () => {
+  const world = await march({ timezone: 'America/Los_Angeles' });
+  const { story, correct, money } = world;
+  await hold(world);
+  await story.advanceTo('2024-03-10T00:00:00Z');
+  await story.use('units', { n: '10' }, { transaction_id: 'ten' });
+  await story.advanceTo('2024-04-02T00:00:00Z');
+  // 31 March, 23:30 there; 1 April, 0:30.
+  await story.use('units', { n: '5' }, { transaction_id: 'late', at: '2024-04-01T06:30:00Z' });
+  await story.advanceTo('2024-04-02T02:00:00Z');
+  const timestamp = Date.parse('2024-04-01T07:30:00Z') / 1000;
+  await correct({ kind: 'amend', transaction_id: 'late', timestamp, policy: 'ignore' });
+  await correct({ kind: 'amend', transaction_id: 'ten', properties: { n: '12' }, policy: 'debit_invoice' });
+  await issue(world);
+  // The late units are billed by the policy of the plan, and what falls by their move is left.
+  expect(await money()).toEqual([7000, 0, -5000]);
+});
