@@ -44,7 +44,15 @@ export async function hearReport(
     trace: { httpStatus: null, body: null },
   } as const;
   const change = afterReport(found, told, realNow());
-  await changeTransmission(ctx, found, { ...change, heard: providerEventId }, ctx.now());
-  if (change.status !== found.status) await recordTransmission(ctx, found.e_document_id);
+  const isMoved = change.status !== found.status;
+  // A report that moves nothing changes neither the reason of an end nor when it is asked again.
+  const kept = {
+    status: found.status,
+    error: found.error,
+    nextAt: found.next_at,
+    isIgnored: change.isIgnored ?? false,
+  };
+  await changeTransmission(ctx, found, { ...(isMoved ? change : kept), heard: providerEventId }, ctx.now());
+  if (isMoved) await recordTransmission(ctx, found.e_document_id);
   return true;
 }

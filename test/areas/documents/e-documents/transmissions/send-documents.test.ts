@@ -316,6 +316,24 @@ describe('what an access point says by itself', () => {
     expect((await lastOf(id)).error).toEqual({ code: 'AB', message: `${'x'.repeat(499)}\ufffd` });
   });
 
+  test('what ended keeps its reason, and is not asked about again, whatever is reported later', async () => {
+    expect(await tell(report('e4', 'accepted', { reason: { code: 'OK', message: 'Taken after all' } }))).toBe(200);
+    expect(await tell(report('e5', 'rejected'))).toBe(200);
+    const [rejected] = await service.sql`
+      select status, error, next_at from e_document_transmissions where provider_id = ${providerId}`;
+    expect(rejected).toMatchObject({ status: 'rejected', error: { code: 'AB' }, next_at: null });
+    const id = await ready('4000000000032');
+    await ok(send(id));
+    const former = providerId;
+    providerId = (await reaches(id, 'sent')).provider_id;
+    await ok(send(id));
+    expect(await tell(report('e6', 'delivered'))).toBe(200);
+    const [failed] = await service.sql`
+      select status, error, next_at from e_document_transmissions where provider_id = ${providerId}`;
+    expect(failed).toMatchObject({ status: 'failed', error: { code: 'sent_again' }, next_at: null });
+    providerId = former;
+  });
+
   test.each([
     [
       'of an unknown document',
@@ -339,7 +357,7 @@ describe('what an access point says by itself', () => {
 
   test('a report with another secret, of another time or for another connection is refused', async () => {
     const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
-    const body = report('e4', 'paid_reported');
+    const body = report('e7', 'paid_reported');
     expect(await tell(body, { secret })).toBe(400);
     expect(await tell(body, { at: new Date(Date.now() - 6 * 60_000) })).toBe(400);
     expect(await tell(body, { code: 'other' })).toBe(400);
@@ -349,7 +367,7 @@ describe('what an access point says by itself', () => {
     const other = (await service.org()) as never as typeof client;
     await ok(other.post('/integrations', connection()));
     const { pathname, search } = new URL((await ok(other.get('/integrations/point'))).integration.inbound_url);
-    const body = report('e5', 'paid_reported');
+    const body = report('e8', 'paid_reported');
     const at = new Date();
     const headers = {
       'webhook-id': 'report',
@@ -359,7 +377,7 @@ describe('what an access point says by itself', () => {
     const { status } = await fetch(`${service.url}${pathname}${search}`, { method: 'POST', headers, body });
     const [row] = await service.sql`
       select status, heard from e_document_transmissions where provider_id = ${providerId}`;
-    expect([status, row]).toEqual([200, { status: 'rejected', heard: ['e3'] }]);
+    expect([status, row]).toEqual([200, { status: 'rejected', heard: ['e3', 'e4', 'e5'] }]);
   });
 });
 
