@@ -1,5 +1,11 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { lockPayment } from '../../../src/areas/payments/collect-payments/apply-outcome.ts';
+import { reversePayment } from '../../../src/areas/payments/payments/settle-payment.ts';
+import type { OrganizationId } from '../../../src/platform/ids.ts';
+import { openRuntime, type Runtime } from '../../../src/platform/process/runtime.ts';
+import { transactHoldingClock } from '../../../src/platform/records/transact.ts';
+import { reactions } from '../../../src/reactions.ts';
 import type { Client } from '../../support/client.ts';
 import { FAKE_KEY, FAKE_LIVE_KEY, type FakeStripe, fakeStripe } from '../../support/fakes/stripe.ts';
 import { startService, type TestService } from '../../support/service.ts';
@@ -10,6 +16,7 @@ import { ok } from '../../support/words.ts';
 // provider-connections.md#sandboxes-reach-no-live-account.
 let service: TestService;
 let stripe: FakeStripe;
+let runtime: Runtime;
 let client: Client & { organization: { organization_id: string } };
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
@@ -18,6 +25,7 @@ type Loose = any;
 beforeAll(async () => {
   stripe = await fakeStripe();
   service = await startService({ settings: { STRIPE_API_URL: stripe.url } });
+  runtime = openRuntime(service.config, 'test', undefined, { reactions });
   client = await service.org();
   await ok(client.post('/payment_providers', stripeBody(FAKE_LIVE_KEY)));
   await until(async () => {
@@ -28,6 +36,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
+  await runtime.close();
   await service.stop();
   await stripe.close();
 });
@@ -66,15 +75,22 @@ async function customerWith(currency: string, method: string): Promise<string> {
     const { customer } = await ok(client.get(`/customers/${id}`));
     return customer.billing_configuration.provider_customer_id as string | undefined;
   });
-  await tell('setup_intent.succeeded', {
-    id: `seti_${id}`,
-    customer: there,
-    payment_method: method,
-    payment_method_types: ['card'],
-  });
+  await store(there, method);
   await until(async () => (await ok(client.get(`/customers/${id}/payment_methods`))).payment_methods[0]);
   return id;
 }
+
+/** A customer of Stripe stores a method, which becomes the default. */
+const store = (customer: string, method: string): Promise<void> =>
+  tell('setup_intent.succeeded', {
+    id: `seti_${customer}_${method}`,
+    customer,
+    payment_method: method,
+    payment_method_types: ['card'],
+  });
+
+/** How many charges Stripe was asked for. */
+const charges = (): number => stripe.requests.filter((line) => line === 'POST /v1/payment_intents').length;
 
 async function bill(customer: string, currency: string, cents: number): Promise<Loose> {
   const code = `setup-${currency}`;
@@ -104,15 +120,19 @@ const settled = (made: Loose) =>
 
 describe('charges at Stripe', () => {
   test.each([
-    // currency  due     sent    paid    written off
-    ['ISK', 500, 50_000, 500, 0],
-    ['UGX', 500, 50_000, 500, 0],
-    ['MGA', 50_050, 500, 50_000, 50],
-    ['KWD', 5124, 5120, 5120, 4],
-    ['JPY', 1001, 1001, 1001, 0],
+    // case  currency  due     sent    paid    written off
+    ['FI1', 'EUR', 1200, 1200, 1200, 0],
+    ['FI1', 'JPY', 1001, 1001, 1001, 0],
+    ['FI1', 'HUF', 1250, 1250, 1250, 0],
+    ['FI2', 'MGA', 1001, 10, 1000, 1],
+    ['FI3', 'ISK', 1001, 100_100, 1001, 0],
+    ['FI3', 'UGX', 1001, 100_100, 1001, 0],
+    ['FI4', 'KWD', 1001, 1000, 1000, 1],
+    ['', 'MGA', 50_050, 500, 50_000, 50],
+    ['', 'KWD', 5124, 5120, 5120, 4],
   ])(
-    'of %s %i is sent to Stripe as %i; %i of it is paid and %i written off',
-    async (currency, due, sent, paid, rest) => {
+    '%s of %s %i is sent to Stripe as %i; %i of it is paid and %i written off',
+    async (_, currency, due, sent, paid, rest) => {
       const made = await bill(await customerWith(currency, 'pm_ok'), currency, due);
       expect(await settled(made)).toMatchObject({
         payment_status: 'succeeded',
@@ -141,12 +161,141 @@ describe('charges at Stripe', () => {
     },
   );
 
+  // Golden case FI4.
+  test.each([
+    ['TND', 9],
+    ['MGA', 99],
+  ])('FI4 of %s %i, which is less than a step, none is sent', async (currency, due) => {
+    const customer = await customerWith(currency, 'pm_ok');
+    const before = charges();
+    const made = await bill(customer, currency, due);
+    const left = await until(async () => (await payments(made)).find(({ provider_error: error }) => error));
+    expect(left).toMatchObject({ payment_status: 'pending', provider_error: { error_code: 'amount_too_small' } });
+    expect(charges()).toBe(before);
+    expect(await read(made)).toMatchObject({
+      payment_status: 'pending',
+      total_due_amount_cents: due,
+      total_paid_amount_cents: 0,
+      total_written_off_amount_cents: 0,
+    });
+  });
+
+  // Golden case FI2: a note over the rest comes while the charge is under way.
+  test('FI2 of MGA 1001 nothing is written off when a note has taken the 1 that cannot be paid', async () => {
+    const made = await bill(await customerWith('MGA', 'pm_slow'), 'MGA', 1001);
+    const waiting = await until(async () => (await payments(made)).find((each) => each.provider_payment_id));
+    expect(waiting).toMatchObject({ amount_cents: 1000, payment_status: 'processing' });
+    const { fees } = await read(made);
+    await ok(
+      client.post('/credit_notes', {
+        credit_note: {
+          invoice_id: made.svc_id,
+          offset_amount_cents: 1,
+          items: [{ fee_id: fees[0].svc_id, amount_cents: 1 }],
+        },
+      }),
+    );
+    await tell('payment_intent.succeeded', {
+      id: waiting.provider_payment_id,
+      status: 'succeeded',
+      amount_received: 10,
+      currency: 'mga',
+      metadata: {},
+    });
+    expect(await settled(made)).toMatchObject({
+      payment_status: 'succeeded',
+      total_paid_amount_cents: 1000,
+      total_written_off_amount_cents: 0,
+      total_due_amount_cents: 0,
+    });
+  });
+
+  // Golden case FI2, to its end.
+  test('FI2 of MGA 1001 all is due again when the payment is taken back', async () => {
+    const made = await bill(await customerWith('MGA', 'pm_ok'), 'MGA', 1001);
+    expect(await settled(made)).toMatchObject({ total_paid_amount_cents: 1000, total_written_off_amount_cents: 1 });
+    const [payment] = await payments(made);
+    const id = client.organization.organization_id as OrganizationId;
+    await transactHoldingClock(runtime, id, async (ctx) =>
+      reversePayment(ctx, await lockPayment(ctx, payment.svc_id), { status: 'failed' }),
+    );
+    expect(await read(made)).toMatchObject({
+      payment_status: 'failed',
+      total_paid_amount_cents: 0,
+      total_written_off_amount_cents: 0,
+      total_due_amount_cents: 1001,
+    });
+  });
+
+  // Golden case FI9.
+  test('FI9 a request over KWD 1001 and 2008 is sent as 3000, and the 9 that are left are of the invoice of 2008', async () => {
+    const customer = await customerWith('KWD', 'pm_declined');
+    const made = [await bill(customer, 'KWD', 1001), await bill(customer, 'KWD', 2008)];
+    for (const each of made) expect(await settled(each)).toMatchObject({ payment_status: 'failed' });
+    const { customer: linked } = await ok(client.get(`/customers/${customer}`));
+    await store(linked.billing_configuration.provider_customer_id, 'pm_ok_later');
+    await until(async () => {
+      const { payment_methods: methods } = await ok(client.get(`/customers/${customer}/payment_methods`));
+      return methods.some((each: Loose) => each.provider_method_id === 'pm_ok_later' && each.is_default) || undefined;
+    });
+    const ids = made.map(({ svc_id: id }) => id);
+    await service.sql`update invoices set payment_overdue = true where id = any (${ids})`;
+    const { payment_request: asked } = await ok(
+      client.post('/payment_requests', {
+        payment_request: { external_customer_id: customer, email: 'pay@acme.test', svc_invoice_ids: ids },
+      }),
+    );
+    expect(asked.amount_cents).toBe(3009);
+    const paid = await until(async () =>
+      (await ok(client.get(`/payments?external_customer_id=${customer}`))).payments.find(
+        (each: Loose) => each.payable_type === 'PaymentRequest' && each.payment_status === 'succeeded',
+      ),
+    );
+    expect(paid.amount_cents).toBe(3000);
+    expect(stripe.intents.find(({ id }) => id === paid.provider_payment_id).amount).toBe(3000);
+    const after = await Promise.all(made.map(read));
+    expect(
+      after.map(({ payment_status, total_paid_amount_cents, total_written_off_amount_cents, total_due_amount_cents }) => [
+        payment_status,
+        total_paid_amount_cents,
+        total_written_off_amount_cents,
+        total_due_amount_cents,
+      ]),
+    ).toEqual([
+      ['succeeded', 1001, 0, 0],
+      ['succeeded', 1999, 9, 0],
+    ]);
+  });
+
+  // Golden case FI8.
+  test('FI8 of the KWD 1000 that were paid of 1001, 501 cannot be given back and 1000 can', async () => {
+    const made = await bill(await customerWith('KWD', 'pm_ok'), 'KWD', 1001);
+    const paid = await settled(made);
+    const note = (cents: number) =>
+      client.post('/credit_notes', {
+        credit_note: {
+          invoice_id: made.svc_id,
+          refund_amount_cents: cents,
+          items: [{ fee_id: paid.fees[0].svc_id, amount_cents: cents }],
+        },
+      });
+    expect(await note(501)).toMatchObject({
+      status: 422,
+      body: { error_details: { refund_amount_cents: ['value_is_out_of_range'] } },
+    });
+    const { credit_note: back } = await ok(note(1000));
+    const refund = await until(async () =>
+      stripe.refunds.find(({ metadata }) => metadata.credit_note_id === back.svc_id),
+    );
+    expect(refund.amount).toBe(1000);
+  });
+
   test('a charge in a currency that Stripe does not accept fails without a call', async () => {
     const customer = await customerWith('LYD', 'pm_ok');
-    const before = stripe.requests.filter((line) => line === 'POST /v1/payment_intents').length;
+    const before = charges();
     const made = await bill(customer, 'LYD', 5000);
     expect(await settled(made)).toMatchObject({ payment_status: 'failed' });
-    expect(stripe.requests.filter((line) => line === 'POST /v1/payment_intents')).toHaveLength(before);
+    expect(charges()).toBe(before);
     const [event] = await service.sql<{ payload: string }[]>`
       select payload from webhook_events where organization_id = ${client.organization.organization_id}
         and webhook_type = 'invoice.payment_failure' and object_id = ${made.svc_id}`;
@@ -155,7 +304,7 @@ describe('charges at Stripe', () => {
     });
   });
 
-  test('a returned payment also reverses its rounding write-off; a reversal by hand keeps it', async () => {
+  test('a reversal by hand keeps what was written off with a payment', async () => {
     const made = await bill(await customerWith('OMR', 'pm_ok'), 'OMR', 5129);
     expect(await settled(made)).toMatchObject({ total_written_off_amount_cents: 9 });
     expect(await client.post(`/invoices/${made.svc_id}/write_off/reverse`)).toMatchObject({ status: 405 });

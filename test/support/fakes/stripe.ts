@@ -63,7 +63,7 @@ export const REFUSED_EMAIL = 'refused@acme.test';
 const STEPS: Record<string, number> = { bhd: 10, jod: 10, kwd: 10, omr: 10, tnd: 10, isk: 100, ugx: 100 };
 const NOT_TAKEN = ['clf', 'iqd', 'irr', 'lyd'];
 const LEAST = 50;
-const LEAST_OF_WHOLE_CURRENCIES: Record<string, number> = { jpy: 50, krw: 100, clp: 500, mga: 100, vnd: 1000 };
+const LEAST_OF_WHOLE_CURRENCIES: Record<string, number> = { jpy: 50, krw: 100, clp: 500, mga: 10, vnd: 1000 };
 
 function stepFault(amount: number, currency: string) {
   const step = STEPS[currency] ?? 1;
