@@ -98,6 +98,7 @@ describe('charges', () => {
       status: 'Authorised',
       paymentStatus: 'succeeded',
       providerPaymentId: adyen.payments[0].pspReference,
+      received: { currency: 'EUR', amountCents: 1200 },
     });
     expect(adyen.payments[0]).toMatchObject({
       merchantAccount: ADYEN_ACCOUNT,

@@ -194,6 +194,7 @@ describe('charges', () => {
       status: 'pending_submission',
       paymentStatus: 'processing',
       providerPaymentId: payment.id,
+      received: { currency: 'GBP', amountCents: 1200 },
       expectedSettlementDate: '2026-12-01',
     });
     expect(payment).toMatchObject({

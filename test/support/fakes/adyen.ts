@@ -155,7 +155,9 @@ export async function fakeAdyen(): Promise<FakeAdyen> {
     const { resultCode, refusalReason, refusalReasonCode, action } = made;
     // Of a shopper who is sent away there is no payment yet.
     const named = resultCode === 'RedirectShopper' ? {} : { pspReference };
-    return { ...named, resultCode, refusalReason, refusalReasonCode, action, merchantReference: body.reference };
+    const { amount } = made;
+    const told = { resultCode, refusalReason, refusalReasonCode, action, merchantReference: body.reference, amount };
+    return { ...named, ...told };
   }
 
   function link(body: Loose): Loose {

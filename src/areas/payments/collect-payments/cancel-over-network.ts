@@ -8,7 +8,8 @@ import { transactHoldingClock } from '../../../platform/records/transact.ts';
 import { Outage } from '../../../platform/refusal.ts';
 import { readPayment } from '../payments/queries.ts';
 import { connected } from '../provider-network/network.ts';
-import { applyAnswer, lockPayment } from './apply-outcome.ts';
+import { lockPayment } from './apply-outcome.ts';
+import { applyComparedAnswer } from './other-money.ts';
 
 /**
  * Job `payment.cancel`: cancels a payment at its provider that was given up here. If the provider has taken the money
@@ -44,7 +45,8 @@ export async function cancelOverNetwork(
     : undefined;
   await transactHoldingClock(deps, organizationId, async (ctx) => {
     const now = await lockPayment(ctx, id);
-    if (outcome?.kind === 'answered') await applyAnswer(ctx, now, outcome, { isEvent: true, readAt });
+    if (outcome?.kind === 'answered')
+      await applyComparedAnswer(ctx, connection.row, now, { answer: outcome, isEvent: true, readAt });
     const isOpen = outcome?.kind === 'answered' && outcome.paymentStatus === 'processing';
     if (!isOpen) await clearDebt(ctx, id);
   });

@@ -15,7 +15,8 @@ import { payLink, RETURNED } from '../../messaging/mails/pay-link.ts';
 import { type PaymentRow, readPayment } from '../payments/queries.ts';
 import { sellerCountryOf } from '../payments/seller-country.ts';
 import { type Connected, connected, isKeyForgotten } from '../provider-network/network.ts';
-import { applyAnswer, leavePending, lockPayment } from './apply-outcome.ts';
+import { leavePending, lockPayment } from './apply-outcome.ts';
+import { applyComparedAnswer } from './other-money.ts';
 
 /**
  * Job `payment.charge`: sends a charge with the key of its payment, outside any transaction, and stores the outcome.
@@ -50,7 +51,7 @@ export async function chargeOverNetwork(
     throw new Outage(connection.row.provider_type, outcome.error?.message);
   await transactHoldingClock(deps, organizationId, async (ctx) => {
     const now = await lockPayment(ctx, id);
-    if (outcome.kind === 'answered') return applyAnswer(ctx, now, outcome);
+    if (outcome.kind === 'answered') return applyComparedAnswer(ctx, connection.row, now, { answer: outcome });
     if (now.payment_status !== 'pending') return;
     if (outcome.kind === 'conflict')
       deps.log.error(
@@ -147,7 +148,7 @@ export async function pollPayment(
   const outcome: ChargeOutcome = await connection.provider.readPayment(payment.provider_payment_id);
   if (outcome.kind !== 'answered') return;
   await transactHoldingClock(deps, organizationId, async (ctx) =>
-    applyAnswer(ctx, await lockPayment(ctx, id), outcome, { isEvent: true, readAt }),
+    applyComparedAnswer(ctx, connection.row, await lockPayment(ctx, id), { answer: outcome, isEvent: true, readAt }),
   );
 }
 

@@ -2,7 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import type { CustomerId, InboundEventId, InvoiceId, PaymentId, PaymentMethodId } from '../../../platform/ids.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
-import type { ProviderEvent, Received } from '../../../platform/payments/port.ts';
+import type { ProviderEvent } from '../../../platform/payments/port.ts';
 import { descriptorOf, paymentStateOf, wordsOf } from '../../../platform/payments/providers.ts';
 import { refundStatusOf } from '../../../platform/payments/status-words.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -23,13 +23,12 @@ import { dueOfRequest } from '../payment-requests/due-of-request.ts';
 import { findRequest } from '../payment-requests/queries.ts';
 import type { PaymentRow } from '../payments/queries.ts';
 import { insertPayment, lockPayables } from '../payments/writes.ts';
-import type { DriftKind, FoundDrift } from '../provider-drifts/drift-kinds.ts';
-import { noteDrift } from '../provider-drifts/writes.ts';
 import { applyRefund } from '../refund-notes/apply-refund.ts';
 import { applyAnswer, lockPayment } from './apply-outcome.ts';
 import { LOOK_AFTER_JOB } from './charge-over-network.ts';
 import { followRefundOfDrift } from './follow-refund-of-drift.ts';
 import { oweUncharged } from './import-methods.ts';
+import { differenceOf, figuresOf, noteOtherMoney } from './other-money.ts';
 
 interface StoredEvent {
   id: InboundEventId;
@@ -86,11 +85,7 @@ export async function applyEvent(ctx: Context, provider: ProviderRow, event: Pro
           kind: difference,
           paymentId,
           customerId: payment.customer_id,
-          ours: {
-            status: payment.payment_status,
-            amount_cents: payment.amount_cents,
-            currency: payment.amount_currency,
-          },
+          ours: figuresOf(payment),
         });
       await applyAnswer(
         ctx,
@@ -252,34 +247,6 @@ async function findAndLock(
 ): Promise<PaymentRow | undefined> {
   const id = await findPayment(ctx, provider, { providerPaymentId, ownId: undefined });
   return id === undefined ? undefined : lockPayment(ctx, id);
-}
-
-type PaymentEvent = Extract<ProviderEvent, { kind: 'payment' }>;
-
-/**
- * What differs between received money and what was asked for; no amount: any that we can have asked for will do.
- * Rule: payments.md#amounts-on-the-wire "back".
- */
-function differenceOf(
-  { received }: { received?: Received | undefined },
-  currency: string,
-  amountCents?: number,
-): DriftKind | undefined {
-  if (!received) return undefined;
-  if (received.currency !== currency) return 'currency_differs';
-  const isOther = received.amountCents === null || (amountCents ?? received.amountCents) !== received.amountCents;
-  return isOther ? 'amount_differs' : undefined;
-}
-
-/** Other money than was asked for settles nothing: a person has to look. */
-async function noteOtherMoney(
-  ctx: Context,
-  provider: ProviderRow,
-  { providerPaymentId: objectId, status, received }: PaymentEvent,
-  about: Pick<FoundDrift, 'kind' | 'ours' | 'paymentId' | 'customerId'>,
-): Promise<undefined> {
-  const theirs = { status, amount_cents: received?.amountCents ?? null, currency: received?.currency ?? '' };
-  await noteDrift(ctx, provider.id, { objectId, theirs, ...about });
 }
 
 /** A payment of the same account, found by the provider's id, else by our id that was sent along. */

@@ -9,6 +9,8 @@ export const PaymentAnswer = z.object({
   pspReference: id.optional(),
   resultCode: z.string(),
   merchantReference: text,
+  /** What was authorised. */
+  amount: z.object({ value: z.int().min(0), currency: z.string() }).nullish(),
   refusalReason: text,
   refusalReasonCode: text,
   action: z.object({ type: z.string(), url: text, method: text, paymentMethodType: text }).nullish(),

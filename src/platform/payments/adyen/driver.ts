@@ -1,4 +1,4 @@
-import { toWire } from '../../../engine/money/wire.ts';
+import { fromWire, toWire } from '../../../engine/money/wire.ts';
 import { Outage } from '../../refusal.ts';
 import {
   type ChargeOutcome,
@@ -7,6 +7,7 @@ import {
   type PageRequest,
   type PaymentProvider,
   ProviderRefusal,
+  type Received,
   type RefundReason,
 } from '../port.ts';
 import { KEY_CONFLICT, NOT_REPRESENTABLE, notSupported, outcomeOfError, TOO_SMALL } from '../refused.ts';
@@ -145,6 +146,7 @@ function outcomeOf({
   resultCode,
   refusalReason,
   refusalReasonCode,
+  amount,
   action,
 }: PaymentAnswer): ChargeOutcome {
   const providerPaymentId = pspReference ?? null;
@@ -165,9 +167,15 @@ function outcomeOf({
     status: resultCode,
     paymentStatus: state === 'pending' ? 'processing' : state,
     providerPaymentId,
+    ...(amount ? { received: receivedOf(amount) } : {}),
     ...(isFailed ? { error: { code, message: refusalReason ?? resultCode } } : {}),
   };
 }
+
+const receivedOf = ({ value, currency }: { value: number; currency: string }): Received => ({
+  currency,
+  amountCents: fromWire(ADYEN_WIRE, value, currency) ?? null,
+});
 
 /** What a page asks for: an amount, or 0 where only a method is stored. */
 function linkOf({ providerCustomerId, successUrl, currency, payment }: PageRequest): object {

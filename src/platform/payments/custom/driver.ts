@@ -134,7 +134,10 @@ export function customProvider(target: CustomTarget, wire: WireTable, config: Co
 }
 
 /** @throws Outage, when a payment that was started has no id: nobody could recognise it later */
-function outcomeOf({ id, status, error, next_action: nextAction }: PaymentAnswer, asked: string): ChargeOutcome {
+function outcomeOf(
+  { id, status, amount, currency, error, next_action: nextAction }: PaymentAnswer,
+  asked: string,
+): ChargeOutcome {
   const fault = error ?? { code: status, message: status };
   if (status === 'amount_too_small') return { kind: 'amount_too_small', error: fault };
   if (status === 'authentication_required')
@@ -145,6 +148,9 @@ function outcomeOf({ id, status, error, next_action: nextAction }: PaymentAnswer
     status,
     paymentStatus: status,
     providerPaymentId: id ?? null,
+    ...(typeof amount === 'number' && currency
+      ? { received: { currency: currency.toUpperCase(), amountCents: amount } }
+      : {}),
     ...(nextAction ? { nextAction } : {}),
     ...(status === 'failed' ? { error: fault } : {}),
   };

@@ -49,6 +49,9 @@ export const Page = z.object({ id, url: z.url({ protocol: /^https?$/ }).max(URL_
 export const PaymentAnswer = z.object({
   id: id.optional(),
   status: z.enum(['processing', 'succeeded', 'failed', 'amount_too_small', 'authentication_required']),
+  /** What came in, where it says so: compared with what was charged. */
+  amount: z.int().min(0).nullish(),
+  currency: z.string().length(3).nullish(),
   error: fault,
   next_action: z.record(z.string(), z.unknown()).nullish().catch(undefined),
 });

@@ -12,7 +12,7 @@ import { notSupported, outcomeOfError, readState, TOO_SMALL } from '../refused.t
 import { accountOf, normalScheme, readAccount } from './account.ts';
 import { Flow, Named, Payment, Refund } from './answers.ts';
 import { GocardlessRefusal, type GocardlessTarget, gocardlessClient, PROVIDER } from './client.ts';
-import { gocardlessLists, refundsOf } from './lists.ts';
+import { gocardlessLists, moneyOf, refundsOf } from './lists.ts';
 import { stateOf } from './states.ts';
 import { GOCARDLESS_WIRE } from './wire.ts';
 
@@ -47,6 +47,7 @@ export function gocardlessProvider(options: GocardlessOptions): PaymentProvider 
     status: payment.status,
     paymentStatus: stateOf(payment.status, options.settings),
     providerPaymentId: payment.id,
+    received: moneyOf(payment.amount, payment.currency),
     ...(payment.charge_date ? { expectedSettlementDate: payment.charge_date } : {}),
   });
 

@@ -124,7 +124,7 @@ const filtersOf = ({ sinceSeconds, untilSeconds, cursor }: ListRequest) => ({
   ...(cursor === null ? {} : { after: cursor }),
 });
 
-const moneyOf = (wire: number, currency: string) => ({
+export const moneyOf = (wire: number, currency: string) => ({
   currency,
   amountCents: fromWire(GOCARDLESS_WIRE, wire, currency) ?? null,
 });

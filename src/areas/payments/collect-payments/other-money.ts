@@ -1,0 +1,62 @@
+import type { Context } from '../../../platform/context.ts';
+import type { ChargeOutcome, Received } from '../../../platform/payments/port.ts';
+import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
+import type { PaymentRow } from '../payments/queries.ts';
+import type { DriftKind, FoundDrift } from '../provider-drifts/drift-kinds.ts';
+import { noteDrift } from '../provider-drifts/writes.ts';
+import { applyAnswer } from './apply-outcome.ts';
+
+/**
+ * What differs between received money and what was asked for; no amount: any that we can have asked for will do.
+ * Rule: payments.md#amounts-on-the-wire "back".
+ */
+export function differenceOf(
+  { received }: { received?: Received | undefined },
+  currency: string,
+  amountCents?: number,
+): DriftKind | undefined {
+  if (!received) return undefined;
+  if (received.currency !== currency) return 'currency_differs';
+  const isOther = received.amountCents === null || (amountCents ?? received.amountCents) !== received.amountCents;
+  return isOther ? 'amount_differs' : undefined;
+}
+
+/** Other money than was asked for settles nothing: a person has to look. */
+export async function noteOtherMoney(
+  ctx: Context,
+  provider: ProviderRow,
+  { providerPaymentId: objectId, status, received }: { providerPaymentId: string; status: string; received?: Received },
+  about: Pick<FoundDrift, 'kind' | 'ours' | 'paymentId' | 'customerId'>,
+): Promise<undefined> {
+  const theirs = { status, amount_cents: received?.amountCents ?? null, currency: received?.currency ?? '' };
+  await noteDrift(ctx, provider.id, { objectId, theirs, ...about });
+}
+
+/** A payment as it is compared with what its provider says of it. */
+export const figuresOf = ({ payment_status, amount_cents, amount_currency }: PaymentRow) => ({
+  status: payment_status,
+  amount_cents,
+  currency: amount_currency,
+});
+
+/**
+ * Brings a payment to the state that its provider answers, of a charge or when it is asked, unless the answer tells of
+ * other money than was charged: the payment is then left under way. The payment is locked.
+ * Rule: payments.md#amounts-on-the-wire "back".
+ */
+export async function applyComparedAnswer(
+  ctx: Context,
+  provider: ProviderRow,
+  payment: PaymentRow,
+  { answer, ...options }: { answer: Extract<ChargeOutcome, { kind: 'answered' }> } & Parameters<typeof applyAnswer>[3],
+): Promise<void> {
+  const { paymentStatus, providerPaymentId, received } = answer;
+  const isPaid = paymentStatus === 'succeeded' && providerPaymentId !== null;
+  const kind = isPaid ? differenceOf({ received }, payment.amount_currency, payment.amount_cents) : undefined;
+  if (!kind) return applyAnswer(ctx, payment, answer, options);
+  const told = { ...answer, providerPaymentId: providerPaymentId! };
+  const ours = figuresOf(payment);
+  await noteOtherMoney(ctx, provider, told, { kind, ours, paymentId: payment.id, customerId: payment.customer_id });
+  if (payment.payment_status === 'pending')
+    await applyAnswer(ctx, payment, { ...answer, paymentStatus: 'processing' }, options);
+}
