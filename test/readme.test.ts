@@ -38,9 +38,10 @@ let databaseUrl: string;
 
 /** One service for the examples of every page: what `npm start` runs. */
 beforeAll(async () => {
-  symlinkSync(join(projectRoot(), 'docs'), join(folder, 'docs'));
+  for (const name of ['docs', 'bin', 'package.json']) symlinkSync(join(projectRoot(), name), join(folder, name));
   await buildOnce();
-  service = spawnStart(dataDir);
+  // As docs/guide/own-provider.md starts it.
+  service = spawnStart(dataDir, { PRIVATE_TARGETS: '127.0.0.1' });
   await untilUp(service);
   databaseUrl = (await findRunning(dataDir))!.databaseUrl!;
   sql = connectDatabase(databaseUrl, { connections: 1 });

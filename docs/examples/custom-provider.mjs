@@ -6,7 +6,6 @@
 // Test methods: pm_ok pays at once, pm_declined is refused, pm_late pays later and reports it, any other pays too.
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
-import { pathToFileURL } from 'node:url';
 
 /** The signature of Standard Webhooks: HMAC-SHA256 of `id.timestamp.body` with the bytes behind `whsec_`. */
 export const sign = (secret, id, at, body) =>
@@ -92,7 +91,9 @@ export function createProvider({ secret, send = fetch }) {
   return { server, answer, tell, payments, refunds };
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { server } = createProvider({ secret: process.env.SECRET });
+if (process.argv[1]?.endsWith('custom-provider.mjs')) {
+  const secret = process.env.SECRET ?? '';
+  if (!secret.startsWith('whsec_')) throw new Error('Set SECRET to the shared secret: whsec_…');
+  const { server } = createProvider({ secret });
   server.listen(Number(process.env.PORT ?? 4242), () => console.log(`listening on ${server.address().port}`));
 }

@@ -52,6 +52,9 @@ async function paid(stage: Stage): Promise<{ key: string; data: object; id: stri
   const [key, data] = [newKey(), charge(stage, stage.methods.pays)];
   const said = await stage.caller.post('charge.create', data, { id: key });
   if (!isPaid(said)) throw new Error(`a charge of ${stage.methods.pays} did not succeed: ${unless(false, said)}`);
+  const { amount = data.amount, currency = data.currency } = said.body;
+  if (amount !== data.amount || currency !== data.currency)
+    throw new Error(`${data.amount} ${data.currency} was charged, and ${amount} ${currency} is answered`);
   return { key, data, id: said.body.id };
 }
 
