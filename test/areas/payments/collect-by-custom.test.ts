@@ -298,6 +298,23 @@ test('a conflict (409) stops: nothing is sent again, and the payment stays open 
   expect(charges().length).toBe(1);
 });
 
+test.each([
+  ['another amount', { amount: 1199, currency: 'EUR' }, 'amount_differs'],
+  ['another currency', { amount: 1200, currency: 'usd' }, 'currency_differs'],
+])(
+  'a charge that is answered with %s is under way until a person has looked, and is not sent again',
+  async (_, money, kind) => {
+    await customerWith('pm_ok');
+    provider.answerNext('charge.create', { status: 200, body: { id: 'pay_odd', status: 'succeeded', ...money } });
+    const made = await invoice();
+    const drift = await until(async () => (await ok(client.get('/provider_drifts'))).provider_drifts[0]);
+    expect(drift).toMatchObject({ kind, ours: { amount_cents: 1200 }, theirs: { amount_cents: money.amount } });
+    expect(await payment(made, 'processing')).toMatchObject({ provider_payment_id: 'pay_odd' });
+    expect(await read(made)).toMatchObject({ payment_status: 'pending', total_paid_amount_cents: 0 });
+    expect(charges().length).toBe(1);
+  },
+);
+
 test('a charge of unknown outcome is charged again only after a person has looked', async () => {
   await customerWith('pm_ok');
   provider.answerNext('charge.create', { status: 409 });

@@ -255,12 +255,14 @@ describe('charges at Stripe', () => {
     expect(stripe.intents.find(({ id }) => id === paid.provider_payment_id).amount).toBe(3000);
     const after = await Promise.all(made.map(read));
     expect(
-      after.map(({ payment_status, total_paid_amount_cents, total_written_off_amount_cents, total_due_amount_cents }) => [
-        payment_status,
-        total_paid_amount_cents,
-        total_written_off_amount_cents,
-        total_due_amount_cents,
-      ]),
+      after.map(
+        ({ payment_status, total_paid_amount_cents, total_written_off_amount_cents, total_due_amount_cents }) => [
+          payment_status,
+          total_paid_amount_cents,
+          total_written_off_amount_cents,
+          total_due_amount_cents,
+        ],
+      ),
     ).toEqual([
       ['succeeded', 1001, 0, 0],
       ['succeeded', 1999, 9, 0],

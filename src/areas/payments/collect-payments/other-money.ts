@@ -2,6 +2,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { ChargeOutcome, Received } from '../../../platform/payments/port.ts';
 import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
 import type { PaymentRow } from '../payments/queries.ts';
+import { changePayment } from '../payments/writes.ts';
 import type { DriftKind, FoundDrift } from '../provider-drifts/drift-kinds.ts';
 import { noteDrift } from '../provider-drifts/writes.ts';
 import { applyAnswer } from './apply-outcome.ts';
@@ -58,5 +59,8 @@ export async function applyComparedAnswer(
   const ours = figuresOf(payment);
   await noteOtherMoney(ctx, provider, told, { kind, ours, paymentId: payment.id, customerId: payment.customer_id });
   if (payment.payment_status === 'pending')
-    await applyAnswer(ctx, payment, { ...answer, paymentStatus: 'processing' }, options);
+    return applyAnswer(ctx, payment, { ...answer, paymentStatus: 'processing' }, options);
+  // One that was given up meanwhile: what is owed for it, or comes later, is found by its id there.
+  if (payment.provider_payment_id === null)
+    await changePayment(ctx, payment.id, { change: { provider_payment_id: providerPaymentId! }, now: ctx.now() });
 }
