@@ -266,6 +266,20 @@ describe('a customer who pays by transfer', () => {
     await until(async () => (await read(made[1])).payment_status === 'succeeded');
   });
 
+  test('who began a transfer on a page is not asked for another one', async () => {
+    await customer(['customer_balance']);
+    const made = await invoice(1200, 'EUR', { skip_psp: true });
+    expect(await paidPage(made)).toContain('https://pay.test/');
+    const intent = stripe.payOnPage();
+    await ok(client.post(`/invoices/${made.svc_id}/retry_payment`));
+    const open = await waiting(made);
+    expect(open).toMatchObject({ provider_payment_id: intent.id, next_action: intent.next_action });
+    stripe.transfer(intent, 1200);
+    expect(await tell('payment_intent.succeeded', intent)).toBe(200);
+    await until(async () => (await read(made)).payment_status === 'succeeded');
+    expect(stripe.intents.filter(({ metadata }) => metadata.payable_id === made.svc_id)).toHaveLength(1);
+  });
+
   test('is asked at once for what was invoiced before the provider knew it', async () => {
     await ok(client.post('/customers', { customer: { external_id: 'acme', currency: 'EUR' } }));
     const made = await invoice();
@@ -273,6 +287,25 @@ describe('a customer who pays by transfer', () => {
     await customer(['customer_balance']);
     await waiting(made);
   });
+});
+
+test('a customer in India is mailed where to confirm the payment of an invoice, once', async () => {
+  await customer(['card'], 'EUR', { country: 'IN' });
+  const { provider_customer_id } = (await ok(client.get('/customers/acme'))).customer.billing_configuration;
+  const setup = { customer: provider_customer_id, payment_method: 'pm_india', payment_method_types: ['card'] };
+  expect(await tell('setup_intent.succeeded', { id: `seti_${provider_customer_id}`, ...setup })).toBe(200);
+  await until(async () => (await ok(client.get('/customers/acme/payment_methods'))).payment_methods[0]);
+  const made = await invoice();
+  const open = await waiting(made);
+  expect(open.next_action.type).toBe('redirect_to_url');
+  const found = await until(async () => ((await mails()).length > 0 ? mails() : undefined));
+  expect(found.map(({ subject }) => subject)).toEqual([expect.stringContaining('Please confirm your payment')]);
+  // The link is stored as a mark, and made when the mail is sent.
+  expect(found[0]!.body).toContain(`I${made.svc_id}`);
+  stripe.set(intentOf(open), 'succeeded');
+  expect(await tell('payment_intent.succeeded', intentOf(open))).toBe(200);
+  await until(async () => (await read(made)).payment_status === 'succeeded');
+  expect(await mails()).toHaveLength(1);
 });
 
 describe('a customer who pays with coins', () => {

@@ -13,7 +13,10 @@ export interface FakeStripe {
   refunds: Loose[];
   /** Hosted pages on which something is paid, oldest first: what of which currency. */
   pages: { amount: number; currency: string }[];
-  /** The customer pays on the page that was opened last, by a debit that stays in progress. @returns its intent */
+  /**
+   * The customer pays on the page that was opened last, by a debit that stays in progress, or where the page offers only
+   * that by a transfer. @returns its intent
+   */
   payOnPage(): Loose;
   /** Where the hosted pages send the customer afterwards, oldest first. */
   returns: string[];
@@ -114,6 +117,28 @@ function transferFault(body: URLSearchParams, currency: string): string | undefi
   const country = option('[bank_transfer][eu_bank_transfer][country]');
   if ((kind === 'eu_bank_transfer') !== (country !== null)) return 'eu_bank_transfer and no other has a country.';
   if (country !== null && !EURO_COUNTRIES.includes(country)) return `Invalid country: ${country}.`;
+}
+
+/** Where the customer transfers the money of an intent, by the options of the request for it. */
+function transferInstructions(intent: Loose, body: URLSearchParams): Loose {
+  const option = (name: string) => body.get(`payment_method_options[customer_balance][bank_transfer]${name}`);
+  const iban = {
+    account_holder_name: 'Stripe Technology Europe Limited',
+    bic: 'SXPYDEHH',
+    country: option('[eu_bank_transfer][country]'),
+    iban: 'DE11243460760600000000',
+  };
+  return {
+    type: 'display_bank_transfer_instructions',
+    display_bank_transfer_instructions: {
+      amount_remaining: intent.amount,
+      currency: intent.currency,
+      financial_addresses: [{ type: 'iban', iban, supported_networks: ['sepa'] }],
+      hosted_instructions_url: `https://payments.stripe.test/bank_transfers/${intent.id}`,
+      reference: `REF${intent.id.toUpperCase().replace('_', '')}`,
+      type: option('[type]'),
+    },
+  };
 }
 
 /** What Stripe refuses about the kinds of payment of a page. */
@@ -246,28 +271,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
     };
     if (isTransfer) {
       intent.status = 'requires_action';
-      intent.next_action = {
-        type: 'display_bank_transfer_instructions',
-        display_bank_transfer_instructions: {
-          amount_remaining: intent.amount,
-          currency: intent.currency,
-          financial_addresses: [
-            {
-              type: 'iban',
-              iban: {
-                account_holder_name: 'Stripe Technology Europe Limited',
-                bic: 'SXPYDEHH',
-                country: body.get('payment_method_options[customer_balance][bank_transfer][eu_bank_transfer][country]'),
-                iban: 'DE11243460760600000000',
-              },
-              supported_networks: ['sepa'],
-            },
-          ],
-          hosted_instructions_url: `https://payments.stripe.test/bank_transfers/${intent.id}`,
-          reference: `REF${intent.id.toUpperCase().replace('_', '')}`,
-          type: body.get('payment_method_options[customer_balance][bank_transfer][type]'),
-        },
-      };
+      intent.next_action = transferInstructions(intent, body);
     }
     if (method === 'pm_india' && !isAway) {
       intent.status = 'requires_action';
@@ -354,7 +358,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
         }),
       );
       const asked = { amount: Number(line('unit_amount')), currency: line('currency'), metadata };
-      sessions.set(id, { id, object: 'checkout.session', status: 'open', payment_intent: null, asked });
+      sessions.set(id, { id, object: 'checkout.session', status: 'open', payment_intent: null, asked, body });
       return { status: 200, body: { id, object: 'checkout.session', url: `https://pay.test/${id}` } };
     }
     const expired = sessions.get(/^\/v1\/checkout\/sessions\/(\w+)\/expire$/.exec(path)?.[1] ?? '');
@@ -444,16 +448,18 @@ export async function fakeStripe(): Promise<FakeStripe> {
     payOnPage() {
       const session = [...sessions.values()].at(-1);
       if (session?.status !== 'open') throw new Error(`The page is ${session?.status}.`);
-      const intent = {
+      const isTransfer = session.body.get('payment_method_options[customer_balance][funding_type]') !== null;
+      const intent: Loose = {
         id: nextId('pi'),
         object: 'payment_intent',
         ...session.asked,
         amount_received: 0,
         created: Math.trunc(Date.now() / 1000),
-        status: 'processing',
+        status: isTransfer ? 'requires_action' : 'processing',
         last_payment_error: null,
         next_action: null,
       };
+      if (isTransfer) intent.next_action = transferInstructions(intent, session.body);
       intents.push(intent);
       Object.assign(session, { status: 'complete', payment_intent: intent });
       return intent;
