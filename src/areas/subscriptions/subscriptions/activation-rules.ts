@@ -7,6 +7,7 @@ import type { Db } from '../../../platform/db/connect.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { PaymentProviderId, SubscriptionId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
+import { isTransferred } from '../../../platform/payments/unstored-kinds.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { list } from '../../../platform/schema/bounded.ts';
 import { findMethod } from '../../customers/payment-methods/queries.ts';
@@ -133,11 +134,16 @@ export const dropRules = (ctx: Context, subscriptionId: SubscriptionId) => ctx.d
 async function refuseUnpayable(ctx: Context, subscription: PaidBy, rules: ActivationRules): Promise<void> {
   if (subscription.payment_method_type === 'manual')
     throw refuse.invalid({ customer: ['manual_payment_method_invalid_for_payment_activation_rules'] });
-  const [customer] = await ctx.db<{ payment_provider_id: PaymentProviderId | null }[]>`
-    select payment_provider_id from customers
+  const [customer] = await ctx.db<
+    { payment_provider_id: PaymentProviderId | null; provider_payment_methods: string[] }[]
+  >`
+    select payment_provider_id, provider_payment_methods from customers
     where organization_id = ${ctx.organizationId} and id = ${subscription.customer_id}`;
   if (!customer?.payment_provider_id) throw refuse.invalid({ customer: ['no_linked_payment_provider'] });
-  const method = await findMethod(ctx, subscription.customer_id, subscription.payment_method_id);
+  const { payment_method_id: methodId } = subscription;
+  // Nobody waits for days for a transfer, and an invoice that is open has no page that names the account.
+  const isByTransfer = methodId === null && isTransferred(customer.provider_payment_methods);
+  const method = isByTransfer ? undefined : await findMethod(ctx, subscription.customer_id, methodId);
   if (!method) throw refuse.invalid({ customer: ['no_default_payment_method'] });
   const isTooShort = ({ timeout_hours: hours }: ActivationRules[number]) => hours > 0 && hours < DEBIT_HOURS;
   if (method.method_type === BANK_DEBIT && rules.some(isTooShort))

@@ -263,6 +263,17 @@ test.each([
   expect(refused.body).toMatchObject({ error_details: details });
 });
 
+test('an activation rule is refused to a customer who pays by transfer, unless the subscription names a card', async () => {
+  await card(PAYS);
+  const billing_configuration = { provider_payment_methods: ['customer_balance'] };
+  await ok(story.client.post('/customers', { customer: { external_id: 'acme', billing_configuration } }));
+  const refused = await story.subscribe({ activation_rules: RULES });
+  expect(refused.body).toMatchObject({ error_details: { customer: ['no_default_payment_method'] } });
+  const [method] = (await ok(story.client.get('/customers/acme/payment_methods'))).payment_methods;
+  await gated({ payment_method: { payment_method_type: 'provider', payment_method_id: method.svc_id } });
+  await inStatus('active');
+});
+
 test('activation rules may be replaced before the start of a subscription and not after it', async () => {
   await card(REFUSED);
   await gated({ subscription_at: '2024-05-03T00:00:00Z' });
