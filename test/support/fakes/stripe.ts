@@ -14,8 +14,8 @@ export interface FakeStripe {
   /** Hosted pages on which something is paid, oldest first: what of which currency. */
   pages: { amount: number; currency: string }[];
   /**
-   * The customer pays on the page that was opened last, by a debit that stays in progress, or where the page offers only
-   * that by a transfer. @returns its intent
+   * The customer pays on the page that was opened last, by a debit that stays in progress, or by a transfer where the
+   * page offers only that. @returns its intent
    */
   payOnPage(): Loose;
   /** Where the hosted pages send the customer afterwards, oldest first. */
