@@ -1760,9 +1760,11 @@ CREATE INDEX event_batches_enqueued ON public.event_batches USING btree (enqueue
 create table event_checks (
   organization_id uuid not null,
   checked_until timestamp with time zone not null,
+  first_open_event_id uuid,
   constraint event_checks_pkey PRIMARY KEY (organization_id)
 );
 comment on table event_checks is 'The instant up to which the hourly check has looked at an organization''s events.';
+comment on column event_checks.first_open_event_id is 'In a sandbox: no event with a smaller id waits for the check. Null: not known, or the organization is no sandbox.';
 
 create table event_correction_events (
   organization_id uuid not null,

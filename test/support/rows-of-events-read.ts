@@ -2,7 +2,10 @@ import type { Db } from '../../src/platform/db/connect.ts';
 import type { TestService } from './service.ts';
 
 /** How many rows of events a piece of work reads. */
-export async function rowsOfEventsRead(service: TestService, work: (db: Db) => Promise<unknown>): Promise<number> {
+export async function rowsOfEventsRead(
+  service: Pick<TestService, 'sql'>,
+  work: (db: Db) => Promise<unknown>,
+): Promise<number> {
   const { before, after } = await service.sql.begin(async (tx) => {
     // A session counts on until it has reported.
     const soFar = async () => {

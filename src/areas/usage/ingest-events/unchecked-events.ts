@@ -3,7 +3,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inReach } from '../../../platform/db/in-reach.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
-import type { OrganizationId } from '../../../platform/ids.ts';
+import type { EventId, OrganizationId } from '../../../platform/ids.ts';
 import type { Reach } from '../../../platform/periodic-job.ts';
 import { meteredNumber } from '../../catalog/usage-shapes/numeric-properties.ts';
 import { isInArrival, isLive } from '../events/live-events.ts';
@@ -14,6 +14,8 @@ export const OLDEST_HOURS = 24;
 const MOST_IDS = 10_000;
 /** Ids contain the time of their creation; a request may take a while before its event is created. */
 const ID_SLACK_MINUTES = 60;
+/** No event has a smaller id. */
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 export interface UncheckedOrganization {
   organization_id: OrganizationId;
@@ -39,10 +41,15 @@ export const listUnchecked = (db: Db, until: Temporal.Instant, reach: Reach, lim
     and exists (
       select from events e
       where e.organization_id = organization.id and ${isInArrival(db)} and e.created_at >= since.at and e.created_at < ${until}
-        ${reach === 'real-time' ? db`and e.id >= ${firstId(oldest)}` : db``})
+        and e.id >= ${reach === 'real-time' ? db`${firstId(oldest)}` : firstOpenId({ db, ...reach })})
   order by organization.id
   limit ${limit}`;
 };
+
+/** No event of the organization with a smaller id waits for the check. */
+const firstOpenId = ({ db, organizationId }: Scope) => db`
+  coalesce((select first_open_event_id from event_checks where organization_id = ${organizationId}),
+    ${FIRST_ID}::uuid)`;
 
 /** End of the first hour that is to be checked after `after`; null when no event waits for it. */
 export async function findNextCheck(
@@ -53,6 +60,7 @@ export async function findNextCheck(
     select date_trunc('hour', min(e.created_at), 'UTC') + interval '1 hour' as at
     from events e
     where e.organization_id = ${organizationId} and ${isInArrival(db)}
+      and e.id >= ${firstOpenId({ db, organizationId })}
       and e.created_at >= greatest(
         (select checked_until from event_checks where organization_id = ${organizationId}),
         ${after.subtract({ hours: OLDEST_HOURS + 1 })}::timestamptz)
@@ -62,14 +70,42 @@ export async function findNextCheck(
   return row!.at;
 }
 
-/** Stores that events before `until` were checked; false if they were already. */
-export async function markChecked({ db, organizationId }: Scope, until: Temporal.Instant): Promise<boolean> {
-  const rows = await db`
-    insert into event_checks (organization_id, checked_until) values (${organizationId}, ${until})
-    on conflict (organization_id) do update set checked_until = excluded.checked_until
-    where event_checks.checked_until < excluded.checked_until
-    returning 1`;
-  return rows.length > 0;
+/**
+ * Stores that events before `until` were checked, and in a sandbox where the next check begins: with the first event of
+ * a later hour, and without one with the newest. Events that come while no test clock keeps them out may commit after
+ * those that are seen, so there it begins an hour of ids earlier.
+ *
+ * @returns the id before which no event waited for this check; undefined if it was done already
+ */
+export async function markChecked(
+  { db, organizationId, sandbox: isSandbox }: Pick<Context, 'db' | 'organizationId' | 'sandbox'>,
+  until: Temporal.Instant,
+): Promise<{ first_open_event_id: EventId } | undefined> {
+  const [row] = await db<{ first_open_event_id: EventId }[]>`
+    with former as materialized (
+      select ${firstOpenId({ db, organizationId })} as id
+    ), open as (
+      select (
+        select e.id from events e
+        where e.organization_id = ${organizationId} and ${isInArrival(db)} and e.id >= former.id
+          and e.created_at >= ${until}
+        order by e.id limit 1
+      ) as first, (
+        select e.id from events e where e.organization_id = ${organizationId} and ${isInArrival(db)}
+        order by e.id desc limit 1
+      ) as last, exists (select from test_clocks where organization_id = ${organizationId}) as has_clock
+      from former where ${isSandbox}::boolean
+    ), marked as (
+      insert into event_checks (organization_id, checked_until, first_open_event_id)
+      select ${organizationId}::uuid, ${until}::timestamptz,
+        (select least(first, case when has_clock then last else ${firstId(until)}::uuid end) from open)
+      on conflict (organization_id) do update set checked_until = excluded.checked_until,
+        first_open_event_id = excluded.first_open_event_id
+      where event_checks.checked_until < excluded.checked_until
+      returning 1
+    )
+    select former.id as first_open_event_id from former, marked`;
+  return row;
 }
 
 export interface EventFaults {
@@ -79,13 +115,14 @@ export interface EventFaults {
 }
 
 /**
- * Transaction ids of events created in `[from, until)` with a fault, by fault. Outside of sandboxes ids bound the
- * search: without them all events of the organization were read every hour. Rule: events.md#after-storing.
+ * Transaction ids of events created in `[from, until)` with a fault, by fault. Ids bound the search: without them all
+ * events of the organization were read every hour. Rule: events.md#after-storing.
+ *
+ * firstOpenId  in a sandbox, whose ids are of another time than its events: no event before it waits for the check
  */
 export async function listFaults(
   { db, organizationId, sandbox: isSandbox }: Pick<Context, 'db' | 'organizationId' | 'sandbox'>,
-  from: Temporal.Instant,
-  until: Temporal.Instant,
+  { from, until, firstOpenId }: { from: Temporal.Instant; until: Temporal.Instant; firstOpenId: EventId },
 ): Promise<EventFaults> {
   const [row] = await db<[EventFaults]>`
     with checked as materialized (
@@ -102,7 +139,8 @@ export async function listFaults(
         ) as has_other_value
       from events e
       left join billable_metrics m on m.organization_id = e.organization_id and m.code = e.code and m.deleted_at is null
-      where e.organization_id = ${organizationId} and ${isInArrival(db)} ${isSandbox ? db`` : db`and e.id >= ${firstId(from)}`}
+      where e.organization_id = ${organizationId} and ${isInArrival(db)}
+        and e.id >= ${isSandbox ? firstOpenId : firstId(from)}
         and e.created_at >= ${from} and e.created_at < ${until} and ${isLive(db, db`e`)}
     )
     select

@@ -24,8 +24,10 @@ export const validateEvents = periodicJob({
   },
   async work(ctx, { from, until }) {
     const end = Temporal.Instant.from(until);
-    if (!(await markChecked(ctx, end))) return;
-    const faults = await listFaults(ctx, Temporal.Instant.from(from), end);
+    const marked = await markChecked(ctx, end);
+    if (!marked) return;
+    const range = { from: Temporal.Instant.from(from), until: end, firstOpenId: marked.first_open_event_id };
+    const faults = await listFaults(ctx, range);
     if (Object.values(faults).every((ids) => ids.length === 0)) return;
     // No event can miss a group key any longer, but the contract still requires the list.
     const object = { ...faults, missing_group_key: [] };

@@ -3,8 +3,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
 import { validateEvents } from '../../../../src/areas/usage/ingest-events/validate-events.ts';
 import type { Context, WebhookEvent } from '../../../../src/platform/context.ts';
+import type { Db } from '../../../../src/platform/db/connect.ts';
 import { newId } from '../../../../src/platform/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { rowsOfEventsRead } from '../../../support/rows-of-events-read.ts';
 import { incoming, makeMetric, storage } from './build.ts';
 
 let database: TestDatabase;
@@ -35,12 +37,22 @@ const store = (...events: ReturnType<typeof event>[]) =>
   storage(database.sql).store(incoming(organizationId, events, { received_at: '2024-03-10T12:00:00.000000Z' }));
 
 /** What the tick at 13:05, or another one, tells. */
-async function told(at = TICK): Promise<WebhookEvent[]> {
-  const found = await validateEvents.select(database.sql, at, scope(), 10);
+async function told(at = TICK, options: { sandbox?: boolean } = {}): Promise<WebhookEvent[]> {
+  return toldOf(database.sql, { found: await validateEvents.select(database.sql, at, scope(), 10), at, ...options });
+}
+
+type Selected = Awaited<ReturnType<typeof validateEvents.select>>;
+
+/** What the work on selected items tells. */
+async function toldOf(
+  db: Db,
+  { found, at, sandbox = false }: { found: Selected; at: Temporal.Instant; sandbox?: boolean },
+): Promise<WebhookEvent[]> {
   const webhooks: WebhookEvent[] = [];
   const ctx = {
     organizationId,
-    db: database.sql,
+    sandbox,
+    db,
     record: ({ webhook }: { webhook: WebhookEvent }) => webhooks.push(webhook),
   } as unknown as Context;
   for (const { item } of found) await validateEvents.work(ctx, item, at);
@@ -90,3 +102,54 @@ test('nothing is announced for good events or for organizations without webhook 
   expect(await told()).toEqual([]);
   expect(await validateEvents.nextDueAt({ db: database.sql, organizationId }, TICK)).toBeNull();
 });
+
+test('under a test clock a check reads what came since the one before, and a look for the next one too', async () => {
+  const { sql } = database;
+  const at = (time: string) => Temporal.Instant.from(`2024-03-10T${time}:00Z`);
+  const frozen = (time: string) => sql`
+    update test_clocks set frozen_time = ${at(time)} where organization_id = ${organizationId}`;
+  const send = (count: number, code: string) =>
+    storage(sql).store(
+      incoming(
+        organizationId,
+        Array.from({ length: count }, (_, n) => event(`${code}-${n}`, { n: 1 }, code)),
+        { sandbox: true },
+      ),
+    );
+  const invalid = (webhooks: WebhookEvent[]) =>
+    webhooks.map(({ object }) => (object as { invalid_code: string[] }).invalid_code);
+  await sql`update organizations set sandbox = true where id = ${organizationId}`;
+  await sql`
+    insert into test_clocks (organization_id, frozen_time, created_at)
+    values (${organizationId}, ${at('12:00')}, ${TICK})`;
+  await send(400, 'early');
+  expect(invalid(await told(at('13:05'), { sandbox: true }))[0]).toHaveLength(400);
+  await frozen('13:30');
+  await send(3, 'late');
+  await frozen('14:30');
+  await send(2, 'open');
+  const selected = await validateEvents.select(sql, at('14:05'), scope(), 10);
+  const { found, read } = await readOf(async (tx) => ({
+    next: await validateEvents.nextDueAt({ db: tx, organizationId }, at('13:30')),
+    told: await toldOf(tx, { found: selected, at: at('14:05'), sandbox: true }),
+    after: await validateEvents.nextDueAt({ db: tx, organizationId }, at('14:30')),
+  }));
+  expect({ ...found, told: invalid(found.told) }).toEqual({
+    next: at('14:00'),
+    told: [['late-0', 'late-1', 'late-2']],
+    after: at('15:00'),
+  });
+  expect(read).toBeLessThan(50); // six events are looked at by four statements
+  expect(invalid(await told(at('15:05'), { sandbox: true }))).toEqual([['open-0', 'open-1']]);
+  expect(await validateEvents.nextDueAt({ db: sql, organizationId }, at('15:05'))).toBeNull();
+});
+
+/** How many rows of events a piece of work reads, where no table is so small that it is read as a whole. */
+async function readOf<Found>(work: (tx: Db) => Promise<Found>): Promise<{ found: Found; read: number }> {
+  let found: Found;
+  const read = await rowsOfEventsRead(database, async (tx) => {
+    await tx`set local enable_seqscan = off`;
+    found = await work(tx);
+  });
+  return { found: found!, read };
+}
