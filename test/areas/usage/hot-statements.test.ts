@@ -21,6 +21,7 @@ import { incoming, storage } from './ingest-events/build.ts';
 const EVENTS = 60_000;
 const BATCH = 1000;
 const SUBSCRIPTIONS = 20;
+const FEES = 10_000;
 const START = Date.parse('2024-03-01T00:00:00Z') / 1000;
 const MONTH_SECONDS = 31 * 86_400;
 const TICK = Temporal.Instant.from('2024-04-01T00:10:00Z');
@@ -66,7 +67,29 @@ async function loaded(): Promise<OrganizationId> {
   const { store } = storage(service.sql);
   for (let first = 0; first < EVENTS; first += BATCH) await store(incoming(id, eventsFrom(first, BATCH)));
   await finishAll(service.sql, id);
+  await loadFees(id);
   return id;
+}
+
+/** Invoices of one fee each, as many as years of billing leave. */
+async function loadFees(organizationId: OrganizationId): Promise<void> {
+  await service.sql`
+    with invoice as (
+      insert into invoices (id, organization_id, customer_id, billing_entity_id, invoice_type, status, currency,
+        timezone, issuing_date, expected_finalization_date, payment_due_date, net_payment_term, created_at, updated_at)
+      select gen_random_uuid(), s.organization_id, s.customer_id, c.billing_entity_id, 'subscription', 'finalized',
+        'USD', 'UTC', '2024-02-01', '2024-02-01', '2024-02-01', 0, s.created_at, s.created_at
+      from subscriptions s join customers c on c.id = s.customer_id
+      cross join generate_series(1, ${FEES / SUBSCRIPTIONS}::int)
+      where s.organization_id = ${organizationId}
+      returning id, organization_id, customer_id, billing_entity_id, created_at
+    )
+    insert into fees (id, organization_id, billing_entity_id, customer_id, invoice_id, subscription_id, fee_type,
+      item_id, item_code, item_name, amount_cents, amount_currency, precise_amount_cents, unit_amount_cents,
+      precise_unit_amount, units, total_aggregated_units, created_at, updated_at)
+    select gen_random_uuid(), invoice.organization_id, invoice.billing_entity_id, invoice.customer_id, invoice.id, s.id,
+      'subscription', s.id, 'p', 'P', 1000, 'USD', 1000, 1000, 10, 1, 1, invoice.created_at, invoice.created_at
+    from invoice join subscriptions s using (organization_id, customer_id)`;
 }
 
 const eventsFrom = (first: number, count: number) =>
@@ -140,12 +163,18 @@ async function statementsOf(organizationId: OrganizationId): Promise<Sent[]> {
     ),
   ).toHaveLength(100);
 
-  const read = (operation: string, params: object, now: string) =>
+  const read = (operation: string, params: object, now: string, query: object = subscription) =>
     operationsByName.get(operation)!.run(readingAt(service, sql, organizationId, now), {
       ...params,
-      query: operationsByName.get(operation)!.query?.parse({ external_subscription_id: 's1' }),
+      query: operationsByName.get(operation)!.query?.parse(query),
     } as never);
   await read('findCustomerCurrentUsage', { external_customer_id: 'c1' }, '2024-03-20T10:20:30Z');
+  const [fee] = await service.sql<{ id: string; invoice_id: string }[]>`
+    select id, invoice_id from fees where organization_id = ${organizationId} order by id limit 1`;
+  await read('findInvoice', { svc_id: fee!.invoice_id }, '2024-03-20T10:20:30Z');
+  await read('findFee', { svc_id: fee!.id }, '2024-03-20T10:20:30Z');
+  await read('findAllFees', {}, '2024-03-20T10:20:30Z');
+  await read('findAllFees', {}, '2024-03-20T10:20:30Z', {});
   await billAll(sql, organizationId);
   await sql.end();
   return sent;
