@@ -137,16 +137,13 @@ export const markSettled = (
     and settled_at is null`;
 
 /**
- * Lets corrections settle, instead of a voided invoice, the one that counts of those that were made in the place of the
+ * Lets corrections settle, instead of voided invoices, the one that counts of those that were made in the place of the
  * same first one, in the same turns.
  *
- * @returns whether there is one
+ * @returns whether any had a voided one to settle
  * Rule: event-corrections.md#regenerated-invoices.
  */
-export async function movePeriods(
-  { db, organizationId }: Scope,
-  { voidedId, invoiceIds }: { voidedId: InvoiceId; invoiceIds: readonly InvoiceId[] },
-): Promise<boolean> {
+export async function movePeriods({ db, organizationId }: Scope, invoiceIds: readonly InvoiceId[]): Promise<boolean> {
   const rows = await db`
     with standing as (
       select id from invoices
@@ -159,27 +156,23 @@ export async function movePeriods(
       select period.organization_id, period.correction_id, standing.id, period.subscription_id, period.charge_id,
         period.charges_from_datetime, period.charges_to_datetime, period.turn, period.prices
       from correction_periods period cross join standing
-      where period.organization_id = ${organizationId} and period.invoice_id = ${voidedId}
-        and period.settled_at is null
+      where period.organization_id = ${organizationId} and period.invoice_id = any (${invoiceIds}::uuid[])
+        and period.invoice_id <> standing.id and period.settled_at is null
       on conflict do nothing
     )
     delete from correction_periods period using standing
-    where period.organization_id = ${organizationId} and period.invoice_id = ${voidedId}
-      and period.settled_at is null
+    where period.organization_id = ${organizationId} and period.invoice_id = any (${invoiceIds}::uuid[])
+      and period.invoice_id <> standing.id and period.settled_at is null
     returning 1`;
   return rows.length > 0;
 }
 
 /** Whether an invoice has reached an end state; one that is yet to be issued has not. */
-export async function readState(
-  { db, organizationId }: Scope,
-  invoiceId: InvoiceId,
-): Promise<{ is_issued: boolean; is_voided: boolean }> {
-  const [row] = await db<{ is_issued: boolean; is_voided: boolean }[]>`
-    select status not in ('draft', 'generating', 'open', 'pending', 'failed') as is_issued,
-      status = 'voided' as is_voided
+export async function readState({ db, organizationId }: Scope, invoiceId: InvoiceId): Promise<{ is_issued: boolean }> {
+  const [row] = await db<{ is_issued: boolean }[]>`
+    select status not in ('draft', 'generating', 'open', 'pending', 'failed') as is_issued
     from invoices where organization_id = ${organizationId} and id = ${invoiceId}`;
-  return row ?? { is_issued: true, is_voided: false };
+  return row ?? { is_issued: true };
 }
 
 export const lockInvoice = ({ db, organizationId }: Scope, id: InvoiceId) => db`

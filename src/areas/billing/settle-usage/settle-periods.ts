@@ -100,17 +100,18 @@ export async function settleNext(
   return { isWaiting };
 }
 
-/** The next turn of a correction on an invoice that is issued; a voided one is left for the one that stands for it. */
+/**
+ * The next turn of a correction on an invoice that is issued. What corrections had to settle of voided invoices in
+ * whose place it stands has its turns on this one.
+ */
 async function findIssuedTurn(ctx: Context, correction: CorrectionRow): Promise<Turn | 'waiting' | undefined> {
   while (true) {
     const turn = await findNextTurn(ctx, correction);
     if (turn === undefined) return undefined;
     const invoiceId = turn.charges[0]!.invoice_id;
-    const { is_issued: isIssued, is_voided: isVoided } = await readState(ctx, invoiceId);
-    if (!isIssued) return 'waiting';
-    if (!isVoided) return turn;
     const invoiceIds = await listInPlace(ctx, invoiceId);
-    if (!(await movePeriods(ctx, { voidedId: invoiceId, invoiceIds }))) return turn;
+    if (invoiceIds.length > 1 && (await movePeriods(ctx, invoiceIds))) continue;
+    return (await readState(ctx, invoiceId)).is_issued ? turn : 'waiting';
   }
 }
 

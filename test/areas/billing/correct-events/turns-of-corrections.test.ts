@@ -66,12 +66,13 @@ async function march(customer: object = {}): Promise<World> {
 
 const hold = ({ story }: World) => story.customer({ address_line1: '1 fail street' });
 
-async function issue({ story }: World): Promise<void> {
+async function issue({ story }: World, then = async () => {}): Promise<void> {
   await story.customer({ address_line1: '1 good street' });
   await until(async () => {
     const { meta } = await ok(story.client.get('/invoices?statuses[]=failed&statuses[]=pending'));
     return meta.total_count === 0 ? true : undefined;
   });
+  await then();
   await story.advanceTo('2024-04-03T00:00:00Z');
   await story.advanceTo('2024-05-02T00:00:00Z');
 }
@@ -126,6 +127,27 @@ test('an event that moves behind a change of plan is settled on both invoices th
   await issue(world);
   // Three: 5 at 20.00. Ten: 100.00 less, 200.00 more, then 2 at 20.00.
   expect(await money()).toEqual([14_000, 0, 10_000]);
+});
+
+test('what waited for an invoice that was made anew meanwhile has its turn before what came late since', async () => {
+  const world = await march();
+  const { story, correct, money } = world;
+  await hold(world);
+  await story.advanceTo('2024-03-10T00:00:00Z');
+  await story.use('units', { n: '10' }, { transaction_id: 'ten' });
+  await story.advanceTo('2024-04-02T00:00:00Z');
+  await correct({ kind: 'amend', transaction_id: 'ten', properties: { n: '12' }, policy: 'ignore' });
+  await story.customer({ address_line1: '1 good street' });
+  const first = await until(async () => (await ok(story.client.get('/invoices?statuses[]=finalized'))).invoices[0]);
+  const { fees } = await story.invoice(first.svc_id);
+  await ok(story.client.post(`/invoices/${first.svc_id}/void`));
+  const copied = fees.map(({ svc_id: id }: Shown) => ({ id }));
+  await ok(story.client.post(`/invoices/${first.svc_id}/regenerate`, { invoice: { fees: copied } }));
+  await issue(world, async () => {
+    await story.use('units', { n: '5' }, { at: '2024-03-20T00:00:00Z' });
+    await story.advanceTo('2024-04-02T00:30:00Z');
+  });
+  expect(await money()).toEqual([5000, 0, 2000]);
 });
 
 test('what comes late at the end of a month in a zone, and moves into the next month, is left there', async () => {
