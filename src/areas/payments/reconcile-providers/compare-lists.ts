@@ -33,7 +33,10 @@ interface PaymentHere extends OurPayment {
   status: string;
 }
 
-/** Payments of the account of a connection, by the provider's ids or by ours; those of the connection come last. */
+/**
+ * Payments of the account of a connection, by the provider's ids or by ours; those of the connection come last. Each way
+ * to find them has its own index: together in one condition they read every payment of the organization for each page.
+ */
 const listOurs = (
   scope: Scope,
   provider: ProviderRow,
@@ -48,10 +51,15 @@ const listOurs = (
         and other.payable_type = payment.payable_type and other.id <> payment.id
         and other.payment_status = 'succeeded') as is_second
   from payments payment
-  where payment.organization_id = ${scope.organizationId}
-    and payment.payment_provider_id in ${idsOfSameAccount(scope, provider)}
-    and (payment.provider_payment_id = any (${theirIds})
-      or payment.provider_payment_id is null and payment.id = any (${ourIds}::uuid[]))
+  where payment.id = any (array(
+    select known.id from ${idsOfSameAccount(scope, provider)} same
+    join payments known on known.organization_id = ${scope.organizationId} and known.payment_provider_id = same.id
+      and known.provider_payment_id = any (${theirIds})
+    union all
+    select known.id from payments known
+    where known.id = any (${ourIds}::uuid[]) and known.organization_id = ${scope.organizationId}
+      and known.provider_payment_id is null and known.payment_provider_id in ${idsOfSameAccount(scope, provider)}))
+    and payment.organization_id = ${scope.organizationId}
   order by payment.payment_provider_id = ${provider.id}`;
 
 /** Payments of an account as they are found by one object of its provider. */
