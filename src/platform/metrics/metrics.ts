@@ -71,6 +71,11 @@ export function createMetrics(processName: string) {
       labelNames: ['check'],
       registers,
     }),
+    providerCallsRefused: new Counter({
+      name: 'meterstone_provider_calls_refused_total',
+      help: 'Calls that were not made, because they would have left a sandbox for a live account or simulated time',
+      registers,
+    }),
     providerDriftsOpen: new Gauge({
       name: 'meterstone_provider_drifts_open',
       help: 'Open differences between payment providers and our records, by kind',

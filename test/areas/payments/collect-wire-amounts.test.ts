@@ -2,6 +2,7 @@ import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lockPayment } from '../../../src/areas/payments/collect-payments/apply-outcome.ts';
 import { reversePayment } from '../../../src/areas/payments/payments/settle-payment.ts';
+import { connected } from '../../../src/areas/payments/provider-network/network.ts';
 import type { OrganizationId } from '../../../src/platform/ids.ts';
 import { openRuntime, type Runtime } from '../../../src/platform/process/runtime.ts';
 import { transactHoldingClock } from '../../../src/platform/records/transact.ts';
@@ -500,5 +501,11 @@ describe('sandboxes and live accounts', () => {
     const { payment_provider: shown } = await ok(sandbox.get('/payment_providers/main'));
     expect(shown.last_error).toBe('live_key_in_sandbox');
     expect(stripe.requests).toHaveLength(before);
+    const refused = async () => (await runtime.metrics.providerCallsRefused.get()).values[0]?.value ?? 0;
+    const refusedBefore = await refused();
+    const [connection] = await service.sql<{ id: string }[]>`
+      select id from payment_providers where organization_id = ${id}`;
+    expect(await connected(runtime, id as OrganizationId, connection!.id)).toBeUndefined();
+    expect((await refused()) - refusedBefore).toBe(1);
   });
 });

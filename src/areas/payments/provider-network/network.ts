@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import { isSandbox } from '../../../platform/clock/organization-clock.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { OrganizationId } from '../../../platform/ids.ts';
+import type { Metrics } from '../../../platform/metrics/metrics.ts';
 import {
   CredentialsRefused,
   isAboutCredentials,
@@ -25,7 +26,7 @@ import { inboundUrl } from '../../customers/payment-providers/view.ts';
 const HOUR_MS = 3_600_000;
 
 /** What calls a provider; a job of a queue has its calls paced. */
-export type NetworkDeps = SystemDeps & { calls?: ProviderCalls };
+export type NetworkDeps = SystemDeps & { calls?: ProviderCalls; metrics?: Pick<Metrics, 'providerCallsRefused'> };
 
 /** A connection with its driver. */
 export interface Connected {
@@ -136,7 +137,7 @@ async function noteRefused(
  * provider-connections.md#sandboxes-reach-no-live-account.
  */
 async function isWalledOff(
-  { sql, log }: SystemDeps,
+  { sql, log, metrics }: NetworkDeps,
   organizationId: OrganizationId,
   provider: ProviderRow,
   isLiveAccount: boolean,
@@ -149,6 +150,7 @@ async function isWalledOff(
     { organization_id: organizationId, payment_provider_id: provider.id },
     'a call out of a sandbox was refused',
   );
+  metrics?.providerCallsRefused.inc();
   await sql`
     update payment_providers set status = 'failing', last_error = ${LIVE_KEY_IN_SANDBOX}
     where organization_id = ${organizationId} and id = ${provider.id}`;
