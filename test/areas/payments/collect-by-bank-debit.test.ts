@@ -436,6 +436,15 @@ describe('a mandate', () => {
     expect(Object.fromEntries(await defaults())).toEqual({ [older.id]: !isDefault, [newer.id]: isDefault });
   });
 
+  test('does not fail by a payment that we have given back', async () => {
+    const { id } = await customer();
+    await moved(700, 'failed');
+    await service.sql`
+      update payments set status = 'refunded' where organization_id = ${client.organization.organization_id}`;
+    await moved(800, 'failed');
+    expect(await defaults()).toEqual([[id, true]]);
+  });
+
   test('of which two payments failed 91 days apart stays the default', async () => {
     const { id } = await customer();
     await moved(700, 'failed');
