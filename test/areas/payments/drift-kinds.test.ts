@@ -21,7 +21,8 @@ import { until } from '../../support/until.ts';
 import { ok } from '../../support/words.ts';
 import { accountAtStripe } from '../support/account-at-stripe.ts';
 
-// Each kind of drift from its finding to its end: provider-reconciliation.md#drifts, provider-reconciliation.md#repairs.
+// Each kind of drift from its finding to its end: provider-reconciliation.md#drifts,
+// provider-reconciliation.md#repairs.
 let service: TestService;
 let stripe: FakeStripe;
 let gocardless: FakeGocardless;

@@ -34,8 +34,8 @@ interface PaymentHere extends OurPayment {
 }
 
 /**
- * Payments of the account of a connection, by the provider's ids or by ours; those of the connection come last. Each way
- * to find them has its own index: together in one condition they read every payment of the organization for each page.
+ * Payments of the account of a connection, by the provider's ids or by ours; those of the connection come last. Each
+ * way to find them has its own index: one condition for both would read every payment of the organization.
  */
 const listOurs = (
   scope: Scope,
