@@ -279,6 +279,9 @@ const CASES: Record<DriftKind, Case> = {
       await ok(
         client.post('/customers', { customer: { external_id: 'acme', name: 'Acme', billing_configuration: billing } }),
       );
+      await until(
+        async () => (await ok(client.get('/customers/acme'))).customer.billing_configuration.provider_customer_id,
+      );
       const page = await until(async () => [...gocardless.billingRequests.values()].at(-1));
       const mandate = gocardless.sign(page.id);
       await ok(client.post('/customers/acme/payment_methods/import', {}));
