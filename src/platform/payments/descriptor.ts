@@ -103,6 +103,8 @@ export interface ProviderDescriptor<Type extends string = string> {
   isLive(given: Given): boolean | undefined;
   /** The secret or setting that is refused when a live account is given in a sandbox. */
   liveField: string;
+  /** Whether it begins transfers of customers: its driver has `requestTransfer`, or it is a double that plays them. */
+  beginsTransfers?: true;
   /** The units in which it takes amounts. */
   wireOf(settings: Given['settings']): WireTable;
   /** Our state for its word of a payment, where that depends on the settings. */

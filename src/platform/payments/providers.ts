@@ -8,6 +8,7 @@ import { gocardlessDescriptor } from './gocardless/descriptor.ts';
 import { sandboxDescriptor } from './sandbox/descriptor.ts';
 import { paymentStatusOf } from './status-words.ts';
 import { stripeDescriptor } from './stripe/descriptor.ts';
+import { isTransferred, storedKinds } from './unstored-kinds.ts';
 import type { PaymentState } from './words.ts';
 
 /** The types of connection that can be made, one row each. Rule: provider-connections.md#types. */
@@ -52,6 +53,23 @@ export const offersKindsOfMethod = ({
   emulates,
 }: Pick<StoredConnection, 'provider_type' | 'emulates'>): boolean =>
   contractOf(emulates ?? (provider_type as ContractProvider)).offersKindsOfMethod;
+
+/**
+ * Whether a connection begins transfers. The name that it appears under does not decide that alone: a provider of the
+ * custom protocol may appear as Stripe, and the protocol has no operation for it.
+ * Rule: payments.md#charged-on-line.
+ */
+export const beginsTransfers = (connection: Pick<StoredConnection, 'provider_type' | 'emulates'>): boolean =>
+  descriptorOf(connection.provider_type)?.beginsTransfers === true && offersKindsOfMethod(connection);
+
+/** Whether a customer of these kinds could never pay an invoice at a connection. Rule: payments.md#charged-on-line. */
+export const takesNoneOf = (
+  connection: Pick<StoredConnection, 'provider_type' | 'emulates'>,
+  kinds: readonly string[],
+): boolean => {
+  if (kinds.length === 0 || storedKinds(kinds).length > 0) return false;
+  return isTransferred(kinds) ? !beginsTransfers(connection) : !offersKindsOfMethod(connection);
+};
 
 /** Whose words a connection speaks: a double those of the provider that it behaves like, others their own. */
 export const wordsOf = ({ provider_type, emulates }: Pick<StoredConnection, 'provider_type' | 'emulates'>): string =>

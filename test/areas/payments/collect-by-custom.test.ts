@@ -264,6 +264,25 @@ test('a customer who is linked by its id brings its methods, and its open invoic
   ]);
 });
 
+test('a customer who would pay by transfer cannot be linked to one that appears as Stripe', async () => {
+  await ok(connect({ code: 'like-stripe', emulates: 'stripe' }));
+  await ok(client.post('/customers', { customer: { external_id: 'acme', currency: 'EUR' } }));
+  const by = (kinds: string[], link: object = {}) =>
+    client.post('/customers', {
+      customer: { external_id: 'acme', billing_configuration: { ...link, provider_payment_methods: kinds } },
+    });
+  const link = { payment_provider: 'stripe', payment_provider_code: 'like-stripe', provider_customer_id: 'cus_9' };
+  const refusal = { status: 422, body: { error_details: { provider_payment_methods: ['unsupported_value'] } } };
+  expect(await by(['customer_balance'], link)).toMatchObject(refusal);
+  await ok(by(['card'], link));
+  expect(await by(['customer_balance'])).toMatchObject(refusal);
+  const { customer } = await ok(client.get('/customers/acme'));
+  expect(customer.billing_configuration).toMatchObject({
+    provider_customer_id: 'cus_9',
+    provider_payment_methods: ['card'],
+  });
+});
+
 test('an answer with characters that cannot be stored is stored without them', async () => {
   await customerWith('pm_ok');
   const error = { code: 'card\u0000declined', message: `No\u0000 \ud800 ${'m'.repeat(2000)}` };

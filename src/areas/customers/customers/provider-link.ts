@@ -1,15 +1,10 @@
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { CustomerId, PaymentProviderId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
-import {
-  type ContractProvider,
-  contractOf,
-  isContractProvider,
-} from '../../../platform/payments/contract-providers.ts';
+import { isContractProvider } from '../../../platform/payments/contract-providers.ts';
 import type { ProviderError } from '../../../platform/payments/port.ts';
-import { can, descriptorOf, isOverNetwork } from '../../../platform/payments/providers.ts';
-import { storedKinds } from '../../../platform/payments/unstored-kinds.ts';
-import { contractName, listProvidersNamed, type ProviderRow } from '../payment-providers/queries.ts';
+import { can, descriptorOf, isOverNetwork, takesNoneOf } from '../../../platform/payments/providers.ts';
+import { contractName, findProviderById, listProvidersNamed, type ProviderRow } from '../payment-providers/queries.ts';
 import type { CustomerFields, CustomerRow } from './queries.ts';
 import type { CustomerInput } from './schema.ts';
 
@@ -85,22 +80,19 @@ export async function providerLink(
       code !== stored.payment_provider_code);
   if (leaves) Object.assign(changes, { payment_provider_id: null, provider_customer_id: null });
   const types = changes.provider_payment_methods ?? stored?.provider_payment_methods ?? ['card'];
-  // Where a provider's pages offer no kinds of method, a customer with only these would never pay an invoice.
-  const neverPaysAt = (name: ContractProvider): boolean =>
-    types.length > 0 && storedKinds(types).length === 0 && !contractOf(name).offersKindsOfMethod;
   const refused = { changes, faults: { provider_payment_methods: ['unsupported_value'] }, endsFormer: false };
   if (!isToBeLinked) {
-    const staysLinked = stored?.payment_provider_id != null && !leaves;
     const isAsked = input.provider_payment_methods !== undefined;
-    const isRefused = staysLinked && isAsked && neverPaysAt(stored.payment_provider!);
-    return isRefused ? refused : { changes, faults, endsFormer: leaves };
+    const keptId = isAsked && !leaves ? (stored?.payment_provider_id ?? null) : null;
+    const kept = keptId === null ? undefined : await findProviderById(scope, keptId);
+    return kept && takesNoneOf(kept, types) ? refused : { changes, faults, endsFormer: leaves };
   }
 
   const named = changes.payment_provider ?? stored?.payment_provider ?? null;
   const [connection, another] = await listProvidersNamed(scope, named, code);
   if (!connection) return { changes, faults: { base: ['payment_provider_not_found'] }, endsFormer: false };
   if (another) return { changes, faults: { base: ['payment_provider_code_missing'] }, endsFormer: false };
-  if (neverPaysAt(contractName(connection))) return refused;
+  if (takesNoneOf(connection, types)) return refused;
   const isSame = stored?.payment_provider_id === connection.id;
   Object.assign(changes, {
     payment_provider: contractName(connection),

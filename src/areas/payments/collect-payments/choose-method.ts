@@ -1,5 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
-import { can, offersKindsOfMethod } from '../../../platform/payments/providers.ts';
+import { beginsTransfers, can } from '../../../platform/payments/providers.ts';
 import { isTransferred } from '../../../platform/payments/unstored-kinds.ts';
 import type { CustomerRow } from '../../customers/customers/queries.ts';
 import { findMethod } from '../../customers/payment-methods/queries.ts';
@@ -30,6 +30,6 @@ async function transferBy(ctx: Context, customer: CustomerRow): Promise<WayToPay
   const { payment_provider_id, provider_customer_id, provider_payment_methods: kinds } = customer;
   if (payment_provider_id === null || provider_customer_id === null || !isTransferred(kinds)) return undefined;
   const provider = await findProviderById(ctx, payment_provider_id);
-  if (!provider || !offersKindsOfMethod(provider)) return undefined;
+  if (!provider || !beginsTransfers(provider)) return undefined;
   return { payment_provider_id, provider_customer_id, id: null };
 }

@@ -27,6 +27,7 @@ export const sandboxDescriptor: ProviderDescriptor<'sandbox'> = {
   capabilities: ({ emulates }) => contractOf(emulates ?? stripeContract.name).capabilities,
   isLive: () => false,
   liveField: 'webhook_secret',
+  beginsTransfers: true,
   wireOf: () => ({}),
   keyLivesHours: UNLIMITED,
   callsPerSecond: UNLIMITED,

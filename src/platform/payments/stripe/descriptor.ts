@@ -36,6 +36,7 @@ export const stripeDescriptor: ProviderDescriptor<typeof stripeContract.name> = 
   capabilities: () => stripeContract.capabilities,
   isLive: ({ secrets }) => (secrets.secret_key === undefined ? undefined : !TEST_KEY.test(secrets.secret_key)),
   liveField: 'secret_key',
+  beginsTransfers: true,
   wireOf: () => STRIPE_WIRE,
   keyLivesHours: KEY_LIVES_HOURS,
   callsPerSecond: CALLS_PER_SECOND,
