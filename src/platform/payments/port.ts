@@ -24,10 +24,13 @@ export const isSilentOnBefore = (error: ProviderError | undefined): boolean => {
 /** Code of an error whose answer gives no reason. */
 export const noReasonCode = (httpStatus: number): string => `status_${httpStatus}`;
 
-/** Money that a provider reports as received; an amount of null cannot have been requested. */
+/**
+ * Money that a provider reports as received, as far as it says so: each half is compared by itself. An amount of null
+ * cannot have been requested.
+ */
 export interface Received {
-  currency: string;
-  amountCents: number | null;
+  currency?: string;
+  amountCents?: number | null;
 }
 
 /** The result of an attempt to charge. Rule: payments.md#automatic-payment. */

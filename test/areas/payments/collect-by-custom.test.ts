@@ -317,17 +317,29 @@ test('a conflict (409) stops: nothing is sent again, and the payment stays open 
   expect(charges().length).toBe(1);
 });
 
-test.each([
+const OTHER_MONEY: [string, { amount?: number; currency?: string }, string][] = [
   ['another amount', { amount: 1199, currency: 'EUR' }, 'amount_differs'],
   ['another currency', { amount: 1200, currency: 'usd' }, 'currency_differs'],
-])(
+  ['another amount and no currency', { amount: 500 }, 'amount_differs'],
+  ['another currency and no amount', { currency: 'USD' }, 'currency_differs'],
+];
+
+/** What a drift keeps of what the provider said: nothing of what it left out. */
+const theirsOf = (status: string, { amount, currency }: { amount?: number; currency?: string }) => ({
+  status,
+  ...(amount === undefined ? {} : { amount_cents: amount }),
+  ...(currency === undefined ? {} : { currency: currency.toUpperCase() }),
+});
+
+test.each(OTHER_MONEY)(
   'a charge that is answered with %s is under way until a person has looked, and is not sent again',
   async (_, money, kind) => {
     await customerWith('pm_ok');
     provider.answerNext('charge.create', { status: 200, body: { id: 'pay_odd', status: 'succeeded', ...money } });
     const made = await invoice();
     const drift = await until(async () => (await ok(client.get('/provider_drifts'))).provider_drifts[0]);
-    expect(drift).toMatchObject({ kind, ours: { amount_cents: 1200 }, theirs: { amount_cents: money.amount } });
+    expect(drift).toMatchObject({ kind, ours: { amount_cents: 1200 } });
+    expect(drift.theirs).toEqual(theirsOf('succeeded', money));
     expect(await payment(made, 'processing')).toMatchObject({ provider_payment_id: 'pay_odd' });
     expect(await read(made)).toMatchObject({ payment_status: 'pending', total_paid_amount_cents: 0 });
     expect(charges().length).toBe(1);
@@ -466,14 +478,15 @@ test.each([
   expect(booked!.due).toBe(1200);
 });
 
-test('an event about another amount than was charged settles nothing', async () => {
+test.each(OTHER_MONEY)('an event that tells of %s settles nothing', async (_, money, kind) => {
   await customerWith('pm_late');
   provider.answerNext('charge.create', { status: 202, body: { id: 'pay_1' } });
   const made = await invoice();
   await payment(made, 'processing');
-  await provider.tell('payment.updated', { id: 'pay_1', status: 'succeeded', amount: 1199, currency: 'EUR' });
+  await provider.tell('payment.updated', { id: 'pay_1', status: 'succeeded', ...money });
   const drift = await until(async () => (await ok(client.get('/provider_drifts'))).provider_drifts[0]);
-  expect(drift).toMatchObject({ kind: 'amount_differs', ours: { amount_cents: 1200 }, theirs: { amount_cents: 1199 } });
+  expect(drift).toMatchObject({ kind, ours: { amount_cents: 1200 } });
+  expect(drift.theirs).toEqual(theirsOf('succeeded', money));
   expect(await read(made)).toMatchObject({ payment_status: 'pending', total_paid_amount_cents: 0 });
 });
 

@@ -284,14 +284,10 @@ async function paymentOfPage(
   if (state === 'failed' || !(isOnItsWay(event.status) || isTransfer)) return undefined;
   const payable = await payableOfPage(ctx, event.metadata);
   if (!payable) return undefined;
-  const difference = differenceOf({ ...event, received: event.received ?? event.asked }, payable.currency);
-  if (difference)
-    return noteOtherMoney(ctx, provider, event, {
-      kind: difference,
-      paymentId: null,
-      customerId: payable.customerId,
-      ours: null,
-    });
+  const received = { ...event.asked, ...event.received };
+  const kind = differenceOf({ received }, payable.currency);
+  const about = { paymentId: null, customerId: payable.customerId, ours: null };
+  if (kind) return noteOtherMoney(ctx, provider, { ...event, received }, { kind, ...about });
   await lockPayables(ctx, payable.customerId, payable.invoiceIds);
   const id = newId();
   const isNew = await insertPayment(ctx, {
@@ -299,8 +295,7 @@ async function paymentOfPage(
     customerId: payable.customerId,
     payable: { type: payable.type, id: payable.id },
     type: 'provider',
-    amountCents:
-      (event.received ?? event.asked)?.amountCents ?? (await dueOfRequest(ctx, { invoice_ids: payable.invoiceIds })),
+    amountCents: received.amountCents ?? (await dueOfRequest(ctx, { invoice_ids: payable.invoiceIds })),
     currency: payable.currency,
     status: event.status,
     // One that succeeded is not marked as in progress, because another payment of the same invoices may be.

@@ -3,12 +3,17 @@ import type { ChargeOutcome, Received } from '../../../platform/payments/port.ts
 import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
 import type { PaymentRow } from '../payments/queries.ts';
 import { changePayment } from '../payments/writes.ts';
-import type { DriftKind, FoundDrift } from '../provider-drifts/drift-kinds.ts';
+import type { DriftKind, Figures, FoundDrift } from '../provider-drifts/drift-kinds.ts';
 import { noteDrift } from '../provider-drifts/writes.ts';
 import { applyAnswer } from './apply-outcome.ts';
 
 /**
- * What differs between received money and what was asked for; no amount: any that we can have asked for will do.
+ * What differs between received money and what was asked for; no amount: any that we can have asked for will do. Of
+ * what the provider leaves out nothing is said: an amount alone counts in the currency that was asked for.
+ *
+ *   asked EUR 1200: received 500 without a currency → amount_differs
+ *   asked EUR 1200: received USD without an amount  → currency_differs
+ *
  * Rule: payments.md#amounts-on-the-wire "back".
  */
 export function differenceOf(
@@ -16,9 +21,10 @@ export function differenceOf(
   currency: string,
   amountCents?: number,
 ): DriftKind | undefined {
-  if (!received) return undefined;
-  if (received.currency !== currency) return 'currency_differs';
-  const isOther = received.amountCents === null || (amountCents ?? received.amountCents) !== received.amountCents;
+  const { currency: currencyThere = currency, amountCents: there } = received ?? {};
+  if (currencyThere !== currency) return 'currency_differs';
+  if (there === undefined) return undefined;
+  const isOther = there === null || (amountCents ?? there) !== there;
   return isOther ? 'amount_differs' : undefined;
 }
 
@@ -29,9 +35,17 @@ export async function noteOtherMoney(
   { providerPaymentId: objectId, status, received }: { providerPaymentId: string; status: string; received?: Received },
   about: Pick<FoundDrift, 'kind' | 'ours' | 'paymentId' | 'customerId'>,
 ): Promise<undefined> {
-  const theirs = { status, amount_cents: received?.amountCents ?? null, currency: received?.currency ?? '' };
-  await noteDrift(ctx, provider.id, { objectId, theirs, ...about });
+  await noteDrift(ctx, provider.id, { objectId, theirs: { status, ...receivedFigures(received) }, ...about });
 }
+
+/** What a provider says of received money, as a drift keeps it: what it leaves out is left out. */
+export const receivedFigures = ({
+  amountCents,
+  currency,
+}: Received = {}): Pick<Figures, 'amount_cents' | 'currency'> => ({
+  ...(amountCents === undefined ? {} : { amount_cents: amountCents }),
+  ...(currency === undefined ? {} : { currency }),
+});
 
 /** A payment as it is compared with what its provider says of it. */
 export const figuresOf = ({ payment_status, amount_cents, amount_currency }: PaymentRow) => ({

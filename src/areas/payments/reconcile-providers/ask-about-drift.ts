@@ -10,6 +10,7 @@ import { can } from '../../../platform/payments/providers.ts';
 import { answeredInTime, type PreStep } from '../../../platform/pre-step.ts';
 import { Outage, refuse } from '../../../platform/refusal.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
+import { receivedFigures } from '../collect-payments/other-money.ts';
 import type { DriftKind } from '../provider-drifts/drift-kinds.ts';
 import { type DriftRow, getDrift } from '../provider-drifts/queries.ts';
 import type { DriftRepair } from '../provider-drifts/schema.ts';
@@ -72,8 +73,8 @@ async function askAnew(scope: Scope, { row, provider }: Connected, drift: DriftR
   if (OF_PAYMENTS.includes(drift.kind) && !isOfRefund) {
     const told = await provider.readPayment(drift.provider_object_id);
     if (told.kind !== 'answered') return before;
-    const money = told.received ? { amount_cents: told.received.amountCents, currency: told.received.currency } : {};
-    return { theirs: { ...drift.theirs, ...money, status: told.status }, isThereAgain: true };
+    const theirs = { ...drift.theirs, ...receivedFigures(told.received), status: told.status };
+    return { theirs, isThereAgain: true };
   }
   if (drift.kind === 'refund_status_differs' || drift.kind === 'refund_missing_here') {
     const { status } = await provider.readRefund(drift.provider_object_id);

@@ -112,8 +112,8 @@ async function applyPayment(ctx: Context, provider: ProviderRow, drift: ToRepair
   const isTakenBack = ours?.status === 'succeeded' && paymentStateOf(provider, status) === 'failed';
   if (isTakenBack) return applyEvent(ctx, provider, { kind: 'payment_reversed', providerPaymentId, status });
   const { amount_cents: amountCents, currency } = theirs ?? {};
-  const received = typeof amountCents === 'number' && currency ? { received: { amountCents, currency } } : {};
-  const event = { kind: 'payment', providerPaymentId, status, ...received, metadata: textsOf(theirs) } as const;
+  const received = { ...(typeof amountCents === 'number' ? { amountCents } : {}), ...(currency ? { currency } : {}) };
+  const event = { kind: 'payment', providerPaymentId, status, received, metadata: textsOf(theirs) } as const;
   await applyEvent(ctx, provider, event);
   const made = await ctx.db`
     select from payments

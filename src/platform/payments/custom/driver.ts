@@ -13,7 +13,7 @@ import {
 } from '../port.ts';
 import { notSupported, outcomeOfError, readState } from '../refused.ts';
 import { type CustomTarget, customClient, type Sent } from '../signed-operations.ts';
-import { Accepted, Checked, Methods, Page, PaymentAnswer, Payments, RefundAnswer } from './protocol.ts';
+import { Accepted, Checked, Methods, moneySaid, Page, PaymentAnswer, Payments, RefundAnswer } from './protocol.ts';
 
 /** Payments of a page that is asked for. */
 const PAGE = 100;
@@ -148,9 +148,7 @@ function outcomeOf(
     status,
     paymentStatus: status,
     providerPaymentId: id ?? null,
-    ...(typeof amount === 'number' && currency
-      ? { received: { currency: currency.toUpperCase(), amountCents: amount } }
-      : {}),
+    received: moneySaid({ amount, currency }),
     ...(nextAction ? { nextAction } : {}),
     ...(status === 'failed' ? { error: fault } : {}),
   };

@@ -1,5 +1,5 @@
-import type { ProviderError, ProviderEvent, Received } from '../port.ts';
-import { EVENT_DATA } from './protocol.ts';
+import type { ProviderError, ProviderEvent } from '../port.ts';
+import { EVENT_DATA, moneySaid } from './protocol.ts';
 
 /** A stored event of a custom provider in our terms. Rule: provider-connections.md#custom-provider. */
 export function parseCustomEvent(event: Record<string, unknown>): ProviderEvent {
@@ -68,22 +68,12 @@ function paymentEvent(data: PaymentData): ProviderEvent {
     kind: 'payment',
     providerPaymentId: data.id,
     status: isNotPaid ? 'failed' : data.status,
-    ...receivedOf(data),
-    ...askedOf(data),
+    // Only money that came in is compared with what was charged.
+    ...(data.status === 'succeeded' ? { received: moneySaid(data) } : {}),
+    asked: moneySaid(data),
     metadata: data.metadata ?? {},
     ...(isNotPaid && !data.error ? { error: { code: data.status, message: data.status } } : error),
   };
-}
-
-/** Only money that came in is compared with what was charged. */
-function receivedOf({ status, amount, currency }: PaymentData): { received?: Received } {
-  if (status !== 'succeeded' || amount === undefined || currency === undefined) return {};
-  return { received: { currency: currency.toUpperCase(), amountCents: amount } };
-}
-
-function askedOf({ amount, currency }: PaymentData): { asked?: Received } {
-  if (amount === undefined || currency === undefined) return {};
-  return { asked: { currency: currency.toUpperCase(), amountCents: amount } };
 }
 
 const faultOf = (error: ProviderError | null | undefined): { error?: ProviderError } => (error ? { error } : {});

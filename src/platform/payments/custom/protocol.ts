@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { textsOf } from '../metadata.ts';
+import type { Received } from '../port.ts';
 import { providerId } from '../provider-id.ts';
 
 /** Events that a custom provider posts to us. */
@@ -80,6 +81,21 @@ const Payment = z.object({
 export const Payments = z.object({
   payments: z.array(Payment.required({ amount: true, currency: true })),
   next: z.string().min(1).max(255).nullable(),
+});
+
+/**
+ * The money that an answer or an event names. Either half may come without the other, and is then compared by itself.
+ * Rule: provider-connections.md#custom-provider.
+ */
+export const moneySaid = ({
+  amount,
+  currency,
+}: {
+  amount?: number | null | undefined;
+  currency?: string | null | undefined;
+}): Received => ({
+  ...(typeof amount === 'number' ? { amountCents: amount } : {}),
+  ...(currency ? { currency: currency.toUpperCase() } : {}),
 });
 
 /** The data of each event. */
