@@ -3,8 +3,11 @@ import type { Owner } from './shares.ts';
 
 /** How many organizations may fill their places before others find none. */
 const ORGANIZATIONS = 4;
-/** Longest texts of a payload that is kept: commands may be 5 MiB each. */
-const MOST_CHARACTERS = 64 * 1024;
+/**
+ * Texts of the payloads of an organization beyond which it has no place any more. The last one may pass it by its own
+ * length: commands may be 5 MiB each.
+ */
+const MOST_CHARACTERS = 1024 * 1024;
 
 /** Jobs of a queue that wait for a slot within their process, at no cost in Redis. */
 export interface HeldJobs {
@@ -14,7 +17,7 @@ export interface HeldJobs {
    * Waits until the job has taken its slot, in the order of arrival among those of its lane.
    *
    * @returns false if the process ends before, which what belongs to nobody waits for; undefined, at once, if there is
-   *   no place for it
+   *   no place for it: that is, exactly where `room` says 0
    */
   wait(owner: Owner | undefined, data: unknown): Promise<boolean> | undefined;
   /** Lets all go on that can take a slot now. */
@@ -33,19 +36,21 @@ export interface HeldJobs {
  */
 export function openHeldJobs(ofOrganization: number, enter: (owner: Owner | undefined) => boolean): HeldJobs {
   const places = ofOrganization * ORGANIZATIONS;
-  const waiting: { owner: Owner | undefined; end(hasSlot: boolean): void }[] = [];
+  const waiting: { owner: Owner | undefined; characters: number; end(hasSlot: boolean): void }[] = [];
   let isClosed = false;
   const room = (organizationId: OrganizationId): number => {
-    const own = waiting.filter(({ owner }) => owner?.organizationId === organizationId).length;
-    return Math.max(0, Math.min(ofOrganization - own, places - waiting.length));
+    const own = waiting.filter(({ owner }) => owner?.organizationId === organizationId);
+    const characters = own.reduce((sum, each) => sum + each.characters, 0);
+    if (isClosed || characters >= MOST_CHARACTERS) return 0;
+    return Math.max(0, Math.min(ofOrganization - own.length, places - waiting.length));
   };
   return {
     places,
     room,
     wait(owner, data) {
       // A worker has taken no more jobs than slots and places: what belongs to nobody always finds one.
-      if (owner !== undefined && (isClosed || room(owner.organizationId) === 0 || !isSmall(data))) return undefined;
-      return new Promise((resolve) => waiting.push({ owner, end: resolve }));
+      if (owner !== undefined && room(owner.organizationId) === 0) return undefined;
+      return new Promise((resolve) => waiting.push({ owner, characters: charactersOf(data), end: resolve }));
     },
     letGo() {
       for (let at = 0; at < waiting.length; ) {
@@ -62,19 +67,18 @@ export function openHeldJobs(ofOrganization: number, enter: (owner: Owner | unde
   };
 }
 
-/** Whether the texts of a payload are short enough together; looks no further than it must. */
-function isSmall(data: unknown): boolean {
-  let left = MOST_CHARACTERS;
+/** Of all texts of a payload; looks no further than MOST_CHARACTERS. */
+function charactersOf(data: unknown): number {
+  let characters = 0;
   const count = (value: unknown): void => {
-    if (left < 0) return;
-    if (typeof value !== 'object' || value === null) left -= typeof value === 'string' ? value.length : 1;
+    if (typeof value !== 'object' || value === null) characters += typeof value === 'string' ? value.length : 1;
     else
       for (const [name, each] of Object.entries(value)) {
-        left -= name.length;
+        if (characters >= MOST_CHARACTERS) return;
+        characters += name.length;
         count(each);
-        if (left < 0) return;
       }
   };
   count(data);
-  return left >= 0;
+  return characters;
 }

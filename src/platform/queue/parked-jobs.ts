@@ -8,7 +8,7 @@ const LAST_RESORT_MS = 600_000;
 /** Time after which a called job that has not arrived is called again, because its caller may have been killed. */
 const CALLED_AGAIN_MS = 2000;
 /** How many lanes and jobs one sweep finds; further ones follow in the next. */
-const MOST_AT_ONCE = 100;
+export const MOST_AT_ONCE = 100;
 
 interface ParkingRedis extends Redis {
   parkJob(...parameters: (string | number)[]): Promise<number>;

@@ -4,8 +4,9 @@ import { type JobName, type JobPayload, jobs, type QueueName, type QueueSpec, qu
 import { realNowMs } from '../clock/real-clock.ts';
 import type { Log } from '../log/log.ts';
 import { Refusal } from '../refusal.ts';
+import { openCrowdedLanes } from './crowded-lanes.ts';
 import { openHeldJobs } from './held-jobs.ts';
-import { mayBeCalled, nameOf, openParkedJobs } from './parked-jobs.ts';
+import { MOST_AT_ONCE, mayBeCalled, nameOf, openParkedJobs } from './parked-jobs.ts';
 import { markProgress, PING_EVERY_MS, PING_JOB, ping } from './queue-progress.ts';
 import { type Lane, type Owner, openShares } from './shares.ts';
 
@@ -122,17 +123,15 @@ function takeTurns(queue: Queue, { redis, prefix, concurrency }: ServeOptions, s
     owner === undefined ? shares.enterUnowned() : shares.enter(owner).full === undefined;
   const held = openHeldJobs(spec.heldOfOrganization ?? 0, hasSlot);
   const parked = openParkedJobs(redis, prefix, queue);
-  /** Lanes, by name, that may have parked jobs: only their leaving jobs call others. */
-  const crowded = new Set<string>();
+  /** Lanes that may have parked jobs: they are called when jobs of their organization leave. */
+  const crowded = openCrowdedLanes();
   /** Called jobs by lane that have not arrived, and when the last of them was called. */
   const onTheWay = new Map<string, { count: number; sinceMs: number }>();
   const calling = new Set<Promise<void>>();
 
   /** How many jobs of a lane may come: for slots, and for places once half of them are free, so that several come. */
   function wanted(lane: Lane): number {
-    const coming = onTheWay.get(nameOf(lane));
-    const expected = coming === undefined || realNowMs() - coming.sinceMs > ARRIVES_WITHIN_MS ? 0 : coming.count;
-    const slots = shares.room(lane) - expected;
+    const slots = shares.room(lane) - expectedOf(nameOf(lane));
     if (lane.customerKey !== undefined) return slots;
     const places = held.room(lane.organizationId);
     return places * 2 > (spec.heldOfOrganization ?? 0) ? slots + places : slots;
@@ -140,24 +139,32 @@ function takeTurns(queue: Queue, { redis, prefix, concurrency }: ServeOptions, s
 
   async function call(lane: Lane, count: number): Promise<number> {
     if (count <= 0) return 0;
-    const name = nameOf(lane);
-    expect(name, count);
+    const names = namesOf(lane);
+    for (const name of names) expect(name, count);
     const called = await parked.call(lane, count);
-    expect(name, called - count);
-    if (called < count) crowded.delete(name);
+    for (const name of names) expect(name, called - count);
+    if (called < count) crowded.delete(lane);
     return called;
   }
 
   function expect(name: string, more: number): void {
-    const count = Math.max(0, (onTheWay.get(name)?.count ?? 0) + more);
+    const count = Math.max(0, expectedOf(name) + more);
     if (count === 0) onTheWay.delete(name);
     else onTheWay.set(name, { count, sinceMs: realNowMs() });
   }
 
-  async function callNext({ organizationId, customerKey }: Owner): Promise<void> {
-    const lanes: Lane[] = [...(customerKey === undefined ? [] : [{ organizationId, customerKey }]), { organizationId }];
-    let called = 0;
-    for (const lane of lanes) if (crowded.has(nameOf(lane))) called += await call(lane, wanted(lane) - called);
+  function expectedOf(name: string): number {
+    const coming = onTheWay.get(name);
+    return coming === undefined || realNowMs() - coming.sinceMs > ARRIVES_WITHIN_MS ? 0 : coming.count;
+  }
+
+  /** Calls from the lanes of an organization, the owner's first, as long as there is room. */
+  async function callNext(owner: Owner): Promise<void> {
+    for (const lane of crowded.of(owner)) {
+      const left = wanted({ organizationId: owner.organizationId });
+      if (left <= 0) return;
+      await call(lane, Math.min(left, wanted(lane)));
+    }
   }
 
   function inBackground(work: Promise<void>): void {
@@ -181,10 +188,10 @@ function takeTurns(queue: Queue, { redis, prefix, concurrency }: ServeOptions, s
       const { full } = shares.enter(owner);
       if (full === undefined) return;
       // What came later waits behind the parked ones; a customer's own limit leaves places to the others.
-      const mayWait = full.customerKey === undefined && (isCalled || !crowded.has(nameOf(full)));
+      const mayWait = full.customerKey === undefined && (isCalled || !crowded.has(full));
       if (mayWait && (await held.wait(owner, job.data))) return;
       await parked.park(job, token, full);
-      crowded.add(nameOf(full));
+      crowded.add(full);
       // All other jobs may have left meanwhile, without calling this one, which was not listed yet.
       inBackground(callNext(owner));
       throw new DelayedError();
@@ -194,12 +201,13 @@ function takeTurns(queue: Queue, { redis, prefix, concurrency }: ServeOptions, s
       if (owner === undefined) shares.leaveUnowned();
       else shares.leave(owner);
       held.letGo();
-      if (owner !== undefined && namesOf(owner).some((name) => crowded.has(name))) inBackground(callNext(owner));
+      if (owner !== undefined) inBackground(callNext(owner));
     },
     async look(): Promise<void> {
       const lanes = await parked.look();
-      crowded.clear();
-      for (const lane of lanes) crowded.add(nameOf(lane));
+      // As many as a look finds at most: there may be others, which stay known.
+      if (lanes.length < MOST_AT_ONCE) crowded.replace(lanes);
+      else for (const lane of lanes) crowded.add(lane);
       for (const lane of lanes) await call(lane, wanted(lane));
     },
     /** Parks what is held, since the process ends. */
@@ -210,8 +218,8 @@ function takeTurns(queue: Queue, { redis, prefix, concurrency }: ServeOptions, s
   };
 }
 
-/** The lanes in which a job may wait. */
-const namesOf = ({ organizationId, customerKey }: Owner): string[] => [
+/** The lane of an organization, and the one of a customer. */
+const namesOf = ({ organizationId, customerKey }: Lane): string[] => [
   nameOf({ organizationId }),
   ...(customerKey === undefined ? [] : [nameOf({ organizationId, customerKey })]),
 ];

@@ -33,17 +33,15 @@ describe('places in a process', () => {
     expect(held.wait(owner('e'), {})).toBeUndefined();
   });
 
-  test('a payload of more than 64 Ki characters is not kept', () => {
-    const { held } = places(1, 2);
+  test('payloads of a million characters leave no further place', () => {
+    const { held } = places(1, 3);
     const payload = (length: number) => ({ request: [{ body: 'x'.repeat(length) }] });
-    expect(held.wait(owner('a'), payload(65_000))).toBeInstanceOf(Promise);
-    expect(held.wait(owner('a'), payload(66_000))).toBeUndefined();
-    expect(
-      held.wait(
-        owner('a'),
-        Array.from({ length: 70_000 }, () => 0),
-      ),
-    ).toBeUndefined();
+    expect(held.wait(owner('a'), payload(1_000_000))).toBeInstanceOf(Promise);
+    expect(held.room(owner('a').organizationId)).toBe(2);
+    expect(held.wait(owner('a'), payload(3_000_000))).toBeInstanceOf(Promise);
+    expect(held.room(owner('a').organizationId)).toBe(0);
+    expect(held.wait(owner('a'), {})).toBeUndefined();
+    expect(held.wait(owner('b'), {})).toBeInstanceOf(Promise);
   });
 
   test('jobs go on in the order of their arrival, past those that cannot', async () => {
@@ -157,6 +155,43 @@ describe('a queue that holds jobs', () => {
     expect(worker.done.filter((step) => step !== 'b-0').sort()).toEqual(steps('a', 200).sort());
     expect(await parkings()).toBeLessThan((200 - 4 - HELD) * 1.1);
     await until(async () => (await redis.keys(`${prefix}:parked:*`)).length === 0);
+  });
+
+  test('large jobs that find no place are called when there is one, and not before', async () => {
+    const worker = work(8);
+    await producer.addMany(
+      'step.run',
+      Array.from({ length: 9 }, (_, n) => ({
+        payload: { organization_id: 'a', step_id: `${n}`.padEnd(700_000, 'x') },
+      })),
+    );
+    await until(async () => (await counts()).delayed === 3);
+    const commands = async () => Number(/total_commands_processed:(\d+)/.exec(await redis.info('stats'))![1]);
+    const before = await parkings();
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expect(await parkings()).toBe(before);
+    expect(worker.count('a')).toBe(4);
+    expect(await commands()).toBeGreaterThan(0);
+    await worker.finish(9);
+  });
+
+  test('the jobs of customers are called from all lanes of their organization, without a look', async () => {
+    const worker = work(8);
+    const payloads = Array.from({ length: 200 }, (_, n) => ({
+      payload: { organization_id: 'a', customer_id: `c${n % 10}`, step_id: `a-${n}` },
+    }));
+    await producer.addMany('step.run', payloads);
+    await until(() => worker.count('a') === 4);
+    const idle: number[] = [];
+    while (worker.done.length < 200) {
+      for (const job of worker.running.splice(0)) job.end();
+      const since = performance.now();
+      await until(() => worker.running.length > 0 || worker.done.length === 200, 45_000, 1);
+      idle.push(performance.now() - since);
+    }
+    // A look, every two seconds, would be the only one to call them.
+    expect(idle.filter((ms) => ms > 1000)).toEqual([]);
+    expect(worker.done.sort()).toEqual(steps('a', 200).sort());
   });
 
   test('what a stopped process held is done by another one', async () => {
