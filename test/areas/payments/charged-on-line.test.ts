@@ -137,6 +137,13 @@ describe('a customer who pays by transfer', () => {
     expect(JSON.stringify(partly.next_action)).toContain('DE11243460760600000000');
     expect(await read(made)).toMatchObject({ payment_status: 'pending', total_paid_amount_cents: 0 });
     expect(await mails()).toHaveLength(1);
+    // A part is not other money than was asked for.
+    const { provider_reconciliation: run } = await ok(client.post('/provider_reconciliations', {}));
+    const { counts } = await until(async () => {
+      const { provider_reconciliation: now } = await ok(client.get(`/provider_reconciliations/${run.svc_id}`));
+      return now.finished_at === null ? undefined : now;
+    });
+    expect(counts).toMatchObject({ drifts: {}, unreadable: 0 });
 
     stripe.transfer(intent, 500);
     expect(await tell('payment_intent.succeeded', intent)).toBe(200);

@@ -88,6 +88,21 @@ describe('lists of Stripe', () => {
     return [items, pages];
   }
 
+  test.each([
+    ['requires_action', undefined],
+    ['canceled', undefined],
+    ['succeeded', { currency: 'EUR', amountCents: 700 }],
+  ])('the 700 of a transfer of 1200 that is %s are received as %j in a list and in an event', async (status, money) => {
+    const intent = { id: 'pi_part', status, currency: 'eur', amount: 1200, amount_received: 700, metadata: {} };
+    stripe.intents.push(intent);
+    const [[listed]] = await all(driver().listPayments!);
+    expect(listed!.received).toEqual(money);
+    expect(listed).toMatchObject({ providerPaymentId: 'pi_part', amountCents: 1200 });
+    const event = parseStripeEvent({ type: `payment_intent.${status}`, data: { object: intent } });
+    expect(event).toMatchObject({ kind: 'payment', providerPaymentId: 'pi_part' });
+    expect('received' in event ? event.received : undefined).toEqual(money);
+  });
+
   test('250 payments are listed in three pages, each once, amounts in our smallest unit', async () => {
     for (let n = 0; n < 250; n += 1)
       stripe.intents.push({

@@ -496,8 +496,9 @@ export async function fakeStripe(): Promise<FakeStripe> {
       const said = intent.next_action?.display_bank_transfer_instructions;
       if (!said || amount > said.amount_remaining) throw new Error('Nothing, or less, is to be transferred.');
       said.amount_remaining -= amount;
+      intent.amount_received += amount;
       if (said.amount_remaining > 0) return;
-      Object.assign(intent, { status: 'succeeded', amount_received: intent.amount, next_action: null });
+      Object.assign(intent, { status: 'succeeded', next_action: null });
     },
     set(intent, status) {
       intent.status = status;

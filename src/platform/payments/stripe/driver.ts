@@ -12,6 +12,7 @@ import {
 import { KEY_CONFLICT, NOT_REPRESENTABLE, notSupported, readState, TOO_SMALL } from '../refused.ts';
 import { paymentStatusOf } from '../status-words.ts';
 import { kindsIn, offersTransfer, storedKinds } from '../unstored-kinds.ts';
+import { receivedOf } from './events.ts';
 import { stripeLists } from './lists.ts';
 import { faultOf, isConflict, isTooMany, outageOf, refusable } from './refusable.ts';
 import { transferIn } from './transfers.ts';
@@ -261,16 +262,6 @@ const optionsOf = (kinds: readonly string[], currency: string, sellerCountry: st
 /** Where the customer transfers the money of an intent, while it waits for that. */
 const transferOf = ({ next_action: action }: Stripe.PaymentIntent) =>
   action?.display_bank_transfer_instructions ? { transferTo: { ...action } } : {};
-
-/**
- * The received amount in our smallest unit; null for an amount that we cannot have requested. A part of a transfer is
- * none yet.
- */
-function receivedOf({ amount_received: wire, currency, status }: Stripe.PaymentIntent): { received?: Received } {
-  if (!wire || status === 'requires_action') return {};
-  const code = currency.toUpperCase();
-  return { received: { currency: code, amountCents: fromWire(STRIPE_WIRE, wire, code) ?? null } };
-}
 
 const askedOf = ({ amount, currency }: Stripe.PaymentIntent): { asked: Received } => {
   const code = currency.toUpperCase();

@@ -33,9 +33,15 @@ const MESSAGE_MAX = 1000;
 const messageOf = (value: unknown): string =>
   typeof value === 'string' ? value.slice(0, MESSAGE_MAX).toWellFormed() : '';
 
-/** The received amount. A part of a transfer is none yet: the customer may still be given it back. */
-function receivedOf({ amount_received: wire, currency, status }: Loose): { received?: Received } {
-  if (status === 'requires_action') return {};
+/** States of an intent in which a part of a transfer is with the customer: it waits for the rest, or was given up. */
+const NOT_RECEIVED: readonly unknown[] = ['requires_action', 'canceled'];
+
+/**
+ * What an intent of an event, an answer or a list has received, in our smallest unit; null for an amount that we cannot
+ * have requested. A part of a transfer is none yet: the customer may still be given it back.
+ */
+export function receivedOf({ amount_received: wire, currency, status }: Loose): { received?: Received } {
+  if (NOT_RECEIVED.includes(status)) return {};
   if (!Number.isSafeInteger(wire) || wire <= 0 || typeof currency !== 'string') return {};
   const code = currency.toUpperCase();
   return { received: { currency: code, amountCents: fromWire(STRIPE_WIRE, wire, code) ?? null } };

@@ -2,7 +2,7 @@ import type Stripe from 'stripe';
 import { fromWire } from '../../../engine/money/wire.ts';
 import { textsOf } from '../metadata.ts';
 import type { Listed, ListRequest, PaymentProvider } from '../port.ts';
-import { methodDetails } from './events.ts';
+import { methodDetails, receivedOf } from './events.ts';
 import { refusable } from './refusable.ts';
 import { STRIPE_WIRE } from './wire.ts';
 
@@ -45,13 +45,13 @@ export const stripeLists = (stripe: Stripe): Lists => ({
   listPayments: (request) =>
     listed(
       () => stripe.paymentIntents.list(pageOf(request)),
-      ({ id, status, currency, amount, amount_received: received, metadata, created }) => ({
-        providerPaymentId: id,
-        status,
-        ...moneyOf(amount, currency),
-        ...(received > 0 ? { received: moneyOf(received, currency) } : {}),
-        metadata: textsOf(metadata),
-        madeAtSeconds: created,
+      (intent) => ({
+        providerPaymentId: intent.id,
+        status: intent.status,
+        ...moneyOf(intent.amount, intent.currency),
+        ...receivedOf(intent),
+        metadata: textsOf(intent.metadata),
+        madeAtSeconds: intent.created,
       }),
     ),
   listRefunds: (request) =>
