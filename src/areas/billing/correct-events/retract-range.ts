@@ -71,5 +71,5 @@ export async function settleCorrection(
   await lockForCorrection(ctx, external_subscription_id);
   const correction = await lockCorrection(ctx, id);
   if (correction.status !== 'applied') return;
-  await settleNext(ctx, correction, INVOICES_A_STEP);
+  await settleNext(ctx, correction, { most: INVOICES_A_STEP, owesNext: true });
 }

@@ -12,11 +12,9 @@ import { settleOpenChains } from './in-advance/settle-chains.ts';
 import { inRange } from './in-range.ts';
 import { itemOfFee } from './issued-fees.ts';
 import type { KeptPrices, PricedItem } from './kept-prices.ts';
-import { keepPrices, listUnsettledOf, type Unsettled } from './periods-to-settle.ts';
+import { keepPrices, listUnsettledOf, type Waiting } from './periods-to-settle.ts';
 import { carriesTotal, priceCharges } from './reprice.ts';
 import { insertAdjustments, type NewAdjustment } from './stored-adjustments.ts';
-
-type Waiting = Unsettled & { correction_id: CorrectionId };
 
 /**
  * Before a correction changes usage: what the charges concerned cost now is kept for earlier corrections that have

@@ -93,12 +93,21 @@ export async function findNextTurn(
   return { charges, earlierId: others_turn !== null && others_turn < charges[0]!.turn ? other_id : null };
 }
 
-/** What corrections have still to settle of some metrics of a subscription, in the order of their turns. */
+/** One among those of all corrections. */
+export interface Waiting extends Unsettled {
+  correction_id: CorrectionId;
+}
+
+/**
+ * What corrections have still to settle of some metrics of a subscription, in the order of their turns: what has no
+ * prices yet, and of a weighted sum also the last prices that were kept of each charge on an invoice, with whose totals
+ * later periods go on.
+ */
 export async function listUnsettledOf(
   { db, organizationId }: Scope,
   externalSubscriptionId: ExternalSubscriptionId,
   codes: readonly string[],
-): Promise<(Unsettled & { correction_id: CorrectionId })[]> {
+): Promise<Waiting[]> {
   const rows = await db<(UnsettledRow & { correction_id: CorrectionId })[]>`
     select period.correction_id, period.invoice_id, false as is_draft, period.subscription_id, period.charge_id,
       period.charges_from_datetime, period.charges_to_datetime, period.turn, period.prices
@@ -113,6 +122,13 @@ export async function listUnsettledOf(
     where correction.organization_id = ${organizationId}
       and correction.external_subscription_id = ${externalSubscriptionId}
       and correction.status in ('pending', 'applied')
+      and (period.prices is null or m.recurring and m.aggregation_type = 'weighted_sum_agg' and not exists (
+        select from correction_periods later
+        join event_corrections of_later on of_later.organization_id = later.organization_id
+          and of_later.id = later.correction_id and of_later.status in ('pending', 'applied')
+        where later.organization_id = period.organization_id and later.invoice_id = period.invoice_id
+          and later.subscription_id = period.subscription_id and later.charge_id = period.charge_id
+          and later.turn > period.turn and later.settled_at is null and later.prices is not null))
     order by period.turn`;
   return rows.map((row) => ({ ...row, prices: pricesOf(row.prices) }));
 }

@@ -50,8 +50,9 @@ export async function reopenLateCorrection(
     id,
     concerned.filter(({ invoice_id }) => invoice_id === invoiceId),
   );
-  if (correction.status === 'settled')
-    await updateProgress(ctx, id, { ...correction, status: 'applied', finished_at: null });
+  // One that is not settled yet has a step of its own already, or gets it when it is retried.
+  if (correction.status !== 'settled') return;
+  await updateProgress(ctx, id, { ...correction, status: 'applied', finished_at: null });
   ctx.after({ step: 'settle-correction', payload: { correction_id: id } });
 }
 

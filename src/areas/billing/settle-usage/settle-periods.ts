@@ -30,7 +30,9 @@ interface Outcome {
  * first; then bills what is due at once. What earlier corrections have still to settle of an invoice is settled before.
  * An invoice that waits for its taxes or its first payment is settled later, by step `settle-correction`.
  *
- * most invoices settled in this transaction; the step settles the rest
+ * most     invoices settled in this transaction; the step settles the rest
+ * owesNext whether it owes that step; another correction, before which this one has its turn, does not: this one has a
+ *          step of its own already
  *
  * @throws Refusal 422 base: value_is_out_of_range, when no cents can hold an amount
  * Rules: event-corrections.md#order-of-work "transaction 2", event-corrections.md#corrections-that-wait.
@@ -38,7 +40,7 @@ interface Outcome {
 export async function settlePeriods(
   ctx: Context,
   correction: CorrectionRow,
-  most = Number.POSITIVE_INFINITY,
+  { most = Number.POSITIVE_INFINITY, owesNext = true }: { most?: number; owesNext?: boolean } = {},
 ): Promise<Outcome> {
   const chains = await inRange(() => settleChains(ctx, correction));
   const renewals = await inRange(() => settleRenewals(ctx, correction));
@@ -46,7 +48,7 @@ export async function settlePeriods(
   const adjustments = [...chains.adjustments, ...renewals];
   const goOn = (isWaiting: boolean): Outcome => {
     const dueAt = isWaiting ? { dueAt: ctx.now().add({ minutes: AGAIN_AFTER_MINUTES }) } : {};
-    ctx.after({ step: 'settle-correction', payload: { correction_id: correction.id }, ...dueAt });
+    if (owesNext) ctx.after({ step: 'settle-correction', payload: { correction_id: correction.id }, ...dueAt });
     return { isSettled: false, isWaiting, adjustments };
   };
   let waitsFor: CorrectionId | null = null;
@@ -62,7 +64,7 @@ export async function settlePeriods(
     } else {
       // It has gone as far as it can, and its turn is still the first.
       if (earlierId === waitsFor) return goOn(true);
-      const { isWaiting } = await settleNext(ctx, await lockCorrection(ctx, earlierId), 1);
+      const { isWaiting } = await settleNext(ctx, await lockCorrection(ctx, earlierId), { most: 1, owesNext: false });
       if (isWaiting) waitsFor = earlierId;
       others += 1;
     }
@@ -82,10 +84,10 @@ export async function settlePeriods(
 export async function settleNext(
   ctx: Context,
   correction: CorrectionRow,
-  most: number,
+  limits: { most: number; owesNext: boolean },
 ): Promise<Pick<Outcome, 'isWaiting'>> {
   const { id, status } = correction;
-  const outcome = await attempt(ctx, id, (on) => settlePeriods(on, correction, most));
+  const outcome = await attempt(ctx, id, (on) => settlePeriods(on, correction, limits));
   const invoices_count = await countInvoices(ctx, id);
   if ('failure' in outcome) {
     await updateProgress(ctx, id, { ...correction, ...outcome.failure });

@@ -1,4 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { keepPricesBefore } from '../../../../src/areas/billing/settle-usage/keep-prices-before-change.ts';
+import type { Sql } from '../../../../src/platform/db/connect.ts';
+import type { ExternalSubscriptionId } from '../../../../src/platform/ids.ts';
+import { dryRun } from '../../../../src/platform/records/nested.ts';
+import { countReads, readingAt } from '../../../support/count-statements.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
@@ -19,15 +24,19 @@ interface World {
   money(): Promise<[number, number, number]>;
 }
 
-/** 1 March: a customer whose taxes an engine finds. */
-async function march(customer: object = {}): Promise<World> {
+/** 1 March: a customer whose taxes an engine finds, and what is other than usual of the metric and the charges. */
+async function march(customer: object = {}, { metric = {}, charge = {} } = {}): Promise<World> {
   const story = await openStory(service, '2024-03-01T12:00:00Z');
   const { client } = story;
   const engine = { type: 'anrok', code: 'engine', name: 'Engine', api_key: 'sandbox' };
   await ok(client.post('/integrations', { integration: engine }));
   const synced = { integration_type: 'anrok', integration_code: 'engine', sync_with_provider: true };
   await story.customer({ country: 'US', state: 'CO', integration_customers: [synced], ...customer });
-  const { svc_id: billable_metric_id } = await story.metric('units', { aggregation_type: 'sum_agg', field_name: 'n' });
+  const { svc_id: billable_metric_id } = await story.metric('units', {
+    aggregation_type: 'sum_agg',
+    field_name: 'n',
+    ...metric,
+  });
   for (const [code, amount] of [
     ['plan', '10'],
     ['dearer', '20'],
@@ -36,7 +45,7 @@ async function march(customer: object = {}): Promise<World> {
       code,
       amount_cents: code === 'plan' ? 0 : 100,
       usage_policies: { late_events: 'next_invoice' },
-      charges: [{ billable_metric_id, code: 'charge', charge_model: 'standard', properties: { amount } }],
+      charges: [{ billable_metric_id, code: 'charge', charge_model: 'standard', properties: { amount }, ...charge }],
     });
   await story.subscribe();
   const sum = (list: Shown[], key: string) => list.reduce((total: number, each) => total + each[key], 0);
@@ -66,12 +75,28 @@ async function march(customer: object = {}): Promise<World> {
 
 const hold = ({ story }: World) => story.customer({ address_line1: '1 fail street' });
 
-async function issue({ story }: World, then = async () => {}): Promise<void> {
+/** The taxes of all invoices come. */
+async function issueNow({ story }: World): Promise<void> {
   await story.customer({ address_line1: '1 good street' });
   await until(async () => {
     const { meta } = await ok(story.client.get('/invoices?statuses[]=failed&statuses[]=pending'));
     return meta.total_count === 0 ? true : undefined;
   });
+}
+
+/** Voids the earliest final invoice and makes it anew. */
+async function makeAnew({ story: { client, invoice } }: World): Promise<void> {
+  const { invoices } = await ok(client.get('/invoices?per_page=100&statuses[]=finalized'));
+  const { svc_id } = invoices.at(-1);
+  const { fees } = await invoice(svc_id);
+  await ok(client.post(`/invoices/${svc_id}/void`));
+  const copied = fees.map(({ svc_id: id }: Shown) => ({ id }));
+  await ok(client.post(`/invoices/${svc_id}/regenerate`, { invoice: { fees: copied } }));
+}
+
+async function issue(world: World, then = async () => {}): Promise<void> {
+  const { story } = world;
+  await issueNow(world);
   await then();
   await story.advanceTo('2024-04-03T00:00:00Z');
   await story.advanceTo('2024-05-02T00:00:00Z');
@@ -137,12 +162,8 @@ test('what waited for an invoice that was made anew meanwhile has its turn befor
   await story.use('units', { n: '10' }, { transaction_id: 'ten' });
   await story.advanceTo('2024-04-02T00:00:00Z');
   await correct({ kind: 'amend', transaction_id: 'ten', properties: { n: '12' }, policy: 'ignore' });
-  await story.customer({ address_line1: '1 good street' });
-  const first = await until(async () => (await ok(story.client.get('/invoices?statuses[]=finalized'))).invoices[0]);
-  const { fees } = await story.invoice(first.svc_id);
-  await ok(story.client.post(`/invoices/${first.svc_id}/void`));
-  const copied = fees.map(({ svc_id: id }: Shown) => ({ id }));
-  await ok(story.client.post(`/invoices/${first.svc_id}/regenerate`, { invoice: { fees: copied } }));
+  await issueNow(world);
+  await makeAnew(world);
   await issue(world, async () => {
     await story.use('units', { n: '5' }, { at: '2024-03-20T00:00:00Z' });
     await story.advanceTo('2024-04-02T00:30:00Z');
@@ -166,4 +187,74 @@ test('what comes late at the end of a month in a zone, and moves into the next m
   await issue(world);
   // The late units are billed by the policy of the plan, and what falls by their move is left.
   expect(await money()).toEqual([7000, 0, -5000]);
+});
+
+const IN_ADVANCE = { pay_in_advance: true, invoiceable: true };
+
+test('corrections of an event billed in advance keep their turns when its invoice is made anew', async () => {
+  const world = await march({}, { charge: IN_ADVANCE });
+  const { story, correct, money } = world;
+  await hold(world);
+  await story.advanceTo('2024-03-05T00:00:00Z');
+  await story.use('units', { n: '3' }, { transaction_id: 'three' });
+  await until(async () => (await ok(story.client.get('/fees?event_transaction_id=three'))).fees[0]);
+  await correct({ kind: 'amend', transaction_id: 'three', properties: { n: '8' }, policy: 'next_invoice' });
+  await issueNow(world);
+  await makeAnew(world);
+  await issueNow(world);
+  await correct({ kind: 'amend', transaction_id: 'three', properties: { n: '6' }, policy: 'ignore' });
+  await issue(world);
+  // 30.00, 80.00, 60.00: the first bills 50.00, the second leaves what falls.
+  expect(await money()).toEqual([5000, 0, -2000]);
+});
+
+test('a correction that waits behind another owes one step an hour, and that one too', async () => {
+  const world = await march({}, { metric: { recurring: true } });
+  const { story, correct, money } = world;
+  await story.advanceTo('2024-03-10T00:00:00Z');
+  await story.use('units', { n: '10' }, { transaction_id: 'ten' });
+  await story.use('units', { n: '3' }, { transaction_id: 'three', at: '2024-04-20T00:00:00Z' });
+  await story.advanceTo('2024-05-02T00:00:00Z');
+  expect(await story.invoices(2)).toHaveLength(2);
+  await hold(world);
+  await makeAnew(world);
+  await correct({ kind: 'amend', transaction_id: 'ten', properties: { n: '12' }, policy: 'next_invoice' });
+  await correct({ kind: 'amend', transaction_id: 'three', properties: { n: '5' }, policy: 'ignore' });
+  const owed: number[] = [];
+  for (const hour of ['02', '04', '06']) {
+    await story.advanceTo(`2024-05-02T${hour}:00:00Z`);
+    const steps = await service.sql`
+      select from after_steps where organization_id = ${story.organizationId} and job = 'settle-correction'`;
+    owed.push(steps.length);
+  }
+  expect(owed).toEqual([2, 2, 2]);
+  await issueNow(world);
+  await story.advanceTo('2024-05-03T00:00:00Z');
+  await story.advanceTo('2024-06-02T00:00:00Z');
+  // 2 units more in March and in April by the first, 2 in April by the second.
+  expect(await money()).toEqual([4000, 0, 2000]);
+});
+
+test('keeping prices before a change costs the same, however many corrections wait', async () => {
+  const world = await march();
+  const { story, correct, money } = world;
+  await hold(world);
+  await story.use('units', { n: '10' }, { transaction_id: 'ten' });
+  await story.advanceTo('2024-04-02T00:00:00Z');
+  const scope = { id: null, external_subscription_id: 'sub' as ExternalSubscriptionId };
+  const costs: number[] = [];
+  for (const n of ['11', '12', '13', '14', '15', '16']) {
+    await correct({ kind: 'amend', transaction_id: 'ten', properties: { n }, policy: 'next_invoice' });
+    const { statements } = await countReads(service, (sql) =>
+      sql.begin((tx) =>
+        dryRun(readingAt(service, tx as unknown as Sql, story.organizationId, '2024-04-02T00:00:00Z'), (on) =>
+          keepPricesBefore(on, scope, { codes: ['units'] }),
+        ),
+      ),
+    );
+    costs.push(statements.length);
+  }
+  expect(new Set(costs).size).toBe(1);
+  await issue(world);
+  expect(await money()).toEqual([6000, 0, 0]);
 });

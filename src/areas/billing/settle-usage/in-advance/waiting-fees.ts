@@ -39,6 +39,7 @@ export interface WaitingFee extends Omit<FeeToSettle, 'fee_id'> {
   invoice_id: InvoiceId | null;
 }
 
+/** Keeps what a correction waits for by the first fee of those that were copied from one another. */
 export async function insertWaitingFees(
   { db, organizationId }: Scope,
   correctionId: CorrectionId,
@@ -48,9 +49,11 @@ export async function insertWaitingFees(
   await db`
     insert into correction_waiting_fees (organization_id, correction_id, fee_id, subscription_id, from_datetime,
       to_datetime, priced)
-    select ${organizationId}::uuid, ${correctionId}::uuid, fee_id, subscription_id, from_datetime, to_datetime, priced
-    from jsonb_to_recordset(${json(fees)}::jsonb) as fee (fee_id uuid, subscription_id uuid, from_datetime timestamptz,
-      to_datetime timestamptz, priced jsonb)`;
+    select ${organizationId}::uuid, ${correctionId}::uuid, coalesce(fee.original_fee_id, fee.id), asked.subscription_id,
+      asked.from_datetime, asked.to_datetime, asked.priced
+    from jsonb_to_recordset(${json(fees)}::jsonb) as asked (fee_id uuid, subscription_id uuid,
+      from_datetime timestamptz, to_datetime timestamptz, priced jsonb)
+    join fees fee on fee.organization_id = ${organizationId} and fee.id = asked.fee_id`;
 }
 
 /**
