@@ -287,6 +287,43 @@ describe('a customer who pays by transfer', () => {
     expect(stripe.intents.filter(({ metadata }) => metadata.payable_id === made.svc_id)).toHaveLength(1);
   });
 
+  /** An invoice that is not charged by itself, of which its customer has begun a transfer of 12.00 on a page. */
+  async function begunOnPage() {
+    await customer(['customer_balance']);
+    const made = await invoice(1200, 'EUR', { skip_psp: true });
+    await paidPage(made);
+    return { made, intent: stripe.payOnPage() };
+  }
+  const byHand = (made: Loose, amount_cents: number) =>
+    ok(client.post('/payments', { payment: { invoice_id: made.svc_id, amount_cents, reference: 'cash' } }));
+  const ofIntent = async (made: Loose, intent: Loose) =>
+    (await payments(made)).find(({ provider_payment_id: id }) => id === intent.id);
+
+  test('who began a transfer on a page need not make it once the invoice is paid otherwise', async () => {
+    const { made, intent } = await begunOnPage();
+    await ok(client.post(`/invoices/${made.svc_id}/retry_payment`));
+    await waiting(made);
+    await byHand(made, 1200);
+    await until(async () => intent.status === 'canceled');
+    expect(await ofIntent(made, intent)).toMatchObject({ payment_status: 'failed', status: 'canceled' });
+  });
+
+  test.each([500, 1200])('is not told an account on a page after %i of 1200 came in otherwise', async (cents) => {
+    const { made, intent } = await begunOnPage();
+    await byHand(made, cents);
+    // The page is closed, and its provider then tells of the transfer.
+    if (cents < 1200) await ok(client.post(`/invoices/${made.svc_id}/retry_payment`));
+    await until(async () => intent.status === 'canceled');
+    expect(await ofIntent(made, intent)).toMatchObject({
+      payment_status: 'failed',
+      status: 'canceled',
+      amount_cents: 1200,
+    });
+    expect(await read(made)).toMatchObject({ total_paid_amount_cents: cents });
+    const told = (await webhooks('payment.requires_action')).map(({ payload }) => payload.payment.amount_cents);
+    expect(told).not.toContain(1200);
+  });
+
   test('is asked at once for what was invoiced before the provider knew it', async () => {
     await ok(client.post('/customers', { customer: { external_id: 'acme', currency: 'EUR' } }));
     const made = await invoice();

@@ -22,13 +22,14 @@ import { listOpenEventsNaming } from '../inbound-events/queries.ts';
 import { dueOfRequest } from '../payment-requests/due-of-request.ts';
 import { findRequest } from '../payment-requests/queries.ts';
 import type { PaymentRow } from '../payments/queries.ts';
-import { insertPayment, lockPayables } from '../payments/writes.ts';
+import { changePayment, insertPayment, lockPayables } from '../payments/writes.ts';
 import { applyRefund } from '../refund-notes/apply-refund.ts';
 import { applyAnswer, lockPayment } from './apply-outcome.ts';
 import { LOOK_AFTER_JOB } from './charge-over-network.ts';
 import { followRefundOfDrift } from './follow-refund-of-drift.ts';
 import { oweUncharged } from './import-methods.ts';
 import { differenceOf, figuresOf, noteOtherMoney } from './other-money.ts';
+import { isTransferWanted } from './renew-transfers.ts';
 
 interface StoredEvent {
   id: InboundEventId;
@@ -272,7 +273,8 @@ export const isOnItsWay = (word: string): boolean => !NOT_ON_ITS_WAY.includes(wo
 /**
  * A payment that began on a hosted page is found by what the page was opened for: its row is created once its money is
  * on its way, so that nothing else is charged meanwhile, or has come in, with the amount that the provider states, else
- * the due one. Rule: payments.md#providers.
+ * the due one. A transfer of another amount than the due one, or beside another payment, is given up at once.
+ * Rules: payments.md#providers, payments.md#charged-on-line.
  */
 async function paymentOfPage(
   ctx: Context,
@@ -289,22 +291,27 @@ async function paymentOfPage(
   const about = { paymentId: null, customerId: payable.customerId, ours: null };
   if (kind) return noteOtherMoney(ctx, provider, { ...event, received }, { kind, ...about });
   await lockPayables(ctx, payable.customerId, payable.invoiceIds);
+  const amountCents = received.amountCents ?? (await dueOfRequest(ctx, { invoice_ids: payable.invoiceIds }));
+  const asked = { payable_type: payable.type, payable_id: payable.id, amount_cents: amountCents };
+  const isWanted = !isTransfer || (await isTransferWanted(ctx, asked, payable.invoiceIds));
   const id = newId();
   const isNew = await insertPayment(ctx, {
     id,
     customerId: payable.customerId,
     payable: { type: payable.type, id: payable.id },
     type: 'provider',
-    amountCents: received.amountCents ?? (await dueOfRequest(ctx, { invoice_ids: payable.invoiceIds })),
+    amountCents,
     currency: payable.currency,
-    status: event.status,
+    status: isWanted ? event.status : 'canceled',
     // One that succeeded is not marked as in progress, because another payment of the same invoices may be.
-    paymentStatus: state === 'processing' ? 'processing' : 'failed',
+    paymentStatus: state === 'processing' && isWanted ? 'processing' : 'failed',
     provider: { id: provider.id, customerId: null, methodId: null, isTransfer },
     invoiceIds: payable.invoiceIds,
     createdAt: ctx.now(),
     now: ctx.now(),
   });
+  // The answer that is applied to it next tells its id there, by which it is cancelled.
+  if (isNew && !isWanted) await changePayment(ctx, id, { change: { cancel_owed_at: ctx.now() }, now: ctx.now() });
   return isNew ? id : undefined;
 }
 

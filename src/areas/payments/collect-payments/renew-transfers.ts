@@ -10,13 +10,18 @@ import { COLLECT_REQUEST_STEP } from '../payment-requests/make-request.ts';
 import { findRequest } from '../payment-requests/queries.ts';
 import { endPayments } from '../payments/give-up-payments.ts';
 import { COLLECT_STEP } from '../payments/owe-collection.ts';
+import { isPaymentUnderWay } from '../payments/queries.ts';
 
-interface OpenTransfer {
-  id: PaymentId;
-  customer_id: CustomerId;
+/** What a transfer asks for. */
+interface Asked {
   payable_type: 'Invoice' | 'PaymentRequest';
   payable_id: string;
   amount_cents: number;
+}
+
+interface OpenTransfer extends Asked {
+  id: PaymentId;
+  customer_id: CustomerId;
 }
 
 /**
@@ -33,10 +38,33 @@ export async function renewTransfers(
     const due = await dueFor(ctx, transfer);
     if (due === transfer.amount_cents) continue;
     await endTransfers(ctx, [transfer.id]);
-    if (transfer.payable_type === 'PaymentRequest')
-      ctx.after({ step: COLLECT_REQUEST_STEP, payload: { payment_request_id: transfer.payable_id } });
-    else if (due > 0) ctx.after({ step: COLLECT_STEP, payload: { invoice_id: transfer.payable_id } });
+    oweNext(ctx, transfer, due);
   }
+}
+
+/**
+ * Whether a transfer that began on a page is to go on: it asks for what is due, and no other payment is under way. If
+ * only its amount is another one, a transfer of what is due follows. The invoices are locked.
+ *
+ * Rule: payments.md#charged-on-line.
+ */
+export async function isTransferWanted(
+  ctx: Context,
+  transfer: Asked,
+  invoiceIds: readonly InvoiceId[],
+): Promise<boolean> {
+  if (await isPaymentUnderWay(ctx, invoiceIds)) return false;
+  const due = await dueFor(ctx, transfer);
+  if (due === transfer.amount_cents) return true;
+  oweNext(ctx, transfer, due);
+  return false;
+}
+
+/** Owes what follows a transfer that asked for another amount. */
+function oweNext(ctx: Context, { payable_type, payable_id }: Asked, due: number): void {
+  if (payable_type === 'PaymentRequest')
+    ctx.after({ step: COLLECT_REQUEST_STEP, payload: { payment_request_id: payable_id } });
+  else if (due > 0) ctx.after({ step: COLLECT_STEP, payload: { invoice_id: payable_id } });
 }
 
 /**
@@ -62,7 +90,7 @@ const listOpenTransfers = ({ db, organizationId }: Context, invoiceIds: readonly
       where share.organization_id = ${organizationId} and share.invoice_id = any (${invoiceIds}))
   order by payment.id`;
 
-async function dueFor(ctx: Context, { payable_type, payable_id }: OpenTransfer): Promise<number> {
+async function dueFor(ctx: Context, { payable_type, payable_id }: Asked): Promise<number> {
   if (payable_type === 'PaymentRequest') {
     const request = await findRequest(ctx, payable_id);
     return request ? Math.min(request.amount_cents, await dueOfRequest(ctx, request)) : 0;

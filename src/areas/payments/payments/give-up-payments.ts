@@ -24,14 +24,15 @@ export async function giveUpPayments(ctx: Context, invoiceId: InvoiceId): Promis
 }
 
 /**
- * Ends payments in progress, here at once and at their provider by jobs.
+ * Ends payments in progress, here at once and at their provider by jobs: those that were sent there, and those that
+ * began there on a page.
  *
  * @param which condition on the columns of payments
  */
 export async function endPayments(ctx: Context, which: Fragment): Promise<void> {
   const ended = await ctx.db<{ id: PaymentId; is_owed: boolean }[]>`
     update payments set payment_status = 'failed', status = 'canceled', next_action = '{}', updated_at = ${ctx.now()},
-      cancel_owed_at = case when charged_at is not null and exists (
+      cancel_owed_at = case when (charged_at is not null or provider_payment_id is not null) and exists (
         select from payment_providers provider
         where provider.organization_id = payments.organization_id and provider.id = payments.payment_provider_id
           and provider.provider_type = any (${NETWORK_TYPES})) then ${ctx.now()}::timestamptz end

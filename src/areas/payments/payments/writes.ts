@@ -65,6 +65,7 @@ export interface PaymentChange {
   /** When that happened which the provider has reported last. */
   reported_at?: Temporal.Instant;
   reversed_at?: Temporal.Instant | null;
+  cancel_owed_at?: Temporal.Instant;
 }
 
 export const changePayment = (
