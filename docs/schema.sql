@@ -1578,9 +1578,9 @@ create table documents (
   constraint documents_pkey PRIMARY KEY (id),
   constraint documents_subject_key UNIQUE (organization_id, kind, subject_id),
   constraint documents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
-  constraint documents_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'credit_note'::text, 'payment_receipt'::text, 'order_form'::text, 'invoice_xml'::text, 'credit_note_xml'::text])))
+  constraint documents_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'credit_note'::text, 'payment_receipt'::text, 'order_form'::text, 'invoice_xml'::text, 'credit_note_xml'::text, 'mailed_draft'::text])))
 );
-comment on table documents is 'Rendered documents (PDF and XML), one per kind and subject, kept as they were first handed out. No content yet: being made.';
+comment on table documents is 'Rendered documents (PDF and XML), one per kind and subject, kept as they were first handed out. No content yet: being made. The subject of a mailed_draft is the mail that it was drawn for.';
 comment on column documents.given_up_at is 'When every try to draw it had failed; asking for it again tries again.';
 CREATE INDEX documents_pending ON public.documents USING btree (enqueued_at) WHERE (content IS NULL);
 
@@ -1682,6 +1682,7 @@ create table e_documents (
   constraint e_documents_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
   constraint e_documents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint e_documents_kind_check CHECK ((kind = ANY (ARRAY['document'::text, 'cancellation'::text]))),
+  constraint e_documents_number_is_final CHECK ((number !~~ '%-DRAFT'::text)) NOT VALID,
   constraint e_documents_profile_check CHECK ((profile = ANY (ARRAY['en16931_ubl'::text, 'en16931_cii'::text, 'peppol_bis3'::text, 'xrechnung_ubl'::text, 'xrechnung_cii'::text, 'facturx'::text]))),
   constraint e_documents_ready_check CHECK (((status = 'ready'::text) = (content IS NOT NULL))),
   constraint e_documents_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'ready'::text, 'failed'::text]))),

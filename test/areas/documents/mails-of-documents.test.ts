@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { recordMailFailed } from '../../../src/areas/documents/document-mails/commands.ts';
+import type { PendingMail } from '../../../src/areas/messaging/mails/queries.ts';
+import type { Context } from '../../../src/platform/context.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import type { Invoice } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
@@ -76,6 +79,73 @@ test('a note and a receipt ask for nothing, and a note brings its electronic doc
   const ofNote = await mailTo('paid', note.number);
   expect(filesOf(ofNote)).toEqual([`${note.number}.pdf`, `${note.number}.xml`]);
   for (const { text, html } of [ofReceipt, ofNote]) expect(`${text}${html}`).not.toContain('/pay/');
+});
+
+describe.each(['en16931_cii', 'facturx'])('a draft whose customer chose %s', (profile) => {
+  const customer = `draft-${profile}`;
+  let draft: Invoice;
+
+  beforeAll(async () => {
+    const billing_configuration = { invoice_grace_period: 400 };
+    await seller.buyer(customer, { e_document_profile: profile, billing_configuration });
+    const plan = { code: customer, amount_cents: 10_000, amount_currency: 'EUR', pay_in_advance: true };
+    await seller.plan(plan);
+    await seller.subscribe({ external_customer_id: customer, external_id: customer, plan_code: customer });
+    [draft] = await seller.invoices(1, customer);
+    expect(draft).toMatchObject({ status: 'draft', number: expect.stringMatching(/-DRAFT$/) });
+  });
+
+  test('is mailed with a page that is not kept as the page of the invoice', async () => {
+    await ok(seller.client.post(`/invoices/${draft.svc_id}/resend_email`));
+    const mail = await mailTo(customer, draft.number);
+    expect(filesOf(mail)).toEqual([`${draft.number}.pdf`]);
+    const mailed = (await seller.fileAt(mail.attachments[0].file_url)).bytes;
+    expect(mailed.subarray(0, 5).toString()).toBe('%PDF-');
+    expect(await seller.documents(`external_customer_id=${customer}`)).toEqual([]);
+    expect((await seller.invoice(draft.svc_id)).file_url).toBeNull();
+
+    const { invoice } = await ok(seller.client.put(`/invoices/${draft.svc_id}/finalize`));
+    expect(invoice).toMatchObject({ status: 'finalized', number: expect.not.stringContaining('DRAFT') });
+    const electronic = await seller.document(customer, 'ready');
+    expect(electronic.number).toBe(invoice.number);
+    const { invoice: drawn } = await ok(seller.client.post(`/invoices/${draft.svc_id}/download`));
+    const page = (await seller.fileAt(drawn.file_url)).bytes;
+    expect(page.equals(mailed)).toBe(false);
+    const [kept] = await service.sql`
+      select file_name from documents where kind = 'invoice' and subject_id = ${draft.svc_id}`;
+    expect(kept).toEqual({ file_name: `${invoice.number}.pdf` });
+    expect(filesOf(await mailTo(customer, invoice.number))[0]).toBe(`${invoice.number}.pdf`);
+  });
+});
+
+test.each(['pending', 'failed'])('an invoice that is %s is mailed with a page that is not kept', async (status) => {
+  await seller.buyer(status, { e_document_profile: 'en16931_cii', email: null });
+  const { svc_id, number } = await seller.hours(status);
+  await service.sql`update invoices set status = ${status} where id = ${svc_id}`;
+  await service.sql`delete from documents where subject_id = ${svc_id}`;
+  await ok(seller.client.post(`/invoices/${svc_id}/resend_email`, { to: [`not-${status}@client.example`] }));
+  expect(filesOf(await mailTo(`not-${status}`, number))).toEqual([`${number}.pdf`]);
+  expect(await service.sql`select from documents where subject_id = ${svc_id}`).toHaveLength(0);
+});
+
+test('of a draft that was deleted since, a refused mail is recorded all the same', async () => {
+  const billing_configuration = { invoice_grace_period: 400 };
+  await seller.buyer('deleted', { billing_configuration });
+  await seller.plan({ code: 'deleted', amount_cents: 10_000, amount_currency: 'EUR', pay_in_advance: true });
+  await seller.subscribe({ external_customer_id: 'deleted', external_id: 'deleted', plan_code: 'deleted' });
+  const [draft] = await seller.invoices(1, 'deleted');
+  await ok(seller.client.post(`/invoices/${draft!.svc_id}/resend_email`));
+  await mailTo('deleted', draft!.number);
+  await ok(seller.client.delete(`/invoices/${draft!.svc_id}`));
+  const [mail] = await service.sql<PendingMail[]>`select * from mails where subject_id = ${draft!.svc_id}`;
+  const recorded: unknown[] = [];
+  const ctx = {
+    db: service.sql,
+    organizationId: seller.organizationId,
+    record: (entry: unknown) => recorded.push(entry),
+  } as unknown as Context;
+  await recordMailFailed(ctx, { mail: mail!, error: '550 no such user' });
+  expect(recorded).toMatchObject([{ activity: { type: 'email.sent', object: { status: 'failed' } } }]);
 });
 
 test('an invoice that is paid when it is mailed again asks for nothing', async () => {

@@ -1,9 +1,10 @@
 import { assert } from '../../../engine/assert.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId } from '../../../platform/ids.ts';
 import type { PayloadOf } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { type CustomerRow, readCustomer } from '../../customers/customers/queries.ts';
-import { getVisibleInvoice } from '../../invoices/invoices/queries.ts';
+import { getVisibleInvoice, readInvoice } from '../../invoices/invoices/queries.ts';
 import type { mailFailed } from '../../messaging/announcements.ts';
 import { formatOf } from '../../messaging/documents/number-and-date-formats.ts';
 import { languageOf } from '../../messaging/documents/texts/by-locale.ts';
@@ -15,7 +16,7 @@ import { eDocumentToMail } from '../e-documents/commands.ts';
 import { documentSubjects } from '../render-documents/document-subjects.ts';
 import { leftToPay } from '../render-documents/invoice-model.ts';
 import { type DocumentMail, htmlOf, subjectOf, textOf } from './document-mail-words.ts';
-import { type Mailed, mailedDocuments } from './mailed-documents.ts';
+import { type Mailed, mailedDocuments, mailedInvoice } from './mailed-documents.ts';
 import type { ResendEmail } from './schema.ts';
 
 interface Asked {
@@ -82,7 +83,8 @@ async function post(
 ): Promise<void> {
   const words = await readWords(ctx, mailed, sender);
   const [subject, text] = [subjectOf(words), textOf(words)];
-  const { kind, id: subjectId } = mailed;
+  const { kind, id: subjectId, isFinal } = mailed;
+  const hasElectronic = kind !== 'payment_receipt' && isFinal;
   const isPosted = await postMail(ctx, {
     to,
     cc,
@@ -92,8 +94,8 @@ async function post(
     html: htmlOf(words),
     senderName: sender.name,
     replyTo: sender.email,
-    document: { kind, subjectId, number: mailed.number },
-    electronicIds: kind === 'payment_receipt' ? [] : await eDocumentToMail(ctx, { kind, subject_id: subjectId }),
+    document: { kind, subjectId, number: mailed.number, isFinal },
+    electronicIds: hasElectronic ? await eDocumentToMail(ctx, { kind, subject_id: subjectId }) : [],
     isAutomatic,
   });
   if (isPosted) record(ctx, mailed, customer, { status: isAutomatic ? 'sent' : 'resent', subject, text, to, cc, bcc });
@@ -118,7 +120,11 @@ async function readWords(ctx: Context, { kind, id }: Mailed, { name, email }: Se
  */
 export async function recordMailFailed(ctx: Context, { mail, error }: PayloadOf<typeof mailFailed>): Promise<void> {
   if (mail.kind === null || mail.subject_id === null) return;
-  const mailed = await mailedDocuments[mail.kind](ctx, mail.subject_id);
+  // A draft may have been deleted since; what happened to its mail is recorded all the same.
+  const mailed =
+    mail.kind === 'invoice'
+      ? mailedInvoice(await readInvoice(ctx, mail.subject_id as InvoiceId))
+      : await mailedDocuments[mail.kind](ctx, mail.subject_id);
   const customer = await readCustomer(ctx, mailed.customer_id);
   const { subject, body: text, recipients: to, cc, bcc } = mail;
   record(ctx, mailed, customer, { status: 'failed', subject, text, to, cc, bcc, error });

@@ -1,7 +1,7 @@
 import type { Scope } from '../../../platform/db/scope.ts';
 import type { BillingEntityId, CustomerId } from '../../../platform/ids.ts';
 import { getCreditNote } from '../../credits/credit-notes/queries.ts';
-import { getVisibleInvoice } from '../../invoices/invoices/queries.ts';
+import { getVisibleInvoice, type InvoiceRow } from '../../invoices/invoices/queries.ts';
 import type { MailSetting } from '../../messaging/mails/owe-mail.ts';
 import { getReceipt } from '../../payments/payment-receipts/queries.ts';
 
@@ -13,16 +13,29 @@ export interface Mailed {
   customer_id: CustomerId;
   billing_entity_id: BillingEntityId;
   setting: MailSetting;
+  /** Whether it changes no more. */
+  isFinal: boolean;
   resourceType: 'Invoice' | 'CreditNote' | 'PaymentReceipt';
+}
+
+/** An invoice in whatever status, as it is mailed. */
+export function mailedInvoice({ id, number, customer_id, billing_entity_id, status }: InvoiceRow): Mailed {
+  return {
+    id,
+    number,
+    customer_id,
+    billing_entity_id,
+    isFinal: status === 'finalized' || status === 'voided',
+    kind: 'invoice',
+    setting: 'invoice.finalized',
+    resourceType: 'Invoice',
+  };
 }
 
 /** How each kind is read. @throws Refusal 404 of the kind */
 export const mailedDocuments = {
   async invoice(ctx: Scope, id: string): Promise<Mailed> {
-    const invoice = await getVisibleInvoice(ctx, id);
-    const { number, customer_id, billing_entity_id } = invoice;
-    const owner = { id: invoice.id, number, customer_id, billing_entity_id };
-    return { ...owner, kind: 'invoice', setting: 'invoice.finalized', resourceType: 'Invoice' };
+    return mailedInvoice(await getVisibleInvoice(ctx, id));
   },
   async credit_note(ctx: Scope, id: string): Promise<Mailed> {
     const note = await getCreditNote(ctx, id);
@@ -30,6 +43,7 @@ export const mailedDocuments = {
     const owner = { id: note.id, number, customer_id, billing_entity_id };
     return {
       ...owner,
+      isFinal: true,
       kind: 'credit_note',
       setting: 'credit_note.created',
       resourceType: 'CreditNote',
@@ -42,6 +56,7 @@ export const mailedDocuments = {
       number,
       customer_id,
       billing_entity_id,
+      isFinal: true,
       kind: 'payment_receipt',
       setting: 'payment_receipt.created',
       resourceType: 'PaymentReceipt',

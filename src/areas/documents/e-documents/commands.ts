@@ -204,17 +204,23 @@ export async function eDocumentToMail(ctx: Context, payload: StepPayload<'make-e
 }
 
 /**
- * Stores a document that is to be made, unless a void came first. Both lock the invoice, so a void that comes later
- * finds the document and cancels it.
+ * Stores a document that is to be made, unless a void came first or the invoice is not final, whose number and amounts
+ * are not those of the invoice. A void and this lock the invoice, so a void that comes later finds the document and
+ * cancels it.
+ *
+ * @returns whether there is one to be made
  */
 export async function storeUnlessWithdrawn(
   ctx: Context,
   subject: Subject,
   profile: Profile,
   options: { inBackground: boolean },
-): Promise<void> {
-  await lockVisibleInvoice(ctx, subject.invoice_id);
-  if ((await withdrawnBy(ctx, subject, profile)) === null) await storeEDocument(ctx, subject, profile, options);
+): Promise<boolean> {
+  const { status } = await lockVisibleInvoice(ctx, subject.invoice_id);
+  if (status !== 'finalized' && status !== 'voided') return false;
+  if ((await withdrawnBy(ctx, subject, profile)) !== null) return false;
+  await storeEDocument(ctx, subject, profile, options);
+  return true;
 }
 
 /**

@@ -8,7 +8,6 @@ import { namedMissing } from '../../messaging/documents/missing-characters.ts';
 import { type DocumentRow, findWaitingDocument, replaceDocument } from '../../messaging/documents/queries.ts';
 import { releaseMails } from '../../messaging/mails/post-mail.ts';
 import { documentSubjects, readChosenProfile } from '../render-documents/document-subjects.ts';
-import { withdrawnBy } from './cancellations.ts';
 import { storeUnlessWithdrawn, subjectOf } from './commands.ts';
 import { type EDocumentRow, findContent, findDocumentOf, hasLines, printedKind } from './queries.ts';
 
@@ -54,11 +53,11 @@ export const hybridPages =
     if (!(await hasLines(scope, subject.type, subject.id))) return 'none';
     const found = await findDocumentOf(scope, { type: subject.type, id: subject.id, profile });
     if (found?.status === 'failed') return 'none';
-    if (!found && (await withdrawnBy(scope, subject, profile)) !== null) return 'none';
     if (found?.status === 'ready') return (await findContent(scope, found.id)) ?? 'none';
+    let isOwed = true;
     await transactAtPresent(deps, scope.organizationId, async (ctx) => {
       if (found) ctx.after({ nudge: 'e-document.render', payload: { e_document_id: found.id } });
-      else await storeUnlessWithdrawn(ctx, subject, profile, { inBackground: false });
+      else isOwed = await storeUnlessWithdrawn(ctx, subject, profile, { inBackground: false });
     });
-    return 'made-later';
+    return isOwed ? 'made-later' : 'none';
   };

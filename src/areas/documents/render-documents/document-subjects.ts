@@ -17,6 +17,7 @@ import { partsOf } from '../../invoices/invoices/show-invoice.ts';
 import type { InvoiceParts } from '../../invoices/invoices/view.ts';
 import type { DocumentKind } from '../../messaging/documents/queries.ts';
 import { languageOf } from '../../messaging/documents/texts/by-locale.ts';
+import { readMailSubject } from '../../messaging/mails/queries.ts';
 import { recordReceiptGenerated } from '../../payments/payment-receipts/announce.ts';
 import { getReceipt } from '../../payments/payment-receipts/queries.ts';
 import { listShares, readPayment } from '../../payments/payments/queries.ts';
@@ -169,6 +170,11 @@ export const documentSubjects: Readonly<Record<DocumentKind, DocumentSubject>> =
       return withPayLine(ctx, model, { invoice: parts.invoice, language });
     },
     announce: recordInvoiceGenerated,
+  },
+  mailed_draft: {
+    read: async (ctx, mailId) => documentSubjects.invoice.read(ctx, await readMailSubject(ctx, mailId)),
+    // The page of one mail: nothing of the invoice is made by it.
+    announce: async () => {},
   },
   invoice_xml: {
     read: async (ctx, invoiceId) => writtenXml(await readEInvoice(ctx, invoiceId)),

@@ -10,6 +10,7 @@ const FILES: Readonly<Record<DocumentKind, typeof PDF>> = {
   credit_note: PDF,
   credit_note_xml: XML,
   payment_receipt: PDF,
+  mailed_draft: PDF,
 };
 
 /**

@@ -4,7 +4,15 @@ import type { Scope } from '../../../platform/db/scope.ts';
 import type { DocumentId, OrganizationId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 
-export const DOCUMENT_KINDS = ['invoice', 'invoice_xml', 'credit_note', 'credit_note_xml', 'payment_receipt'] as const;
+export const DOCUMENT_KINDS = [
+  'invoice',
+  'invoice_xml',
+  'credit_note',
+  'credit_note_xml',
+  'payment_receipt',
+  /** The page of an invoice that was not final when it was mailed; its subject is the mail. */
+  'mailed_draft',
+] as const;
 export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
 
 export interface DocumentRow {

@@ -23,7 +23,7 @@ export interface Mail {
   /** The same words as a page. */
   html?: string;
   /** What is attached, drawn first where it is not yet; a mail whose document cannot be drawn fails. */
-  document?: Attached;
+  document?: MailedDocument;
   /** What is attached besides, where it can be drawn and all together is not too large. */
   attached?: readonly Attached[];
   /** Electronic documents that are attached as well, once they are made. */
@@ -36,6 +36,11 @@ interface Attached {
   kind: DocumentKind;
   subjectId: string;
   number: string;
+}
+
+interface MailedDocument extends Attached {
+  /** Whether it changes no more. The page of one that does is drawn for this mail alone, and is not kept as its own. */
+  isFinal: boolean;
 }
 
 /**
@@ -51,7 +56,8 @@ export async function postMail(ctx: Context, mail: Mail): Promise<boolean> {
   const { db, organizationId } = ctx;
   const { document } = mail;
   const id = newId();
-  const documentId = document === undefined ? null : await askForDocument(ctx, document);
+  const page = document?.isFinal === false ? { ...document, kind: 'mailed_draft' as const, subjectId: id } : document;
+  const documentId = page === undefined ? null : await askForDocument(ctx, page);
   const attachedIds: string[] = [...(mail.electronicIds ?? [])];
   for (const each of mail.attached ?? []) attachedIds.push(await askForDocument(ctx, each));
   const posted = await db`

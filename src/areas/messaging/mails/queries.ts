@@ -65,6 +65,13 @@ export const listAttachedFiles = ({ db, organizationId }: Scope, id: string) => 
   where mail.organization_id = ${organizationId} and mail.id = ${id}
   order by file.place`;
 
+/** Id of what a mail is about. */
+export async function readMailSubject({ db, organizationId }: Scope, id: string): Promise<string> {
+  const [mail] = await db<{ subject_id: string }[]>`
+    select subject_id from mails where organization_id = ${organizationId} and id = ${id}`;
+  return mail!.subject_id;
+}
+
 /** Takes a mail that is due for one attempt; no other worker takes it before `until`. */
 export async function takeMail(
   { db, organizationId }: Scope,
