@@ -17,6 +17,7 @@ import * as invoices from './areas/invoices/announcements.ts';
 import * as messaging from './areas/messaging/announcements.ts';
 import * as payments from './areas/payments/announcements.ts';
 import { collectWithoutMethod } from './areas/payments/collect-payments/import-methods.ts';
+import { endOtherMoney } from './areas/payments/collect-payments/other-money.ts';
 import { renewTransfers } from './areas/payments/collect-payments/renew-transfers.ts';
 import { assignToCustomer, assignToEntity } from './areas/payments/dunning-campaigns/assign-campaign.ts';
 import { resetDunningOfInvoice } from './areas/payments/dunning-campaigns/dunning-counters.ts';
@@ -68,6 +69,7 @@ export const reactions = reactionTable([
     invoices.invoicePaymentStatusChanged,
     closePagesOfInvoice,
     endRefusedCharges,
+    endOtherMoney,
     resetDunningOfInvoice,
     followTopUpPayment,
     followGatedPayment,

@@ -346,6 +346,38 @@ test.each(OTHER_MONEY)(
   },
 );
 
+test('a charge that was answered with other money ends once a person has looked and says so', async () => {
+  await customerWith('pm_ok');
+  const odd = { id: 'pay_odd', status: 'succeeded', amount: 1199, currency: 'EUR' };
+  provider.payments.set('pay_odd', odd);
+  provider.answerNext('charge.create', { status: 200, body: odd });
+  const made = await invoice();
+  const first = await payment(made, 'processing');
+  const drift = await until(async () => (await ok(client.get('/provider_drifts'))).provider_drifts[0]);
+  const retry = () => client.post(`/invoices/${made.svc_id}/retry_payment`, {});
+  const set = (payment_status: string) => ok(client.put(`/invoices/${made.svc_id}`, { invoice: { payment_status } }));
+  const stateOf = async () => (await payments(made)).find(({ svc_id }) => svc_id === first.svc_id)!.payment_status;
+  await set('failed');
+  expect(await stateOf()).toBe('processing');
+  expect((await retry()).body.code).toBe('payment_processor_is_currently_handling_payment');
+  await set('pending');
+  const resolve = { drift: { action: 'resolve', note: 'It was sent back' } };
+  await ok(client.post(`/provider_drifts/${drift.svc_id}/repair`, resolve));
+  expect(await stateOf()).toBe('processing');
+  await set('failed');
+  expect(await stateOf()).toBe('failed');
+  // What became of it there is read once more, which says nothing new.
+  await until(async () => {
+    const [row] = await service.sql`select cancel_owed_at from payments where id = ${first.svc_id}`;
+    return row!.cancel_owed_at === null;
+  });
+  expect((await ok(client.get('/provider_drifts?statuses[]=open'))).provider_drifts).toEqual([]);
+  expect((await retry()).status).toBe(200);
+  expect(await payment(made, 'succeeded')).toMatchObject({ amount_cents: 1200 });
+  expect(new Set(charges().map(({ id }) => id)).size).toBe(2);
+  expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+});
+
 test('a charge of unknown outcome is charged again only after a person has looked', async () => {
   await customerWith('pm_ok');
   provider.answerNext('charge.create', { status: 409 });

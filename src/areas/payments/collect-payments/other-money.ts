@@ -1,9 +1,16 @@
 import type { Context } from '../../../platform/context.ts';
+import type { InvoiceId, PaymentId } from '../../../platform/ids.ts';
 import type { ChargeOutcome, Received } from '../../../platform/payments/port.ts';
 import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
-import type { PaymentRow } from '../payments/queries.ts';
+import type { PaymentChange } from '../../invoices/announcements.ts';
+import { readInvoice } from '../../invoices/invoices/queries.ts';
+import { changeInvoice } from '../../invoices/invoices/writes.ts';
+import { getRequest } from '../payment-requests/queries.ts';
+import { setRequestStatus } from '../payment-requests/set-request-status.ts';
+import { endPayments } from '../payments/give-up-payments.ts';
+import { type PaymentRow, readPayment } from '../payments/queries.ts';
 import { changePayment } from '../payments/writes.ts';
-import type { DriftKind, Figures, FoundDrift } from '../provider-drifts/drift-kinds.ts';
+import { type DriftKind, type Figures, type FoundDrift, OF_MONEY } from '../provider-drifts/drift-kinds.ts';
 import { noteDrift } from '../provider-drifts/writes.ts';
 import { applyAnswer } from './apply-outcome.ts';
 
@@ -77,4 +84,40 @@ export async function applyComparedAnswer(
   // One that was given up meanwhile: what is owed for it, or comes later, is found by its id there.
   if (payment.provider_payment_id === null)
     await changePayment(ctx, payment.id, { change: { provider_payment_id: providerPaymentId! }, now: ctx.now() });
+}
+
+/**
+ * Ends the payments under way of an invoice of which their provider has told other money, once a person has resolved
+ * the difference: here, and at the provider as far as they are open there. A person who then sets the invoice to
+ * `failed` has looked, so it may be charged again; one that was paid otherwise asks for nothing more. While the
+ * difference is open nothing ends by it. The invoice is locked.
+ *
+ * Rule: payments.md#unknown-outcomes.
+ */
+export async function endOtherMoney(ctx: Context, { invoice, status }: PaymentChange): Promise<void> {
+  if (status === 'pending') return;
+  const { db, organizationId } = ctx;
+  const resolved = await db<{ id: PaymentId; payable_type: string; payable_id: string }[]>`
+    select payment.id, payment.payable_type, payment.payable_id from payments payment
+    where payment.organization_id = ${organizationId} and payment.payment_status = 'processing'
+      and payment.id in (select share.payment_id from payment_invoices share
+        where share.organization_id = ${organizationId} and share.invoice_id = ${invoice.id})
+      and (select bool_and(drift.status = 'resolved') from provider_drifts drift
+        where drift.organization_id = ${organizationId} and drift.payment_id = payment.id
+          and drift.provider_object_id = payment.provider_payment_id and drift.kind = any (${OF_MONEY})
+          and drift.status in ('open', 'resolved'))`;
+  if (resolved.length === 0) return;
+  const ids = resolved.map(({ id }) => id);
+  await endPayments(ctx, db`id = any (${ids})`);
+  for (const { id, payable_type, payable_id } of resolved) {
+    for (const each of (await readPayment(ctx, id)).invoices) await freeInvoice(ctx, each.id);
+    if (payable_type === 'PaymentRequest') await setRequestStatus(ctx, await getRequest(ctx, payable_id), 'failed');
+  }
+}
+
+/** An invoice may be charged again, unless nothing is to be paid of it. */
+async function freeInvoice(ctx: Context, id: InvoiceId): Promise<void> {
+  const { payment_status, status } = await readInvoice(ctx, id);
+  if (payment_status === 'succeeded' || status === 'voided' || status === 'closed') return;
+  await changeInvoice(ctx, id, { ready_for_payment_processing: true });
 }

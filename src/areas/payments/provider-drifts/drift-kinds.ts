@@ -34,6 +34,9 @@ export const DRIFTS = {
 export type DriftKind = keyof typeof DRIFTS;
 export const DRIFT_KINDS = Object.keys(DRIFTS) as [DriftKind, ...DriftKind[]];
 
+/** The kinds that say that the money of a payment or refund differs. */
+export const OF_MONEY: readonly DriftKind[] = ['amount_differs', 'currency_differs'];
+
 export const ruleOf = (kind: DriftKind): DriftRule => DRIFTS[kind];
 
 /** What one side holds of an object. */

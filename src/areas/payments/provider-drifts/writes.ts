@@ -2,13 +2,14 @@ import type { Context } from '../../../platform/context.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { PaymentProviderId, ProviderDriftId, ReconciliationId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
-import { type Figures, type FoundDrift, ruleOf } from './drift-kinds.ts';
+import { type Figures, type FoundDrift, OF_MONEY, ruleOf } from './drift-kinds.ts';
 import { type DriftRow, getDrift } from './queries.ts';
 import { driftView } from './view.ts';
 
 /**
  * Keeps a difference at a provider: a known one that is open is seen again, a new one is announced. One that a person
- * has resolved comes back only with other figures, a double payment that was given back not by a run.
+ * has resolved comes back only with other figures, a double payment that was given back not by a run. What a person has
+ * said of other money there holds whatever state our payment takes after that: it may be ended for this very reason.
  *
  * @param runId  the run that found it; null: an event did
  * @returns its id; undefined if it was resolved before
@@ -33,8 +34,8 @@ export async function noteDrift(
         where organization_id = ${ctx.organizationId} and connection_id = ${connectionId} and kind = ${kind}
           and provider_object_id = ${objectId} and status <> 'open'
         order by closed_at desc limit 1) last
-      where last.status = 'resolved' and ${hasSameFigures(ctx, 'ours', ours)}
-          and ${hasSameFigures(ctx, 'theirs', theirs)}
+      where last.status = 'resolved' and ${hasSameFigures(ctx, 'theirs', theirs)}
+          and (${OF_MONEY.includes(kind)}::boolean or ${hasSameFigures(ctx, 'ours', ours)})
         or last.status = 'repaired' and last.resolution ->> 'action' = 'refund')
     on conflict (connection_id, kind, provider_object_id) where status = 'open' do update set
       ours = excluded.ours, theirs = excluded.theirs, run_id = coalesce(excluded.run_id, provider_drifts.run_id),
