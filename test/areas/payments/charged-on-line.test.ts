@@ -287,6 +287,81 @@ describe('a customer who pays by transfer', () => {
     expect(stripe.intents.filter(({ metadata }) => metadata.payable_id === made.svc_id)).toHaveLength(1);
   });
 
+  const overdue = () => service.sql`update invoices set payment_overdue = true
+    where organization_id = ${client.organization.organization_id}`;
+  const together = (made: Loose[]) =>
+    ok(
+      client.post('/payment_requests', {
+        payment_request: { external_customer_id: 'acme', svc_invoice_ids: made.map(({ svc_id }) => svc_id) },
+      }),
+    );
+  const ofRequest = (made: Loose, cents: number) =>
+    payment(
+      made,
+      (each) =>
+        each.payable_type === 'PaymentRequest' && each.amount_cents === cents && each.payment_status === 'processing',
+    );
+
+  test('is asked by a second request, which replaces the first; the rest of that is asked for by itself', async () => {
+    await customer(['customer_balance']);
+    const [old, kept] = [await invoice(1200), await invoice(300)];
+    await waiting(old);
+    await waiting(kept, 300);
+    await overdue();
+    await together([old, kept]);
+    const first = await ofRequest(old, 1500);
+    const added = await invoice(500);
+    const single = await waiting(added, 500);
+    await overdue();
+    await together([old, added]);
+    const second = await ofRequest(added, 1700);
+    await until(async () => [first, single].every((each) => intentOf(each).status === 'canceled'));
+    const { reference } = second.next_action.display_bank_transfer_instructions;
+    await until(async () => (await mails()).find(({ body }) => body.includes(reference)));
+    const rest = await waiting(kept, 300);
+    expect(rest).toMatchObject({ payable_type: 'Invoice' });
+    expect(intentOf(rest).status).toBe('requires_action');
+  });
+
+  test('keeps the account of an invoice while another payment of the same request is under way', async () => {
+    await customer(['customer_balance']);
+    const [slow, other] = [await invoice(1200), await invoice(300)];
+    const moving = await waiting(slow);
+    const kept = await waiting(other, 300);
+    // Stands for a debit, which nobody can end.
+    await service.sql`update payments set is_transfer = false where id = ${moving.svc_id}`;
+    await overdue();
+    await together([slow, other]);
+    await until(async () => {
+      const [step] = await service.sql`select from after_steps where job = 'collect-payment-request'
+        and organization_id = ${client.organization.organization_id} and due_at is not null`;
+      return step;
+    });
+    expect(intentOf(kept).status).toBe('requires_action');
+    expect((await waiting(other, 300)).svc_id).toBe(kept.svc_id);
+  });
+
+  test('who has stored a card since is charged by it, though a request asked for a transfer', async () => {
+    await customer(['customer_balance']);
+    const made = await invoice();
+    await waiting(made);
+    await overdue();
+    await together([made]);
+    const asked = await ofRequest(made, 1200);
+    await ok(
+      client.post('/customers', {
+        customer: { external_id: 'acme', billing_configuration: { provider_payment_methods: ['card'] } },
+      }),
+    );
+    const { provider_customer_id } = (await ok(client.get('/customers/acme'))).customer.billing_configuration;
+    const setup = { customer: provider_customer_id, payment_method: 'pm_ok', payment_method_types: ['card'] };
+    expect(await tell('setup_intent.succeeded', { id: `seti_${provider_customer_id}`, ...setup })).toBe(200);
+    await until(async () => (await ok(client.get('/customers/acme/payment_methods'))).payment_methods[0]);
+    await ok(client.post(`/invoices/${made.svc_id}/retry_payment`));
+    await until(async () => (await read(made)).payment_status === 'succeeded');
+    await until(async () => intentOf(asked).status === 'canceled');
+  });
+
   /** An invoice that is not charged by itself, of which its customer has begun a transfer of 12.00 on a page. */
   async function begunOnPage() {
     await customer(['customer_balance']);

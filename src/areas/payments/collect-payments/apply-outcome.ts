@@ -105,7 +105,7 @@ async function succeed(ctx: Context, payment: PaymentRow, isEvent: boolean): Pro
 }
 
 async function wait(ctx: Context, payment: PaymentRow, before: PaymentRow): Promise<void> {
-  // A transfer that its customer forgets is no reason not to remind them: it ends when a request asks for the amount.
+  // A transfer that its customer forgets is no reason not to remind them: a later request ends it.
   await moveInvoices(ctx, payment, { status: 'pending', isReady: payment.is_transfer });
   const asks = Object.keys(payment.next_action).length > 0;
   if (!asks || Object.keys(before.next_action).length > 0) return;

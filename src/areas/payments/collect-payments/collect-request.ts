@@ -40,8 +40,6 @@ export async function collectRequest(
     ? await chooseMethod(ctx, customer, [{ type: request.payment_method_type, id: request.payment_method_id }])
     : undefined;
   if (!method) return mailRequest(ctx, request);
-  // What each invoice asks for by itself is asked for together.
-  await endTransfersOf(ctx, request.invoice_ids);
   const minutes = await minutesToWait(ctx, request);
   if (minutes === 'too long') return;
   if (minutes > 0)
@@ -50,6 +48,8 @@ export async function collectRequest(
       payload: { payment_request_id: id },
       dueAt: ctx.now().add({ minutes }),
     });
+  // What each invoice, or an earlier request, asks for is asked for together, once nothing else may pay it.
+  await endTransfersOf(ctx, request.invoice_ids, { before: id });
   const isStarted = await startCharge(ctx, {
     customerId: customer.id,
     payable: { type: 'PaymentRequest', id: request.id },
@@ -63,7 +63,7 @@ export async function collectRequest(
 
 /** For how many minutes the charge of a request has to wait, because another one could be the second. */
 async function minutesToWait(ctx: Context, request: RequestRow): Promise<number | 'too long'> {
-  if (await isPaymentUnderWay(ctx, request.invoice_ids, { besides: request.id })) {
+  if (await isPaymentUnderWay(ctx, request.invoice_ids, { besides: request.id, replacing: request.id })) {
     const until = request.created_at.add({ hours: UNDER_WAY_DAYS * 24 });
     return Temporal.Instant.compare(ctx.now(), until) < 0 ? UNDER_WAY_MINUTES : 'too long';
   }

@@ -1,6 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
-import type { CustomerId, InvoiceId, PaymentId } from '../../../platform/ids.ts';
-import { UNKNOWN_OUTCOMES } from '../../../platform/payments/refused.ts';
+import type { CustomerId, InvoiceId, PaymentId, PaymentRequestId } from '../../../platform/ids.ts';
 import type { PayloadOf } from '../../../platform/reactions.ts';
 import type { invoiceDueChanged } from '../../invoices/announcements.ts';
 import { dueOf } from '../../invoices/invoices/amount-due.ts';
@@ -10,7 +9,7 @@ import { COLLECT_REQUEST_STEP } from '../payment-requests/make-request.ts';
 import { findRequest } from '../payment-requests/queries.ts';
 import { endPayments } from '../payments/give-up-payments.ts';
 import { COLLECT_STEP } from '../payments/owe-collection.ts';
-import { isPaymentUnderWay } from '../payments/queries.ts';
+import { isBeforeRequest, isOpenTransfer, isPaymentUnderWay } from '../payments/queries.ts';
 
 /** What a transfer asks for. */
 interface Asked {
@@ -68,24 +67,33 @@ function oweNext(ctx: Context, { payable_type, payable_id }: Asked, due: number)
 }
 
 /**
- * Ends the transfers of single invoices before a request asks for all of them together. The invoices are locked.
+ * Ends the transfers of some invoices before these are charged otherwise: of each by itself, and of requests that
+ * contain one, of which the other invoices are then asked for by themselves. The invoices are locked.
+ *
+ * before  the request that asks for the invoices now: transfers of later requests, and its own, go on
  */
-export async function endTransfersOf(ctx: Context, invoiceIds: readonly InvoiceId[]): Promise<void> {
-  const open = await listOpenTransfers(ctx, invoiceIds);
-  const single = open.filter(({ payable_type }) => payable_type === 'Invoice');
-  await endTransfers(
-    ctx,
-    single.map(({ id }) => id),
-  );
+export async function endTransfersOf(
+  ctx: Context,
+  invoiceIds: readonly InvoiceId[],
+  { before = null }: { before?: PaymentRequestId | null } = {},
+): Promise<void> {
+  const ended = (await listOpenTransfers(ctx, invoiceIds, before)).map(({ id }) => id);
+  await endTransfers(ctx, ended);
+  const others = await ctx.db<{ invoice_id: InvoiceId }[]>`
+    select distinct invoice_id from payment_invoices
+    where organization_id = ${ctx.organizationId} and payment_id = any (${ended})
+      and invoice_id <> all (${invoiceIds})`;
+  for (const { invoice_id } of others) ctx.after({ step: COLLECT_STEP, payload: { invoice_id } });
 }
 
-/** Transfers that wait for their customer; of one of unknown outcome nobody knows which amount it asks for. */
-const listOpenTransfers = ({ db, organizationId }: Context, invoiceIds: readonly InvoiceId[]) => db<OpenTransfer[]>`
+const listOpenTransfers = (
+  { db, organizationId }: Context,
+  invoiceIds: readonly InvoiceId[],
+  before: PaymentRequestId | null = null,
+) => db<OpenTransfer[]>`
   select payment.id, payment.customer_id, payment.payable_type, payment.payable_id, payment.amount_cents
   from payments payment
-  where payment.organization_id = ${organizationId} and payment.is_transfer
-    and payment.payment_status in ('pending', 'processing')
-    and coalesce(payment.error ->> 'code' <> all (${UNKNOWN_OUTCOMES}), true)
+  where payment.organization_id = ${organizationId} and ${isOpenTransfer(db)} and ${isBeforeRequest(db, before)}
     and payment.id in (select share.payment_id from payment_invoices share
       where share.organization_id = ${organizationId} and share.invoice_id = any (${invoiceIds}))
   order by payment.id`;

@@ -10,6 +10,7 @@ import type {
   PaymentId,
   PaymentMethodId,
   PaymentProviderId,
+  PaymentRequestId,
 } from '../../../platform/ids.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
@@ -175,20 +176,44 @@ export const isUnderWay = (db: Db): Fragment => db`(payment.payment_status = 'pr
     and (payment.error is null or payment.error ->> 'code' = any (${UNKNOWN_OUTCOMES})))`;
 
 /**
+ * Condition: a transfer that waits for its customer, and may be ended. Of one of unknown outcome nobody knows which
+ * amount it asks for.
+ */
+export const isOpenTransfer = (db: Db): Fragment => db`(payment.is_transfer
+  and payment.payment_status in ('pending', 'processing')
+  and coalesce(payment.error ->> 'code' <> all (${UNKNOWN_OUTCOMES}), true))`;
+
+/**
+ * Condition: a payment is of an invoice by itself, or of a request that was made before another one.
+ *
+ * @param requestId the other request; null: none counts as made before it, and every payment passes
+ */
+export const isBeforeRequest = (db: Db, requestId: PaymentRequestId | null): Fragment =>
+  requestId === null
+    ? db`true`
+    : db`(payment.payable_type = 'Invoice' or exists (
+        select from payment_requests earlier
+        join payment_requests later on later.organization_id = earlier.organization_id and later.id = ${requestId}
+        where earlier.organization_id = payment.organization_id and earlier.id = payment.payable_id
+          and (earlier.created_at, earlier.id) < (later.created_at, later.id)))`;
+
+/**
  * Whether a payment of one of some invoices, alone or together with others, is under way.
  *
- * besides  the payable whose own payments do not count
+ * besides   the payable whose own payments do not count
+ * replacing the request that ends the transfers before it, which then do not count
  */
 export async function isPaymentUnderWay(
   { db, organizationId }: Scope,
   invoiceIds: readonly InvoiceId[],
-  { besides = null }: { besides?: string | null } = {},
+  { besides = null, replacing }: { besides?: string | null; replacing?: PaymentRequestId } = {},
 ): Promise<boolean> {
   const [found] = await db`
     select from payment_invoices share
     join payments payment on payment.organization_id = share.organization_id and payment.id = share.payment_id
     where share.organization_id = ${organizationId} and share.invoice_id = any (${invoiceIds}) and ${isUnderWay(db)}
       and payment.payable_id is distinct from ${besides}::uuid
+      ${replacing === undefined ? db`` : db`and not (${isOpenTransfer(db)} and ${isBeforeRequest(db, replacing)})`}
     limit 1`;
   return found !== undefined;
 }
