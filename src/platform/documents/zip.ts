@@ -39,6 +39,7 @@ async function feed(
     await new Promise<void>((resolve, reject) =>
       zip.entry(bytes, { name, date: at }, (error) => (error ? reject(error) : resolve())),
     );
+    if (signal.aborted) return;
     try {
       if (zip.writableNeedDrain) await once(zip, 'drain', { signal });
     } catch (error) {

@@ -73,3 +73,27 @@ test('files are read no faster than the ZIP file is, and no longer than somebody
   }
   await until(() => isEnded);
 });
+
+test('no file is asked for any more when its reader has left while one was awaited', async () => {
+  let asked = 0;
+  let answer: () => void = () => {};
+  async function* slow(): AsyncGenerator<ZippedFile> {
+    for (;;) {
+      asked += 1;
+      yield { name: `${asked}`, content: Buffer.from('x') };
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+    }
+  }
+  const bytes = zipped(slow(), AT);
+  await bytes.next();
+  await until(() => asked === 1);
+  await bytes.return();
+  for (let n = 0; n < 20; n += 1) {
+    answer();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  // One of them may be on its way.
+  expect(asked).toBeLessThanOrEqual(3);
+});
