@@ -9,7 +9,7 @@ import { holdOrganizationNow } from '../platform/clock/organization-clock.ts';
 import { realNow } from '../platform/clock/real-clock.ts';
 import type { Context } from '../platform/context.ts';
 import type { Scope } from '../platform/db/scope.ts';
-import { isUuid } from '../platform/ids.ts';
+import { type IntegrationId, isUuid } from '../platform/ids.ts';
 import type { Log } from '../platform/log/log.ts';
 import { type Inbound, oneEventABody, type ProviderDescriptor } from '../platform/payments/descriptor.ts';
 import { descriptorOf } from '../platform/payments/providers.ts';
@@ -47,12 +47,17 @@ interface SignedMessage {
 interface Signer {
   id: string;
   sandbox: boolean;
+  /** Whether the address of the request is its own. */
+  isAddressed: boolean;
   /** Whether it was not deleted. */
   isLive: boolean;
   isSigned(message: SignedMessage): Promise<boolean>;
   eventsIn: Inbound['eventsIn'];
-  /** @returns whether it was understood */
-  take(ctx: Context, event: ToldEvent): Promise<boolean>;
+  /**
+   * @param signedBy ids of all connections whose secret signs it, this one first; only of access points more than one
+   * @returns whether it was understood
+   */
+  take(ctx: Context, event: ToldEvent, signedBy: readonly IntegrationId[]): Promise<boolean>;
 }
 
 /** Counts of the current second; `seen` as far as this process knows them. */
@@ -121,10 +126,11 @@ async function take(
   const code = new URLSearchParams(request.originalUrl.split('?')[1] ?? '').get('code');
   if (code !== null && !isStorable(code)) return 'unknown';
   const scope = { db: deps.sql, organizationId: organizationId! };
-  const signers =
+  const known =
     type === ACCESS_POINT
       ? await listAccessPointSigners(deps, scope, code)
       : await listProviderSigners(deps, scope, { type: type!, code });
+  const signers = known.filter(({ isAddressed }) => isAddressed);
   if (signers.length === 0 || signers[1]?.isLive) return 'unknown';
   const message = { body, header: (name: string) => request.header(name), nowSeconds: nowInSeconds() };
   const signer = await signerOf(signers, message);
@@ -135,6 +141,7 @@ async function take(
   }
   const { totalHits } = await windows.increment(signer.id);
   if (totalHits > EVENTS_PER_SECOND) return 429;
+  const signedBy = type === ACCESS_POINT ? await listSigners(known, { signer, message }) : [];
   const events = readProviderEvents(body.toString('utf8'), signer.eventsIn);
   let areUnderstood = true;
   await transact(
@@ -142,7 +149,7 @@ async function take(
     { id: organizationId!, sandbox: signer.sandbox },
     (tx) => holdOrganizationNow({ db: tx, organizationId: organizationId! }, signer.sandbox),
     async (ctx) => {
-      for (const event of events) areUnderstood = (await signer.take(ctx, event)) && areUnderstood;
+      for (const event of events) areUnderstood = (await signer.take(ctx, event, signedBy)) && areUnderstood;
     },
   );
   return areUnderstood ? 200 : 400;
@@ -158,6 +165,17 @@ async function signerOf(signers: readonly Signer[], message: SignedMessage): Pro
   return undefined;
 }
 
+/** Ids of the connections with the secret of the one that signed: the same account, connected anew. */
+async function listSigners(
+  known: readonly Signer[],
+  { signer, message }: { signer: Signer; message: SignedMessage },
+): Promise<IntegrationId[]> {
+  const ids = [signer.id as IntegrationId];
+  for (const other of known)
+    if (other !== signer && (await other.isSigned(message))) ids.push(other.id as IntegrationId);
+  return ids;
+}
+
 /** Connections to payment providers: their events are stored before they are handled, unreadable ones too. */
 async function listProviderSigners(
   deps: SystemDeps,
@@ -170,6 +188,7 @@ async function listProviderSigners(
   return connections.map((connection) => ({
     id: connection.id,
     sandbox: connection.sandbox,
+    isAddressed: true,
     isLive: connection.deleted_at === null,
     eventsIn: inbound.eventsIn,
     async isSigned(message) {
@@ -189,12 +208,13 @@ async function listAccessPointSigners(deps: SystemDeps, scope: Scope, code: stri
   return connections.map((connection) => ({
     id: connection.id,
     sandbox: connection.sandbox,
+    isAddressed: code === null || connection.code === code,
     isLive: connection.deleted_at === null,
     eventsIn: oneEventABody,
     async isSigned({ header, ...message }) {
       const secret = await readSharedSecret({ db: deps.sql, config: deps.config }, connection);
       return secret !== undefined && isSignedStandard(header, { ...message, secret });
     },
-    take: async (ctx, event) => event.type !== NOT_UNDERSTOOD && hearReport(ctx, connection.id, event),
+    take: async (ctx, event, signedBy) => event.type !== NOT_UNDERSTOOD && hearReport(ctx, signedBy, event),
   }));
 }

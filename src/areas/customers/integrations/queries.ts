@@ -60,12 +60,12 @@ export async function findAccessPoint({ db, organizationId }: Scope): Promise<In
   return row;
 }
 
-/** How many deleted access points of one code are looked at when a report comes. */
+/** How many deleted access points are looked at when a report comes. */
 const MOST_DELETED = 20;
 
 /**
- * The access points whose reports may come in under one address, the live one first: a deleted one is heard as long as
- * its secret is kept.
+ * The access points whose documents a report may be about, those of its address first, and of these the live one: a
+ * deleted one is heard as long as its secret is kept, also by the secret of one that took its place.
  */
 export const listAccessPoints = ({ db, organizationId }: Scope, code: string | null) => db<
   (IntegrationRow & { sandbox: boolean })[]
@@ -73,8 +73,8 @@ export const listAccessPoints = ({ db, organizationId }: Scope, code: string | n
   select ${columns(db)}, organization.sandbox from integrations integration
   join organizations organization on organization.id = integration.organization_id
   where integration.organization_id = ${organizationId} and integration.category = 'e_invoicing'
-    and integration.secrets <> '{}' ${code === null ? db`` : db`and integration.code = ${code}`}
-  order by integration.deleted_at desc nulls first, integration.id
+    and integration.secrets <> '{}'
+  order by ${code === null ? db`` : db`integration.code <> ${code},`} integration.deleted_at desc nulls first, integration.id
   limit ${MOST_DELETED + 1}`;
 
 /** A live connection to an account, but for one. */

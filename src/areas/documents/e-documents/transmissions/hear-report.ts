@@ -25,18 +25,19 @@ interface Told {
  * ignored and counted, a repeated event does nothing. About a document that it has not given us an id for yet, the next
  * question asks.
  *
+ * integrationIds  connections of the access point that says it, the one that it is said to first
  * @returns whether the event could be read
  * Rule: e-documents.md#sending.
  */
 export async function hearReport(
   ctx: Context,
-  integrationId: IntegrationId,
+  integrationIds: readonly IntegrationId[],
   { providerEventId, type, payload }: Told,
 ): Promise<boolean> {
   if (type !== TYPE) return true;
   const news = News.safeParse(payload);
   if (!news.success) return false;
-  const found = await lockTransmissionOf(ctx, integrationId, news.data.data.id);
+  const found = await lockTransmissionOf(ctx, integrationIds, news.data.data.id);
   if (!found || found.heard.includes(providerEventId)) return true;
   const told = {
     kind: 'answered',

@@ -41,16 +41,20 @@ export async function findTransmission(
   return row;
 }
 
-/** The sending that an access point knows by its id, locked, so that one report after the other sees what there is. */
+/**
+ * The sending that an access point knows by its id, locked, so that one report after the other sees what there is. Of
+ * several connections to it the first that has one.
+ */
 export async function lockTransmissionOf(
   { db, organizationId }: Scope,
-  integrationId: IntegrationId,
+  integrationIds: readonly IntegrationId[],
   providerId: string,
 ): Promise<TransmissionRow | undefined> {
   const [row] = await db<TransmissionRow[]>`
     select ${columns(db)} from e_document_transmissions
-    where organization_id = ${organizationId} and integration_id = ${integrationId} and provider_id = ${providerId}
-    for update`;
+    where organization_id = ${organizationId} and integration_id = any (${integrationIds})
+      and provider_id = ${providerId}
+    order by array_position(${integrationIds}::uuid[], integration_id) limit 1 for update`;
   return row;
 }
 

@@ -381,6 +381,42 @@ describe('what an access point says by itself', () => {
   });
 });
 
+describe('an access point that is connected anew with the same secret', () => {
+  test.each(['point', 'point-2'])('under the code %s, it is heard about what was sent before', async (code) => {
+    const id = await ready(`40000000001${code.length}0`);
+    await ok(send(id));
+    const { provider_id: providerId } = await reaches(id, 'sent');
+    const [live] = (await ok(client.get('/integrations'))).integrations;
+    await ok(client.delete(`/integrations/${live.code}`));
+    await ok(client.post('/integrations', connection({ code })));
+    const { integration } = await ok(client.get(`/integrations/${code}`));
+    const { pathname, search } = new URL(integration.inbound_url);
+    const tell = async (eventId: string, secret: string): Promise<number> => {
+      const body = JSON.stringify({
+        id: eventId,
+        type: 'document.updated',
+        data: { id: providerId, status: 'delivered' },
+      });
+      const at = new Date();
+      const headers = {
+        'webhook-id': eventId,
+        'webhook-timestamp': `${Math.trunc(at.getTime() / 1000)}`,
+        'webhook-signature': new Webhook(secret).sign(eventId, at, body),
+      };
+      return (await fetch(`${service.url}${pathname}${search}`, { method: 'POST', headers, body })).status;
+    };
+    expect(await tell('forged', `whsec_${Buffer.alloc(32, 3).toString('base64')}`)).toBe(400);
+    expect(await lastOf(id)).toMatchObject({ status: 'sent' });
+    expect(await tell(`anew-${code}`, point.secret)).toBe(200);
+    expect(await lastOf(id)).toMatchObject({ status: 'delivered', provider_id: providerId });
+  });
+
+  afterAll(async () => {
+    await ok(client.delete('/integrations/point-2'));
+    await ok(client.post('/integrations', connection()));
+  });
+});
+
 describe('a secret that is no longer accepted', () => {
   test('it keeps a document in the queue, and the connection fails after three calls', async () => {
     const id = await ready('4000000000018');
