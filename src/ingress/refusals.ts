@@ -1,4 +1,4 @@
-import { isPassing } from '../platform/db/refusal-of-database.ts';
+import { isCancelled, isPassing } from '../platform/db/refusal-of-database.ts';
 import type { Log } from '../platform/log/log.ts';
 import { Outage, Refusal, refuse } from '../platform/refusal.ts';
 
@@ -29,6 +29,3 @@ export function answerOfError(error: unknown, log: Log, facts: { requestId: stri
   log.error({ ...facts, err: error }, 'request failed');
   return { status: 500, body: { status: 500, error: 'Internal Server Error' }, headers: {} };
 }
-
-/** Postgres cancelled a statement that took too long, or whose caller is gone. */
-const isCancelled = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '57014';

@@ -73,6 +73,9 @@ const PASSING_DRIVER = new Set([
 /** Whether a statement gave up waiting for a lock (`lock_timeout`). */
 export const isLockTimeout = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '55P03';
 
+/** Whether a statement was ended before it was done, by `statement_timeout` or by somebody. */
+export const isCancelled = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '57014';
+
 /** Whether the same statement may succeed in a moment: the server is away, restarting, or chose it in a deadlock. */
 export function isPassing(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;

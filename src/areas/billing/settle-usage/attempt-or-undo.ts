@@ -1,5 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
-import { isPassing } from '../../../platform/db/refusal-of-database.ts';
+import { isCancelled, isPassing } from '../../../platform/db/refusal-of-database.ts';
 import type { CorrectionId } from '../../../platform/ids.ts';
 import { nested } from '../../../platform/records/nested.ts';
 import { Refusal } from '../../../platform/refusal.ts';
@@ -8,8 +8,8 @@ import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
 type Failure = Pick<CorrectionRow, 'status' | 'error' | 'finished_at'>;
 
 /**
- * Does a part of a correction, or undoes it and returns why it failed. Passing errors such as a deadlock are thrown, so
- * that the step runs again.
+ * Does a part of a correction, or undoes it and returns why it failed. Passing errors such as a deadlock or a timeout
+ * are thrown, so that the step runs again: the part may belong to another correction than the one that the step is for.
  */
 export async function attempt<Outcome>(
   ctx: Context,
@@ -19,7 +19,7 @@ export async function attempt<Outcome>(
   try {
     return { done: await nested(ctx, work) };
   } catch (error) {
-    if (isPassing(error)) throw error;
+    if (isPassing(error) || isCancelled(error)) throw error;
     if (!(error instanceof Refusal)) ctx.log.error({ correctionId, err: error }, 'a correction failed');
     return { failure: { status: 'failed', error: errorOf(error), finished_at: ctx.now() } };
   }

@@ -44,7 +44,6 @@ export async function settlePeriods(
 ): Promise<Outcome> {
   const chains = await inRange(() => settleChains(ctx, correction));
   const renewals = await inRange(() => settleRenewals(ctx, correction));
-  await insertAdjustments(ctx, correction.id, { adjustments: renewals, now: ctx.now() });
   const adjustments = [...chains.adjustments, ...renewals];
   const goOn = (isWaiting: boolean): Outcome => {
     const dueAt = isWaiting ? { dueAt: ctx.now().add({ minutes: AGAIN_AFTER_MINUTES }) } : {};

@@ -1,6 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { type CorrectionRow, lockCorrection } from './queries.ts';
+import { lockForCorrection } from './apply-correction.ts';
+import { type CorrectionRow, getCorrection, lockCorrection } from './queries.ts';
 import { correctionView } from './view.ts';
 import { putLast, updateProgress } from './writes.ts';
 
@@ -11,6 +12,7 @@ import { putLast, updateProgress } from './writes.ts';
  * @throws Refusal 405 invalid_status
  */
 export async function retryCorrection(ctx: Context, { svc_id }: { svc_id: string }) {
+  await lockForCorrection(ctx, (await getCorrection(ctx, svc_id)).external_subscription_id);
   const correction = await lockCorrection(ctx, svc_id);
   if (correction.status !== 'failed') throw refuse.notAllowed('invalid_status');
   const isApplied = correction.done === correction.total;

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { attempt } from '../../../../src/areas/billing/settle-usage/attempt-or-undo.ts';
 import { keepPricesBefore } from '../../../../src/areas/billing/settle-usage/keep-prices-before-change.ts';
+import { lockCorrections } from '../../../../src/areas/usage/event-corrections/lock-events.ts';
 import type { Sql } from '../../../../src/platform/db/connect.ts';
-import type { ExternalSubscriptionId } from '../../../../src/platform/ids.ts';
+import { type ExternalSubscriptionId, newId, type OrganizationId } from '../../../../src/platform/ids.ts';
 import { dryRun } from '../../../../src/platform/records/nested.ts';
 import { countReads, readingAt } from '../../../support/count-statements.ts';
 import { startService, type TestService } from '../../../support/service.ts';
@@ -102,20 +104,25 @@ async function issue(world: World, then = async () => {}): Promise<void> {
   await story.advanceTo('2024-05-02T00:00:00Z');
 }
 
-test('an amendment between the pages of a long range settles only what it changed', { timeout: 120_000 }, async () => {
-  const world = await march();
-  const { story, correct, money } = world;
+/** 4000 events on 15 March. */
+async function sendMany(story: Story, code: string, properties: object): Promise<void> {
   const lines = Array.from({ length: 4000 }, (_, n) =>
     JSON.stringify({
       transaction_id: `one-${n}`,
       external_subscription_id: 'sub',
-      code: 'units',
+      code,
       timestamp: Date.parse('2024-03-15T00:00:00Z') / 1000 + n,
-      properties: { n: '1' },
+      properties,
     }),
   );
   const headers = { 'content-type': 'application/x-ndjson' };
   await ok(story.client.post('/events/bulk', undefined, { raw: lines.join('\n'), headers }));
+}
+
+test('an amendment between the pages of a long range settles only what it changed', { timeout: 120_000 }, async () => {
+  const world = await march();
+  const { story, correct, money } = world;
+  await sendMany(story, 'units', { n: '1' });
   await story.use('units', { n: '10' }, { transaction_id: 'ten', at: '2024-03-10T00:00:00Z' });
   await story.advanceTo('2024-04-02T00:00:00Z');
   const days = { timestamp_from: '2024-03-01', timestamp_to: '2024-04-01', properties: { n: '1' } };
@@ -257,4 +264,78 @@ test('keeping prices before a change costs the same, however many corrections wa
   expect(new Set(costs).size).toBe(1);
   await issue(world);
   expect(await money()).toEqual([6000, 0, 0]);
+});
+
+const ALONE = { pay_in_advance: true, invoiceable: false };
+
+test('a range settles a paid fee of carried units before each amendment between its pages', async () => {
+  const world = await march({}, { metric: { recurring: true }, charge: ALONE });
+  const { story, correct } = world;
+  const { client } = story;
+  await story.metric('noise', { aggregation_type: 'count_agg' });
+  await story.advanceTo('2024-03-16T00:00:00Z');
+  const at = '2024-03-10T00:00:00Z';
+  await story.use('units', { n: '20', team: 'blue' }, { transaction_id: 'twenty', at });
+  await story.use('units', { n: '-10', team: 'red' }, { transaction_id: 'ten', at });
+  await sendMany(story, 'noise', { team: 'red' });
+  await story.use('units', { n: '-5', team: 'red' }, { transaction_id: 'five', at });
+  await story.advanceTo('2024-04-02T00:00:00Z');
+  const { svc_id: paidId } = await until(async () => {
+    const { fees } = await ok(client.get('/fees?fee_type=charge&per_page=100'));
+    return fees.find(({ from_date, amount_cents }: Shown) => from_date >= '2024-04' && amount_cents === 5000);
+  });
+  await ok(client.put(`/fees/${paidId}`, { fee: { payment_status: 'succeeded' } }));
+  const days = { timestamp_from: '2024-03-01', timestamp_to: '2024-04-01', properties: { team: 'red' } };
+  const { svc_id: rangeId } = await correct({ kind: 'retract_range', policy: 'next_invoice', ...days });
+  const ids: string[] = [];
+  const statuses = new Set<string>();
+  for (const n of ['21', '22', '23', '24', '25', '26']) {
+    const properties = { n, team: 'blue' };
+    ids.push((await correct({ kind: 'amend', transaction_id: 'twenty', properties, policy: 'ignore' })).svc_id);
+    statuses.add((await ok(client.get(`/events/corrections/${rangeId}`))).correction.status);
+  }
+  expect(statuses).toContain('pending');
+  await until(async () => {
+    const { correction } = await ok(client.get(`/events/corrections/${rangeId}`));
+    return correction.status === 'pending' || correction.status === 'applied' ? undefined : correction;
+  }, 60_000);
+  const changes = async (id: string): Promise<number> => {
+    const { adjustments } = await ok(client.get(`/events/corrections/${id}/adjustments?per_page=100`));
+    const own: Shown[] = adjustments.filter(({ svc_fee_id }: Shown) => svc_fee_id === paidId);
+    return own.reduce((total, { delta_amount_cents: cents }) => total + cents, 0);
+  };
+  expect((await ok(client.get(`/events/corrections/${rangeId}`))).correction).toMatchObject({ status: 'settled' });
+  // 5 units were carried into April: 15 more by the range, 1 more by each amendment.
+  expect(await Promise.all([rangeId, ...ids].map(changes))).toEqual([15_000, 1000, 1000, 1000, 1000, 1000, 1000]);
+});
+
+test('a retry waits for other corrections of the subscription', async () => {
+  const { story, correct } = await march();
+  const { client } = story;
+  await story.use('units', { n: '10' }, { transaction_id: 'ten' });
+  const { svc_id } = await correct({ kind: 'amend', transaction_id: 'ten', properties: { n: '12' }, policy: 'ignore' });
+  await service.sql`update event_corrections set status = 'failed' where id = ${svc_id}`;
+  const scope = { organizationId: story.organizationId as OrganizationId };
+  const done: string[] = [];
+  const retried = await service.sql.begin(async (tx) => {
+    await lockCorrections({ ...scope, db: tx as unknown as Sql }, 'sub' as ExternalSubscriptionId);
+    const answer = ok(client.post(`/events/corrections/${svc_id}/retry`)).then(() => done.push('retried'));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    done.push('other');
+    return { answer };
+  });
+  await retried.answer;
+  expect(done).toEqual(['other', 'retried']);
+});
+
+test('a statement that takes too long fails no correction', async () => {
+  const { story } = await march();
+  const during = (statement: string) =>
+    service.sql.begin(async (tx) => {
+      const ctx = readingAt(service, tx as unknown as Sql, story.organizationId, '2024-03-01T00:00:00Z');
+      await tx`set local statement_timeout = 20`;
+      return attempt(ctx, newId(), (on) => on.db.unsafe(statement) as Promise<unknown>);
+    });
+  await expect(during('select pg_sleep(5)')).rejects.toMatchObject({ code: '57014' });
+  expect(await during('select 1 / 0')).toMatchObject({ failure: { status: 'failed' } });
 });
