@@ -8,8 +8,8 @@ import { type AdjustableFee, type BilledThing, listAdjustableFees } from '../../
 import type { AdjustedFeeInput } from '../../invoices/adjusted-fees/schema.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 import { fixedChargeWindow } from '../build-invoice/fixed-charges.ts';
+import { linesOfSource } from '../build-invoice/lines-of-source.ts';
 import { lockPayer } from '../build-invoice/payer-and-issuer.ts';
-import { linesOfSource } from '../regenerate-invoice/lines-of-source.ts';
 
 /** The item that is to be adjusted, with its fee when there is one. */
 export interface Target extends BilledThing {

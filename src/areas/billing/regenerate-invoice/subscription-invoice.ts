@@ -3,11 +3,12 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { claimLines } from '../build-invoice/line-writes.ts';
+import { linesOfSource } from '../build-invoice/lines-of-source.ts';
 import { openInvoice } from '../build-invoice/open-invoice.ts';
 import { store } from '../build-invoice/store-invoice.ts';
 import { totalFees } from '../build-invoice/total-fees.ts';
+import { reopenLateCorrections } from '../settle-usage/settle-late-events.ts';
 import { regeneratedFees } from './fees.ts';
-import { linesOfSource } from './lines-of-source.ts';
 import type { Replaced } from './regenerate-invoice.ts';
 import { copyThresholds, replaceSource } from './replaced-invoice.ts';
 
@@ -48,6 +49,7 @@ export async function regenerateOfSubscriptions(ctx: Context, replaced: Replaced
   const computation = await totalFees(ctx, { payer, issuer, fees, isFinalizing: true, invoiceType, madeAnewFrom });
   const made = { invoiceId, payer, issuer, currency: source.currency, dates, at: first.at, createdAt: ctx.now() };
   await store(ctx, { ...made, computation });
+  await reopenLateCorrections(ctx, invoiceId);
   // Nothing was late for the voided invoice (event-corrections.md#regenerated-invoices).
   ctx.after({ step: 'look-at-late-events', payload: { invoice_id: invoiceId } });
   return invoiceId;

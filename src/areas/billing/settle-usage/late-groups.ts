@@ -325,3 +325,47 @@ export const listSettledWithout = (
       where period.correction_id = taken.correction_id and period.organization_id = taken.organization_id
         and period.invoice_id = any (${invoiceIds}::uuid[]))
   group by taken.correction_id`;
+
+/**
+ * Corrections of late events that have settled nothing on an invoice although some of these are late for it, since it
+ * was voided and not made anew yet: with the earliest one of each recurring metric, because what is late for a period
+ * is late for the following ones. Those that come before the first of the invoices concern none of them.
+ */
+export const listSettledWithoutAny = (
+  { db, organizationId }: Scope,
+  { invoiceId, invoiceIds }: { invoiceId: InvoiceId; invoiceIds: InvoiceId[] },
+) => db<{ external_subscription_id: ExternalSubscriptionId; correction_id: CorrectionId; event_ids: EventId[] }[]>`
+  select e.external_subscription_id, e.correction_id, array_agg(e.id::text) as event_ids
+  from ${lateEvents(db, db`${organizationId}::uuid`, db`true`, {
+    invoiceId,
+    orWaits: true,
+    events: db`(
+      with counted as materialized (
+        select ${countedAt(db, 'i')} as at from invoices i
+        where i.organization_id = ${organizationId} and i.id = ${invoiceId}
+      )
+      select distinct on (correction.id, e.code) e.*, correction.id as correction_id
+      from (
+        select distinct s.external_id
+        from invoice_subscriptions line
+        join subscriptions s on s.organization_id = line.organization_id and s.id = line.subscription_id
+        where line.organization_id = ${organizationId} and line.invoice_id = ${invoiceId}
+      ) of_invoice
+      join event_corrections correction on correction.organization_id = ${organizationId}
+        and correction.external_subscription_id = of_invoice.external_id and correction.kind = 'late_events'
+        and correction.id > ${invoiceIds[0]!}::uuid
+      join taken_late_events taken on taken.organization_id = ${organizationId}
+        and taken.correction_id = correction.id
+      join events e on e.organization_id = ${organizationId} and e.id = taken.event_id
+        and ${isLive(db, db`e`)}
+      join billable_metrics m on m.organization_id = ${organizationId} and m.code = e.code and m.recurring
+        and m.deleted_at is null
+      cross join counted
+      where counted.at <= e.created_at and not exists (
+        select from correction_periods period
+        where period.correction_id = correction.id and period.organization_id = ${organizationId}
+          and period.invoice_id = any (${invoiceIds}::uuid[]))
+      order by correction.id, e.code, e.timestamp)`,
+  })}
+  group by e.external_subscription_id, e.correction_id
+  order by e.external_subscription_id, e.correction_id`;

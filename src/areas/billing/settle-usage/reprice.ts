@@ -15,8 +15,8 @@ import type { CountedShare } from '../../usage/usage-counts/request.ts';
 import { adjusterOf } from '../build-invoice/adjustments.ts';
 import { chargesOfLine, usageLineFees } from '../build-invoice/fees.ts';
 import { type BilledLine, prorationOf, sharedInstants } from '../build-invoice/lines.ts';
+import { linesOfSource } from '../build-invoice/lines-of-source.ts';
 import { isRenewed, renewalFees, renewedPeriod } from '../build-invoice/renewals.ts';
-import { linesOfSource } from '../regenerate-invoice/lines-of-source.ts';
 import {
   type BilledItemKey,
   chargeAsBilled,

@@ -1,12 +1,12 @@
 import type { Context } from '../../../platform/context.ts';
-import type { EventId, ExternalCustomerId, ExternalSubscriptionId } from '../../../platform/ids.ts';
+import type { EventId, ExternalCustomerId, ExternalSubscriptionId, InvoiceId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { nested } from '../../../platform/records/nested.ts';
 import { Refusal } from '../../../platform/refusal.ts';
 import type { StepPayload } from '../../../steps.ts';
 import { announceSettled } from '../../usage/event-corrections/announce.ts';
 import { lockForCorrection } from '../../usage/event-corrections/apply-correction.ts';
-import { eventsOfIds } from '../../usage/event-corrections/lock-events.ts';
+import { eventsOfIds, lockCorrections } from '../../usage/event-corrections/lock-events.ts';
 import { type ConcernedCharge, listConcernedCharges } from '../../usage/event-corrections/periods.ts';
 import { type CorrectionRow, getCorrection, lockCorrection } from '../../usage/event-corrections/queries.ts';
 import {
@@ -16,8 +16,9 @@ import {
 } from '../../usage/event-corrections/taken-late-events.ts';
 import { correctionView } from '../../usage/event-corrections/view.ts';
 import { insertCorrection, updateProgress } from '../../usage/event-corrections/writes.ts';
+import { listInPlace } from './issued-fees.ts';
 import { keepPricesBefore } from './keep-prices-before-change.ts';
-import { type LateGroup, listLateGroupsAmong } from './late-groups.ts';
+import { type LateGroup, listLateGroupsAmong, listSettledWithoutAny } from './late-groups.ts';
 import { insertPeriods } from './periods-to-settle.ts';
 import { settlePeriods } from './settle-periods.ts';
 
@@ -34,8 +35,25 @@ export const payloadOf = ({ external_subscription_id, window_from, policy, event
 });
 
 /**
+ * In the transaction that regenerates an invoice: corrections of late events that were settled while it was voided
+ * settle it too, also when it waits for its taxes, and have their turns on it before any later correction.
+ *
+ * Rule: event-corrections.md#regenerated-invoices.
+ */
+export async function reopenLateCorrections(ctx: Context, invoiceId: InvoiceId): Promise<void> {
+  const invoiceIds = await listInPlace(ctx, invoiceId);
+  const found = await listSettledWithoutAny(ctx, { invoiceId, invoiceIds });
+  // Billing holds the customer already, as corrections do before they take this lock.
+  for (const id of new Set(found.map(({ external_subscription_id }) => external_subscription_id)))
+    await lockCorrections(ctx, id);
+  for (const { correction_id: id, event_ids: eventIds } of found)
+    await reopen(ctx, await lockCorrection(ctx, id), { invoiceId, eventIds });
+}
+
+/**
  * Step `reopen-late-correction`: settles by a correction of late events an invoice too that was voided when it was
- * settled, and was made anew since. Rule: event-corrections.md#regenerated-invoices.
+ * settled, and was made anew since by a release that did not reopen the correction then. Rule:
+ * event-corrections.md#regenerated-invoices.
  */
 export async function reopenLateCorrection(
   ctx: Context,
@@ -43,8 +61,16 @@ export async function reopenLateCorrection(
 ): Promise<void> {
   const { external_subscription_id } = await getCorrection(ctx, id);
   await lockForCorrection(ctx, external_subscription_id);
-  const correction = await lockCorrection(ctx, id);
-  const concerned = await listConcernedOf(ctx, external_subscription_id, eventIds);
+  await reopen(ctx, await lockCorrection(ctx, id), { invoiceId, eventIds });
+}
+
+async function reopen(
+  ctx: Context,
+  correction: CorrectionRow,
+  { invoiceId, eventIds }: { invoiceId: InvoiceId; eventIds: readonly EventId[] },
+): Promise<void> {
+  const { id } = correction;
+  const concerned = await listConcernedOf(ctx, correction.external_subscription_id, eventIds);
   await insertPeriods(
     ctx,
     id,

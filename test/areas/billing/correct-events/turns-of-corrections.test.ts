@@ -339,3 +339,32 @@ test('a statement that takes too long fails no correction', async () => {
   await expect(during('select pg_sleep(5)')).rejects.toMatchObject({ code: '57014' });
   expect(await during('select 1 / 0')).toMatchObject({ failure: { status: 'failed' } });
 });
+
+test.each([
+  ['waits for its taxes', true],
+  ['is final at once', false],
+])('what came late for a voided month has its turn first, where the regenerated one %s (CO31)', async (_, isHeld) => {
+  const world = await march({}, { metric: { recurring: true } });
+  const { story, correct, money } = world;
+  const { client } = story;
+  await story.advanceTo('2024-03-10T00:00:00Z');
+  await story.use('units', { n: '10' }, { transaction_id: 'ten' });
+  await story.advanceTo('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-05-02T00:00:00Z');
+  const [april] = await story.invoices(2);
+  await ok(client.post(`/invoices/${april!.svc_id}/void`));
+  await story.use('units', { n: '5' }, { at: '2024-03-20T00:00:00Z' });
+  await story.advanceTo('2024-05-02T02:00:00Z');
+  const { corrections } = await ok(client.get('/events/corrections'));
+  expect(corrections).toMatchObject([{ kind: 'late_events', status: 'settled' }]);
+  if (isHeld) await hold(world);
+  const { fees } = await story.invoice(april!.svc_id);
+  const copied = fees.map(({ svc_id: id }: Shown) => ({ id }));
+  await ok(client.post(`/invoices/${april!.svc_id}/regenerate`, { invoice: { fees: copied } }));
+  await correct({ kind: 'amend', transaction_id: 'ten', properties: { n: '12' }, policy: 'ignore' });
+  await issueNow(world);
+  await story.advanceTo('2024-05-03T00:00:00Z');
+  await story.advanceTo('2024-06-02T00:00:00Z');
+  // 5 late units are billed for March and for April, and 2 are left of each.
+  expect(await money()).toEqual([10_000, 0, 4000]);
+});

@@ -3,8 +3,8 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Period } from '../../../engine/calendar/period.ts';
 import type { Context } from '../../../platform/context.ts';
 import { type InvoiceLineRow, type InvoiceRow, listLinesOfInvoice } from '../../invoices/invoices/queries.ts';
-import { type BilledLine, billedLine } from '../build-invoice/lines.ts';
-import { readBilledSubscriptions } from '../build-invoice/payer-and-issuer.ts';
+import { type BilledLine, billedLine } from './lines.ts';
+import { readBilledSubscriptions } from './payer-and-issuer.ts';
 
 /** The lines of an invoice with its windows, in the time zone in which they were billed. */
 export async function linesOfSource(ctx: Context, source: InvoiceRow): Promise<BilledLine[]> {
