@@ -4,7 +4,7 @@ import { json } from '../../../platform/db/values.ts';
 import type { CorrectionId, ExternalSubscriptionId, InvoiceId } from '../../../platform/ids.ts';
 import type { ConcernedCharge } from '../../usage/event-corrections/periods.ts';
 import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
-import { pricesOf, type StoredPrices } from './kept-prices.ts';
+import { type PricedItem, pricesOf, type StoredPrices } from './kept-prices.ts';
 import type { ChargeToPrice } from './reprice.ts';
 
 /**
@@ -143,6 +143,33 @@ export const keepPrices = (
   where period.organization_id = ${organizationId} and period.correction_id = kept.correction_id
     and period.turn = kept.turn and period.settled_at is null`;
 
+/** Metrics from whose totals later periods go on, and which a correction has still to settle. */
+export async function listCarriedCodes({ db, organizationId }: Scope, correctionId: CorrectionId): Promise<string[]> {
+  const rows = await db<{ code: string }[]>`
+    select distinct m.code
+    from correction_periods period
+    join charges c on c.organization_id = period.organization_id and c.id = period.charge_id
+    join billable_metrics m on m.organization_id = c.organization_id and m.id = c.billable_metric_id
+      and m.recurring and m.aggregation_type = 'weighted_sum_agg'
+    where period.organization_id = ${organizationId} and period.correction_id = ${correctionId}
+      and period.settled_at is null
+    order by m.code`;
+  return rows.map(({ code }) => code);
+}
+
+/** Keeps the running totals that periods end with, by their turns. */
+export const keepTotals = (
+  { db, organizationId }: Scope,
+  kept: readonly (Pick<Unsettled, 'turn'> & {
+    correction_id: CorrectionId;
+    totals: readonly Pick<PricedItem, 'charge_filter_id' | 'grouped_by' | 'total_units'>[];
+  })[],
+) => db`
+  update correction_periods period set totals = kept.totals
+  from jsonb_to_recordset(${json(kept)}::jsonb) as kept (correction_id uuid, turn bigint, totals jsonb)
+  where period.organization_id = ${organizationId} and period.correction_id = kept.correction_id
+    and period.turn = kept.turn and period.settled_at is null`;
+
 export const markSettled = (
   { db, organizationId }: Scope,
   correctionId: CorrectionId,
@@ -168,9 +195,9 @@ export async function movePeriods({ db, organizationId }: Scope, invoiceIds: rea
       order by id desc limit 1
     ), moved as (
       insert into correction_periods (organization_id, correction_id, invoice_id, subscription_id, charge_id,
-        charges_from_datetime, charges_to_datetime, turn, prices)
+        charges_from_datetime, charges_to_datetime, turn, prices, totals)
       select period.organization_id, period.correction_id, standing.id, period.subscription_id, period.charge_id,
-        period.charges_from_datetime, period.charges_to_datetime, period.turn, period.prices
+        period.charges_from_datetime, period.charges_to_datetime, period.turn, period.prices, period.totals
       from correction_periods period cross join standing
       where period.organization_id = ${organizationId} and period.invoice_id = any (${invoiceIds}::uuid[])
         and period.invoice_id <> standing.id and period.settled_at is null

@@ -9,6 +9,7 @@ import { settleRenewals } from './in-advance/settle-renewals.ts';
 import { inRange } from './in-range.ts';
 import { invoiceDifferences } from './invoice-differences.ts';
 import { listInPlace } from './issued-fees.ts';
+import { keepTotalsWhileWaiting } from './keep-prices-before-change.ts';
 import { findNextTurn, markSettled, movePeriods, readState, type Turn } from './periods-to-settle.ts';
 import { settleInvoice } from './settle-invoice.ts';
 import { insertAdjustments, listToInvoice, type NewAdjustment } from './stored-adjustments.ts';
@@ -45,7 +46,8 @@ export async function settlePeriods(
   const chains = await inRange(() => settleChains(ctx, correction));
   const renewals = await inRange(() => settleRenewals(ctx, correction));
   const adjustments = [...chains.adjustments, ...renewals];
-  const goOn = (isWaiting: boolean): Outcome => {
+  const goOn = async (isWaiting: boolean): Promise<Outcome> => {
+    if (isWaiting) await keepTotalsWhileWaiting(ctx, correction);
     const dueAt = isWaiting ? { dueAt: ctx.now().add({ minutes: AGAIN_AFTER_MINUTES }) } : {};
     if (owesNext) ctx.after({ step: 'settle-correction', payload: { correction_id: correction.id }, ...dueAt });
     return { isSettled: false, isWaiting, adjustments };

@@ -158,8 +158,8 @@ export interface TotalRow {
 }
 
 /**
- * Running totals that earlier periods ended with, from their newest fees or from corrections of them, one for each
- * filter and group.
+ * Running totals that earlier periods ended with, from their newest fees or from corrections of them, also of those
+ * that wait for the invoice: one for each filter and group.
  */
 export const listBilledTotals = ({ db, organizationId }: Scope, requests: readonly TotalRequest[]) => db<TotalRow[]>`
   select distinct on (request.n, billed.charge_filter_id, billed.grouped_by)
@@ -169,7 +169,7 @@ export const listBilledTotals = ({ db, organizationId }: Scope, requests: readon
     "before" timestamptz)
   cross join lateral (
     select fee.charge_filter_id, fee.grouped_by, fee.total_aggregated_units as total, fee.to_datetime,
-      false as is_corrected, fee.created_at, fee.id
+      false as is_corrected, 0 as turn, fee.created_at, fee.id
     from fees fee
     where fee.organization_id = ${organizationId} and fee.subscription_id = request.subscription_id
       and fee.fee_type = 'charge' and fee.charge_id = request.charge_id and fee.true_up_parent_fee_id is null
@@ -177,11 +177,19 @@ export const listBilledTotals = ({ db, organizationId }: Scope, requests: readon
       and fee.to_datetime <= request."before"
     union all
     select adjustment.charge_filter_id, adjustment.grouped_by, adjustment.total_units, adjustment.to_datetime,
-      true, adjustment.created_at, adjustment.id
+      true, adjustment.turn, adjustment.created_at, adjustment.id
     from correction_adjustments adjustment
     where adjustment.organization_id = ${organizationId} and adjustment.subscription_id = request.subscription_id
       and adjustment.charge_id = request.charge_id and adjustment.total_units is not null
       and adjustment.to_datetime <= request."before"
+    union all
+    select total.charge_filter_id, total.grouped_by, total.total_units, period.charges_to_datetime, true, period.turn,
+      '-infinity', period.correction_id
+    from correction_periods period
+    cross join jsonb_to_recordset(period.totals) as total (charge_filter_id uuid, grouped_by jsonb, total_units numeric)
+    where period.organization_id = ${organizationId} and period.subscription_id = request.subscription_id
+      and period.charge_id = request.charge_id and period.settled_at is null and period.totals is not null
+      and period.charges_to_datetime <= request."before"
   ) billed
   order by request.n, billed.charge_filter_id, billed.grouped_by, billed.to_datetime desc, billed.is_corrected desc,
-    billed.created_at desc, billed.id desc`;
+    billed.turn desc, billed.created_at desc, billed.id desc`;

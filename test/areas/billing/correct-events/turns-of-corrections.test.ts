@@ -368,3 +368,39 @@ test.each([
   // 5 late units are billed for March and for April, and 2 are left of each.
   expect(await money()).toEqual([10_000, 0, 4000]);
 });
+
+const STOCK = { metric: { aggregation_type: 'weighted_sum_agg', recurring: true, weighted_interval: 'seconds' } };
+
+/** Amounts of the fees of usage, without those of corrections, by the month that they are for. */
+async function billedByMonth({ client, invoice }: Story): Promise<Record<string, number>> {
+  const { invoices } = await ok(client.get('/invoices?per_page=100&statuses[]=finalized'));
+  const whole: Shown[] = await Promise.all(invoices.map(({ svc_id }: Shown) => invoice(svc_id)));
+  const fees = whole
+    .flatMap((each) => each.fees)
+    .filter(({ item, svc_correction_id: of }) => item.type === 'charge' && of === undefined);
+  return Object.fromEntries(fees.map(({ from_date, amount_cents }) => [from_date.slice(0, 7), amount_cents]));
+}
+
+test.each([
+  ['next_invoice', [4000, 0, 0]],
+  ['ignore', [0, 0, 4000]],
+] as const)(
+  'months that are billed while a correction waits go on from its total (CO32): %s',
+  async (policy, money) => {
+    const world = await march({}, STOCK);
+    const { story, correct } = world;
+    await story.advanceTo('2024-04-02T00:00:00Z');
+    await story.use('units', { n: '10' }, { transaction_id: 'ten', at: '2024-04-01T00:00:00Z' });
+    await hold(world);
+    await story.advanceTo('2024-05-02T00:00:00Z');
+    await correct({ kind: 'amend', transaction_id: 'ten', properties: { n: '14' }, policy });
+    await story.advanceTo('2024-06-02T00:00:00Z');
+    await story.advanceTo('2024-07-02T00:00:00Z');
+    await issueNow(world);
+    await story.advanceTo('2024-07-03T00:00:00Z');
+    await story.advanceTo('2024-08-02T00:00:00Z');
+    expect(await world.money()).toEqual(money);
+    const billed = { '2024-04': 10_000, '2024-05': 14_000, '2024-06': 14_000, '2024-07': 14_000 };
+    expect(await billedByMonth(story)).toMatchObject(billed);
+  },
+);
