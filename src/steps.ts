@@ -211,6 +211,10 @@ export const steps = {
     invoice_id: idOf<InvoiceId>(),
     /** Whether the customer had time to pay on a hosted page. */
     has_waited: z.boolean().optional(),
+    /** How often the invoice had been charged when that wait began. */
+    attempts_before: z.int().optional(),
+    /** It follows a transfer that asked for another amount, also where nothing else is charged by itself. */
+    renews: z.boolean().optional(),
     /** A retry by hand that waits: how it is to be paid, and after how many attempts it was asked for. */
     retry: z
       .object({

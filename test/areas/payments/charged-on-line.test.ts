@@ -221,6 +221,23 @@ describe('a customer who pays by transfer', () => {
     expect((await payments(made)).filter(({ payment_status: status }) => status === 'processing')).toEqual([]);
   });
 
+  test('is asked for what is left of an invoice that is charged by hand only, too', async () => {
+    await customer(['customer_balance']);
+    const made = await invoice(1200, 'EUR', { skip_psp: true });
+    await ok(client.post(`/invoices/${made.svc_id}/retry_payment`));
+    const first = await waiting(made);
+    const byHand = (amount_cents: number) =>
+      ok(client.post('/payments', { payment: { invoice_id: made.svc_id, amount_cents, reference: 'cash' } }));
+    await byHand(500);
+    const second = await waiting(made, 700);
+    await until(async () => intentOf(first).status === 'canceled');
+    expect(second).toMatchObject({ status: 'requires_action', payment_method_id: null });
+    await byHand(300);
+    await waiting(made, 400);
+    await until(async () => intentOf(second).status === 'canceled');
+    expect(await read(made)).toMatchObject({ payment_status: 'pending', total_paid_amount_cents: 800 });
+  });
+
   test('is asked for less after a note that offsets a part, and no more after a void', async () => {
     await customer(['customer_balance']);
     const made = await invoice();

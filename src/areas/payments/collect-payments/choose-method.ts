@@ -26,7 +26,8 @@ export async function chooseMethod(
   return provider && can(provider, 'off_session_charge') ? method : undefined;
 }
 
-async function transferBy(ctx: Context, customer: CustomerRow): Promise<WayToPay | undefined> {
+/** A transfer, if the customer pays by one and the provider begins transfers. */
+export async function transferBy(ctx: Context, customer: CustomerRow): Promise<WayToPay | undefined> {
   const { payment_provider_id, provider_customer_id, provider_payment_methods: kinds } = customer;
   if (payment_provider_id === null || provider_customer_id === null || !isTransferred(kinds)) return undefined;
   const provider = await findProviderById(ctx, payment_provider_id);

@@ -12,7 +12,7 @@ import { COLLECT_STEP } from '../payments/owe-collection.ts';
 import { startCharge } from '../payments/start-charge.ts';
 import { lockPayables } from '../payments/writes.ts';
 import { announceActionRequired } from './announce-action-required.ts';
-import { chooseMethod } from './choose-method.ts';
+import { chooseMethod, transferBy } from './choose-method.ts';
 import { closePagesFirst, PAGE_PAYMENT_MINUTES } from './close-pages-first.ts';
 import { endTransfersOf } from './renew-transfers.ts';
 import { firstWish, type MethodWish, wishesOfInvoice } from './wishes-of-invoice.ts';
@@ -40,16 +40,19 @@ export async function collectInvoice(
   {
     invoice_id: id,
     has_waited: hasWaited = false,
+    attempts_before: attemptsBefore = 0,
+    renews = false,
     retry,
-  }: { invoice_id: InvoiceId; has_waited?: boolean; retry?: Retry },
+  }: { invoice_id: InvoiceId; has_waited?: boolean; attempts_before?: number; renews?: boolean; retry?: Retry },
 ): Promise<void> {
   const invoice = await lock(ctx, id);
   if (!isCollectable(invoice)) return;
   const facts = await readFacts(ctx, id);
   if (!facts.ready_for_payment_processing) return;
   // It was charged while this attempt waited.
-  if (hasWaited && facts.payment_attempts > (retry?.payment_attempts ?? 0)) return;
-  if (retry) return charge(ctx, invoice, facts, retry);
+  if (hasWaited && facts.payment_attempts > (retry?.payment_attempts ?? attemptsBefore)) return;
+  if (retry) return charge(ctx, invoice, facts, { retry });
+  if (renews) return charge(ctx, invoice, facts, { renews });
   if (facts.skip_psp) return;
   if (hasWaited || facts.wait_minutes === 0) return charge(ctx, invoice, facts);
   const dueAt = ctx.now().add({ minutes: facts.wait_minutes });
@@ -80,24 +83,34 @@ export async function retryPayment(
     await recordInvoiceFailure(ctx, invoice, { code: 'customer_must_have_payment_provider', message });
     return null;
   }
-  await charge(ctx, invoice, facts, {
+  const retry: Retry = {
     type: wish?.payment_method_type ?? null,
     id: wish?.payment_method_id ?? null,
     payment_attempts: facts.payment_attempts,
-  });
+  };
+  await charge(ctx, invoice, facts, { retry });
   return null;
 }
 
-async function charge(ctx: Context, invoice: InvoiceRow, facts: Facts, retry?: Retry): Promise<void> {
+async function charge(
+  ctx: Context,
+  invoice: InvoiceRow,
+  facts: Facts,
+  { retry, renews = false }: { retry?: Retry; renews?: boolean } = {},
+): Promise<void> {
   const customer = await readCustomer(ctx, invoice.customer_id);
   if (customer.payment_provider_id === null || customer.provider_customer_id === null) return;
   const wishes = [...(retry ? [retry] : []), ...facts.wishes];
-  const method = await chooseMethod(ctx, customer, wishes);
-  if (!method) return firstWish(wishes)?.type === 'manual' ? undefined : announceActionRequired(ctx, invoice, customer);
+  const isManual = firstWish(wishes)?.type === 'manual';
+  // Somebody had it charged by hand, by transfer; a method that was stored since is not what they asked for.
+  const isAskedAgain = renews && (facts.skip_psp || isManual);
+  const method = isAskedAgain ? await transferBy(ctx, customer) : await chooseMethod(ctx, customer, wishes);
+  if (!method) return isManual || isAskedAgain ? undefined : announceActionRequired(ctx, invoice, customer);
   // A customer who was to transfer the money has stored a method meanwhile.
   if (method.id !== null) await endTransfersOf(ctx, [invoice.id]);
   if (await closePagesFirst(ctx, [invoice.id])) {
-    const payload = { invoice_id: invoice.id, has_waited: true, ...(retry ? { retry } : {}) };
+    const waits = { invoice_id: invoice.id, has_waited: true, attempts_before: facts.payment_attempts };
+    const payload = { ...waits, ...(retry ? { retry } : {}), ...(renews ? { renews } : {}) };
     return ctx.after({ step: COLLECT_STEP, payload, dueAt: ctx.now().add({ minutes: PAGE_PAYMENT_MINUTES }) });
   }
   const isStarted = await startCharge(ctx, {

@@ -63,7 +63,7 @@ export async function isTransferWanted(
 function oweNext(ctx: Context, { payable_type, payable_id }: Asked, due: number): void {
   if (payable_type === 'PaymentRequest')
     ctx.after({ step: COLLECT_REQUEST_STEP, payload: { payment_request_id: payable_id } });
-  else if (due > 0) ctx.after({ step: COLLECT_STEP, payload: { invoice_id: payable_id } });
+  else if (due > 0) ctx.after({ step: COLLECT_STEP, payload: { invoice_id: payable_id, renews: true } });
 }
 
 /**
@@ -83,7 +83,7 @@ export async function endTransfersOf(
     select distinct invoice_id from payment_invoices
     where organization_id = ${ctx.organizationId} and payment_id = any (${ended})
       and invoice_id <> all (${invoiceIds})`;
-  for (const { invoice_id } of others) ctx.after({ step: COLLECT_STEP, payload: { invoice_id } });
+  for (const { invoice_id } of others) ctx.after({ step: COLLECT_STEP, payload: { invoice_id, renews: true } });
 }
 
 const listOpenTransfers = (
