@@ -100,6 +100,38 @@ describe('sweeps of lost work', () => {
     await service.sql`delete from customers where organization_id = ${stuck.organization.organization_id}`;
   });
 
+  test('a transfer that was not made for three days is asked about once a day, another one hourly', async () => {
+    const slow = { ...linked, sync: true, provider_payment_methods: ['customer_balance'] };
+    await ok(
+      client.post('/customers', { customer: { external_id: 'slow', currency: 'USD', billing_configuration: slow } }),
+    );
+    await until(
+      async () => (await ok(client.get('/customers/slow'))).customer.billing_configuration.provider_customer_id,
+    );
+    await ok(
+      client.post('/invoices', {
+        invoice: { external_customer_id: 'slow', currency: 'USD', fees: [{ add_on_code: 'setup', units: 1 }] },
+      }),
+    );
+    const organizationId = client.organization.organization_id;
+    await until(async () => {
+      const rows = await service.sql`
+        select from payments where organization_id = ${organizationId} and payment_status = 'processing'`;
+      return rows[0];
+    });
+    const asked = async (ageDays: number, askedHoursAgo: number) => {
+      await service.sql`
+        update payments set created_at = now() - ${ageDays} * interval '1 day', updated_at = now() - interval '2 days',
+          looked_at = now() - ${askedHoursAgo} * interval '1 hour'
+        where organization_id = ${organizationId}`;
+      const owner = organizationId as string;
+      return (await swept(retryProviderEvents)).filter((each) => each.owner === owner).map(({ name }) => name);
+    };
+    expect(await asked(2, 2)).toEqual(['payment.look-after']);
+    expect(await asked(4, 2)).toEqual([]);
+    expect(await asked(4, 25)).toEqual(['payment.look-after']);
+  });
+
   test('connections of one organization that cannot be checked keep those of others from no turn', async () => {
     const stuck = await connected();
     await service.sql`

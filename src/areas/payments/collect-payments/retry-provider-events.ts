@@ -10,6 +10,10 @@ import { PAGE_LIFE_HOURS } from './close-pages-first.ts';
 const LOST_AFTER_MINUTES = 5;
 /** After this time in progress a payment or refund is queried at its provider, because its event may be lost. */
 const LOOK_AFTER_MINUTES = 60;
+/** A transfer that the customer has not made for so long may never be made, and does not end by itself. */
+const FORGOTTEN_AFTER_DAYS = 3;
+/** How often its provider is asked about such a transfer. */
+const FORGOTTEN_EVERY_HOURS = 24;
 /** Age from which a refund of unknown outcome is left to a person. */
 const GIVEN_UP_AFTER_HOURS = 24;
 
@@ -17,8 +21,8 @@ type Work = Pick<SweepDeps, 'sql' | 'producer'>;
 
 /**
  * Sends lost work to providers again: charges, cancellations, refunds, customers, methods and pages without an answer;
- * and queries payments and refunds whose event may be lost, each at most once an hour. All of it is idempotent at the
- * provider. Stored events have their own after-steps.
+ * and queries payments and refunds whose event may be lost, each at most once an hour, and a transfer of some days once
+ * a day. All of it is idempotent at the provider. Stored events have their own after-steps.
  *
  * Rules: periodic-jobs.md#retry-provider-events, payments.md#providers.
  */
@@ -47,6 +51,9 @@ const isReached = (sql: Sql): Fragment => sql`exists (
 async function sweepPayments({ sql, producer }: Work, at: Temporal.Instant): Promise<void> {
   const lost = at.subtract({ minutes: LOST_AFTER_MINUTES });
   const lookBefore = at.subtract({ minutes: LOOK_AFTER_MINUTES });
+  const forgotten = at.subtract({ hours: FORGOTTEN_AFTER_DAYS * 24 });
+  const isAskedOften = sql`record.is_transfer and record.created_at < ${forgotten}
+    and record.looked_at >= ${at.subtract({ hours: FORGOTTEN_EVERY_HOURS })}`;
   const unsent = await takeInTurn<PaymentId>(sql, at, {
     table: 'payments',
     due: sql`record.payment_type = 'provider' and record.payment_status = 'pending' and record.error is null
@@ -60,7 +67,7 @@ async function sweepPayments({ sql, producer }: Work, at: Temporal.Instant): Pro
     table: 'payments',
     due: sql`record.payment_type = 'provider' and record.payment_status = 'processing'
       and record.provider_payment_id is not null and record.updated_at < ${lookBefore}
-      and coalesce(record.looked_at < ${lookBefore}, true) and ${isReached(sql)}`,
+      and coalesce(record.looked_at < ${lookBefore} and not (${isAskedOften}), true) and ${isReached(sql)}`,
   });
   await producer.addMany(
     'payment.look-after',
