@@ -257,7 +257,7 @@ async function underWay(driver: Driver) {
       currency: 'EUR',
       status: 'processing',
       paymentStatus: 'processing',
-      provider: { id: connection.svc_id, customerId: null, methodId: null },
+      provider: { id: connection.svc_id, customerId: 'cus_laws', methodId: null },
       invoiceIds: [invoice.svc_id as InvoiceId],
       createdAt: ctx.now(),
       now: ctx.now(),

@@ -165,6 +165,10 @@ const sessions = '/v1/checkout/sessions';
 const storedPage = async (made: Loose): Promise<Loose> =>
   (await service.sql`select * from payment_pages where payable_id = ${made.svc_id}`)[0];
 
+/** A job of a page is no second one while the first has not ended. */
+const jobsEnded = () =>
+  until(async () => (await runtime.producer.queue('payments').getJobCounts('active')).active === 0);
+
 describe('hosted pages', () => {
   test('a page that is closed while it is opened is ended at the provider, and its address is not given', async () => {
     const made = await invoice();
@@ -198,6 +202,7 @@ describe('hosted pages', () => {
   test('the sweep opens pages and ends closed ones whose job was lost', async () => {
     const made = await invoice();
     const url = await urlOf(made);
+    await jobsEnded();
     await service.sql`
       update payment_pages set url = '', provider_page_id = null, created_at = now() - interval '6 minutes'
       where payable_id = ${made.svc_id}`;
@@ -206,6 +211,7 @@ describe('hosted pages', () => {
       const row = await storedPage(made);
       return row.url === url ? row : undefined;
     });
+    await jobsEnded();
     await service.sql`
       update payment_pages set closed_at = now() - interval '6 minutes' where payable_id = ${made.svc_id}`;
     await retryProviderEvents.sweep(runtime, realNow());
