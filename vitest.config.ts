@@ -3,7 +3,8 @@ import { LongestFirst } from './test/support/longest-first.ts';
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    // Of test/scale the short form: `npm run test:scale` runs the rest.
+    include: ['test/!(scale)/**/*.test.ts', 'test/*.test.ts', 'test/scale/**/*.short.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 120_000,
     hookTimeout: 300_000,

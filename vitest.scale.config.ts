@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+// The service on several servers, poolers and standbys: `npm run test:scale`. It takes the long form of test/scale,
+// which `npm test` leaves out, and its short form.
+export default defineConfig({
+  test: {
+    include: ['test/scale/**/*.test.ts'],
+    globalSetup: ['test/support/global-setup.ts'],
+    testTimeout: 600_000,
+    hookTimeout: 300_000,
+    pool: 'forks',
+    // Each file brings servers of its own, and some measure.
+    maxWorkers: 1,
+  },
+});
