@@ -18,6 +18,7 @@ import {
   takeLostBatches,
 } from './open-batches.ts';
 import { createOwed, type OwedInAdvance } from './owe-in-advance.ts';
+import { reopenChecks } from './unchecked-events.ts';
 
 const PAGE = 500;
 
@@ -53,6 +54,7 @@ export async function finishFree(tx: Db, ids: readonly EventBatchId[], owed: Owe
   const [watchers] = await Promise.all([
     watchersOf(tx, matched),
     endBatches(tx, ids, { marks: marksOf(matched), unmatched }),
+    reopenChecks(tx, events),
   ]);
   await owed.store(tx, matched);
   return markUsed(tx, matched, watchers);

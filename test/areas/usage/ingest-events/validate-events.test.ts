@@ -1,6 +1,8 @@
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
+import type { IncomingBatch } from '../../../../src/areas/usage/events/incoming-event.ts';
+import { finishOpenBatches } from '../../../../src/areas/usage/ingest-events/finish-batches.ts';
 import { validateEvents } from '../../../../src/areas/usage/ingest-events/validate-events.ts';
 import type { Context, WebhookEvent } from '../../../../src/platform/context.ts';
 import type { Db } from '../../../../src/platform/db/connect.ts';
@@ -143,6 +145,30 @@ test('under a test clock a check reads what came since the one before, and a loo
   expect(invalid(await told(at('15:05'), { sandbox: true }))).toEqual([['open-0', 'open-1']]);
   expect(await validateEvents.nextDueAt({ db: sql, organizationId }, at('15:05'))).toBeNull();
 });
+
+test('an event that was read from its request before the test clock moved, and stored later, is checked', async () => {
+  const { sql } = database;
+  const at = (time: string) => Temporal.Instant.from(`2024-03-10T${time}:00Z`);
+  await sql`update organizations set sandbox = true where id = ${organizationId}`;
+  await sql`
+    insert into test_clocks (organization_id, frozen_time, created_at)
+    values (${organizationId}, ${at('12:00')}, ${TICK})`;
+  const batchOf = (code: string) => incoming(organizationId, [event(code, { n: 1 }, code)], { sandbox: true });
+  const slow = batchOf('slow');
+  await finished(batchOf('quick'));
+  expect(await told(at('13:05'), { sandbox: true })).toMatchObject([{ object: { invalid_code: ['quick'] } }]);
+  await sql`update test_clocks set frozen_time = ${at('13:30')} where organization_id = ${organizationId}`;
+  await finished(slow);
+  expect(await validateEvents.nextDueAt({ db: sql, organizationId }, at('13:30'))).toEqual(at('14:00'));
+  expect(await told(at('14:05'), { sandbox: true })).toMatchObject([{ object: { invalid_code: ['slow'] } }]);
+});
+
+/** Stores a batch and does what follows. */
+async function finished(batch: IncomingBatch): Promise<void> {
+  const { sql } = database;
+  await storage(sql).store(batch);
+  await finishOpenBatches({ db: sql, organizationId });
+}
 
 /** How many rows of events a piece of work reads, where no table is so small that it is read as a whole. */
 async function readOf<Found>(work: (tx: Db) => Promise<Found>): Promise<{ found: Found; read: number }> {
