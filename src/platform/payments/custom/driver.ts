@@ -68,9 +68,7 @@ export function customProvider(target: CustomTarget, wire: WireTable, config: Co
       };
       try {
         const answer = await post({ type: 'charge.create', id: request.idempotencyKey, data }, PaymentAnswer);
-        if (answer.isAccepted)
-          return { kind: 'answered', status: 'processing', paymentStatus: 'processing', providerPaymentId: answer.id };
-        return outcomeOf(answer.body, target.connection);
+        return answer.isAccepted ? begun(answer.id) : outcomeOf(answer.body, target.connection);
       } catch (error) {
         if (error instanceof ProviderConflict) return { kind: 'conflict', error: error.error };
         if (error instanceof CredentialsRefused) return { kind: 'unreachable', error: error.error };
@@ -79,7 +77,8 @@ export function customProvider(target: CustomTarget, wire: WireTable, config: Co
     },
     async readPayment(id) {
       const sent = { type: 'payment.read', id: once('read'), data: { id } } as const;
-      return outcomeOf(await readState(target.connection, () => told(sent, PaymentAnswer)), id);
+      const answer = await readState(target.connection, () => post(sent, PaymentAnswer));
+      return answer.isAccepted ? begun(id) : outcomeOf(answer.body, target.connection);
     },
     openPage({ idempotencyKey, providerCustomerId, methodTypes, successUrl, payment }) {
       const data = { provider_customer_id: providerCustomerId, method_types: methodTypes, success_url: successUrl };
@@ -109,7 +108,9 @@ export function customProvider(target: CustomTarget, wire: WireTable, config: Co
     },
     async readRefund(id) {
       const sent = { type: 'refund.read', id: once('read'), data: { id } } as const;
-      const { status, error } = await readState(target.connection, () => told(sent, RefundAnswer));
+      const answer = await readState(target.connection, () => post(sent, RefundAnswer));
+      if (answer.isAccepted) return { status: 'pending' };
+      const { status, error } = answer.body;
       return { status, ...(error ? { error } : {}) };
     },
     async listMethods(providerCustomerId, types) {
@@ -132,6 +133,15 @@ export function customProvider(target: CustomTarget, wire: WireTable, config: Co
     },
   };
 }
+
+/** A payment that the provider has begun or knows, and whose outcome it tells by an event. */
+const begun = (providerPaymentId: string) =>
+  ({
+    kind: 'answered',
+    status: 'processing',
+    paymentStatus: 'processing',
+    providerPaymentId,
+  }) satisfies ChargeOutcome;
 
 /** @throws Outage, when a payment that was started has no id: nobody could recognise it later */
 function outcomeOf(

@@ -156,14 +156,22 @@ export const OPERATIONS = {
     }),
     answer: PaymentAnswer,
   },
-  'payment.read': { summary: 'Read the state of a payment', data: byId, answer: PaymentAnswer },
+  'payment.read': {
+    summary: 'Read the state of a payment; 202 while it is in progress',
+    data: byId,
+    answer: PaymentAnswer,
+  },
   'payment.cancel': { summary: 'End a payment that has not succeeded', data: byId, answer: PaymentAnswer },
   'refund.create': {
     summary: 'Refund a payment or a part of it; 202 when the outcome comes by an event',
     data: z.object({ payment_id: z.string(), ...money, reason: z.string().nullable(), metadata: texts }),
     answer: RefundAnswer,
   },
-  'refund.read': { summary: 'Read the state of a refund', data: byId, answer: RefundAnswer },
+  'refund.read': {
+    summary: 'Read the state of a refund; 202 while it is in progress',
+    data: byId,
+    answer: RefundAnswer,
+  },
   'payments.list': {
     summary: 'List payments made at or after an instant, newest first; `until` may end the list',
     data: z.object({ since: z.int(), until: z.int().optional(), cursor: z.string().nullable(), limit: z.int() }),
