@@ -1,5 +1,6 @@
 import adyen, { EnvironmentEnum, hmacValidator, Types } from '@adyen/api-library';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { IGNORED_EVENTS } from '../../../src/platform/payments/adyen/event-codes.ts';
 import type { ChargeRequest, PaymentProvider } from '../../../src/platform/payments/port.ts';
 import { descriptorOf } from '../../../src/platform/payments/providers.ts';
 import {
@@ -302,29 +303,46 @@ describe('results and events', () => {
   const itemOf = (eventCode: string) =>
     double.item(eventCode, { ...references, amount: { currency: 'EUR', value: 1200 } });
 
-  test('of every event it is decided what it means, or that a person has to look', () => {
+  test('of every event it is decided what it means', () => {
     const codes = Object.values(notification.NotificationRequestItem.EventCodeEnum);
     const kinds = Object.fromEntries(codes.map((code) => [code, inbound.parse(itemOf(code)).kind]));
     const of = (kind: string) => codes.filter((code) => kinds[code] === kind).sort();
     expect(of('payment')).toEqual(['AUTHORISATION']);
-    expect(of('payment_reversed')).toEqual(['CANCELLATION', 'CAPTURE_FAILED']);
-    expect(of('refund')).toEqual(['REFUND', 'REFUND_FAILED']);
-    expect(of('dispute_opened')).toEqual(['CHARGEBACK', 'NOTIFICATION_OF_CHARGEBACK', 'REQUEST_FOR_INFORMATION']);
-    expect(of('dispute_closed')).toEqual(['CHARGEBACK_REVERSED', 'SECOND_CHARGEBACK']);
-    expect(of('ignored')).toEqual([
-      'CAPTURE',
-      'OFFER_CLOSED',
-      'RECURRING_CONTRACT',
-      'REPORT_AVAILABLE',
-      'TECHNICAL_CANCEL',
+    expect(of('payment_reversed')).toEqual(['CANCELLATION', 'CANCEL_OR_REFUND', 'CAPTURE_FAILED', 'EXPIRE']);
+    expect(of('refund')).toEqual(['REFUND', 'REFUNDED_REVERSED', 'REFUND_FAILED']);
+    expect(of('dispute_opened')).toEqual([
+      'CHARGEBACK',
+      'DISPUTE_DEFENSE_PERIOD_ENDED',
+      'NOTIFICATION_OF_CHARGEBACK',
+      'REQUEST_FOR_INFORMATION',
     ]);
-    expect(of('unknown').join(' ')).toBe(
-      'AUTHORISATION_ADJUSTMENT AUTORESCUE CANCEL_AUTORESCUE CANCEL_OR_REFUND DISPUTE_DEFENSE_PERIOD_ENDED DONATION ' +
-        'EXPIRE HANDLED_EXTERNALLY INFORMATION_SUPPLIED ISSUER_COMMENTS ISSUER_RESPONSE_TIMEFRAME_EXPIRED ' +
-        'MANUAL_REVIEW_ACCEPT MANUAL_REVIEW_REJECT NOTIFICATION_OF_FRAUD ORDER_CLOSED ORDER_OPENED PAIDOUT_REVERSED ' +
-        'PAYOUT_DECLINE PAYOUT_EXPIRE PAYOUT_THIRDPARTY PENDING POSTPONED_REFUND PREARBITRATION_LOST ' +
-        'PREARBITRATION_WON PROCESS_RETRY REFUNDED_REVERSED REFUND_WITH_DATA VOID_PENDING_REFUND',
-    );
+    expect(of('dispute_closed')).toEqual([
+      'CHARGEBACK_REVERSED',
+      'ISSUER_RESPONSE_TIMEFRAME_EXPIRED',
+      'PREARBITRATION_LOST',
+      'PREARBITRATION_WON',
+      'SECOND_CHARGEBACK',
+    ]);
+    expect(of('ignored')).toEqual([...IGNORED_EVENTS.keys()].sort());
+    expect(of('unknown')).toEqual([]);
+    expect(inbound.parse(itemOf('SOMETHING_NEW')).kind).toBe('unknown');
+  });
+
+  test.each([
+    ['CANCEL_OR_REFUND', { 'modification.action': 'refund' }, { kind: 'refund', status: 'succeeded' }],
+    ['CANCEL_OR_REFUND', { 'modification.action': 'cancel' }, { kind: 'payment_reversed', providerPaymentId: 'PSP1' }],
+    ['REFUNDED_REVERSED', {}, { kind: 'refund', status: 'failed', isReturn: true, providerRefundId: 'EVT1' }],
+    ['EXPIRE', {}, { kind: 'payment_reversed', status: 'Expired', providerPaymentId: 'PSP1' }],
+    ['DISPUTE_DEFENSE_PERIOD_ENDED', { disputeStatus: 'Expired' }, { kind: 'dispute_closed', isLost: true }],
+    ['DISPUTE_DEFENSE_PERIOD_ENDED', { disputeStatus: 'Undefended' }, { kind: 'dispute_opened' }],
+    ['PREARBITRATION_LOST', {}, { kind: 'dispute_closed', isLost: true }],
+    ['PREARBITRATION_WON', {}, { kind: 'dispute_closed', isLost: false }],
+  ])('%s with %o is what it says', (code, additionalData, meaning) => {
+    expect(inbound.parse({ ...itemOf(code), additionalData })).toMatchObject(meaning);
+  });
+
+  test.each(['CANCELLATION', 'CANCEL_OR_REFUND', 'EXPIRE'])('%s that did not succeed changes nothing', (code) => {
+    expect(inbound.parse({ ...itemOf(code), success: 'false' }).kind).toBe('ignored');
   });
 
   test('the library verifies what the double signs, and we what the library signs', () => {

@@ -3,6 +3,7 @@ import type { NamedEvent } from '../descriptor.ts';
 import type { ProviderError, ProviderEvent, Received } from '../port.ts';
 import { providerId } from '../provider-id.ts';
 import { hmac, isSame } from '../signatures.ts';
+import { DISPUTE_EVENTS, IGNORED_EVENTS } from './event-codes.ts';
 import { isOfPage, metadataOf } from './references.ts';
 import { ADYEN_WIRE } from './wire.ts';
 
@@ -88,18 +89,7 @@ const storesMethod = ({ eventCode, success, merchantReference, additionalData }:
 
 const isTrue = (success: unknown): boolean => String(success) === 'true';
 
-/** Events that say nothing of a payment of ours. */
-const SILENT = new Set(['OFFER_CLOSED', 'REPORT_AVAILABLE', 'RECURRING_CONTRACT', 'CAPTURE', 'TECHNICAL_CANCEL']);
-
-/** Events of a dispute, by what they say of its end; of CHARGEBACK its status does. */
-const DISPUTES: Readonly<Record<string, 'opened' | 'lost' | 'won'>> = {
-  NOTIFICATION_OF_CHARGEBACK: 'opened',
-  REQUEST_FOR_INFORMATION: 'opened',
-  SECOND_CHARGEBACK: 'lost',
-  CHARGEBACK_REVERSED: 'won',
-};
-
-const isOfDispute = (eventCode: string): boolean => eventCode === 'CHARGEBACK' || eventCode in DISPUTES;
+const isOfDispute = (eventCode: string): boolean => DISPUTE_EVENTS.has(eventCode);
 
 /** Statuses with which a chargeback is lost: it was decided, accepted, or its time to defend it has passed. */
 const LOST: readonly unknown[] = ['Lost', 'Accepted', 'Expired'];
@@ -108,45 +98,60 @@ const LOST: readonly unknown[] = ['Lost', 'Accepted', 'Expired'];
 export function parseAdyenEvent(item: Record<string, unknown>): ProviderEvent {
   const [id, original] = [providerId(item.pspReference), providerId(item.originalReference)];
   const code = String(item.eventCode);
-  if (!id || SILENT.has(code)) return IGNORED;
+  if (!id || IGNORED_EVENTS.has(code)) return IGNORED;
   if (item.part === METHOD_PART) return methodOf(item);
+  const saidOfDispute = DISPUTE_EVENTS.get(code);
+  if (saidOfDispute) return dispute(item, original, saidOfDispute);
   const isDone = isTrue(item.success);
   const reference = String(item.merchantReference ?? '');
   switch (code) {
     case 'AUTHORISATION':
       return authorisation(item, { id, isDone, reference });
     case 'CANCELLATION':
-      // One that failed leaves the payment to its own events.
-      if (!isDone || !original) return IGNORED;
-      // What was authorised has counted as received since.
-      return { kind: 'payment_reversed', providerPaymentId: original, status: 'Cancelled', ...atOf(item) };
+      return isDone ? takenBack(item, original, 'Cancelled') : IGNORED;
+    case 'CANCEL_OR_REFUND':
+      // Made in the dashboard by one who does not know whether the money has been captured; Adyen does.
+      if (modificationOf(item) === 'refund') return refundOf(item, { id, isPaid: isDone });
+      return isDone ? takenBack(item, original, 'Cancelled') : IGNORED;
+    case 'EXPIRE':
+      return isDone ? takenBack(item, original ?? id, 'Expired') : IGNORED;
     case 'CAPTURE_FAILED':
-      if (!original) return IGNORED;
-      return {
-        kind: 'payment_reversed',
-        providerPaymentId: original,
-        status: 'CaptureFailed',
-        ...atOf(item),
-        ...faultOf(item),
-      };
+      return takenBack(item, original, 'CaptureFailed');
     case 'REFUND':
-    case 'REFUND_FAILED': {
-      const isPaid = code === 'REFUND' && isDone;
-      return {
-        kind: 'refund',
-        providerRefundId: id,
-        status: isPaid ? 'succeeded' : 'failed',
-        metadata: metadataOf(reference),
-        ...(isPaid ? {} : faultOf(item)),
-        ...(code === 'REFUND_FAILED' ? { isReturn: true } : {}),
-      };
-    }
-    case 'CHARGEBACK':
-      return dispute(item, original, isDone && LOST.includes(statusOfDispute(item)) ? 'lost' : 'opened');
+      return refundOf(item, { id, isPaid: isDone });
+    case 'REFUND_FAILED':
+    case 'REFUNDED_REVERSED':
+      return { ...refundOf(item, { id, isPaid: false }), isReturn: true };
     default:
-      return DISPUTES[code] ? dispute(item, original, DISPUTES[code]) : { kind: 'unknown', type: code };
+      return { kind: 'unknown', type: code };
   }
 }
+
+/** What was authorised has counted as received since, and does not come. A failed attempt at it has no such effect. */
+const takenBack = (
+  item: Loose,
+  payment: string | undefined,
+  status: 'Cancelled' | 'CaptureFailed' | 'Expired',
+): ProviderEvent =>
+  payment === undefined
+    ? IGNORED
+    : {
+        kind: 'payment_reversed',
+        providerPaymentId: payment,
+        status,
+        ...atOf(item),
+        ...(status === 'CaptureFailed' ? faultOf(item) : {}),
+      };
+
+const refundOf = (item: Loose, { id, isPaid }: { id: string; isPaid: boolean }) => ({
+  kind: 'refund' as const,
+  providerRefundId: id,
+  status: isPaid ? 'succeeded' : 'failed',
+  metadata: metadataOf(String(item.merchantReference ?? '')),
+  ...(isPaid ? {} : faultOf(item)),
+});
+
+const modificationOf = ({ additionalData: data }: Loose): unknown => data?.['modification.action'];
 
 function authorisation(
   item: Record<string, unknown>,
@@ -194,8 +199,14 @@ function methodOf({ additionalData: data, paymentMethod }: Loose): ProviderEvent
 
 const statusOfDispute = ({ additionalData: data }: Loose): unknown => data?.disputeStatus;
 
-function dispute(item: Loose, payment: string | undefined, end: 'opened' | 'lost' | 'won'): ProviderEvent {
+function dispute(
+  item: Loose,
+  payment: string | undefined,
+  said: 'opened' | 'lost' | 'won' | 'by status',
+): ProviderEvent {
   if (!payment) return IGNORED;
+  const isLost = isTrue(item.success) && LOST.includes(statusOfDispute(item));
+  const end = said === 'by status' ? (isLost ? 'lost' : 'opened') : said;
   const reason = providerId(item.reason) ?? null;
   return end === 'opened'
     ? { kind: 'dispute_opened', providerPaymentId: payment, reason }
