@@ -8,7 +8,7 @@ import { gocardlessDescriptor } from './gocardless/descriptor.ts';
 import { sandboxDescriptor } from './sandbox/descriptor.ts';
 import { paymentStatusOf } from './status-words.ts';
 import { stripeDescriptor } from './stripe/descriptor.ts';
-import { isTransferred, storedKinds } from './unstored-kinds.ts';
+import { COIN_CURRENCIES, isPaidOnPages, isTransferred, storedKinds } from './unstored-kinds.ts';
 import type { PaymentState } from './words.ts';
 
 /** The types of connection that can be made, one row each. Rule: provider-connections.md#types. */
@@ -62,13 +62,24 @@ export const offersKindsOfMethod = ({
 export const beginsTransfers = (connection: Pick<StoredConnection, 'provider_type' | 'emulates'>): boolean =>
   descriptorOf(connection.provider_type)?.beginsTransfers === true && offersKindsOfMethod(connection);
 
-/** Whether a customer of these kinds could never pay an invoice at a connection. Rule: payments.md#charged-on-line. */
-export const takesNoneOf = (
-  connection: Pick<StoredConnection, 'provider_type' | 'emulates'>,
-  kinds: readonly string[],
-): boolean => {
-  if (kinds.length === 0 || storedKinds(kinds).length > 0) return false;
-  return isTransferred(kinds) ? !beginsTransfers(connection) : !offersKindsOfMethod(connection);
+/**
+ * Whether a connection cannot take the kinds of payment that a customer is to choose from. Transfers need one that
+ * begins them. Coins need pages in their currency, also beside other kinds; where customers choose no kinds, a list
+ * matters only if nothing in it can be stored.
+ *
+ *   custom without pages, as Stripe: ['crypto'], ['card', 'crypto'] → true; ['card'] → false
+ *
+ * Rule: payments.md#charged-on-line.
+ */
+export const refusesKinds = (connection: StoredConnection, kinds: readonly string[]): boolean => {
+  if (isTransferred(kinds)) return !beginsTransfers(connection);
+  if (!isPaidOnPages(kinds)) return false;
+  return offersKindsOfMethod(connection) ? !takesCoins(connection) : storedKinds(kinds).length === 0;
+};
+
+const takesCoins = (connection: StoredConnection): boolean => {
+  const wire = wireOf(connection.provider_type, connection.settings);
+  return can(connection, 'payment_page') && COIN_CURRENCIES.some((each) => wire[each] !== null);
 };
 
 /** Whose words a connection speaks: a double those of the provider that it behaves like, others their own. */

@@ -3,10 +3,13 @@ const TRANSFER = 'customer_balance';
 /** The customer pays from a wallet of coins, on a page of the provider. */
 const COINS = 'crypto';
 
+/** Currencies in which coins are paid. */
+export const COIN_CURRENCIES = ['USD'] as const;
+
 /** Currencies of the kinds of payment for which nothing is stored; the others take those of their provider. */
 const CURRENCIES: Readonly<Record<string, readonly string[]>> = {
   [TRANSFER]: ['EUR', 'GBP', 'JPY', 'MXN', 'USD'],
-  [COINS]: ['USD'],
+  [COINS]: COIN_CURRENCIES,
 };
 
 /** Kinds of payment for which the customer stores a method first. Rule: payments.md#charged-on-line. */

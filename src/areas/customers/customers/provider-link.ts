@@ -3,7 +3,7 @@ import type { CustomerId, PaymentProviderId } from '../../../platform/ids.ts';
 import { newId } from '../../../platform/ids.ts';
 import { isContractProvider } from '../../../platform/payments/contract-providers.ts';
 import type { ProviderError } from '../../../platform/payments/port.ts';
-import { can, descriptorOf, isOverNetwork, takesNoneOf } from '../../../platform/payments/providers.ts';
+import { can, descriptorOf, isOverNetwork, refusesKinds } from '../../../platform/payments/providers.ts';
 import { contractName, findProviderById, listProvidersNamed, type ProviderRow } from '../payment-providers/queries.ts';
 import type { CustomerFields, CustomerRow } from './queries.ts';
 import type { CustomerInput } from './schema.ts';
@@ -85,14 +85,14 @@ export async function providerLink(
     const isAsked = input.provider_payment_methods !== undefined;
     const keptId = isAsked && !leaves ? (stored?.payment_provider_id ?? null) : null;
     const kept = keptId === null ? undefined : await findProviderById(scope, keptId);
-    return kept && takesNoneOf(kept, types) ? refused : { changes, faults, endsFormer: leaves };
+    return kept && refusesKinds(kept, types) ? refused : { changes, faults, endsFormer: leaves };
   }
 
   const named = changes.payment_provider ?? stored?.payment_provider ?? null;
   const [connection, another] = await listProvidersNamed(scope, named, code);
   if (!connection) return { changes, faults: { base: ['payment_provider_not_found'] }, endsFormer: false };
   if (another) return { changes, faults: { base: ['payment_provider_code_missing'] }, endsFormer: false };
-  if (takesNoneOf(connection, types)) return refused;
+  if (refusesKinds(connection, types)) return refused;
   const isSame = stored?.payment_provider_id === connection.id;
   Object.assign(changes, {
     payment_provider: contractName(connection),
