@@ -1,4 +1,5 @@
 import { printable } from './characters.ts';
+import { stretchesOf } from './direction.ts';
 import type { DocumentFonts, FontName } from './fonts.ts';
 
 /** A stretch of text in one font. */
@@ -15,10 +16,22 @@ const PLAIN = /^[\n\u0020-\u007e\u00a0-\u017f\u0370-\u03ff\u0400-\u045f\u2010-\u
 /** Stands for a character that no font has: PDF/A refuses the glyph that fonts have for that. */
 const BOX = '\u25a1';
 
-/** A text split where its font changes; an unsplit text if the main font sets all of it. */
+/**
+ * A text split where its font or its direction changes, from left to right; an unsplit text if the main font sets all
+ * of it in one direction.
+ */
 export function runsOf(written: string, fonts: DocumentFonts): Run[] | string {
   if (PLAIN.test(written)) return written;
   const text = printable(written);
+  const stretches = stretchesOf(text) ?? [{ text, isReversed: false }];
+  const runs = stretches.flatMap(({ text: stretch, isReversed }) => {
+    const set = runsInOrder(stretch, fonts);
+    return isReversed ? set.reverse() : set;
+  });
+  return runs.length === 1 && runs[0]!.font === 'main' ? runs[0]!.text : runs;
+}
+
+function runsInOrder(text: string, fonts: DocumentFonts): Run[] {
   const runs: Run[] = [];
   for (const character of text) {
     const font = fonts.fontOf(character);
@@ -27,5 +40,5 @@ export function runsOf(written: string, fonts: DocumentFonts): Run[] | string {
     if (last?.font === font) last.text += shown;
     else runs.push({ text: shown, font });
   }
-  return runs.length === 1 && runs[0]!.font === 'main' ? runs[0]!.text : runs;
+  return runs;
 }
