@@ -20,6 +20,7 @@ import { measureHttp } from './sections/http.ts';
 import { measureIngest } from './sections/ingest.ts';
 import { measureNeighbours } from './sections/neighbours.ts';
 import { measureQueue } from './sections/queue.ts';
+import { measureReconcile } from './sections/reconcile.ts';
 import { measureUsage } from './sections/usage.ts';
 import { measureWebhooks } from './sections/webhooks.ts';
 import { measureWindow } from './sections/window.ts';
@@ -42,6 +43,7 @@ const sections: Record<SectionName, Section> = {
   neighbours: { ids: ['G20', 'G21', 'G22'], measure: measureNeighbours },
   'heavy-usage': { ids: ['G23'], measure: measureHeavyUsage },
   'dead-endpoint': { ids: ['G24'], measure: measureDeadEndpoint },
+  reconcile: { ids: ['G25'], measure: measureReconcile },
 };
 
 async function run(): Promise<number> {

@@ -13,7 +13,7 @@ const USUAL = [
   'heavy-usage',
 ] as const;
 /** Sections that take a minute and more; they run only when they are requested by name. */
-export const SECTIONS = [...USUAL, 'neighbours', 'dead-endpoint'] as const;
+export const SECTIONS = [...USUAL, 'neighbours', 'dead-endpoint', 'reconcile'] as const;
 /** What neighbours notice (attacks A1 to A8, E2), and the most expensive requests that the door accepts. */
 export const ATTACK_NAMES = [
   ...(['A1', 'A2', 'A3', 'A4', 'A5', 'A6', 'A7', 'A8'] as const),
@@ -41,6 +41,8 @@ export interface Effort {
   /** Subscriptions that are due at one instant, and how often that is measured. */
   burst: number;
   bursts: number;
+  /** Payments that are compared with those of a provider. */
+  payments: number;
   /** A neighbour is measured so long in quiet, and so long under each attack. */
   neighbourSeconds: number;
   /** So many times, each in quiet and then under attack. */
@@ -71,6 +73,7 @@ const FULL: Effort = {
   windowRows: 20_000_000,
   burst: 10_000,
   bursts: 1,
+  payments: 100_000,
   neighbourSeconds: 10,
   neighbourRounds: 1,
 };
@@ -86,6 +89,7 @@ const QUICK: Effort = {
   windowRows: 500_000,
   burst: 300,
   bursts: 3,
+  payments: 10_000,
   neighbourSeconds: 4,
   neighbourRounds: 1,
 };

@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import { recordChange } from '../../../platform/records/record-change.ts';
 import { securityDiff } from '../../../platform/records/security-log.ts';
-import type { ProviderRow } from './queries.ts';
+import type { ShownProviderRow } from './queries.ts';
 import type { ProviderView } from './schema.ts';
 import { providerView } from './view.ts';
 
@@ -12,10 +12,10 @@ import { providerView } from './view.ts';
 export function recordProvider(
   ctx: Context,
   action: 'created' | 'updated' | 'deleted',
-  provider: ProviderRow,
-  before?: ProviderRow,
+  provider: ShownProviderRow,
+  before?: ShownProviderRow,
 ): void {
-  const view = (row: ProviderRow) => providerView(row, ctx.config, ctx.organizationId);
+  const view = (row: ShownProviderRow) => providerView(row, ctx.config, ctx.organizationId);
   const object = view(provider);
   const former = before ? view(before) : undefined;
   recordChange(ctx, {

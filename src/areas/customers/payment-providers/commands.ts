@@ -8,7 +8,13 @@ import { announce } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { pagesOfProviderOutdated, providerDeleted } from '../announcements.ts';
 import { recordProvider } from './announce.ts';
-import { findProvider, findProviderById, getProvider, type ProviderRow } from './queries.ts';
+import {
+  getProvider,
+  isProviderCodeTaken,
+  type ProviderRow,
+  readShownProvider,
+  type ShownProviderRow,
+} from './queries.ts';
 import type { ProviderCreate, ProviderUpdate } from './schema.ts';
 import { demandKeyFor, LIVE_KEY_IN_SANDBOX, sealSecrets } from './secrets.ts';
 import { type Checked, setConnectionStatus } from './status.ts';
@@ -43,7 +49,7 @@ export async function createProvider(ctx: Context, { body }: { body: ProviderCre
   const given = { ...sent, secrets: { ...sent.secrets, ...made } };
   if (type.open) await refuseRealMoneyInSandbox(ctx, type, given);
   if (body.code === RESERVED_CODE) throw refuse.invalid({ code: ['value_is_invalid'] });
-  if (await findProvider(ctx, body.code)) throw refuse.invalid({ code: ['value_already_exist'] });
+  if (await isProviderCodeTaken(ctx, body.code)) throw refuse.invalid({ code: ['value_already_exist'] });
   const id = ctx.asked?.recordId ?? newId();
   const checked = ctx.asked?.answer as Checked | undefined;
   demandKeyFor(ctx, given.secrets);
@@ -58,7 +64,7 @@ export async function createProvider(ctx: Context, { body }: { body: ProviderCre
     isChecked: checked !== undefined,
     owesInbound: registers(type, given),
   });
-  const provider = (await findProviderById(ctx, id))!;
+  const provider = await readShownProvider(ctx, id);
   if (type.open) connect(ctx, id);
   recordProvider(ctx, 'created', provider);
   return { payment_provider: { ...answer(ctx, provider).payment_provider, ...made } };
@@ -78,7 +84,7 @@ export async function updateProvider(ctx: Context, { code, body }: { code: strin
     throw refuse.invalid({ emulates: ['value_is_frozen'] });
   const newCode = body.code ?? stored.code;
   if (newCode === RESERVED_CODE && stored.code !== newCode) throw refuse.invalid({ code: ['value_is_invalid'] });
-  if (newCode !== stored.code && (await findProvider(ctx, newCode)))
+  if (newCode !== stored.code && (await isProviderCodeTaken(ctx, newCode)))
     throw refuse.invalid({ code: ['value_already_exist'] });
   const type = descriptorOf(stored.provider_type)!;
   refuseFieldsOfOthers(type, body);
@@ -110,7 +116,7 @@ export async function updateProvider(ctx: Context, { code, body }: { code: strin
   if (changesPages(type, stored, given.settings))
     await announce(ctx, pagesOfProviderOutdated, { payment_provider_id: stored.id });
   if (isMoved) connect(ctx, stored.id);
-  const changed = (await findProviderById(ctx, stored.id))!;
+  const changed = await readShownProvider(ctx, stored.id);
   recordProvider(ctx, 'updated', changed, stored);
   return answer(ctx, changed);
 }
@@ -172,7 +178,7 @@ const changesPages = (type: ProviderDescriptor, { settings }: ProviderRow, now: 
 const connect = (ctx: Context, id: string): void =>
   ctx.after({ nudge: CONNECT_JOB, payload: { payment_provider_id: id } });
 
-const answer = (ctx: Context, provider: ProviderRow) => ({
+const answer = (ctx: Context, provider: ShownProviderRow) => ({
   payment_provider: providerView(provider, ctx.config, ctx.organizationId),
 });
 

@@ -29,40 +29,63 @@ export interface ProviderRow {
   inbound_owed_at: Temporal.Instant | null;
   /** Calls in a row that were refused for their credentials. */
   refused_calls: number;
+  deleted_at: Temporal.Instant | null;
+  created_at: Temporal.Instant;
+  /** Of a connection whose event is handled: others whose secret signs it too. */
+  also_signed_by?: readonly PaymentProviderId[];
+}
+
+/** A connection with what only its reader is told: its customers are counted one by one. */
+export interface ShownProviderRow extends ProviderRow {
   customers_count: number;
   drifts_open: number;
   /** When a run has last compared all that it holds with ours. */
   reconciled_at: Temporal.Instant | null;
-  deleted_at: Temporal.Instant | null;
-  created_at: Temporal.Instant;
 }
 
 const columns = (db: Db) => db`
   provider.id, provider.provider_type, provider.emulates, provider.code, provider.name, provider.success_redirect_url,
   provider.secrets, provider.secrets_last4, provider.settings, provider.live, provider.status, provider.last_error,
   provider.inbound_endpoint_id, provider.inbound_owed_at, provider.refused_calls, provider.deleted_at,
-  provider.created_at,
+  provider.created_at`;
+
+const shownColumns = (db: Db) => db`
+  ${columns(db)}, provider.reconciled_at,
   (select count(*) from customers customer where customer.organization_id = provider.organization_id
     and customer.payment_provider_id = provider.id and customer.deleted_at is null) as customers_count,
   (select count(*) from provider_drifts drift where drift.organization_id = provider.organization_id
-    and drift.connection_id = provider.id and drift.status = 'open') as drifts_open, provider.reconciled_at`;
+    and drift.connection_id = provider.id and drift.status = 'open') as drifts_open`;
 
 /** The name under which a connection appears in the contract's objects. */
 export const contractName = (provider: Pick<ProviderRow, 'provider_type' | 'emulates'>): ContractProvider =>
   provider.emulates ?? (provider.provider_type as ContractProvider);
 
-export async function findProvider({ db, organizationId }: Scope, code: string): Promise<ProviderRow | undefined> {
-  const [row] = await db<ProviderRow[]>`
-    select ${columns(db)} from payment_providers provider
-    where provider.organization_id = ${organizationId} and provider.code = ${code} and provider.deleted_at is null`;
-  return row;
+/** Whether a code is taken by a live connection. */
+export async function isProviderCodeTaken({ db, organizationId }: Scope, code: string): Promise<boolean> {
+  const rows = await db`
+    select from payment_providers
+    where organization_id = ${organizationId} and code = ${code} and deleted_at is null`;
+  return rows.length > 0;
 }
 
 /** @throws Refusal 404 payment_provider */
-export async function getProvider(scope: Scope, code: string): Promise<ProviderRow> {
-  const row = await findProvider(scope, code);
+export async function getProvider({ db, organizationId }: Scope, code: string): Promise<ShownProviderRow> {
+  const [row] = await db<ShownProviderRow[]>`
+    select ${shownColumns(db)} from payment_providers provider
+    where provider.organization_id = ${organizationId} and provider.code = ${code} and provider.deleted_at is null`;
   if (!row) throw refuse.notFound('payment_provider');
   return row;
+}
+
+/** A connection that was made or changed by the caller, as it is shown. */
+export async function readShownProvider(
+  { db, organizationId }: Scope,
+  id: PaymentProviderId,
+): Promise<ShownProviderRow> {
+  const [row] = await db<ShownProviderRow[]>`
+    select ${shownColumns(db)} from payment_providers provider
+    where provider.organization_id = ${organizationId} and provider.id = ${id}`;
+  return row!;
 }
 
 /** A connection by its id, deleted ones too: payments under way still need them. */
@@ -78,16 +101,21 @@ export async function findProviderById(
 
 /**
  * The connections that may reach the same account as one, as a list of their ids: itself, and those of the same type
- * and with the same address, where it is a setting; deleted ones too. An object of the account has one id in all of
- * them.
+ * and with the same address, where it is a setting, or with the secret that signed an event; deleted ones too. An
+ * object of the account has one id in all of them.
  */
 export const idsOfSameAccount = (
   { db, organizationId }: Scope,
-  { provider_type, settings }: Pick<ProviderRow, 'provider_type' | 'settings'>,
+  {
+    provider_type,
+    settings,
+    also_signed_by: others = [],
+  }: Pick<ProviderRow, 'provider_type' | 'settings' | 'also_signed_by'>,
 ): Fragment => db`(
   select same.id from payment_providers same
   where same.organization_id = ${organizationId} and same.provider_type = ${provider_type}
-    and coalesce(same.settings ->> 'endpoint_url', '') = ${String(settings.endpoint_url ?? '')})`;
+    and (coalesce(same.settings ->> 'endpoint_url', '') = ${String(settings.endpoint_url ?? '')}
+      or same.id = any (${[...others]}::uuid[])))`;
 
 /** Live connections that carry a name of the contract, or any if none is named; of one code if that is given. */
 export const listProvidersNamed = ({ db, organizationId }: Scope, name: string | null, code: string | null) => db<
@@ -159,13 +187,13 @@ export async function listProviders(
   { db, organizationId }: Scope,
   types: readonly string[] | undefined,
   page: Page,
-): Promise<{ rows: ProviderRow[]; totalCount: number }> {
+): Promise<{ rows: ShownProviderRow[]; totalCount: number }> {
   const { limit, offset } = limitOf(page);
   const passing = db`provider.organization_id = ${organizationId} and provider.deleted_at is null
     ${types === undefined ? db`` : db`and provider.provider_type = any (${types})`}`;
   const [rows, [count]] = await Promise.all([
-    db<ProviderRow[]>`
-      select ${columns(db)} from payment_providers provider where ${passing}
+    db<ShownProviderRow[]>`
+      select ${shownColumns(db)} from payment_providers provider where ${passing}
       order by provider.created_at, provider.id limit ${limit} offset ${offset}`,
     db<{ total: number }[]>`select count(*) as total from payment_providers provider where ${passing}`,
   ]);

@@ -3,7 +3,7 @@ import type { OrganizationId } from '../../../platform/ids.ts';
 import { capabilitiesOf } from '../../../platform/payments/providers.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
 import { seconds, secondsOrNull } from '../../../platform/schema/view.ts';
-import type { ProviderRow } from './queries.ts';
+import type { ProviderRow, ShownProviderRow } from './queries.ts';
 import type { ProviderView } from './schema.ts';
 
 /** Where a provider sends its events. Rule: provider-connections.md#inbound-events. */
@@ -17,7 +17,7 @@ export const inboundUrl = (
 /**
  * A connection as the API shows it, with the last four characters of its secrets. Rule: provider-connections.md#routes.
  */
-export const providerView = (row: ProviderRow, config: Config, organizationId: OrganizationId): ProviderView => ({
+export const providerView = (row: ShownProviderRow, config: Config, organizationId: OrganizationId): ProviderView => ({
   svc_id: row.id,
   type: row.provider_type,
   emulates: row.emulates,

@@ -38,12 +38,14 @@ export interface Connected {
  * The driver of a connection over the network; undefined for a sandbox double, a missing connection, and in a sandbox
  * that may not reach it. Rule: provider-connections.md#sandboxes-reach-no-live-account.
  *
+ * @param known whether the organization is a sandbox, by who has read it already
  * @throws Later, when the calls of the connection are used up; TooManyCalls, when somebody waits and would for too long
  */
 export async function connected(
   deps: NetworkDeps,
   organizationId: OrganizationId,
   providerId: string | null,
+  known?: { sandbox: boolean },
 ): Promise<Connected | undefined> {
   const row = providerId === null ? undefined : await findProviderById({ db: deps.sql, organizationId }, providerId);
   const type = descriptorOf(row?.provider_type);
@@ -52,7 +54,8 @@ export async function connected(
   if (type.secrets.some(({ name, isMandatory, make }) => (isMandatory || make) && secrets[name] === undefined))
     return undefined;
   const isLive = type.isLive({ secrets, settings: row.settings }) ?? row.live ?? true;
-  if (await isWalledOff(deps, organizationId, row, isLive)) return undefined;
+  const sandbox = known?.sandbox ?? (await isSandbox({ db: deps.sql, organizationId }));
+  if (sandbox && (await isWalledOff(deps, organizationId, row, isLive))) return undefined;
   if (deps.calls) await takeTurn(deps.calls, row, type.callsPerSecond);
   const inbound = inboundUrl(deps.config, organizationId, row);
   const returnUrl = row.success_redirect_url ?? publicUrl(deps.config);
@@ -132,7 +135,7 @@ async function noteRefused(
 }
 
 /**
- * Second check of sandboxes, for rows that are older than the first check or were changed by hand: they cannot use a
+ * Second check of a sandbox, for rows that are older than the first check or were changed by hand: they cannot use a
  * live account, nor any account with simulated time. The connection shows the reason, and nothing is retried. Rule:
  * provider-connections.md#sandboxes-reach-no-live-account.
  */
@@ -142,7 +145,6 @@ async function isWalledOff(
   provider: ProviderRow,
   isLiveAccount: boolean,
 ): Promise<boolean> {
-  if (!(await isSandbox({ db: sql, organizationId }))) return false;
   const isLive = isLiveAccount || provider.last_error === LIVE_KEY_IN_SANDBOX;
   const clocks = await sql`select from test_clocks where organization_id = ${organizationId}`;
   if (!isLive && clocks.length === 0) return false;

@@ -128,9 +128,14 @@ export async function comparePayments(
   now: Temporal.Instant,
 ): Promise<Compared[]> {
   const ours = await readOurs(ctx, provider, items);
-  const payableIds = items.flatMap(({ metadata }) => metadata.payable_id ?? []).filter(isUuid);
-  const payables = new Map((await listPayables(ctx, payableIds)).map((row) => [row.id, row]));
-  const released = await listAuthorizations(ctx, provider, items);
+  // In most pages we know every payment, and nothing else is read.
+  const unknown = items.filter((item) => !ours(item));
+  const payableIds = unknown.flatMap(({ metadata }) => metadata.payable_id ?? []).filter(isUuid);
+  const [listed, released] = await Promise.all([
+    payableIds.length === 0 ? [] : listPayables(ctx, payableIds),
+    unknown.length === 0 ? new Set() : listAuthorizations(ctx, provider, unknown),
+  ]);
+  const payables = new Map(listed.map((row) => [row.id, row]));
   return items.map((item): Compared => {
     const { providerPaymentId: objectId, status, currency, amountCents, received, metadata } = item;
     const state = paymentStateOf(provider, status);

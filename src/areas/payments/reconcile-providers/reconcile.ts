@@ -1,6 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
+import { holdOrganizationNow } from '../../../platform/clock/organization-clock.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { Fragment, Tx } from '../../../platform/db/connect.ts';
 import type { Scope } from '../../../platform/db/scope.ts';
 import { json } from '../../../platform/db/values.ts';
 import type { OrganizationId, PaymentProviderId, ReconciliationId } from '../../../platform/ids.ts';
@@ -11,7 +13,7 @@ import {
   TooManyCalls,
 } from '../../../platform/payments/port.ts';
 import { Later } from '../../../platform/payments/provider-calls.ts';
-import { transactHoldingClock } from '../../../platform/records/transact.ts';
+import { transact, transactHoldingClock } from '../../../platform/records/transact.ts';
 import { Outage } from '../../../platform/refusal.ts';
 import type { RefundOfDrift } from '../collect-payments/follow-refund-of-drift.ts';
 import type { FoundDrift } from '../provider-drifts/drift-kinds.ts';
@@ -40,6 +42,8 @@ interface Run {
   counts: Counts;
   error: object | null;
   started_at: Temporal.Instant;
+  /** Whether its organization is a sandbox. */
+  sandbox: boolean;
 }
 
 /**
@@ -63,7 +67,7 @@ export async function reconcile(
   if (isTooOld(run)) return finish(deps, organizationId, run, TOO_LONG);
   const place = await currentPlace(scope, run);
   if (!place) return finish(deps, organizationId, run, null);
-  const connection = await connected(deps, organizationId, place.connection_id);
+  const connection = await connected(deps, organizationId, place.connection_id, run);
   const page = await readNext(scope, run, connection, place);
   if (page === 'no answer') {
     if (!(await goElsewhere(deps, organizationId, run, place))) return;
@@ -128,7 +132,8 @@ async function storePage(
 ): Promise<void> {
   const owed: FoundDrift[] = [];
   const refunds: RefundOfDrift[] = [];
-  await transactHoldingClock(deps, organizationId, async (ctx) => {
+  const present = (tx: Tx) => holdOrganizationNow({ db: tx, organizationId }, run.sandbox);
+  await transact(deps, { id: organizationId, sandbox: run.sandbox }, present, async (ctx) => {
     // Another worker may have been faster.
     const [mine] = await ctx.db`
       select from provider_reconciliations
@@ -137,28 +142,46 @@ async function storePage(
     if (!mine) return;
     const found = await page.compare(ctx);
     refunds.push(...found.flatMap(({ refundOfDrift }) => refundOfDrift ?? []));
-    const counts = await keepFound(ctx, { run, place, found, owed });
-    const isSound = connection !== undefined && !page.error;
-    if (!page.next) await leaveConnection(ctx, run, place, isSound);
-    const next = page.next ? { ...place, ...page.next } : await placeElsewhere(ctx, run, place);
+    const { counts, seen } = await keepFound(ctx, { run, place, found, owed });
     const error = page.error && {
       code: page.error.code,
       message: page.error.message,
       svc_resource_id: place.connection_id,
     };
-    await ctx.db`
-      update provider_reconciliations set cursor = ${json(next)}, counts = ${json(counts)},
-        error = coalesce(error, ${json(error ?? null)}::jsonb), updated_at = ${realNow()}
-      where organization_id = ${organizationId} and id = ${run.id}`;
+    const listed = insertSeen(ctx, run, place, seen);
+    if (page.next) return goOn(ctx, run, { cursor: { ...place, ...page.next }, counts, error, with: listed });
+    await listed;
+    await leaveConnection(ctx, run, place, connection !== undefined && !page.error);
+    await goOn(ctx, run, { cursor: await placeElsewhere(ctx, run, place), counts, error });
   });
   for (const refund of refunds) await followFoundRefund(deps, organizationId, connection!.row, refund);
   for (const drift of owed) await repairByItself(deps, organizationId, connection!.row, drift);
 }
 
+/** Where a run goes on, and what it has counted; `with` is done in the same statement. */
+async function goOn(
+  { db, organizationId }: Context,
+  run: Run,
+  state: { cursor: Cursor; counts: Counts; error: object | undefined; with?: Fragment },
+): Promise<void> {
+  await db`
+    ${state.with ? db`with other as (${state.with})` : db``}
+    update provider_reconciliations set cursor = ${json(state.cursor)}, counts = ${json(state.counts)},
+      error = coalesce(error, ${json(state.error ?? null)}::jsonb), updated_at = ${realNow()}
+    where organization_id = ${organizationId} and id = ${run.id}`;
+}
+
+/** Remembers objects of ours that a provider has listed. */
+const insertSeen = ({ db, organizationId }: Context, run: Run, place: Place, seen: readonly string[]) => db`
+  insert into provider_objects_seen (organization_id, run_id, connection_id, object_id)
+  select distinct ${organizationId}::uuid, ${run.id}::uuid, ${place.connection_id}::uuid, object_id
+  from unnest(${seen}::text[]) as object_id
+  on conflict do nothing`;
+
 async function keepFound(
   ctx: Context,
   { run, place, found, owed }: { run: Run; place: Place; found: readonly Compared[]; owed: FoundDrift[] },
-): Promise<Counts> {
+): Promise<{ counts: Counts; seen: string[] }> {
   const counts: Counts = { ...run.counts, drifts: { ...run.counts.drifts } };
   const seen: string[] = [];
   const undecided: string[] = [];
@@ -179,12 +202,7 @@ async function keepFound(
     if (each.repairsItself) owed.push(each.drift);
   }
   if (undecided.length > 0) await keepOpen(ctx, place.connection_id, run.id, undecided);
-  await ctx.db`
-    insert into provider_objects_seen (organization_id, run_id, connection_id, object_id)
-    select distinct ${ctx.organizationId}::uuid, ${run.id}::uuid, ${place.connection_id}::uuid, object_id
-    from unnest(${seen}::text[]) as object_id
-    on conflict do nothing`;
-  return counts;
+  return { counts, seen };
 }
 
 /** A connection is compared to its end: what was open and is equal now has vanished. */
@@ -206,7 +224,8 @@ async function startRun({ db, organizationId }: Scope, id: ReconciliationId): Pr
     where organization_id = ${organizationId} and id = ${id} and status in ('pending', 'running')
       and not exists (select from provider_reconciliations other
         where other.organization_id = ${organizationId} and other.status = 'running' and other.id <> ${id})
-    returning id, payment_provider_id, status, from_at, to_at, cursor, counts, error, started_at`.catch(
+    returning id, payment_provider_id, status, from_at, to_at, cursor, counts, error, started_at,
+      (select sandbox from organizations where id = ${organizationId}) as sandbox`.catch(
     (error: { constraint_name?: string }) => {
       if (error.constraint_name === 'provider_reconciliations_running_key') return [];
       throw error;
