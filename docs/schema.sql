@@ -2148,12 +2148,14 @@ create table inbound_events (
   processing_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  also_signed_by uuid[],
   constraint inbound_events_pkey PRIMARY KEY (id),
   constraint inbound_events_event_key UNIQUE (connection_id, provider_event_id),
   constraint inbound_events_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES payment_providers(id) DEFERRABLE,
   constraint inbound_events_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'succeeded'::text, 'failed'::text])))
 );
 comment on table inbound_events is 'Events received from payment providers, each once per connection.';
+comment on column inbound_events.also_signed_by is 'Other connections of its address whose secret signs it; null: none.';
 CREATE INDEX inbound_events_open ON public.inbound_events USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 CREATE INDEX inbound_events_unhandled ON public.inbound_events USING btree (organization_id, created_at) WHERE (status <> 'succeeded'::text);
 

@@ -54,10 +54,10 @@ interface Signer {
   isSigned(message: SignedMessage): Promise<boolean>;
   eventsIn: Inbound['eventsIn'];
   /**
-   * @param signedBy ids of all connections whose secret signs it, this one first; only of access points more than one
+   * @param signedBy ids of all connections whose secret signs it, this one first
    * @returns whether it was understood
    */
-  take(ctx: Context, event: ToldEvent, signedBy: readonly IntegrationId[]): Promise<boolean>;
+  take(ctx: Context, event: ToldEvent, signedBy: readonly string[]): Promise<boolean>;
 }
 
 /** Counts of the current second; `seen` as far as this process knows them. */
@@ -141,7 +141,7 @@ async function take(
   }
   const { totalHits } = await windows.increment(signer.id);
   if (totalHits > EVENTS_PER_SECOND) return 429;
-  const signedBy = type === ACCESS_POINT ? await listSigners(known, { signer, message }) : [];
+  const signedBy = await listSigners(known, { signer, message });
   const events = readProviderEvents(body.toString('utf8'), signer.eventsIn);
   let areUnderstood = true;
   await transact(
@@ -169,10 +169,9 @@ async function signerOf(signers: readonly Signer[], message: SignedMessage): Pro
 async function listSigners(
   known: readonly Signer[],
   { signer, message }: { signer: Signer; message: SignedMessage },
-): Promise<IntegrationId[]> {
-  const ids = [signer.id as IntegrationId];
-  for (const other of known)
-    if (other !== signer && (await other.isSigned(message))) ids.push(other.id as IntegrationId);
+): Promise<string[]> {
+  const ids = [signer.id];
+  for (const other of known) if (other !== signer && (await other.isSigned(message))) ids.push(other.id);
   return ids;
 }
 
@@ -195,8 +194,8 @@ async function listProviderSigners(
       const secret = await readSecret({ db: deps.sql, config: deps.config }, connection, inbound.secret);
       return secret !== undefined && inbound.isSigned({ ...message, secret });
     },
-    async take(ctx, event) {
-      await storeInboundEvent(ctx, { connectionId: connection.id, ...event });
+    async take(ctx, event, [, ...alsoSignedBy]) {
+      await storeInboundEvent(ctx, { connectionId: connection.id, alsoSignedBy, ...event });
       return true;
     },
   }));
@@ -215,6 +214,7 @@ async function listAccessPointSigners(deps: SystemDeps, scope: Scope, code: stri
       const secret = await readSharedSecret({ db: deps.sql, config: deps.config }, connection);
       return secret !== undefined && isSignedStandard(header, { ...message, secret });
     },
-    take: async (ctx, event, signedBy) => event.type !== NOT_UNDERSTOOD && hearReport(ctx, signedBy, event),
+    take: async (ctx, event, signedBy) =>
+      event.type !== NOT_UNDERSTOOD && hearReport(ctx, signedBy as IntegrationId[], event),
   }));
 }

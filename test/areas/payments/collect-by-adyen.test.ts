@@ -443,6 +443,23 @@ test('a customer who moves to another connection of the same company gets a page
   await until(async () => adyen.links.size > before);
 });
 
+test('what is paid on a page of one of two connections is of that one, whichever address is told', async () => {
+  await ok(connect({ code: 'cards2' }));
+  const billing = { payment_provider: 'adyen', payment_provider_code: 'cards2', sync_with_provider: true };
+  await ok(
+    client.post('/customers', { customer: { external_id: 'acme', currency: 'EUR', billing_configuration: billing } }),
+  );
+  await until(
+    async () => (await ok(client.get('/customers/acme'))).customer.billing_configuration.provider_customer_id,
+  );
+  const made = await bill();
+  const { invoice_payment_details: page } = await ok(client.post(`/invoices/${made.svc_id}/payment_url`, {}));
+  // The company has one address for all its accounts: that of the first connection.
+  await tell(adyen.finish(page.payment_url.split('/').at(-1)));
+  expect(await paymentOf(made, 'succeeded')).toMatchObject({ payment_provider_code: 'cards2', amount_cents: 1200 });
+  expect(await until(async () => (await methods())[0])).toMatchObject({ payment_provider_code: 'cards2' });
+});
+
 test('an import by hand leaves a debt that arose while the provider was asked', async () => {
   await customer();
   const answerIt = adyen.holdNext('/storedPaymentMethods');
@@ -477,7 +494,7 @@ test('a body with one item of another key is refused as a whole', async () => {
 });
 
 test('an event of a type that nobody has decided about fails and is shown', async () => {
-  await tell(adyen.item('MANUAL_REVIEW_ACCEPT'));
+  await tell(adyen.item('SOMETHING_NEW'));
   await until(async () => {
     const [event] = (await ok(client.get('/inbound_events'))).inbound_events;
     return event?.error?.includes('event_not_supported');

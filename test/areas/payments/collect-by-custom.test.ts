@@ -2,6 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { pollPayment } from '../../../src/areas/payments/collect-payments/charge-over-network.ts';
+import type { OrganizationId } from '../../../src/platform/ids.ts';
+import { customProvider } from '../../../src/platform/payments/custom/driver.ts';
+import { openRuntime, type Runtime } from '../../../src/platform/process/runtime.ts';
+import { reactions } from '../../../src/reactions.ts';
 import type { Client } from '../../support/client.ts';
 import { type FakeCustom, fakeCustom } from '../../support/fakes/custom.ts';
 import { startService, type TestService } from '../../support/service.ts';
@@ -11,13 +16,16 @@ import { ok } from '../../support/words.ts';
 // A provider of anybody behind our protocol: provider-connections.md#custom-provider.
 let service: TestService;
 let provider: FakeCustom;
+let runtime: Runtime;
 let client: Client & { organization: { organization_id: string } };
 
 beforeAll(async () => {
   service = await startService();
   provider = await fakeCustom(service.url);
+  runtime = openRuntime(service.config, 'test', undefined, { reactions });
 });
 afterAll(async () => {
+  await runtime.close();
   await service.stop();
   await provider.close();
 });
@@ -283,6 +291,21 @@ test('a customer who would pay by transfer cannot be linked to one that appears 
   });
 });
 
+test.each([
+  ['without pages', { capabilities: ['customers', 'off_session_charge'] }, false],
+  ['that takes no dollars', { currencies: ['EUR'] }, false],
+  ['with pages', {}, true],
+])('a customer who would pay from a wallet of coins at a custom connection %s', async (_, fields, isTaken) => {
+  await ok(connect({ code: 'like-stripe', emulates: 'stripe', ...fields }));
+  const link = { payment_provider: 'stripe', payment_provider_code: 'like-stripe', provider_customer_id: 'cus_9' };
+  for (const kinds of [['crypto'], ['card', 'crypto']]) {
+    const customer = { external_id: kinds.join(), billing_configuration: { ...link, provider_payment_methods: kinds } };
+    const answer = await client.post('/customers', { customer });
+    const refusal = { status: 422, body: { error_details: { provider_payment_methods: ['unsupported_value'] } } };
+    expect(answer).toMatchObject(isTaken ? { status: 200 } : refusal);
+  }
+});
+
 test('an answer with characters that cannot be stored is stored without them', async () => {
   await customerWith('pm_ok');
   const error = { code: 'card\u0000declined', message: `No\u0000 \ud800 ${'m'.repeat(2000)}` };
@@ -524,8 +547,7 @@ test.each(OTHER_MONEY)('an event that tells of %s settles nothing', async (_, mo
 
 describe('inbound events', () => {
   const path = () => new URL(connection.inbound_url);
-  const post = async (headers: Record<string, string>, body: string) => {
-    const { pathname, search } = path();
+  const post = async (headers: Record<string, string>, body: string, { pathname, search } = path()) => {
     const answer = await request(`${service.url}${pathname}${search}`, { method: 'POST', headers, body });
     await answer.body.dump();
     return answer.statusCode;
@@ -549,6 +571,75 @@ describe('inbound events', () => {
   ])('one with a signature %s is refused', async (_, headers) => {
     const text = body();
     expect(await post(headers(text), text)).toBe(400);
+  });
+
+  // Two connections with one secret, and a payment of the first one under way.
+  describe('with one secret of two connections', () => {
+    const told = (metadata: object = {}) =>
+      JSON.stringify({
+        id: randomUUID(),
+        type: 'payment.updated',
+        data: { id: 'pay_6', status: 'succeeded', amount: 1200, currency: 'EUR', metadata },
+      });
+    const send = (text: string, url?: URL) => post(signed(text, new Date()), text, url);
+    const handledBy = (by: Client) =>
+      until(async () => {
+        const { inbound_events: events } = await ok(by.get('/inbound_events?payment_provider_code=other'));
+        return events.find(({ status }: Loose) => status === 'succeeded');
+      });
+    const another = (by: Client = client, fields: object = {}): Promise<Loose> =>
+      ok(
+        by.post('/payment_providers', {
+          payment_provider: {
+            type: 'custom',
+            code: 'other',
+            name: 'Other',
+            endpoint_url: `${provider.url}other`,
+            live: false,
+            capabilities: CAPABILITIES,
+            shared_secret: connection.shared_secret,
+            ...fields,
+          },
+        }),
+      ).then(({ payment_provider }) => payment_provider);
+
+    let made: Loose;
+    beforeEach(async () => {
+      await customerWith('pm_late');
+      provider.answerNext('charge.create', { status: 202, body: { id: 'pay_6' } });
+      made = await invoice();
+      await payment(made, 'processing');
+    });
+
+    test('an event is of the one whose address it comes to, and refused where the address names none', async () => {
+      const { inbound_url: url } = await another();
+      expect(await send(told(), new URL(url.split('?')[0]))).toBe(400);
+      expect(await send(told(), new URL(url))).toBe(200);
+      await handledBy(client);
+      await payment(made, 'processing');
+      expect(await send(told())).toBe(200);
+      await payment(made, 'succeeded');
+    });
+
+    test('an event of another organization finds nothing of this one', async () => {
+      const stranger = await service.org();
+      const { inbound_url: url } = await another(stranger);
+      const { svc_id: id } = await payment(made, 'processing');
+      const names = { payment_id: id, payable_type: 'Invoice', payable_id: made.svc_id };
+      expect(await send(told(names), new URL(url))).toBe(200);
+      await handledBy(stranger);
+      await payment(made, 'processing');
+      expect((await ok(stranger.get('/payments'))).payments).toEqual([]);
+      expect((await ok(stranger.get('/provider_drifts'))).provider_drifts).toEqual([]);
+    });
+
+    test('an event reaches a payment of the former connection, which was made again at another address', async () => {
+      await ok(client.delete('/payment_providers/acme-pay'));
+      await another(client, { code: 'acme-pay' });
+      expect(await send(told())).toBe(200);
+      expect(await payment(made, 'succeeded')).toMatchObject({ payment_provider_code: 'acme-pay' });
+      expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+    });
   });
 });
 
@@ -597,6 +688,37 @@ test('a cancellation that was only accepted is not sent again and again', async 
   const open = () => service.sql`select from payments where payable_id = ${made.svc_id} and cancel_owed_at is not null`;
   await until(async () => (await open()).length === 0);
   expect(provider.posts.filter(({ type }) => type === 'payment.cancel')).toHaveLength(1);
+});
+
+test('a payment whose state is only accepted (202) when it is asked for is in progress until its event', async () => {
+  await customerWith('pm_late');
+  provider.answerNext('charge.create', { status: 202, body: { id: 'pay_5' } });
+  const made = await invoice();
+  const { svc_id: id } = await payment(made, 'processing');
+  const accepted = { status: 202, body: { id: 'pay_5' } };
+  provider.answerNext('payment.read', accepted);
+  const { organization_id } = client.organization;
+  await pollPayment(runtime, { organization_id: organization_id as OrganizationId, payment_id: id });
+  provider.answerNext('payment.read', accepted);
+  const { provider_reconciliation: asked } = await ok(client.post('/provider_reconciliations', {}));
+  const run = await until(async () => {
+    const { provider_reconciliation: now } = await ok(client.get(`/provider_reconciliations/${asked.svc_id}`));
+    return now.finished_at === null ? undefined : now;
+  });
+  // The double has told of the method by an event only, so its list of methods lacks it.
+  expect([run.status, run.counts]).toMatchObject(['succeeded', { unreadable: 0 }]);
+  expect(run.counts.drifts).toEqual({ method_missing_there: 1 });
+  expect(provider.posts.filter(({ type }) => type === 'payment.read')).toHaveLength(2);
+  expect(await payments(made)).toMatchObject([{ payment_status: 'processing', provider_payment_id: 'pay_5' }]);
+  await provider.tell('payment.updated', { id: 'pay_5', status: 'succeeded', amount: 1200, currency: 'EUR' });
+  await payment(made, 'succeeded');
+});
+
+test('a refund whose state is only accepted (202) when it is asked for is pending', async () => {
+  const asked = { endpointUrl: provider.url, secret: provider.secret, connection: 'acme-pay', isLive: false };
+  const driver = customProvider({ ...asked, inboundUrl: '' }, {}, service.config);
+  provider.answerNext('refund.read', { status: 202, body: { id: 're_5' } });
+  expect(await driver.readRefund('re_5')).toEqual({ status: 'pending' });
 });
 
 test('a payment of a provider that can neither cancel nor be read waits for its event', async () => {

@@ -759,7 +759,7 @@ describe('deleted connections', () => {
     );
   };
 
-  test('a deleted connection accepts events for 30 days, and the signature decides whether they belong to it or its successor', async () => {
+  test('a deleted connection accepts events for 30 days, and the signature decides whether they belong to it or its successor (FI16)', async () => {
     const [former, again, late] = [told('former'), told('again'), told('late')];
     await ok(client.delete('/payment_providers/main'));
     expect(await send(former)).toBe(200);

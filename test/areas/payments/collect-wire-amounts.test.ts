@@ -441,7 +441,7 @@ describe('charges at Stripe', () => {
 });
 
 describe('sandboxes and live accounts', () => {
-  test('a sandbox refuses any live key, full or restricted, when it is first set or changed', async () => {
+  test('a sandbox refuses any live key, full or restricted, when it is first set or changed (FI10)', async () => {
     const sandbox = await service.org({ sandbox: true });
     for (const key of [FAKE_LIVE_KEY, 'rk_live_1', 'anything'])
       expect(await sandbox.post('/payment_providers', stripeBody(key))).toMatchObject({
@@ -454,7 +454,7 @@ describe('sandboxes and live accounts', () => {
     ).toMatchObject({ status: 422, body: { error_details: { secret_key: ['live_key_in_sandbox'] } } });
   });
 
-  test('a sandbox has a test clock or a real connection, never both', async () => {
+  test('a sandbox has a test clock or a real connection, never both (FI11)', async () => {
     const clocked = await service.org({ sandbox: true });
     await ok(clocked.post('/test_clock', { test_clock: { frozen_time: '2026-01-01T00:00:00Z' } }));
     expect(await clocked.post('/payment_providers', stripeBody(FAKE_KEY))).toMatchObject({
@@ -469,7 +469,7 @@ describe('sandboxes and live accounts', () => {
     });
   });
 
-  test('no call leaves a sandbox for a live account, whatever its rows say, nor from simulated time', async () => {
+  test('no call leaves a sandbox for a live account, whatever its rows say, nor from simulated time (FI10)', async () => {
     const sandbox = await service.org({ sandbox: true });
     const id = sandbox.organization.organization_id;
     await ok(sandbox.post('/payment_providers', stripeBody(FAKE_KEY)));
@@ -507,5 +507,9 @@ describe('sandboxes and live accounts', () => {
       select id from payment_providers where organization_id = ${id}`;
     expect(await connected(runtime, id as OrganizationId, connection!.id)).toBeUndefined();
     expect((await refused()) - refusedBefore).toBe(1);
+    const aYearLater = new Date(Date.now() + 365 * 24 * 3_600_000).toISOString();
+    await ok(sandbox.post('/test_clock/advance', { test_clock: { frozen_time: aYearLater } }));
+    await until(async () => (await ok(sandbox.get('/test_clock'))).test_clock.status === 'ready', 60_000);
+    expect(stripe.requests).toHaveLength(before);
   });
 });

@@ -1,6 +1,13 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
-import type { CustomerId, InboundEventId, InvoiceId, PaymentId, PaymentMethodId } from '../../../platform/ids.ts';
+import type {
+  CustomerId,
+  InboundEventId,
+  InvoiceId,
+  PaymentId,
+  PaymentMethodId,
+  PaymentProviderId,
+} from '../../../platform/ids.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import type { ProviderEvent } from '../../../platform/payments/port.ts';
 import { descriptorOf, paymentStateOf, wordsOf } from '../../../platform/payments/providers.ts';
@@ -37,6 +44,7 @@ interface StoredEvent {
   event_type: string;
   payload: Record<string, unknown>;
   status: string;
+  also_signed_by: PaymentProviderId[] | null;
 }
 
 /**
@@ -51,10 +59,11 @@ export async function handleProviderEvent(
 ): Promise<void> {
   const { db, organizationId } = ctx;
   const [event] = await db<StoredEvent[]>`
-    select id, connection_id, event_type, payload, status from inbound_events
+    select id, connection_id, event_type, payload, status, also_signed_by from inbound_events
     where organization_id = ${organizationId} and id = ${id} for update`;
   if (!event || event.status === 'succeeded') return;
-  const provider = await findProviderById(ctx, event.connection_id);
+  const found = await findProviderById(ctx, event.connection_id);
+  const provider = found && { ...found, also_signed_by: event.also_signed_by ?? [] };
   if (provider) await applyEvent(ctx, provider, parse(provider, event.payload));
   await db`
     update inbound_events set status = 'succeeded', attempts = attempts + 1, updated_at = ${ctx.now()}
@@ -141,14 +150,16 @@ export async function applyEvent(ctx: Context, provider: ProviderRow, event: Pro
       return;
     }
     case 'method_attached': {
-      const [customer] = await db<{ id: CustomerId }[]>`
-        select id from customers where organization_id = ${organizationId} and payment_provider_id = ${provider.id}
-          and provider_customer_id = ${event.providerCustomerId} and deleted_at is null for no key update`;
+      const [customer] = await db<{ id: CustomerId; payment_provider_id: PaymentProviderId }[]>`
+        select id, payment_provider_id from customers
+        where organization_id = ${organizationId} and payment_provider_id in ${idsOfSameAccount(ctx, provider)}
+          and provider_customer_id = ${event.providerCustomerId} and deleted_at is null
+        order by payment_provider_id = ${provider.id} desc limit 1 for no key update`;
       if (!customer) return;
       const known = await findMethods(ctx, provider, event.providerMethodId);
       await storeMethod(ctx, {
         customerId: customer.id,
-        providerId: provider.id,
+        providerId: customer.payment_provider_id,
         providerCustomerId: event.providerCustomerId,
         providerMethodId: event.providerMethodId,
         type: event.methodType,
@@ -305,7 +316,7 @@ async function paymentOfPage(
     status: isWanted ? event.status : 'canceled',
     // One that succeeded is not marked as in progress, because another payment of the same invoices may be.
     paymentStatus: state === 'processing' && isWanted ? 'processing' : 'failed',
-    provider: { id: provider.id, customerId: null, methodId: null, isTransfer },
+    provider: { id: await openerOfPage(ctx, provider, payable), customerId: null, methodId: null, isTransfer },
     invoiceIds: payable.invoiceIds,
     createdAt: ctx.now(),
     now: ctx.now(),
@@ -313,6 +324,23 @@ async function paymentOfPage(
   // The answer that is applied to it next tells its id there, by which it is cancelled.
   if (isNew && !isWanted) await changePayment(ctx, id, { change: { cancel_owed_at: ctx.now() }, now: ctx.now() });
   return isNew ? id : undefined;
+}
+
+/**
+ * The connection that opened a page, by which its payment is refunded: several of one account may have one address for
+ * events, as those of one company at Adyen. Without a page that we know it is the one that was told.
+ */
+async function openerOfPage(
+  ctx: Context,
+  provider: ProviderRow,
+  { type, id }: Pick<PaidOnPage, 'type' | 'id'>,
+): Promise<PaymentProviderId> {
+  const [page] = await ctx.db<{ payment_provider_id: PaymentProviderId }[]>`
+    select payment_provider_id from payment_pages
+    where organization_id = ${ctx.organizationId} and payable_id = ${id} and payable_type = ${type}
+      and payment_provider_id in ${idsOfSameAccount(ctx, provider)}
+    order by payment_provider_id = ${provider.id} desc, created_at desc limit 1`;
+  return page?.payment_provider_id ?? provider.id;
 }
 
 interface PaidOnPage {

@@ -15,14 +15,23 @@ export const HANDLE_STEP = 'handle-provider-event';
  */
 export async function storeInboundEvent(
   ctx: Context,
-  event: { connectionId: string; providerEventId: string; type: string; payload: object },
+  event: {
+    connectionId: string;
+    providerEventId: string;
+    type: string;
+    payload: object;
+    /** Other connections whose secret signs it. */
+    alsoSignedBy?: readonly string[];
+  },
 ): Promise<boolean> {
   const id = newId();
+  const others = [...(event.alsoSignedBy ?? [])];
   const stored = await ctx.db`
-    insert into inbound_events (id, organization_id, connection_id, provider_event_id, event_type, payload, created_at,
-      updated_at)
+    insert into inbound_events (id, organization_id, connection_id, provider_event_id, event_type, payload,
+      also_signed_by, created_at, updated_at)
     values (${id}, ${ctx.organizationId}, ${event.connectionId}, ${event.providerEventId}, ${event.type},
-      ${json(redactedEvent(event.payload))}, ${ctx.now()}, ${ctx.now()})
+      ${json(redactedEvent(event.payload))}, ${others.length === 0 ? null : others}::uuid[],
+      ${ctx.now()}, ${ctx.now()})
     on conflict do nothing returning id`;
   if (stored.length === 0) return false;
   ctx.after({ step: HANDLE_STEP, payload: { inbound_event_id: id } });
