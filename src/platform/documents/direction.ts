@@ -50,7 +50,9 @@ function stretchesOfLine(line: string): Stretch[] {
   return found.flatMap(({ from, to }) => {
     const isReversed = embedding.levels[from]! % 2 === 1;
     if (!isReversed) return [{ text: line.slice(from, to + 1), isReversed }];
-    const shown = Array.from({ length: to + 1 - from }, (_, at) => mirrored.get(from + at) ?? line[from + at]!).join('');
+    const shown = Array.from({ length: to + 1 - from }, (_, at) => mirrored.get(from + at) ?? line[from + at]!).join(
+      '',
+    );
     return piecesOf(shown);
   });
 }

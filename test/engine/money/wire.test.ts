@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CURRENCIES } from '../../../src/engine/money/currency.ts';
 import { fromWire, stepCents, toWire } from '../../../src/engine/money/wire.ts';
+import { ADYEN_WIRE } from '../../../src/platform/payments/adyen/wire.ts';
+import { GOCARDLESS_WIRE } from '../../../src/platform/payments/gocardless/wire.ts';
 import { wireOf } from '../../../src/platform/payments/providers.ts';
 import { STRIPE_WIRE } from '../../../src/platform/payments/stripe/wire.ts';
 
@@ -54,21 +56,29 @@ describe('an amount on the wire of Stripe', () => {
     expect(stepCents(STRIPE_WIRE, currency)).toBe(cents);
   });
 
-  test('charged and remaining parts make up the amount, less than a step remains, and converting back gives the same', () => {
-    fc.assert(
-      fc.property(fc.constantFrom(...CURRENCIES), fc.integer({ min: 0, max: 2 ** 45 }), (currency, cents) => {
-        const sent = toWire(STRIPE_WIRE, cents, currency);
-        if (!sent) return STRIPE_WIRE[currency] === null;
-        const { wire, chargedCents, restCents } = sent;
-        expect(chargedCents + restCents).toBe(cents);
-        expect(restCents).toBeGreaterThanOrEqual(0);
-        expect(restCents).toBeLessThan(stepCents(STRIPE_WIRE, currency));
-        expect(fromWire(STRIPE_WIRE, wire, currency)).toBe(chargedCents);
-        expect(toWire(STRIPE_WIRE, chargedCents, currency)).toEqual({ wire, chargedCents, restCents: 0 });
-        return true;
-      }),
-    );
-  });
+  test.each([
+    ['Stripe', STRIPE_WIRE],
+    ['Adyen', ADYEN_WIRE],
+    ['GoCardless', GOCARDLESS_WIRE],
+  ])(
+    'at %s both parts make up the amount, less than a step remains, and converting back gives the same',
+    (_, table) => {
+      fc.assert(
+        fc.property(fc.constantFrom(...CURRENCIES), fc.integer({ min: 0, max: 2 ** 45 }), (currency, cents) => {
+          const sent = toWire(table, cents, currency);
+          if (!sent) return table[currency] === null;
+          const { wire, chargedCents, restCents } = sent;
+          expect(chargedCents + restCents).toBe(cents);
+          expect(restCents).toBeGreaterThanOrEqual(0);
+          expect(restCents).toBeLessThan(stepCents(table, currency));
+          expect(wire % (table[currency]?.step ?? 1)).toBe(0);
+          expect(fromWire(table, wire, currency)).toBe(chargedCents);
+          expect(toWire(table, chargedCents, currency)).toEqual({ wire, chargedCents, restCents: 0 });
+          return true;
+        }),
+      );
+    },
+  );
 
   test('the sandbox double accepts our amounts as they are', () => {
     expect(toWire(wireOf('sandbox'), 5124, 'KWD')).toEqual({ wire: 5124, chargedCents: 5124, restCents: 0 });

@@ -15,8 +15,16 @@ describe('a text from right to left', () => {
       'Acme דוד לוי Ltd',
       [plain('Acme '), reversed('דוד\u00a0לוי'), plain(' Ltd')],
     ],
-    ['a number behind it stands to its left, and is read from left to right', 'הרצל 12', [plain('12'), reversed('הרצל\u00a0')]],
-    ['a number between its words stands between them', 'רחוב 12 עיר', [reversed('\u00a0עיר'), plain('12'), reversed('רחוב\u00a0')]],
+    [
+      'a number behind it stands to its left, and is read from left to right',
+      'הרצל 12',
+      [plain('12'), reversed('הרצל\u00a0')],
+    ],
+    [
+      'a number between its words stands between them',
+      'רחוב 12 עיר',
+      [reversed('\u00a0עיר'), plain('12'), reversed('רחוב\u00a0')],
+    ],
     ['brackets are mirrored', 'דוד (לוי) כהן', [reversed('דוד\u00a0)לוי(\u00a0כהן')]],
     ['lines stay lines', 'Acme\nדוד לוי', [plain('Acme'), plain('\n'), reversed('דוד\u00a0לוי')]],
   ])('%s', (_, text, stretches) => {
