@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { z } from 'zod';
 import { misspelled } from './misspelled.ts';
+import { AddressFault, readRedisAddress } from './redis/address.ts';
 
 const whole = (fallback: number, least = 1) => z.coerce.number().int().min(least).default(fallback);
 const flag = (fallback: boolean) =>
@@ -14,6 +15,18 @@ const HIGHEST_PORT = 65_535;
 const LONGEST_SCHEMA = 48;
 /** An address with one of these schemes; '' if unset, which `npm start` fills in. */
 const address = (schemes: RegExp) => z.string().regex(schemes, 'must be an address').or(z.literal('')).default('');
+
+function checkRedisAddress(url: string, issues: { addIssue(message: string): void }): void {
+  try {
+    if (url !== '') readRedisAddress(url);
+  } catch (error) {
+    if (!(error instanceof AddressFault)) throw error;
+    issues.addIssue(error.message);
+  }
+}
+
+/** Several queues of events share the connections of a process, and each costs every process one of its own. */
+const MOST_EVENTS_QUEUES = 64;
 
 const webAddress = z.url({ protocol: /^https?$/, error: 'must be an address that begins with http:// or https://' });
 
@@ -76,8 +89,16 @@ const Settings = z.object({
   DATABASE_POOL: whole(12).describe(
     'Connections an ingress or a pool of workers opens at most; a pool runs two jobs fewer at once, but events and deliveries',
   ),
-  REDIS_URL: address(/^rediss?:\/\/./).describe('Redis 6.2 or newer with maxmemory-policy noeviction'),
-  REDIS_PREFIX: z.string().default('meterstone').describe('First part of every Redis key'),
+  REDIS_URL: address(/^rediss?(\+(cluster|sentinel))?:\/\/./)
+    .superRefine(checkRedisAddress)
+    .describe(
+      'Redis 6.2 or newer with maxmemory-policy noeviction; redis+cluster://a,b,c for a cluster, redis+sentinel://name@a,b,c for Sentinels',
+    ),
+  REDIS_PREFIX: z
+    .string()
+    .regex(/^[^{}]*$/, 'must hold no braces')
+    .default('meterstone')
+    .describe('First part of every Redis key'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
@@ -99,6 +120,9 @@ const Settings = z.object({
   TOLERANT_BATCH_MAX_LENGTH: whole(1000).describe('Events in one POST /events/batch?mode=tolerant'),
   BULK_MAX_LINES: whole(10_000).describe('Lines in one POST /events/bulk, blank ones included'),
   BULK_MAX_BYTES: whole(33_554_432).describe('Bytes of one POST /events/bulk, unpacked'),
+  EVENTS_QUEUES: whole(1)
+    .pipe(z.number().max(MOST_EVENTS_QUEUES))
+    .describe('Queues of events, by organization, so that several nodes of a Redis Cluster carry them'),
   EVENTS_MAX_WAITING: whole(5000).describe('Events waiting in one process before it answers 503'),
   IDEMPOTENCY_TTL_HOURS: whole(24).describe('Life of an Idempotency-Key'),
   WEBHOOK_TIMEOUT_SECONDS: seconds(30).describe('One delivery attempt as a whole'),

@@ -1,5 +1,8 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { connectDatabase, type Sql } from '../db/connect.ts';
+import { readRedisAddress } from '../redis/address.ts';
+import { openRedis } from '../redis/connect.ts';
+import { faultsOf } from '../redis/nodes.ts';
 
 /** The result of probing a store: it works, it may come back by itself, or it never will. */
 export type Probe = { state: 'works' } | { state: 'away' | 'wrong'; why: string };
@@ -25,27 +28,57 @@ export async function probePostgres(url: string): Promise<Probe> {
   }
 }
 
+/** Answers of a server that was not made for what the address says. */
+const WRONG_KIND = /cluster support disabled/;
+
+/**
+ * Whether Redis works: of a cluster every master, and every slot. What is wrong names the node.
+ *
+ * @param url an address that the settings accept
+ */
 export async function probeRedis(url: string): Promise<Probe> {
-  const redis = new Redis(url, {
-    lazyConnect: true,
-    retryStrategy: () => null,
-    maxRetriesPerRequest: 0,
-    connectTimeout: ANSWER_WITHIN_MS,
-  });
+  const redis = openRedis(
+    url,
+    { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0, connectTimeout: ANSWER_WITHIN_MS },
+    { enableReadyCheck: false, retryDelayOnFailover: 0, connectsNodes: true },
+  );
   let lost: unknown;
   redis.on('error', (error) => {
     lost ??= error; // the reason why the connection failed; the command only reports that it is closed
   });
+  const ofNodes = new Map<string, string>();
+  redis.on('node error', (error: Error, node: string) => {
+    // That a node is away is said twice, once without the reason.
+    const reason = reasonOf(error);
+    if (reason !== CLOSED || !ofNodes.has(node)) ofNodes.set(node, reason);
+  });
+  const nodes = () => [...ofNodes].map(([node, reason]) => `${node}: ${reason}`).join(', ');
   try {
-    await inTime(redis.connect().then(() => redis.ping()));
-    return { state: 'works' };
+    const faults = await inTime(redis.connect().then(() => faultsOf(redis)));
+    if (faults.length > 0) return { state: 'away', why: [nodes(), ...faults].filter((text) => text !== '').join(', ') };
+    return (await isNodeOfCluster(redis, url)) ? { state: 'wrong', why: 'it is a node of a cluster' } : WORKS;
   } catch (error) {
+    if (ofNodes.size > 0) {
+      const isWrong = [...ofNodes.values()].some((reason) => WRONG_KIND.test(reason) || REFUSED_LOGIN.test(reason));
+      return { state: isWrong ? 'wrong' : 'away', why: nodes() };
+    }
     const cause = lost ?? error;
     const isRefusal = (cause as Error).name === 'ReplyError' && !SOON_IN_REDIS.test((cause as Error).message);
     return { state: isRefusal ? 'wrong' : 'away', why: reasonOf(cause) };
   } finally {
     redis.disconnect();
   }
+}
+
+const CLOSED = 'Connection is closed.';
+const WORKS: Probe = { state: 'works' };
+const REFUSED_LOGIN = /^(WRONGPASS|NOAUTH|ERR AUTH)/;
+
+/** A node asked as a single server refuses most calls, and the queues would stand still without a word. */
+async function isNodeOfCluster(redis: Redis, url: string): Promise<boolean> {
+  if (readRedisAddress(url).kind !== 'single') return false;
+  // Who may not ask is not refused for it.
+  return /^cluster_enabled:1/m.test(await redis.info('cluster').catch(() => ''));
 }
 
 /** Host, port and database of an address, without the login. */
