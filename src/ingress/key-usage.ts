@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { ApiKeyId } from '../platform/ids.ts';
 import { keyUsageKey } from '../platform/redis/channels.ts';
+import { noteFallback } from '../platform/redis/fallbacks.ts';
 
 const WRITE_EVERY_MS = 10_000;
 
@@ -31,7 +32,9 @@ export class KeyUsage {
     const used = Object.fromEntries(this.#used);
     this.#used = new Map();
     // may be lost (periodic-jobs.md, key-usage)
-    await this.#redis.hset(keyUsageKey(this.#prefix), used).catch(() => {});
+    await this.#redis
+      .hset(keyUsageKey(this.#prefix), used)
+      .catch((error) => noteFallback(this.#redis, 'key usage', error));
   }
 
   async close(): Promise<void> {

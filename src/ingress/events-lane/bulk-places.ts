@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { OrganizationId } from '../../platform/ids.ts';
 import { newId } from '../../platform/ids.ts';
+import { noteFallback } from '../../platform/redis/fallbacks.ts';
 import { refuse } from '../../platform/refusal.ts';
 
 /** Bulk requests of one organization at a time, and how long others wait (bulk-events.md#bulk). */
@@ -42,13 +43,14 @@ export async function takeBulkPlace(
 ): Promise<BulkPlace> {
   const key = `${prefix}:bulk:${organizationId}`;
   const id = newId();
-  const take = () => redis.eval(TAKE, 1, key, id, PLACES, LEFT_MS).catch(() => 1);
+  const fellBack = (error: unknown) => noteFallback(redis, 'bulk places', error);
+  const take = () => redis.eval(TAKE, 1, key, id, PLACES, LEFT_MS).catch((error) => fellBack(error) ?? 1);
   for (let waited = 0; (await take()) !== 1; waited += LOOK_AGAIN_MS) {
     if (waited >= patienceMs) throw refuse.tooManyRequests();
     await wait(LOOK_AGAIN_MS);
   }
   return {
     keep: async () => void (await take()),
-    leave: async () => void (await redis.zrem(key, id).catch(() => 0)), // its lease expires
+    leave: async () => void (await redis.zrem(key, id).catch(fellBack)), // its lease expires
   };
 }

@@ -106,6 +106,17 @@ export function createMetrics(processName: string) {
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
       registers,
     }),
+    redisFallbacks: new Counter({
+      name: 'meterstone_redis_fallbacks_total',
+      help: 'Calls to Redis that failed and without which work went on, by what went on',
+      labelNames: ['what'],
+      registers,
+    }),
+    silentProcesses: new Gauge({
+      name: 'meterstone_silent_processes',
+      help: 'Processes that work but did not answer the last scrape, so that their counts are missing',
+      registers,
+    }),
     queueJobs: new Gauge({
       name: 'meterstone_queue_jobs',
       help: 'Jobs by queue and state',

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { noteFallback } from '../redis/fallbacks.ts';
 
 interface LaneRedis extends Redis {
   takeLane(key: string, job: string, most: number, leaseMs: number): Promise<number>;
@@ -41,7 +42,7 @@ export function openLanes(
       const lanes = `${prefix}:lanes:${name}:${key}`;
       if ((await client.takeLane(lanes, jobId, most, leaseMs)) === 0) return undefined;
       // Nobody waits for it; when Redis is away the lease expires by itself.
-      return { release: () => void client.zrem(lanes, jobId).catch(() => {}) };
+      return { release: () => void client.zrem(lanes, jobId).catch((error) => noteFallback(redis, 'lanes', error)) };
     },
   };
 }

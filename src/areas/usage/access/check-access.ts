@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import type { Sql } from '../../../platform/db/connect.ts';
+import { noteFallback } from '../../../platform/redis/fallbacks.ts';
 import { answerOf } from './access-answer.ts';
 import { type AccessFacts, exactFacts, holdAt, readFacts } from './access-facts.ts';
 import { type AccessCounters, FRESH_MS, openCounters } from './counters.ts';
@@ -22,7 +23,9 @@ export async function checkAccess(
   if (!counters) return answerOf(await exactFacts(ctx, body), body, { source: 'database', now });
 
   const externalId = body.external_subscription_id;
-  const kept = await counters.read(ctx.organizationId, externalId).catch(() => undefined); // Redis is away
+  const kept = await counters
+    .read(ctx.organizationId, externalId)
+    .catch((error) => noteFallback(ctx.redis!, 'access checks', error));
   if (kept && holdAt(kept.facts, now)) {
     if (kept.ageMs > FRESH_MS) void rebuild(ctx, counters, externalId).catch(() => {}); // the cached facts expire by
     // themselves
@@ -37,12 +40,15 @@ export async function checkAccess(
  */
 async function rebuild(ctx: Context, counters: AccessCounters, externalId: string): Promise<AccessFacts | undefined> {
   const { organizationId } = ctx;
-  const opened = await counters.open(organizationId, externalId).catch(() => undefined);
+  const opened = await counters
+    .open(organizationId, externalId)
+    .catch((error) => noteFallback(ctx.redis!, 'access checks', error));
   if (!opened) return undefined;
   const facts = (await (ctx.db as Sql).begin('isolation level repeatable read read only', (tx) =>
     readFacts({ db: tx, organizationId }, externalId, { now: ctx.now(), needed: 'all' }),
   )) as AccessFacts;
-  await counters.store(organizationId, externalId, opened, facts).catch(() => {}); // the next check reads the facts
-  // again
+  await counters
+    .store(organizationId, externalId, opened, facts)
+    .catch((error) => noteFallback(ctx.redis!, 'access checks', error)); // the next check reads the facts again
   return facts;
 }
