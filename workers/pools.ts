@@ -40,6 +40,7 @@ import type { Log } from '../src/platform/log/log.ts';
 import { createMailer } from '../src/platform/mail/mailer.ts';
 import { runProcess } from '../src/platform/process/run-process.ts';
 import { openRuntime, type Runtime } from '../src/platform/process/runtime.ts';
+import { partsOf } from '../src/platform/queue/queue-names.ts';
 import { type Handlers, serveQueue } from '../src/platform/queue/worker.ts';
 import { announceKeys } from '../src/platform/redis/announce-keys.ts';
 import { sealFormerSecrets, startWithSecrets } from '../src/platform/secrets/check-secrets-at-start.ts';
@@ -61,6 +62,7 @@ const serveMany = (runtime: Runtime, queue: QueueName, concurrency: number, hand
   serveQueue(queue, handlers, {
     redis: runtime.redis,
     prefix: runtime.config.REDIS_PREFIX,
+    parts: partsOf(runtime.config),
     concurrency,
     log: runtime.log,
     onFinished: ({ queue: name, name: job, seconds, failed }) => {

@@ -3,8 +3,10 @@ import { type Config, doubtfulSettings, loadConfig } from '../platform/config.ts
 import { connectDatabase } from '../platform/db/connect.ts';
 import { schemaState } from '../platform/db/migrate.ts';
 import { placeOf, probePostgres, probeRedis } from '../platform/process/probe-stores.ts';
+import { allStoredNames, partsOf } from '../platform/queue/queue-names.ts';
 import { standingQueues } from '../platform/queue/queue-progress.ts';
-import { connectImpatiently } from '../platform/redis/connect.ts';
+import { connectImpatiently, untilConnected } from '../platform/redis/connect.ts';
+import { seenFallbacks } from '../platform/redis/fallbacks.ts';
 import { defaultDataDir } from '../platform/services/discover.ts';
 import { findRunning } from '../platform/services/run-file.ts';
 
@@ -61,13 +63,16 @@ async function lookAtSchema(url: string, { DATABASE_SCHEMA: schema }: Config): P
   await sql.end({ timeout: 1 });
 }
 
-async function lookAtQueues(url: string, { REDIS_PREFIX: prefix }: Config): Promise<void> {
+async function lookAtQueues(url: string, config: Config): Promise<void> {
+  const { REDIS_PREFIX: prefix } = config;
   const redis = connectImpatiently(url, 'meterstone doctor', ANSWER_WITHIN_MS);
-  await new Promise((resolve, reject) => redis.once('ready', resolve).once('error', reject));
-  const standing = await standingQueues(redis, prefix);
+  await untilConnected(redis);
+  const standing = await standingQueues(redis, prefix, allStoredNames(partsOf(config)));
   say(
     standing.length === 0,
     standing.length === 0 ? 'every queue moves' : `queues stand still: ${standing.join(', ')}`,
   );
+  for (const { what, means, reason, process: where } of await seenFallbacks(redis, prefix))
+    say(false, `${what}: ${means}, as ${where} says: ${reason}`);
   redis.disconnect();
 }

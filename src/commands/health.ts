@@ -1,8 +1,10 @@
 import { get } from 'node:http';
 import { Command } from 'commander';
 import { type Config, loadConfig } from '../platform/config.ts';
+import { partsOf, storedNames } from '../platform/queue/queue-names.ts';
 import { standingQueues } from '../platform/queue/queue-progress.ts';
-import { connectImpatiently } from '../platform/redis/connect.ts';
+import { connectImpatiently, untilConnected } from '../platform/redis/connect.ts';
+import type { QueueName } from '../queues.ts';
 
 const ANSWER_WITHIN_MS = 4000;
 
@@ -36,10 +38,11 @@ function answers({ PORT }: Config): Promise<boolean> {
   });
 }
 
-async function moves({ REDIS_URL, REDIS_PREFIX }: Config, names: readonly string[]): Promise<boolean> {
-  const redis = connectImpatiently(REDIS_URL, 'meterstone health', ANSWER_WITHIN_MS);
-  await new Promise((resolve, reject) => redis.once('ready', resolve).once('error', reject));
-  const standing = (await standingQueues(redis, REDIS_PREFIX)).filter((queue) => names.includes(queue));
+async function moves(config: Config, names: readonly string[]): Promise<boolean> {
+  const redis = connectImpatiently(config.REDIS_URL, 'meterstone health', ANSWER_WITHIN_MS);
+  await untilConnected(redis);
+  const stored = names.flatMap((name) => storedNames(name as QueueName, partsOf(config)));
+  const standing = await standingQueues(redis, config.REDIS_PREFIX, stored);
   if (standing.length > 0) console.error(`standing still: ${standing.join(', ')}`);
   return standing.length === 0;
 }

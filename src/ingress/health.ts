@@ -5,9 +5,11 @@ import type { Config } from '../platform/config.ts';
 import type { Sql } from '../platform/db/connect.ts';
 import { schemaState } from '../platform/db/migrate.ts';
 import type { Producer } from '../platform/queue/producer.ts';
+import { allStoredNames, partsOf } from '../platform/queue/queue-names.ts';
 import { ping, standingQueues } from '../platform/queue/queue-progress.ts';
+import { seenFallbacks } from '../platform/redis/fallbacks.ts';
+import { faultsOf } from '../platform/redis/nodes.ts';
 import { unknownKeys } from '../platform/secrets/check-secrets-at-start.ts';
-import { type QueueName, queues } from '../queues.ts';
 
 const CHECK_WITHIN_MS = 2000;
 
@@ -16,7 +18,8 @@ export function mountHealth(app: Express, deps: { sql: Sql; redis: Redis; produc
   const startedAtMs = realNowMs();
   // So that a start waits for a job of each queue, not for the workers' next ping.
   // workers ping too
-  for (const name of Object.keys(queues) as QueueName[]) void ping(deps.producer.queue(name)).catch(() => {});
+  for (const { queue } of deps.producer.storedQueues()) void ping(queue).catch(() => {});
+  const names = allStoredNames(partsOf(deps.config));
   // Checked until nothing is missing, because the settings of a process do not change.
   let isComplete = false;
   const missingKeys = async () => {
@@ -29,20 +32,23 @@ export function mountHealth(app: Express, deps: { sql: Sql; redis: Redis; produc
     response.json({ status: 'ok' });
   });
   app.get('/ready', async (_request, response) => {
-    const [schema, redis, standing, unknown] = await Promise.all([
+    const [schema, faults, standing, fellBack, unknown] = await Promise.all([
       within(schemaState(deps.sql)),
-      within(deps.redis.ping().then(() => true)),
-      within(standingQueues(deps.redis, deps.config.REDIS_PREFIX, startedAtMs)),
+      within(faultsOf(deps.redis)),
+      within(standingQueues(deps.redis, deps.config.REDIS_PREFIX, names, startedAtMs)),
+      within(seenFallbacks(deps.redis, deps.config.REDIS_PREFIX)),
       missingKeys(),
     ]);
     const isSchemaUsable = schema !== undefined && schema.state !== 'behind';
-    const ready = isSchemaUsable && redis === true && standing?.length === 0 && unknown?.length === 0;
+    const ready = isSchemaUsable && faults?.length === 0 && standing?.length === 0 && unknown?.length === 0;
     response.status(ready ? 200 : 503).json({
       status: ready ? 'ready' : 'not ready',
       postgres: schema !== undefined,
       schema: schema?.state ?? 'unknown',
-      redis: redis === true,
-      standing_queues: standing ?? Object.keys(queues),
+      redis: faults?.length === 0,
+      standing_queues: standing ?? names,
+      ...(faults?.length ? { redis_faults: faults } : {}),
+      ...(fellBack?.length ? { degraded: fellBack } : {}),
       ...(unknown?.length ? { code: 'secrets_key_unknown', secrets_keys: unknown } : {}),
     });
   });

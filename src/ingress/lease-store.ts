@@ -2,28 +2,32 @@ import type { ClientRateLimitInfo, Store } from 'express-rate-limit';
 import type { Redis } from 'ioredis';
 import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Log } from '../platform/log/log.ts';
+import { noteFallback } from '../platform/redis/fallbacks.ts';
 
 /**
  * Grants up to `chunk` tokens of a window of one second on Redis' clock; only granted tokens are counted, so the sum
  * never exceeds the limit. Returns granted tokens, used tokens, milliseconds left, and the number of processes that
- * leased lately.
+ * leased for this organization lately.
+ *
+ * KEYS window of the organization (hash), processes that leased for it ARGV limit, largest chunk, process
  */
 const LEASE = `
 local time = redis.call('time')
 local second, nowMs = time[1], time[1] * 1000 + math.floor(time[2] / 1000)
-local key = KEYS[1] .. ':' .. second
 local limit, chunkMost = tonumber(ARGV[1]), tonumber(ARGV[2])
 redis.call('zremrangebyscore', KEYS[2], '-inf', nowMs - 5000)
 redis.call('zadd', KEYS[2], nowMs, ARGV[3])
+redis.call('pexpire', KEYS[2], 5000)
 local processes = redis.call('zcard', KEYS[2])
-local used = tonumber(redis.call('get', key) or '0')
+local window = redis.call('hmget', KEYS[1], 'second', 'used')
+local used = window[1] == second and tonumber(window[2]) or 0
 local chunk = math.max(1, math.min(chunkMost, math.floor((limit - used) / (4 * processes))))
 local granted = math.max(0, math.min(chunk, limit - used))
 if granted > 0 then
-  redis.call('incrby', key, granted)
-  redis.call('pexpire', key, 2000)
+  redis.call('hset', KEYS[1], 'second', second, 'used', used + granted)
+  redis.call('pexpire', KEYS[1], 2000)
 end
-return { granted, used + granted, 1000 - math.floor(time[2] / 1000) }`;
+return { granted, used + granted, 1000 - math.floor(time[2] / 1000), processes }`;
 
 interface LeaseRedis extends Redis {
   leaseTokens(
@@ -32,7 +36,7 @@ interface LeaseRedis extends Redis {
     limit: number,
     chunk: number,
     processId: string,
-  ): Promise<[granted: number, used: number, leftMs: number]>;
+  ): Promise<[granted: number, used: number, leftMs: number, processes: number]>;
 }
 
 const CHUNK_MOST = 16;
@@ -47,6 +51,10 @@ interface Window {
   used: number;
   /** Tokens from Redis or, while it is away, from this process alone. */
   taken: number;
+  /** Processes that leased for the organization lately, this one included. */
+  processes: number;
+  /** Whether this process has counted by itself: it then leases no more in this window. */
+  isAlone: boolean;
   full: boolean;
   pending: Promise<void> | null;
 }
@@ -54,7 +62,7 @@ interface Window {
 /**
  * Store of the limiters of high rates: a process leases tokens in chunks instead of asking Redis for every request
  * (rate-limits.md#leases). Keys are `<organization>:<limit>`. If Redis is away or slower than 50 ms, the process counts
- * by itself with the whole limit.
+ * by itself, so that all processes together let at most twice the limit through.
  */
 export class LeaseStore implements Store {
   readonly localKeys = false;
@@ -83,7 +91,8 @@ export class LeaseStore implements Store {
         window.tokens -= 1;
         return { totalHits: Math.max(1, window.used - window.tokens), resetTime: new Date(window.endsAtMs) };
       }
-      window.pending ??= this.#lease(key, limit, window);
+      if (window.isAlone) window.full = true;
+      else window.pending ??= this.#lease(key, limit, window);
       await window.pending;
     }
   }
@@ -98,7 +107,9 @@ export class LeaseStore implements Store {
     const now = realNowMs();
     let window = this.#windows.get(key);
     if (!window || (window.endsAtMs <= now && window.pending === null)) {
-      window = { endsAtMs: now + 1000, tokens: 0, used: 0, taken: 0, full: false, pending: null };
+      const processes = window?.processes ?? 1;
+      const counts = { tokens: 0, used: 0, taken: 0, processes };
+      window = { endsAtMs: endOfSecond(now, window?.endsAtMs), ...counts, isAlone: false, full: false, pending: null };
       this.#windows.set(key, window);
     }
     return window;
@@ -107,9 +118,9 @@ export class LeaseStore implements Store {
   async #lease(key: string, limit: number, window: Window): Promise<void> {
     const organization = key.slice(0, key.lastIndexOf(':'));
     try {
-      const [granted, used, leftMs] = await this.#redis.leaseTokens(
-        `${this.#prefix}:${organization}`,
-        `${this.#prefix}:processes`,
+      const [granted, used, leftMs, processes] = await this.#redis.leaseTokens(
+        `${this.#prefix}:{${organization}}`,
+        `${this.#prefix}:{${organization}}:processes`,
         limit,
         limit <= EXACT_UP_TO ? 1 : CHUNK_MOST,
         this.#processId,
@@ -117,13 +128,16 @@ export class LeaseStore implements Store {
       window.tokens = granted;
       window.taken += granted;
       window.used = used;
+      window.processes = processes;
       window.full = granted === 0;
       window.endsAtMs = realNowMs() + leftMs;
     } catch (error) {
       this.#warn(error);
-      window.tokens = Math.max(0, limit - window.taken);
-      window.taken = limit;
+      const own = ownLimit(limit, window.processes);
+      window.tokens = Math.max(0, own - window.taken);
+      window.taken = Math.max(own, window.taken);
       window.used = limit;
+      window.isAlone = true;
       window.full = window.tokens === 0;
     } finally {
       window.pending = null;
@@ -131,9 +145,23 @@ export class LeaseStore implements Store {
   }
 
   #warn(error: unknown): void {
+    noteFallback(this.#redis, 'limiter leases', error);
     const now = realNowMs();
     if (now - this.#warnedAtMs < WARN_EVERY_MS) return;
     this.#warnedAtMs = now;
     this.#log.warn({ err: (error as Error).message }, 'rate limiter counts alone: redis is away or slow');
   }
 }
+
+/**
+ * What a process lets through that counts by itself: the whole limit where one or two share it, less where more do. So
+ * those that count by themselves, and the others with a whole limit from Redis, stay below twice the limit together.
+ *
+ *   limit 100, processes 2 → 100, processes 5 → 25 (four by themselves 100, the fifth 100 from Redis)
+ */
+const ownLimit = (limit: number, processes: number): number =>
+  Math.max(1, Math.floor(limit / Math.max(1, processes - 1)));
+
+/** End of the present second of Redis' clock, as far as the end of a former one tells it. */
+const endOfSecond = (nowMs: number, formerEndMs = 0): number =>
+  nowMs + 1000 - ((((nowMs - formerEndMs) % 1000) + 1000) % 1000);

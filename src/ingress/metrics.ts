@@ -10,7 +10,6 @@ import type { Sql } from '../platform/db/connect.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
 import type { SharedMetrics } from '../platform/metrics/shared-metrics.ts';
 import type { Producer } from '../platform/queue/producer.ts';
-import { type QueueName, queues } from '../queues.ts';
 import { within } from './health.ts';
 import { operatorOnly } from './operator-only.ts';
 import { pendingSince } from './pending-since.ts';
@@ -36,8 +35,8 @@ export function mountMetrics(
 
 async function measureQueues(producer: Producer, metrics: Metrics): Promise<void> {
   await Promise.all(
-    (Object.keys(queues) as QueueName[]).map(async (name) => {
-      const queue = producer.queue(name);
+    producer.storedQueues().map(async ({ queue }) => {
+      const { name } = queue;
       const [counts, since] = await Promise.all([queue.getJobCounts(), pendingSince(queue)]);
       for (const [state, count] of Object.entries(counts)) metrics.queueJobs.set({ queue: name, state }, count);
       metrics.queueAgeSeconds.set({ queue: name }, since ? (realNowMs() - since.epochMilliseconds) / 1000 : 0);

@@ -1,3 +1,4 @@
+import type { Queue } from 'bullmq';
 import { claimTick, listLastTicks } from '../jobs/periodic-jobs/queries.ts';
 import { tickJobId } from '../jobs/periodic-jobs/tick-job.ts';
 import { jobView } from '../jobs/periodic-jobs/view.ts';
@@ -8,7 +9,6 @@ import type { Log } from '../platform/log/log.ts';
 import type { Producer } from '../platform/queue/producer.ts';
 import { refuse } from '../platform/refusal.ts';
 import { milliseconds } from '../platform/schema/view.ts';
-import { type QueueName, queues } from '../queues.ts';
 import { schedule } from '../schedule.ts';
 import type { OperatorRoute } from './operator-routes.ts';
 import { pendingSince } from './pending-since.ts';
@@ -37,20 +37,19 @@ async function showJobs({ sql, producer, config }: JobsDeps) {
       sql,
       rows.map(({ job }) => job),
     ),
-    Promise.all((Object.keys(queues) as QueueName[]).map((name) => depthOf(producer, name))),
+    Promise.all(producer.storedQueues().map(({ queue }) => depthOf(queue))),
   ]);
   const lastOf = new Map(last.map((tick) => [tick.job, tick]));
   return { jobs: rows.map((row) => jobView(row, lastOf.get(row.job), now)), queues: depths };
 }
 
-async function depthOf(producer: Producer, name: QueueName) {
-  const queue = producer.queue(name);
+async function depthOf(queue: Queue) {
   const [counts, since] = await Promise.all([
     queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'failed'),
     pendingSince(queue),
   ]);
   return {
-    name,
+    name: queue.name,
     depth: (counts.waiting ?? 0) + (counts.prioritized ?? 0),
     active: counts.active ?? 0,
     delayed: counts.delayed ?? 0,

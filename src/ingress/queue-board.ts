@@ -4,7 +4,7 @@ import { ExpressAdapter } from '@bull-board/express';
 import type { Express, RequestHandler } from 'express';
 import type { Config } from '../platform/config.ts';
 import type { Producer } from '../platform/queue/producer.ts';
-import { type QueueName, queues } from '../queues.ts';
+import { queues } from '../queues.ts';
 import { operatorOnly } from './operator-only.ts';
 
 export const BOARD_PATH = '/queues';
@@ -36,13 +36,10 @@ export function mountQueueBoard(app: Express, deps: { producer: Producer; config
   const adapter = new ExpressAdapter();
   adapter.setBasePath(BOARD_PATH);
   createBullBoard({
-    queues: (Object.keys(queues) as QueueName[]).map((name) => {
-      const queue = new BullMQAdapter(deps.producer.queue(name), {
-        readOnlyMode: true,
-        description: queues[name].purpose,
-      });
-      queue.setFormatter('data', (payload) => idsOf(payload as Record<string, unknown>));
-      return queue;
+    queues: deps.producer.storedQueues().map(({ of, queue }) => {
+      const adapted = new BullMQAdapter(queue, { readOnlyMode: true, description: queues[of].purpose });
+      adapted.setFormatter('data', (payload) => idsOf(payload as Record<string, unknown>));
+      return adapted;
     }),
     serverAdapter: adapter,
   });

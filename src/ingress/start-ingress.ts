@@ -8,8 +8,10 @@ import type { Log } from '../platform/log/log.ts';
 import type { Operation, RateCategory } from '../platform/operation.ts';
 import { openRuntime } from '../platform/process/runtime.ts';
 import type { Producer } from '../platform/queue/producer.ts';
+import { partsOf } from '../platform/queue/queue-names.ts';
 import { keyChangesChannel } from '../platform/redis/channels.ts';
 import { connectImpatiently, connectPatiently } from '../platform/redis/connect.ts';
+import { onEveryConnection } from '../platform/redis/nodes.ts';
 import { openReplies } from '../platform/replies/replies.ts';
 import { startWithSecrets } from '../platform/secrets/check-secrets-at-start.ts';
 import { Turns } from '../platform/turns/turns.ts';
@@ -81,6 +83,7 @@ export async function startIngress(
   const limiterRedis = connectImpatiently(config.REDIS_URL, 'ingress limiter', limiterTimeoutMs);
   const subscriber = connectPatiently(config.REDIS_URL, 'ingress replies');
   const keyChanges = connectPatiently(config.REDIS_URL, 'ingress key changes');
+  runtime.noticeFallbacks([limiterRedis]);
   const replies = await openReplies(subscriber, prefix, processId);
   const clock = new RedisClock(limiterRedis);
   const loop = watchLoop();
@@ -88,7 +91,7 @@ export async function startIngress(
   keyChanges.on('message', (_channel, message) =>
     keys.forget((JSON.parse(message) as { organization_id: OrganizationId }).organization_id),
   );
-  keyChanges.on('ready', () => keys.forgetAll()); // changes announced while the connection was away were missed
+  onEveryConnection(keyChanges, () => keys.forgetAll()); // changes announced while it was away were missed
   await keyChanges.subscribe(keyChangesChannel(prefix));
   const keyUsage = new KeyUsage(runtime.redis, prefix);
   const uncommitted = new UncommittedLog(runtime.producer);
@@ -121,7 +124,7 @@ export async function startIngress(
     previews: createPreviewLane(lane),
     turns: new Turns(),
     events,
-    handOver: watchHandOver(runtime.redis, prefix),
+    handOver: watchHandOver(runtime.redis, prefix, { parts: partsOf(config) }),
     uncommitted,
     wire: createWire(config.WIRE_PREFIX),
   };

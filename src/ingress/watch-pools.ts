@@ -1,5 +1,7 @@
 import type { Redis } from 'ioredis';
 import { realNowMs } from '../platform/clock/real-clock.ts';
+import { keyPrefix, type Parts, storedNames } from '../platform/queue/queue-names.ts';
+import { mastersOf } from '../platform/redis/nodes.ts';
 import { refuse } from '../platform/refusal.ts';
 import type { QueueName } from '../queues.ts';
 
@@ -31,18 +33,26 @@ export interface HandOver {
  * redis connection on which jobs are enqueued
  * now    milliseconds of a clock
  */
-export function watchHandOver(redis: Redis, prefix: string, now: () => number = realNowMs): HandOver {
+export function watchHandOver(
+  redis: Redis,
+  prefix: string,
+  { parts = {}, now = realNowMs }: { parts?: Parts; now?: () => number } = {},
+): HandOver {
   const startedAtMs = now();
   const seenAtMs = new Map<Waited, number>();
   let lookedAtMs = Number.NEGATIVE_INFINITY;
   const look = async () => {
     if (redis.status !== 'ready') return;
     const askedAtMs = now();
-    const clients = await redis.client('LIST').catch(() => undefined); // checked again in a second
-    if (typeof clients !== 'string') return;
+    // A worker waits at the node that has its queue. Checked again in a second.
+    const lists = await Promise.all(mastersOf(redis).map((node) => node.client('LIST'))).catch(() => []);
+    if (lists.length === 0) return;
+    const clients = lists.join('');
     lookedAtMs = askedAtMs;
-    for (const queue of WAITED)
-      if (clients.includes(` name=${workerName(prefix, queue)}`)) seenAtMs.set(queue, askedAtMs);
+    for (const queue of WAITED) {
+      const workers = storedNames(queue, parts).map((stored) => ` name=${workerName(prefix, stored)}`);
+      if (workers.every((worker) => clients.includes(worker))) seenAtMs.set(queue, askedAtMs);
+    }
   };
   const hasWorker = (queue: Waited): boolean => {
     if (now() - lookedAtMs > LOOK_IS_GOOD_FOR_MS) return true; // unknown
@@ -62,7 +72,8 @@ export function watchHandOver(redis: Redis, prefix: string, now: () => number = 
 }
 
 /** The client name under which BullMQ's workers wait in Redis; it disappears with their process. */
-const workerName = (prefix: string, queue: Waited): string => `${prefix}:${Buffer.from(queue).toString('base64')} `;
+const workerName = (prefix: string, stored: string): string =>
+  `${keyPrefix(prefix, stored)}:${Buffer.from(stored).toString('base64')} `;
 
 /**
  * The reply to a job that is being put into its queue. What Redis refuses (it is full, or read-only since a failover)

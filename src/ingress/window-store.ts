@@ -3,6 +3,8 @@ import type { Redis } from 'ioredis';
 import { RedisStore } from 'rate-limit-redis';
 import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Log } from '../platform/log/log.ts';
+import { noteFallback } from '../platform/redis/fallbacks.ts';
+import { mastersOf } from '../platform/redis/nodes.ts';
 import type { LoopWatch } from './loop-watch.ts';
 
 const WARN_EVERY_MS = 60_000;
@@ -129,13 +131,16 @@ export class WindowStore implements Store {
     await redis.ping();
     const store = new RedisStore({
       prefix: `${prefix}:`,
-      sendCommand: (command: string, ...args: string[]) => redis.call(command, ...args) as never,
+      // Any node may be asked to count; a new one is asked for the script that it does not know, and it is loaded again.
+      sendCommand: (command: string, ...args: string[]) =>
+        (command === 'SCRIPT' ? loadEverywhere(redis, args) : redis.call(command, ...args)) as never,
     });
     await store.init({ windowMs: this.#windowMs + KEPT_AFTER_MS } as never);
     return store;
   }
 
   #warn(error: unknown, isOwnFault: boolean): void {
+    noteFallback(this.#options.redis, 'limiter windows', error);
     const now = realNowMs();
     if (now - this.#warnedAtMs < WARN_EVERY_MS) return;
     this.#warnedAtMs = now;
@@ -146,4 +151,12 @@ export class WindowStore implements Store {
         : 'rate limiter lets everything pass: redis is away or slow',
     );
   }
+}
+
+/** Loads a script into every master that answers. */
+async function loadEverywhere(redis: Redis, args: string[]): Promise<unknown> {
+  const answers = await Promise.allSettled(mastersOf(redis).map((node) => node.call('SCRIPT', ...args)));
+  const loaded = answers.find((answer) => answer.status === 'fulfilled') ?? answers[0];
+  if (loaded?.status === 'fulfilled') return loaded.value;
+  throw loaded?.reason ?? new Error('no node of Redis is connected');
 }

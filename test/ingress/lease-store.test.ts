@@ -8,10 +8,11 @@ function failingRedis(grants: number): Redis {
   let calls = 0;
   return {
     defineCommand() {},
+    emit() {},
     async leaseTokens() {
       calls += 1;
       if (calls > grants) throw new Error('away');
-      return [3, 3, 60_000];
+      return [3, 3, 60_000, 1];
     },
   } as unknown as Redis;
 }
@@ -30,3 +31,24 @@ test.each([0, 1])(
     expect(hits.filter((hit) => hit <= 10)).toHaveLength(10);
   },
 );
+
+// redis-cluster.md#limits-while-a-node-is-away
+test('of five processes one that counts by itself lets a quarter of the limit through, and asks no more in that second', async () => {
+  let calls = 0;
+  const redis = {
+    defineCommand() {},
+    emit() {},
+    async leaseTokens() {
+      calls += 1;
+      if (calls === 2) throw new Error('away');
+      return [3, 3, 60_000, 5];
+    },
+  } as unknown as Redis;
+  const log = createLog({ level: 'silent', process: 'test' });
+  const store = new LeaseStore({ redis, prefix: 't', processId: 'p', log });
+  const hits: number[] = [];
+  for (let call = 0; call < 60; call += 1) hits.push((await store.increment('acme:100')).totalHits);
+  expect(hits.filter((hit) => hit <= 100)).toHaveLength(25);
+  // The second call failed; a new master would let the whole limit through once more.
+  expect(calls).toBe(2);
+});

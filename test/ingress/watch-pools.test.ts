@@ -8,6 +8,7 @@ import { createLog } from '../../src/platform/log/log.ts';
 import { startPools } from '../../workers/pools.ts';
 import { createClient } from '../support/client.ts';
 import { type Cuttable, cuttable } from '../support/cuttable.ts';
+import { describeOfOneRedis } from '../support/one-redis.ts';
 import { PATIENT_LIMITER_MS, startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -18,7 +19,8 @@ const WRITE_TIMEOUT_SECONDS = 10;
 const NOT_WAITED_MS = 8000;
 
 describe('queues without a worker', () => {
-  const worker = (queue: string) => `id=1 name=p:${Buffer.from(queue).toString('base64')} flags=b cmd=bzpopmin\n`;
+  const worker = (queue: string) =>
+    `id=1 name={p:${queue}}:${Buffer.from(queue).toString('base64')} flags=b cmd=bzpopmin\n`;
 
   /** A watch with a clock and a list of clients of its own, which it looks at when time passes. */
   async function watched(clients: string) {
@@ -74,7 +76,7 @@ describe('queues without a worker', () => {
   });
 });
 
-describe('over HTTP', () => {
+describeOfOneRedis('over HTTP', () => {
   let service: TestService;
   let way: Cuttable;
   let ingress: Ingress;
@@ -143,7 +145,7 @@ describe('over HTTP', () => {
   }, 60_000);
 });
 
-describe('a Redis that refuses to write', () => {
+describeOfOneRedis('a Redis that refuses to write', () => {
   let service: TestService;
   let ingress: Ingress;
   const user = `u${randomUUID().slice(0, 8)}`;

@@ -45,6 +45,7 @@ describe('requests that pass the rate limit', () => {
     ({
       status,
       ping: async () => 'PONG',
+      emit() {},
       call: async () => {
         await new Promise((resolve) => setTimeout(resolve, TIMEOUT_MS));
         throw new Error('Command timed out');

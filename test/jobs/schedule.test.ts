@@ -1,4 +1,3 @@
-import { Redis } from 'ioredis';
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { z } from 'zod';
@@ -18,6 +17,7 @@ import { loadConfig } from '../../src/platform/config.ts';
 import type { Sql } from '../../src/platform/db/connect.ts';
 import { firstIdAt, newId } from '../../src/platform/ids.ts';
 import type { DueItem, PeriodicJob, SweepDeps, SweepJob } from '../../src/platform/periodic-job.ts';
+import { connectPatiently } from '../../src/platform/redis/connect.ts';
 import { minuteOf, type ScheduleRow, schedule } from '../../src/schedule.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
@@ -203,7 +203,7 @@ describe('ticks of periodic jobs', () => {
   test.each(sweepJobs.map((job) => [job.name, job] as const))(
     'a tick of %s finds nothing in an empty database',
     async (_name, job) => {
-      const redis = new Redis(inject('redisUrl'));
+      const redis = connectPatiently(inject('redisUrl'), 'test');
       await job.sweep({ ...deps(), redis }, realNow());
       redis.disconnect();
     },

@@ -3,6 +3,7 @@ import type { TestProject } from 'vitest/node';
 import { connectDatabase, type Sql } from '../../src/platform/db/connect.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { bringServices } from '../../src/platform/services/discover.ts';
+import { type RunningCluster, startCluster } from '../scale/support/redis-cluster.ts';
 import { newFolder } from './new-folder.ts';
 
 declare module 'vitest' {
@@ -20,9 +21,17 @@ export const TEMPLATE_DATABASE = 'meterstone_template';
 /** The databases of three files, up to 1 GB of write-ahead log, and the load of the heaviest file. */
 const ENOUGH_BYTES = 4 * 1024 ** 3;
 
-/** Brings servers of the test run's own and stops them at its end, whatever else runs on the machine. */
+/**
+ * Brings servers of the test run's own and stops them at its end, whatever else runs on the machine. With
+ * `TEST_REDIS=cluster` the run has a Redis Cluster of three masters in place of one Redis.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const services = await bringServices({ throwaway: true, dataDir: await newFolder('tests', ENOUGH_BYTES) });
+  const cluster: RunningCluster | undefined = process.env.TEST_REDIS === 'cluster' ? await startCluster() : undefined;
+  const services = await bringServices({
+    throwaway: true,
+    dataDir: await newFolder('tests', ENOUGH_BYTES),
+    ...(cluster ? { redisUrl: cluster.url } : {}),
+  });
   const admin = connectDatabase(services.databaseUrl, { connections: 1 });
   await admin.unsafe(`create database ${TEMPLATE_DATABASE}`);
   await admin.end();
@@ -35,7 +44,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('postgresUrl', services.databaseUrl);
   project.provide('redisUrl', services.redisUrl);
   project.provide('runId', randomUUID());
-  return () => services.stop();
+  return async () => {
+    await services.stop();
+    await cluster?.stop();
+  };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
 import { inject } from 'vitest';
 import { type CreatedOrganization, createOrganization } from '../../src/areas/tenancy/organizations/commands.ts';
@@ -9,11 +9,16 @@ import { type Config, loadConfig } from '../../src/platform/config.ts';
 import type { Sql } from '../../src/platform/db/connect.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import type { Operation } from '../../src/platform/operation.ts';
+import { connectPatiently } from '../../src/platform/redis/connect.ts';
 import type { SecretSettings } from '../../src/platform/secrets/secrets.ts';
 import { type PoolName, pools, startPools } from '../../workers/pools.ts';
 import { type Client, createClient } from './client.ts';
 import { createTestDatabase } from './database.ts';
 import { logNotifications } from './exchange-log.ts';
+import { refuseSeveralSlots } from './one-slot.ts';
+import { removeAllKeys } from './redis-keys.ts';
+
+refuseSeveralSlots();
 
 /** A busy test machine is no reason to let requests pass the limiters, or to answer that a write is pending. */
 export const PATIENT_LIMITER_MS = 5000;
@@ -77,7 +82,7 @@ export async function startService(
   const log = createLog({ level: config.LOG_LEVEL, process: 'test' });
   const workers = await startPools(config, options.pools ?? UNSCHEDULED, log);
   const ingress = await startIngress(config, options.operations ?? operations, log, PATIENT_LIMITER_MS);
-  const redis = new Redis(config.REDIS_URL);
+  const redis = connectPatiently(config.REDIS_URL, 'test');
   const isLogged = options.operations === undefined && config.WIRE_PREFIX === 'svc';
   const client = (apiKey: string) => createClient(ingress.url, apiKey, isLogged);
   return {
@@ -96,8 +101,7 @@ export async function startService(
       await ingress.close();
       await workers.close();
       if (isLogged) await logNotifications(database.sql);
-      const keys = await redis.keys(`${config.REDIS_PREFIX}:*`);
-      if (keys.length > 0) await redis.del(keys);
+      await removeAllKeys(redis, config.REDIS_PREFIX);
       redis.disconnect();
       await database.drop();
     },

@@ -3,13 +3,14 @@ import { realNowMs } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { OrganizationId } from '../../platform/ids.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
+import { partOf } from '../../platform/queue/queue-names.ts';
 import type { Replies } from '../../platform/replies/replies.ts';
 import { MOST_BYTES, openStoreLane, type StoreLane, type Waiting } from './fill-jobs.ts';
 
 export interface CoalescerDeps {
   producer: Pick<Producer, 'add'>;
   replies: Replies;
-  config: Pick<Config, 'WRITE_TIMEOUT_SECONDS' | 'EVENTS_MAX_WAITING'>;
+  config: Pick<Config, 'WRITE_TIMEOUT_SECONDS' | 'EVENTS_MAX_WAITING' | 'EVENTS_QUEUES'>;
   /** Reply channel of this process. */
   processId: string;
 }
@@ -42,7 +43,8 @@ const APART_MS = 30_000;
 /**
  * Sends all organizations' events in shared jobs, because hundreds of small requests cost little together. Events that
  * would delay others go in separate jobs within their organization's share: a request larger than a job, and for a
- * while the events of an organization that was held. Rule: everywhere.md#bounded-cost.
+ * while the events of an organization that was held. Where the queue has several parts, organizations of the same part
+ * share jobs. Rule: everywhere.md#bounded-cost.
  */
 export function createCoalescer(deps: CoalescerDeps): Coalescer {
   const waitingOf = new Map<string, number>();
@@ -65,7 +67,8 @@ export function createCoalescer(deps: CoalescerDeps): Coalescer {
       enter(request);
     },
   };
-  const shared = openStoreLane(laneDeps);
+  const shared = Array.from({ length: deps.config.EVENTS_QUEUES }, (_, part) => openStoreLane(laneDeps, { part }));
+  const sharedOf = (id: OrganizationId): StoreLane => shared[partOf(id, shared.length)]!;
 
   function count({ batch }: Waiting, sign: 1 | -1): void {
     const events = sign * batch.events.length;
@@ -79,12 +82,12 @@ export function createCoalescer(deps: CoalescerDeps): Coalescer {
     count(request, 1);
     const id = request.batch.organization_id;
     const goesApart = request.bytes > MOST_BYTES || (apartUntilMs.get(id) ?? 0) > realNowMs();
-    (goesApart ? laneOf(id) : shared).add(request);
+    (goesApart ? laneOf(id) : sharedOf(id)).add(request);
   }
 
-  function laneOf(id: string): StoreLane {
+  function laneOf(id: OrganizationId): StoreLane {
     for (const [other, lane] of apart) if (lane.isIdle()) apart.delete(other);
-    const lane = apart.get(id) ?? openStoreLane(laneDeps, id);
+    const lane = apart.get(id) ?? openStoreLane(laneDeps, { organizationId: id });
     apart.set(id, lane);
     return lane;
   }
@@ -98,7 +101,7 @@ export function createCoalescer(deps: CoalescerDeps): Coalescer {
     },
     async stop() {
       // Shared jobs first, because held events of them go into separate ones.
-      await shared.stop();
+      await Promise.all(shared.map((lane) => lane.stop()));
       await Promise.all([...apart.values()].map((lane) => lane.stop()));
     },
   };

@@ -66,8 +66,12 @@ const SLOW_SEND_MS = 200;
  * Rule: storing-events.md#coalescing, everywhere.md#bounded-cost.
  *
  * organizationId  of a lane whose jobs hold the events of this organization alone
+ * part            of the queue, for the jobs of another lane
  */
-export function openStoreLane(deps: StoreLaneDeps, organizationId?: OrganizationId): StoreLane {
+export function openStoreLane(
+  deps: StoreLaneDeps,
+  { organizationId, part }: { organizationId?: OrganizationId; part?: number } = {},
+): StoreLane {
   const open = createTurns();
   let inFlight = 0;
   let waiting = 0;
@@ -114,14 +118,15 @@ export function openStoreLane(deps: StoreLaneDeps, organizationId?: Organization
   async function deliver(job: StoreJob, ended: () => void): Promise<void> {
     const cid = newId();
     const answer = deps.replies.wait(cid, leftMs(job.requests));
-    const added = deps.producer.add('events.store', {
-      v: 1,
+    const payload = {
+      v: 1 as const,
       from: deps.processId,
       cid,
       at: realNowMs(),
       ...(organizationId === undefined ? {} : { organization_id: organizationId }),
       batches: job.requests.map((request) => packBatch(request.batch)),
-    });
+    };
+    const added = deps.producer.add('events.store', payload, part === undefined ? {} : { part });
     // Rejected: Redis refused the job. Never settled: Redis is away, and the answer's timeout comes first.
     const failed = new Promise((resolve) => added.catch(() => resolve(STORING_FAILED)));
     const reply = Promise.race([answer, failed]);

@@ -143,7 +143,7 @@ export function openProviderCalls(
   redis.defineCommand('takeProviderTurn', { numberOfKeys: 4, lua: TAKE });
   redis.defineCommand('holdProviderBack', { numberOfKeys: 1, lua: HOLD_BACK });
   const client = redis as CallsRedis;
-  const keyOf = (connectionId: string, part: string) => `${prefix}:provider-calls:${connectionId}:${part}`;
+  const keyOf = (connectionId: string, part: string) => `${prefix}:provider-calls:{${connectionId}}:${part}`;
   const take = (
     jobId: string,
     connectionId: string,

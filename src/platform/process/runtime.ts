@@ -5,8 +5,11 @@ import { createLog, type Log } from '../log/log.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import { type SharedMetrics, shareMetrics } from '../metrics/shared-metrics.ts';
 import { createProducer, type Producer } from '../queue/producer.ts';
+import { partsOf } from '../queue/queue-names.ts';
 import { NO_REACTIONS, type Reactions } from '../reactions.ts';
 import { connectPatiently } from '../redis/connect.ts';
+import { watchFallbacks } from '../redis/fallbacks.ts';
+import { onEveryConnection } from '../redis/nodes.ts';
 
 /** The resources of a process: opened once at its start, closed once at its end. */
 export interface Runtime {
@@ -21,6 +24,8 @@ export interface Runtime {
   producer: Producer;
   metrics: Metrics;
   sharedMetrics: SharedMetrics;
+  /** Counts and shows what goes on without Redis after a call on further connections has failed. */
+  noticeFallbacks(connections: readonly Redis[]): void;
   /** Calls back when a connection to Postgres was closed, or a lost one to Redis came back. */
   onReconnect(listener: () => void): void;
   close(): Promise<void>;
@@ -53,11 +58,14 @@ export function openRuntime(
   };
   const sql = openDatabase(processName, config.DATABASE_POOL);
   const redis = connectPatiently(config.REDIS_URL, processName);
-  redis.once('ready', () => redis.on('ready', reconnected));
-  const producer = createProducer(redis, config.REDIS_PREFIX);
+  redis.once('ready', () => onEveryConnection(redis, reconnected));
+  const producer = createProducer(redis, config.REDIS_PREFIX, partsOf(config));
   const metrics = createMetrics(processName);
   const subscriber = connectPatiently(config.REDIS_URL, `${processName} metrics`);
-  const sharedMetrics = shareMetrics(metrics.registry, { redis, subscriber }, config.REDIS_PREFIX);
+  const sharedMetrics = shareMetrics(metrics, { redis, subscriber }, config.REDIS_PREFIX);
+  const noticeFallbacks = (connections: readonly Redis[]) =>
+    watchFallbacks(connections, { redis, prefix: config.REDIS_PREFIX, process: processName, log, metrics });
+  noticeFallbacks([redis]);
   return {
     config,
     log,
@@ -68,13 +76,14 @@ export function openRuntime(
     producer,
     metrics,
     sharedMetrics,
+    noticeFallbacks,
     onReconnect(listener) {
       listeners.push(listener);
     },
     async close() {
       listeners.length = 0;
       await producer.close();
-      sharedMetrics.close();
+      await sharedMetrics.close();
       redis.disconnect();
       await Promise.all(databases.map((each) => each.end({ timeout: 5 })));
     },

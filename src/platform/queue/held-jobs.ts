@@ -48,7 +48,7 @@ export function openHeldJobs(ofOrganization: number, enter: (owner: Owner | unde
     places,
     room,
     wait(owner, data) {
-      // A worker has taken no more jobs than slots and places: what belongs to nobody always finds one.
+      // The worker of a part has taken no more jobs than slots and places: what belongs to nobody always finds one.
       if (owner !== undefined && room(owner.organizationId) === 0) return undefined;
       return new Promise((resolve) => waiting.push({ owner, characters: charactersOf(data), end: resolve }));
     },

@@ -1,6 +1,8 @@
 import { Job, type Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { realNowMs } from '../clock/real-clock.ts';
+import { noteFallback } from '../redis/fallbacks.ts';
+import { keyPrefix } from './queue-names.ts';
 import type { Lane } from './shares.ts';
 
 /** Delay of a parked job in case every call of it is lost; spread out, so that a backlog does not come all together. */
@@ -86,14 +88,16 @@ export function openParkedJobs(redis: Redis, prefix: string, queue: Queue): Park
   redis.defineCommand('callParkedJobs', { numberOfKeys: 3, lua: CALL });
   redis.defineCommand('lookAtParkedJobs', { numberOfKeys: 2, lua: LOOK });
   const client = redis as ParkingRedis;
-  const lanesKey = `${prefix}:parked:${queue.name}:lanes`;
-  const calledKey = `${prefix}:parked:${queue.name}:called`;
-  const jobsKey = (lane: string) => `${prefix}:parked:${queue.name}:jobs:${lane}`;
+  const parked = `${keyPrefix(prefix, queue.name)}:parked`;
+  const lanesKey = `${parked}:lanes`;
+  const calledKey = `${parked}:called`;
+  const jobsKey = (lane: string) => `${parked}:jobs:${lane}`;
+  const lost = (error: unknown) => noteFallback(redis, 'parked jobs', error);
 
   const promote = (id: string): Promise<void> =>
     new Job(queue, '', {}, {}, id).promote().catch(async () => {
       // Not delayed: it waits, runs, is about to settle, or is gone. If Redis is away the next sweep finds it.
-      await client.zrem(calledKey, id).catch(() => {});
+      await client.zrem(calledKey, id).catch(lost);
     });
 
   return {
@@ -113,7 +117,7 @@ export function openParkedJobs(redis: Redis, prefix: string, queue: Queue): Park
       return ids.length;
     },
     arrived(jobId) {
-      client.zrem(calledKey, jobId).catch(() => {}); // called again, in vain
+      client.zrem(calledKey, jobId).catch(lost); // called again, in vain
     },
     async look() {
       const now = realNowMs();

@@ -1,6 +1,5 @@
 import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { type QueueName, queues } from '../../queues.ts';
 import { realNowMs } from '../clock/real-clock.ts';
 
 /** A job without work that passes through a queue like any other: it shows progress, not just a heartbeat. */
@@ -17,16 +16,21 @@ export async function ping(queue: Queue): Promise<void> {
 }
 
 /** Records that a job of this queue was finished just now. */
-export async function markProgress(redis: Redis, prefix: string, queue: QueueName): Promise<void> {
+export async function markProgress(redis: Redis, prefix: string, queue: string): Promise<void> {
   await redis.hset(keyOf(prefix), queue, String(realNowMs()));
 }
 
 /**
- * Queues whose last finished job is older than PROGRESS_MAX_AGE_MS, or that finished none since the caller started:
- * marks of earlier workers say nothing about the present ones.
+ * Those of some queues, by their names in Redis, whose last finished job is older than PROGRESS_MAX_AGE_MS, or that
+ * finished none since the caller started: marks of earlier workers say nothing about the present ones.
  */
-export async function standingQueues(redis: Redis, prefix: string, startedAtMs = 0): Promise<QueueName[]> {
+export async function standingQueues(
+  redis: Redis,
+  prefix: string,
+  names: readonly string[],
+  startedAtMs = 0,
+): Promise<string[]> {
   const marks = await redis.hgetall(keyOf(prefix));
   const oldest = Math.max(startedAtMs, realNowMs() - PROGRESS_MAX_AGE_MS);
-  return (Object.keys(queues) as QueueName[]).filter((queue) => Number(marks[queue] ?? 0) < oldest);
+  return names.filter((queue) => Number(marks[queue] ?? 0) < oldest);
 }

@@ -6,7 +6,8 @@ import type { Log } from '../log/log.ts';
 import { Refusal } from '../refusal.ts';
 import { openCrowdedLanes } from './crowded-lanes.ts';
 import { openHeldJobs } from './held-jobs.ts';
-import { MOST_AT_ONCE, mayBeCalled, nameOf, openParkedJobs } from './parked-jobs.ts';
+import { MOST_AT_ONCE, mayBeCalled, nameOf, openParkedJobs, type ParkedJobs } from './parked-jobs.ts';
+import { keyPrefix, type Parts, partOf, storedNames } from './queue-names.ts';
 import { markProgress, PING_EVERY_MS, PING_JOB, ping } from './queue-progress.ts';
 import { type Lane, type Owner, openShares } from './shares.ts';
 
@@ -28,6 +29,7 @@ export type Handlers<Names extends JobName = JobName> = {
 export interface ServeOptions {
   redis: Redis;
   prefix: string;
+  parts?: Parts;
   /** Concurrent jobs, each with a database connection available. */
   concurrency: number;
   log: Log;
@@ -44,7 +46,8 @@ const LOOK_EVERY_MS = 2000;
  * Serves one queue with the handlers given by job name. A Refusal ends a job for good without retry; any other error is
  * retried by the queue's table. Start-up refuses a queue that has a job without a handler. A ping job every few seconds
  * proves that the queue moves (`/ready`). A job whose organization or customer has used up its share of the slots waits
- * in the process, or is parked, until one of its own jobs leaves.
+ * in the process, or is parked, until one of its own jobs leaves. A queue with several parts has one worker a part, which
+ * share the slots: whatever part jobs come from, the slots are given as if there were one.
  */
 export function serveQueue(
   name: QueueName,
@@ -53,14 +56,42 @@ export function serveQueue(
 ): { close(): Promise<void> } {
   const missing = (Object.keys(jobs) as JobName[]).filter((job) => jobs[job].queue === name && !handlers[job]);
   if (missing.length > 0) throw new Error(`queue ${name} has jobs without a handler: ${missing.join(', ')}`);
+  const { redis, prefix, parts = {} } = options;
+  const stored = storedNames(name, parts).map((each) => {
+    const queue = new Queue(each, { connection: redis, prefix: keyPrefix(prefix, each) });
+    queue.on('error', () => {}); // the connection reconnects by itself
+    return queue;
+  });
+  const turns = takeTurns(stored, options, queues[name]);
+  const workers = stored.map((queue) => startWorker(queue, name, handlers, { ...options, turns }));
+  const pings = every(PING_EVERY_MS, () => Promise.all(stored.map(ping)));
+  const looks = every(LOOK_EVERY_MS, turns.look);
+  pings.run();
+  return {
+    async close() {
+      pings.stop();
+      looks.stop();
+      const closing = Promise.all(workers.map((worker) => worker.close()));
+      turns.close();
+      await closing;
+      await turns.settled();
+      await Promise.all(stored.map((queue) => queue.close()));
+    },
+  };
+}
+
+/** Takes the jobs of one part of a queue. */
+function startWorker(
+  queue: Queue,
+  name: QueueName,
+  handlers: Partial<Handlers>,
+  { turns, ...options }: ServeOptions & { turns: ReturnType<typeof takeTurns> },
+): Worker {
   const { redis, prefix, log } = options;
-  const queue = new Queue(name, { connection: redis, prefix });
-  queue.on('error', () => {}); // the connection reconnects by itself
-  const turns = takeTurns(queue, options, queues[name]);
   const worker = new Worker(
-    name,
+    queue.name,
     async (job: Job, token?: string) => {
-      if (job.name === PING_JOB) return markProgress(redis, prefix, name);
+      if (job.name === PING_JOB) return markProgress(redis, prefix, queue.name);
       await turns.enter(job, token);
       const started = performance.now();
       let failed = true;
@@ -74,7 +105,7 @@ export function serveQueue(
     },
     {
       connection: redis,
-      prefix,
+      prefix: keyPrefix(prefix, queue.name),
       concurrency: options.concurrency + turns.places,
       ...(queues[name].waited ? WAITED_LOCK : RETRIED_LOCK),
     },
@@ -92,37 +123,27 @@ export function serveQueue(
     if (error instanceof UnrecoverableError) log.info(details, 'job refused');
     else log.error(details, 'job failed');
   });
-  const pings = every(PING_EVERY_MS, () => ping(queue));
-  const looks = every(LOOK_EVERY_MS, turns.look);
-  pings.run();
-  return {
-    async close() {
-      pings.stop();
-      looks.stop();
-      const closing = worker.close();
-      turns.close();
-      await closing;
-      await turns.settled();
-      await queue.close();
-    },
-  };
+  return worker;
 }
 
 /** Time after which a called job that has not arrived is not expected any longer: another process has it. */
 const ARRIVES_WITHIN_MS = 500;
 
 /**
- * Decides which of the jobs taken by a worker may run.
+ * Decides which of the jobs taken by the workers of a queue's parts may run.
  *
  * enter takes the job's slot, waiting for it if it is held; parks the job and never returns if there is no place for it
  * settled resolves when all calls in progress have been made
  */
-function takeTurns(queue: Queue, { redis, prefix, concurrency }: ServeOptions, spec: QueueSpec) {
+function takeTurns(stored: readonly Queue[], { redis, prefix, concurrency }: ServeOptions, spec: QueueSpec) {
   const shares = openShares(concurrency, spec.mostOfOrganization);
   const hasSlot = (owner: Owner | undefined): boolean =>
     owner === undefined ? shares.enterUnowned() : shares.enter(owner).full === undefined;
   const held = openHeldJobs(spec.heldOfOrganization ?? 0, hasSlot);
-  const parked = openParkedJobs(redis, prefix, queue);
+  const parked = stored.map((queue) => openParkedJobs(redis, prefix, queue));
+  const parkedWith = ({ organizationId }: Lane) => parked[partOf(organizationId, parked.length)]!;
+  /** Of the part that the job came from: not its organization's where the number of parts was another one. */
+  const parkedOf = (job: Job) => parked[stored.findIndex(({ name }) => name === job.queueName)]!;
   /** Lanes that may have parked jobs: they are called when jobs of their organization leave. */
   const crowded = openCrowdedLanes();
   /** Called jobs by lane that have not arrived, and when the last of them was called. */
@@ -137,11 +158,11 @@ function takeTurns(queue: Queue, { redis, prefix, concurrency }: ServeOptions, s
     return places * 2 > (spec.heldOfOrganization ?? 0) ? slots + places : slots;
   }
 
-  async function call(lane: Lane, count: number): Promise<number> {
+  async function call(lane: Lane, count: number, where: ParkedJobs = parkedWith(lane)): Promise<number> {
     if (count <= 0) return 0;
     const names = namesOf(lane);
     for (const name of names) expect(name, count);
-    const called = await parked.call(lane, count);
+    const called = await where.call(lane, count);
     for (const name of names) expect(name, called - count);
     if (called < count) crowded.delete(lane);
     return called;
@@ -178,7 +199,7 @@ function takeTurns(queue: Queue, { redis, prefix, concurrency }: ServeOptions, s
       const owner = ownerOf(job.data);
       const isCalled = mayBeCalled(job);
       if (isCalled) {
-        parked.arrived(job.id!);
+        parkedOf(job).arrived(job.id!);
         if (owner !== undefined) for (const name of namesOf(owner)) if (onTheWay.has(name)) expect(name, -1);
       }
       if (owner === undefined) {
@@ -190,7 +211,7 @@ function takeTurns(queue: Queue, { redis, prefix, concurrency }: ServeOptions, s
       // What came later waits behind the parked ones; a customer's own limit leaves places to the others.
       const mayWait = full.customerKey === undefined && (isCalled || !crowded.has(full));
       if (mayWait && (await held.wait(owner, job.data))) return;
-      await parked.park(job, token, full);
+      await parkedOf(job).park(job, token, full);
       crowded.add(full);
       // All other jobs may have left meanwhile, without calling this one, which was not listed yet.
       inBackground(callNext(owner));
@@ -204,11 +225,12 @@ function takeTurns(queue: Queue, { redis, prefix, concurrency }: ServeOptions, s
       if (owner !== undefined) inBackground(callNext(owner));
     },
     async look(): Promise<void> {
-      const lanes = await parked.look();
+      const found = await Promise.all(parked.map((each) => each.look()));
       // As many as a look finds at most: there may be others, which stay known.
-      if (lanes.length < MOST_AT_ONCE) crowded.replace(lanes);
-      else for (const lane of lanes) crowded.add(lane);
-      for (const lane of lanes) await call(lane, wanted(lane));
+      if (found.every((lanes) => lanes.length < MOST_AT_ONCE)) crowded.replace(found.flat());
+      else for (const lane of found.flat()) crowded.add(lane);
+      for (const [part, lanes] of found.entries())
+        for (const lane of lanes) await call(lane, wanted(lane), parked[part]!);
     },
     /** Parks what is held, since the process ends. */
     close: held.close,
@@ -266,7 +288,7 @@ async function run(job: Job, token: string | undefined, handlers: Partial<Handle
   }
 }
 
-function every(intervalMs: number, work: () => Promise<void>): { run(): void; stop(): void } {
+function every(intervalMs: number, work: () => Promise<unknown>): { run(): void; stop(): void } {
   const run = () => void work().catch(() => {}); // the next sweep tries again
   const timer = setInterval(run, intervalMs);
   return { run, stop: () => clearInterval(timer) };

@@ -9,7 +9,7 @@ export const keyUsageKey = (prefix: string): string => `${prefix}:key-usage`;
 
 /**
  * Hash of the last changes in an organization, which invalidate the cache of its access checks: scope → number of its
- * last change, and `n`, the number of the newest one.
+ * last change, and `n`, the number of the newest one. Its tag is that of the counters (redis-cluster.md#keys).
  */
 export const accessChangesKey = (prefix: string, organizationId: OrganizationId): string =>
-  `${prefix}:acc-changes:${organizationId}`;
+  `${prefix}:acc-changes:{${organizationId}}`;

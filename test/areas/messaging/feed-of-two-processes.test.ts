@@ -7,6 +7,7 @@ import { createLog } from '../../../src/platform/log/log.ts';
 import { projectRoot } from '../../../src/platform/project-root.ts';
 import { buildOnce, builtProgram } from '../../support/build-once.ts';
 import { type Client, createClient } from '../../support/client.ts';
+import { removeAllKeys } from '../../support/redis-keys.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
@@ -32,8 +33,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await otherIngress?.close();
   if (otherWrites?.exitCode === null && otherWrites.kill('SIGTERM')) await once(otherWrites, 'exit');
-  const keys = await service.redis.keys(`${service.config.REDIS_PREFIX}-other:*`);
-  if (keys.length > 0) await service.redis.del(keys);
+  await removeAllKeys(service.redis, `${service.config.REDIS_PREFIX}-other`);
   await service?.stop();
 });
 

@@ -2,15 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { takeBulkPlace } from '../../../src/ingress/events-lane/bulk-places.ts';
+import { connectPatiently } from '../../../src/platform/redis/connect.ts';
+import { removeAllKeys } from '../../support/redis-keys.ts';
 
 let redis: Redis;
 const prefix = `t${randomUUID().slice(0, 8)}`;
 
 beforeAll(() => {
-  redis = new Redis(inject('redisUrl'));
+  redis = connectPatiently(inject('redisUrl'), 'test');
 });
 afterAll(async () => {
-  await redis.del(...(await redis.keys(`${prefix}:*`)));
+  await removeAllKeys(redis, prefix);
   redis.disconnect();
 });
 

@@ -32,7 +32,7 @@ function wall(settings: { EVENTS_MAX_WAITING?: number } = {}) {
         }),
       close: () => {},
     },
-    config: { WRITE_TIMEOUT_SECONDS: 10, EVENTS_MAX_WAITING: 5000, ...settings },
+    config: { WRITE_TIMEOUT_SECONDS: 10, EVENTS_MAX_WAITING: 5000, EVENTS_QUEUES: 1, ...settings },
     processId: 'me',
   });
   return {

@@ -176,6 +176,7 @@ export function recordingProducer(): Producer & {
     queue: () => {
       throw new Error('no queue here');
     },
+    storedQueues: () => [],
     async close() {},
   };
 }

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { createLog } from '../../../src/platform/log/log.ts';
 import { startPools } from '../../../workers/pools.ts';
 import { buildOnce, builtProgram } from '../../support/build-once.ts';
+import { keysOf, removeAllKeys } from '../../support/redis-keys.ts';
 import { startService, TEST_SECRETS_KEYS, type TestService, UNSCHEDULED } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
@@ -100,14 +101,15 @@ test('when Redis forgets parked commands, later ones of their customer are not d
   await startStandIn();
   const { answers, release } = await parkBehindLock();
   // What a flush takes of this service: other tests share the server.
-  const keys = await service.redis.keys(`${service.config.REDIS_PREFIX}:*`);
-  await service.redis.del(keys);
+  await removeAllKeys(service.redis, service.config.REDIS_PREFIX);
   const flushed = performance.now();
   await release();
   // Those that held a slot go on, the parked ones are lost with Redis: their callers ask again, and are served at once.
   const again = await Promise.all(Array.from({ length: COMMANDS }, (_, index) => rename(index)));
   expect(performance.now() - flushed).toBeLessThan(WITHIN_MS);
   expect(again.map(({ status }) => status)).toEqual(new Array(COMMANDS).fill(200));
-  await until(async () => (await service.redis.keys(`${service.config.REDIS_PREFIX}:parked:writes:*`)).length === 0);
+  await until(
+    async () => (await keysOf(service.redis, `{${service.config.REDIS_PREFIX}:writes}:parked:*`)).length === 0,
+  );
   void Promise.allSettled(answers);
 });

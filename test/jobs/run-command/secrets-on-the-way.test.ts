@@ -16,6 +16,7 @@ import type { Operation } from '../../../src/platform/operation.ts';
 import { holdsSecret } from '../../../src/platform/schema/secret-field.ts';
 import { type PoolName, pools, startPools } from '../../../workers/pools.ts';
 import { createClient } from '../../support/client.ts';
+import { allKeysOf } from '../../support/redis-keys.ts';
 import { startService, TEST_SECRETS_KEYS, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
@@ -307,7 +308,7 @@ async function writesLeft(): Promise<number> {
 /** Everything that Redis holds under a prefix, as one text. */
 async function everythingIn(redis: Redis, prefix: string): Promise<string> {
   const texts: string[] = [];
-  for (const key of await redis.keys(`${prefix}:*`)) {
+  for (const key of await allKeysOf(redis, prefix)) {
     texts.push(key, (await redis.dumpBuffer(key))?.toString('latin1') ?? '');
     // A dump compresses long texts: hashes are read as they are too.
     if ((await redis.type(key)) === 'hash') texts.push(JSON.stringify(await redis.hgetall(key)));

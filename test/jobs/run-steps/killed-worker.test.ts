@@ -62,7 +62,7 @@ async function spendAttempts(stepId: string): Promise<void> {
   await service.sql`update after_steps set attempts = ${LAST - 1} where id = ${stepId}`;
   const jobs = await queue().getJobs(['waiting', 'prioritized', 'delayed']);
   const job = jobs.find(({ data }) => data.step_id === stepId);
-  await service.redis.hset(`${service.config.REDIS_PREFIX}:billing:${job!.id}`, 'atm', LAST - 1);
+  await service.redis.hset(`{${service.config.REDIS_PREFIX}:billing}:billing:${job!.id}`, 'atm', LAST - 1);
 }
 
 /** Holds what a step writes last, so that all else of it is done and not committed. */

@@ -10,6 +10,7 @@ import { NO_REACTIONS } from '../../../src/platform/reactions.ts';
 import { systemTransaction } from '../../../src/platform/records/system-transaction.ts';
 import { connectPatiently } from '../../../src/platform/redis/connect.ts';
 import { type JobName, jobs, type QueueName, queues } from '../../../src/queues.ts';
+import { removeAllKeys } from '../../support/redis-keys.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
@@ -108,7 +109,6 @@ test.each(Object.keys(queues) as QueueName[])('a failed job of %s names its orga
   expect(lines.map((line) => line.organization_id).sort()).toEqual(owned.map((job) => `of-${job}`).sort());
   await served.close();
   await producer.close();
-  const keys = await redis.keys(`${prefix}:*`);
-  if (keys.length > 0) await redis.del(keys);
+  await removeAllKeys(redis, prefix);
   redis.disconnect();
 });

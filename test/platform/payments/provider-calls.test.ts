@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { Later, openProviderCalls, TurnTooLate } from '../../../src/platform/payments/provider-calls.ts';
+import { connectPatiently } from '../../../src/platform/redis/connect.ts';
+import { keysOf, removeAllKeys } from '../../support/redis-keys.ts';
 import { until } from '../../support/until.ts';
 
 // Rule: provider-connections.md#many-calls.
@@ -11,11 +13,11 @@ let connection: string;
 const prefix = `calls-${randomUUID()}`;
 
 beforeAll(() => {
-  redis = new Redis(inject('redisUrl'));
+  redis = connectPatiently(inject('redisUrl'), 'test');
   callsOf = openProviderCalls(redis, { prefix, perSecond: 20 });
 });
 afterAll(async () => {
-  await redis.del(await redis.keys(`${prefix}:*`));
+  await removeAllKeys(redis, prefix);
   redis.disconnect();
 });
 beforeEach(() => {
@@ -41,7 +43,7 @@ test('jobs that come too early get instants of their own, 50 ms apart', async ()
   const late = waits.slice(began);
   // Time passes between two questions, so the waits grow by 50 ms at most and in all by 50 ms for each of them.
   for (const [index, wait] of late.slice(1).entries()) expect(wait - late[index]!).toBeLessThanOrEqual(50);
-  expect(new Set(await redis.mget(await redis.keys(`${prefix}:provider-calls:${connection}:job:*`))).size).toBe(
+  expect(new Set(await redis.mget(await keysOf(redis, `${prefix}:provider-calls:{${connection}}:job:*`))).size).toBe(
     late.length,
   );
 });
@@ -133,7 +135,7 @@ test('a command whose turn comes later than somebody waits reserves nothing, and
     expect(delayMs).toBeGreaterThan(4000);
     expect(delayMs).toBeLessThanOrEqual(4400);
   }
-  const reserved = await redis.keys(`${prefix}:provider-calls:${connection}:job:*`);
+  const reserved = await keysOf(redis, `${prefix}:provider-calls:{${connection}}:job:*`);
   expect(reserved).toHaveLength(ends.filter((end) => end instanceof Later).length);
   const waiting = await takes('one more');
   expect((waiting as { delayMs: number }).delayMs).toBeLessThanOrEqual(4400);

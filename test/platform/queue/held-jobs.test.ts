@@ -7,6 +7,7 @@ import { createProducer, type Producer } from '../../../src/platform/queue/produ
 import { openShares } from '../../../src/platform/queue/shares.ts';
 import { serveQueue } from '../../../src/platform/queue/worker.ts';
 import { connectPatiently } from '../../../src/platform/redis/connect.ts';
+import { keysOf, removeAllKeys } from '../../support/redis-keys.ts';
 import { until } from '../../support/until.ts';
 
 // Rule: queues-and-workers.md#waiting-for-a-slot. The queue `billing` holds 32 jobs of an organization.
@@ -85,8 +86,7 @@ describe('a queue that holds jobs', () => {
   afterEach(async () => {
     await Promise.all(workers.splice(0).map((worker) => worker.close()));
     await producer.close();
-    const keys = await redis.keys(`${prefix}:*`);
-    if (keys.length > 0) await redis.del(keys);
+    await removeAllKeys(redis, prefix);
     redis.disconnect();
   });
 
@@ -129,7 +129,7 @@ describe('a queue that holds jobs', () => {
   const counts = () => producer.queue('billing').getJobCounts('waiting', 'active', 'delayed');
   /** How often a job was parked since the beginning. */
   const parkings = async () => {
-    const entries = await redis.xrange(`${prefix}:billing:events`, '-', '+');
+    const entries = await redis.xrange(`{${prefix}:billing}:billing:events`, '-', '+');
     return entries.filter(([, fields]) => fields[1] === 'delayed').length;
   };
 
@@ -154,7 +154,7 @@ describe('a queue that holds jobs', () => {
     await worker.finish(201);
     expect(worker.done.filter((step) => step !== 'b-0').sort()).toEqual(steps('a', 200).sort());
     expect(await parkings()).toBeLessThan((200 - 4 - HELD) * 1.1);
-    await until(async () => (await redis.keys(`${prefix}:parked:*`)).length === 0);
+    await until(async () => (await keysOf(redis, `{${prefix}:*}:parked:*`)).length === 0);
   });
 
   test('large jobs that find no place are called when there is one, and not before', async () => {

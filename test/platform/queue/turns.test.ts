@@ -5,6 +5,7 @@ import { createLog } from '../../../src/platform/log/log.ts';
 import { createProducer, type Producer } from '../../../src/platform/queue/producer.ts';
 import { serveQueue } from '../../../src/platform/queue/worker.ts';
 import { connectPatiently } from '../../../src/platform/redis/connect.ts';
+import { keysOf, removeAllKeys } from '../../support/redis-keys.ts';
 import { until } from '../../support/until.ts';
 
 let redis: Redis;
@@ -21,8 +22,7 @@ beforeEach(() => {
 afterEach(async () => {
   await Promise.all(workers.splice(0).map((worker) => worker.close()));
   await producer.close();
-  const keys = await redis.keys(`${prefix}:*`);
-  if (keys.length > 0) await redis.del(keys);
+  await removeAllKeys(redis, prefix);
   redis.disconnect();
 });
 
@@ -80,11 +80,11 @@ const add = (organization: string, jobs: number, customer?: string) =>
   );
 
 const counts = () => producer.queue('analytics').getJobCounts('waiting', 'active', 'delayed');
-const parkedKeys = async () => (await redis.keys(`${prefix}:parked:*`)).sort();
+const parkedKeys = async () => (await keysOf(redis, `{${prefix}:*}:parked:*`)).sort();
 
 /** Waits until workers have looked after their parked jobs so many times. */
 async function looks(times: number): Promise<void> {
-  const lanes = `${prefix}:parked:analytics:lanes`;
+  const lanes = `{${prefix}:analytics}:parked:lanes`;
   for (let seen = 0; seen < times; seen += 1) {
     const before = await redis.zscore(lanes, 'a');
     await until(async () => (await redis.zscore(lanes, 'a')) !== before);
@@ -145,8 +145,8 @@ test('a parked job that was called by a process which died is called again', asy
   await until(async () => (await counts()).delayed === 1);
   const [parked] = await producer.queue('analytics').getDelayed();
   // As a killed process leaves it: called, still delayed, and in no list.
-  await redis.zrem(`${prefix}:parked:analytics:jobs:a`, parked!.id!);
-  await redis.zadd(`${prefix}:parked:analytics:called`, 1, parked!.id!);
+  await redis.zrem(`{${prefix}:analytics}:parked:jobs:a`, parked!.id!);
+  await redis.zadd(`{${prefix}:analytics}:parked:called`, 1, parked!.id!);
   await worker.finish(3);
   await until(async () => (await parkedKeys()).length === 0);
 });

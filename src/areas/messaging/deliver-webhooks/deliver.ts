@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { realNow, realNowMs } from '../../../platform/clock/real-clock.ts';
-import type { WebhookDeliveryId, WebhookEndpointId } from '../../../platform/ids.ts';
+import type { WebhookDeliveryId } from '../../../platform/ids.ts';
 import { webhookSigningKey } from '../../../platform/keys/deployment-keys.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
 import type { JobPayload } from '../../../queues.ts';
@@ -9,7 +9,7 @@ import { attempts } from './attempt.ts';
 import { CIRCUIT_MS, isOpen } from './circuit.ts';
 import { mergedOutcomes, mergedReads, type ReadDue } from './merged-statements.ts';
 import { type SendDeps, send } from './send.ts';
-import { type Held, openSlots, type Slots } from './slots.ts';
+import { type Held, type Holder, openSlots, type Slots } from './slots.ts';
 import { giveUp } from './stored-deliveries.ts';
 import { type Line, openLine } from './waiting-line.ts';
 import { HEALED_OVERDUE_MS, OVERDUE_MS, walkJob } from './walk-endpoint.ts';
@@ -43,7 +43,7 @@ export function deliveryHandlers(
   };
   return {
     async 'webhook.deliver'(job, info) {
-      const holder = { id: info.id, endpointId: job.webhook_endpoint_id };
+      const holder = { id: info.id, organizationId: job.organization_id, endpointId: job.webhook_endpoint_id };
       if (line.enter(holder.endpointId)) {
         try {
           if (await deliver(sending, await takeSlots(slots, line, holder, job.delivery_ids), job, line)) return;
@@ -62,7 +62,7 @@ export function deliveryHandlers(
 async function takeSlots(
   slots: Slots,
   line: Line,
-  holder: { id: string; endpointId: WebhookEndpointId },
+  holder: Holder,
   deliveryIds: WebhookDeliveryId[],
 ): Promise<Held | undefined> {
   const sinceMs = realNowMs();

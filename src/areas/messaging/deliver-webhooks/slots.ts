@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
-import type { WebhookDeliveryId, WebhookEndpointId } from '../../../platform/ids.ts';
+import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId } from '../../../platform/ids.ts';
+import { noteFallback } from '../../../platform/redis/fallbacks.ts';
 
 /** Deliveries of one endpoint in flight at most (webhooks.md#delivery). */
 const PER_ENDPOINT = 8;
@@ -17,9 +18,16 @@ export interface Held {
   release(): void;
 }
 
+/** A job with the endpoint that it delivers to. */
+export interface Holder {
+  id: string;
+  organizationId: OrganizationId;
+  endpointId: WebhookEndpointId;
+}
+
 export interface Slots {
   /** Undefined when the endpoint is at its limit, or when all ids are in flight elsewhere. */
-  take(job: { id: string; endpointId: WebhookEndpointId }, deliveryIds: WebhookDeliveryId[]): Promise<Held | undefined>;
+  take(job: Holder, deliveryIds: WebhookDeliveryId[]): Promise<Held | undefined>;
 }
 
 interface SlotRedis extends Redis {
@@ -82,11 +90,11 @@ export function openSlots(redis: Redis, options: { prefix: string; attemptMs: nu
   redis.defineCommand('takeWebhookSlots', { numberOfKeys: 2, lua: TAKE });
   const client = redis as SlotRedis;
   const releases = openReleases(redis);
-  const key = (...parts: string[]) => [options.prefix, 'webhook-slots', ...parts].join(':');
   return {
-    async take({ id, endpointId }, deliveryIds) {
-      const lanesKey = key('endpoint', endpointId);
-      const flightKey = key('in-flight', endpointId);
+    async take({ id, organizationId, endpointId }, deliveryIds) {
+      const key = (name: string) => `${options.prefix}:webhook-slots:${name}:{${organizationId}}:${endpointId}`;
+      const lanesKey = key('endpoint');
+      const flightKey = key('in-flight');
       releases.flush();
       const [lanes, ...ids] = await client.takeWebhookSlots(
         lanesKey,
@@ -101,7 +109,7 @@ export function openSlots(redis: Redis, options: { prefix: string; attemptMs: nu
       const members = Array.from({ length: lanes }, (_, index) => `${id}/${index + 1}`);
       let hasLanes = true;
       const releaseLanes = () => {
-        if (hasLanes) releases.add(['zrem', lanesKey, ...members]);
+        if (hasLanes) releases.add(organizationId, ['zrem', lanesKey, ...members]);
         hasLanes = false;
       };
       return {
@@ -110,7 +118,7 @@ export function openSlots(redis: Redis, options: { prefix: string; attemptMs: nu
         releaseLanes,
         release() {
           releaseLanes();
-          releases.add(['hdel', flightKey, ...ids]);
+          releases.add(organizationId, ['hdel', flightKey, ...ids]);
         },
       };
     },
@@ -118,30 +126,33 @@ export function openSlots(redis: Redis, options: { prefix: string; attemptMs: nu
 }
 
 interface Releases {
-  add(...commands: string[][]): void;
+  add(organizationId: OrganizationId, command: string[]): void;
   /** Sends waiting releases at once, so that the next request for slots finds them free. */
   flush(): void;
 }
 
 /**
- * Sends the releases of jobs in the same turn of the event loop together. No job waits for it; when Redis is away the
- * leases expire by themselves.
+ * Sends the releases of jobs in the same turn of the event loop together, those of each organization in one pipeline,
+ * since their keys lie on one node. No job waits for it; when Redis is away the leases expire by themselves.
  */
 function openReleases(redis: Redis): Releases {
-  let waiting: string[][] = [];
+  let waiting = new Map<OrganizationId, string[][]>();
+  const lost = (error: unknown) => noteFallback(redis, 'webhook slots', error);
+  const send = async (commands: string[][]) => {
+    // A pipeline that was sent never fails as a whole: its answers do.
+    for (const [error] of (await redis.pipeline(commands).exec()) ?? []) if (error) lost(error);
+  };
   const flush = () => {
-    if (waiting.length > 0)
-      redis
-        .pipeline(waiting)
-        .exec()
-        .catch(() => {});
-    waiting = [];
+    for (const commands of waiting.values()) send(commands).catch(lost);
+    waiting = new Map();
   };
   return {
     flush,
-    add(...commands) {
-      if (waiting.length === 0) setImmediate(flush);
-      waiting.push(...commands);
+    add(organizationId, command) {
+      if (waiting.size === 0) setImmediate(flush);
+      const own = waiting.get(organizationId);
+      if (own) own.push(command);
+      else waiting.set(organizationId, [command]);
     },
   };
 }

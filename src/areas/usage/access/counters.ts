@@ -4,6 +4,7 @@ import type { OrganizationId } from '../../../platform/ids.ts';
 import { CHANGES_KEPT_SECONDS } from '../../../platform/redis/access-changes.ts';
 import { accessChangesKey } from '../../../platform/redis/channels.ts';
 import type { Redis } from '../../../platform/redis/connect.ts';
+import { noteFallback } from '../../../platform/redis/fallbacks.ts';
 import type { LimitedMetric } from '../../catalog/usage-shapes/storing-catalog.ts';
 import type { LimitedGroup, LimitedUsage } from '../events/storage/limited-usage.ts';
 import type { AccessFacts, CountedWindow } from './access-facts.ts';
@@ -48,7 +49,7 @@ export interface AccessCounters {
   open(organizationId: OrganizationId, externalId: string): Promise<Rebuild | undefined>;
   /** Ends a rebuild; null stores nothing. */
   store(organizationId: OrganizationId, externalId: string, rebuild: Rebuild, facts: AccessFacts | null): Promise<void>;
-  /** Adds the events of a committed transaction in one call to Redis. Never fails. */
+  /** Adds the events of a committed transaction in one call to Redis for each organization. Never fails. */
   add(usage: LimitedUsage): Promise<void>;
 }
 
@@ -62,7 +63,7 @@ interface CountersRedis extends Redis {
 export function openCounters(redis: Redis, prefix: string): AccessCounters {
   const client = withScripts(redis);
   const keysOf = (organizationId: OrganizationId, externalId: string) => {
-    const key = (name: string) => `${prefix}:${name}:${organizationId}:${externalId}`;
+    const key = (name: string) => `${prefix}:${name}:{${organizationId}}:${externalId}`;
     return { hash: key('acc'), builder: key('acc-builder'), log: key('acc-log') };
   };
   const changes = (organizationId: OrganizationId) => accessChangesKey(prefix, organizationId);
@@ -93,11 +94,25 @@ export function openCounters(redis: Redis, prefix: string): AccessCounters {
       await client.accessStore(hash, builder, log, changes(organizationId), token, ...fields);
     },
     async add({ transaction, groups }) {
-      const parts = groups.flatMap((group) => {
-        const { hash, builder, log } = keysOf(group.organization_id, group.external_subscription_id);
-        return [hash, builder, log, ...partsOf(group)];
-      });
-      await inTime(client.accessAdd(BUILD_MS, transaction, ...parts).catch(() => {})); // expires by itself, see KEPT_MS
+      const organizations = new Map<OrganizationId, LimitedGroup[]>();
+      for (const group of groups) {
+        const own = organizations.get(group.organization_id);
+        if (own) own.push(group);
+        else organizations.set(group.organization_id, [group]);
+      }
+      await inTime(
+        Promise.all(
+          [...organizations.values()].map((own) => {
+            const keys = own.flatMap((group) => {
+              const { hash, builder, log } = keysOf(group.organization_id, group.external_subscription_id);
+              return [hash, builder, log];
+            });
+            return client
+              .accessAdd(keys.length, ...keys, BUILD_MS, transaction, ...own.flatMap(partsOf))
+              .catch((error) => noteFallback(redis, 'access counters', error)); // expires by itself, see KEPT_MS
+          }),
+        ),
+      );
     },
   };
 }
@@ -107,7 +122,7 @@ function withScripts(redis: Redis): CountersRedis {
     redis.defineCommand('accessRead', { numberOfKeys: 2, lua: READ });
     redis.defineCommand('accessOpen', { numberOfKeys: 3, lua: OPEN });
     redis.defineCommand('accessStore', { numberOfKeys: 4, lua: STORE });
-    redis.defineCommand('accessAdd', { numberOfKeys: 0, lua: ADD });
+    redis.defineCommand('accessAdd', { lua: ADD });
   }
   return redis as CountersRedis;
 }

@@ -102,20 +102,21 @@ return 1
 `;
 
 /*
- * Adds the groups of one transaction to existing hashes, and logs them for rebuilds in progress.
+ * Adds the groups of one transaction and organization to existing hashes, and logs them for rebuilds in progress.
  *
- * ARGV milliseconds of a rebuild, number of the transaction, then of each group: hash, builder, log, code, metric,
- * amount in
- *      millionths or nothing, microseconds of the first and the last event
+ * KEYS of each group: hash, builder, log
+ * ARGV milliseconds of a rebuild, number of the transaction, then of each group: code, metric, amount in millionths or
+ *      nothing, microseconds of the first and the last event
  */
 export const ADD = `${APPLY}
 local x = tonumber(ARGV[2])
-for i = 3, #ARGV, 8 do
-  apply(ARGV[i], x, ARGV[i + 3], ARGV[i + 4], ARGV[i + 5], tonumber(ARGV[i + 6]), tonumber(ARGV[i + 7]))
-  if redis.call('EXISTS', ARGV[i + 1]) == 1 then
-    local entry = {ARGV[2], ARGV[i + 3], ARGV[i + 4], ARGV[i + 5], ARGV[i + 6], ARGV[i + 7]}
-    redis.call('RPUSH', ARGV[i + 2], cjson.encode(entry))
-    redis.call('PEXPIRE', ARGV[i + 2], ARGV[1])
+for group = 0, #KEYS / 3 - 1 do
+  local hash, builder, log = KEYS[3 * group + 1], KEYS[3 * group + 2], KEYS[3 * group + 3]
+  local code, metric, amount, first, last = unpack(ARGV, 5 * group + 3, 5 * group + 7)
+  apply(hash, x, code, metric, amount, tonumber(first), tonumber(last))
+  if redis.call('EXISTS', builder) == 1 then
+    redis.call('RPUSH', log, cjson.encode({ARGV[2], code, metric, amount, first, last}))
+    redis.call('PEXPIRE', log, ARGV[1])
   end
 end
 return 1

@@ -69,7 +69,7 @@ test('a delivery in flight is given to no other job except to a rerun of the sam
   stage = await openStage();
   const options = { prefix: stage.config.REDIS_PREFIX, attemptMs: 1000 };
   const slots = openSlots(stage.redis, options);
-  const job = (id: string) => ({ id, endpointId: 'e' });
+  const job = (id: string) => ({ id, organizationId: 'o', endpointId: 'e' });
   const first = await slots.take(job('1'), ['a', 'b', 'c']);
   expect(first).toMatchObject({ lanes: 2, ids: ['a', 'b', 'c'] });
   expect(await slots.take(job('2'), ['b'])).toBeUndefined();
@@ -82,7 +82,7 @@ test('a delivery in flight is given to no other job except to a rerun of the sam
 test('slots that a dead process held become free by themselves', async () => {
   stage = await openStage();
   const slots = openSlots(stage.redis, { prefix: stage.config.REDIS_PREFIX, attemptMs: 1, besideMs: 5000 });
-  const job = (id: string) => ({ id, endpointId: 'e' });
+  const job = (id: string) => ({ id, organizationId: 'o', endpointId: 'e' });
   const ids = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}`);
   expect(await slots.take(job('1'), ids('a', 10))).toMatchObject({ lanes: 5 });
   expect(await slots.take(job('2'), ids('b', 6))).toMatchObject({ lanes: 3 });

@@ -16,6 +16,7 @@ import { nudge } from '../../../../src/platform/records/nudge.ts';
 import { emptyRecords, writeRecords } from '../../../../src/platform/records/write-records.ts';
 import { connectPatiently } from '../../../../src/platform/redis/connect.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { removeAllKeys } from '../../../support/redis-keys.ts';
 
 export interface Delivery {
   id: string;
@@ -137,8 +138,7 @@ export async function openStage(settings: Record<string, string> = {}): Promise<
     async close() {
       await Promise.all(workers.map((worker) => worker.close()));
       await producer.close();
-      const keys = await redis.keys(`${config.REDIS_PREFIX}:*`);
-      if (keys.length > 0) await redis.del(keys);
+      await removeAllKeys(redis, config.REDIS_PREFIX);
       redis.disconnect();
       await database.drop();
     },

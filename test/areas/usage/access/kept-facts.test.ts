@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import type { AccessFacts } from '../../../../src/areas/usage/access/access-facts.ts';
 import { type AccessCounters, openCounters } from '../../../../src/areas/usage/access/counters.ts';
 import { decimal } from '../../../../src/engine/money/decimal.ts';
 import { noteAccessChanges } from '../../../../src/platform/redis/access-changes.ts';
+import { connectPatiently } from '../../../../src/platform/redis/connect.ts';
+import { removeAllKeys } from '../../../support/redis-keys.ts';
 
 const SUM = { code: 'calls', aggregation_type: 'sum_agg', field_name: 'n' } as const;
 const PREFIX = `t${randomUUID().slice(0, 8)}`;
@@ -14,7 +16,7 @@ let counters: AccessCounters;
 let organization: string;
 
 beforeAll(() => {
-  redis = new Redis(inject('redisUrl'));
+  redis = connectPatiently(inject('redisUrl'), 'test');
   counters = openCounters(redis, PREFIX);
 });
 beforeEach(() => {
@@ -26,8 +28,7 @@ afterAll(async () => {
 });
 
 async function flush() {
-  const keys = await redis.keys(`${PREFIX}:*`);
-  if (keys.length > 0) await redis.del(keys);
+  await removeAllKeys(redis, PREFIX);
 }
 
 /** 10 units used in March, in a snapshot in which transactions 102 and 105 and later are not. */
