@@ -14,6 +14,7 @@ import {
   writeJson,
 } from './harness/report.ts';
 import { measureBilling } from './sections/billing.ts';
+import { measureCluster } from './sections/cluster.ts';
 import { measureDeadEndpoint } from './sections/dead-endpoint.ts';
 import { measureHeavyUsage } from './sections/heavy-usage.ts';
 import { measureHttp } from './sections/http.ts';
@@ -44,6 +45,7 @@ const sections: Record<SectionName, Section> = {
   'heavy-usage': { ids: ['G23'], measure: measureHeavyUsage },
   'dead-endpoint': { ids: ['G24'], measure: measureDeadEndpoint },
   reconcile: { ids: ['G25'], measure: measureReconcile },
+  cluster: { ids: ['S5'], measure: measureCluster },
 };
 
 async function run(): Promise<number> {
@@ -83,7 +85,11 @@ async function run(): Promise<number> {
         continue;
       }
       const sectionStarted = performance.now();
-      const findings = await measure(environment, options.effort);
+      const findings = await measure(environment, options.effort).catch((error: unknown) => {
+        if (!(error instanceof Missing)) throw error;
+        skip(name, error.message);
+      });
+      if (!findings) continue;
       for (const [id, ratio] of Object.entries(findings.ratios)) show(lineOf(id as GoalId, ratio));
       printFindings(findings, options.absolute);
       console.log(`     ${name} took ${seconds(sectionStarted)} s`);

@@ -103,8 +103,11 @@ async function dropSchema(sql: Sql, name: string): Promise<void> {
 }
 
 export async function deleteKeys(redis: Redis, prefix: string): Promise<void> {
-  for await (const keys of redis.scanStream({ match: `${prefix}:*`, count: 1000 })) {
-    if ((keys as string[]).length > 0) await redis.unlink(keys as string[]);
+  // Keys of queues have the prefix within braces.
+  for (const match of [`${prefix}:*`, `{${prefix}:*`]) {
+    for await (const keys of redis.scanStream({ match, count: 1000 })) {
+      if ((keys as string[]).length > 0) await redis.unlink(keys as string[]);
+    }
   }
 }
 

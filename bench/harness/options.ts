@@ -13,7 +13,7 @@ const USUAL = [
   'heavy-usage',
 ] as const;
 /** Sections that take a minute and more; they run only when they are requested by name. */
-export const SECTIONS = [...USUAL, 'neighbours', 'dead-endpoint', 'reconcile'] as const;
+export const SECTIONS = [...USUAL, 'neighbours', 'dead-endpoint', 'reconcile', 'cluster'] as const;
 /** What neighbours notice (attacks A1 to A8, E2), and the most expensive requests that the door accepts. */
 export const ATTACK_NAMES = [
   ...(['A1', 'A2', 'A3', 'A4', 'A5', 'A6', 'A7', 'A8'] as const),
