@@ -1,5 +1,6 @@
 import { BASE_PATH } from '../../src/ingress/answer-request.ts';
-import { startCluster, whyNoRedis } from '../../test/scale/support/redis-cluster.ts';
+import { findProgram } from '../../test/scale/support/programs.ts';
+import { startCluster } from '../../test/scale/support/redis-cluster.ts';
 import { createPlan, createSubscriptions } from '../data/catalog.ts';
 import { openClient } from '../data/client.ts';
 import { type BenchOrganization, createBenchOrganization } from '../data/organization.ts';
@@ -19,11 +20,10 @@ const MASTERS = 3;
  * S5: events stored over a Redis Cluster of three masters beside a single Redis, both with their file of appended
  * commands, each with an ingress and a host of all pools, in turns.
  *
- * @throws Missing without a redis-server that can be a cluster
+ * @throws Missing without a redis-server
  */
 export async function measureCluster(environment: Environment, effort: Effort): Promise<Findings> {
-  const missing = whyNoRedis();
-  if (missing !== undefined) throw new Missing(missing);
+  if (findProgram('redis-server') === undefined) throw new Missing('redis-server is not installed');
   const findings = emptyFindings();
   const at = Math.floor(Date.now() / 1000);
   const organization = await createBenchOrganization(environment, 'Bench cluster');

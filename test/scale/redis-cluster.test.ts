@@ -13,11 +13,10 @@ import { EVERY_POOL, PATIENT_LIMITER_MS, startService, type TestService } from '
 import { openStory } from '../support/story.ts';
 import { until } from '../support/until.ts';
 import { ok, wordsOf } from '../support/words.ts';
-import { type RunningCluster, startCluster, whyNoRedis } from './support/redis-cluster.ts';
+import { lacks } from './support/programs.ts';
+import { type RunningCluster, startCluster } from './support/redis-cluster.ts';
 
 const log = createLog({ level: 'silent', process: 'test' });
-const missing = whyNoRedis();
-if (missing !== undefined) console.warn(`skipped: ${missing}`);
 const LIMIT = 100;
 
 /** Counts as an event does, and answers at once: only the limiter is asked. */
@@ -42,7 +41,7 @@ async function openLimited(service: TestService): Promise<Ingress[]> {
 
 const second = () => Math.floor(Date.now() / 1000);
 
-describe.skipIf(missing !== undefined)('three masters', () => {
+describe.skipIf(lacks('redis-server'))('three masters', () => {
   let cluster: RunningCluster;
   let service: TestService;
   beforeAll(async () => {
@@ -150,7 +149,7 @@ describe.skipIf(missing !== undefined)('three masters', () => {
   });
 });
 
-describe.skipIf(missing !== undefined)('three masters with replicas', () => {
+describe.skipIf(lacks('redis-server'))('three masters with replicas', () => {
   let cluster: RunningCluster;
   let service: TestService;
   let twins: Ingress[];

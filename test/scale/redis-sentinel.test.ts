@@ -3,13 +3,10 @@ import { probeRedis } from '../../src/platform/process/probe-stores.ts';
 import { EVERY_POOL, startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { ok } from '../support/words.ts';
-import { whyNoRedis } from './support/redis-cluster.ts';
+import { lacks } from './support/programs.ts';
 import { startWatched, type Watched } from './support/redis-sentinel.ts';
 
-const missing = whyNoRedis();
-if (missing !== undefined) console.warn(`skipped: ${missing}`);
-
-describe.skipIf(missing !== undefined)('a master that Sentinels watch', () => {
+describe.skipIf(lacks('redis-server'))('a master that Sentinels watch', () => {
   let watched: Watched;
   let service: TestService;
   beforeAll(async () => {

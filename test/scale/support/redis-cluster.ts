@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -6,6 +6,7 @@ import { guardThrowaway } from '../../../src/platform/services/guard.ts';
 import { choosePort } from '../../../src/platform/services/ports.ts';
 import { newFolder } from '../../support/new-folder.ts';
 import { until } from '../../support/until.ts';
+import { findProgram } from './programs.ts';
 
 const SLOTS = 16_384;
 const ENOUGH_BYTES = 256 * 1024 ** 2;
@@ -26,14 +27,6 @@ export interface RunningCluster {
   /** The replica of each master, in their order; none without replicas. */
   replicas: RunningNode[];
   stop(): Promise<void>;
-}
-
-/** Why the machine cannot start one; undefined when it can. */
-export function whyNoRedis(): string | undefined {
-  const found = spawnSync('redis-server', ['--version'], { encoding: 'utf8' });
-  if (found.status !== 0) return 'there is no redis-server on this machine (Debian: apt-get install redis-server)';
-  const major = Number(/v=(\d+)/.exec(found.stdout)?.[1] ?? 0);
-  return major >= 7 ? undefined : `redis-server is older than 7: ${found.stdout.trim()}`;
 }
 
 /** Three masters, each with a replica if wanted, on free ports of this machine, on data in memory unless told. */
@@ -101,7 +94,7 @@ export async function startServer(
   const place = ['--port', String(port), '--dir', own, '--bind', '127.0.0.1'];
   const usual = ['--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'];
   const args = sentinel ? [sentinel.file, '--sentinel', ...place] : [...place, ...usual, ...settings];
-  const child = spawn('redis-server', args, { stdio: 'ignore' });
+  const child = spawn(findProgram('redis-server')!, args, { stdio: 'ignore' });
   const lift = guardThrowaway({ pid: child.pid!, signal: 'SIGKILL', paths: [own], parent: folder });
   const redis = new Redis({ port, host: '127.0.0.1', retryStrategy: () => 100, maxRetriesPerRequest: null });
   redis.on('error', () => {});
