@@ -16,6 +16,7 @@ import type { Operation } from '../../../src/platform/operation.ts';
 import { holdsSecret } from '../../../src/platform/schema/secret-field.ts';
 import { type PoolName, pools, startPools } from '../../../workers/pools.ts';
 import { createClient } from '../../support/client.ts';
+import { testOfOneRedis } from '../../support/one-redis.ts';
 import { allKeysOf } from '../../support/redis-keys.ts';
 import { startService, TEST_SECRETS_KEYS, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
@@ -136,60 +137,64 @@ test('no secret is readable in Redis or on the queue board while it waits, nor a
   }
 });
 
-test('nothing secret passes Redis in plain text or stands in a log, whatever fails', async () => {
-  const { config, sql } = service;
-  const lines: string[] = [];
-  const log = createLog({ level: 'trace', process: 'test' }, { write: (line) => void lines.push(line) });
-  const passed: string[] = [];
-  // A plain connection: the client of the service mistakes a line that comes before the answer to MONITOR for it.
-  const { hostname, port, password } = new URL(config.REDIS_URL!);
-  const monitor = connect(Number(port), hostname);
-  monitor.write(`AUTH ${password}\r\nMONITOR\r\n`);
-  await once(monitor, 'data');
-  createInterface({ input: monitor }).on('line', (line) => {
-    if (line.includes(config.REDIS_PREFIX)) passed.push(line);
-  });
-  const workers = await startPools(config, Object.keys(pools) as PoolName[], log);
-  const ingress = await startIngress(config, operations, log);
-  try {
-    const { organization } = await service.org({ sandbox: true });
-    const client = createClient(ingress.url, organization.api_key);
-    // Postgres shows the row that breaks a rule, and with it all that the row holds.
-    await sql`
+testOfOneRedis(
+  'nothing secret passes Redis in plain text or stands in a log, whatever fails',
+  async () => {
+    const { config, sql } = service;
+    const lines: string[] = [];
+    const log = createLog({ level: 'trace', process: 'test' }, { write: (line) => void lines.push(line) });
+    const passed: string[] = [];
+    // A plain connection: the client of the service mistakes a line that comes before the answer to MONITOR for it.
+    const { hostname, port, password } = new URL(config.REDIS_URL!);
+    const monitor = connect(Number(port), hostname);
+    monitor.write(`AUTH ${password}\r\nMONITOR\r\n`);
+    await once(monitor, 'data');
+    createInterface({ input: monitor }).on('line', (line) => {
+      if (line.includes(config.REDIS_PREFIX)) passed.push(line);
+    });
+    const workers = await startPools(config, Object.keys(pools) as PoolName[], log);
+    const ingress = await startIngress(config, operations, log);
+    try {
+      const { organization } = await service.org({ sandbox: true });
+      const client = createClient(ingress.url, organization.api_key);
+      // Postgres shows the row that breaks a rule, and with it all that the row holds.
+      await sql`
       alter table webhook_endpoints add constraint no_receivers check (webhook_url not like '%receiver.example%') not valid`;
-    const statuses = new Set<number>();
-    for (const { name, method } of takesSecret) {
-      const { path, body } = requestOf(name)!;
-      statuses.add((await client[method as 'post'](path, body)).status);
-    }
-    // 422: a sandbox connection has no secret key.
-    expect([...statuses].sort()).toEqual([200, 404, 422, 500]);
-    expect(lines.join('')).toContain('no_receivers');
-    await sql`alter table webhook_endpoints drop constraint no_receivers`;
+      const statuses = new Set<number>();
+      for (const { name, method } of takesSecret) {
+        const { path, body } = requestOf(name)!;
+        statuses.add((await client[method as 'post'](path, body)).status);
+      }
+      // 422: a sandbox connection has no secret key.
+      expect([...statuses].sort()).toEqual([200, 404, 422, 500]);
+      expect(lines.join('')).toContain('no_receivers');
+      await sql`alter table webhook_endpoints drop constraint no_receivers`;
 
-    const asked = { headers: { 'idempotency-key': 'once' } };
-    const { api_key: key } = (await client.post('/api_keys', { api_key: { name: 'New' } }, asked)).body;
-    await client.post('/api_keys', { api_key: { name: 'New' } }, asked);
-    const { webhook } = (await client.post('/webhooks/hmac_key/rotate', {})).body;
-    const endpoint = { webhook_url: 'https://receiver.example/', signature_algo: 'hmac' };
-    const { webhook_endpoint: made } = (await client.post('/webhook_endpoints', { webhook_endpoint: endpoint })).body;
-    const { customer } = (await client.post('/customers', { customer: { external_id: 'portal' } })).body;
-    expect(customer.external_id).toBe('portal');
-    const token = (await client.get('/customers/portal/portal_url')).body.customer.portal_url.split('/').at(-1);
-    await fetch(`${ingress.url}/customer-portal/${token}`);
-    const secrets = { MARK, CARD, IBAN, organization_key: organization.api_key, key: key.value, token };
-    const all = Object.entries({ ...secrets, hmac_key: webhook.hmac_key, secret: made.secret });
-    for (const [, secret] of all) expect(secret).toMatch(/^[^\s]{10,}$/);
-    await until(() => passed.some((text) => text.includes('rotateHmacKey')));
-    const shown = (texts: string[]) => all.filter(([, secret]) => texts.some((text) => text.includes(secret)));
-    expect(shown(passed)).toEqual([]);
-    expect(shown(lines)).toEqual([]);
-  } finally {
-    monitor.destroy();
-    await ingress.close();
-    await workers.close();
-  }
-}, 120_000);
+      const asked = { headers: { 'idempotency-key': 'once' } };
+      const { api_key: key } = (await client.post('/api_keys', { api_key: { name: 'New' } }, asked)).body;
+      await client.post('/api_keys', { api_key: { name: 'New' } }, asked);
+      const { webhook } = (await client.post('/webhooks/hmac_key/rotate', {})).body;
+      const endpoint = { webhook_url: 'https://receiver.example/', signature_algo: 'hmac' };
+      const { webhook_endpoint: made } = (await client.post('/webhook_endpoints', { webhook_endpoint: endpoint })).body;
+      const { customer } = (await client.post('/customers', { customer: { external_id: 'portal' } })).body;
+      expect(customer.external_id).toBe('portal');
+      const token = (await client.get('/customers/portal/portal_url')).body.customer.portal_url.split('/').at(-1);
+      await fetch(`${ingress.url}/customer-portal/${token}`);
+      const secrets = { MARK, CARD, IBAN, organization_key: organization.api_key, key: key.value, token };
+      const all = Object.entries({ ...secrets, hmac_key: webhook.hmac_key, secret: made.secret });
+      for (const [, secret] of all) expect(secret).toMatch(/^[^\s]{10,}$/);
+      await until(() => passed.some((text) => text.includes('rotateHmacKey')));
+      const shown = (texts: string[]) => all.filter(([, secret]) => texts.some((text) => text.includes(secret)));
+      expect(shown(passed)).toEqual([]);
+      expect(shown(lines)).toEqual([]);
+    } finally {
+      monitor.destroy();
+      await ingress.close();
+      await workers.close();
+    }
+  },
+  120_000,
+);
 
 test('a dump of the database holds nothing that signs, opens or pays', async () => {
   const full = await startService();

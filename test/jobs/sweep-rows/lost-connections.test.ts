@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { PING_JOB } from '../../../src/platform/queue/queue-progress.ts';
 import type { QueueName } from '../../../src/queues.ts';
 import { startPools } from '../../../workers/pools.ts';
 import { type Cuttable, cuttable } from '../../support/cuttable.ts';
 import { type HookReceiver, openHookReceiver } from '../../support/hook-receiver.ts';
+import { testOfOneRedis as test } from '../../support/one-redis.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
