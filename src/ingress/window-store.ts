@@ -131,7 +131,7 @@ export class WindowStore implements Store {
     await redis.ping();
     const store = new RedisStore({
       prefix: `${prefix}:`,
-      // Any node may be asked to count; a new one is asked for the script that it does not know, and it is loaded again.
+      // Any node may be asked to count. One that does not know the script says so, and it is loaded again.
       sendCommand: (command: string, ...args: string[]) =>
         (command === 'SCRIPT' ? loadEverywhere(redis, args) : redis.call(command, ...args)) as never,
     });

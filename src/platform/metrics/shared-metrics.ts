@@ -9,7 +9,7 @@ const ANSWERED_WITHIN_MS = 1000;
 const REGISTER_EVERY_MS = 5000;
 const EXPECTED_FOR_MS = 15_000;
 
-/* Registers a process and forgets those that are gone. KEYS processes · ARGV process, milliseconds that it is expected */
+/* Registers a process and forgets those that are gone. KEYS processes · ARGV process, how many ms it is expected */
 const REGISTER = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

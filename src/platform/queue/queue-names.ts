@@ -8,8 +8,8 @@ export type Parts = Partial<Record<QueueName, number>>;
 export const partsOf = (config: Pick<Config, 'EVENTS_QUEUES'>): Parts => ({ events: config.EVENTS_QUEUES });
 
 /**
- * Names of a queue in Redis: its own, or `events-0`, `events-1` … where it has several parts. Each lies on one node of a
- * cluster, so the parts of a queue may lie on several. Rule: redis-cluster.md#queues.
+ * Names of a queue in Redis: its own, or `events-0`, `events-1` … where it has several parts. Each lies on one node of
+ * a cluster, so the parts of a queue may lie on several. Rule: redis-cluster.md#queues.
  */
 export function storedNames(name: QueueName, parts: Parts): string[] {
   const count = parts[name] ?? 1;

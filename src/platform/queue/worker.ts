@@ -46,8 +46,8 @@ const LOOK_EVERY_MS = 2000;
  * Serves one queue with the handlers given by job name. A Refusal ends a job for good without retry; any other error is
  * retried by the queue's table. Start-up refuses a queue that has a job without a handler. A ping job every few seconds
  * proves that the queue moves (`/ready`). A job whose organization or customer has used up its share of the slots waits
- * in the process, or is parked, until one of its own jobs leaves. A queue with several parts has one worker a part, which
- * share the slots: whatever part jobs come from, the slots are given as if there were one.
+ * in the process, or is parked, until one of its own jobs leaves. A queue with several parts has one worker a part,
+ * which share the slots: whatever part jobs come from, the slots are given as if there were one.
  */
 export function serveQueue(
   name: QueueName,
