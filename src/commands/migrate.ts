@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { type Config, loadConfig } from '../platform/config.ts';
 import { connectDatabase } from '../platform/db/connect.ts';
-import { migrate } from '../platform/db/migrate.ts';
+import { bringUpToDate } from '../platform/db/role-settings.ts';
+import { isPooled } from '../platform/db/session-settings.ts';
 import { demandStores } from '../platform/process/await-stores.ts';
 
 new Command('migrate').description('bring the schema of DATABASE_URL up to date; prints what was applied').parse();
@@ -10,7 +11,8 @@ new Command('migrate').description('bring the schema of DATABASE_URL up to date;
 try {
   const config = loadConfig();
   if (config.DATABASE_URL === '') throw new Error('set DATABASE_URL (npm start migrates its own database by itself)');
-  await demandStores({ DATABASE_URL: config.DATABASE_URL });
+  const { DATABASE_URL, MIGRATION_DATABASE_URL } = config;
+  await demandStores(MIGRATION_DATABASE_URL === '' ? { DATABASE_URL } : { MIGRATION_DATABASE_URL });
   await run(config);
 } catch (error) {
   const { message, cause } = error as Error;
@@ -20,15 +22,18 @@ try {
 
 async function run(config: Config): Promise<void> {
   const started = performance.now();
-  const sql = connectDatabase(config.DATABASE_URL, {
+  const sql = connectDatabase(config.MIGRATION_DATABASE_URL || config.DATABASE_URL, {
     schema: config.DATABASE_SCHEMA,
     connections: 2,
     name: 'meterstone migrate',
   });
   try {
-    const applied = await migrate(sql);
+    const { applied, settings, oldSessions } = await bringUpToDate(sql, isPooled(config.DATABASE_URL));
     const took = ((performance.now() - started) / 1000).toFixed(1);
     console.log(applied.length === 0 ? `nothing to migrate, ${took} s` : `applied ${applied.join(', ')}, ${took} s`);
+    if (settings.state === 'set') console.log(`set for the role: ${settings.names.join(', ')}`);
+    if (settings.state === 'sent') console.log(`each session sends its settings, because ${settings.why}`);
+    if (oldSessions > 0) console.log(`${oldSessions} sessions have the settings of before: RECONNECT the pooler`);
   } finally {
     await sql.end({ timeout: 5 });
   }

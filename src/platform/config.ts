@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { z } from 'zod';
+import { pooledUrl } from './db/session-settings.ts';
 import { misspelled } from './misspelled.ts';
 import { AddressFault, readRedisAddress } from './redis/address.ts';
 
@@ -80,6 +81,12 @@ const Settings = z.object({
     .default('.data')
     .describe('Folder of `npm start`: data, logs, run file; relative to the project'),
   DATABASE_URL: address(/^postgres(ql)?:\/\/./).describe('Postgres 15 to 18'),
+  MIGRATION_DATABASE_URL: address(/^postgres(ql)?:\/\/./).describe(
+    'Postgres as migrations reach it, past a pooler; default DATABASE_URL',
+  ),
+  DATABASE_PREPARE: flag(true).describe(
+    'Prepared statements; false behind a pooler in transaction mode, as `?prepare=false` in DATABASE_URL',
+  ),
   DATABASE_SCHEMA: z
     .string()
     .regex(/^[a-z_][a-z0-9_]*$/, 'must be a name of a-z, 0-9 and _')
@@ -245,6 +252,9 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   );
   const parsed = Settings.safeParse(given);
+  // The address alone says it, wherever it is handed on to.
+  if (parsed.success && !parsed.data.DATABASE_PREPARE && parsed.data.DATABASE_URL !== '')
+    return { ...parsed.data, DATABASE_URL: pooledUrl(parsed.data.DATABASE_URL) };
   if (parsed.success) return parsed.data;
   throw new ConfigError(`the settings are not valid: ${parsed.error.issues.map(problemOf).join('; ')}`);
 }
@@ -253,6 +263,7 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
 const EXAMPLES: Record<string, string> = {
   PUBLIC_URL: 'https://billing.example.com',
   DATABASE_URL: 'postgres://user:password@host:5432/name',
+  MIGRATION_DATABASE_URL: 'postgres://user:password@host:5432/name',
   REDIS_URL: 'redis://host:6379',
   CUSTOMER_PORTAL_URL: 'https://billing.example.com',
   DOCUMENT_FONT: '/usr/share/fonts/NotoSansCJK-Regular.otf',

@@ -28,6 +28,15 @@ test.each(describeSettings().map(({ name }) => name))('%s: a wrong setting is ex
   }
 });
 
+test('DATABASE_PREPARE=false and prepare=false in the address mean the same', () => {
+  const address = (DATABASE_URL: string) => loadConfig({ DATABASE_URL, DATABASE_PREPARE: 'false' }).DATABASE_URL;
+  expect(address('postgres://u:p@a:1,b:2/x')).toBe('postgres://u:p@a:1,b:2/x?prepare=false');
+  expect(address('postgres://a/x?sslmode=require')).toBe('postgres://a/x?sslmode=require&prepare=false');
+  expect(address('postgres://a/x?prepare=false&sslmode=require')).toBe('postgres://a/x?prepare=false&sslmode=require');
+  expect(loadConfig({ DATABASE_PREPARE: 'false' }).DATABASE_URL).toBe('');
+  expect(loadConfig({ DATABASE_URL: 'postgres://a/x' }).DATABASE_URL).toBe('postgres://a/x');
+});
+
 test('each example of a setting is an accepted value', () => {
   for (const { name } of describeSettings()) {
     const [complaint] = NOTHING_GOOD.flatMap((value) => complaintAbout(name, value) ?? []);

@@ -19,7 +19,7 @@ export interface Story extends Words {
   invoices(count: number, customer?: string): Promise<Invoice[]>;
 }
 
-export async function openStory(service: TestService, now: string): Promise<Story> {
+export async function openStory(service: Pick<TestService, 'org' | 'sql'>, now: string): Promise<Story> {
   const client = await service.org({ sandbox: true });
   await ok(client.post('/test_clock', { test_clock: { frozen_time: now } }));
   const words = wordsOf(client);

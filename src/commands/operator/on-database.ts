@@ -1,6 +1,8 @@
 import { type Config, loadConfig } from '../../platform/config.ts';
 import { connectDatabase, type Sql } from '../../platform/db/connect.ts';
-import { migrate, schemaState } from '../../platform/db/migrate.ts';
+import { schemaState } from '../../platform/db/migrate.ts';
+import { bringUpToDate } from '../../platform/db/role-settings.ts';
+import { isPooled } from '../../platform/db/session-settings.ts';
 import { demandStores, StartRefused } from '../../platform/process/await-stores.ts';
 import { demandSecretsKey } from '../../platform/secrets/check-secrets-at-start.ts';
 import { defaultDataDir } from '../../platform/services/discover.ts';
@@ -51,7 +53,7 @@ export async function onDatabase(
       name: 'meterstone operator',
     });
     try {
-      if (asks.migrates && !running) await migrate(sql);
+      if (asks.migrates && !running) await bringUpToDate(sql, isPooled(databaseUrl));
       else await demandTables(sql, config, isGiven);
       await work({ sql, config, redisUrl: redisUrl === NO_REDIS ? undefined : redisUrl });
     } finally {

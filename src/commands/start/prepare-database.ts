@@ -6,7 +6,8 @@ import {
 } from '../../areas/tenancy/organizations/commands.ts';
 import type { Config } from '../../platform/config.ts';
 import { connectDatabase, type Sql } from '../../platform/db/connect.ts';
-import { migrate } from '../../platform/db/migrate.ts';
+import { bringUpToDate } from '../../platform/db/role-settings.ts';
+import { isPooled } from '../../platform/db/session-settings.ts';
 import { checkSecrets, sealFormerSecrets } from '../../platform/secrets/check-secrets-at-start.ts';
 import { readJson, writePrivateJson } from '../../platform/services/small-file.ts';
 
@@ -33,12 +34,27 @@ export async function prepareDatabase(
     name: 'meterstone start',
   });
   try {
-    await migrate(sql);
+    await migrateDatabase(databaseUrl, config);
     await prepareSecrets(sql, config, say);
     const demo = await findOrCreateDemo(sql, config, join(dataDir, 'demo.json'));
     return demo && { name: demo.name, apiKey: demo.api_key };
   } catch (error) {
     throw new Error(`the database could not be prepared: ${describe(error)}`, { cause: error });
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
+
+/** Past a pooler, where a given database has one and such an address. */
+async function migrateDatabase(databaseUrl: string, config: Config): Promise<void> {
+  const past = config.DATABASE_URL === '' ? '' : config.MIGRATION_DATABASE_URL;
+  const sql = connectDatabase(past || databaseUrl, {
+    schema: config.DATABASE_SCHEMA,
+    connections: 2,
+    name: 'meterstone migrate',
+  });
+  try {
+    await bringUpToDate(sql, isPooled(databaseUrl));
   } finally {
     await sql.end({ timeout: 5 });
   }

@@ -3,6 +3,7 @@ import { Temporal } from 'temporal-polyfill';
 import { instantOfStored, instantText } from '../../engine/calendar/instant-text.ts';
 import { Decimal } from '../../engine/money/decimal.ts';
 import { endedWithItsWork } from './ended-with-its-work.ts';
+import { isPooled, sessionSettings } from './session-settings.ts';
 
 /**
  * Types of columns: numeric ↔ Decimal, date ↔ PlainDate, timestamptz ↔ Instant (microseconds), int8 → safe integer or
@@ -66,11 +67,28 @@ export interface DatabaseOptions {
   onClose?: () => void;
 }
 
-const STATEMENT_TIMEOUT_MS = 60_000;
+/** What a pool was opened with. */
+interface Opened {
+  schema: string;
+  isPooled: boolean;
+}
+const opened = new WeakMap<Sql, Opened>();
 
-/** A pool of connections. Notices are dropped; a lost server is reconnected with back-off by the driver. */
+/** The schema whose tables the sessions of a pool find, and whether they are lent by a pooler. */
+export const openedWith = (sql: Sql): Opened => {
+  const known = opened.get(sql);
+  if (!known) throw new Error('only a pool of connectDatabase is known');
+  return known;
+};
+
+/**
+ * A pool of connections. Notices are dropped; a lost server is reconnected with back-off by the driver. Each session
+ * has the settings of `sessionSettings`, sent at its start; behind a pooler, which refuses or drops them, its role has
+ * them.
+ */
 export function connectDatabase(url: string, options: DatabaseOptions = {}): Sql {
-  const { onStatement, onClose } = options;
+  const { onStatement, onClose, schema = 'public' } = options;
+  const settings = sessionSettings(schema, options.statementTimeoutMs);
   const sql = postgres(url, {
     max: options.connections ?? 12,
     types: types as unknown as Record<string, postgres.PostgresType>,
@@ -81,13 +99,9 @@ export function connectDatabase(url: string, options: DatabaseOptions = {}): Sql
     backoff: (attempt) => Math.min(0.1 * 2 ** attempt, 2),
     connection: {
       application_name: options.name ?? 'meterstone',
-      search_path: options.schema ?? 'public',
-      TimeZone: 'UTC',
-      // Compiling takes longer than the statements here: 18 ms for one that reads nothing in 0.1 ms. As text, because
-      // the driver does not send false.
-      jit: 'off',
-      statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: 60_000,
+      // Poolers hand on the time zone, and no session may count days in another one. All are texts, also where the
+      // driver's type wants numbers.
+      ...((isPooled(url) ? { TimeZone: settings.TimeZone } : settings) as object),
     },
     ...(onClose ? { onclose: onClose } : {}),
     ...(onStatement
@@ -95,5 +109,6 @@ export function connectDatabase(url: string, options: DatabaseOptions = {}): Sql
       : {}),
   }) as unknown as Sql;
   sql.begin = endedWithItsWork(sql.begin);
+  opened.set(sql, { schema, isPooled: isPooled(url) });
   return sql;
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ReservedSql } from 'postgres';
+import { setTimeout as pause } from 'node:timers/promises';
 import { projectRoot } from '../project-root.ts';
-import type { Db, Sql } from './connect.ts';
+import { type Db, openedWith, type Sql, type Tx } from './connect.ts';
 
 // Any 63-bit number: one migration run at a time per database.
 const MIGRATION_LOCK = 7_236_104_411;
@@ -11,67 +11,142 @@ const MIGRATION_LOCK = 7_236_104_411;
 /**
  * Applies the files of migrations/ that this schema has not seen, in order, one transaction for each file (unless its
  * first line is `-- no transaction`). A file that was edited after it landed is an error. The tables of previews are
- * out of a file's way and follow what it changes.
+ * out of a file's way and follow what it changes. A transaction of its own holds the lock meanwhile, so the pool has two
+ * connections at least, and a pooler may be between.
  *
+ * beforeFiles  runs under the lock, once it is known that the schema is ours
  * @returns the names of the files applied now
  * @throws Error for a person to read when the schema holds another program's tables, or those of a version before the
  *   first release; nothing was changed then
+ * Rule: several-hosts.md#migrations.
  */
-export async function migrate(sql: Sql, directory = join(projectRoot(), 'migrations')): Promise<string[]> {
-  const connection = await sql.reserve();
-  const applied: string[] = [];
-  try {
-    // Building an index of a large table takes longer than any statement of the service may.
-    await connection`set statement_timeout = 0`;
-    await connection`select pg_advisory_lock(${MIGRATION_LOCK})`;
-    await refuseForeignSchema(connection);
-    await createSchema(connection);
-    await connection`create table if not exists schema_migrations (name text primary key, checksum text not null)`;
-    const seen = new Map(
-      (await connection<{ name: string; checksum: string }[]>`select name, checksum from schema_migrations`).map(
-        (row) => [row.name, row.checksum],
-      ),
-    );
+export async function migrate(
+  sql: Sql,
+  directory = join(projectRoot(), 'migrations'),
+  beforeFiles: (lock: Tx) => Promise<unknown> = async () => {},
+): Promise<string[]> {
+  if (sql.options.max < 2) throw new Error('migrations need a second connection, which holds their lock');
+  return underLock(sql, async (lock) => {
+    const seen = await inSchema(sql, async (tx) => {
+      await refuseForeignSchema(tx);
+      return (await isOurs(tx)) ? readSeen(tx) : new Map<string, string>();
+    });
     refuseFormerNumbering(seen);
+    await beforeFiles(lock);
+    await inSchema(sql, async (tx) => {
+      await createSchema(tx, openedWith(sql).schema);
+      await tx`create table if not exists schema_migrations (name text primary key, checksum text not null)`;
+    });
+    const applied: string[] = [];
     for (const name of migrationFiles(directory)) {
       const text = readFileSync(join(directory, name), 'utf8');
       const checksum = createHash('sha256').update(text).digest('hex');
       const known = seen.get(name);
       if (known === checksum) continue;
       if (known !== undefined) throw new Error(`migration ${name} was changed after it had been applied`);
-      const wrapped = !text.startsWith('-- no transaction');
-      try {
-        if (wrapped) await connection`begin`;
-        // Only the views forbid to change a column; previews use the tables until they are made again at the end.
-        if (wrapped) await callIfThere(connection, 'drop_preview_views', 'drop_preview_tables');
-        for (const statements of wrapped ? [text] : apart(text)) await connection.unsafe(statements);
-        await callIfThere(connection, 'make_preview_tables');
-        await connection`insert into schema_migrations (name, checksum) values (${name}, ${checksum})`;
-        if (wrapped) await connection`commit`;
-      } catch (cause) {
-        if (wrapped) await connection`rollback`;
-        throw new Error(`migration ${name} failed`, { cause });
-      }
+      await lock.unsafe('select 1'); // its session may have been cut, and then another migrator works
+      await apply(sql, { name, text, checksum });
       applied.push(name);
     }
-    if (await lacksPreviewTables(connection)) await callIfThere(connection, 'make_preview_tables');
+    if (await inSchema(sql, lacksPreviewTables)) await inSchema(sql, (tx) => callIfThere(tx, 'make_preview_tables'));
     return applied;
+  });
+}
+
+const LOCK_EVERY_MS = 200;
+
+/**
+ * Works in a transaction that keeps other migrators of this database away until it ends. It must never hold a snapshot,
+ * for whose end `create index concurrently` would wait for ever: so it asks for the lock again and again instead of
+ * waiting in a statement, and its statements are sent as texts, which leave no open portal behind.
+ */
+async function underLock<Result>(sql: Sql, work: (lock: Tx) => Promise<Result>): Promise<Result> {
+  for (;;) {
+    const done = await sql.begin(async (tx) => {
+      await tx.unsafe('set local idle_in_transaction_session_timeout = 0');
+      const [row] = await tx.unsafe<{ held: boolean }[]>(`select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as held`);
+      return row!.held ? { result: await work(tx) } : undefined;
+    });
+    if (done) return done.result as Result;
+    await pause(LOCK_EVERY_MS);
+  }
+}
+
+/**
+ * A transaction in which names are those of the schema, and statements take as long as they need: building an index of
+ * a large table takes longer than any statement of the service may.
+ */
+function inSchema<Result>(sql: Sql, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+  const { schema } = openedWith(sql);
+  return sql.begin(async (tx) => {
+    await tx`
+      select set_config('search_path', quote_ident(${schema}), true), set_config('TimeZone', 'UTC', true),
+        set_config('statement_timeout', '0', true), set_config('jit', 'off', true)`;
+    return work(tx);
+  }) as Promise<Result>;
+}
+
+/** Checksums of the applied files by their names. */
+async function readSeen(tx: Tx): Promise<Map<string, string>> {
+  const rows = await tx<{ name: string; checksum: string }[]>`select name, checksum from schema_migrations`;
+  return new Map(rows.map((row) => [row.name, row.checksum]));
+}
+
+interface MigrationFile {
+  name: string;
+  text: string;
+  checksum: string;
+}
+
+async function apply(sql: Sql, { name, text, checksum }: MigrationFile): Promise<void> {
+  const isWrapped = !text.startsWith('-- no transaction');
+  try {
+    if (!isWrapped) await applyApart(sql, text);
+    await inSchema(sql, async (tx) => {
+      // Only the views forbid to change a column; previews use the tables until they are made again at the end.
+      if (isWrapped) await callIfThere(tx, 'drop_preview_views', 'drop_preview_tables');
+      if (isWrapped) await tx.unsafe(text);
+      await callIfThere(tx, 'make_preview_tables');
+      await tx`insert into schema_migrations (name, checksum) values (${name}, ${checksum})`;
+    });
+  } catch (cause) {
+    throw new Error(`migration ${name} failed`, { cause });
+  }
+}
+
+/**
+ * The statements of a file one by one, each of which ends with a semicolon at the end of a line: sent together they are
+ * a transaction. A pooler may give each another session: the names are found by the settings of the role, whose time
+ * for a statement holds, so that a large table wants MIGRATION_DATABASE_URL.
+ */
+async function applyApart(sql: Sql, text: string): Promise<void> {
+  const { isPooled, schema } = openedWith(sql);
+  const connection = await sql.reserve();
+  try {
+    const [found] = await connection<{ schema: string | null }[]>`select current_schema() as schema`;
+    if (found!.schema !== schema) throw new Error(`its session does not look first in the schema "${schema}"`);
+    if (!isPooled) await connection`set statement_timeout = 0`;
+    for (const statement of apart(text)) await connection.unsafe(statement);
+  } catch (error) {
+    if (!isPooled || (error as { code?: unknown }).code !== '57014') throw error;
+    throw new Error('a statement took too long behind a pooler: set MIGRATION_DATABASE_URL to an address without it', {
+      cause: error,
+    });
   } finally {
-    await connection`select pg_advisory_unlock(${MIGRATION_LOCK})`.catch(() => {}); // the session ends with the connection
-    await connection`reset statement_timeout`.catch(() => {}); // the same
+    if (!isPooled) await connection`reset statement_timeout`.catch(() => {}); // the session ends with the connection
     connection.release();
   }
 }
 
 /** They have schemas of their own, which a dump of the service's schema leaves out. */
-async function lacksPreviewTables(connection: ReservedSql): Promise<boolean> {
+async function lacksPreviewTables(connection: Tx): Promise<boolean> {
   const [row] = await connection<{ found: string | null }[]>`
     select to_regnamespace(quote_ident(current_schema() || '_preview_draft')) as found`;
   return row!.found === null;
 }
 
 /** Runs the first of these functions of migrations 0018 and 0031 that is there; each has no arguments and no result. */
-async function callIfThere(connection: ReservedSql, ...names: string[]): Promise<void> {
+async function callIfThere(connection: Tx, ...names: string[]): Promise<void> {
   const [row] = await connection<{ name: string }[]>`
     select name from unnest(${names}::text[]) with ordinality as wanted (name, place)
     where to_regproc(name) is not null order by place limit 1`;
@@ -129,8 +204,8 @@ const NAMED_TABLES = 3;
  * A mistyped DATABASE_URL must not create our tables beside those of another program; objects of extensions do not
  * count.
  */
-async function refuseForeignSchema(connection: ReservedSql): Promise<void> {
-  if (await isOurs(connection as unknown as Sql)) return;
+async function refuseForeignSchema(connection: Tx): Promise<void> {
+  if (await isOurs(connection)) return;
   const foreign = await connection<{ schema: string; name: string; total: number }[]>`
     select current_schema() as schema, relname as name, count(*) over ()::int as total
     from pg_class
@@ -148,10 +223,6 @@ async function refuseForeignSchema(connection: ReservedSql): Promise<void> {
   );
 }
 
-/**
- * The statements of a file, each of which ends with a semicolon at the end of a line: sent together they are a
- * transaction.
- */
 const apart = (text: string): string[] => text.split(/(?<=;)\n/).filter((part) => part.trim() !== '');
 
 const migrationFiles = (directory: string): string[] =>
@@ -159,9 +230,9 @@ const migrationFiles = (directory: string): string[] =>
     .filter((file) => file.endsWith('.sql'))
     .sort();
 
-// Creates the schema of the search path only if it is missing, because that takes one more permission.
-async function createSchema(connection: ReservedSql): Promise<void> {
-  const [row] = await connection<{ wanted: string; found: string | null }[]>`
-    select current_setting('search_path') as wanted, current_schema() as found`;
-  if (row!.found === null) await connection.unsafe(`create schema ${row!.wanted}`);
+/** Only if it is missing, because that takes one more permission. */
+async function createSchema(tx: Tx, schema: string): Promise<void> {
+  const [row] = await tx<{ isThere: boolean }[]>`
+    select to_regnamespace(quote_ident(${schema})) is not null as "isThere"`;
+  if (!row!.isThere) await tx.unsafe(`create schema ${schema}`);
 }

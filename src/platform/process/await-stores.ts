@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.ts';
+import { hasUnsaidPooler, whySessionsAreWrong } from '../db/check-sessions.ts';
 import { connectDatabase } from '../db/connect.ts';
 import { whyDriverIsWrong } from '../db/mended-driver.ts';
 import { schemaState } from '../db/migrate.ts';
 import type { Log } from '../log/log.ts';
-import { type Probe, placeOf, probePostgres, probeRedis } from './probe-stores.ts';
+import { type Probe, placeOf, probePostgres, probeRedis, SET_BEHIND_POOLER } from './probe-stores.ts';
 
 /** Why a process does not start, in one sentence for its operator. */
 export class StartRefused extends Error {}
@@ -14,13 +15,15 @@ const TRY_EVERY_MS = 500;
 const SAY_EVERY_MS = 10_000;
 
 type Stores = Pick<Config, 'DATABASE_URL' | 'REDIS_URL' | 'DATABASE_SCHEMA'>;
+/** Addresses that a command looks at before it works. */
+type Given = Partial<Pick<Config, 'DATABASE_URL' | 'REDIS_URL' | 'MIGRATION_DATABASE_URL'>>;
 
 /**
  * Waits until the stores work and the tables exist. A store that is away is reported at once and waited for, because it
  * comes back by itself and a restart would not help; other faults are refused.
  *
- * @throws StartRefused without the settings, with a driver that is not patched, when a store refuses the login, or
- *   when migrations are missing
+ * @throws StartRefused without the settings, with a driver that is not patched, when a store refuses the login, when a
+ *   pooler was not told of, or sessions do not have what they need, or when migrations are missing
  */
 export async function awaitStores(config: Stores, log: Log): Promise<void> {
   demandSettings(config);
@@ -29,13 +32,22 @@ export async function awaitStores(config: Stores, log: Log): Promise<void> {
     untilItWorks('DATABASE_URL', config.DATABASE_URL, probePostgres, log),
     untilItWorks('REDIS_URL', config.REDIS_URL, probeRedis, log),
   ]);
+  await demandSaidPooler('DATABASE_URL', config.DATABASE_URL);
   await demandSchema(config, log);
 }
 
+/** Prepared statements would fail behind a pooler that lends its sessions. */
+async function demandSaidPooler(setting: string, url: string): Promise<void> {
+  // A store that went away meanwhile is met again by whoever comes next.
+  if (await hasUnsaidPooler(url).catch(() => false))
+    throw new StartRefused(`${setting}: ${placeOf(url)} lends sessions for a transaction: ${SET_BEHIND_POOLER}`);
+}
+
 /** @throws StartRefused when a given store does not work now: for commands that a person waits for */
-export async function demandStores(given: Partial<Stores>): Promise<void> {
+export async function demandStores(given: Given): Promise<void> {
   const probes = [
     { setting: 'DATABASE_URL', url: given.DATABASE_URL, probe: probePostgres },
+    { setting: 'MIGRATION_DATABASE_URL', url: given.MIGRATION_DATABASE_URL, probe: probePostgres },
     { setting: 'REDIS_URL', url: given.REDIS_URL, probe: probeRedis },
   ];
   await demandDriver();
@@ -44,6 +56,7 @@ export async function demandStores(given: Partial<Stores>): Promise<void> {
       if (!url) return;
       const found = await probe(url);
       if (found.state !== 'works') throw new StartRefused(sentenceOf(setting, url, found));
+      if (probe === probePostgres) await demandSaidPooler(setting, url);
     }),
   );
 }
@@ -92,6 +105,8 @@ async function demandSchema(config: Stores, log: Log): Promise<void> {
     name: 'meterstone start',
   });
   try {
+    const wrong = await whySessionsAreWrong(sql);
+    if (wrong !== undefined) throw new StartRefused(wrong);
     const { state, names } = await schemaState(sql);
     if (state === 'behind') {
       throw new StartRefused(`the schema is behind: run "npm run migrate" (${summary(names)} not applied)`);

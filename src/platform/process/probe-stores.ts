@@ -12,8 +12,13 @@ const ANSWER_WITHIN_MS = 3_000;
 
 /** Error classes of Postgres: invalid authorization, no such database. Waiting helps with neither. */
 const WRONG_IN_POSTGRES = /^(28|3D)/;
+/** A pooler takes few start-up parameters: not those that sessions send without it. */
+const POOLER = /unsupported startup parameter/;
 /** Answers of a Redis that is starting or in a failover. */
 const SOON_IN_REDIS = /^(LOADING|MASTERDOWN|TRYAGAIN|BUSY)\b/;
+
+/** What an operator has to set where a pooler stands between. */
+export const SET_BEHIND_POOLER = 'a pooler is between, so set DATABASE_PREPARE=false';
 
 export async function probePostgres(url: string): Promise<Probe> {
   const sql: Sql = connectDatabase(url, { connections: 1, name: 'meterstone start' });
@@ -21,7 +26,8 @@ export async function probePostgres(url: string): Promise<Probe> {
     await inTime(sql`select 1`);
     return { state: 'works' };
   } catch (error) {
-    const { code = '' } = error as { code?: string };
+    const { code = '', message = '' } = error as { code?: string; message?: string };
+    if (POOLER.test(message)) return { state: 'wrong', why: `${message}: ${SET_BEHIND_POOLER}` };
     return { state: WRONG_IN_POSTGRES.test(code) ? 'wrong' : 'away', why: reasonOf(error) };
   } finally {
     void sql.end({ timeout: 0 });

@@ -10,7 +10,7 @@ test('a missing schema is created once', async () => {
   const database = await createTestDatabase();
   const directory = await mkdtemp(join(tmpdir(), 'migrations-'));
   await writeFile(join(directory, '0001_rooms.sql'), 'create table rooms (id integer);');
-  const sql = connectDatabase(database.url, { schema: 'house', connections: 1, name: 'test' });
+  const sql = connectDatabase(database.url, { schema: 'house', connections: 2, name: 'test' });
   try {
     expect(await migrate(sql, directory)).toEqual(['0001_rooms.sql']);
     expect(await migrate(sql, directory)).toEqual([]);
@@ -25,7 +25,7 @@ test('a missing schema is created once', async () => {
 test('a migration without a transaction runs its statements one by one, however long they take', async () => {
   const database = await createTestDatabase();
   const directory = await mkdtemp(join(tmpdir(), 'migrations-'));
-  const sql = connectDatabase(database.url, { connections: 1, name: 'test' });
+  const sql = connectDatabase(database.url, { connections: 2, name: 'test' });
   await sql`create table rooms (id integer)`;
   await writeFile(
     join(directory, '0001_find_rooms.sql'),
@@ -99,7 +99,7 @@ test('an empty schema of that database may be used, and objects of an extension 
     create view pg_stat_statements as select 1 as calls; alter extension plpgsql add view pg_stat_statements`);
   expect(await migrate(sql, directory)).toEqual(['0001_rooms.sql']);
   await sql`create table users (id int)`;
-  const own = connectDatabase(url, { schema: 'meters', connections: 1, name: 'test' });
+  const own = connectDatabase(url, { schema: 'meters', connections: 2, name: 'test' });
   expect(await migrate(own, directory)).toEqual(['0001_rooms.sql']);
   await own.end();
   await database.drop();
