@@ -38,6 +38,7 @@ import { createRenderer } from '../src/platform/documents/renderer.ts';
 import { createOutgoing } from '../src/platform/http/outgoing.ts';
 import type { Log } from '../src/platform/log/log.ts';
 import { createMailer } from '../src/platform/mail/mailer.ts';
+import { enrol } from '../src/platform/process/enrolled-processes.ts';
 import { runProcess } from '../src/platform/process/run-process.ts';
 import { openRuntime, type Runtime } from '../src/platform/process/runtime.ts';
 import { partsOf } from '../src/platform/queue/queue-names.ts';
@@ -241,6 +242,9 @@ const WEBHOOKS_CONNECTIONS = 6;
 /** An advance of a clock and a tick of the schedule hold one connection for their lock while they use another. */
 const CONNECTIONS_OF_LOCKED_JOB = 2;
 
+/** Of a process beside its pools: what is owed is looked for, and the clock compared. */
+const WATCHING_CONNECTIONS = 2;
+
 /** How many connections a pool can use at the same time, if it gets that many. */
 const connections: Record<PoolName, (config: Config) => number> = {
   writes: (config) => config.CONCURRENCY_WRITES + BESIDE_JOBS,
@@ -263,17 +267,19 @@ const connections: Record<PoolName, (config: Config) => number> = {
  * a busy pool takes none from the others even if all run in one process.
  */
 export async function startPools(config: Config, names: PoolName[], log?: Log): Promise<Closable> {
-  const runtime = openRuntime(config, names.length === 1 ? names[0]! : 'workers', log, { reactions });
+  const name = names.length === 1 ? names[0]! : 'workers';
+  const runtime = openRuntime(config, name, log, { reactions, ownConnections: WATCHING_CONNECTIONS });
   await startWithSecrets(runtime);
-  const start = (name: PoolName) =>
-    (pools[name] as PoolStart)({ ...runtime, sql: runtime.openDatabase(name, connections[name](config)) });
+  const start = (pool: PoolName) =>
+    (pools[pool] as PoolStart)({ ...runtime, sql: runtime.openDatabase(pool, connections[pool](config)) });
   const started = (await Promise.all(names.map(start))).flat();
   runtime.log.info({ pools: names }, 'pools started');
   const owed = watchOwed(runtime);
   runtime.onReconnect(owed.suspect);
+  const enrolled = await enrol(runtime, name);
   return {
     async close() {
-      await Promise.all([owed.close(), ...started.map((each) => each.close())]);
+      await Promise.all([owed.close(), enrolled.close(), ...started.map((each) => each.close())]);
       await runtime.close();
     },
   };

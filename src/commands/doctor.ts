@@ -1,7 +1,10 @@
 import { Command } from 'commander';
 import { type Config, doubtfulSettings, loadConfig } from '../platform/config.ts';
-import { connectDatabase } from '../platform/db/connect.ts';
+import { whySessionsAreWrong } from '../platform/db/check-sessions.ts';
+import { connectDatabase, type Sql } from '../platform/db/connect.ts';
 import { schemaState } from '../platform/db/migrate.ts';
+import { isPooled } from '../platform/db/session-settings.ts';
+import { CLOCK_WARNS_MS, listEnrolled, mostConnections } from '../platform/process/enrolled-processes.ts';
 import { placeOf, probePostgres, probeRedis } from '../platform/process/probe-stores.ts';
 import { allStoredNames, partsOf } from '../platform/queue/queue-names.ts';
 import { standingQueues } from '../platform/queue/queue-progress.ts';
@@ -41,6 +44,7 @@ try {
     look('REDIS_URL', redisUrl, probeRedis),
   ]);
   if (hasDatabase) await lookAtSchema(databaseUrl!, config);
+  if (hasDatabase && hasRedis) await lookAtConnections(databaseUrl!, redisUrl!, config);
   if (hasRedis) await lookAtQueues(redisUrl!, config);
 } catch (error) {
   say(false, (error as Error).message);
@@ -60,6 +64,31 @@ async function lookAtSchema(url: string, { DATABASE_SCHEMA: schema }: Config): P
   const { state, names } = await schemaState(sql);
   const differing = names.length === 0 ? '' : `: ${names.length} migrations from ${names[0]} on`;
   say(state === 'current', `the schema "${schema}" is ${state}${differing}`);
+  await lookAtSessions(sql);
+  await sql.end({ timeout: 1 });
+}
+
+async function lookAtSessions(sql: Sql): Promise<void> {
+  const wrong = await whySessionsAreWrong(sql);
+  say(wrong === undefined, wrong ?? 'sessions have the time zone and the search path that the service needs');
+}
+
+/** Behind a pooler the processes may open more connections than Postgres lets in. */
+async function lookAtConnections(databaseUrl: string, redisUrl: string, config: Config): Promise<void> {
+  const sql = connectDatabase(databaseUrl, { connections: 1, name: 'meterstone doctor' });
+  const redis = connectImpatiently(redisUrl, 'meterstone doctor', ANSWER_WITHIN_MS);
+  await new Promise((resolve, reject) => redis.once('ready', resolve).once('error', reject));
+  const [processes, most] = await Promise.all([listEnrolled(redis, config.REDIS_PREFIX), mostConnections(sql)]);
+  const wanted = processes.reduce((sum, { connections }) => sum + connections, 0);
+  say(
+    wanted <= most || isPooled(databaseUrl),
+    `${processes.length} processes may open ${wanted} connections; Postgres lets ${most} in`,
+  );
+  for (const { name, copy, clockAheadMs } of processes) {
+    const isOff = Math.abs(clockAheadMs ?? 0) > CLOCK_WARNS_MS;
+    if (isOff) say(false, `the clock of ${name} (${copy}) is ${clockAheadMs} ms off that of Postgres`);
+  }
+  redis.disconnect();
   await sql.end({ timeout: 1 });
 }
 

@@ -10,11 +10,24 @@ import { ping, standingQueues } from '../platform/queue/queue-progress.ts';
 import { seenFallbacks } from '../platform/redis/fallbacks.ts';
 import { faultsOf } from '../platform/redis/nodes.ts';
 import { unknownKeys } from '../platform/secrets/check-secrets-at-start.ts';
+import { within } from './answered-within.ts';
+import type { Found } from './readiness.ts';
 
-const CHECK_WITHIN_MS = 2000;
+interface HealthDeps {
+  sql: Sql;
+  redis: Redis;
+  producer: Producer;
+  config: Config;
+  readiness: () => Promise<Found[]>;
+}
 
-/** `/health` (the process answers), `/ready` (stores answer, the tables are there and every queue moves). */
-export function mountHealth(app: Express, deps: { sql: Sql; redis: Redis; producer: Producer; config: Config }): void {
+/**
+ * `/health` (the process answers), `/ready` (stores answer, the tables are there and every queue moves; 200 `degraded`
+ * with reasons when it works, but not as it should).
+ *
+ * Rule: several-hosts.md#silence-speaks.
+ */
+export function mountHealth(app: Express, deps: HealthDeps): void {
   const startedAtMs = realNowMs();
   // So that a start waits for a job of each queue, not for the workers' next ping.
   // workers ping too
@@ -32,35 +45,27 @@ export function mountHealth(app: Express, deps: { sql: Sql; redis: Redis; produc
     response.json({ status: 'ok' });
   });
   app.get('/ready', async (_request, response) => {
-    const [schema, faults, standing, fellBack, unknown] = await Promise.all([
+    const [schema, faults, standing, fellBack, unknown, troubles] = await Promise.all([
       within(schemaState(deps.sql)),
       within(faultsOf(deps.redis)),
       within(standingQueues(deps.redis, deps.config.REDIS_PREFIX, names, startedAtMs)),
       within(seenFallbacks(deps.redis, deps.config.REDIS_PREFIX)),
       missingKeys(),
+      deps.readiness(),
     ]);
     const isSchemaUsable = schema !== undefined && schema.state !== 'behind';
-    const ready = isSchemaUsable && faults?.length === 0 && standing?.length === 0 && unknown?.length === 0;
+    const isServing = isSchemaUsable && faults?.length === 0 && standing?.length === 0 && unknown?.length === 0;
+    const ready = isServing && !troubles.some(({ stops }) => stops);
     response.status(ready ? 200 : 503).json({
-      status: ready ? 'ready' : 'not ready',
+      status: ready ? (troubles.length === 0 ? 'ready' : 'degraded') : 'not ready',
       postgres: schema !== undefined,
       schema: schema?.state ?? 'unknown',
       redis: faults?.length === 0,
       standing_queues: standing ?? names,
       ...(faults?.length ? { redis_faults: faults } : {}),
       ...(fellBack?.length ? { degraded: fellBack } : {}),
+      reasons: troubles.map(({ check, reason }) => ({ check, reason })),
       ...(unknown?.length ? { code: 'secrets_key_unknown', secrets_keys: unknown } : {}),
     });
   });
-}
-
-/** The result of a look; undefined when it fails or takes too long. */
-export async function within<Value>(work: Promise<Value>): Promise<Value | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), CHECK_WITHIN_MS);
-  });
-  const result = await Promise.race([work.catch(() => undefined), late]);
-  clearTimeout(timer);
-  return result;
 }

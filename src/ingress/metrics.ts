@@ -10,14 +10,22 @@ import type { Sql } from '../platform/db/connect.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
 import type { SharedMetrics } from '../platform/metrics/shared-metrics.ts';
 import type { Producer } from '../platform/queue/producer.ts';
-import { within } from './health.ts';
+import { within } from './answered-within.ts';
 import { operatorOnly } from './operator-only.ts';
 import { pendingSince } from './pending-since.ts';
+import type { Found } from './readiness.ts';
 
 /** `/metrics` (Prometheus): what all processes count, and what is read while it is scraped. */
 export function mountMetrics(
   app: Express,
-  deps: { sql: Sql; producer: Producer; metrics: Metrics; sharedMetrics: SharedMetrics; config: Config },
+  deps: {
+    sql: Sql;
+    producer: Producer;
+    metrics: Metrics;
+    sharedMetrics: SharedMetrics;
+    config: Config;
+    readiness: () => Promise<Found[]>;
+  },
 ): void {
   app.get('/metrics', operatorOnly(deps.config), async (_request, response) => {
     await Promise.all([
@@ -27,6 +35,7 @@ export function mountMetrics(
       within(measureDrifts(deps.sql, deps.metrics)),
       within(measureLateWork(deps.sql, deps.metrics)),
       within(measureSteps(deps.sql, deps.metrics)),
+      deps.readiness(), // measures what it finds
     ]);
     const all = await within(deps.sharedMetrics.collect());
     response.type(deps.metrics.registry.contentType).send(all ?? (await deps.metrics.registry.metrics()));

@@ -6,6 +6,7 @@ import type { Config } from '../platform/config.ts';
 import type { OrganizationId } from '../platform/ids.ts';
 import type { Log } from '../platform/log/log.ts';
 import type { Operation, RateCategory } from '../platform/operation.ts';
+import { enrol } from '../platform/process/enrolled-processes.ts';
 import { openRuntime } from '../platform/process/runtime.ts';
 import type { Producer } from '../platform/queue/producer.ts';
 import { partsOf } from '../platform/queue/queue-names.ts';
@@ -45,6 +46,7 @@ import { mountPayPage, PAY_WINDOW_SECONDS } from './pay-page.ts';
 import { createPreviewLane } from './preview-lane.ts';
 import { mountQueueBoard } from './queue-board.ts';
 import { createLimiters } from './rate-limit.ts';
+import { createReadiness } from './readiness.ts';
 import { noteRefusals } from './too-many-reads.ts';
 import { createWire } from './translate-prefix.ts';
 import { UncommittedLog } from './uncommitted-log.ts';
@@ -146,8 +148,9 @@ export async function startIngress(
       const { limiters, reads, heavyReads, turns } = deps;
       mountCustomerPortal(root, { ...runtime, limiters, reads, heavyReads, turns });
       mountPayPage(root, { ...deps, windows: window('pay', PAY_WINDOW_SECONDS) });
-      mountHealth(root, { ...runtime, config });
-      mountMetrics(root, { ...runtime, config });
+      const readiness = createReadiness(runtime);
+      mountHealth(root, { ...runtime, readiness });
+      mountMetrics(root, { ...runtime, readiness });
       const documented = { url: `${config.PUBLIC_URL ?? ''}${BASE_PATH}`, version: version() };
       mountDocs(
         root,
@@ -159,6 +162,7 @@ export async function startIngress(
     },
   });
   const server = createHttpServer(app);
+  const enrolled = await enrol(runtime, 'ingress');
   await listen(server, config);
   return {
     url: `http://${config.HOST}:${(server.address() as AddressInfo).port}`,
@@ -167,7 +171,7 @@ export async function startIngress(
     async close() {
       await stopListening(server);
       await events.stop();
-      await Promise.all([uncommitted.close(), keyUsage.close()]);
+      await Promise.all([uncommitted.close(), keyUsage.close(), enrolled.close()]);
       clock.close();
       loop.close();
       deps.handOver.close();

@@ -100,6 +100,12 @@ export function createMetrics(processName: string) {
       labelNames: ['job', 'state'],
       registers,
     }),
+    readyTroubles: new Gauge({
+      name: 'meterstone_ready_troubles',
+      help: 'Reasons why `/ready` is degraded or not ready, by check',
+      labelNames: ['check'],
+      registers,
+    }),
     ingestLagSeconds: new Histogram({
       name: 'meterstone_ingest_lag_seconds',
       help: 'From reception of an event to its commit',

@@ -19,6 +19,8 @@ export interface Runtime {
   sql: Sql;
   /** Separate connections for a part of the process, at most DATABASE_POOL; closed with the others. */
   openDatabase(name: string, connections: number): Sql;
+  /** How many connections to Postgres the process may open, all its parts together. */
+  connections(): number;
   /** Connection for queues, replies and short commands. */
   redis: Redis;
   producer: Producer;
@@ -37,8 +39,13 @@ export function openRuntime(
   log: Log = createLog({ level: config.LOG_LEVEL, process: processName }),
   {
     reactions = NO_REACTIONS,
+    ownConnections = config.DATABASE_POOL,
     ...database
-  }: Pick<DatabaseOptions, 'statementTimeoutMs'> & { reactions?: Reactions } = {},
+  }: Pick<DatabaseOptions, 'statementTimeoutMs'> & {
+    reactions?: Reactions;
+    /** Connections of `sql`; default DATABASE_POOL. */
+    ownConnections?: number;
+  } = {},
 ): Runtime {
   const listeners: (() => void)[] = [];
   const reconnected = () => {
@@ -56,7 +63,7 @@ export function openRuntime(
     databases.push(opened);
     return opened;
   };
-  const sql = openDatabase(processName, config.DATABASE_POOL);
+  const sql = openDatabase(processName, ownConnections);
   const redis = connectPatiently(config.REDIS_URL, processName);
   redis.once('ready', () => onEveryConnection(redis, reconnected));
   const producer = createProducer(redis, config.REDIS_PREFIX, partsOf(config));
@@ -72,6 +79,7 @@ export function openRuntime(
     reactions,
     sql,
     openDatabase,
+    connections: () => databases.reduce((sum, { options }) => sum + options.max, 0),
     redis,
     producer,
     metrics,

@@ -5,6 +5,7 @@ import { realNowMs } from '../clock/real-clock.ts';
 import type { Log } from '../log/log.ts';
 import { Refusal } from '../refusal.ts';
 import { openCrowdedLanes } from './crowded-lanes.ts';
+import { type Outcomes, openOutcomes } from './failing-queues.ts';
 import { openHeldJobs } from './held-jobs.ts';
 import { MOST_AT_ONCE, mayBeCalled, nameOf, openParkedJobs, type ParkedJobs } from './parked-jobs.ts';
 import { keyPrefix, type Parts, partOf, storedNames } from './queue-names.ts';
@@ -63,8 +64,9 @@ export function serveQueue(
     return queue;
   });
   const turns = takeTurns(stored, options, queues[name]);
-  const workers = stored.map((queue) => startWorker(queue, name, handlers, { ...options, turns }));
-  const pings = every(PING_EVERY_MS, () => Promise.all(stored.map(ping)));
+  const outcomes = openOutcomes(redis, prefix, name);
+  const workers = stored.map((queue) => startWorker(queue, name, handlers, { ...options, turns, outcomes }));
+  const pings = every(PING_EVERY_MS, () => Promise.all([...stored.map(ping), outcomes.tell()]));
   const looks = every(LOOK_EVERY_MS, turns.look);
   pings.run();
   return {
@@ -75,6 +77,7 @@ export function serveQueue(
       turns.close();
       await closing;
       await turns.settled();
+      await outcomes.close();
       await Promise.all(stored.map((queue) => queue.close()));
     },
   };
@@ -85,7 +88,7 @@ function startWorker(
   queue: Queue,
   name: QueueName,
   handlers: Partial<Handlers>,
-  { turns, ...options }: ServeOptions & { turns: ReturnType<typeof takeTurns> },
+  { turns, outcomes, ...options }: ServeOptions & { turns: ReturnType<typeof takeTurns>; outcomes: Outcomes },
 ): Worker {
   const { redis, prefix, log } = options;
   const worker = new Worker(
@@ -98,6 +101,12 @@ function startWorker(
       try {
         await run(job, token, handlers);
         failed = false;
+        outcomes.done();
+      } catch (error) {
+        // A refused command and a job that comes back later are no failures of the work.
+        if (error instanceof UnrecoverableError || error instanceof DelayedError) outcomes.done();
+        else outcomes.failed(job.id ?? '', error as Error);
+        throw error;
       } finally {
         turns.leave(job);
         options.onFinished?.({ queue: name, name: job.name, seconds: (performance.now() - started) / 1000, failed });

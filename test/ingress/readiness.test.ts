@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { createReadiness } from '../../src/ingress/readiness.ts';
+import { loadConfig } from '../../src/platform/config.ts';
+import { createLog } from '../../src/platform/log/log.ts';
+import { createMetrics } from '../../src/platform/metrics/metrics.ts';
+import { enrol, listEnrolled, mostConnections } from '../../src/platform/process/enrolled-processes.ts';
+import { openOutcomes } from '../../src/platform/queue/failing-queues.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { EVERY_POOL, startService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+let database: TestDatabase;
+let redis: Redis;
+let prefix: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  redis = new Redis(inject('redisUrl'));
+});
+beforeEach(() => {
+  prefix = `t${randomUUID().slice(0, 8)}`;
+});
+afterAll(async () => {
+  redis.disconnect();
+  await database.drop();
+});
+
+const deps = (settings: Record<string, string> = {}) => ({
+  sql: database.sql,
+  redis,
+  config: loadConfig({ DATABASE_URL: database.url, REDIS_PREFIX: prefix, ...settings }),
+  metrics: createMetrics('test'),
+});
+const found = (settings?: Record<string, string>) => createReadiness(deps(settings))();
+
+const log = createLog({ level: 'silent', process: 'test' });
+const enrolled = (connections: number) => enrol({ ...deps(), log, connections: () => connections }, 'events');
+
+/** Stores what a process with such a clock says of itself. */
+async function enrolClock(clockAheadMs: number): Promise<void> {
+  const [seconds] = await redis.time();
+  const said = { name: 'events', copy: 'b-7', connections: 1, clockAheadMs, saidAtMs: Number(seconds) * 1000 };
+  await redis.hset(`${prefix}:processes`, randomUUID(), JSON.stringify(said));
+}
+
+test('the connections of all processes together are compared with those that Postgres lets in', async () => {
+  const most = await mostConnections(database.sql);
+  const processes = await Promise.all([enrolled(most - 5), enrolled(5)]);
+  expect(await listEnrolled(redis, prefix)).toHaveLength(2);
+  expect(await found()).toEqual([]);
+  const third = await enrolled(1);
+  expect(await found()).toEqual([
+    {
+      check: 'connections',
+      reason: `3 processes may open ${most + 1} connections, and Postgres lets ${most} in`,
+    },
+  ]);
+  expect(await found({ DATABASE_PREPARE: 'false' })).toEqual([]);
+  await third.close();
+  expect(await found()).toEqual([]);
+  await Promise.all(processes.map((each) => each.close()));
+  expect(await listEnrolled(redis, prefix)).toEqual([]);
+});
+
+test('a limit of the role counts like that of the server', async () => {
+  await database.sql`select 1`;
+  const [{ name }] = (await database.sql`select current_database() as name`) as unknown as [{ name: string }];
+  await database.sql.unsafe(`alter database ${name} connection limit 20`);
+  expect(await mostConnections(database.sql)).toBe(20);
+  await database.sql.unsafe(`alter database ${name} connection limit -1`);
+});
+
+test('a process compares its clock with that of Postgres', async () => {
+  const process = await enrolled(1);
+  const [about] = await listEnrolled(redis, prefix);
+  expect(Math.abs(about!.clockAheadMs!)).toBeLessThan(1000);
+  await process.close();
+});
+
+test.each([
+  [900, []],
+  [1500, [{ check: 'clocks', reason: 'the clock of events (b-7) is 1.5 s before that of Postgres', stops: false }]],
+  [-31_000, [{ check: 'clocks', reason: 'the clock of events (b-7) is 31.0 s behind that of Postgres', stops: true }]],
+])('a clock that is %s ms ahead: %j', async (aheadMs, reasons) => {
+  await enrolClock(aheadMs);
+  expect(await found()).toEqual(reasons);
+});
+
+test('a queue of which three jobs failed and none was done is named, until one is done in any process', async () => {
+  const [one, two] = [openOutcomes(redis, prefix, 'writes'), openOutcomes(redis, prefix, 'writes')];
+  for (const id of ['a', 'b', 'b', 'b']) one.failed(id, new Error('the disk is full'));
+  await one.tell();
+  expect(await found()).toEqual([]);
+  two.failed('c', new Error('no more ids'));
+  await two.tell();
+  expect(await found()).toEqual([
+    { check: 'failing_queues', reason: expect.stringMatching(/^every job of the queue writes fails: (no|the) /) },
+  ]);
+  await new Promise((resolve) => setImmediate(resolve));
+  two.done();
+  await two.tell();
+  expect(await found()).toEqual([]);
+  await Promise.all([one.close(), two.close()]);
+  expect(await redis.exists(`${prefix}:outcomes`)).toBe(0);
+});
+
+test('a check that fails is a reason too, and each is counted by its name', async () => {
+  const given = deps();
+  const readiness = createReadiness(given, {
+    broken: () => Promise.reject(new Error('no')),
+    well: async () => [],
+    stopping: async () => [{ reason: 'a', stops: true }, { reason: 'b' }],
+  });
+  expect(await readiness()).toEqual([
+    { check: 'broken', reason: 'it could not be looked at' },
+    { check: 'stopping', reason: 'a', stops: true },
+    { check: 'stopping', reason: 'b' },
+  ]);
+  const shown = await given.metrics.registry.getMetricsAsJSON();
+  const values = shown.find(({ name }) => name === 'meterstone_ready_troubles')!.values;
+  expect(values.map(({ labels, value }) => [labels.check, value])).toEqual([
+    ['broken', 1],
+    ['well', 0],
+    ['stopping', 2],
+  ]);
+});
+
+test('/ready is 200 and degraded with reasons, and 503 when one of them stops it', async () => {
+  const service: TestService = await startService({ pools: EVERY_POOL });
+  const ready = async () => {
+    const response = await fetch(`${service.url}/ready`);
+    return { status: response.status, body: (await response.json()) as { status: string; reasons: unknown[] } };
+  };
+  await until(async () => (await ready()).body.status === 'ready');
+  prefix = service.config.REDIS_PREFIX;
+  await enrolClock(2000);
+  const degraded = await until(async () => {
+    const answer = await ready();
+    return answer.body.status === 'degraded' && answer;
+  });
+  expect(degraded).toMatchObject({ status: 200, body: { reasons: [{ check: 'clocks' }] } });
+  await enrolClock(40_000);
+  await until(async () => (await ready()).status === 503);
+  await service.stop();
+});
