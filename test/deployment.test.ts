@@ -14,7 +14,7 @@ const compose = readFileSync(join(projectRoot(), 'docker-compose.yml'), 'utf8');
 /** The text of one service, up to the next one of the same indentation. */
 const serviceOf = (name: string): string => compose.split(new RegExp(`\\n  ${name}:\\n`))[1]!.split(/\n {2}\S/)[0]!;
 
-test.each(['DATABASE_PASSWORD', 'POSTGRES_PASSWORD', 'REDIS_PASSWORD', 'SECRETS_KEYS'])(
+test.each(['DATABASE_PASSWORD', 'POSTGRES_PASSWORD', 'REDIS_PASSWORD', 'SECRETS_KEYS', 'PUBLIC_URL'])(
   'docker compose does not start without %s, which has no default',
   (name) => {
     expect(compose).toContain(`\${${name}:?`);
@@ -51,7 +51,7 @@ test('docker compose hands on what links and mails need, and every name that it 
   expect(handed).toEqual(expect.arrayContaining(['PUBLIC_URL', 'TRUST_PROXY_HOPS', 'SMTP_URL', 'MAIL_FROM']));
   const known = [...describeSettings().map(({ name }) => name), 'NODE_ENV'];
   expect(handed.filter((name) => !known.includes(name))).toEqual([]);
-  // Empty is as good as absent: nothing of these has to stand in .env.
+  // Empty is as good as absent for a process.
   expect(() => loadConfig(Object.fromEntries(handed.map((name) => [name, ''])))).not.toThrow();
 });
 

@@ -41,6 +41,13 @@ test.each(PROCESSES)('%s without its stores ends with one sentence', { timeout: 
   expect(output).toMatch(/^(ingress|writes|workers): DATABASE_URL and REDIS_URL must be set: .*\n$/);
 });
 
+test('in production links need an address when the ingress listens on every one', { timeout: 120_000 }, async () => {
+  const stores = { DATABASE_URL: 'postgres://u:p@127.0.0.1:1/x', REDIS_URL: 'redis://127.0.0.1:1', HOST: '0.0.0.0' };
+  const { code, output } = await run('workers/writes.ts', { ...stores, NODE_ENV: 'production' });
+  expect(code).toBe(1);
+  expect(output).toMatch(/^writes: PUBLIC_URL is missing: HOST=0\.0\.0\.0 is every address .*\n$/);
+});
+
 test('every process of the service starts in the same way', () => {
   const pools = readdirSync(join(projectRoot(), 'workers')).filter((file) => file !== 'pools.ts');
   expect(pools.length).toBeGreaterThan(10);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type Config, doubtfulSettings, loadConfig } from '../../platform/config.ts';
 import { demandStores } from '../../platform/process/await-stores.ts';
+import { whyLinksLeadNowhere } from '../../platform/public-url.ts';
 import { configuredKeys } from '../../platform/secrets/secrets.ts';
 import { bringServices, defaultDataDir } from '../../platform/services/discover.ts';
 import { alreadyRunning, claimRun } from '../../platform/services/run-file.ts';
@@ -31,6 +32,9 @@ export async function launch({ say, undo, stop }: LaunchInput): Promise<void> {
   const startedAt = performance.now();
   const given = loadConfig();
   for (const line of doubtfulSettings()) say(line);
+  const nowhere = whyLinksLeadNowhere(given);
+  if (nowhere !== undefined && process.env.NODE_ENV === 'production') throw new Error(nowhere);
+  if (nowhere !== undefined) say(nowhere);
   const dataDir = defaultDataDir();
 
   const claim = await claimRun(dataDir, say);

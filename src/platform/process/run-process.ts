@@ -1,5 +1,6 @@
 import { type Config, ConfigError, doubtfulSettings, loadConfig } from '../config.ts';
 import { createLog, type Log } from '../log/log.ts';
+import { whyLinksLeadNowhere } from '../public-url.ts';
 import { awaitStores, StartRefused } from './await-stores.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
 
@@ -18,6 +19,7 @@ export async function runProcess(
     const config = loadConfig();
     const log = createLog({ level: config.LOG_LEVEL, process: name });
     for (const line of doubtfulSettings()) log.warn(line);
+    demandAddress(config, log);
     await awaitStores(config, log);
     const started = await start(config, log);
     process.send?.('ready');
@@ -29,6 +31,13 @@ export async function runProcess(
     process.exitCode = 1;
     setTimeout(() => process.exit(), LAST_WORDS_MS);
   }
+}
+
+/** @throws StartRefused in production, where links would lead to the machine of who reads them */
+function demandAddress(config: Config, log: Log, environment = process.env.NODE_ENV): void {
+  const why = whyLinksLeadNowhere(config);
+  if (why !== undefined && environment === 'production') throw new StartRefused(why);
+  if (why !== undefined) log.warn(why);
 }
 
 /** The message for an operator; undefined for a defect, whose stack is printed. */
