@@ -11,8 +11,8 @@ const MIGRATION_LOCK = 7_236_104_411;
 /**
  * Applies the files of migrations/ that this schema has not seen, in order, one transaction for each file (unless its
  * first line is `-- no transaction`). A file that was edited after it landed is an error. The tables of previews are
- * out of a file's way and follow what it changes. A transaction of its own holds the lock meanwhile, so the pool has two
- * connections at least, and a pooler may be between.
+ * out of a file's way and follow what it changes. A transaction of its own holds the lock meanwhile, so the pool has
+ * two connections at least, and a pooler may be between.
  *
  * beforeFiles  runs under the lock, once it is known that the schema is ours
  * @returns the names of the files applied now
