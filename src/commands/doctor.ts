@@ -77,7 +77,7 @@ async function lookAtSessions(sql: Sql): Promise<void> {
 async function lookAtConnections(databaseUrl: string, redisUrl: string, config: Config): Promise<void> {
   const sql = connectDatabase(databaseUrl, { connections: 1, name: 'meterstone doctor' });
   const redis = connectImpatiently(redisUrl, 'meterstone doctor', ANSWER_WITHIN_MS);
-  await new Promise((resolve, reject) => redis.once('ready', resolve).once('error', reject));
+  await untilConnected(redis);
   const [processes, most] = await Promise.all([listEnrolled(redis, config.REDIS_PREFIX), mostConnections(sql)]);
   const wanted = processes.reduce((sum, { connections }) => sum + connections, 0);
   say(

@@ -1,4 +1,3 @@
-import type { Redis } from '../platform/redis/connect.ts';
 import type { Config } from '../platform/config.ts';
 import type { Sql } from '../platform/db/connect.ts';
 import { isPooled } from '../platform/db/session-settings.ts';
@@ -10,6 +9,7 @@ import {
   mostConnections,
 } from '../platform/process/enrolled-processes.ts';
 import { failingQueues } from '../platform/queue/failing-queues.ts';
+import type { Redis } from '../platform/redis/connect.ts';
 import { seenFallbacks } from '../platform/redis/fallbacks.ts';
 
 export interface ReadinessDeps {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Redis } from '../redis/connect.ts';
 import { realNowExactMs, realNowMs } from '../clock/real-clock.ts';
 import type { Sql } from '../db/connect.ts';
+import type { Redis } from '../redis/connect.ts';
 import type { Runtime } from './runtime.ts';
 
 /** A process of the deployment, as it says of itself. */

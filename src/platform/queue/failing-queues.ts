@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Redis } from '../redis/connect.ts';
 import { type QueueName, queues } from '../../queues.ts';
 import { realNowMs } from '../clock/real-clock.ts';
+import type { Redis } from '../redis/connect.ts';
 
 /** So many different jobs of a queue must have failed, one after the other, before it counts as failing. */
 const MANY = 3;
