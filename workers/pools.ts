@@ -39,6 +39,7 @@ import { createOutgoing } from '../src/platform/http/outgoing.ts';
 import type { Log } from '../src/platform/log/log.ts';
 import { createMailer } from '../src/platform/mail/mailer.ts';
 import { enrol } from '../src/platform/process/enrolled-processes.ts';
+import { positionsOf } from '../src/platform/positions/positions.ts';
 import { runProcess } from '../src/platform/process/run-process.ts';
 import { openRuntime, type Runtime } from '../src/platform/process/runtime.ts';
 import { partsOf } from '../src/platform/queue/queue-names.ts';
@@ -83,6 +84,7 @@ const slotsOf = (config: Config, concurrency: number): number =>
 
 const commandDeps = (runtime: Runtime) => ({
   ...runtime,
+  positions: positionsOf(runtime),
   operations: operationsByName,
   flows: flowCommands,
   announceKeys: announceKeys(runtime.redis, runtime.config.REDIS_PREFIX),
@@ -126,7 +128,13 @@ export const pools = {
   events: (runtime) => {
     const finisher = createFinisherNudge(runtime.producer);
     const counters = openCounters(runtime.redis, runtime.config.REDIS_PREFIX);
-    const handlers = storeHandlers({ ...runtime, catalogs: new CatalogCache(), finisher, counters });
+    const handlers = storeHandlers({
+      ...runtime,
+      catalogs: new CatalogCache(),
+      finisher,
+      counters,
+      positions: positionsOf(runtime),
+    });
     const served = serveMany(runtime, 'events', runtime.config.CONCURRENCY_EVENTS, handlers);
     return [
       {

@@ -16,6 +16,7 @@ const HIGHEST_PORT = 65_535;
 const LONGEST_SCHEMA = 48;
 /** An address with one of these schemes; '' if unset, which `npm start` fills in. */
 const address = (schemes: RegExp) => z.string().regex(schemes, 'must be an address').or(z.literal('')).default('');
+const POSTGRES_ADDRESSES = /^(postgres(ql)?:\/\/[^,\s]+(,(?=.)|$))*$/;
 
 function checkRedisAddress(url: string, issues: { addIssue(message: string): void }): void {
   try {
@@ -96,6 +97,15 @@ const Settings = z.object({
   DATABASE_POOL: whole(12).describe(
     'Connections an ingress or a pool of workers opens at most; a pool runs two jobs fewer at once, but events and deliveries',
   ),
+  READ_DATABASE_URL: z
+    .string()
+    .regex(POSTGRES_ADDRESSES, 'must be addresses with commas between them, each of one server')
+    .default('')
+    .transform((text) => text.split(',').filter((url) => url !== ''))
+    .describe(
+      'Read replicas of DATABASE_URL, with commas between them; the ingress reads there what may be a little old',
+    ),
+  READ_REPLICA_MAX_LAG_SECONDS: seconds(5).describe('A replica that is further behind is left out until it catches up'),
   REDIS_URL: address(/^rediss?(\+(cluster|sentinel))?:\/\/./)
     .superRefine(checkRedisAddress)
     .describe(
@@ -264,6 +274,7 @@ const EXAMPLES: Record<string, string> = {
   PUBLIC_URL: 'https://billing.example.com',
   DATABASE_URL: 'postgres://user:password@host:5432/name',
   MIGRATION_DATABASE_URL: 'postgres://user:password@host:5432/name',
+  READ_DATABASE_URL: 'postgres://user:password@replica:5432/name',
   REDIS_URL: 'redis://host:6379',
   CUSTOMER_PORTAL_URL: 'https://billing.example.com',
   DOCUMENT_FONT: '/usr/share/fonts/NotoSansCJK-Regular.otf',

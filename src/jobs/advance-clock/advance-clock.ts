@@ -110,6 +110,8 @@ async function lookAhead({ deps, lease, clock }: Walker): Promise<{ next: DueIns
 }
 
 async function end({ deps, lease, clock }: Walker, name: 'advanced' | 'canceled'): Promise<void> {
+  // Whoever sees the end on the primary finds on no replica what was before it.
+  await deps.positions?.keep([lease.organizationId]);
   await deps.sql.begin(async (tx) => {
     await storeEnd(tx, lease, { status: 'ready' });
     await writeTimeline(tx, metaOf(clock, lease), [

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { realNow, realNowMs } from '../../platform/clock/real-clock.ts';
+import { positionsOf } from '../../platform/positions/positions.ts';
 import { markProgress, PING_EVERY_MS } from '../../platform/queue/queue-progress.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
 import type { SystemDeps } from '../../platform/records/system-transaction.ts';
@@ -24,6 +25,7 @@ export const advanceDeps = (deps: SystemDeps & { redis: Redis }, registry: Regis
   log: deps.log,
   reactions: deps.reactions,
   producer: deps.producer,
+  positions: positionsOf(deps),
   steps: stepRegistry(),
   jobs: jobsOfClockB(registry),
   onProgress: progressMarker(deps.redis, deps.config.REDIS_PREFIX),

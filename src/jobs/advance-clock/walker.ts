@@ -4,6 +4,7 @@ import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Context } from '../../platform/context.ts';
 import type { Tx } from '../../platform/db/connect.ts';
 import type { PeriodicJob } from '../../platform/periodic-job.ts';
+import type { Positions } from '../../platform/positions/positions.ts';
 import { nudge } from '../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../platform/records/system-transaction.ts';
 import type { Nudges } from '../../platform/records/write-records.ts';
@@ -19,6 +20,8 @@ export interface AdvanceDeps extends SystemDeps {
   /** Jobs of clock B with their rows, in the order of one instant. */
   jobs: readonly { row: ScheduleRow; job: PeriodicJob }[];
   steps: StepRegistry;
+  /** Keeps up to where replicas must have come before the organization reads from them. */
+  positions?: Pick<Positions, 'keep'> | undefined;
   /** Called whenever an advance has moved on by an instant or an item. */
   onProgress?: () => void;
 }

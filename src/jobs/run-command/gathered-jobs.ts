@@ -14,8 +14,8 @@ import { runGathered } from './run-gathered.ts';
  */
 export function gatheredHandlers(deps: CommandDeps & { redis: Redis }): Pick<Handlers, 'command.run-gathered'> {
   const { REDIS_PREFIX: prefix } = deps.config;
-  const answer = (job: CommandJob, reply: CommandReply) =>
-    publishReply(deps.redis, prefix, { to: job.from, cid: job.cid, reply });
+  const answer = (job: CommandJob, reply: CommandReply, position?: string) =>
+    publishReply(deps.redis, prefix, { to: job.from, cid: job.cid, reply, position });
   const runAsJobs = (jobs: readonly CommandJob[]) =>
     deps.producer.addMany(
       'command.run',
@@ -26,7 +26,8 @@ export function gatheredHandlers(deps: CommandDeps & { redis: Redis }): Pick<Han
     if (jobs.length === 0) return;
     try {
       const { answered, repeated } = await runGathered(deps, gathering, jobs);
-      await Promise.all(answered.map(({ job, reply }) => answer(job, reply)));
+      const position = await deps.positions?.keep([jobs[0]!.organization_id]);
+      await Promise.all(answered.map(({ job, reply }) => answer(job, reply, position)));
       await runAsJobs(repeated);
     } catch (error) {
       if (error instanceof TwinRunning) return withoutTwins(gathering, jobs, info);
@@ -51,7 +52,8 @@ export function gatheredHandlers(deps: CommandDeps & { redis: Redis }): Pick<Han
   async function runAlone(job: CommandJob, info: JobInfo): Promise<void> {
     const comeBack = () => Promise.reject(new TwinRunning());
     try {
-      await answer(job, await attempt(deps, job, { ...info, comeBack }));
+      const reply = await attempt(deps, job, { ...info, comeBack });
+      await answer(job, reply, await deps.positions?.keep([job.organization_id]));
     } catch (error) {
       if (!(error instanceof TwinRunning)) throw error;
       await runAsJobs([job]); // it comes back by itself, and the commands beside it do not wait

@@ -41,10 +41,15 @@ export async function answerJob(
   }
   if (nobodyWaitsFor(deps, job)) return;
   const reply = await attempt(deps, job, info, run);
+  const [travelling, position] = await Promise.all([
+    travelForm(deps, job, reply),
+    deps.positions?.keep([job.organization_id]),
+  ]);
   await publishReply(deps.redis, deps.config.REDIS_PREFIX, {
     to: job.from,
     cid: job.cid,
-    reply: await travelForm(deps, job, reply),
+    reply: travelling,
+    position,
   });
 }
 

@@ -14,6 +14,7 @@ import type { Scope } from '../../platform/db/scope.ts';
 import type { OrganizationId } from '../../platform/ids.ts';
 import { type Log, ofOrganization } from '../../platform/log/log.ts';
 import { Answer, type Operation } from '../../platform/operation.ts';
+import type { Positions } from '../../platform/positions/positions.ts';
 import type { Asked } from '../../platform/pre-step.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import type { Reactions } from '../../platform/reactions.ts';
@@ -56,6 +57,8 @@ export interface CommandDeps {
   flows?: Readonly<Record<string, Operation['run']>>;
   /** What the command's provider answered before. */
   asked?: Asked;
+  /** Keeps up to where replicas must have come before the organization reads from them. */
+  positions?: Pick<Positions, 'keep'> | undefined;
   /** Makes every ingress drop what it caches with the organization's keys. */
   announceKeys?: (organizationId: OrganizationId) => Promise<void>;
   /** Whether work of an organization is open or falls due in (from, until]. */

@@ -13,3 +13,7 @@ export const keyUsageKey = (prefix: string): string => `${prefix}:key-usage`;
  */
 export const accessChangesKey = (prefix: string, organizationId: OrganizationId): string =>
   `${prefix}:acc-changes:{${organizationId}}`;
+
+/** Up to where a replica must have come before an organization reads from it (read-replicas.md#read-your-writes). */
+export const positionKey = (prefix: string, organizationId: OrganizationId): string =>
+  `${prefix}:position:{${organizationId}}`;

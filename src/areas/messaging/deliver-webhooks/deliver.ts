@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { realNow, realNowMs } from '../../../platform/clock/real-clock.ts';
 import type { WebhookDeliveryId } from '../../../platform/ids.ts';
 import { webhookSigningKey } from '../../../platform/keys/deployment-keys.ts';
+import { type Positions, positionsOf } from '../../../platform/positions/positions.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
 import type { JobPayload } from '../../../queues.ts';
 import { TEST_TYPE } from '../webhooks/writes.ts';
@@ -15,7 +16,7 @@ import { type Line, openLine } from './waiting-line.ts';
 import { HEALED_OVERDUE_MS, OVERDUE_MS, walkJob } from './walk-endpoint.ts';
 
 type Job = JobPayload<'webhook.deliver'>;
-type Deps = SendDeps & { readDue: ReadDue };
+type Deps = SendDeps & { readDue: ReadDue; positions: Positions | undefined };
 
 /**
  * Handler of `webhook.deliver`: sends due deliveries of one endpoint. The rows hold the state and are written once, at
@@ -40,6 +41,7 @@ export function deliveryHandlers(
     freed: line.freed,
     keep: mergedOutcomes(deps.sql),
     readDue: mergedReads(deps.sql),
+    positions: positionsOf(deps),
   };
   return {
     async 'webhook.deliver'(job, info) {
@@ -91,6 +93,8 @@ async function deliverHeld(deps: Deps, held: Held, job: Job): Promise<void> {
   const { organization_id, webhook_endpoint_id } = job;
   const endpoint = await deps.readDue({ organization_id, webhook_endpoint_id, ids: held.ids });
   if (!endpoint) return;
+  // Whoever hears of a record finds it, also where a replica answers.
+  await deps.positions?.keep([organization_id]);
   const due = endpoint.deliveries;
   // A person waits for the result of a test event.
   const isTest = due.every((delivery) => delivery.webhook_type === TEST_TYPE);

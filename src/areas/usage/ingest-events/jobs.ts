@@ -3,6 +3,7 @@ import { realNowExactMs, realNowMs } from '../../../platform/clock/real-clock.ts
 import type { Config } from '../../../platform/config.ts';
 import type { Sql } from '../../../platform/db/connect.ts';
 import type { Metrics } from '../../../platform/metrics/metrics.ts';
+import type { Positions } from '../../../platform/positions/positions.ts';
 import type { Handlers, JobInfo } from '../../../platform/queue/worker.ts';
 import { publishReply } from '../../../platform/replies/replies.ts';
 import type { JobPayload } from '../../../queues.ts';
@@ -25,27 +26,34 @@ const APART_PATIENCE_MS = 5000;
  * Rules: storing-events.md#jobs-and-replies, everywhere.md#bounded-cost.
  */
 export function storeHandlers(
-  deps: StoreDeps & { redis: Redis; config: Config; metrics: Metrics },
+  deps: StoreDeps & {
+    redis: Redis;
+    config: Config;
+    metrics: Metrics;
+    positions?: Pick<Positions, 'keep'> | undefined;
+  },
 ): Pick<Handlers, 'events.store'> {
   const shared = createMerger((batches) => storeShared(deps, batches));
   const apart = createMergersApart<SharedVerdicts>((batches) =>
     storeEvents({ ...deps, patienceMs: APART_PATIENCE_MS }, batches),
   );
-  const reply = (job: { from: string; cid: string }, answer: unknown) =>
-    publishReply(deps.redis, deps.config.REDIS_PREFIX, { to: job.from, cid: job.cid, reply: answer });
+  const reply = (job: { from: string; cid: string }, answer: unknown, position?: string) =>
+    publishReply(deps.redis, deps.config.REDIS_PREFIX, { to: job.from, cid: job.cid, reply: answer, position });
   const once = createOnceEach();
   async function storeJob(job: JobPayload<'events.store'>, info: JobInfo): Promise<void> {
     let verdicts: (Verdict | typeof HELD)[];
+    let position: string | undefined;
     try {
       const batches = (job.batches as PackedBatch[]).map(unpackBatch);
       const { organization_id: id } = job;
       const stored = await (id === undefined ? shared(batches) : apart(id, batches));
       verdicts = (await explained(deps.sql, batches, stored)).flat();
+      position = await deps.positions?.keep([...new Set(batches.map(({ organization_id }) => organization_id))]);
     } catch (error) {
       if (info.lastAttempt) await reply(job, STORING_FAILED);
       throw error;
     }
-    await reply(job, verdicts.every((verdict) => verdict === 0) ? null : verdicts);
+    await reply(job, verdicts.every((verdict) => verdict === 0) ? null : verdicts, position);
     deps.metrics.ingestLagSeconds.observe((realNowMs() - job.at) / 1000);
     count(deps.metrics, verdicts);
   }
