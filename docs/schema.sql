@@ -3294,6 +3294,14 @@ CREATE UNIQUE INDEX recurring_transaction_rules_active_key ON public.recurring_t
 CREATE INDEX recurring_transaction_rules_due ON public.recurring_transaction_rules USING btree (next_top_up_on) WHERE ((status = 'active'::text) AND (next_top_up_on IS NOT NULL));
 CREATE INDEX recurring_transaction_rules_expiring ON public.recurring_transaction_rules USING btree (expiration_at) WHERE ((status = 'active'::text) AND (expiration_at IS NOT NULL));
 
+create table replication_heartbeats (
+  id boolean not null default true,
+  beaten_at timestamp with time zone not null,
+  constraint replication_heartbeats_pkey PRIMARY KEY (id),
+  constraint replication_heartbeats_id_check CHECK (id)
+);
+comment on table replication_heartbeats is 'One row: when the primary was last alive, by its own clock. Written once a second while there are read replicas, which show by their copy how far behind they are.';
+
 create table retention_rules (
   organization_id uuid not null,
   class text not null,

@@ -1,6 +1,7 @@
 import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Sql } from '../platform/db/connect.ts';
+import type { OrganizationId } from '../platform/ids.ts';
 import { newId } from '../platform/ids.ts';
 import type { Producer } from '../platform/queue/producer.ts';
 import type { Replies } from '../platform/replies/replies.ts';
@@ -32,6 +33,8 @@ export interface CommandLaneDeps {
   replies: Replies;
   config: Config;
   processId: string;
+  /** Keeps up to where replicas must have come after a write of which only the stored answer was found. */
+  keepPosition?(organizationId: OrganizationId): Promise<void>;
 }
 
 /**

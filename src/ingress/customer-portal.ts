@@ -20,12 +20,20 @@ import { awaitFile, sendFile } from './documents.ts';
 import type { FairGate } from './fair-gate.ts';
 import type { HeavyReads } from './heavy-reads.ts';
 import type { EdgeLocals, Limiters } from './rate-limit.ts';
+import { readWhereFit } from './read-replicas/read-where-fit.ts';
+import type { Replicas } from './read-replicas/replicas.ts';
 import { answerOfError } from './refusals.ts';
 import { requestIdOf } from './request-id.ts';
 import { send } from './send-answer.ts';
 import { sharedSql } from './shared-sql.ts';
 
-type Deps = SystemDeps & { limiters: Limiters; reads: FairGate; heavyReads: HeavyReads; turns: Turns };
+type Deps = SystemDeps & {
+  limiters: Limiters;
+  reads: FairGate;
+  replicas: Replicas | undefined;
+  heavyReads: HeavyReads;
+  turns: Turns;
+};
 type Visit = Awaited<ReturnType<typeof visitOf>>;
 
 /** Longest wait for a document that is still being drawn; then the browser is asked to retry. */
@@ -48,7 +56,10 @@ const NOTICES: Readonly<Record<number, keyof PortalTexts['notices']>> = {
  * Rule: customers.md#deletion-portal-checkout.
  */
 export function mountCustomerPortal(root: Express, deps: Deps): void {
-  root.get(`${PORTAL_PATH}/:token`, answering(deps, showPage));
+  root.get(
+    `${PORTAL_PATH}/:token`,
+    answering(deps, (visit) => showPage(deps, visit)),
+  );
   for (const listed of Object.keys(PORTAL_DOCUMENTS) as PortalDocuments[])
     root.get(
       `${PORTAL_PATH}/:token/${listed}/:id/pdf`,
@@ -96,13 +107,19 @@ async function visitOf(deps: Deps, request: Request, response: Response, signal:
     record: () => assert(false, 'a read records nothing'),
     after: () => assert(false, 'a read owes nothing'),
   };
-  return { request, response, token, customer, mayAct, ctx, language: languageOf(customer) };
+  return { request, response, token, customer, mayAct, ctx, signal, language: languageOf(customer) };
 }
 
-async function showPage({ request, response, token, customer, mayAct, ctx, language }: Visit): Promise<void> {
+async function showPage(deps: Deps, visit: Visit): Promise<void> {
+  const { request, response, token, customer, mayAct, ctx, language } = visit;
+  const { organizationId } = ctx;
   // The app parses no queries; this route reads its own.
   const url = new URL(request.originalUrl, 'http://portal');
-  const portal = await readPortal(ctx, customer, pagesOf(url.searchParams));
+  const wanted = { organizationId, isFresh: false, position: undefined, signal: visit.signal };
+  const portal = await readWhereFit(deps, wanted, ({ sql, gate, signal }) => {
+    const db = sharedSql(sql, gate, { organizationId, signal });
+    return readPortal({ ...ctx, db }, customer, pagesOf(url.searchParams));
+  });
   // Relative, so that the page works behind a proxy that serves it below another path.
   const root = url.pathname.endsWith('/') ? '' : `${token}/`;
   sendPage(response, 200, portalPage(portal, { language, root, mayAct }));

@@ -14,6 +14,7 @@ import type { HeavyReads } from './heavy-reads.ts';
 import type { KeyUsage } from './key-usage.ts';
 import type { PreviewLane } from './preview-lane.ts';
 import type { Limiters } from './rate-limit.ts';
+import type { Replicas } from './read-replicas/replicas.ts';
 import type { Wire } from './translate-prefix.ts';
 import type { UncommittedLog } from './uncommitted-log.ts';
 import type { HandOver } from './watch-pools.ts';
@@ -31,6 +32,8 @@ export interface EdgeDeps {
   limiters: Limiters;
   /** Shares the connections among the statements of reads, with one key for each organization. */
   reads: FairGate;
+  /** Undefined without READ_DATABASE_URL. */
+  replicas: Replicas | undefined;
   /** Admits heavy reads. */
   heavyReads: HeavyReads;
   commands: CommandLane;

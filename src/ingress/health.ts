@@ -11,6 +11,7 @@ import { seenFallbacks } from '../platform/redis/fallbacks.ts';
 import { faultsOf } from '../platform/redis/nodes.ts';
 import { unknownKeys } from '../platform/secrets/check-secrets-at-start.ts';
 import { within } from './answered-within.ts';
+import type { Replicas } from './read-replicas/replicas.ts';
 import type { Found } from './readiness.ts';
 
 interface HealthDeps {
@@ -19,6 +20,7 @@ interface HealthDeps {
   producer: Producer;
   config: Config;
   readiness: () => Promise<Found[]>;
+  replicas: Replicas | undefined;
 }
 
 /**
@@ -65,6 +67,7 @@ export function mountHealth(app: Express, deps: HealthDeps): void {
       ...(faults?.length ? { redis_faults: faults } : {}),
       ...(fellBack?.length ? { degraded: fellBack } : {}),
       reasons: troubles.map(({ check, reason }) => ({ check, reason })),
+      ...(deps.replicas ? { read_replicas: deps.replicas.shown() } : {}),
       ...(unknown?.length ? { code: 'secrets_key_unknown', secrets_keys: unknown } : {}),
     });
   });

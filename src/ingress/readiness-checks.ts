@@ -11,12 +11,14 @@ import {
 import { failingQueues } from '../platform/queue/failing-queues.ts';
 import type { Redis } from '../platform/redis/connect.ts';
 import { seenFallbacks } from '../platform/redis/fallbacks.ts';
+import type { Replicas } from './read-replicas/replicas.ts';
 
 export interface ReadinessDeps {
   sql: Sql;
   redis: Redis;
   config: Config;
   metrics: Metrics;
+  replicas?: Pick<Replicas, 'shown'> | undefined;
 }
 
 /** What is wrong, in words for an operator. */
@@ -43,6 +45,10 @@ export const READINESS_CHECKS: Record<string, (deps: ReadinessDeps) => Promise<T
     (await seenFallbacks(redis, config.REDIS_PREFIX)).map(({ means, reason, process }) => ({
       reason: `${means} (${process}: ${reason})`,
     })),
+  read_replicas: async ({ replicas }) =>
+    (replicas?.shown() ?? []).flatMap(({ replica, reason }) =>
+      reason === null ? [] : [{ reason: `reads go elsewhere than to the replica ${replica}, which ${reason}` }],
+    ),
 };
 
 async function tooManyConnections({ sql, redis, config }: ReadinessDeps): Promise<Trouble[]> {

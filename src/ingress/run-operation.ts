@@ -18,6 +18,9 @@ import { loggedRequest, pathOf } from './logged-request.ts';
 import { type BodyOptions, readBody } from './read-body.ts';
 import { readInput, readParams } from './read-input.ts';
 import { type Query, readQuery } from './read-query.ts';
+import { begun } from './read-replicas/begun.ts';
+import { sentPosition, written } from './read-replicas/position-header.ts';
+import { type ReadPlace, readWhereFit } from './read-replicas/read-where-fit.ts';
 import { sharedSql } from './shared-sql.ts';
 import { mostValuesOf } from './value-limits.ts';
 
@@ -66,7 +69,7 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   }
   if (operation.readsOwnBody) {
     refuseFilters(unwanted);
-    return deps.events.bulk({ identity, requestId, request, query, translate: deps.wire.body });
+    return written(deps, await deps.events.bulk({ identity, requestId, request, query, translate: deps.wire.body }));
   }
   const takesBody = operation.method !== 'get';
   const pause = deps.turns.pauseOf(identity.organizationId);
@@ -79,7 +82,7 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   if (operation.kind === 'events') {
     const countMore = () => deps.limiters.organization[operation.category ?? 'default'](request, response);
     const sent = { identity, requestId, request, query, body, countMore, pause };
-    if (idempotency === null) return deps.events.answer(operation.name, sent);
+    if (idempotency === null) return written(deps, await deps.events.answer(operation.name, sent));
     return runCommand(deps, call, await deps.events.input(operation.name, sent), idempotency);
   }
   const input = { ...params, ...readInput(operation, query, body) };
@@ -96,10 +99,17 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
     return { status, text, headers };
   }
   const form = operation.alsoCsv && acceptsCsv(request) ? { asCsv: true } : {};
-  const read = async (heavy: HeavyWork) => {
-    const ctx = { ...(await readContext(deps, identity, call.signal)), heavy };
-    return toOutcome(await operation.run(ctx, { ...input, ...form }), ctx.pause);
+  const wanted = {
+    organizationId: identity.organizationId,
+    isFresh: operation.fresh === true,
+    position: sentPosition(deps, request),
+    signal: call.signal,
   };
+  const read = (heavy: HeavyWork) =>
+    readWhereFit(deps, wanted, async (place) => {
+      const ctx = { ...(await readContext(deps, identity, place)), heavy };
+      return begun(await toOutcome(await operation.run(ctx, { ...input, ...form }), ctx.pause));
+    });
   const readAgainIfStruck = async (heavy: HeavyWork) => {
     try {
       return await read(heavy);
@@ -109,7 +119,7 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
     }
   };
   if (takesBody) return readAgainIfStruck(deps.heavyReads.of(identity.organizationId, call.signal));
-  return deps.heavyReads.answer(askedBy(call, form), readAgainIfStruck);
+  return deps.heavyReads.answer(askedBy(call, form, wanted.position), readAgainIfStruck);
 }
 
 /** @throws Refusal 422, of the names if there are any */
@@ -121,10 +131,10 @@ function refuseFilters(names: readonly string[]): void {
   );
 }
 
-/** Requests of one key with the same path, query and form have the same answer. */
-const askedBy = ({ identity, request, signal }: Call, form: object): Asked => ({
+/** Requests of one key with the same path, query, form and position have the same answer. */
+const askedBy = ({ identity, request, signal }: Call, form: object, position = ''): Asked => ({
   organizationId: identity.organizationId,
-  name: `${identity.apiKeyId} ${request.originalUrl} ${JSON.stringify(form)}`,
+  name: `${identity.apiKeyId} ${request.originalUrl} ${JSON.stringify(form)} ${position}`,
   signal,
 });
 
@@ -163,8 +173,8 @@ function sentKey({ operation, request, identity }: Call, query: Query, body: unk
   });
 }
 
-async function readContext(deps: EdgeDeps, identity: Identity, signal: AbortSignal): Promise<Context> {
-  const db = sharedSql(deps.sql, deps.reads, { organizationId: identity.organizationId, signal });
+async function readContext(deps: EdgeDeps, identity: Identity, { sql, gate, signal }: ReadPlace): Promise<Context> {
+  const db = sharedSql(sql, gate, { organizationId: identity.organizationId, signal });
   const now = await readOrganizationNow({ db, organizationId: identity.organizationId }, identity.sandbox);
   return {
     organizationId: identity.organizationId,
@@ -202,9 +212,10 @@ async function runCommand(
       })
     : await deps.commands.run(command, { job, isSecret: holdsSecret(operation.body) });
   if (!operation.settle || reply.status !== 200)
-    return { status: reply.status, text: reply.body, headers: reply.headers };
-  const settled = await operation.settle(await readContext(deps, identity, signal), JSON.parse(reply.body), input);
-  return { status: reply.status, text: JSON.stringify(settled), headers: reply.headers };
+    return written(deps, { status: reply.status, text: reply.body, headers: reply.headers });
+  const primary = { sql: deps.sql, gate: deps.reads, signal };
+  const settled = await operation.settle(await readContext(deps, identity, primary), JSON.parse(reply.body), input);
+  return written(deps, { status: reply.status, text: JSON.stringify(settled), headers: reply.headers });
 }
 
 /** An operation in the form sent to the worker that runs it. */

@@ -6,6 +6,7 @@ import type { Config } from '../platform/config.ts';
 import type { OrganizationId } from '../platform/ids.ts';
 import type { Log } from '../platform/log/log.ts';
 import type { Operation, RateCategory } from '../platform/operation.ts';
+import { positionsOf } from '../platform/positions/positions.ts';
 import { enrol } from '../platform/process/enrolled-processes.ts';
 import { openRuntime } from '../platform/process/runtime.ts';
 import type { Producer } from '../platform/queue/producer.ts';
@@ -46,6 +47,7 @@ import { mountPayPage, PAY_WINDOW_SECONDS } from './pay-page.ts';
 import { createPreviewLane } from './preview-lane.ts';
 import { mountQueueBoard } from './queue-board.ts';
 import { createLimiters } from './rate-limit.ts';
+import { Replicas } from './read-replicas/replicas.ts';
 import { createReadiness } from './readiness.ts';
 import { noteRefusals } from './too-many-reads.ts';
 import { createWire } from './translate-prefix.ts';
@@ -86,7 +88,16 @@ export async function startIngress(
   const subscriber = connectPatiently(config.REDIS_URL, 'ingress replies');
   const keyChanges = connectPatiently(config.REDIS_URL, 'ingress key changes');
   runtime.noticeFallbacks([limiterRedis]);
-  const replies = await openReplies(subscriber, prefix, processId);
+  const positions = positionsOf({ ...runtime, redis: limiterRedis });
+  const gate = {
+    // Of 12 connections 6, so that the reads of one organization leave at least as many to the others.
+    perKey: Math.max(2, Math.floor(config.DATABASE_POOL / 2)),
+    waitingPerKey: READS_WAITING,
+    waitsMs: READ_WAITS_MS,
+    onRefused: noteRefusals('connections', runtime),
+  };
+  const replicas = positions && new Replicas({ ...runtime, positions }, { statementTimeoutMs: READ_TIMEOUT_MS, gate });
+  const replies = await openReplies(subscriber, prefix, processId, (position) => replicas?.note(position));
   const clock = new RedisClock(limiterRedis);
   const loop = watchLoop();
   const keys = new KeyCache(runtime.sql);
@@ -98,8 +109,9 @@ export async function startIngress(
   const keyUsage = new KeyUsage(runtime.redis, prefix);
   const uncommitted = new UncommittedLog(runtime.producer);
   const events = createEventsLane({ ...runtime, redis: limiterRedis, replies, config, processId });
-  const refusals = (of: string) => noteRefusals(of, runtime);
-  const lane = { sql: runtime.sql, producer: runtime.producer, replies, config, processId };
+  const keepPosition = async (organizationId: OrganizationId) =>
+    replicas?.note(await positions?.keep([organizationId]));
+  const lane = { sql: runtime.sql, producer: runtime.producer, replies, config, processId, keepPosition };
   const deps: EdgeDeps = {
     sql: runtime.sql,
     redis: limiterRedis,
@@ -108,14 +120,9 @@ export async function startIngress(
     metrics: runtime.metrics,
     keys,
     keyUsage,
-    reads: new FairGate({
-      // Of 12 connections 6, so that the reads of one organization leave at least as many to the others.
-      perKey: Math.max(2, Math.floor(config.DATABASE_POOL / 2)),
-      waitingPerKey: READS_WAITING,
-      waitsMs: READ_WAITS_MS,
-      onRefused: refusals('connections'),
-    }),
-    heavyReads: new HeavyReads(refusals('processor')),
+    reads: new FairGate(gate),
+    replicas,
+    heavyReads: new HeavyReads(noteRefusals('processor', runtime)),
     limiters: createLimiters(config, {
       of: (category) => (LEASED.has(category) ? lease(category) : window(category)),
       address: window('address'),
@@ -146,10 +153,10 @@ export async function startIngress(
     mount(root) {
       mountDocuments(root, deps);
       const { limiters, reads, heavyReads, turns } = deps;
-      mountCustomerPortal(root, { ...runtime, limiters, reads, heavyReads, turns });
+      mountCustomerPortal(root, { ...runtime, limiters, reads, replicas, heavyReads, turns });
       mountPayPage(root, { ...deps, windows: window('pay', PAY_WINDOW_SECONDS) });
-      const readiness = createReadiness(runtime);
-      mountHealth(root, { ...runtime, readiness });
+      const readiness = createReadiness({ ...runtime, replicas });
+      mountHealth(root, { ...runtime, readiness, replicas });
       mountMetrics(root, { ...runtime, readiness });
       const documented = { url: `${config.PUBLIC_URL ?? ''}${BASE_PATH}`, version: version() };
       mountDocs(
@@ -176,6 +183,7 @@ export async function startIngress(
       loop.close();
       deps.handOver.close();
       replies.close();
+      await replicas?.close();
       for (const redis of [limiterRedis, subscriber, keyChanges]) redis.disconnect();
       await runtime.close();
     },

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Config } from '../platform/config.ts';
-import type { Sql } from '../platform/db/connect.ts';
 import { refuse } from '../platform/refusal.ts';
 import { isSealed } from '../platform/secrets/seal.ts';
 import { answerPlace } from '../platform/secrets/secret-places.ts';
 import { openText } from '../platform/secrets/secrets.ts';
-import type { Command, CommandAnswer } from './command-lane.ts';
+import type { Command, CommandAnswer, CommandLaneDeps } from './command-lane.ts';
 import { answeredInTime } from './database-in-time.ts';
 
 // The caller has waited for the write timeout already.
@@ -18,7 +16,7 @@ const LOOK_UP_TIMEOUT_MS = 1000;
  * @throws Refusal 504 write_pending
  */
 export async function answerOrPending(
-  { sql, config }: { sql: Sql; config: Config },
+  { sql, config, keepPosition }: Pick<CommandLaneDeps, 'sql' | 'config' | 'keepPosition'>,
   command: Command,
   cid: string,
 ): Promise<CommandAnswer> {
@@ -31,6 +29,7 @@ export async function answerOrPending(
       and http_status is not null and not is_digest`;
   const [row] = await answeredInTime(look, LOOK_UP_TIMEOUT_MS).catch(() => []); // database away: still pending
   if (!row) throw refuse.writePending(command.request_id);
+  await keepPosition?.(command.organization_id);
   const place = answerPlace(scopeHash);
   const body = isSealed(row.body) ? await openText({ db: sql, config }, row.body, place) : row.body;
   return { status: row.http_status, body, headers: row.headers ?? {} };

@@ -102,6 +102,11 @@ export interface Operation {
   alsoCsv?: true;
   /** Reads run in the ingress; commands run in the writes pool, in one transaction; events have a lane of their own. */
   kind: 'read' | 'command' | 'events';
+  /**
+   * For a read: it goes to the primary, because a replica may be a little behind or because it writes
+   * (read-replicas.md#which-reads).
+   */
+  fresh?: true;
   /** For a command: the job that runs it, if not one of the writes pool. */
   job?: CommandJobName;
   /**

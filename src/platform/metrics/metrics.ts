@@ -28,6 +28,18 @@ export function createMetrics(processName: string) {
       labelNames: ['of'],
       registers,
     }),
+    replicaReads: new Counter({
+      name: 'meterstone_replica_reads_total',
+      help: 'Reads that a replica may answer, by server (replica, primary) and reason (reached, behind, unknown, none, failed)',
+      labelNames: ['served_by', 'reason'],
+      registers,
+    }),
+    replicaLagSeconds: new Gauge({
+      name: 'meterstone_replica_lag_seconds',
+      help: 'How far a read replica is behind',
+      labelNames: ['replica'],
+      registers,
+    }),
     jobs: new Counter({
       name: 'meterstone_jobs_total',
       help: 'Jobs run',

@@ -24,8 +24,8 @@ export async function publishReply(
 }
 
 /**
- * Subscribes this process to its own channel. `subscriber` is a connection used for nothing else. `onPosition` is called
- * with the position of a write before its reply is given.
+ * Subscribes this process to its own channel. `subscriber` is a connection used for nothing else. `onPosition` is
+ * called with the position of a write before its reply is given.
  */
 export async function openReplies(
   subscriber: Redis,

@@ -15,6 +15,7 @@ export const estimateOperations: Operation[] = [
   {
     ...shared,
     name: 'eventEstimateFees',
+    fresh: true,
     path: '/events/estimate_fees',
     summary: 'Estimate the fees of an event paid in advance',
     root: 'event',
@@ -26,6 +27,7 @@ export const estimateOperations: Operation[] = [
   {
     ...shared,
     name: 'eventEstimateInstantFees',
+    fresh: true,
     path: '/events/estimate_instant_fees',
     summary: 'Estimate the fees of an event without looking at others',
     root: 'event',
@@ -37,6 +39,7 @@ export const estimateOperations: Operation[] = [
   {
     ...shared,
     name: 'eventBatchEstimateInstantFees',
+    fresh: true,
     path: '/events/batch_estimate_instant_fees',
     summary: 'Estimate the fees of up to 100 events without looking at others',
     body: EstimatedEvents,

@@ -25,6 +25,7 @@ export const walletHoldOperations: Operation[] = [
   {
     ...common,
     name: 'findAllWalletHolds',
+    fresh: true,
     method: 'get',
     path: HOLDS,
     summary: 'List the holds of a wallet',
@@ -36,6 +37,7 @@ export const walletHoldOperations: Operation[] = [
   {
     ...common,
     name: 'findWalletHold',
+    fresh: true,
     method: 'get',
     path: HOLD,
     summary: 'Retrieve a hold of a wallet',

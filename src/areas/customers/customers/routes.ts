@@ -55,6 +55,7 @@ export const customerOperations: Operation[] = [
   {
     ...common,
     name: 'getCustomerPortalUrl',
+    fresh: true,
     method: 'get',
     path: '/customers/:external_id/portal_url',
     summary: 'Get a link to the pages of a customer',

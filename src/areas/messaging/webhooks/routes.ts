@@ -29,6 +29,7 @@ export const webhookOperations: Operation[] = [
   {
     ...keys,
     name: 'fetchJsonPublicKey',
+    fresh: true,
     path: '/webhooks/json_public_key',
     summary: 'Retrieve the public keys of the jwt signature',
     answer: PublicKeyEnvelope,
@@ -37,6 +38,7 @@ export const webhookOperations: Operation[] = [
   {
     ...keys,
     name: 'fetchPublicKey',
+    fresh: true,
     path: '/webhooks/public_key',
     summary: 'Retrieve the public key of the jwt signature as text (deprecated)',
     answer: PublicKeyText,
@@ -45,6 +47,7 @@ export const webhookOperations: Operation[] = [
   {
     ...keys,
     name: 'fetchHmacKey',
+    fresh: true,
     permission: 'webhook_endpoint',
     mode: 'write',
     path: '/webhooks/hmac_key',

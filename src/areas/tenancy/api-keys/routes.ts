@@ -36,6 +36,7 @@ export const apiKeyOperations: Operation[] = [
   {
     ...common,
     name: 'findAllApiKeys',
+    fresh: true,
     method: 'get',
     path: '/api_keys',
     summary: 'List valid API keys',
@@ -44,7 +45,15 @@ export const apiKeyOperations: Operation[] = [
     answer: ApiKeyList,
     run: showApiKeys,
   },
-  { ...common, name: 'findApiKey', method: 'get', summary: 'Retrieve an API key', kind: 'read', run: showApiKey },
+  {
+    ...common,
+    name: 'findApiKey',
+    fresh: true,
+    method: 'get',
+    summary: 'Retrieve an API key',
+    kind: 'read',
+    run: showApiKey,
+  },
   { ...update, name: 'updateApiKey', method: 'put' },
   { ...update, name: 'patchApiKey', method: 'patch', hidden: true },
   {

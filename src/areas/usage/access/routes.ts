@@ -13,6 +13,7 @@ const oneAfterTheOther: Gathering = {
 export const accessOperations: Operation[] = [
   {
     name: 'checkAccess',
+    fresh: true,
     method: 'post',
     path: '/access/check',
     permission: 'access',

@@ -17,6 +17,7 @@ import {
 export const usageOperations: Operation[] = [
   {
     name: 'findCustomerCurrentUsage',
+    fresh: true,
     method: 'get',
     path: '/customers/:external_customer_id/current_usage',
     permission: 'customer_usage',
@@ -31,6 +32,7 @@ export const usageOperations: Operation[] = [
   },
   {
     name: 'findCustomerProjectedUsage',
+    fresh: true,
     method: 'get',
     path: '/customers/:external_customer_id/projected_usage',
     permission: 'customer_usage',

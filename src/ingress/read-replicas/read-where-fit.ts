@@ -1,0 +1,58 @@
+import type { Sql } from '../../platform/db/connect.ts';
+import { isPassing } from '../../platform/db/refusal-of-database.ts';
+import type { OrganizationId } from '../../platform/ids.ts';
+import { Refusal } from '../../platform/refusal.ts';
+import type { FairGate } from '../fair-gate.ts';
+import type { Replicas } from './replicas.ts';
+
+/** Where a read runs: connections with the gate that shares them. */
+export interface ReadPlace {
+  sql: Sql;
+  gate: FairGate;
+  /** Aborted when the answer has been sent, its caller is gone, or the read goes on elsewhere. */
+  signal: AbortSignal;
+}
+
+interface WantedRead {
+  organizationId: OrganizationId;
+  /** It goes to the primary in any case. */
+  isFresh: boolean;
+  /** The position that the caller sent back. */
+  position: string | undefined;
+  signal: AbortSignal;
+}
+
+/**
+ * Runs a read on a replica if one fits, else on the primary. What fails on a replica for another reason than the
+ * caller's is done again on the primary: the server is gone, it cancelled a statement to go on replaying, or a table of
+ * this version has not come there yet. Rule: read-replicas.md#read-your-writes, read-replicas.md#broken-replicas.
+ */
+export async function readWhereFit<Answer>(
+  deps: { sql: Sql; reads: FairGate; replicas: Replicas | undefined },
+  { organizationId, isFresh, position, signal }: WantedRead,
+  read: (place: ReadPlace) => Promise<Answer>,
+): Promise<Answer> {
+  const primary = { sql: deps.sql, gate: deps.reads, signal };
+  if (deps.replicas === undefined || isFresh) return read(primary);
+  const replica = await deps.replicas.choose(organizationId, position);
+  if (replica === undefined) return read(primary);
+  const elsewhere = new AbortController();
+  const { sql, gate } = replica;
+  try {
+    return await read({ sql, gate, signal: AbortSignal.any([signal, elsewhere.signal]) });
+  } catch (error) {
+    if (signal.aborted || !isOfDatabase(error)) throw error;
+    elsewhere.abort();
+    deps.replicas.failed(replica, error, isLost(error));
+    return read(primary);
+  }
+}
+
+/** Errors of Postgres, of the driver and of the socket have a code; those of the caller are refusals. */
+const isOfDatabase = (error: unknown): boolean =>
+  !(error instanceof Refusal) && typeof (error as { code?: unknown } | null)?.code === 'string';
+
+/** The server said that it goes on: it cancelled the statement, or refused to write. */
+const SAID_BY_REPLICA = new Set(['40001', '25006']);
+
+const isLost = (error: unknown): boolean => isPassing(error) && !SAID_BY_REPLICA.has((error as { code: string }).code);
