@@ -40,7 +40,7 @@ const DIGITS = `0.${'7'.repeat(17_000)}`;
 /** Years that some calendar or column has not. */
 export const YEARS = ['-000001-01-01T00:00:00Z', '0000-01-01', '9999-12-31T23:59:59Z', '+275760-09-13T00:00:00Z'];
 /** Elements that a body holds at all, and that fill it. */
-const MANY = [45_000, Number.POSITIVE_INFINITY];
+const MANY = [45_000, Number.POSITIVE_INFINITY] as const;
 const ORDINARY_BODY_BYTES = 1024 * 1024;
 /** What a body that is as large as it may be leaves free: a body of a byte too many would be refused unread. */
 const BODY_SPARE_BYTES = 8192;
@@ -107,17 +107,18 @@ export function* mutationsOf(
     if (isScalar) continue;
     const whole = writeJson(withValue(body, path, PLACE));
     for (const element of ['1', '{}', ...(Array.isArray(value) ? [writeJson(value[0] ?? null)] : [])]) {
-      for (const times of MANY) {
-        const most = Math.min(times, Math.floor((bodyBytes - BODY_SPARE_BYTES - whole.length) / (element.length + 1)));
+      const room = Math.floor((bodyBytes - BODY_SPARE_BYTES - whole.length) / (element.length + 1));
+      for (const most of room > MANY[0] ? MANY : [MANY[0]]) {
+        const times = Math.min(most, room);
         yield {
           path,
-          text: whole.replace(`"${PLACE}"`, () => `[${`${element},`.repeat(most - 1)}${element}]`),
+          text: whole.replace(`"${PLACE}"`, () => `[${`${element},`.repeat(times - 1)}${element}]`),
           isMistyped: false,
           isWord: false,
           isPlain: false,
           isDate: false,
           isMany: true,
-          sign: `${place} ${times} ${element.slice(0, SIGN_CHARACTERS)}`,
+          sign: `${place} ${most} ${element.slice(0, SIGN_CHARACTERS)}`,
         };
       }
     }
