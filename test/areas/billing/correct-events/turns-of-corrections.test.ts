@@ -26,8 +26,8 @@ interface World {
   money(): Promise<[number, number, number]>;
 }
 
-/** 1 March: a customer whose taxes an engine finds, and what is other than usual of the metric and the charges. */
-async function march(customer: object = {}, { metric = {}, charge = {} } = {}): Promise<World> {
+/** 1 March: a customer whose taxes an engine finds, and what is other than usual of metric, charges and plans. */
+async function march(customer: object = {}, { metric = {}, charge = {}, plan = {} } = {}): Promise<World> {
   const story = await openStory(service, '2024-03-01T12:00:00Z');
   const { client } = story;
   const engine = { type: 'anrok', code: 'engine', name: 'Engine', api_key: 'sandbox' };
@@ -48,6 +48,7 @@ async function march(customer: object = {}, { metric = {}, charge = {} } = {}): 
       amount_cents: code === 'plan' ? 0 : 100,
       usage_policies: { late_events: 'next_invoice' },
       charges: [{ billable_metric_id, code: 'charge', charge_model: 'standard', properties: { amount }, ...charge }],
+      ...plan,
     });
   await story.subscribe();
   const sum = (list: Shown[], key: string) => list.reduce((total: number, each) => total + each[key], 0);
@@ -369,38 +370,43 @@ test.each([
   expect(await money()).toEqual([10_000, 0, 4000]);
 });
 
-const STOCK = { metric: { aggregation_type: 'weighted_sum_agg', recurring: true, weighted_interval: 'seconds' } };
+// Weeks, from a Monday on, where the golden case has months: a correction that waits is looked at every hour.
+const WEEKS_OF_STOCK = {
+  metric: { aggregation_type: 'weighted_sum_agg', recurring: true, weighted_interval: 'seconds' },
+  plan: { interval: 'weekly' },
+};
 
-/** Amounts of the fees of usage, without those of corrections, by the month that they are for. */
-async function billedByMonth({ client, invoice }: Story): Promise<Record<string, number>> {
+/** Amounts of the fees of usage, without those of corrections, by the first day that they are for. */
+async function billedByPeriod({ client, invoice }: Story): Promise<Record<string, number>> {
   const { invoices } = await ok(client.get('/invoices?per_page=100&statuses[]=finalized'));
   const whole: Shown[] = await Promise.all(invoices.map(({ svc_id }: Shown) => invoice(svc_id)));
   const fees = whole
     .flatMap((each) => each.fees)
     .filter(({ item, svc_correction_id: of }) => item.type === 'charge' && of === undefined);
-  return Object.fromEntries(fees.map(({ from_date, amount_cents }) => [from_date.slice(0, 7), amount_cents]));
+  return Object.fromEntries(fees.map(({ from_date, amount_cents }) => [from_date.slice(0, 10), amount_cents]));
 }
 
 test.each([
   ['next_invoice', [4000, 0, 0]],
   ['ignore', [0, 0, 4000]],
 ] as const)(
-  'months that are billed while a correction waits go on from its total (CO32): %s',
+  'periods that are billed while a correction waits go on from its total (CO32): %s',
   async (policy, money) => {
-    const world = await march({}, STOCK);
+    const world = await march({}, WEEKS_OF_STOCK);
     const { story, correct } = world;
     await story.advanceTo('2024-04-02T00:00:00Z');
     await story.use('units', { n: '10' }, { transaction_id: 'ten', at: '2024-04-01T00:00:00Z' });
     await hold(world);
-    await story.advanceTo('2024-05-02T00:00:00Z');
+    await story.advanceTo('2024-04-09T00:00:00Z');
+    await story.advanceTo('2024-04-14T22:00:00Z');
     await correct({ kind: 'amend', transaction_id: 'ten', properties: { n: '14' }, policy });
-    await story.advanceTo('2024-06-02T00:00:00Z');
-    await story.advanceTo('2024-07-02T00:00:00Z');
+    await story.advanceTo('2024-04-15T02:00:00Z');
+    await story.advanceTo('2024-04-22T02:00:00Z');
     await issueNow(world);
-    await story.advanceTo('2024-07-03T00:00:00Z');
-    await story.advanceTo('2024-08-02T00:00:00Z');
+    await story.advanceTo('2024-04-23T00:00:00Z');
+    await story.advanceTo('2024-04-30T00:00:00Z');
     expect(await world.money()).toEqual(money);
-    const billed = { '2024-04': 10_000, '2024-05': 14_000, '2024-06': 14_000, '2024-07': 14_000 };
-    expect(await billedByMonth(story)).toMatchObject(billed);
+    const billed = { '2024-04-01': 10_000, '2024-04-08': 14_000, '2024-04-15': 14_000, '2024-04-22': 14_000 };
+    expect(await billedByPeriod(story)).toMatchObject(billed);
   },
 );
