@@ -143,6 +143,17 @@ async function launch(
 
 const isDurable = ({ durable, throwaway }: PostgresInput): boolean => durable ?? !throwaway;
 
+/** Of data that is deleted with its server: nothing is kept for a crash. */
+const FORGETFUL = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  synchronous_commit: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  // Several test files share a server, and a whole service in each may open 85 connections.
+  max_connections: '300',
+};
+
 function serverFlags(port: number, durable: boolean): string[] {
   const settings: Record<string, string> = {
     port: String(port),
@@ -153,8 +164,7 @@ function serverFlags(port: number, durable: boolean): string[] {
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_checkpoints: 'off',
-    // Several test files share a server, and a whole service in each may open 85 connections.
-    ...(durable ? {} : { fsync: 'off', full_page_writes: 'off', max_connections: '300' }),
+    ...(durable ? {} : FORGETFUL),
   };
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
