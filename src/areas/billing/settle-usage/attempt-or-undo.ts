@@ -3,7 +3,8 @@ import { isCancelled, isPassing } from '../../../platform/db/refusal-of-database
 import type { CorrectionId } from '../../../platform/ids.ts';
 import { nested } from '../../../platform/records/nested.ts';
 import { Refusal } from '../../../platform/refusal.ts';
-import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
+import { type CorrectionRow, lockCorrection } from '../../usage/event-corrections/queries.ts';
+import { updateProgress } from '../../usage/event-corrections/writes.ts';
 
 type Failure = Pick<CorrectionRow, 'status' | 'error' | 'finished_at'>;
 
@@ -23,6 +24,17 @@ export async function attempt<Outcome>(
     if (!(error instanceof Refusal)) ctx.log.error({ correctionId, err: error }, 'a correction failed');
     return { failure: { status: 'failed', error: errorOf(error), finished_at: ctx.now() } };
   }
+}
+
+/** Does a part that an earlier correction owes, or undoes it and lets that one fail. */
+export async function attemptOfEarlier(
+  ctx: Context,
+  earlierId: CorrectionId,
+  work: (on: Context, earlier: CorrectionRow) => Promise<unknown>,
+): Promise<void> {
+  const earlier = await lockCorrection(ctx, earlierId);
+  const outcome = await attempt(ctx, earlierId, (on) => work(on, earlier));
+  if ('failure' in outcome) await updateProgress(ctx, earlierId, { ...earlier, ...outcome.failure });
 }
 
 function errorOf(error: unknown): CorrectionRow['error'] {

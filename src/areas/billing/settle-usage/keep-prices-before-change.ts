@@ -8,8 +8,7 @@ import { type CorrectionRow, lockCorrection } from '../../usage/event-correction
 import { updateProgress } from '../../usage/event-corrections/writes.ts';
 import { attempt } from './attempt-or-undo.ts';
 import { keyOfBilledItem } from './billed-items.ts';
-import { settleOpenChains } from './in-advance/settle-chains.ts';
-import { settleOpenRenewals } from './in-advance/settle-renewals.ts';
+import { settleOpen } from './in-advance/settle-open.ts';
 import { inRange } from './in-range.ts';
 import { itemOfFee } from './issued-fees.ts';
 import type { KeptPrices, PricedItem } from './kept-prices.ts';
@@ -32,8 +31,7 @@ export async function keepPricesBefore(
   correction: Pick<CorrectionRow, 'external_subscription_id'> & { id: CorrectionId | null },
   { codes }: { codes: readonly string[] },
 ): Promise<void> {
-  await settleOpenChains(ctx, correction);
-  await settleOpenRenewals(ctx, correction);
+  await settleOpen(ctx, correction);
   const unsettled = await listUnsettledOf(ctx, correction.external_subscription_id, [...new Set(codes)]);
   const waiting = unsettled.filter(({ correction_id, prices }) => correction_id !== correction.id || prices);
   if (waiting.every(({ prices }) => prices)) return;

@@ -6,7 +6,6 @@ import type {
   ChargeId,
   CorrectionId,
   EventId,
-  ExternalSubscriptionId,
   FeeId,
   InvoiceId,
   SubscriptionId,
@@ -64,20 +63,6 @@ export const listRenewals = ({ db, organizationId }: Scope, correctionId: Correc
   select subscription_id, charge_id, invoice_id from correction_renewals
   where organization_id = ${organizationId} and correction_id = ${correctionId} and settled_at is null
   order by billed_at, subscription_id, charge_id`;
-
-/** Corrections of a subscription that still have such periods to settle. */
-export const listWithOpenRenewals = (
-  { db, organizationId }: Scope,
-  externalSubscriptionId: ExternalSubscriptionId,
-) => db<{ id: CorrectionId }[]>`
-  select correction.id from event_corrections correction
-  where correction.organization_id = ${organizationId}
-    and correction.external_subscription_id = ${externalSubscriptionId}
-    and correction.status in ('pending', 'applied') and exists (
-      select from correction_renewals renewal
-      where renewal.organization_id = correction.organization_id and renewal.correction_id = correction.id
-        and renewal.settled_at is null)
-  order by correction.id`;
 
 export const markRenewalsSettled = (
   { db, organizationId }: Scope,

@@ -2,12 +2,11 @@ import { cents } from '../../../../engine/money/cents.ts';
 import { ZERO } from '../../../../engine/money/decimal.ts';
 import { canonicalJson } from '../../../../platform/canonical-json.ts';
 import type { Context } from '../../../../platform/context.ts';
-import type { CorrectionId, InvoiceId } from '../../../../platform/ids.ts';
+import type { InvoiceId } from '../../../../platform/ids.ts';
 import { type FeeRow, listFeesByIds } from '../../../invoices/fees/queries.ts';
 import { readInvoice } from '../../../invoices/invoices/queries.ts';
-import { type CorrectionRow, lockCorrection } from '../../../usage/event-corrections/queries.ts';
-import { updateProgress } from '../../../usage/event-corrections/writes.ts';
-import { attempt } from '../attempt-or-undo.ts';
+import type { CorrectionRow } from '../../../usage/event-corrections/queries.ts';
+import { attemptOfEarlier } from '../attempt-or-undo.ts';
 import type { BilledItemKey } from '../billed-items.ts';
 import { inRange } from '../in-range.ts';
 import { listInPlace } from '../issued-fees.ts';
@@ -27,7 +26,6 @@ import {
   insertWaitingFees,
   listIssuedTurns,
   listWaitedFor,
-  listWithOpenChains,
   markFeeSettled,
   type PricedPlace,
   takeTurn,
@@ -51,7 +49,8 @@ export async function settleChains(
   return { isSettled: !(await hasWaiting(ctx, correction.id)), adjustments };
 }
 
-async function settleChanged(ctx: Context, correction: CorrectionRow): Promise<NewAdjustment[]> {
+/** Settles the chains that a correction has marked. */
+export async function settleChanged(ctx: Context, correction: CorrectionRow): Promise<NewAdjustment[]> {
   const chains = await listChains(ctx, correction.id);
   if (chains.length === 0) return [];
   const chargeIds = chains.map(({ charge_id }) => charge_id);
@@ -90,12 +89,10 @@ async function settleIssuedTurns(ctx: Context, correction: CorrectionRow): Promi
   const adjustments: NewAdjustment[] = [];
   for (const each of await listIssuedTurns(ctx, correction.id)) {
     if (each.correction_id === correction.id) adjustments.push(...(await settleTurn(ctx, correction, each)));
-    else {
-      const earlier = await lockCorrection(ctx, each.correction_id);
-      if (earlier.status === 'failed') continue;
-      const outcome = await attempt(ctx, earlier.id, (on) => settleTurn(on, earlier, each));
-      if ('failure' in outcome) await updateProgress(ctx, earlier.id, { ...earlier, ...outcome.failure });
-    }
+    else
+      await attemptOfEarlier(ctx, each.correction_id, async (on, earlier) => {
+        if (earlier.status !== 'failed') await settleTurn(on, earlier, each);
+      });
   }
   return adjustments;
 }
@@ -110,22 +107,6 @@ async function settleTurn(
   await insertAdjustments(ctx, correction.id, { adjustments, now: ctx.now(), turn });
   await markFeeSettled(ctx, turn, ctx.now());
   return adjustments;
-}
-
-/**
- * Before a correction changes usage: earlier ones that have marked chains and not settled them, as a range between its
- * pages, settle them at what the events cost now. Rule: event-corrections.md#corrections-that-wait.
- */
-export async function settleOpenChains(
-  ctx: Context,
-  { id, external_subscription_id }: Pick<CorrectionRow, 'external_subscription_id'> & { id: CorrectionId | null },
-): Promise<void> {
-  for (const other of await listWithOpenChains(ctx, external_subscription_id)) {
-    if (other.id === id) continue;
-    const earlier = await lockCorrection(ctx, other.id);
-    const outcome = await attempt(ctx, earlier.id, (on) => inRange(() => settleChanged(on, earlier)));
-    if ('failure' in outcome) await updateProgress(ctx, earlier.id, { ...earlier, ...outcome.failure });
-  }
 }
 
 const feeToSettle = ({ issued: { fee }, priced, chain }: RepricedEvent): FeeToSettle => ({

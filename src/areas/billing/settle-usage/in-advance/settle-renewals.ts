@@ -2,28 +2,18 @@ import type { Period } from '../../../../engine/calendar/period.ts';
 import { cents } from '../../../../engine/money/cents.ts';
 import { ZERO } from '../../../../engine/money/decimal.ts';
 import type { Context } from '../../../../platform/context.ts';
-import type { CorrectionId } from '../../../../platform/ids.ts';
 import { readInvoice } from '../../../invoices/invoices/queries.ts';
-import { type CorrectionRow, lockCorrection } from '../../../usage/event-corrections/queries.ts';
-import { updateProgress } from '../../../usage/event-corrections/writes.ts';
+import type { CorrectionRow } from '../../../usage/event-corrections/queries.ts';
 import type { LineFee } from '../../build-invoice/fees.ts';
 import { linesOfSource } from '../../build-invoice/lines-of-source.ts';
 import { renewalFees, renewedPeriod } from '../../build-invoice/renewals.ts';
-import { attempt } from '../attempt-or-undo.ts';
 import { type BilledItemKey, chargeAsBilled, isSetByHand, keyOfBilledItem } from '../billed-items.ts';
-import { inRange } from '../in-range.ts';
 import type { IssuedFee } from '../issued-fees.ts';
 import type { RepricedItem } from '../reprice.ts';
 import { insertAdjustments, type NewAdjustment } from '../stored-adjustments.ts';
 import { readIssued, readTerms, type Terms } from './chain-terms.ts';
 import { listSettledFees } from './fees-of-events.ts';
-import {
-  listRenewals,
-  listRenewedFees,
-  listWithOpenRenewals,
-  markRenewalsSettled,
-  type Renewal,
-} from './opened-periods.ts';
+import { listRenewals, listRenewedFees, markRenewalsSettled, type Renewal } from './opened-periods.ts';
 import { type StandaloneChange, settleStandalone } from './settle-standalone-fee.ts';
 import { takeTurn } from './waiting-fees.ts';
 
@@ -53,22 +43,6 @@ export async function settleRenewals(ctx: Context, correction: CorrectionRow): P
   await insertAdjustments(ctx, correction.id, { adjustments, now: ctx.now(), turn: await takeTurn(ctx) });
   await markRenewalsSettled(ctx, correction.id, ctx.now());
   return adjustments;
-}
-
-/**
- * Before a correction changes usage: earlier ones that have such periods still to settle, as a range between its pages,
- * settle them by the usage of now. Rule: event-corrections.md#corrections-that-wait.
- */
-export async function settleOpenRenewals(
-  ctx: Context,
-  { id, external_subscription_id }: Pick<CorrectionRow, 'external_subscription_id'> & { id: CorrectionId | null },
-): Promise<void> {
-  for (const other of await listWithOpenRenewals(ctx, external_subscription_id)) {
-    if (other.id === id) continue;
-    const earlier = await lockCorrection(ctx, other.id);
-    const outcome = await attempt(ctx, earlier.id, (on) => inRange(() => settleRenewals(on, earlier)));
-    if ('failure' in outcome) await updateProgress(ctx, earlier.id, { ...earlier, ...outcome.failure });
-  }
 }
 
 const isOther = ({ fee, newCents, newUnits }: RepricedItem): boolean =>

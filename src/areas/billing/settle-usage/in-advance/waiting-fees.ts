@@ -4,14 +4,7 @@ import type { Cents } from '../../../../engine/money/cents.ts';
 import { type Decimal, decimal } from '../../../../engine/money/decimal.ts';
 import type { Scope } from '../../../../platform/db/scope.ts';
 import { json } from '../../../../platform/db/values.ts';
-import type {
-  ChargeFilterId,
-  CorrectionId,
-  ExternalSubscriptionId,
-  FeeId,
-  InvoiceId,
-  SubscriptionId,
-} from '../../../../platform/ids.ts';
+import type { ChargeFilterId, CorrectionId, FeeId, InvoiceId, SubscriptionId } from '../../../../platform/ids.ts';
 
 /** What an event costs in a filter and group. */
 export interface PricedPlace {
@@ -123,16 +116,3 @@ export async function takeTurn({ db }: Scope): Promise<number> {
 export const markFeeSettled = ({ db, organizationId }: Scope, turn: number, now: Temporal.Instant) => db`
   update correction_waiting_fees set settled_at = ${now}
   where organization_id = ${organizationId} and turn = ${turn} and settled_at is null`;
-
-/** Corrections of a subscription whose chains are not settled yet, as those of a range between its pages. */
-export const listWithOpenChains = ({ db, organizationId }: Scope, externalSubscriptionId: ExternalSubscriptionId) => db<
-  { id: CorrectionId }[]
->`
-  select correction.id from event_corrections correction
-  where correction.organization_id = ${organizationId}
-    and correction.external_subscription_id = ${externalSubscriptionId}
-    and correction.status in ('pending', 'applied') and exists (
-      select from correction_chains chain
-      where chain.organization_id = correction.organization_id and chain.correction_id = correction.id
-        and chain.settled_at is null)
-  order by correction.id`;
