@@ -1,14 +1,12 @@
 import type { Context } from '../../../platform/context.ts';
-import type { InvoiceId, PaymentId } from '../../../platform/ids.ts';
+import type { PaymentId } from '../../../platform/ids.ts';
 import type { ChargeOutcome, Received } from '../../../platform/payments/port.ts';
 import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
 import type { PaymentChange } from '../../invoices/announcements.ts';
-import { readInvoice } from '../../invoices/invoices/queries.ts';
-import { changeInvoice } from '../../invoices/invoices/writes.ts';
 import { getRequest } from '../payment-requests/queries.ts';
 import { setRequestStatus } from '../payment-requests/set-request-status.ts';
-import { endPayments } from '../payments/give-up-payments.ts';
-import { type PaymentRow, readPayment } from '../payments/queries.ts';
+import { endToChargeAgain } from '../payments/give-up-payments.ts';
+import type { PaymentRow } from '../payments/queries.ts';
 import { changePayment } from '../payments/writes.ts';
 import { type DriftKind, type Figures, type FoundDrift, OF_MONEY } from '../provider-drifts/drift-kinds.ts';
 import { noteDrift } from '../provider-drifts/writes.ts';
@@ -106,18 +104,10 @@ export async function endOtherMoney(ctx: Context, { invoice, status }: PaymentCh
         where drift.organization_id = ${organizationId} and drift.payment_id = payment.id
           and drift.provider_object_id = payment.provider_payment_id and drift.kind = any (${OF_MONEY})
           and drift.status in ('open', 'resolved'))`;
-  if (resolved.length === 0) return;
-  const ids = resolved.map(({ id }) => id);
-  await endPayments(ctx, db`id = any (${ids})`);
-  for (const { id, payable_type, payable_id } of resolved) {
-    for (const each of (await readPayment(ctx, id)).invoices) await freeInvoice(ctx, each.id);
+  await endToChargeAgain(
+    ctx,
+    resolved.map(({ id }) => id),
+  );
+  for (const { payable_type, payable_id } of resolved)
     if (payable_type === 'PaymentRequest') await setRequestStatus(ctx, await getRequest(ctx, payable_id), 'failed');
-  }
-}
-
-/** An invoice may be charged again, unless nothing is to be paid of it. */
-async function freeInvoice(ctx: Context, id: InvoiceId): Promise<void> {
-  const { payment_status, status } = await readInvoice(ctx, id);
-  if (payment_status === 'succeeded' || status === 'voided' || status === 'closed') return;
-  await changeInvoice(ctx, id, { ready_for_payment_processing: true });
 }

@@ -7,7 +7,7 @@ import { readInvoice } from '../../invoices/invoices/queries.ts';
 import { dueOfRequest } from '../payment-requests/due-of-request.ts';
 import { COLLECT_REQUEST_STEP } from '../payment-requests/make-request.ts';
 import { findRequest } from '../payment-requests/queries.ts';
-import { endPayments } from '../payments/give-up-payments.ts';
+import { endToChargeAgain } from '../payments/give-up-payments.ts';
 import { COLLECT_STEP } from '../payments/owe-collection.ts';
 import { isBeforeRequest, isOpenTransfer, isPaymentUnderWay } from '../payments/queries.ts';
 
@@ -36,7 +36,7 @@ export async function renewTransfers(
   for (const transfer of await listOpenTransfers(ctx, [invoiceId])) {
     const due = await dueFor(ctx, transfer);
     if (due === transfer.amount_cents) continue;
-    await endTransfers(ctx, [transfer.id]);
+    await endToChargeAgain(ctx, [transfer.id]);
     oweNext(ctx, transfer, due);
   }
 }
@@ -78,7 +78,7 @@ export async function endTransfersOf(
   { before = null }: { before?: PaymentRequestId | null } = {},
 ): Promise<void> {
   const ended = (await listOpenTransfers(ctx, invoiceIds, before)).map(({ id }) => id);
-  await endTransfers(ctx, ended);
+  await endToChargeAgain(ctx, ended);
   const others = await ctx.db<{ invoice_id: InvoiceId }[]>`
     select distinct invoice_id from payment_invoices
     where organization_id = ${ctx.organizationId} and payment_id = any (${ended})
@@ -105,17 +105,4 @@ async function dueFor(ctx: Context, { payable_type, payable_id }: Asked): Promis
   }
   const invoice = await readInvoice(ctx, payable_id);
   return invoice.payment_status === 'succeeded' ? 0 : Math.max(dueOf(invoice), 0);
-}
-
-/** Their invoices may be charged again. */
-async function endTransfers(ctx: Context, ids: readonly PaymentId[]): Promise<void> {
-  if (ids.length === 0) return;
-  const { db, organizationId } = ctx;
-  await endPayments(ctx, db`id = any (${ids})`);
-  await db`
-    update invoices set ready_for_payment_processing = true, updated_at = ${ctx.now()}
-    where organization_id = ${organizationId} and payment_status <> 'succeeded'
-      and status not in ('voided', 'closed') and not ready_for_payment_processing
-      and id in (select share.invoice_id from payment_invoices share
-        where share.organization_id = ${organizationId} and share.payment_id = any (${ids}))`;
 }

@@ -29,7 +29,7 @@ export async function giveUpPayments(ctx: Context, invoiceId: InvoiceId): Promis
  *
  * @param which condition on the columns of payments
  */
-export async function endPayments(ctx: Context, which: Fragment): Promise<void> {
+async function endPayments(ctx: Context, which: Fragment): Promise<void> {
   const ended = await ctx.db<{ id: PaymentId; is_owed: boolean }[]>`
     update payments set payment_status = 'failed', status = 'canceled', next_action = '{}', updated_at = ${ctx.now()},
       cancel_owed_at = case when (charged_at is not null or provider_payment_id is not null) and exists (
@@ -39,6 +39,22 @@ export async function endPayments(ctx: Context, which: Fragment): Promise<void> 
     where organization_id = ${ctx.organizationId} and ${which} and payment_status in ('pending', 'processing')
     returning id, cancel_owed_at is not null as is_owed`;
   for (const { id, is_owed } of ended) if (is_owed) oweCancel(ctx, id);
+}
+
+/**
+ * Ends payments in progress whose invoices may then be charged again, unless nothing is to be paid of them. The
+ * invoices are locked.
+ */
+export async function endToChargeAgain(ctx: Context, paymentIds: readonly PaymentId[]): Promise<void> {
+  if (paymentIds.length === 0) return;
+  const { db, organizationId } = ctx;
+  await endPayments(ctx, db`id = any (${paymentIds})`);
+  await db`
+    update invoices set ready_for_payment_processing = true, updated_at = ${ctx.now()}
+    where organization_id = ${organizationId} and payment_status <> 'succeeded'
+      and status not in ('voided', 'closed') and not ready_for_payment_processing
+      and id in (select share.invoice_id from payment_invoices share
+        where share.organization_id = ${organizationId} and share.payment_id = any (${paymentIds}))`;
 }
 
 /**
