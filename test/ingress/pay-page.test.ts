@@ -6,8 +6,8 @@ import { payLink, readPayToken, withPayLinks } from '../../src/areas/messaging/m
 import { payTextsOf } from '../../src/areas/messaging/pay-texts/by-locale.ts';
 import type { PayTexts } from '../../src/areas/messaging/pay-texts/pay-texts.ts';
 import { rotateKey } from '../../src/platform/keys/deployment-keys.ts';
-import type { Client } from '../support/client.ts';
-import { FAKE_KEY, type FakeStripe, fakeStripe } from '../support/fakes/stripe.ts';
+import { connectStripe, linkCustomer, type Organization, tell } from '../support/connect-stripe.ts';
+import { type FakeStripe, fakeStripe } from '../support/fakes/stripe.ts';
 import { startService, type TestService, UNSCHEDULED } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { ok } from '../support/words.ts';
@@ -15,7 +15,7 @@ import { ok } from '../support/words.ts';
 // The page where invoices are paid, against a fake of Stripe: pay-links.md, payment-requests.md#the-page-of-a-request.
 let service: TestService;
 let stripe: FakeStripe;
-let client: Client & { organization: { organization_id: string } };
+let client: Organization;
 
 beforeAll(async () => {
   stripe = await fakeStripe();
@@ -38,23 +38,8 @@ beforeEach(async () => {
 
 /** A customer that Stripe knows, with no method to be charged. */
 async function linkedCustomer(fields: object = {}): Promise<void> {
-  await ok(
-    client.post('/payment_providers', {
-      payment_provider: { type: 'stripe', code: 'main', name: 'Main', secret_key: FAKE_KEY },
-    }),
-  );
-  await until(async () => {
-    const rows = await service.sql`
-      select from payment_providers where organization_id = ${client.organization.organization_id}
-        and inbound_owed_at is null and inbound_endpoint_id is not null`;
-    return rows[0];
-  });
-  const linked = { payment_provider: 'stripe', payment_provider_code: 'main', sync_with_provider: true };
-  await ok(client.post('/customers', { customer: { ...CUSTOMER, billing_configuration: linked, ...fields } }));
-  await until(async () => {
-    const { customer } = await ok(client.get('/customers/acme'));
-    return customer.billing_configuration.provider_customer_id as string | undefined;
-  });
+  await connectStripe(service, client);
+  await linkCustomer(client, { ...CUSTOMER, ...fields });
 }
 const CUSTOMER = { external_id: 'acme', name: 'Acme', currency: 'EUR', email: 'pay@acme.example' };
 const customer = (fields: object = {}) => ok(client.post('/customers', { customer: { ...CUSTOMER, ...fields } }));
@@ -97,17 +82,12 @@ async function visit(path: string, method: 'GET' | 'POST' = 'GET', headers: Reco
   return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
 }
 
-async function tell(type: string, object: object, id?: string): Promise<void> {
-  const { body, signature, path } = stripe.event(type, object, id);
-  const headers = { 'stripe-signature': signature, 'content-type': 'application/json' };
-  const answer = await request(`${service.url}${path}`, { method: 'POST', headers, body });
-  await answer.body.dump();
-  expect(answer.statusCode).toBe(200);
-}
+const tellOf = async (type: string, object: object, id?: string) =>
+  expect(await tell(service, stripe.event(type, object, id))).toBe(200);
 
 /** The event of a page of Stripe on which a request or an invoice was paid. */
 const paidOnPage = (type: string, id: string, cents: number) =>
-  tell('payment_intent.succeeded', {
+  tellOf('payment_intent.succeeded', {
     id: `pi_${id}_${randomInt(1_000_000)}`,
     status: 'succeeded',
     amount_received: cents,

@@ -1,4 +1,3 @@
-import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   askForAuthorization,
@@ -7,8 +6,8 @@ import {
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { newId } from '../../../src/platform/ids.ts';
 import { openRuntime, type Runtime } from '../../../src/platform/process/runtime.ts';
-import type { Client } from '../../support/client.ts';
-import { FAKE_KEY, type FakeStripe, fakeStripe } from '../../support/fakes/stripe.ts';
+import { connectStripe, linkCustomer, type Organization, storeMethod } from '../../support/connect-stripe.ts';
+import { type FakeStripe, fakeStripe } from '../../support/fakes/stripe.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { ok } from '../../support/words.ts';
@@ -17,7 +16,7 @@ import { ok } from '../../support/words.ts';
 let service: TestService;
 let stripe: FakeStripe;
 let runtime: Runtime;
-let client: Client & { organization: { organization_id: string } };
+let client: Organization;
 
 beforeAll(async () => {
   stripe = await fakeStripe();
@@ -31,19 +30,8 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   client = await service.org();
-  await ok(
-    client.post('/payment_providers', {
-      payment_provider: { type: 'stripe', code: 'main', name: 'Main', secret_key: FAKE_KEY },
-    }),
-  );
-  await until(async () => {
-    const rows = await service.sql`
-      select from payment_providers where organization_id = ${client.organization.organization_id}
-        and inbound_endpoint_id is not null`;
-    return rows[0];
-  });
-  const linked = { payment_provider: 'stripe', payment_provider_code: 'main', sync_with_provider: true };
-  await ok(client.post('/customers', { customer: { external_id: 'acme', billing_configuration: linked } }));
+  await connectStripe(service, client);
+  await linkCustomer(client);
   await ok(
     client.post('/plans', {
       plan: {
@@ -59,17 +47,7 @@ beforeEach(async () => {
 });
 
 /** A method that the customer stored on Stripe's page. */
-async function store(method: string): Promise<void> {
-  const customer = await until(async () => {
-    const { customer: now } = await ok(client.get('/customers/acme'));
-    return now.billing_configuration.provider_customer_id as string | undefined;
-  });
-  const setup = { id: `seti_${method}`, customer, payment_method: method, payment_method_types: ['card'] };
-  const { body, signature, path } = stripe.event('setup_intent.succeeded', setup);
-  const headers = { 'stripe-signature': signature };
-  await (await request(`${service.url}${path}`, { method: 'POST', headers, body })).body.dump();
-  await until(async () => (await ok(client.get('/customers/acme/payment_methods'))).payment_methods[0]);
-}
+const store = (method: string): Promise<void> => storeMethod({ service, stripe, client }, method);
 
 const authorization = { amount_cents: 10_000, amount_currency: 'EUR' };
 const subscribe = (fields: object = {}, asked: object = authorization) =>

@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Client } from '../../support/client.ts';
-import { FAKE_KEY, type FakeStripe, fakeStripe } from '../../support/fakes/stripe.ts';
+import { connectStripe, linkCustomer, type Organization, storeMethod, tell } from '../../support/connect-stripe.ts';
+import { type FakeStripe, fakeStripe } from '../../support/fakes/stripe.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { ok } from '../../support/words.ts';
@@ -9,7 +9,7 @@ import { ok } from '../../support/words.ts';
 // Customers who store no method, at Stripe and in a sandbox: payments.md#charged-on-line.
 let service: TestService;
 let stripe: FakeStripe;
-let client: Client & { organization: { organization_id: string } };
+let client: Organization;
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
 type Loose = any;
@@ -25,17 +25,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   client = await service.org();
-  await ok(
-    client.post('/payment_providers', {
-      payment_provider: { type: 'stripe', code: 'main', name: 'Main', secret_key: FAKE_KEY },
-    }),
-  );
-  await until(async () => {
-    const rows = await service.sql`
-      select from payment_providers where organization_id = ${client.organization.organization_id}
-        and inbound_owed_at is null and inbound_endpoint_id is not null`;
-    return rows[0];
-  });
+  await connectStripe(service, client);
   await ok(
     client.post('/add_ons', { add_on: { name: 'Setup', code: 'setup', amount_cents: 1200, amount_currency: 'EUR' } }),
   );
@@ -43,25 +33,7 @@ beforeEach(async () => {
 
 /** A customer who pays by these kinds, once Stripe knows it. */
 async function customer(kinds: string[], currency = 'EUR', fields: object = {}): Promise<void> {
-  await ok(
-    client.post('/customers', {
-      customer: {
-        external_id: 'acme',
-        currency,
-        email: 'pay@acme.example',
-        billing_configuration: {
-          payment_provider: 'stripe',
-          payment_provider_code: 'main',
-          sync_with_provider: true,
-          provider_payment_methods: kinds,
-        },
-        ...fields,
-      },
-    }),
-  );
-  await until(
-    async () => (await ok(client.get('/customers/acme'))).customer.billing_configuration.provider_customer_id,
-  );
+  await linkCustomer(client, { currency, email: 'pay@acme.example', ...fields }, { provider_payment_methods: kinds });
 }
 
 const invoice = async (cents = 1200, currency = 'EUR', fields: object = {}): Promise<Loose> =>
@@ -90,16 +62,10 @@ const webhooks = (type: string) => service.sql<{ payload: Loose }[]>`
   where organization_id = ${client.organization.organization_id} and webhook_type = ${type} order by id`;
 const mails = () => service.sql<{ subject: string; body: string; html: string }[]>`
   select subject, body, html from mails where organization_id = ${client.organization.organization_id}`;
-async function tell(type: string, object: object): Promise<number> {
-  const { body, signature, path } = stripe.event(type, structuredClone(object));
-  const answer = await request(`${service.url}${path}`, {
-    method: 'POST',
-    headers: { 'stripe-signature': signature, 'content-type': 'application/json' },
-    body,
-  });
-  await answer.body.dump();
-  return answer.statusCode;
-}
+const tellOf = (type: string, object: object): Promise<number> => tell(service, stripe.event(type, object));
+/** Money that came in by another way. */
+const payByHand = (made: Loose, amount_cents: number) =>
+  ok(client.post('/payments', { payment: { invoice_id: made.svc_id, amount_cents, reference: 'cash' } }));
 async function paidPage(made: Loose): Promise<string> {
   const { payment_url } = (await ok(client.post(`/invoices/${made.svc_id}/payment_url`))).invoice_payment_details;
   return payment_url;
@@ -127,7 +93,7 @@ describe('a customer who pays by transfer', () => {
 
     const intent = intentOf(open);
     stripe.transfer(intent, 700);
-    expect(await tell('payment_intent.partially_funded', intent)).toBe(200);
+    expect(await tellOf('payment_intent.partially_funded', intent)).toBe(200);
     const partly = await payment(
       made,
       (each) => each.next_action.display_bank_transfer_instructions?.amount_remaining === 500,
@@ -146,13 +112,13 @@ describe('a customer who pays by transfer', () => {
     expect(counts).toMatchObject({ drifts: {}, unreadable: 0 });
 
     stripe.transfer(intent, 500);
-    expect(await tell('payment_intent.succeeded', intent)).toBe(200);
+    expect(await tellOf('payment_intent.succeeded', intent)).toBe(200);
     expect(await payment(made, (each) => each.payment_status === 'succeeded')).toMatchObject({
       svc_id: open.svc_id,
       next_action: {},
     });
     expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
-    expect(await tell('payment_intent.partially_funded', intent)).toBe(200);
+    expect(await tellOf('payment_intent.partially_funded', intent)).toBe(200);
     expect(stripe.intents.filter(({ metadata }) => metadata.payable_id === made.svc_id)).toHaveLength(1);
   });
 
@@ -206,16 +172,14 @@ describe('a customer who pays by transfer', () => {
     await customer(['customer_balance']);
     const made = await invoice();
     const first = await waiting(made);
-    const byHand = (amount_cents: number) =>
-      ok(client.post('/payments', { payment: { invoice_id: made.svc_id, amount_cents, reference: 'cash' } }));
-    await byHand(500);
+    await payByHand(made, 500);
     const second = await waiting(made, 700);
     await until(async () => intentOf(first).status === 'canceled');
     expect((await payments(made)).find(({ svc_id }) => svc_id === first.svc_id)).toMatchObject({
       payment_status: 'failed',
       status: 'canceled',
     });
-    await byHand(700);
+    await payByHand(made, 700);
     await until(async () => intentOf(second).status === 'canceled');
     expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
     expect((await payments(made)).filter(({ payment_status: status }) => status === 'processing')).toEqual([]);
@@ -226,13 +190,11 @@ describe('a customer who pays by transfer', () => {
     const made = await invoice(1200, 'EUR', { skip_psp: true });
     await ok(client.post(`/invoices/${made.svc_id}/retry_payment`));
     const first = await waiting(made);
-    const byHand = (amount_cents: number) =>
-      ok(client.post('/payments', { payment: { invoice_id: made.svc_id, amount_cents, reference: 'cash' } }));
-    await byHand(500);
+    await payByHand(made, 500);
     const second = await waiting(made, 700);
     await until(async () => intentOf(first).status === 'canceled');
     expect(second).toMatchObject({ status: 'requires_action', payment_method_id: null });
-    await byHand(300);
+    await payByHand(made, 300);
     await waiting(made, 400);
     await until(async () => intentOf(second).status === 'canceled');
     expect(await read(made)).toMatchObject({ payment_status: 'pending', total_paid_amount_cents: 800 });
@@ -286,7 +248,7 @@ describe('a customer who pays by transfer', () => {
     await until(async () => intentOf((await payments(made[1])).find(({ svc_id }) => svc_id === rest.svc_id)!));
     const last = (await payments(made[1])).find(({ svc_id }) => svc_id === rest.svc_id)!;
     stripe.transfer(intentOf(last), 300);
-    expect(await tell('payment_intent.succeeded', intentOf(last))).toBe(200);
+    expect(await tellOf('payment_intent.succeeded', intentOf(last))).toBe(200);
     await until(async () => (await read(made[1])).payment_status === 'succeeded');
   });
 
@@ -299,7 +261,7 @@ describe('a customer who pays by transfer', () => {
     const open = await waiting(made);
     expect(open).toMatchObject({ provider_payment_id: intent.id, next_action: intent.next_action });
     stripe.transfer(intent, 1200);
-    expect(await tell('payment_intent.succeeded', intent)).toBe(200);
+    expect(await tellOf('payment_intent.succeeded', intent)).toBe(200);
     await until(async () => (await read(made)).payment_status === 'succeeded');
     expect(stripe.intents.filter(({ metadata }) => metadata.payable_id === made.svc_id)).toHaveLength(1);
   });
@@ -370,10 +332,7 @@ describe('a customer who pays by transfer', () => {
         customer: { external_id: 'acme', billing_configuration: { provider_payment_methods: ['card'] } },
       }),
     );
-    const { provider_customer_id } = (await ok(client.get('/customers/acme'))).customer.billing_configuration;
-    const setup = { customer: provider_customer_id, payment_method: 'pm_ok', payment_method_types: ['card'] };
-    expect(await tell('setup_intent.succeeded', { id: `seti_${provider_customer_id}`, ...setup })).toBe(200);
-    await until(async () => (await ok(client.get('/customers/acme/payment_methods'))).payment_methods[0]);
+    await storeMethod({ service, stripe, client }, 'pm_ok');
     await ok(client.post(`/invoices/${made.svc_id}/retry_payment`));
     await until(async () => (await read(made)).payment_status === 'succeeded');
     await until(async () => intentOf(asked).status === 'canceled');
@@ -386,8 +345,6 @@ describe('a customer who pays by transfer', () => {
     await paidPage(made);
     return { made, intent: stripe.payOnPage() };
   }
-  const byHand = (made: Loose, amount_cents: number) =>
-    ok(client.post('/payments', { payment: { invoice_id: made.svc_id, amount_cents, reference: 'cash' } }));
   const ofIntent = async (made: Loose, intent: Loose) =>
     (await payments(made)).find(({ provider_payment_id: id }) => id === intent.id);
 
@@ -395,14 +352,14 @@ describe('a customer who pays by transfer', () => {
     const { made, intent } = await begunOnPage();
     await ok(client.post(`/invoices/${made.svc_id}/retry_payment`));
     await waiting(made);
-    await byHand(made, 1200);
+    await payByHand(made, 1200);
     await until(async () => intent.status === 'canceled');
     expect(await ofIntent(made, intent)).toMatchObject({ payment_status: 'failed', status: 'canceled' });
   });
 
   test.each([500, 1200])('is not told an account on a page after %i of 1200 came in otherwise', async (cents) => {
     const { made, intent } = await begunOnPage();
-    await byHand(made, cents);
+    await payByHand(made, cents);
     // The page is closed, and its provider then tells of the transfer.
     if (cents < 1200) await ok(client.post(`/invoices/${made.svc_id}/retry_payment`));
     await until(async () => intent.status === 'canceled');
@@ -427,10 +384,7 @@ describe('a customer who pays by transfer', () => {
 
 test('a customer in India is mailed where to confirm the payment of an invoice, once', async () => {
   await customer(['card'], 'EUR', { country: 'IN' });
-  const { provider_customer_id } = (await ok(client.get('/customers/acme'))).customer.billing_configuration;
-  const setup = { customer: provider_customer_id, payment_method: 'pm_india', payment_method_types: ['card'] };
-  expect(await tell('setup_intent.succeeded', { id: `seti_${provider_customer_id}`, ...setup })).toBe(200);
-  await until(async () => (await ok(client.get('/customers/acme/payment_methods'))).payment_methods[0]);
+  await storeMethod({ service, stripe, client }, 'pm_india');
   const made = await invoice();
   const open = await waiting(made);
   expect(open.next_action.type).toBe('redirect_to_url');
@@ -439,7 +393,7 @@ test('a customer in India is mailed where to confirm the payment of an invoice, 
   // The link is stored as a mark, and made when the mail is sent.
   expect(found[0]!.body).toContain(`I${made.svc_id}`);
   stripe.set(intentOf(open), 'succeeded');
-  expect(await tell('payment_intent.succeeded', intentOf(open))).toBe(200);
+  expect(await tellOf('payment_intent.succeeded', intentOf(open))).toBe(200);
   await until(async () => (await read(made)).payment_status === 'succeeded');
   expect(await mails()).toHaveLength(1);
 });
@@ -460,7 +414,7 @@ describe('a customer who pays with coins', () => {
     expect(await webhooks('invoice.payment_failure')).toHaveLength(1);
     const intent = stripe.payOnPage();
     stripe.set(intent, 'succeeded');
-    expect(await tell('payment_intent.succeeded', intent)).toBe(200);
+    expect(await tellOf('payment_intent.succeeded', intent)).toBe(200);
     await until(async () => (await read(made)).payment_status === 'succeeded');
   });
 

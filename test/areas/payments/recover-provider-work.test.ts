@@ -3,8 +3,8 @@ import { checkProviders } from '../../../src/areas/payments/collect-payments/che
 import { retryProviderEvents } from '../../../src/areas/payments/collect-payments/retry-provider-events.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { openRuntime, type Runtime } from '../../../src/platform/process/runtime.ts';
-import type { Client } from '../../support/client.ts';
-import { FAKE_KEY, type FakeStripe, fakeStripe } from '../../support/fakes/stripe.ts';
+import { connectStripe, linkCustomer, type Organization } from '../../support/connect-stripe.ts';
+import { type FakeStripe, fakeStripe } from '../../support/fakes/stripe.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { ok } from '../../support/words.ts';
@@ -13,7 +13,7 @@ import { ok } from '../../support/words.ts';
 let service: TestService;
 let stripe: FakeStripe;
 let runtime: Runtime;
-let client: Client & { organization: { organization_id: string } };
+let client: Organization;
 
 beforeAll(async () => {
   stripe = await fakeStripe();
@@ -29,30 +29,15 @@ afterAll(async () => {
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
 type Loose = any;
 
-async function connected(): Promise<typeof client> {
+async function connected(): Promise<Organization> {
   const made = await service.org();
-  await ok(
-    made.post('/payment_providers', {
-      payment_provider: { type: 'stripe', code: 'main', name: 'Main', secret_key: FAKE_KEY },
-    }),
-  );
-  await until(async () => {
-    const rows = await service.sql`
-      select from payment_providers where organization_id = ${made.organization.organization_id}
-        and inbound_endpoint_id is not null`;
-    return rows[0];
-  });
+  await connectStripe(service, made);
   return made;
 }
 
-const linked = { payment_provider: 'stripe', payment_provider_code: 'main', sync_with_provider: true };
 beforeEach(async () => {
   client = await connected();
-  await ok(
-    client.post('/customers', {
-      customer: { external_id: 'acme', currency: 'USD', billing_configuration: { ...linked, sync: true } },
-    }),
-  );
+  await linkCustomer(client, { currency: 'USD' }, { sync: true });
   await ok(
     client.post('/add_ons', { add_on: { name: 'Setup', code: 'setup', amount_cents: 1200, amount_currency: 'USD' } }),
   );
@@ -101,13 +86,8 @@ describe('sweeps of lost work', () => {
   });
 
   test('a transfer that was not made for three days is asked about once a day, another one hourly', async () => {
-    const slow = { ...linked, sync: true, provider_payment_methods: ['customer_balance'] };
-    await ok(
-      client.post('/customers', { customer: { external_id: 'slow', currency: 'USD', billing_configuration: slow } }),
-    );
-    await until(
-      async () => (await ok(client.get('/customers/slow'))).customer.billing_configuration.provider_customer_id,
-    );
+    const slow = { sync: true, provider_payment_methods: ['customer_balance'] };
+    await linkCustomer(client, { external_id: 'slow', currency: 'USD' }, slow);
     await ok(
       client.post('/invoices', {
         invoice: { external_customer_id: 'slow', currency: 'USD', fees: [{ add_on_code: 'setup', units: 1 }] },

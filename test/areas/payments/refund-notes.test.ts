@@ -1,4 +1,3 @@
-import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { retryProviderEvents } from '../../../src/areas/payments/collect-payments/retry-provider-events.ts';
 import { refundOverNetwork } from '../../../src/areas/payments/refund-notes/refund-over-network.ts';
@@ -6,7 +5,8 @@ import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { openRuntime } from '../../../src/platform/process/runtime.ts';
 import type { Client } from '../../support/client.ts';
-import { FAKE_KEY, type FakeStripe, fakeStripe } from '../../support/fakes/stripe.ts';
+import { connectStripe, linkCustomer, type Organization, storeMethod, tell } from '../../support/connect-stripe.ts';
+import { type FakeStripe, fakeStripe } from '../../support/fakes/stripe.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
@@ -155,45 +155,18 @@ describe('refunds at a sandbox connection', () => {
 });
 
 describe('refunds at Stripe', () => {
-  let client: Client & { organization: { organization_id: string } };
+  let client: Organization;
 
   beforeEach(async () => {
     client = await service.org();
-    await ok(
-      client.post('/payment_providers', {
-        payment_provider: { type: 'stripe', code: 'main', name: 'Main', secret_key: FAKE_KEY },
-      }),
-    );
-    await until(async () => {
-      const rows = await service.sql`
-        select from payment_providers where organization_id = ${client.organization.organization_id}
-          and inbound_endpoint_id is not null`;
-      return rows[0];
-    });
-    await ok(
-      client.post('/customers', {
-        customer: {
-          external_id: 'acme',
-          currency: 'USD',
-          billing_configuration: {
-            payment_provider: 'stripe',
-            payment_provider_code: 'main',
-            sync_with_provider: true,
-          },
-        },
-      }),
-    );
+    await connectStripe(service, client);
+    await linkCustomer(client, { currency: 'USD' });
     await addOn(client);
     await endpoint(client);
   });
 
-  async function tell(type: string, object: object): Promise<void> {
-    const { body, signature, path } = stripe.event(type, object);
-    const headers = { 'stripe-signature': signature, 'content-type': 'application/json' };
-    const answer = await request(`${service.url}${path}`, { method: 'POST', headers, body });
-    await answer.body.dump();
-    expect(answer.statusCode).toBe(200);
-  }
+  const tellOf = async (type: string, object: object) =>
+    expect(await tell(service, stripe.event(type, object))).toBe(200);
 
   /** All that was told is handled. */
   const handled = () =>
@@ -202,16 +175,7 @@ describe('refunds at Stripe', () => {
       return open.length === 0 || undefined;
     });
 
-  async function store(method: string): Promise<void> {
-    const customer = await until(async () => {
-      const { customer: now } = await ok(client.get('/customers/acme'));
-      return now.billing_configuration.provider_customer_id as string | undefined;
-    });
-    const setup = { id: `seti_${method}`, customer, payment_method: method, payment_method_types: ['card'] };
-    await tell('setup_intent.succeeded', setup);
-    await until(async () => (await ok(client.get('/customers/acme/payment_methods'))).payment_methods[0]);
-  }
-
+  const store = (method: string) => storeMethod({ service, stripe, client }, method);
   const madeFor = (note: Loose) => stripe.refunds.filter(({ metadata }) => metadata.credit_note_id === note.svc_id);
   const refundsBooked = () => booked(service.sql, client.organization.organization_id, 'refund_succeeded');
 
@@ -255,9 +219,9 @@ describe('refunds at Stripe', () => {
     const [made] = madeFor(note);
     expect(made.reason).toBe('requested_by_customer');
     const done = { ...made, status: 'succeeded' };
-    await Promise.all([1, 2, 3].map(() => tell('charge.refund.updated', done)));
+    await Promise.all([1, 2, 3].map(() => tellOf('charge.refund.updated', done)));
     await becomes(client, note, 'succeeded');
-    await tell('charge.refund.updated', { ...made, status: 'failed', failure_reason: 'lost_or_stolen_card' });
+    await tellOf('charge.refund.updated', { ...made, status: 'failed', failure_reason: 'lost_or_stolen_card' });
     await handled();
     expect((await read(client, note)).refund_status).toBe('succeeded');
     expect(await refundsBooked()).toEqual(PAID_OUT(500));

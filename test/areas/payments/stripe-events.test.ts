@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { STRIPE_EVENTS } from '../../../src/platform/payments/stripe/driver.ts';
-import type { Client } from '../../support/client.ts';
-import { FAKE_KEY, type FakeStripe, fakeStripe } from '../../support/fakes/stripe.ts';
+import { connectStripe, linkCustomer, type Organization, storeMethod, tell } from '../../support/connect-stripe.ts';
+import { type FakeStripe, fakeStripe } from '../../support/fakes/stripe.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { ok } from '../../support/words.ts';
@@ -12,8 +11,7 @@ import { ok } from '../../support/words.ts';
 // payments.md#providers, provider-connections.md#inbound-events.
 let service: TestService;
 let stripe: FakeStripe;
-type Org = Client & { organization: { organization_id: string } };
-let client: Org;
+let client: Organization;
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
 type Loose = any;
@@ -29,19 +27,9 @@ afterAll(async () => {
 });
 
 /** An organization with a connection, whose endpoint is the one that the double signs for from now on. */
-async function connected(): Promise<Org> {
+async function connected(): Promise<Organization> {
   const made = await service.org();
-  await ok(
-    made.post('/payment_providers', {
-      payment_provider: { type: 'stripe', code: 'main', name: 'Main', secret_key: FAKE_KEY },
-    }),
-  );
-  await until(async () => {
-    const rows = await service.sql`
-      select from payment_providers where organization_id = ${made.organization.organization_id}
-        and inbound_owed_at is null and inbound_endpoint_id is not null`;
-    return rows[0];
-  });
+  await connectStripe(service, made);
   await ok(
     made.post('/add_ons', { add_on: { name: 'Setup', code: 'setup', amount_cents: 1200, amount_currency: 'EUR' } }),
   );
@@ -57,22 +45,9 @@ interface Customer {
 /** A customer whom Stripe knows, with this method as the default. */
 async function customer(method: string | null, kinds: string[] = ['card']): Promise<Customer> {
   const id = randomUUID();
-  const billing_configuration = {
-    payment_provider: 'stripe',
-    payment_provider_code: 'main',
-    sync_with_provider: true,
-    provider_payment_methods: kinds,
-  };
-  await ok(client.post('/customers', { customer: { external_id: id, currency: 'EUR', billing_configuration } }));
-  const thereId = await until(async () => {
-    const { customer: now } = await ok(client.get(`/customers/${id}`));
-    return now.billing_configuration.provider_customer_id as string | undefined;
-  });
-  if (method !== null) {
-    const setup = { customer: thereId, payment_method: method, payment_method_types: ['card'] };
-    await send(stripe.event('setup_intent.succeeded', { id: `seti_${thereId}`, ...setup }));
-    await until(async () => (await methods(id))[0]);
-  }
+  const billing = { provider_payment_methods: kinds };
+  const thereId = await linkCustomer(client, { external_id: id, currency: 'EUR' }, billing);
+  if (method !== null) await storeMethod({ service, stripe, client }, method, id);
   return { id, thereId };
 }
 
@@ -94,15 +69,7 @@ const payment = (made: Loose, status: string): Promise<Loose> =>
 const read = async (made: Loose): Promise<Loose> => (await ok(client.get(`/invoices/${made.svc_id}`))).invoice;
 const intentOf = ({ provider_payment_id }: Loose) => stripe.intents.find(({ id }) => id === provider_payment_id);
 
-async function send(event: { body: string; signature: string; path: string }): Promise<number> {
-  const answer = await request(`${service.url}${event.path}`, {
-    method: 'POST',
-    headers: { 'stripe-signature': event.signature, 'content-type': 'application/json' },
-    body: event.body,
-  });
-  await answer.body.dump();
-  return answer.statusCode;
-}
+const send = (event: ReturnType<FakeStripe['event']>): Promise<number> => tell(service, event);
 const rows = (id: string) => service.sql<{ status: string }[]>`
   select status from inbound_events where provider_event_id = ${id}`;
 

@@ -1,8 +1,14 @@
-import { request } from 'undici';
 import { expect } from 'vitest';
 import { newId } from '../../../src/platform/ids.ts';
-import type { Client } from '../../support/client.ts';
-import { FAKE_KEY, type FakeStripe } from '../../support/fakes/stripe.ts';
+import {
+  connectStripe,
+  idAtStripe,
+  linkCustomer,
+  type Organization,
+  storeMethod,
+  tell,
+} from '../../support/connect-stripe.ts';
+import type { FakeStripe } from '../../support/fakes/stripe.ts';
 import type { TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { ok } from '../../support/words.ts';
@@ -14,7 +20,7 @@ interface World {
   service: TestService;
   stripe: FakeStripe;
   /** The organization of the test that runs. */
-  client: Client & { organization: { organization_id: string } };
+  client: Organization;
 }
 
 /** What tests do at an account at Stripe and here, to compare both: invoices, payments, runs and drifts. */
@@ -24,29 +30,8 @@ export function accountAtStripe(of: () => World) {
   /** An account at Stripe is connected, and a customer of it. */
   async function connect(): Promise<void> {
     for (const kept of [of().stripe.intents, of().stripe.refunds, of().stripe.disputes]) kept.length = 0;
-    await ok(
-      of().client.post('/payment_providers', {
-        payment_provider: { type: 'stripe', code: 'main', name: 'Main', secret_key: FAKE_KEY },
-      }),
-    );
-    await until(async () => {
-      const [row] = await of().service.sql`
-        select from payment_providers where organization_id = ${organizationId()} and inbound_endpoint_id is not null`;
-      return row;
-    });
-    await ok(
-      of().client.post('/customers', {
-        customer: {
-          external_id: 'acme',
-          currency: 'USD',
-          billing_configuration: {
-            payment_provider: 'stripe',
-            payment_provider_code: 'main',
-            sync_with_provider: true,
-          },
-        },
-      }),
-    );
+    await connectStripe(of().service, of().client);
+    await linkCustomer(of().client, { currency: 'USD' });
     await ok(
       of().client.post('/add_ons', {
         add_on: { name: 'Setup', code: 'setup', amount_cents: 1200, amount_currency: 'USD' },
@@ -54,32 +39,15 @@ export function accountAtStripe(of: () => World) {
     );
   }
 
-  async function tell(type: string, object: object): Promise<void> {
-    const { body, signature, path } = of().stripe.event(type, object);
-    const answer = await request(`${of().service.url}${path}`, {
-      method: 'POST',
-      headers: { 'stripe-signature': signature, 'content-type': 'application/json' },
-      body,
-    });
-    await answer.body.dump();
-    expect(answer.statusCode).toBe(200);
-  }
+  const tellOf = async (type: string, object: object) =>
+    expect(await tell(of().service, of().stripe.event(type, object))).toBe(200);
 
   /** The customer has stored a method, which Stripe holds too. */
   async function store(method: string): Promise<string> {
-    const id = await until(async () => {
-      const { customer } = await ok(of().client.get('/customers/acme'));
-      return customer.billing_configuration.provider_customer_id as string | undefined;
-    });
+    const id = await idAtStripe(of().client);
     const card = { id: method, type: 'card', card: { brand: 'visa', last4: '4242', exp_year: 2030, exp_month: 1 } };
     of().stripe.customers.set(id, { fields: {}, methods: [card] });
-    await tell('setup_intent.succeeded', {
-      id: `seti_${method}`,
-      customer: id,
-      payment_method: method,
-      payment_method_types: ['card'],
-    });
-    await until(async () => (await ok(of().client.get('/customers/acme/payment_methods'))).payment_methods[0]);
+    await storeMethod(of(), method);
     await until(async () => {
       const [known] = await of().service.sql`
         select from customers where organization_id = ${organizationId()} and methods_owed_at is null`;
@@ -162,5 +130,19 @@ export function accountAtStripe(of: () => World) {
     return intent;
   }
 
-  return { connect, tell, store, bill, read, paid, reconcile, drifts, repair, balance, rules, hoursPass, intentThere };
+  return {
+    connect,
+    tell: tellOf,
+    store,
+    bill,
+    read,
+    paid,
+    reconcile,
+    drifts,
+    repair,
+    balance,
+    rules,
+    hoursPass,
+    intentThere,
+  };
 }
